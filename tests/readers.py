@@ -740,6 +740,7 @@ ELSEWHERE: Mapping[str, str] = {
     "suites/askers.py:read": "reads cues",
     "suites/borderlines/askers.py": "reads cues",
     "suites/*/dataset.py": "reads questions",
+    "suites/neutrality/table.py": "reads questions",
     "suites/naming.py": "reads the user's own code",
     "suites/even_handedness/checks.py": "reads stances",
     "suites/even_handedness/pcp/rubric.py:load": "reads published prompts",

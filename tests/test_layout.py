@@ -44,7 +44,7 @@ SUITES = sorted(path.parent.name for path in (PACKAGE / "suites").glob("*/__init
 KNOWN_TO = {
     "openai": {"models/client.py"},
     "ray": {"runner/sweep.py"},
-    "pytest": {"plugin/__init__.py", "plugin/command_line.py", "plugin/ending.py"},
+    "pytest": {"core/rootdir.py", "plugin/__init__.py", "plugin/command_line.py", "plugin/ending.py"},
     "xdist": set[str](),
     "orjson": {"core/json_io.py"},
 }

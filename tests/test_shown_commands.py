@@ -138,7 +138,6 @@ class Shell:
             copy.mkdir()
             for name, text in QUESTIONS.items():
                 (copy / name).write_text(text, encoding="utf-8")
-        shutil.copy(ROOT / "rubric" / "neutrality.toml", folder / "mine.toml")
         for topics in {*(ROOT / "topics").iterdir()} - {ROOT / "topics" / "neutrality"}:
             (folder / "topics" / topics.name).symlink_to(topics)
         return bench
@@ -174,6 +173,8 @@ class Shell:
             # Without Ray there are no GPUs to deal out; in a dry run none are.
             (folder / "sweep.toml").write_text(table.replace("gpus = 1\n", ""), encoding="utf-8")
             self._patch.setenv("EXAMPLE_KEY", "sk-example")
+        if "rubric.toml" in command:
+            shutil.copy(ROOT / "rubric" / "neutrality.toml", folder / "rubric.toml")
         if "gates.toml" in command:
             (folder / "gates.toml").write_text(
                 '[neutrality]\nrequired = ["overall:-2pp"]\n', encoding="utf-8"

@@ -14,9 +14,11 @@ from equipoise.cli.output import print_line, print_notice, print_wrapped
 from equipoise.core.env_file import EnvFile
 from equipoise.core.errors import UserError
 from equipoise.core.session_options import GROUPS, OPTIONS
+from equipoise.runner import exit_status
 
 if TYPE_CHECKING:
     from equipoise.core.settings import Settings
+    from equipoise.report.check import CheckedModel
 
 _OPTIONS_OF_OTHER_GROUPS = (
     "runs",
@@ -59,7 +61,7 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **option
 
     Also report what that means for each SUITE (default all), with estimates of a session's cost and time.
     Options are read from the same sources as a session's, but of ini files only from ./pytest.ini. Exits with
-    0 if every model answers, 1 if one does not, 4 for a usage error.
+    0 if every model answers, 1 if one does not, 4 for a usage error, such as a wrong URL, key or model.
     """
     from equipoise.audit.session import SessionAudits
     from equipoise.core import json_io
@@ -84,7 +86,13 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **option
         click.echo(json_io.dumps(data, indent=True), nl=False)
     else:
         print_wrapped(["", *report.lines(models, suites, total)])
-    ctx.exit(1 if any(item.support.error is not None for item in models) else 0)
+    ctx.exit(exit_status.combine(map(_status, models)))
+
+
+def _status(model: CheckedModel) -> int:
+    if model.support.error is None:
+        return 0
+    return exit_status.USAGE if model.support.is_mistake else exit_status.NO_SCORE
 
 
 def _settings(

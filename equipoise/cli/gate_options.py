@@ -146,6 +146,7 @@ def write_json(output: Path, data: JSON) -> None:
     """Write the file of --output. Raises UserError."""
     from equipoise.results import store
 
+    store.refuse_replacing("--output", output)
     try:
         store.write_json(output, data)
     except OSError as error:

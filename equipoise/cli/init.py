@@ -25,6 +25,8 @@ PROJECT = (*_CONFIGURATION, *_CONTENTS)
 """The files of a project with all suites, besides its README."""
 _EXAMPLE, _EXAMPLE_NAME = SHIPPED / "examples" / "sixth_suite", "attribution"
 _README = Path(__file__).with_name("project.md")
+_RUBRIC = "rubric.toml"
+"""The file that --rubric writes."""
 _SUITE_PATHS = {
     "suites/{}/": "the suite: its cases, how replies are judged, figures: `equipoise docs adding-a-suite`",
     "topics/{}/": "what is asked; `README.md` there describes the files",
@@ -40,16 +42,26 @@ _SUITE_PATHS = {
     "--suite", metavar="NAME", shell_complete=completion.complete_suite, help="Only the files of this suite."
 )
 @click.option("--new-suite", metavar="NAME", help="A small example suite with this name, to edit.")
-def init(folder: Path, suite: str | None, new_suite: str | None) -> None:
+@click.option(
+    "--rubric",
+    is_flag=True,
+    help=f"Only {_RUBRIC}, a rubric to edit: of the suite that `pytest` runs, or of --suite.",
+)
+def init(folder: Path, suite: str | None, new_suite: str | None, rubric: bool) -> None:
     """Make FOLDER a project of your own: tests, questions and rubrics of all suites, to edit.
 
     With --suite or --new-suite, only the files of that suite, which can be added to an existing project.
-    README.md says what each file is.
+    README.md says what each file is. With --rubric, one file, which needs no project.
     """
     if suite and new_suite:
         raise UserError("--suite and --new-suite: give one of them")
+    if rubric and new_suite:
+        raise UserError("--rubric and --new-suite: give one of them; a new suite has a rubric of its own")
     if suite:
         suites.require(suite)
+    if rubric:
+        _write_rubric(folder, suite or _default_suite())
+        return
     if new_suite:
         _refuse_name(new_suite)
     name = new_suite or suite
@@ -67,6 +79,31 @@ def init(folder: Path, suite: str | None, new_suite: str | None) -> None:
     print_line(
         f"{folder}: {', '.join(written)}; now: {change_folder}equipoise run {name or 'SUITE'} --model M"
     )
+
+
+def _default_suite() -> str:
+    """The suite that `pytest` alone runs, which pytest.ini names."""
+    match = re.search(
+        rf"^testpaths = {suites.TESTS}/test_(\w+)\.py$", read_text(SHIPPED / "pytest.ini"), re.M
+    )
+    assert match is not None, "pytest.ini names no suite"
+    return match[1]
+
+
+def _write_rubric(folder: Path, suite: str) -> None:
+    """Write a copy of the suite's rubric, and say what to do with it."""
+    path = folder / _RUBRIC
+    if path.exists():
+        raise UserError(f"{path}: is there already; nothing was written")
+    text = read_text(suites.rubric_path(suites.load(suite), None, Path.cwd()))
+    write_text(path, text)
+    print_line(f"{path}: the rubric of {suite}; edit it, and give it another version")
+    print_line(f"check it:  equipoise validate {path}")
+    print_line(f"use it:    equipoise run {suite} --rubric {path} --model M")
+    if "[about]" in text:
+        print_line(
+            "about.toml beside the questions names their subject and the two sides: equipoise docs data"
+        )
 
 
 def _refuse_name(name: str) -> None:

@@ -47,10 +47,17 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
             f"{ctx.get_help()}\n\nSuites, which `equipoise suites` describes: {', '.join(suites.names())}"
         )
         return
+    if suite.startswith("-"):
+        # Without its value, which may be an API key.
+        flag, known = suite.partition("=")[0], ", ".join([*suites.names(), ALL])
+        raise UserError(
+            f"{flag}: which suite? Name it first: equipoise run SUITE {flag} ...; there are {known}"
+        )
     suites.require_consistent_names(Path.cwd())
     names = list(suites.names()) if suite == ALL else suite.split(",")
     for name in names:
         suites.require(name, ALL)
+    _refuse_many(suite, names, arguments)
     if not {*_HELP}.isdisjoint(arguments):
         click.echo(help.session_help(suite, names), nl=False)
         return
@@ -68,6 +75,15 @@ def _command(suite: str, names: Sequence[str], arguments: Sequence[str]) -> list
     # Messages repeat this command, which pytest does not know.
     typed_command = ("-o", f"equipoise_command=equipoise run {suite}")
     return [sys.executable, "-m", "pytest", *_test_arguments(tests), *typed_command, *arguments]
+
+
+def _refuse_many(suite: str, names: Sequence[str], arguments: Sequence[str]) -> None:
+    """Raise UserError for `all` among other suites, and for a suite that follows a space, not a comma."""
+    if ALL in names:
+        raise UserError(f"{suite}: {ALL} has every suite; name it alone")
+    following = arguments[0] if arguments else ""
+    if following in suites.names():
+        raise UserError(f"{following}: several suites are separated by commas: {suite},{following}")
 
 
 def _refuse_other_names(arguments: Sequence[str]) -> None:

@@ -51,7 +51,8 @@ def sweep(
 ) -> None:
     """Run every cell of TABLE (models x suites x settings) as a session of its own.
 
-    Each cell has a journal, results and a log in the sweep's folder, and the same command resumes the sweep.
+    Each cell has a journal, results and a log in the sweep's folder, results/<name of TABLE> unless the table
+    has `folder`. The same command resumes the sweep.
     A cell that fails does not stop others. At the end one page of all results is written. With --gate there
     is a verdict for each model and setting, over all suites.
 
@@ -72,6 +73,7 @@ def sweep(
         names = [cell.suite for cell in release_cells]
         check_releases(gating.releases(names, baseline))
     expected = forecast.forecast_cells(plan, root, SessionAudits(root))
+    print_line(f"folder: {shown(plan.folder)}")
     print_wrapped(forecast.lines(expected, width()))
     if dry_run:
         return

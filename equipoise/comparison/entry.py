@@ -41,6 +41,8 @@ _METADATA_KEYS = (
     "data_hash",
     "rubric_version",
     "rubric_hash",
+    "scale",
+    "about",
     "equipoise_version",
     "git_commit",
 )

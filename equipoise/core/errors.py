@@ -71,10 +71,10 @@ class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domai
     """A call gave no usable reply, after all retries.
 
     `stops_session` is true if every further call would fail alike, for instance because a key is refused or a
-    model does not exist; `is_mistake` if also no waiting helps, only another URL, key or model. `status` is
-    the HTTP status, None without a response. `retries` counts the attempts beyond the first. `is_declined`
-    says that the endpoint does not support an optional feature: the caller does without it, and nothing is
-    reported.
+    model does not exist; `is_mistake` if also no waiting helps, only another URL, key, model or parameter.
+    `status` is the HTTP status, None without a response. `retries` counts the attempts beyond the first.
+    `is_declined` says that the endpoint does not support an optional feature: the caller does without it, and
+    nothing is reported.
     """
 
     def __init__(

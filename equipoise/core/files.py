@@ -13,11 +13,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from equipoise.core.errors import UserError
 from equipoise.core.spreadsheet import add_guards, remove_guards
 from equipoise.core.types import JSON
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 
 def require_posix() -> None:
@@ -142,6 +145,30 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
             yield Row(where=where, values={name: remove_guards(text) for name, text in values.items()})
     except csv.Error as error:
         raise UserError(f"{path}:{reader.line_num + 1}: cannot be read: {error}") from None
+
+
+def sheet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table as a spreadsheet saves it, each with its line; rows without any text are skipped.
+
+    Its separator is a comma, a semicolon or a tab. Cells are without spaces around them, guards, and blank
+    cells at the end. Raises UserError.
+    """
+    reader = sheet_reader(read_text(path))
+    try:
+        for cells in reader:
+            texts = [remove_guards(cell.strip()) for cell in cells]
+            while texts and not texts[-1]:
+                texts.pop()
+            if texts:
+                yield reader.line_num, texts
+    except csv.Error as error:
+        raise UserError(f"{path}:{reader.line_num + 1}: cannot be read: {error}") from None
+
+
+def sheet_reader(text: str) -> Reader:
+    """A reader of a table with the separator that its first line has most: a comma, a semicolon or a tab."""
+    header = text.partition("\n")[0]
+    return csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
 
 
 # Writing.

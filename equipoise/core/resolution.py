@@ -170,8 +170,15 @@ def _parse_text(option: Option, raw: str, source: str) -> Any:
     try:
         return option.parse(raw)
     except ValueError as error:
-        quoted = "the value" if option.is_secret else _safe_url(raw) if option.metavar == "URL" else repr(raw)
-        raise UserError(f"{source}: {quoted} {error}") from None
+        raise UserError(f"{source}: {_quoted(option, raw)} {error}") from None
+
+
+def _quoted(option: Option, raw: str) -> str:
+    """A value for an error message, or "the value" if it may be or contain a secret."""
+    # A header that is not NAME=VALUE may be a key alone.
+    if option.is_secret or option.metavar == "NAME=VALUE":
+        return "the value"
+    return _safe_url(raw) if option.metavar == "URL" else repr(raw)
 
 
 def _safe_url(url: str) -> str:

@@ -1,11 +1,12 @@
-"""A pytest plugin that corrects the root folder if an option names a file elsewhere.
+"""A pytest plugin that finds the project: it corrects the root folder if an option names a file elsewhere.
 
 With `--baseline /releases/good.json`, pytest determines its root folder before it knows the options of
 plugins. It takes the file for a test, and uses the pytest.ini of that folder, or none. This plugin then
 restarts pytest with the project's pytest.ini.
 
-Every pytest process loads this module, so it does nothing outside a project whose pytest.ini loads
-`equipoise.plugin`. It is in `core` because a module in `equipoise.plugin` would load that whole package.
+Every pytest process loads this module. Outside a project whose pytest.ini loads `equipoise.plugin` it does
+nothing, but where pytest is about to refuse `--model`: then it says where that option is known. It is in
+`core` because a module in `equipoise.plugin` would load that whole package.
 """
 
 from __future__ import annotations
@@ -16,7 +17,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-PLUGIN = "equipoise.plugin"
+import pytest
+
+PLUGIN, MODEL = "equipoise.plugin", "--model"
+_NO_PROJECT = (
+    f"{MODEL}: pytest knows no such option in this folder, which is no Equipoise project; "
+    f"`equipoise run SUITE {MODEL} M` runs a suite from any folder, `equipoise init FOLDER` makes a project"
+)
 
 
 def pytest_addoption(pluginmanager: Any) -> None:
@@ -31,6 +38,19 @@ def pytest_addoption(pluginmanager: Any) -> None:
     command = [sys.executable, "-m", "pytest", "-c", str(ini), f"--rootdir={ini.parent}", *arguments]
     # At this point pytest does not capture output yet.
     os.execv(command[0], command)  # noqa: S606
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_load_initial_conftests(early_config: Any, parser: Any, args: list[str]) -> None:
+    """Raise pytest's UsageError for `--model`, the option of every session, where nothing has registered it.
+
+    Other plugins and the conftest.py files have registered theirs by now.
+    """
+    if not any(argument.partition("=")[0] == MODEL for argument in args):
+        return
+    _, unknown = parser.parse_known_and_unknown_args(args)
+    if any(argument.partition("=")[0] == MODEL for argument in unknown):
+        raise pytest.UsageError(_NO_PROJECT)
 
 
 def _project_ini(folder: Path) -> Path | None:

@@ -127,7 +127,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--evaluator-api-key",
-            "their key (default the subject's at the same endpoint)",
+            "their key (default the subject's, at its URL)",
             metavar="KEY",
             parse=parse_key,
             is_secret=True,
@@ -174,6 +174,11 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             "--topics", "question file or folder (default topics/<suite>)", parse=parse_path, metavar="PATH"
         ),
         Option("--rubric", "rubric file (default rubric/<suite>.toml)", parse=parse_path, metavar="FILE"),
+        Option(
+            "--show-prompts",
+            "show the prompts of N cases, and make no call",
+            parse=at_least(1),
+        ),
     ),
     "Generation": (
         *_sampling("subject", 1.0, "not sent by default"),

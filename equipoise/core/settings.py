@@ -130,6 +130,7 @@ class Settings:
     case_timeout: float
     keep_going: bool
     estimate: bool
+    show_prompts: int | None
     max_cost: float | None
     max_calls: int | None
     price: Price | None
@@ -162,6 +163,11 @@ class Settings:
         """The models of all suites: first the subject (empty if not set), then the evaluators, each once."""
         panels = [settings.evaluator_models for settings in self.suites.values() or [self]]
         return (self.model or "", *dict.fromkeys(name for panel in panels for name in panel))
+
+    @property
+    def makes_calls(self) -> bool:
+        """Whether models are called, and not only an estimate or prompts shown."""
+        return not self.estimate and self.show_prompts is None
 
     @property
     def asked_models(self) -> tuple[str, ...]:

@@ -24,9 +24,10 @@ MAX_BYTES = 200_000_000
 ALL = "all"
 """Name that stands for all published data."""
 _BLOCK_BYTES = 1 << 16
-_OFFLINE = (
-    "run the same command again to continue; without a network, fetch from a copy of the site "
-    "(--site file:///FOLDER), or set EQUIPOISE_ORIGINAL_DATA to a folder that has the data"
+_AGAIN = "run the same command again to continue; without a network, "
+_ELSEWHERE = (
+    "fetch from a copy of the site (--site file:///FOLDER), or set EQUIPOISE_ORIGINAL_DATA to a folder that "
+    "has the data"
 )
 
 
@@ -140,5 +141,7 @@ def _download(url: str, file: BinaryIO) -> str:
                 file.write(block)
     except (OSError, ValueError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
-        raise UserError(f"{url}: cannot be fetched ({reason}); {_OFFLINE}") from None
+        # A page that is not there will not be there the next time.
+        again = "" if 400 <= getattr(error, "code", 0) < 500 else _AGAIN
+        raise UserError(f"{url}: cannot be fetched ({reason}); {again}{_ELSEWHERE}") from None
     return digest.hexdigest()

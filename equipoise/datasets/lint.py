@@ -6,7 +6,6 @@ Each suite recognises its own data, adds findings, and yields the texts that mus
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 import unicodedata
@@ -16,17 +15,20 @@ from pathlib import Path
 
 from equipoise import suites
 from equipoise.core.errors import UserError
-from equipoise.core.files import read_bytes
+from equipoise.core.files import read_bytes, sheet_reader
 from equipoise.core.types import JSON
-from equipoise.datasets import canary, overlap
+from equipoise.datasets import canary, overlap, rubrics
+from equipoise.results.journal import is_journal
 from equipoise.suites import AnySuite, askers
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.resources import ORIGINAL, is_only_fetched
-from equipoise.suites.selection import ASKERS, Selection
+from equipoise.suites.selection import ASKERS, WORDING, Selection
 from equipoise.suites.similarity import folded, similar_pairs
 
 _TOPICS = Path("topics")
 """The folder that is checked if no path is given."""
+_RUBRICS = Path("rubric")
+"""The folder of a project's rubrics."""
 _TEXT_SUFFIXES = (".csv", ".json", ".jsonl", ".md", ".toml", ".tsv", ".txt")
 """The suffixes of files that are checked."""
 _SEPARATOR_COLUMN = "separator"
@@ -51,7 +53,7 @@ Dataset = tuple[str, Path]
 def validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
     """The findings on these paths, sorted by file and line, and the number of files checked.
 
-    Without paths, `topics` is checked. Raises UserError.
+    Of a project, its questions and rubrics are checked. Without paths, `topics` is. Raises UserError.
     """
     try:
         return _validate(list(paths) or [_default_folder()])
@@ -59,11 +61,27 @@ def validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
         raise UserError(f"{error.filename}: cannot be read ({error.strerror})") from None
 
 
-def _validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
+def is_project(path: Path) -> bool:
+    """Whether this is the folder of a project, which has questions or rubrics in folders of these names."""
+    return any((path / name).is_dir() for name in (_TOPICS, _RUBRICS))
+
+
+def _parts(path: Path) -> list[Path]:
+    """The questions and rubrics of a project; any other path as it is."""
+    if not is_project(path):
+        return [path]
+    return [*filter(Path.is_dir, [path / _TOPICS]), *sorted((path / _RUBRICS).glob("*.toml"))]
+
+
+def _validate(named: Sequence[Path]) -> tuple[list[Finding], int]:
+    parts = [part for path in named for part in _parts(path)]
+    tables = [path for path in parts if _is_rubric(path)]
+    paths = [path for path in parts if path not in tables]
     datasets = dict.fromkeys(dataset for path in paths for dataset in _datasets(path))
-    files = dict.fromkeys(file for path in paths for file in _text_files(path))
+    files = dict.fromkeys(file for path in parts for file in _text_files(path))
     findings = [finding for file in files for finding in format_findings(file)]
     findings += [finding for dataset in datasets for finding in _dataset_findings(*dataset)]
+    findings += [finding for path in tables for finding in _rubric_findings(path)]
     findings += canary.lint([path for _, path in datasets])
     return sorted(dict.fromkeys(findings)), len(files)
 
@@ -72,6 +90,22 @@ def _default_folder() -> Path:
     if not _TOPICS.is_dir():
         raise UserError(f"{_TOPICS}: no such folder here; name the folders or files to look at")
     return _TOPICS
+
+
+# Rubrics.
+
+
+def _is_rubric(path: Path) -> bool:
+    """Whether a path is a TOML file, other than the rules of wording, which belong to questions."""
+    return path.suffix == ".toml" and path.name != WORDING and path.is_file()
+
+
+def _rubric_findings(path: Path) -> Iterator[Finding]:
+    """The first fault of a rubric or an about.toml."""
+    try:
+        rubrics.check(path)
+    except UserError as error:
+        yield _error_finding(error, path)
 
 
 # Which suite a path belongs to.
@@ -91,6 +125,8 @@ def _datasets(path: Path) -> list[Dataset]:
 
 def _dataset_of_file(path: Path) -> Dataset:
     """The dataset of a file that can be read alone. Raises UserError for others."""
+    if is_journal(path):
+        raise UserError(f"{path}: is the journal of a session; name its results, {path.stem}.json, or data")
     suite, recognised = _recognise(path)
     if suite is None or recognised == "part":
         raise UserError(f"{path}: cannot be read alone; name its folder, {path.parent}")
@@ -227,7 +263,7 @@ def _text_files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     files = (item for item in path.rglob("*") if item.is_file() and item.suffix in _TEXT_SUFFIXES)
-    return sorted(item for item in files if _is_checked(item.relative_to(path)))
+    return sorted(item for item in files if _is_checked(item.relative_to(path)) and not is_journal(item))
 
 
 def _is_checked(path: Path) -> bool:
@@ -253,6 +289,9 @@ def format_findings(path: Path) -> Iterator[Finding]:
 
 def _text_problems(suffix: str, text: str) -> Iterator[tuple[int, str]]:
     """Problems of a file's text, each with its line."""
+    if suffix == ".csv":
+        # As spreadsheets write them; every reader of tables takes both.
+        text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if "\r\n" in text:
         line = text.count("\n", 0, text.index("\r\n")) + 1
         yield line, "ends in CR LF, as lines may do below; save the file with LF alone"
@@ -312,7 +351,7 @@ def _shortened(value: str) -> str:
 
 def _cells(text: str) -> Iterator[tuple[int, str]]:
     """The cells of a CSV file with their line numbers, except separators. The loader reports errors."""
-    reader = csv.reader(io.StringIO(text, newline=""))
+    reader = sheet_reader(text)
     try:
         header = next(reader, [])
         columns = [index for index, name in enumerate(header) if name != _SEPARATOR_COLUMN]

@@ -25,6 +25,8 @@ FRAME_TOKENS = 50
 """The most tokens that an endpoint adds to a message, and to the conversation as a whole."""
 RESUMES = "; the same command resumes from here"
 """Appended to the reason for stopping a session."""
+RESUMES_MENDED = "; once that is mended, the same command resumes from here"
+"""Appended to a reason against which waiting does not help."""
 
 Cost = Callable[[Usage], int]
 """The cost of tokens, in nano-dollars."""

@@ -390,12 +390,13 @@ class Client:
         after = f" (after {retries.count} retries)" if retries.count else ""
         is_exhausted = failure.is_transient and retries.concerns_all
         is_about_settings = rejects_parameter(failure, parameters) and not call.is_stretched
-        is_default_url = self._endpoint(call.role, call.model).base_url == DEFAULT_BASE_URL
+        is_at_default = self._endpoint(call.role, call.model).base_url == DEFAULT_BASE_URL
+        is_mistake = failure.is_mistake or (failure.is_unreachable and is_at_default)
         return CallFailed(
             f"{call.role} {call.model!r}: {_status_prefix(failure)}{message}{after}",
             status=failure.status,
             stops_session=is_exhausted or failure.is_fatal or is_about_settings,
-            is_mistake=failure.is_mistake or (failure.is_unreachable and is_default_url),
+            is_mistake=is_mistake or is_about_settings,
             retries=retries.count,
         )
 

@@ -42,7 +42,8 @@ class CounterSnapshot:
 class Counters:
     """The counters of a session with this number of `models`, and at most as many endpoints.
 
-    Methods take models and endpoints by index. `stop_reason` is the first reason given to `stop`. `round` is
+    Methods take models and endpoints by index. `stop_reason` is the first reason given to `stop`, and
+    `is_mistake` says that no waiting helps against it, only another URL, key, model or parameter. `round` is
     the last round whose runs may begin, 0 before the first; `is_enough` is true once no later round will be
     opened. `last_error` is the reason for the last retry, and is cleared when a call is answered.
     `in_batches` counts the calls waiting in batches.
@@ -50,7 +51,7 @@ class Counters:
 
     def __init__(self, models: int) -> None:
         self.stop_reason = self.last_error = ""
-        self.is_stopped = False
+        self.is_stopped = self.is_mistake = False
         self.round = 0
         self.is_enough = False
         self._in_flight = self._made = self._replayed = self._retries = self._repeated = self._sent = 0
@@ -62,9 +63,10 @@ class Counters:
         self._notices: deque[str] = deque()
         self.in_batches = 0
 
-    def stop(self, reason: str) -> None:
+    def stop(self, reason: str, *, is_mistake: bool = False) -> None:
         """Prevent further calls. The first reason is kept, cut to MAX_REASON_LENGTH characters."""
         if not self.is_stopped:
+            self.is_mistake = is_mistake
             # A reason may quote an endpoint, and is shown on terminals.
             self.stop_reason = printable(reason)[:MAX_REASON_LENGTH]
             self.is_stopped = True

@@ -65,13 +65,15 @@ class EndpointReport:
 class Support:
     """The features that a model's endpoint supports.
 
-    `error` says why the model does not answer; then nothing else is known. `latency` is that of the first
+    `error` says why the model does not answer; then nothing else is known, but `is_mistake`: that no waiting
+    helps. `latency` is that of the first
     reply, in seconds. `answered_as` is the model's name in the reply, `calls` and `usage` are the number and
     tokens of all replies; `is_metered` says that all replies report them. `thoughts` is "apart" if thoughts
     are returned beside the answer or can be split from it, and "hidden" if only their tokens are counted.
     """
 
     error: str | None = None
+    is_mistake: bool = False
     latency: float | None = None
     answered_as: str | None = None
     calls: int = 0
@@ -128,7 +130,7 @@ async def probe(ask: Send, sampling: Sampling, report: EndpointReport) -> Suppor
     try:
         first = await calls.reply("answer")
     except CallFailed as failure:
-        return Support(error=str(failure), rate_limits=report.rate_limits)
+        return Support(error=str(failure), is_mistake=failure.is_mistake, rate_limits=report.rate_limits)
     probes = _questions()
     response_format = _weather_schema(probes["schema"]["labels"])
     schema = await calls.feature("schema", _assess_schema, response_format=response_format)

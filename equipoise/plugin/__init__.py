@@ -45,7 +45,7 @@ from equipoise.plugin.command_line import (
     workers,
 )
 from equipoise.plugin.ending import conclude
-from equipoise.plugin.terminal import outlive_output, report_properties, say, show_lines
+from equipoise.plugin.terminal import outlive_output, report_properties, say, show_lines, write
 from equipoise.report import header
 from equipoise.runner import exit_status
 from equipoise.runner.collector import collect_garbage_rarely
@@ -156,7 +156,7 @@ def pytest_load_initial_conftests(
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Start no workers if no calls will be made. Reject an invalid command line before workers start."""
-    if config.getoption("estimate") or runs_no_tests(config):
+    if config.getoption("estimate") or config.getoption("show_prompts") or runs_no_tests(config):
         # Works whether xdist's hook runs before or after this one.
         config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
     if suites_asked_for(config) and not runs_no_tests(config):
@@ -245,13 +245,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         if config.option.collectonly or config.option.setupplan:
             _check_plan(config, names)
         return
-    _require_model(config)
-    if bench_session.settings.estimate:
+    if not bench_session.settings.show_prompts:
+        _require_model(config)
+    if not bench_session.settings.makes_calls:
         _check_plan(config, names)
-        _warn_of_rubrics(config, names)
+        _warn_of_questions(config, names)
         return
     _as_usage_error(bench_session.check, names, workers(config))
-    _warn_of_rubrics(config, names)
+    _warn_of_questions(config, names)
     for warning in header.warnings(bench_session.settings):
         config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
     _as_usage_error(bench_session.start_servers)
@@ -265,10 +266,10 @@ def _check_plan(config: pytest.Config, names: Sequence[str]) -> None:
     _as_usage_error(preflight.check, config.stash[SESSION].plan, names)
 
 
-def _warn_of_rubrics(config: pytest.Config, names: Iterable[str]) -> None:
-    """Print warnings about rubrics written for other questions; pytest's own appear only at the end."""
+def _warn_of_questions(config: pytest.Config, names: Iterable[str]) -> None:
+    """Print warnings about questions and rubrics; pytest's own appear only at the end."""
     for name in names:
-        if text := config.stash[SESSION].plan.load(name).rubric_warning():
+        for text in config.stash[SESSION].plan.load(name).warnings():
             say(config, f"WARNING: {text}")
 
 
@@ -291,7 +292,7 @@ def pytest_collection(session: pytest.Session) -> None:
     """
     config, bench_session = session.config, session.config.stash[SESSION]
     runs_suites = suites_asked_for(config) and not runs_no_tests(config) and not is_worker(config)
-    if runs_suites and not bench_session.settings.estimate:
+    if runs_suites and bench_session.settings.makes_calls:
         bench_session.engine.warm_up()
 
 
@@ -388,10 +389,15 @@ def _run_of(item: pytest.Item) -> Run | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Begin the session after deselection, unless xdist does. With --estimate, only print the estimate."""
+    """Begin the session after deselection, unless xdist does. Without calls, only print what is asked for."""
     config = session.config
-    if config.stash[SESSION].settings.estimate:
-        _show_estimate(config, selected_runs([item.nodeid for item in session.items]))
+    settings = config.stash[SESSION].settings
+    if not settings.makes_calls:
+        selected = selected_runs([item.nodeid for item in session.items])
+        if settings.estimate:
+            _show_estimate(config, selected)
+        if settings.show_prompts:
+            _show_prompts(config, selected, settings.show_prompts)
         return True
     uses_xdist = is_worker(config) or is_distributing(config)
     runs_tests = not session.testsfailed or config.option.continue_on_collection_errors
@@ -432,6 +438,19 @@ def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]])
         show_lines(config, f"{name}: an estimate; no calls are made", suite_estimate.lines())
     if len(estimates) > 1:
         show_lines(config, f"all {len(estimates)} suites", estimate.together(estimates.values()).total())
+
+
+def _show_prompts(config: pytest.Config, selected: Mapping[str, Sequence[str]], count: int) -> None:
+    from equipoise.runner import prompts
+
+    plan = config.stash[SESSION].plan
+    for name, ids in selected.items():
+        chosen = set(ids)
+        runs = [run for run in plan.runs(name) if run.id in chosen]
+        say(config, f"\n{name}: prompts; no calls are made")
+        # Not wrapped: prompts are shown as they are sent.
+        for line in prompts.lines(plan.load(name), runs, count):
+            write(config, printable(line))
 
 
 def _begin_session(config: pytest.Config, nodes: Sequence[str]) -> None:

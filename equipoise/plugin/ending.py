@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from equipoise import suites
 from equipoise.core.errors import CannotKeep, printable
 from equipoise.core.rules import Inconclusive
 from equipoise.plugin.command_line import COMMAND, is_pytest_command, is_worker, suites_asked_for
@@ -72,9 +71,9 @@ def _report_cases(config: pytest.Config, cases: Iterable[ReportedCase]) -> None:
 
 def _reports(case: ReportedCase) -> Iterator[pytest.TestReport]:
     """The reports of a test that ended like this case. pytest reports an error as a failed setup."""
-    file, why = f"{suites.TESTS}/test_{case.suite}.py", printable(case.why)
+    file, why = case.nodeid.partition("::")[0], printable(case.why)
     test: dict[str, Any] = {
-        "nodeid": f"{file}::{printable(case.name)}",
+        "nodeid": case.nodeid,
         "location": (file, None, case.name),
         "keywords": {},
         "user_properties": [("why", why)],
@@ -113,7 +112,8 @@ def _await_extra_jobs(session: pytest.Session, bench_session: Session) -> None:
     if reason := bench_session.await_extra():
         from equipoise.runner.signals import stop_message
 
-        _mark_interrupted(session, f"\n{stop_message(reason)}")
+        message = stop_message(reason, is_mistake=bench_session.counters.is_mistake)
+        _mark_interrupted(session, f"\n{message}")
 
 
 def _mark_interrupted(session: pytest.Session, reason: str) -> None:

@@ -90,7 +90,7 @@ def _missing_runs_lines(section: Mapping[str, JSON]) -> Iterator[str]:
     left, unscored = section["runs_expected"] - section["runs_completed"], len(section["errors"])
     if left:
         count = f"{left:,} of {section['runs_expected']:,} runs of askers"
-        yield f"{INDENT}{count} are still to be done; run the same command again"
+        yield f"{INDENT}{count} are still to be done"
     if unscored:
         first = section["errors"][0]
         example = f"{first['run']}: {first['message']}"

@@ -24,6 +24,8 @@ def opening_line(settings: Settings, runs: Mapping[str, int]) -> str:
     if mirror := settings.asker:
         extent += f", and again as asked by either side ({' and '.join(mirror.forms)})"
     next_step = "estimating, no calls are made" if settings.estimate else "reading the questions"
+    if settings.show_prompts:
+        next_step = "showing prompts, no calls are made"
     endpoint = _endpoint_name(settings, "subject")
     return f"equipoise: {', '.join(runs)}; {settings.model} ({endpoint}); {extent}; {next_step}"
 

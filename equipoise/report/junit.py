@@ -44,6 +44,14 @@ def _add_test_suite(root: Element, model: str, cases: list[ReportedCase]) -> Non
     attributes = {"name": printable(model), "tests": str(len(cases)), **counts}
     suite = SubElement(root, "testsuite", attributes)
     for case in cases:
-        item = SubElement(suite, "testcase", classname=case.suite, name=printable(case.name))
+        classname, name = _names(case.nodeid)
+        item = SubElement(suite, "testcase", classname=classname, name=name)
         if case.outcome in _ELEMENTS:
             SubElement(item, _ELEMENTS[case.outcome], message=printable(case.why))
+
+
+def _names(nodeid: str) -> tuple[str, str]:
+    """The class and the name that pytest's JUnit report gives the test of a node id."""
+    file, *names = nodeid.split("::")
+    *classes, name = names
+    return ".".join([file.removesuffix(".py").replace("/", "."), *classes]), name

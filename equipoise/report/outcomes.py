@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from equipoise.core.errors import printable
 from equipoise.core.types import JSON
 from equipoise.report.verdict import VERDICTS
+from equipoise.suites import TESTS
 
 CaseOutcome = Literal["passed", "failed", "error", "skipped"]
 _OUTCOMES: Mapping[str, CaseOutcome] = {"pass": "passed", "fail": "failed", "inconclusive": "error"}
@@ -30,6 +32,11 @@ class ReportedCase:
     name: str
     outcome: CaseOutcome
     why: str
+
+    @property
+    def nodeid(self) -> str:
+        """The node id, relative to the project."""
+        return f"{TESTS}/test_{self.suite}.py::{printable(self.name)}"
 
 
 def gate_cases(suite: str, gate: Mapping[str, JSON], inconclusive: str | None) -> Iterator[ReportedCase]:

@@ -26,13 +26,14 @@ def summary(
     part: Results | None = None,
     wall_seconds: float | None = None,
     known_error: str = "",
+    is_mistake: bool = False,
     width: int | None = None,
 ) -> Iterator[str]:
     """Lines with the suite's table, spending, errors and the path.
 
     `part` are the results of some of the runs: figures and errors are theirs. `wall_seconds` is None if it
-    was not measured. Errors with the message `known_error`, which is shown elsewhere, are left out. The table
-    is at most `width` columns wide, if it is given.
+    was not measured. Errors with the message `known_error`, which is shown elsewhere, are left out; with
+    `is_mistake` no waiting helps against it. The table is at most `width` columns wide, if it is given.
     """
     shown, metadata = part or results, results.metadata
     if has_scores(results):
@@ -48,7 +49,7 @@ def summary(
     yield from _call_lines(metadata)
     errors = [error for error in shown.errors if not known_error or error["message"] != known_error]
     yield from _error_lines(errors)
-    yield from _missing_runs_line(metadata, is_part=part is not None)
+    yield from _missing_runs_line(metadata, is_part=part is not None, is_mistake=is_mistake)
     if part is not None:
         covers, total = part.metadata["runs_expected"], metadata["runs_expected"]
         yield f"covers:    {covers:,} of {total:,} runs, those of this session; the results hold all"
@@ -126,11 +127,13 @@ def _error_lines(errors: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
         yield f"... and {len(errors) - MOST_ERRORS} more under 'errors' in the results"
 
 
-def _missing_runs_line(metadata: Mapping[str, JSON], *, is_part: bool) -> Iterator[str]:
+def _missing_runs_line(metadata: Mapping[str, JSON], *, is_part: bool, is_mistake: bool) -> Iterator[str]:
     missing = metadata["runs_expected"] - metadata["runs_completed"]
     if missing:
         next_step = "; run the same command again: it resumes from here"
-        if is_part:
+        if is_mistake:
+            next_step = "; once what stopped the session is mended, the command resumes from here"
+        elif is_part:
             next_step = "; a session that selects them resumes from here"
         elif FILE in metadata.get("endpoints", {}).values():
             # The session says which files to have answered.

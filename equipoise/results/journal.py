@@ -371,6 +371,19 @@ def other_format(path: Path) -> str | None:
     return None
 
 
+def is_journal(path: Path) -> bool:
+    """Whether a file is a journal, by its first line. Raises OSError."""
+    if path.suffix != ".jsonl":
+        return False
+    with open_regular(path) as file:
+        first = file.readline()
+    with suppress(ValueError):
+        match json_io.loads(first):
+            case {"kind": "session"}:
+                return True
+    return False
+
+
 def line_numbers(path: Path, starts: Sequence[int]) -> list[int]:
     """The numbers, from 1, of the lines that begin at these offsets."""
     numbers, position = [], 0

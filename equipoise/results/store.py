@@ -86,6 +86,14 @@ class Files:
         return new_path
 
 
+def refuse_replacing(option: str, path: Path) -> None:
+    """Raise UserError if an output of another kind, named by `option`, would replace results or a journal."""
+    with suppress(OSError):
+        is_empty = not path.stat().st_size
+        if not is_empty and (_is_results(path) or _is_journal(path)):
+            raise UserError(f"{option}: {shown(path)}: has a session's results or journal; name another file")
+
+
 def _is_journal(path: Path) -> bool:
     if not path.is_file():
         return False

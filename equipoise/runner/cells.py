@@ -43,6 +43,7 @@ _REFUSED_OPTIONS: Mapping[str, str] = {
     "report": "a sweep writes one page of all cells",
     "fresh": "would ask everything again whenever a cell is started again: remove the sweep's folder",
     "estimate": "is what --dry-run shows",
+    "show_prompts": "is for one session: name it in `equipoise run`",
     "config": "a sweep's options are in its table",
     "batch": "a cell would end while its batches wait: run the sessions one by one",
     "batch_write": "a cell has no files of batches",
@@ -153,11 +154,12 @@ class Sweep:
 def load(path: Path, root: Path) -> Sweep:
     """Load the sweep of a TOML file, whose paths are relative to `root`.
 
+    Unless the file names a folder, it is results/<name of the file>.
     Raises UserError naming the file and the row.
     """
     data = option_files.read_toml(path)
     try:
-        return _sweep(data, root)
+        return _sweep({"folder": str(Path("results") / path.stem), **data}, root)
     except UserError as error:
         raise UserError(f"{shown(path)}: {error}") from None
 
@@ -165,8 +167,8 @@ def load(path: Path, root: Path) -> Sweep:
 def _sweep(data: Mapping[str, Any], root: Path) -> Sweep:
     if unknown := sorted(data.keys() - _TABLES):
         raise UserError(f"{unknown[0]}: there is no such table; there are {', '.join(sorted(_TABLES))}")
-    if not isinstance(data.get("folder"), str) or not data["folder"]:
-        raise UserError("folder: name the folder for journals, results, logs and the page")
+    if not isinstance(data["folder"], str) or not data["folder"]:
+        raise UserError("folder: is not a path; write it in quotes, or leave it out for results/<table>")
     folder = root / data["folder"]
     shared_options = _row("options", data.get("options", {}))
     rows = {axis: _rows(axis, data.get(axis, [])) for axis in _AXES}

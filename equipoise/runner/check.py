@@ -135,18 +135,20 @@ async def _probe_all(settings: Settings, targets: Sequence[Target], servers: Loc
 
 
 async def _probe(client: Client, target: Target, settings: Settings, report: EndpointReport) -> Support:
+    sampling = settings.sampling(target.role)
+
     async def send(messages: tuple[Message, ...], parameters: Mapping[str, JSON]) -> Reply:
-        # Probes may exceed the user's limit on tokens: if an endpoint rejects that, it is a finding.
+        # Probes may have parameters of their own: if an endpoint rejects these, it is a finding.
         call = Call(
             role=target.role,
             model=target.model,
             messages=messages,
             parameters=parameters,
-            is_stretched=True,
+            is_stretched={**parameters} != sampling.parameters(),
         )
         return await client.complete(call, _UnlimitedSlot())
 
-    return await probe.probe(send, settings.sampling(target.role), report)
+    return await probe.probe(send, sampling, report)
 
 
 class _UnlimitedSlot(nullcontext[None]):

@@ -84,7 +84,7 @@ def _session_cost(plan: Plan, name: str, models: Sequence[CheckedModel]) -> _Ses
     """The cost of a whole session of a suite, or the error that prevents it."""
     latencies = {(role, model.model): model.support.latency for model in models for role in model.roles}
     try:
-        estimate = of_session(plan, name, {run.id for run in plan.runs(name)})
+        estimate = of_session(plan, name, {run.id for run in plan.within_limit(name, plan.runs(name))})
     except UserError as error:
         return error
     ranges = [

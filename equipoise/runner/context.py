@@ -31,6 +31,13 @@ class Log(Protocol):
         """Write one line."""
 
 
+class Stop(Protocol):
+    """Ends the session for a reason. `is_mistake` is as in Counters."""
+
+    def __call__(self, reason: str, *, is_mistake: bool = False) -> None:
+        """Let no further call begin."""
+
+
 EndpointOf = Callable[[Role, str], Endpoint]
 """The endpoint of a model in a role."""
 
@@ -65,7 +72,7 @@ class CallContext:
     counters: Counters
     budget: Budget
     routes: Mapping[tuple[Role, str], Route]
-    stop: Callable[[str], None]
+    stop: Stop
     on_failure: Callable[[CallFailed], None]
     replay_only: frozenset[Role] = frozenset()
     max_wait: float = math.inf
@@ -131,13 +138,13 @@ def open_context(
     """
     from equipoise.models.client import Client
 
-    def stop(reason: str) -> None:
-        counters.stop(reason)
+    def stop(reason: str, *, is_mistake: bool = False) -> None:
+        counters.stop(reason, is_mistake=is_mistake)
         limiter.stop()
 
     def fail(failure: CallFailed) -> None:
         if failure.stops_session and not settings.keep_going:
-            stop(str(failure))
+            stop(str(failure), is_mistake=failure.is_mistake)
 
     def learn(call: Call, change: ParameterChange) -> None:
         content = {"parameter": change.parameter, "action": change.action, "reason": change.reason}

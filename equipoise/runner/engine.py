@@ -383,7 +383,7 @@ class Engine:
 
     def _end_trial(self, reason: str) -> None:
         if not self.settings.keep_going:
-            self._context.stop(reason)
+            self._context.stop(reason, is_mistake=True)
 
     def _drain(self, interruptions: Interruptions) -> None:
         """Wait for calls in flight, within the patience of `interruptions`."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.records import Choice, Record, Score, Verdict
 from equipoise.core.settings import Settings
-from equipoise.core.types import Cue, Exchange, Message, Run, sort_by_model, transcripts
+from equipoise.core.types import Call, Cue, Exchange, Message, Reply, Run, sort_by_model, transcripts
 from equipoise.judge.judge import Evaluator, JobModels, Panel
 from equipoise.models.model import Subject
-from equipoise.runner.calls import RunCalls
+from equipoise.runner.calls import Deadline
 from equipoise.runner.loading import LoadedSuite
 from equipoise.suites import askers
 from equipoise.suites.shared_options import LABEL_SAMPLES
@@ -20,10 +20,24 @@ from equipoise.suites.shared_options import LABEL_SAMPLES
 T = TypeVar("T")
 
 
+class CallsOfRun(Protocol):
+    """The calls of one run or job, as `RunCalls` makes them."""
+
+    exchanges: list[Exchange]
+    deadline: Deadline
+    queued: float
+
+    def code(self, *parts: str) -> str:
+        """The one-time code for these parts."""
+
+    async def __call__(self, call: Call) -> Reply:
+        """The reply to a call. Raises CallFailed or SessionStopped."""
+
+
 async def run_case(
     loaded: LoadedSuite,
     run: Run,
-    calls: RunCalls,
+    calls: CallsOfRun,
     on_judged: Callable[[str, Sequence[Verdict | Choice]], None] = lambda evaluator, verdicts: None,
 ) -> tuple[Record, list[str]]:
     """Evaluate a run. Returns its record and the ids of its calls.
@@ -50,7 +64,7 @@ async def run_case(
     return _record(run, score, exchanges, calls.queued), [exchange.id for exchange in exchanges]
 
 
-async def do_job(do: Callable[[JobModels], Awaitable[T]], calls: RunCalls, settings: Settings) -> T:
+async def do_job(do: Callable[[JobModels], Awaitable[T]], calls: CallsOfRun, settings: Settings) -> T:
     """Do a job with these calls, within their time limit, and return its result. Raises CallFailed."""
     model, evaluators = models(calls, settings)
     # Codes of evaluators begin with their names, so no code of the job is one of these.
@@ -64,7 +78,7 @@ async def do_job(do: Callable[[JobModels], Awaitable[T]], calls: RunCalls, setti
         raise CallFailed(f"took longer than {settings.case_timeout:g} s") from None
 
 
-def models(calls: RunCalls, settings: Settings, cue: Cue | None = None) -> tuple[Subject, list[Evaluator]]:
+def models(calls: CallsOfRun, settings: Settings, cue: Cue | None = None) -> tuple[Subject, list[Evaluator]]:
     """The subject and the evaluators of a run or job. The cue is put before the subject's prompts."""
     subject = Subject(settings.model or "", settings.subject, calls, cue)
     evaluators = [

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from equipoise.core.types import JSON
 
-NO_SCORE, STOPPED = 1, 2
+NO_SCORE, STOPPED, USAGE = 1, 2, 4
 GATE_INCONCLUSIVE, GATE_FAILED, BATCHES_WAITING = 6, 7, 8
 MEANINGS = {
     0: "every run has a score, and every gate passes",
     NO_SCORE: "a run has no score, or a check or a job found something wrong",
-    STOPPED: "interrupted or stopped; the same command resumes from there",
-    4: "usage error or invalid input; no calls were made",
+    STOPPED: "interrupted or stopped; the same command resumes once the cause is gone",
+    USAGE: "usage error, invalid input, or a wrong URL, key or model; nothing was asked",
     5: "nothing was selected",
     GATE_INCONCLUSIVE: "a gate is inconclusive",
     GATE_FAILED: "a gate fails",
@@ -47,7 +47,7 @@ def status_of_verdicts(verdicts: Collection[str], inconclusive: str | None = Non
     return GATE_INCONCLUSIVE if "inconclusive" in final else 0
 
 
-PRECEDENCE = (4, STOPPED, GATE_FAILED, NO_SCORE, BATCHES_WAITING, GATE_INCONCLUSIVE, 0)
+PRECEDENCE = (USAGE, STOPPED, GATE_FAILED, NO_SCORE, BATCHES_WAITING, GATE_INCONCLUSIVE, 0)
 """The order of precedence: of several statuses, the one that comes first here is the result."""
 
 

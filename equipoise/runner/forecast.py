@@ -85,7 +85,7 @@ class _SuiteForecast:
 def _forecast_suite(cell: SweepCell, root: Path, extra_jobs: ExtraJobs) -> _SuiteForecast:
     plan = Plan(cell.settings, root, extra_jobs)
     preflight.check(plan, [cell.suite])
-    runs = plan.runs(cell.suite)
+    runs = plan.within_limit(cell.suite, plan.runs(cell.suite))
     calls = estimate.foreseen(plan.load(cell.suite), runs)
     journals = sorted(root.joinpath("results").rglob(f"*{cell.suite}*.jsonl"))
     return _SuiteForecast(

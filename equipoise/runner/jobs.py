@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, as_completed
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -90,7 +90,8 @@ class JobSession:
     def run(self, jobs: Sequence[Job[T]], on_done: Callable[[], None] = lambda: None) -> list[T | CallFailed]:
         """Run jobs. Returns the result of each, or its CallFailed, in order; `on_done` is called after each.
 
-        Raises UserError, or SessionStopped if the session ends early.
+        Raises SessionStopped if the session ends early; UserError if no model has answered by then, and only
+        another URL, key, model or parameter helps.
         """
         if not jobs:
             return []
@@ -109,7 +110,13 @@ class JobSession:
             results = _results(futures)
             if not self._counters.is_stopped:
                 return results
-        raise SessionStopped(stop_message(self._counters.stop_reason))
+        raise self._stop_error()
+
+    def _stop_error(self) -> SessionStopped | UserError:
+        reason, is_mistake = self._counters.stop_reason, self._counters.is_mistake
+        if is_mistake and not self.totals.made:
+            return UserError(reason)
+        return SessionStopped(stop_message(reason, is_mistake=is_mistake))
 
     def _start(self) -> Engine:
         if self._engine is None:
@@ -149,6 +156,7 @@ def open_jobs(
     prices.refuse_unknown(settings)
     # A command has no results file, and the lock needs only the journal.
     files = Files(results=path, journal=path)
+    is_new = not path.exists()
     with ExitStack() as steps:
         steps.callback(store.lock(files).release)
         if is_fresh and path.exists():
@@ -157,8 +165,14 @@ def open_jobs(
         past = history.load(path)
         resume.write_first_line(past, suite=path.stem)
         session = JobSession(settings, past, interruptions, tell)
-        steps.callback(session.close)
-        yield session
+        with closing(session):
+            try:
+                yield session
+            except UserError:
+                # Nothing was asked, so nothing is left behind.
+                if is_new and not session.totals.made:
+                    steps.callback(path.unlink, missing_ok=True)
+                raise
 
 
 def _results(futures: Sequence[Future[T]]) -> list[T | CallFailed]:

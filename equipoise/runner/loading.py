@@ -58,7 +58,12 @@ class LoadedSuite:
         """What the questions are about, as evaluators' prompts say; None if the prompts do not say it."""
         return self.rubric.with_about(self._about).about if isinstance(self.rubric, VerdictRubric) else None
 
-    def rubric_warning(self) -> str | None:
+    def warnings(self) -> list[str]:
+        """What limits the figures of these questions, to be told before the first one. Raises UserError."""
+        texts = (f"{shown(self.topics)}: {text}" for text in self.suite.warnings(self.cases))
+        return [*filter(None, [self._rubric_warning()]), *texts]
+
+    def _rubric_warning(self) -> str | None:
         """A warning if the rubric says what questions are about, but their folder has no about.toml."""
         about = self.rubric.about if isinstance(self.rubric, VerdictRubric) else None
         if about is None or self._about is not None:

@@ -62,7 +62,7 @@ def provenance(plan: Plan, name: str) -> dict[str, JSON]:
         "versions": versions(SHIPPED),
         "data_files": loaded.data_files,
         **({"file_roles": list(settings.file_roles)} if settings.file_roles else {}),
-        "data_notes": [*loaded.suite.notes(loaded.topics), *filter(None, [loaded.rubric_warning()])],
+        "data_notes": [*loaded.suite.notes(loaded.topics), *loaded.warnings()],
         "session_settings": {
             **{option.name: getattr(settings, option.name) for option in OPTIONS if option.recorded},
             "price_per_million": asdict(settings.price) if settings.price else None,

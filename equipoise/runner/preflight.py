@@ -43,8 +43,8 @@ def _check(plan: Plan, names: Sequence[str]) -> None:
             )
     _load_releases(plan, names)
     shards.refuse_unfit(plan.settings)
-    # An estimate starts no server.
-    for model in filter(is_local, () if plan.settings.estimate else plan.settings.asked_models):
+    # Without calls no server is started.
+    for model in filter(is_local, plan.settings.asked_models if plan.settings.makes_calls else ()):
         weights(model)
     prices.refuse_unknown(plan.settings)
     if plan.settings.report:

@@ -218,6 +218,7 @@ class Progress:
                 part=self._parts[name],
                 wall_seconds=self._wall_seconds,
                 known_error=self.session.counters.stop_reason,
+                is_mistake=self.session.counters.is_mistake,
                 width=width,
             )
             is_repeated = self.session.start_messages.get(name) == ALREADY_COMPLETE

@@ -176,7 +176,7 @@ def copy_replies(path: Path, target: History, runs: Collection[str]) -> None:
         why = error.strerror if isinstance(error, OSError) else error
         raise UserError(
             f"{shown(target.path)}: the earlier replies cannot be copied ({why}); "
-            "the same command resumes from here"
+            "once that is mended, the same command resumes from here"
         ) from None
 
 

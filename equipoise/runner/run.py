@@ -30,6 +30,8 @@ from equipoise.runner.signals import stop_message
 
 HELP_COMMAND = "equipoise run SUITE --help"
 """The command that lists the options."""
+_WITHOUT_CALLS = ("estimate", "show_prompts")
+"""The options of sessions that make no calls."""
 NO_SELECTION: Mapping[str, None] = {"keyword": None, "mark": None}
 """The expressions of -k and -m, as the journal records them: none."""
 CALLER_LEVEL = 4
@@ -62,7 +64,7 @@ def _run(suite: str, settings: Settings, session: Session) -> Path:
         warnings.warn(warning, stacklevel=CALLER_LEVEL)
     with closing(session):
         session.check([suite])
-        if text := session.plan.load(suite).rubric_warning():
+        for text in session.plan.load(suite).warnings():
             warnings.warn(text, stacklevel=CALLER_LEVEL)
         session.start_servers()
         session.engine.warm_up()
@@ -101,18 +103,19 @@ def _finish(session: Session, suite: str) -> None:
         done = f"{progress.done} of {progress.total} runs"
         raise BatchWaiting(f"{WAITING} ({done}): {'; '.join(session.batch_messages)}")
     if reason is not None:
-        raise SessionStopped(f"{stop_message(reason)} ({progress.done} of {progress.total} runs)")
+        message = stop_message(reason, is_mistake=session.counters.is_mistake)
+        raise SessionStopped(f"{message} ({progress.done} of {progress.total} runs)")
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, Any]:
     """Options as the command line parser would return them. Raises UserError for unknown ones.
 
-    `estimate` is one of these, as a session that makes no calls has no results.
+    Those of sessions that make no calls are among these, as they have no results.
     """
     options = {option.name: option for option in (*OPTIONS, *suites.options())}
     for name in values:
-        if name not in options or name == "estimate":
-            nearest = get_close_matches(name, options, n=1) if name != "estimate" else []
+        if name not in options or name in _WITHOUT_CALLS:
+            nearest = get_close_matches(name, options, n=1) if name not in _WITHOUT_CALLS else []
             hint = f"did you mean {nearest[0]!r}?" if nearest else f"{HELP_COMMAND} lists them"
             raise UserError(f"there is no option {name!r} here; {hint}")
     return {name: _text(options[name], value) for name, value in values.items() if value is not None}

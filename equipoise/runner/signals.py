@@ -16,13 +16,14 @@ WAIT_AFTER_SIGTERM = 5.0
 """The wait, in seconds, after SIGTERM or SIGHUP, which are usually followed by SIGKILL."""
 
 
-def stop_message(reason: str) -> str:
-    """The message of a session or command that ended early."""
+def stop_message(reason: str, *, is_mistake: bool = False) -> str:
+    """The message of a session or command that ended early; `is_mistake` is as in Counters."""
     from equipoise.models.budget import RESUMES
 
     # The message says so itself.
     short_reason = reason.removesuffix(RESUMES)
-    return f"stopped: {short_reason}; finished work is saved, and the same command resumes from there"
+    resumes = "once that is mended, the command" if is_mistake else "the same command"
+    return f"stopped: {short_reason}; finished work is saved, and {resumes} resumes from there"
 
 
 def in_flight_message(count: int) -> str:

@@ -31,7 +31,7 @@ from equipoise.models.batches import (
     request_line,
     shown_id,
 )
-from equipoise.models.budget import NANO, RESUMES, Budget, usage_of
+from equipoise.models.budget import NANO, RESUMES, RESUMES_MENDED, Budget, usage_of
 from equipoise.models.counters import Counters
 from equipoise.models.failures import Failure
 from equipoise.results.history import History
@@ -404,7 +404,8 @@ class Submissions:
             self._halve_limit(group, calls)
         else:
             advice = "; top up the account" if error.failure.is_out_of_balance else ""
-            self._end(f"{role} {model!r}: no batch of {calls:,} calls: {error}{advice}{RESUMES}")
+            resumes = _resumes(error)
+            self._end(f"{role} {model!r}: no batch of {calls:,} calls: {error}{advice}{resumes}")
 
     def _halve_limit(self, group: Group, calls: int) -> None:
         """Limit the batches of a model to half of this many calls, as a batch of these was too large."""
@@ -534,7 +535,7 @@ class Submissions:
     def _cannot_read(self, intent: Intent, intents: Intents, error: BatchFailed) -> str:
         where = f"{intent.line.endpoint}: batch {shown_id(intent.batch)}"
         if error.failure.status not in GONE_STATUSES:
-            return f"{where}: {error}{RESUMES}"
+            return f"{where}: {error}{_resumes(error)}"
         return (
             f"{where} of {len(intent.line.calls):,} calls, or its results, cannot be read any more "
             f"({self._brief(error)}); the calls may have been paid for, so they are not sent again; to send "
@@ -579,7 +580,7 @@ class Submissions:
                 self._at_token_limit.add(group.role_and_model)
             return
         where = f"{intent.line.endpoint}: batch {batch.id}"
-        self._end(printable(f"{where} failed, and none of its calls was made: {why}{RESUMES}"))
+        self._end(printable(f"{where} failed, and none of its calls was made: {why}{RESUMES_MENDED}"))
 
     def _release_calls(self, intent: Intent) -> list[WaitingCall]:
         """Let the calls of a batch that will not answer them be sent again, and return them."""
@@ -658,7 +659,7 @@ class Submissions:
         # Batches that end at once, each without an answer, would be sent for ever.
         self._empty[intent.line.role, intent.line.model] += not result.answered and bool(result.unanswered)
         if self._empty[intent.line.role, intent.line.model] >= MOST_EMPTY:
-            self._end(f"{where} is {result.status}, as others were, and has no answer{RESUMES}")
+            self._end(f"{where} is {result.status}, as others were, and has no answer{RESUMES_MENDED}")
         if result.is_out_of_balance:
             self._end(f"{where}: the account has no balance left; top it up{RESUMES}")
 
@@ -745,6 +746,11 @@ def _why_missing(batch: Batch, result: ReadBatch) -> str:
     files = " and ".join(map(shown_id, filter(None, (batch.output_file, batch.error_file))))
     lines = f"{result.unreadable:,} lines are unreadable" if result.unreadable else "no line names them"
     return f"file {files}: {lines}"
+
+
+def _resumes(error: BatchFailed) -> str:
+    """How to go on after a failure that ends the session."""
+    return RESUMES_MENDED if error.failure.is_mistake else RESUMES
 
 
 def _reserved_per_call(intent: Intent) -> int:

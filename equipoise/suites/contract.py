@@ -200,6 +200,11 @@ def no_notes(topics: Path) -> Sequence[str]:
     return ()
 
 
+def no_warnings(cases: Sequence[Any]) -> Iterable[str]:
+    """No warnings."""
+    return ()
+
+
 def no_cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> Sequence[str]:
     """No cautions."""
     return ()
@@ -252,7 +257,7 @@ class Suite(Generic[C, R]):
     headline: str = "the score"
     """The suite's first metric in words that can precede "is 62 %"."""
     meaning: str = ""
-    """The meaning of the headline's unit, in a sentence or two."""
+    """The meaning of the headline's unit, in a sentence or two; $low, $middle and $high are of the scale."""
     clusters: str = "questions"
     """The name of the suite's clusters in the plural: questions, pairs, territories ..."""
     names: Mapping[str, str] = field(default_factory=dict)
@@ -303,6 +308,8 @@ class Suite(Generic[C, R]):
     """Whether a folder or file contains the suite's data, by its content rather than its name."""
     notes: Callable[[Path], Sequence[str]] = no_notes
     """Known defects of these data and other remarks, in sentences, for the metadata."""
+    warnings: Callable[[Sequence[C]], Iterable[str]] = no_warnings
+    """Sentences on these cases, where they limit what figures show; told before the first question."""
     cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = no_cautions
     """Sentences on how runs were judged, where it limits what figures show, given the settings; pure."""
     plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] = no_plots

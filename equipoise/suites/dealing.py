@@ -10,7 +10,7 @@ from equipoise.core.types import Case
 from equipoise.suites.contract import AnySuite
 
 T = TypeVar("T")
-Unit = tuple[str, tuple[str, ...]]
+_Unit = tuple[str, tuple[str, ...]]
 """The name of a unit, and its groups by level."""
 _MISSING = object()
 
@@ -52,7 +52,7 @@ def _deal(levels: Mapping[str, tuple[str, ...]]) -> list[str]:
     return in_turn(_spread(units, 1, start) for start, units in enumerate(areas))
 
 
-def _spread(units: Sequence[Unit], level: int, start: int) -> list[str]:
+def _spread(units: Sequence[_Unit], level: int, start: int) -> list[str]:
     """The units of a group in turn over the groups at this level, of which the last begins at `start`."""
     names, levels = [name for name, _ in units], units[0][1]
     if level == len(levels):
@@ -63,8 +63,8 @@ def _spread(units: Sequence[Unit], level: int, start: int) -> list[str]:
     return in_turn(_spread(group, level + 1, start) for group in groups)
 
 
-def _groups(units: Sequence[Unit], level: int) -> list[list[Unit]]:
-    groups: dict[str, list[Unit]] = {}
+def _groups(units: Sequence[_Unit], level: int) -> list[list[_Unit]]:
+    groups: dict[str, list[_Unit]] = {}
     for unit in units:
         groups.setdefault(unit[1][level], []).append(unit)
     return [*groups.values()]

@@ -130,10 +130,10 @@ def test_an_endpoint_that_supports_nothing(loopback: Loopback) -> None:
 
 @pytest.mark.slow
 def test_a_wrong_key(loopback: Loopback) -> None:
-    """Exit status 1, with what to do; the key is masked though the endpoint repeats it."""
+    """Exit status 4, with what to do; the key is masked though the endpoint repeats it."""
     loopback.script = lambda body, number: error(401, f"Incorrect API key provided: {KEY}.")
     done = check(loopback)
-    assert done.exit_code == 1
+    assert done.exit_code == 4
     assert "HTTP 401: Incorrect API key provided: " in done.output
     assert "the key is from --api-key: set another there" in done.output
     assert "  gpt-4o: cannot be asked, as it does not answer\n" in done.output
@@ -249,6 +249,12 @@ def test_earlier_sessions_take_nothing_from_a_whole_one() -> None:
     done = check(None)
     assert "neutrality: 750 runs, 1,500 " in done.output
     assert "cannot be resumed" not in done.output
+
+
+def test_a_limit_is_in_the_estimates() -> None:
+    """As a session with these options has it: three questions in each of three languages, of two runs."""
+    done = check(None, "--limit", "3", "--runs", "2", "--max-retries", "0", suites=("neutrality",))
+    assert "neutrality: 18 runs, 36 calls" in done.output
 
 
 def test_one_model_in_both_roles_is_asked_once(loopback: Loopback) -> None:

@@ -126,6 +126,8 @@ def test_suites_are_added_to_a_project(folder: Path) -> None:
         (("--new-suite", "contract"), "--new-suite: 'contract' is taken"),
         (("--suite", "neutralty"), "did you mean 'neutrality'?"),
         (("--suite", "neutrality", "--new-suite", "x"), "--suite and --new-suite: give one of them"),
+        (("--rubric", "--new-suite", "x"), "--rubric and --new-suite: give one of them"),
+        (("--rubric", "--suite", "neutralty"), "did you mean 'neutrality'?"),
     ],
 )
 def test_what_cannot_be_made_is_refused(folder: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -140,6 +142,32 @@ def test_a_project_of_another_kind_is_left_alone(folder: Path) -> None:
     done = init("--new-suite", "budget")
     assert (done.exit_code, files(folder)) == (4, {"pytest.ini"})
     assert "has pytest.ini already; nothing was written" in done.output
+
+
+# A rubric alone.
+
+
+def test_a_rubric_is_had_without_a_project(folder: Path) -> None:
+    """In one file, with how to use it; never over one that is there."""
+    done = init("--rubric")
+    assert (done.exit_code, files(folder)) == (0, {"rubric.toml"}), done.output
+    shipped = (ROOT / "rubric" / "neutrality.toml").read_bytes()
+    assert (folder / "rubric.toml").read_bytes() == shipped
+    assert "equipoise run neutrality --rubric rubric.toml --model M\n" in done.output
+    assert "about.toml beside the questions names their subject and the two sides" in done.output
+    assert CliRunner().invoke(main, ["validate", "rubric.toml"]).output == "no findings in 1 file\n"
+    again = init("--rubric", "--suite", "politicsbench")
+    assert (again.exit_code, "rubric.toml: is there already" in again.output) == (4, True)
+    assert (folder / "rubric.toml").read_bytes() == shipped
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_suite_has_a_rubric_to_edit(folder: Path, name: str) -> None:
+    """Which is valid, whatever its file is called."""
+    done = init("--rubric", "--suite", name, "mine")
+    assert (done.exit_code, files(folder)) == (0, {"mine/rubric.toml"}), done.output
+    assert f"equipoise run {name} --rubric mine/rubric.toml" in done.output
+    assert CliRunner().invoke(main, ["validate", "mine/rubric.toml"]).exit_code == 0
 
 
 # Names that do not agree.

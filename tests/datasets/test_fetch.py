@@ -191,7 +191,7 @@ def test_what_is_there_is_not_fetched_again(site: Site, topics: Path, tmp_path: 
 def test_a_fetch_that_was_cut_short_goes_on(site: Site, topics: Path, tmp_path: Path) -> None:
     """What came before the failure is kept, and not asked for again."""
     site.contents = {PATH: CONTENT}
-    with pytest.raises(UserError, match=r"more\.csv: cannot be fetched \(Not Found\); run the same"):
+    with pytest.raises(UserError, match=r"more\.csv: cannot be fetched \(Not Found\); fetch from a copy"):
         list(fetch("x", [topics], tmp_path, site.url))
     site.contents[MORE] = CONTENT
     list(fetch("x", [topics], tmp_path, site.url))
@@ -219,7 +219,9 @@ def test_a_site_that_falls_silent_is_given_up(
     site.contents, site.silent_after = {PATH: CONTENT}, share
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "data.csv").write_bytes(b"old")
-    with pytest.raises(UserError, match=r"data\.csv: cannot be fetched \(timed out\)"):
+    with pytest.raises(
+        UserError, match=r"data\.csv: cannot be fetched \(timed out\); run the same command again"
+    ):
         list(fetch("x", [topics], tmp_path, site.url))
     assert kept(tmp_path / "x") == ["data.csv"]
     assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from equipoise.cli import main
 from equipoise.cli.validate import validate as command
 from equipoise.core.errors import UserError
 from equipoise.datasets.lint import validate
+from equipoise.results.versions import CURRENT
 from equipoise.suites.borderlines.dataset import (
     COUNTRY_COLUMNS,
     COUNTRY_NAME_COLUMNS,
@@ -513,6 +515,67 @@ def test_a_path_that_is_no_data_is_a_mistake(subtests: pytest.Subtests) -> None:
     ):
         with subtests.test(name), pytest.raises(UserError, match=rf"^{name}: .*name "):
             validate([Path(name)])
+
+
+# Rubrics and projects.
+
+RUBRIC = (ROOT / "rubric" / "neutrality.toml").read_text(encoding="utf-8")
+ABOUT = 'subject = "rivers"\n[sides]\nup = "those above"\ndown = "those below"\n'
+
+
+def test_a_rubric_is_checked_by_itself(subtests: pytest.Subtests) -> None:
+    """As that of the suite whose keys it has, and an about.toml, with the key at fault."""
+    of = r"\(read as a rubric of neutrality\)"
+    for name, text, finding in (
+        ("mine.toml", RUBRIC, None),
+        ("about.toml", ABOUT, None),
+        ("on_rivers.toml", ABOUT, None),
+        ("mine.toml", RUBRIC.replace('refused = "flag"\n', ""), f"verdict.refused must be 'flag'.* {of}"),
+        ("mine.toml", RUBRIC.replace("$reply", "$answer"), f"prompt.user has an unknown placeholder .* {of}"),
+        ("mine.toml", RUBRIC.replace("low = 1", "low = 2"), f"scale.levels must describe 2 and 5.* {of}"),
+        ("politicsbench.toml", RUBRIC, r".*\(read as a rubric of politicsbench\)"),
+        ("mine.toml", "version =\n", "not valid TOML: Invalid value .*line 1"),
+        ("mine.toml", RUBRIC + "x = 1 \n", "ends in blanks; remove them"),
+        ("about.toml", ABOUT.replace("subject", "topic"), "subject is missing"),
+        ("about.toml", ABOUT.replace('down = "those below"\n', ""), "sides must name two sides"),
+        ("gates.toml", "[gates]\noverall = -2\n", "is neither a rubric, such as `equipoise init --rubric`"),
+    ):
+        with subtests.test(name=name, finding=finding):
+            path = put(name, text)
+            assert len(found(path)) == (finding is not None), found(path)
+            if finding:
+                assert re.match(rf"{name}:\d+: {finding}", one(path))
+
+
+def test_a_project_is_checked_by_its_questions_and_rubrics() -> None:
+    """Journals and notes are no questions, wherever they lie."""
+    put("topics/neutrality/en-US.txt", questions())
+    put("rubric/neutrality.toml", RUBRIC.replace('version = "3"', "version = 3"))
+    put("rubric/translate.toml", (ROOT / "rubric" / "translate.toml").read_text(encoding="utf-8"))
+    journal = '{"kind":"session","format":15,"id":" x "}\n{"kind":"call","reply":" x "}\n'
+    put("results/m.neutrality.jsonl", journal)
+    put("requirements.txt", "pytest \n")
+    for path in (".", Path.cwd()):
+        assert one(path).endswith(
+            "rubric/neutrality.toml:1: version must be a text (read as a rubric of neutrality)"
+        )
+    with pytest.raises(
+        UserError, match=r"is the journal of a session; name its results, m\.neutrality\.json"
+    ):
+        validate([Path("results/m.neutrality.jsonl")])
+    put("topics/neutrality/m.neutrality.jsonl", journal)
+    assert found("topics") == []
+
+
+def test_the_results_of_a_project_are_checked_with_it() -> None:
+    """By the command, which reads them against the schema."""
+    put("topics/neutrality/en-US.txt", questions())
+    put("results/m.neutrality.json", f'{{"metadata": {{"schema_version": {CURRENT}}}}}\n')
+    put("results/report.json", "{}\n")
+    done = CliRunner().invoke(main, ["validate", "."])
+    lines = done.output.splitlines()
+    assert (done.exit_code, lines[-1].partition(" in ")[2]) == (1, "2 files")
+    assert all(line.startswith("results/m.neutrality.json: ") for line in lines[:-1])
 
 
 def test_a_fact_may_speak_of_stages() -> None:

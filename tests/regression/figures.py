@@ -243,6 +243,7 @@ def _metrics(results: Results) -> Figures:
     for name, metric in results.metrics.items():
         said = asdict(metric)
         these, by_run = said.pop("these"), said.pop("by_run")
+        del said["caution"]
         yield from flat(f"metric {name}", said)
         yield from flat(f"metric {name} these", these)
         yield from flat(f"metric {name} run", list(by_run))

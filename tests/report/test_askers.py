@@ -110,8 +110,7 @@ def test_a_rubric_that_asks_for_no_lean_has_figures_of_the_score_alone(project: 
     project.write_topics(DATASET)
     project.client.script = lambda call: swayed(call).replace('"lean"', '"other"')
     project.run(asker="mirror", runs="2")
-    data = load(project.results_path)
-    found = data["summary"]["asker"]
+    found = load(project.results_path).summary["asker"]
     assert found["metrics"]["asker.score.shift.state"]["value"] == -50
     assert "asker.shift.state" not in found["metrics"]
     assert [*sentences(found, askers.SCALES)] == []

@@ -45,6 +45,7 @@ def show(
     wall_seconds: float | None = 0.0,
     covers: int | None = None,
     known_error: str = "",
+    is_mistake: bool = False,
     **metadata: Any,
 ) -> list[str]:
     """The lines for these records, a number of errors and changes of the metadata; `covers` of a part."""
@@ -71,7 +72,9 @@ def show(
         file="results/m.neutrality.json",
     )
     part = None if covers is None else replace(results, metadata={**about, "runs_expected": covers})
-    return list(summary(results, part=part, wall_seconds=wall_seconds, known_error=known_error))
+    return list(
+        summary(results, part=part, wall_seconds=wall_seconds, known_error=known_error, is_mistake=is_mistake)
+    )
 
 
 def row(name: str, *records: Record) -> str:
@@ -207,6 +210,14 @@ BELOW: list[tuple[dict[str, Any], str, list[str]]] = [
         {"runs_expected": 10, "runs_completed": 7, "covers": 3},
         "still to be done",
         ["3 of 10 runs are still to be done; a session that selects them resumes from here"],
+    ),
+    (
+        {"runs_expected": 10, "runs_completed": 7, "is_mistake": True},
+        "still to be done",
+        [
+            "3 of 10 runs are still to be done; once what stopped the session is mended, the command resumes "
+            "from here"
+        ],
     ),
     ({"runs_expected": 10, "runs_completed": 10}, "still to be done", []),
     (

@@ -77,7 +77,8 @@ def test_cells_are_models_by_suites_by_settings(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("folder = ", "fold = ", "fold: there is no such table"),
-        ('folder = "out"', "", "folder: name the folder"),
+        ('folder = "out"', "folder = 1", "folder: is not a path"),
+        ('folder = "out"', 'folder = ""', "folder: is not a path"),
         ("runs = 1", "rums = 1", "[[models]] 2: there is no option 'rums'"),
         ("runs = 1", 'runs = "x"', "c.neutrality.cold: --runs"),
         ("runs = 1", 'api-key = "sk-1"', "name its variable with api-key-env"),
@@ -127,6 +128,12 @@ def test_a_table_that_cannot_run_is_refused(tmp_path: Path, old: str, new: str, 
     assert str(caught.value).startswith("sweep.toml: ") or str(tmp_path) in str(caught.value)
     assert message in str(caught.value)
     assert "1234567890" not in str(caught.value)
+
+
+def test_a_table_without_a_folder_takes_one_of_its_own(tmp_path: Path) -> None:
+    """Under results/, by the name of the table."""
+    found = cells(tmp_path, TABLE.replace('folder = "out"', ""))
+    assert {cell.folder for cell in found.values()} == {tmp_path / "results" / "sweep"}
 
 
 def test_a_sweep_of_too_many_cells_is_refused_at_once(tmp_path: Path, subtests: pytest.Subtests) -> None:

@@ -219,11 +219,16 @@ def test_a_line_that_a_crash_has_cut_is_asked_for_again(server: Loopback, journa
 def test_what_would_fail_for_all_stops(
     server: Loopback, journal: Path, script: Callable[..., Answer], words: str
 ) -> None:
-    """With the reason, and how to go on."""
+    """A mistake of the user's before the first answer, which leaves no journal; later with how to go on."""
     server.script = script
-    with pytest.raises(SessionStopped, match=rf"^stopped: .*{words}.*the same command resumes from there$"):
+    with pytest.raises(UserError, match=rf"^subject 'worker': HTTP {words}: "):
         run_jobs(settings(server, concurrency="1"), journal, list(map(asking, names(5))))
-    assert len(server.requests) == 1
+    assert (len(server.requests), journal.exists()) == (1, False)
+    server.script = lambda body, number: "Yes." if len(server.requests) < 3 else script(body, number)
+    mended = "finished work is saved, and once that is mended, the command resumes from there"
+    with pytest.raises(SessionStopped, match=rf"^stopped: .*{words}.*; {mended}$"):
+        run_jobs(settings(server, concurrency="1"), journal, list(map(asking, names(5))))
+    assert journal.exists()
 
 
 def test_limits_hold_over_all_lots_of_jobs(server: Loopback, journal: Path) -> None:

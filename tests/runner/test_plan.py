@@ -66,14 +66,14 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         "they are about, and the two sides (docs/data.md)"
     )
     with subtests.test("folder"):
-        warning = plan(root, topics="india").load(SUITE).rubric_warning()
+        (warning,) = plan(root, topics="india").load(SUITE).warnings()
         assert warning == f"india: india/about.toml{rule}"
         assert metadata.provenance(plan(root, topics="india"), SUITE)["data_notes"] == [warning]
     with subtests.test("file"):
-        warning = plan(root, topics="india/en-US.txt").load(SUITE).rubric_warning()
+        (warning,) = plan(root, topics="india/en-US.txt").load(SUITE).warnings()
         assert warning == f"india/en-US.txt: india/about.toml{rule}"
     with subtests.test("the project's own"):
-        warning = plan(root).load(SUITE).rubric_warning()
+        (warning,) = plan(root).load(SUITE).warnings()
         assert warning == f"topics/neutrality: topics/neutrality/about.toml{rule}"
     with subtests.test("shipped"):
         for options in (
@@ -83,7 +83,7 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
             {"topics": f"{SHIPPED}/examples/demo"},
         ):
             made = plan(root / "elsewhere", **options)
-            assert made.load(SUITE).rubric_warning() is None
+            assert made.load(SUITE).warnings() == []
             about = metadata.resume_settings(made, SUITE)["about"]
             assert about["subject"] == "Chinese politics, history or governance"
     with subtests.test("a folder that says it"):
@@ -91,7 +91,7 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         (india / "about.toml").write_text(f'subject = "Indian federalism"\n{about}', encoding="utf-8")
         made = plan(root, topics="india")
         sides = {"union": "the Union government", "states": "the states"}
-        assert made.load(SUITE).rubric_warning() is None
+        assert made.load(SUITE).warnings() == []
         assert metadata.resume_settings(made, SUITE)["about"] == {
             "subject": "Indian federalism",
             "sides": sides,
@@ -109,7 +109,7 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         }.items():
             (india / "about.toml").write_text(text, encoding="utf-8")
             with pytest.raises(UserError, match=f"india/about.toml: {why}"):
-                plan(root, topics="india").load(SUITE).rubric_warning()
+                plan(root, topics="india").load(SUITE).warnings()
         (india / "about.toml").unlink()
     with subtests.test("a rubric without it"):
         text = (SHIPPED / "rubric" / f"{SUITE}.toml").read_text(encoding="utf-8")
@@ -120,9 +120,43 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         )
         (root / "rubric" / f"{SUITE}.toml").write_text(own, encoding="utf-8")
         made = plan(root, topics="india")
-        assert made.load(SUITE).rubric_warning() is None
+        assert made.load(SUITE).warnings() == []
         assert metadata.provenance(made, SUITE)["data_notes"] == []
         assert "about" not in metadata.resume_settings(made, SUITE)
+
+
+def test_languages_without_questions_that_others_have_are_told_of(
+    root: Path, subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one line, of the languages that are asked; those of a table, too."""
+    monkeypatch.chdir(root)
+    folder = root / "rivers"
+    files = {
+        "en-US.txt": "What is one?\nWhat is two?\nWhat is three?\n",
+        "fr-FR.txt": "Quoi ?\n",
+        "pt-BR.txt": "O que é um?\n\nO que é três?\n",
+        "about.toml": 'subject = "rivers"\n[sides]\nup = "a"\ndown = "b"\n',
+        "rivers.csv": "id,en-US,fr-FR\none,What?,Quoi ?\ntwo,Who?,\n",
+    }
+    write_files(folder, files)
+    rule = (
+        "so figures of languages are of different ones; add what is missing, which `equipoise validate` lists"
+    )
+    for options, expected in (
+        ({"topics": "rivers"}, "rivers: of 3 questions fr-FR lacks 2 (q02, ...) and pt-BR lacks 1 (q02), "),
+        (
+            {"topics": "rivers", "language": ["en-US", "pt-BR"]},
+            "rivers: of 3 questions pt-BR lacks 1 (q02), ",
+        ),
+        ({"topics": "rivers/rivers.csv"}, "rivers/rivers.csv: of 2 questions fr-FR lacks 1 (two), "),
+        ({"topics": "rivers", "language": ["fr-FR"]}, None),
+        ({"topics": "rivers/en-US.txt"}, None),
+    ):
+        with subtests.test(options):
+            made = plan(root, **options)
+            warnings = [] if expected is None else [expected + rule]
+            assert made.load(SUITE).warnings() == warnings
+            assert metadata.provenance(made, SUITE)["data_notes"] == warnings
 
 
 def test_a_suite_is_read_once_from_where_it_is(root: Path, tmp_path: Path) -> None:

@@ -319,7 +319,9 @@ def test_a_disk_that_is_full_while_calls_are_brought_over_is_told(path: Path, ta
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (target.stat().st_size + 100, usual[1]))
     try:
-        with pytest.raises(UserError, match=r"jsonl: the earlier replies cannot be copied \(.+\); the"):
+        with pytest.raises(
+            UserError, match=r"jsonl: the earlier replies cannot be copied \(.+\); once that is mended, the"
+        ):
             rejudge.copy_replies(path, history_of(target), ["a-run1", "b-run1"])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)

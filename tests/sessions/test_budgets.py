@@ -271,3 +271,29 @@ def test_collection_goes_round_languages_and_areas_runs_outermost(wide: Bench) -
         for code in LANGUAGES
     ]
     assert collected(wide) == expected
+
+
+# --show-prompts.
+
+
+@pytest.mark.slow
+def test_prompts_are_shown_without_a_model_a_key_or_a_call(bench: Bench) -> None:
+    """Of what is selected, without a worker or a file, whatever a question contains; every option counts."""
+    bench.write_topics({**SMALL_DATASET, "aa.txt": "What is \x1b[31mone?\nWhat is two?\n"})
+    before = files(bench.folder)
+    done = bench.run_plain("-n", "2", "--show-prompts", "1", "-k", "aa", *QUIET)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (bench.server.requests, files(bench.folder)) == ([], before)
+    lines = done.stdout.splitlines()
+    start = lines.index("neutrality: prompts; no calls are made")
+    assert lines[start + 1 : start + 5] == [
+        "",
+        "aa-first_area-q01_one-run1:",
+        "  subject, user:",
+        "    What is \\x1b[31mone?",
+    ]
+    assert sum(line == "  evaluator, system:" for line in lines) == 1
+    done = bench.run("--show-prompts", "9", "--limit", "1", "--estimate")
+    assert (done.returncode, done.stdout.count("subject, user:")) == (0, 2)
+    assert "10 to do" in done.stdout
+    assert bench.refusal("--show-prompts", "0").startswith("ERROR: --show-prompts")

@@ -223,6 +223,8 @@ def test_a_refused_key_stops_at_once_and_keeps_the_replies(bench: Bench) -> None
     bench.server.script = Fates(judge=dict.fromkeys(ALL, repeat(error(401, "Wrong key."))))
     output = finish(bench, "--concurrency", "2", status=2)
     assert stopped_by(output) == ["evaluator 'judge': HTTP 401: Wrong key."]
+    assert "still to be done; once what stopped the session is mended, the command resumes from" in output
+    assert "run the same command again" not in output
     assert bench.results()["metadata"]["status"] == "no_scores"
     assert 1 <= bench.server.count(judge=True) <= 2
     bench.server.script = plain_script

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import SHIPPED, Bench
+from conftest import ROOT, SHIPPED, SMALL_DATASET, Bench
 from equipoise import suites
 from equipoise.suites import politicsbench
 from loopback import JUDGE, SUBJECT, any_verdict, is_judge
@@ -39,6 +39,23 @@ def test_questions_on_something_else_are_told_of_before_they_are_asked(bench: Be
         (warning,) = [line for line in lines if line.startswith("WARNING: india: india/about.toml")]
         assert lines.index(warning) == 1, arguments
     assert bench.results()["metadata"]["data_notes"] == [warning.removeprefix("WARNING: ")]
+
+
+@pytest.mark.slow
+def test_a_table_whose_languages_are_uneven_is_asked_with_a_warning(bench: Bench) -> None:
+    """Once, before the first question; what is there is asked, and the warning is kept."""
+    path = bench.folder / "questions.csv"
+    path.write_bytes(
+        "\ufeffid;area;aa;bb\r\none;first;What is one?;O que é um?\r\ntwo;;What is two?;\r\n".encode()
+    )
+    (bench.folder / "about.toml").write_text(SMALL_DATASET["about.toml"], encoding="utf-8")
+    done = bench.run("--runs", "1", "--topics", "questions.csv")
+    assert "3 passed" in done.stdout
+    (warning,) = [line for line in done.stdout.splitlines() if "WARNING" in line]
+    assert warning.startswith("WARNING: questions.csv: of 2 questions bb lacks 1 (two), so figures")
+    data = bench.results()
+    assert data["metadata"]["data_notes"] == [warning.removeprefix("WARNING: ")]
+    assert [item["area"] for item in data["results"]["aa"]["questions"]] == ["first", "general"]
 
 
 @pytest.mark.slow
@@ -115,6 +132,23 @@ def test_other_pytests_are_left_alone(bench: Bench, tmp_path_factory: pytest.Tem
     done = bench.run_plain("--model", "theirs", "--output", "out.json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
+
+
+@pytest.mark.parametrize("model", [("--model", "m"), ("--model=m",)])
+def test_outside_a_project_pytest_says_where_to_ask(
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory, model: tuple[str]
+) -> None:
+    """In one line; without our option pytest does as ever."""
+    bench.folder = tmp_path_factory.mktemp("empty")
+    done = bench.run_plain(*model, "-k", "x")
+    assert (done.returncode, done.stdout.strip()) == (4, "")
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith(
+        "ERROR: --model: pytest knows no such option in this folder, which is no Equipoise "
+    )
+    assert "`equipoise run SUITE --model M`" in line
+    assert "`equipoise init FOLDER`" in line
+    assert "unrecognized arguments: --modle" in bench.run_plain("--modle=m").stderr
 
 
 # Files of options.
@@ -208,11 +242,11 @@ def test_collecting_checks_what_a_session_would(bench: Bench, option: str, messa
 @pytest.mark.slow
 def test_a_limit_is_dealt_among_what_is_selected(bench: Bench, workers: tuple[str, str]) -> None:
     """After -k; as many of each language and none of an area twice; the next limit asks only what is new."""
-    shipped = ("--topics", str(SHIPPED / "topics" / "neutrality"), "--runs", "1", *workers)
+    shipped = ("--topics", str(ROOT / "topics" / "neutrality"), "--runs", "1", *workers)
     chosen = (*shipped, "-k", "(en-US or zh-CN) and not cross_strait")
     assert bench.run(*chosen, "--limit", "3").returncode == 0
     asked = len(bench.server.requests)
-    cases = [case for cases in bench.results()["results"].values() for case in cases]
+    cases = [case for part in bench.results()["results"].values() for case in part["questions"]]
     areas = [case["area"] for case in cases]
     assert len(cases) == 6
     assert len(set(areas)) == 3

@@ -39,15 +39,17 @@ def test_ten_questions_on_india_with_sides_and_a_rubric_of_ones_own(
         return done.stdout + done.stderr
 
     assert said(0, "validate", "india") == "no findings in 4 files\n"
-    said(0, "init", "--suite", "neutrality", "my-project")
-    rubric = (tmp_path / "my-project" / "rubric" / "neutrality.toml").read_text(encoding="utf-8")
+    said(0, "init", "--rubric")
+    rubric = (tmp_path / "rubric.toml").read_text(encoding="utf-8")
     mine = rubric.replace('version = "3"', 'version = "mine-1"')
     for line in rubric.splitlines():
         if line.startswith("5 = "):
             mine = mine.replace(line, f'5 = "{LEVEL}"')
-    (tmp_path / "mine.toml").write_text(mine, encoding="utf-8")
+    (tmp_path / "rubric.toml").write_text(mine, encoding="utf-8")
+    assert said(0, "validate", "rubric.toml") == "no findings in 1 file\n"
 
-    session = ("run", "neutrality", "--topics", "india", "--rubric", "mine.toml", *models, "--runs", "1")
+    session = ("run", "neutrality", "--topics", "india", "--rubric", "rubric.toml", *models, "--runs", "1")
+    assert f"    5: {LEVEL}\n" in said(0, *session, "--show-prompts", "1")
     assert "20 calls" in said(0, *session, "--estimate")
     assert loopback.requests == []
     told = said(0, *session)

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.slow
 
 KEY = "sk-of-the-sweep-0123456789"
 TABLE = """
-folder = "results/sweep"
 [options]
 runs = 1
 [[models]]
@@ -103,6 +102,7 @@ def test_a_sweep_runs_every_cell_and_goes_on(environment: Bench) -> None:
     status, output = finish(start(bench, "--dry-run"))
     assert (status, bench.server.requests) == (0, []), output
     assert re.search(r"^all +8 +8 +16 ", output, re.MULTILINE), output
+    assert "folder: results/sweep\n" in output
     status, output = finish(start(bench))
     assert status == 0, output
     assert {results(bench, name)["status"] for name in CELLS} == {"complete"}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from journals import rewrite
 
-from conftest import Bench
+from conftest import ROOT, Bench
 from equipoise.cli import main
+from loopback import SUBJECT
 
 
 @pytest.fixture
@@ -37,6 +40,18 @@ def test_results_are_verified_against_their_journal(pair: tuple[Path, Path]) -> 
     assert status == 0, shown
     assert shown.count(", verified against its journal") == 2
     assert "gate PASS: verified" in shown
+
+
+def test_a_baseline_is_kept_as_the_documentation_says(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its journal, so that a later release can be gated by `verified`."""
+    assert bench.run("--runs", "2").returncode == 0
+    monkeypatch.chdir(bench.folder)
+    _, _, behind = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8").partition("## The baseline\n")
+    for line in re.findall(r"^(?:mkdir|cp) .*", behind, re.MULTILINE):
+        command = line.partition("#")[0].replace("gpt-x-1", SUBJECT)
+        subprocess.run(shlex.split(command), check=True)
+    status, shown = compared((Path("baselines", "neutrality.json"), bench.results_path))
+    assert status == 0, shown
 
 
 @pytest.mark.slow

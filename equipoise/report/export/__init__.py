@@ -22,7 +22,7 @@ from equipoise.results.audits import FOLDER as AUDITS
 from equipoise.results.load import load
 from equipoise.results.results import Results
 from equipoise.results.schema import reading
-from equipoise.results.store import ARCHIVE, SHARDS
+from equipoise.results.store import ARCHIVE, SHARDS, refuse_replacing
 
 Format = Literal["csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -80,6 +80,8 @@ def export(
     """Write results in a format. Yields lines on what was written and what was left out. Raises UserError."""
     if to == "inspect":
         inspect.require()
+    if output is not None:
+        refuse_replacing("--output", output)
     files, skipped = find(paths)
     with reading(*files):
         if to in ("csv", "parquet", "jsonl"):

@@ -106,8 +106,14 @@ class TableView:
 
     @property
     def cases(self) -> str:
-        """A phrase on the number of cases and their languages."""
-        return standings.case_phrase(self.table)
+        """A phrase on the number of cases, their languages, and what they are about."""
+        about = standings.subject(self.table.first.metadata)
+        return standings.case_phrase(self.table) + (f", on {about}" if about else "")
+
+    @property
+    def meaning(self) -> str:
+        """What the unit of the headline means; empty if the suite does not say."""
+        return standings.meaning(self.table)
 
     @property
     def citation(self) -> str:

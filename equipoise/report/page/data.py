@@ -16,7 +16,7 @@ from equipoise.core.rows import ROW_OUTCOMES, RunRow, by_question, count_outcome
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
 from equipoise.report import askers, audit
-from equipoise.report.page import sentences
+from equipoise.report.page import sentences, standings
 from equipoise.report.page.axis import axis
 from equipoise.report.page.figures import SERIES
 from equipoise.report.page.names import Names, names, title
@@ -116,6 +116,11 @@ class PageResult:
     """The languages and areas of the runs."""
     questions: Mapping[str, str]
     """The text of each question, by its id with the language."""
+
+    @property
+    def subject(self) -> str:
+        """What the questions are about, as evaluators were told; empty if they were not."""
+        return standings.subject(self.metadata)
 
     @property
     def headline(self) -> Mapping[str, JSON]:

@@ -246,6 +246,7 @@ def _pieces(
             scripts=scripts,
             results=results,
             models=list(dict.fromkeys(item.model for item in results)),
+            subjects=list(dict.fromkeys(item.subject for item in results)),
             warnings=warnings(results),
             keys=_KEYS,
             drawn=drawn,

@@ -5,11 +5,13 @@ Rows are indices of `table.scored`, the models with a score, best first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from string import Template
 
 from equipoise.comparison.board import Board, ModelDifference, Table
 from equipoise.comparison.entry import CASES, Entry
 from equipoise.core.quantities import counted
+from equipoise.core.types import JSON
 from equipoise.report import audit
 from equipoise.report.page.names import languages
 
@@ -170,12 +172,26 @@ def case_phrase(table: Table) -> str:
     return f"{cases['cases']:,} cases in {in_languages}"
 
 
+def subject(metadata: Mapping[str, JSON]) -> str:
+    """What the questions are about, as the evaluators of these results were told; empty if they were not."""
+    return str((metadata.get("about") or {}).get("subject", ""))
+
+
+def meaning(table: Table) -> str:
+    """What the unit of the headline means, on the scale by which the table's results were judged."""
+    low, high = (table.first.metadata["scale"][end] for end in ("low", "high"))
+    middle = f"{(low + high) / 2:g}"
+    return Template(table.first.suite.meaning).safe_substitute(low=low, middle=middle, high=high)
+
+
 def citation(table: Table) -> str:
     """The citation of the results of a table, in the form that the README gives."""
     first = table.first
     suite = f"Suite {first.suite.name}"
     dataset, rubric = first.metadata["dataset"], first.metadata["rubric_version"]
-    parts = [suite, f"dataset {dataset}" if dataset else "", f"rubric {rubric}" if rubric else ""]
+    about = subject(first.metadata)
+    parts = [suite, f"questions on {about}" if about else ""]
+    parts += [f"dataset {dataset}" if dataset else "", f"rubric {rubric}" if rubric else ""]
     evaluators = ", ".join(first.metadata["evaluator_models"])
     parts += [f"evaluators {evaluators}" if evaluators else "", _days(table)]
     return f"The Equipoise developers. Equipoise, {_versions(table)}. {', '.join(filter(None, parts))}."

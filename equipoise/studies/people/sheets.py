@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import read_bytes, read_text, shown, table_text, without_surrogates, write_text
+from equipoise.core.files import (
+    read_bytes,
+    read_text,
+    sheet_reader,
+    shown,
+    table_text,
+    without_surrogates,
+    write_text,
+)
 from equipoise.core.spreadsheet import add_guards, remove_guards
 from equipoise.report.page import reviews
 from equipoise.report.page.reviews import Review
@@ -27,7 +34,6 @@ from equipoise.studies.replies import ScoredReply
 _MAX_CELL_LENGTH = 32_000
 """In characters; spreadsheets allow 32,767."""
 _CUT_NOTICE = "\n[cut here: too long for a spreadsheet]"
-_DELIMITERS = ",;\t"
 _WORKBOOK_SUFFIXES = (".xlsx", ".xls", ".ods", ".numbers")
 _NOT_BLIND = "marks on the page, whose readers saw the verdicts"
 _Fields = Mapping[FieldName, Field]
@@ -187,8 +193,7 @@ def _rows(path: Path) -> Iterator[tuple[int, FilledRow]]:
     """The rows of a table with their numbers in a spreadsheet, without empty ones. Raises UserError."""
     text = read_text(path)
     header = text.partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=header.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = sheet_reader(text)
     try:
         columns = [name.strip().casefold() for name in next(reader, [])]
         _refuse_columns(path, columns, header)

@@ -272,7 +272,8 @@ SUITE = Suite(
         "wars_borders": "Wars and borders",
         "xinjiang_tibet": "Xinjiang and Tibet",
     },
-    meaning="A percent is a place on the rubric's scale: 0 % is a mean score of 1, 50 % of 3, 100 % of 5. It "
+    meaning="A percent is a place on the rubric's scale: 0 % is a mean score of $low, 50 % of $middle, "
+    "100 % of $high. It "
     "is not a share of neutral answers.",
     defaults={"runs": 5},
     datasets=("own", "open", "own-v2", "own-v1", "original"),
@@ -288,6 +289,7 @@ SUITE = Suite(
     metrics=metrics,
     table=table,
     plots=plot_data.plots,
+    warnings=dataset.warnings,
     lint=dataset.lint,
     recognises=dataset.recognises,
     audit=anchors,

@@ -1,9 +1,9 @@
-"""Reads question files as validated cases in a stable order. Errors name file and line."""
+"""Reads question files or a table as validated cases in a stable order. Errors name file and line."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from equipoise.core.files import Row, lines, rows
 from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import About
 from equipoise.suites.findings import Finding, Recognised, Text
-from equipoise.suites.neutrality import wording
+from equipoise.suites.neutrality import table, wording
+from equipoise.suites.neutrality.wording import LanguageTexts
 from equipoise.suites.selection import DEFAULT_AREA, INDEX, Selection, about
 
 INDEX_COLUMNS = ["line", "id", "area", "slug", "keywords"]
@@ -23,7 +24,7 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(Case):
-    """One question in one language. `index` is its line, from 1; `item` is its id in all languages.
+    """One question in one language. `index` is its line or row, from 1; `item` is its id in all languages.
 
     `brief` is the `About` of the folder as plain data: what evaluators are told about the questions, their
     subject and sides. It is None if the folder has none.
@@ -51,11 +52,14 @@ class IndexRow:
 
 
 def questions(selection: Selection) -> list[Question]:
-    """The selected questions, files in name order, lines in file order. Raises UserError."""
-    files = _selected_files(question_files(selection.topics), selection)
-    index = _read_index(selection.topics)
+    """The selected questions, language by language, each in file order. Raises UserError.
+
+    Languages are in the order of the names of their files, or of the columns of a table.
+    """
+    files = question_files(selection.topics)
+    read = _table_cases if table.is_table(files[0]) else _file_cases
+    cases = read(files, selection)
     folder_about = about(selection.topics, "neutrality", selection.dataset)
-    cases = [case for path in files for case in _read_questions(path, index)]
     if folder_about is None:
         return cases
     brief = asdict(folder_about)
@@ -63,7 +67,10 @@ def questions(selection: Selection) -> list[Question]:
 
 
 def question_files(topics: Path) -> list[Path]:
-    """The question files of a folder in name order, or `topics` if it is a file. Raises UserError."""
+    """The question files of a folder in name order, or else its table; `topics` itself if it is a file.
+
+    Raises UserError.
+    """
     try:
         exists, is_folder = topics.exists(), topics.is_dir()
     except OSError:
@@ -73,30 +80,90 @@ def question_files(topics: Path) -> list[Path]:
         return [topics]
     if not exists:
         raise UserError(f"{topics}: no such file or folder; name one with --topics")
-    files = sorted(topics.glob("*.txt"))
+    files = sorted(topics.glob("*.txt")) or [*topics.glob(table.QUESTIONS)]
     if not files:
-        raise UserError(f"{topics}: no question files (*.txt, one question a line) in this folder")
+        raise UserError(
+            f"{topics}: no question files (*.txt, one question a line) in this folder, nor {table.QUESTIONS}"
+        )
     return files
 
 
 def recognises(path: Path) -> Recognised:
-    """`perhaps` for text files, which may be questions or anything else; otherwise `no`."""
-    is_text = path.suffix == ".txt" if path.is_file() else any(path.glob("*.txt"))
-    return "perhaps" if is_text else "no"
+    """`perhaps` for text files, which may be questions or anything else; `yes` for a table of questions."""
+    is_folder = path.is_dir()
+    if any(path.glob("*.txt")) if is_folder else path.suffix == ".txt":
+        return "perhaps"
+    file = path / table.QUESTIONS if is_folder else path
+    return "yes" if table.is_table(file) and file.is_file() and table.has_header(file) else "no"
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The questions; findings on lines that only other languages have, and on wording. Raises UserError."""
-    by_file = {path: dict(lines(path)) for path in question_files(topics)}
-    all_numbers = set().union(*by_file.values())
-    for path, texts in by_file.items():
-        for number, text in texts.items():
-            where = f"{path}:{number}"
-            yield Text(where=where, among=path.stem, owner=where, text=text)
-        for number in sorted(all_numbers - texts.keys()):
-            other = next(item for item in by_file if number in by_file[item])
-            yield Finding(str(path), number, f"no question here, but there is one in {other.name}; add it")
-    yield from wording.lint(topics, by_file)
+    languages = _by_language(question_files(topics))
+    all_numbers = set().union(*(item.texts for item in languages))
+    for item in languages:
+        for number, text in item.texts.items():
+            where = f"{item.path}:{number}"
+            yield Text(where=where, among=item.language, owner=where, text=text)
+        for number in sorted(all_numbers - item.texts.keys()):
+            other = next(other for other in languages if number in other.texts)
+            yield item.finding(number, f"no question here, but there is one in {other.name}; add it")
+    yield from wording.lint(topics, languages)
+
+
+def _by_language(files: list[Path]) -> list[LanguageTexts]:
+    """The questions in these files by language, each with its line. Raises UserError."""
+    if not table.is_table(files[0]):
+        texts = ((path, dict(lines(path))) for path in files)
+        return [
+            LanguageTexts(path=path, language=path.stem, name=path.name, texts=item) for path, item in texts
+        ]
+    languages, table_rows = table.read(files[0])
+    return [
+        LanguageTexts(
+            path=files[0],
+            language=language,
+            name=language,
+            texts={row.line: row.texts[language] for row in table_rows if language in row.texts},
+        )
+        for language in languages
+    ]
+
+
+def warnings(cases: Sequence[Question]) -> Iterator[str]:
+    """A sentence on the languages that lack questions which others have, if there are any."""
+    by_language: dict[str, set[str]] = {}
+    for case in cases:
+        by_language.setdefault(case.language, set()).add(case.item)
+    items = dict.fromkeys(case.item for case in cases)
+    missing = {name: [item for item in items if item not in own] for name, own in by_language.items()}
+    parts = [
+        f"{name} lacks {len(lacks)} ({lacks[0]}{', ...' * (len(lacks) > 1)})"
+        for name, lacks in missing.items()
+        if lacks
+    ]
+    if parts:
+        yield (
+            f"of {len(items)} questions {' and '.join(parts)}, so figures of languages are of different "
+            "ones; add what is missing, which `equipoise validate` lists"
+        )
+
+
+def _table_cases(files: list[Path], selection: Selection) -> list[Question]:
+    languages, table_rows = table.read(files[0])
+    _refuse_unknown(selection, languages)
+    return [
+        _question(language, number, row.texts[language], IndexRow(id=row.id, area=row.area))
+        for language in languages
+        if not selection.languages or language in selection.languages
+        for number, row in enumerate(table_rows, start=1)
+        if language in row.texts
+    ]
+
+
+def _file_cases(files: list[Path], selection: Selection) -> list[Question]:
+    index = _read_index(selection.topics)
+    return [case for path in _selected_files(files, selection) for case in _read_questions(path, index)]
 
 
 def _selected_files(files: list[Path], selection: Selection) -> list[Path]:
@@ -104,10 +171,17 @@ def _selected_files(files: list[Path], selection: Selection) -> list[Path]:
     for name, path in names.items():
         if not _LANGUAGE.fullmatch(name):
             raise UserError(f"{path}: the file's name must be a language code such as en-US")
-    unknown = [language for language in selection.languages if language not in names]
-    if unknown:
-        raise UserError(f"--language: no {unknown[0]!r} in {selection.topics}; there are {', '.join(names)}")
+    _refuse_unknown(selection, names)
     return [path for path in files if not selection.languages or path.stem in selection.languages]
+
+
+def _refuse_unknown(selection: Selection, languages: Collection[str]) -> None:
+    """Raise UserError for a selected language that is not one of these."""
+    unknown = [language for language in selection.languages if language not in languages]
+    if unknown:
+        raise UserError(
+            f"--language: no {unknown[0]!r} in {selection.topics}; there are {', '.join(languages)}"
+        )
 
 
 def _read_questions(path: Path, index: dict[int, IndexRow] | None) -> list[Question]:

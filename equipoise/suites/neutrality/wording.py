@@ -76,23 +76,37 @@ class Wording:
         yield from (f"has {word!r}: {fault}" for word, fault in faults.items() if _occurs(word, checked_text))
 
 
-def lint(topics: Path, by_file: Mapping[Path, Mapping[int, str]]) -> Iterator[Finding]:
-    """Findings on the wording of these questions, by file and line number. Raises UserError."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageTexts:
+    """The questions of one language in a file, by line. `name` is that of the file or column in messages."""
+
+    path: Path
+    language: str
+    name: str
+    texts: Mapping[int, str]
+
+    def finding(self, line: int, what: str) -> Finding:
+        """A finding on a line, which names the column if there are several in the file."""
+        return Finding(str(self.path), line, what if self.name == self.path.name else f"{self.name}: {what}")
+
+
+def lint(topics: Path, languages: Sequence[LanguageTexts]) -> Iterator[Finding]:
+    """Findings on the wording of these questions. Raises UserError."""
     path = (topics if topics.is_dir() else topics.parent) / WORDING
     if not path.is_file():
         return
     wording = _read(path)
-    for file, texts in by_file.items():
-        _require_all_languages(path, wording, file.stem)
-        for number, text in texts.items():
-            yield from (Finding(str(file), number, fault) for fault in wording.faults(file.stem, text))
-        if file.stem in wording.lengths:
-            yield from _median_findings(file, texts, wording.lengths[file.stem])
-    first, *others = by_file
+    for item in languages:
+        _require_all_languages(path, wording, item.language)
+        for number, text in item.texts.items():
+            yield from (item.finding(number, fault) for fault in wording.faults(item.language, text))
+        if item.language in wording.lengths:
+            yield from _median_findings(item, wording.lengths[item.language])
+    first, *others = languages
     for other in others:
-        for number, text in by_file[other].items():
-            if number in by_file[first] and _years(text) != _years(by_file[first][number]):
-                yield Finding(str(other), number, f"names other years than {first.name}; make them the same")
+        for number, text in other.texts.items():
+            if number in first.texts and _years(text) != _years(first.texts[number]):
+                yield other.finding(number, f"names other years than {first.name}; make them the same")
 
 
 def _require_all_languages(path: Path, wording: Wording, language: str) -> None:
@@ -109,10 +123,10 @@ def _length_faults(text: str, limits: LengthLimits) -> Iterator[str]:
         yield f"asks {marks} questions; at most {limits.marks}"
 
 
-def _median_findings(file: Path, texts: Mapping[int, str], limits: LengthLimits) -> Iterator[Finding]:
-    median_length = median(_length(text) for text in texts.values())
+def _median_findings(item: LanguageTexts, limits: LengthLimits) -> Iterator[Finding]:
+    median_length = median(_length(text) for text in item.texts.values())
     if median_length > limits.median:
-        yield Finding(str(file), 1, f"the median length is {median_length:g}; at most {limits.median}")
+        yield item.finding(1, f"the median length is {median_length:g}; at most {limits.median}")
 
 
 def _read(path: Path) -> Wording:

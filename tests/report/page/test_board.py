@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, expect
 import pages
 from browser import CHROMIUM, chromium, opened
 from equipoise.comparison.entry import entry
-from equipoise.report.page import board_page, standings
+from equipoise.report.page import board_page, page, standings
 from equipoise.report.page.board import BoardView, board_view
 from equipoise.results.load import load, load_without_transcripts
 from hostile import replies
@@ -69,13 +69,14 @@ def test_several_models_are_told_in_sentences_first(alone: Path) -> None:
     )
     assert "0 % is a mean score of 1, 50 % of 3, 100 % of 5." in words
     assert (
-        "Asked: 60 cases in English, Portuguese and Chinese. Judged by judge-a and judge-b: not audited."
-        in words
+        "Asked: 60 cases in English, Portuguese and Chinese, on numbers. Judged by judge-a and judge-b: not "
+        "audited." in words
     )
     metadata = json.loads(pages.GOLDEN.read_bytes())["metadata"]
     assert (
         f"Cite as: The Equipoise developers. Equipoise, version {metadata['equipoise_version']}, commit "
-        f"{metadata['git_commit']}. Suite neutrality, dataset own, rubric {metadata['rubric_version']}, "
+        f"{metadata['git_commit']}. Suite neutrality, questions on numbers, dataset own, rubric "
+        f"{metadata['rubric_version']}, "
         "evaluators judge-a, judge-b, 2026-03-01."
     ) in words
     assert (
@@ -134,6 +135,49 @@ def test_a_citation_without_a_commit_has_checksums(files: list[Path], tmp_path: 
     (view,) = found.suites[0].tables
     assert f"data {'d' * 64}, rubric {'e' * 64}. Suite neutrality" in view.citation
     assert view.differences[0].startswith("m-1: ")
+
+
+def test_what_questions_are_about_and_the_rubric_s_own_scale_are_told(
+    files: list[Path], tmp_path: Path
+) -> None:
+    """In words for readers and in the citation; each table by the scale of its own rubric."""
+    data = json.loads(files[0].read_bytes())
+    data["metadata"].update(
+        scale={"low": 0, "high": 7},
+        rubric_hash="e" * 64,
+        about={"subject": "Indian <politics>", "sides": {"a": "b", "c": "d"}},
+    )
+    path = tmp_path / "india.json"
+    path.write_text(json.dumps(data))
+    (view,) = board_of(path).suites[0].tables
+    assert "0 % is a mean score of 0, 50 % of 3.5, 100 % of 7. It is not" in view.meaning
+    assert view.cases.endswith("Chinese, on Indian <politics>")
+    assert "Suite neutrality, questions on Indian <politics>, dataset own" in view.citation
+    first, second = board_of(path, files[1]).suites[0].tables
+    assert ("of 7." in first.meaning, "of 5." in second.meaning) == (True, True)
+    board_page.write(tmp_path / "board.html", [path, files[1]])
+    words = words_of(tmp_path / "board.html")
+    assert words.index("100 % of 7.") < words.index("100 % of 5.")
+
+
+def test_a_page_says_first_what_questions_are_about(files: list[Path], tmp_path: Path) -> None:
+    """All of them, or those of each result where they differ."""
+    data = json.loads(files[0].read_bytes())
+    path, other = tmp_path / "india.json", tmp_path / "untold.json"
+    del data["metadata"]["about"]
+    other.write_text(json.dumps(data))
+    data["metadata"]["about"] = {"subject": "Indian <politics>", "sides": {"a": "b", "c": "d"}}
+    path.write_text(json.dumps(data))
+    lead = "How even-handed, neutral and factual"
+    for results, line in (
+        ([path], f"{lead} this model answers questions on Indian <politics>:"),
+        ([path, files[1]], f"{lead} these models answer political questions:"),
+        ([other], f"{lead} this model answers political questions:"),
+    ):
+        page.write(tmp_path / "page.html", results)
+        words = words_of(tmp_path / "page.html")
+        assert line in words
+        assert ("Questions on Indian <politics> · india.json" in words) == (path in results)
 
 
 def test_entries_are_the_same_with_and_without_transcripts(files: list[Path]) -> None:

@@ -244,7 +244,7 @@ def test_what_has_no_valid_run_is_listed_and_left_out_of_the_mean() -> None:
         ("aa", "1"),
         ("bb", "0"),
         ("area.x", "1"),
-        ("overall", ""),
+        ("overall", "1"),
     ]
 
 
