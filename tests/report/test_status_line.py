@@ -8,6 +8,7 @@ import pty
 import select
 import struct
 import termios
+from codecs import getincrementaldecoder
 from collections.abc import Iterator
 
 import pytest
@@ -24,12 +25,14 @@ class Terminal:
         fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 100, 0, 0))
         self.output = Output(write=lambda text: None, descriptor=self.descriptor)
         self.shown = ""
+        # A read may end within a character.
+        self._decoder = getincrementaldecoder("utf-8")()
 
     def read_until(self, text: str) -> None:
         """Wait until this has been shown."""
         while text not in self.shown:
             assert select.select([self._ours], [], [], 60)[0], f"{text!r} is not in {self.shown!r}"
-            self.shown += os.read(self._ours, 65536).decode()
+            self.shown += self._decoder.decode(os.read(self._ours, 65536))
 
     def close(self) -> None:
         """Give both ends back."""
