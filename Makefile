@@ -36,6 +36,7 @@ check: setup  ## Lint, formatting, types, data
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
+	$(RUN) deptry equipoise
 	$(RUN) equipoise validate
 	$(RUN) equipoise construct borderlines --check
 
