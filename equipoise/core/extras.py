@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.util import find_spec
 
 from equipoise.core.errors import UserError
 
-PACKAGES: Mapping[str, Sequence[str]] = {"plots": ("vl_convert",), "retrieval": ("bm25s", "rjieba")}
-"""The modules that code of Equipoise imports, by the extra whose packages have them."""
+PACKAGES: Mapping[str, Mapping[str, str]] = {
+    "plots": {"vl-convert-python": "vl_convert"},
+    "retrieval": {"bm25s": "bm25s", "rjieba": "rjieba"},
+}
+"""The packages of each extra, with the modules that are imported."""
 
 
 def is_installed(extra: str) -> bool:
     """Whether the packages of an extra are installed, without importing them."""
-    return all(find_spec(name) is not None for name in PACKAGES[extra])
+    return all(find_spec(module) is not None for module in PACKAGES[extra].values())
 
 
 def require(extra: str, purpose: str) -> None:
@@ -23,5 +26,6 @@ def require(extra: str, purpose: str) -> None:
 
 
 def install_command(extra: str) -> str:
-    """The command that installs an extra."""
-    return f"pip install 'equipoise[{extra}]'"
+    """The command that installs the packages of an extra."""
+    # By their own names: no package index has Equipoise, so that anyone may take its name there.
+    return f"pip install {' '.join(PACKAGES[extra])}"

@@ -88,11 +88,11 @@ def test_figures_without_the_extra_are_tables(tmp_path: Path, monkeypatch: pytes
     drawn = run("plot", result, "-o", tmp_path / "figures")
     assert (drawn.exit_code, drawn.stdout) == (4, "")
     assert drawn.stderr == (
-        "ERROR: equipoise plot needs the extra 'plots'; run: pip install 'equipoise[plots]'\n"
+        "ERROR: equipoise plot needs the extra 'plots'; run: pip install vl-convert-python\n"
     )
     assert run("report", result, "-o", tmp_path / "page.html").exit_code == 0
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Figures are shown as tables; <code>pip install &#39;equipoise[plots]&#39;</code> adds" in html
+    assert "Figures are shown as tables; <code>pip install vl-convert-python</code> adds" in html
     assert "<svg role" not in html
     assert html.count("<details open><summary>Table of this figure") >= 4
 

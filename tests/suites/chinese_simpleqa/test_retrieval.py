@@ -311,6 +311,6 @@ def test_passages_without_the_extra_are_refused(tmp_path: Path, monkeypatch: pyt
     """Before any call, in one line; a retriever of the user's own needs no package of ours."""
     (tmp_path / "one.txt").write_text("A text.", encoding="utf-8")
     monkeypatch.setitem(sys.modules, "rjieba", None)
-    message = "--retrieval needs the extra 'retrieval'; run: pip install 'equipoise[retrieval]'"
+    message = "--retrieval needs the extra 'retrieval'; run: pip install bm25s rjieba"
     assert refusal(check, tmp_path, None) == message
     check(tmp_path, "os.path:join")
