@@ -166,6 +166,9 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         line = json.dumps({"id": "ada", "text": DOCUMENT})
         (empty / "documents.jsonl").write_text(line + "\n", encoding="utf-8")
         job = ("--documents", "documents.jsonl", "--folder", "work", "--model", SUBJECT, *endpoint)
+        told = said(4, "equipoise", "construct", "simpleqa", *job)
+        assert "--corpus needs the extra 'retrieval'; run: pip install bm25s rjieba" in told
+        environment.install("bm25s", "rjieba")
         assert "calls: " in said(0, "equipoise", "construct", "simpleqa", *job)
     with subtests.test("validate"):
         assert "topics: no such folder here" in said(4, "equipoise", "validate")
