@@ -28,12 +28,13 @@ test: setup  ## Run the quick tests, before every commit: free and offline
 test-all: setup  ## Run the slow tests, too
 	$(TESTS) tests -m "not nightly"
 
-nightly: setup audit  ## Run everything: long simulations, soaks, attacks at full size, mutations
+nightly: setup  ## Run everything: long simulations, soaks, attacks at full size, mutations
 	$(TESTS) tests
 	EQUIPOISE_PLAIN_SESSIONS=1 $(TESTS) tests/sessions -m "not slow and not nightly"
 	$(RUN) python tests/mutations/run.py
+	@$(MAKE) --no-print-directory audit
 
-check: setup  ## Lint, formatting, types, data
+check: setup  ## Lint, formatting, types, declared imports, data, scripts of pages
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
@@ -84,4 +85,4 @@ setup: $(UV)  ## Install the locked environment into .venv
 	@.cache/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
 
 clean:  ## Remove the environment, the site and all caches, never results
-	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache docs/_build docs/texts
+	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache docs/_build docs/texts $(JAVASCRIPT)/node_modules
