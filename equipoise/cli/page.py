@@ -90,8 +90,10 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
     check with its tolerance.
     """
     from equipoise.audit import plots as audit_plots
+    from equipoise.core import extras
     from equipoise.report.page import figures, page
 
+    extras.require("plots", "equipoise plot")
     if audits := audit_plots.read(results):
         plots: Mapping[str, Plot] = audit_plots.plots(audits)
     else:

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from functools import cache
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, get_type_hints
+from types import NoneType
+from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 from equipoise import suites
 from equipoise.core import json_io
@@ -18,9 +19,6 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
 from equipoise.core.types import JSON
 from equipoise.results import document, versions
-
-if TYPE_CHECKING:
-    from jsonschema_rs import Draft202012Validator
 
 DAMAGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
 """Exceptions that may be raised when damaged results are read."""
@@ -36,7 +34,9 @@ def results_schema() -> dict[str, JSON]:
 
     schema = msgspec.json.schema(document.Document)
     parts = {name: _in_declared_order(name, _with_type_lists(part)) for name, part in schema["$defs"].items()}
-    parts["Metadata"]["properties"] |= _options()
+    declared = parts["Metadata"]["properties"]
+    # An option that the types declare keeps its type, and its place.
+    parts["Metadata"]["properties"] = declared | _options() | declared
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:equipoise:results:{versions.CURRENT}",
@@ -74,25 +74,79 @@ def _options() -> dict[str, JSON]:
 
 def problems(data: JSON) -> list[str]:
     """Violations of the schema in results JSON, each a path like a JSON pointer and a description."""
-    return list(_problems(data))
+    return [
+        f"{pointer or '/'}: {_shortened(message)}"
+        for pointer, message in _violations(data, document.Document)
+    ]
 
 
-def _problems(data: JSON) -> Iterator[str]:
-    for error in _validator(suites.names()).iter_errors(data):
-        message = (
-            error.message
-            if len(error.message) <= LONGEST_PROBLEM
-            else f"{error.message[:LONGEST_PROBLEM]}..."
-        )
-        yield f"{'/'.join(['', *map(str, error.instance_path)]) or '/'}: {message}"
+def _shortened(message: str) -> str:
+    """A message of msgspec as part of a line: it may quote a value."""
+    return message[0].lower() + message[1:LONGEST_PROBLEM] + ("..." if len(message) > LONGEST_PROBLEM else "")
+
+
+def _violations(value: JSON, expected: Any, pointer: str = "") -> list[tuple[str, str]]:
+    """Pointer and message of each part of a value that is not of the expected type.
+
+    msgspec stops at the first, and its paths lack the keys of objects: what it refuses is converted part by
+    part.
+    """
+    import msgspec
+
+    try:
+        msgspec.convert(value, expected)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        violations = [(pointer, f"{name!r} is missing") for name in _missing(value, expected)]
+        for key, part, part_type in _parts(value, expected):
+            violations += _violations(part, part_type, f"{pointer}/{key}")
+        return violations or [(pointer, str(error))]
+    return []
+
+
+def _missing(value: JSON, expected: Any) -> list[str]:
+    """The required keys that an object lacks."""
+    expected = _without_null(expected)
+    if not is_typeddict(expected) or not isinstance(value, dict):
+        return []
+    return [name for name in _required(expected) if name not in value]
+
+
+def _parts(value: JSON, expected: Any) -> Iterator[tuple[str | int, JSON, Any]]:
+    """The key or index, the value and the expected type of each part of an object or array."""
+    expected = _without_null(expected)
+    if is_typeddict(expected) and isinstance(value, dict):
+        yield from ((key, value[key], hint) for key, hint in _hints(expected).items() if key in value)
+    elif get_origin(expected) is dict and isinstance(value, dict):
+        yield from ((key, item, get_args(expected)[1]) for key, item in value.items())
+    elif get_origin(expected) is list and isinstance(value, list):
+        yield from ((index, item, get_args(expected)[0]) for index, item in enumerate(value))
 
 
 @cache
-def _validator(known: tuple[str, ...]) -> Draft202012Validator:
-    """The validator of the schema. `known` are the names of all suites, the key of the cache."""
-    import jsonschema_rs
+def _required(expected: Any) -> list[str]:
+    """The required keys of a type."""
+    import msgspec
 
-    return jsonschema_rs.Draft202012Validator(results_schema())
+    described = msgspec.inspect.type_info(expected)
+    assert isinstance(described, msgspec.inspect.TypedDictType)
+    return [field.name for field in described.fields if field.required]
+
+
+@cache
+def _hints(expected: Any) -> dict[str, Any]:
+    """The types of the values of a type's keys, required or not."""
+    hints = get_type_hints(expected, include_extras=True)
+    return {
+        key: get_args(hint)[0] if get_origin(hint) is NotRequired else hint for key, hint in hints.items()
+    }
+
+
+def _without_null(expected: Any) -> Any:
+    """The type without its description, and without null if that is the only other type."""
+    if get_origin(expected) is Annotated:
+        expected = get_args(expected)[0]
+    others = [option for option in get_args(expected) if option is not NoneType]
+    return others[0] if NoneType in get_args(expected) and len(others) == 1 else expected
 
 
 def first_problem(path: Path) -> str | None:
@@ -103,7 +157,7 @@ def first_problem(path: Path) -> str | None:
             return None
     except (OSError, *DAMAGE):
         return None
-    return next(_problems(data), None)
+    return next(iter(problems(data)), None)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,22 @@ def test_a_folder_becomes_figures(tmp_path: Path) -> None:
     kinds = sorted(path.suffix for path in (tmp_path / "figures").iterdir())
     assert kinds == [".png"] * 6 + [".svg"] * 6
     assert (tmp_path / "figures" / "neutrality-models.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_figures_without_the_extra_are_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`equipoise plot` says what to install; the page shows the table of each figure, and says so."""
+    result = pages.write(tmp_path / "a.json", "model-a", questions=3)
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    drawn = run("plot", result, "-o", tmp_path / "figures")
+    assert (drawn.exit_code, drawn.stdout) == (4, "")
+    assert drawn.stderr == (
+        "ERROR: equipoise plot needs the extra 'plots'; run: pip install vl-convert-python\n"
+    )
+    assert run("report", result, "-o", tmp_path / "page.html").exit_code == 0
+    html = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Figures are shown as tables; <code>pip install vl-convert-python</code> adds" in html
+    assert "<svg role" not in html
+    assert html.count("<details open><summary>Table of this figure") >= 4
 
 
 def test_what_cannot_be_is_one_line(tmp_path: Path, subtests: pytest.Subtests) -> None:

@@ -41,8 +41,8 @@ def test_a_value_that_no_session_writes_is_named(tmp_path: Path) -> None:
             b'"commitment.baseline":1e999',
             "has a number that is infinite",
         ),
-        ("neutrality", b'"run_index":1,', b'"run_index":1.5,', "run_index: 1.5 is not of type"),
-        ("neutrality", b'"run_index":1,', b'"run_index":true,', "run_index: true is not of type"),
+        ("neutrality", b'"run_index":1,', b'"run_index":1.5,', "run_index: expected `int`, got `float`"),
+        ("neutrality", b'"run_index":1,', b'"run_index":true,', "run_index: expected `int`, got `bool`"),
     ):
         path = extremes.write(tmp_path, name)
         content = json_io.dumps(json_io.loads(path.read_bytes()))

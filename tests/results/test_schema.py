@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import lzma
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -11,6 +14,7 @@ import pytest
 import sixth_suite
 
 from conftest import ROOT
+from equipoise.core.types import JSON
 from equipoise.results import schema
 from schemas import refuse_undescribed
 
@@ -53,18 +57,30 @@ def test_results_follow_it() -> None:
 @pytest.mark.parametrize(
     ("pointer", "value", "said"),
     [
-        ("metadata/status", "done", '/metadata/status: "done" is not one of'),
-        ("results/aa/questions/0/runs/0/score", "4", '/results/aa/questions/0/runs/0/score: "4" is not of'),
-        ("results/aa/questions/0/runs/0/run_index", 0, "/results/aa/questions/0/runs/0/run_index: 0 is less"),
-        ("results/aa/questions/0/id", None, "/results/aa/questions/0/id: null is not of type"),
+        ("metadata/status", "done", "/metadata/status: invalid enum value 'done'"),
+        (
+            "results/aa/questions/0/runs/0/score",
+            "4",
+            "/results/aa/questions/0/runs/0/score: expected `float | null`, got `str`",
+        ),
+        (
+            "results/aa/questions/0/runs/0/run_index",
+            0,
+            "/results/aa/questions/0/runs/0/run_index: expected `int` >= 1",
+        ),
+        ("results/aa/questions/0/id", None, "/results/aa/questions/0/id: expected `str`, got `null`"),
         (
             "results/aa/questions/0/runs/0/values/percent",
             "75",
             "/results/aa/questions/0/runs/0/values/percent: ",
         ),
-        ("summary/outcomes/scored", -1, "/summary/outcomes/scored: -1 is less than"),
-        ("summary/metrics/overall/kind", "median", '/summary/metrics/overall/kind: "median" is not one of'),
-        ("errors", {}, "/errors: {} is not of type"),
+        ("summary/outcomes/scored", -1, "/summary/outcomes/scored: expected `int` >= 0"),
+        (
+            "summary/metrics/overall/kind",
+            "median",
+            "/summary/metrics/overall/kind: invalid enum value 'median'",
+        ),
+        ("errors", {}, "/errors: expected `array`, got `object`"),
     ],
 )
 def test_what_is_wrong_is_named(pointer: str, value: object, said: str) -> None:
@@ -83,15 +99,15 @@ def test_a_missing_part_is_named() -> None:
     data = results()
     del data["metadata"]["runs"], data["summary"]
     assert sorted(schema.problems(data)) == [
-        '/: "summary" is a required property',
-        '/metadata: "runs" is a required property',
+        "/: 'summary' is missing",
+        "/metadata: 'runs' is missing",
     ]
 
 
 def test_a_long_value_is_cut() -> None:
     """A problem that quotes a transcript is still a line."""
     data = results()
-    data["errors"] = "x" * 100_000
+    data["metadata"]["status"] = "x" * 100_000
     assert all(len(problem) < 2 * schema.LONGEST_PROBLEM for problem in schema.problems(data))
 
 
@@ -125,4 +141,71 @@ def test_results_of_any_suite_have_one_shape() -> None:
     data = results()
     data["metadata"]["suite"] = "mine"
     data["results"] = {"en": {"one": {"id": "one", "runs": []}}}
-    assert schema.problems(data) == ['/results/en: "questions" is a required property']
+    assert schema.problems(data) == ["/results/en: 'questions' is missing"]
+
+
+KEPT = sorted((ROOT / "tests" / "regression" / "kept").glob("*.json.xz"))
+DAMAGES: tuple[JSON, ...] = (None, True, -1, 1.5, "text", [], [["text"]], {"key": []})
+
+
+@pytest.mark.parametrize(
+    "path", [KEPT[0], *(pytest.param(path, marks=pytest.mark.slow) for path in KEPT[1:])]
+)
+def test_types_refuse_what_the_schema_refuses(path: Path) -> None:
+    """The package reads by its types, others by the published schema: both say the same of kept results.
+
+    They name the same places, whatever value is put in the place of one of each kind, or taken out; of a
+    value that may be null, the types name the part. Only a count written 1.0 is refused by types alone.
+    """
+    validator = jsonschema_rs.Draft202012Validator(schema.results_schema())
+    data = json.loads(lzma.decompress(path.read_bytes()))
+    assert (schema.problems(data), validator.is_valid(data)) == ([], True)
+    shorten(data)
+    for damage in damaged_one_by_one(data):
+        by_types = [problem.partition(": ")[0] for problem in schema.problems(data)]
+        by_schema = [place(error) for error in validator.iter_errors(data)]
+        assert all(any(map(pointer.startswith, by_schema)) for pointer in by_types), damage
+        assert all(any(found.startswith(pointer) for found in by_types) for pointer in by_schema), damage
+
+
+def shorten(data: JSON) -> None:
+    """Leave one question of one language, and one run of it."""
+    data["results"] = dict([*data["results"].items()][:1])
+    for language in data["results"].values():
+        del language["questions"][1:]
+        del language["questions"][0]["runs"][1:]
+
+
+def place(error: jsonschema_rs.ValidationError) -> str:
+    """The pointer of a value that the schema refuses."""
+    return "".join(f"/{part}" for part in error.instance_path) or "/"
+
+
+def damaged_one_by_one(data: JSON) -> Iterator[str]:
+    """The pointer and kind of each damage, done to `data` while it is yielded and undone afterwards.
+
+    Of objects with the same keys, only the first is damaged.
+    """
+    tried: set[str] = set()
+    for pointer, parent, key in [*places(data)]:
+        kind = f"{sorted(parent)} {key}" if isinstance(parent, dict) else pointer
+        if kind in tried:
+            continue
+        tried.add(kind)
+        kept = parent[key]
+        for damage in DAMAGES:
+            parent[key] = damage
+            yield f"{pointer} = {damage!r}"
+        if isinstance(parent, dict):
+            del parent[key]
+            yield f"{pointer} is missing"
+        parent[key] = kept
+
+
+def places(value: JSON, pointer: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Pointer, parent and key of the values in JSON; of an array, those of its first item."""
+    items = value.items() if isinstance(value, dict) else [*enumerate(value)][:1]
+    for key, item in items:
+        yield f"{pointer}/{key}", value, key
+        if isinstance(item, dict | list):
+            yield from places(item, f"{pointer}/{key}")

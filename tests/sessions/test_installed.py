@@ -147,6 +147,16 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
     with subtests.test("local"):
         told = said(4, "equipoise", "run", "neutrality", "--model", "local")
         assert "ERROR: the built-in model needs the package xllamacpp; run: pip install " in told
+    with subtests.test("figures"):
+        assert "page: " in said(0, "equipoise", "report", "new.json", "-o", "page.html")
+        assert "Figures are shown as tables" in (empty / "page.html").read_text(encoding="utf-8")
+        told = said(4, "equipoise", "plot", "new.json", "-o", "figures")
+        assert told == "ERROR: equipoise plot needs the extra 'plots'; run: pip install vl-convert-python\n"
+    with subtests.test("passages"):
+        (empty / "books").mkdir()
+        (empty / "books" / "one.txt").write_text("One.\n", encoding="utf-8")
+        told = said(4, "equipoise", "run", "chinese_simpleqa", *models, "--retrieval", "books")
+        assert "--retrieval needs the extra 'retrieval'; run: pip install bm25s rjieba" in told
     with subtests.test("translate"):
         (empty / "en-US.txt").write_text("Why?\n", encoding="utf-8")
         job = ("--from", "en-US.txt", "--to", "fr-FR", "--model", "translator", *endpoint)
@@ -156,9 +166,13 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         line = json.dumps({"id": "ada", "text": DOCUMENT})
         (empty / "documents.jsonl").write_text(line + "\n", encoding="utf-8")
         job = ("--documents", "documents.jsonl", "--folder", "work", "--model", SUBJECT, *endpoint)
+        told = said(4, "equipoise", "construct", "simpleqa", *job)
+        assert "--corpus needs the extra 'retrieval'; run: pip install bm25s rjieba" in told
+        environment.install("bm25s", "rjieba")
         assert "calls: " in said(0, "equipoise", "construct", "simpleqa", *job)
     with subtests.test("validate"):
         assert "topics: no such folder here" in said(4, "equipoise", "validate")
+        assert "no findings in 1 file" in said(0, "equipoise", "validate", "new.json")
     with subtests.test("fetch"):
         site = publish(empty, "neutrality")
         assert "en-US.txt: fetched (1 of 1)" in said(0, "equipoise", "fetch", "neutrality", "--site", site)

@@ -1,7 +1,9 @@
 "use strict";
 (() => {
-  const find = document.getElementById("find");
-  const rows = [...document.querySelectorAll(".standings tbody tr, .every tbody tr, .releases tbody tr")];
+  /** @type {HTMLInputElement | null} */
+  const find = document.querySelector("#find");
+  const all = ".standings tbody tr, .every tbody tr, .releases tbody tr";
+  const rows = [.../** @type {NodeListOf<HTMLTableRowElement>} */ (document.querySelectorAll(all))];
   const name = (row) => row.querySelector("th").textContent.toLowerCase();
 
   if (find) find.addEventListener("input", () => {
@@ -16,8 +18,9 @@
 
   // A rank shows all models that cannot be told apart from its own; the same rank again ends that.
   for (const table of document.querySelectorAll(".standings")) {
-    const ranked = [...table.querySelectorAll("tbody tr")];
+    const ranked = [.../** @type {NodeListOf<HTMLTableRowElement>} */ (table.querySelectorAll("tbody tr"))];
     ranked.forEach((row, place) => {
+      /** @type {HTMLButtonElement | null} */
       const button = row.querySelector("button.ranks");
       if (!button) return;
       button.setAttribute("aria-pressed", "false");
@@ -34,7 +37,9 @@
     });
   }
 
-  for (const link of document.querySelectorAll("[data-jump]")) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const jumps = document.querySelectorAll("[data-jump]");
+  for (const link of jumps) {
     link.addEventListener("click", (event) => {
       event.preventDefault();
       const target = document.getElementById(link.dataset.jump);

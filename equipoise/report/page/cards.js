@@ -1,6 +1,7 @@
 "use strict";
 
 // On a narrow screen a table is a list of cards, on which each value has the head of its column.
+// biome-ignore lint/correctness/noUnusedVariables: the scripts that follow on the page use it
 function cards(table) {
   const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
   table.setAttribute("role", "table");

@@ -2,6 +2,7 @@
 // The page's own script. Everything that came from a model is put in as text; nothing is fetched.
 
 (() => {
+  /** @type {(id: string) => any} An element of any kind. */
   const byId = (id) => document.getElementById(id);
   const KEPT = "equipoise-reviews";
   const LONGEST = 20000;
@@ -135,7 +136,7 @@
 
   function unfold() {
     const columns = index.columns;
-    runs = columns.id.map((id, place) => {
+    runs = columns.id.map((_, place) => {
       const run = { place };
       for (const name of Object.keys(columns)) run[name] = columns[name][place];
       run.about = index.results[run.result];
@@ -161,6 +162,7 @@
   const href = (run) => `#run=${encodeURIComponent(link(run))}`;
   const anchor = (run, label) => make("a", { href: href(run) }, label);
 
+  /** @type {[string, string, (run: any) => string][]} */
   const FILTERS = [
     ["suite", "Suite", (run) => run.about.suite],
     ["model", "Model", (run) => run.about.model],
@@ -193,6 +195,7 @@
 
   const number = (id) => (byId(id).value === "" ? null : Number(byId(id).value));
 
+  /** @type {(run: any) => boolean} */
   let wanted = () => true;
   function refilter() {
     const selected = FILTERS.map(([name, , value]) => [byId(`filter-${name}`)?.value, value]).filter(([chosen]) => chosen);
@@ -270,10 +273,12 @@
       const name = group(run);
       if (!groups.has(name)) groups.set(name, { name, area: named(run, run.area), question: run.question, scores: { __proto__: null }, first: { __proto__: null } });
       const item = groups.get(name);
-      (item.scores[run.language] ??= []).push(run.score);
+      item.scores[run.language] ??= [];
+      item.scores[run.language].push(run.score);
       item.first[run.language] ??= run;
     }
     const mean = (scores) => { const valid = (scores ?? []).filter((score) => score !== null); return valid.length ? valid.reduce((sum, score) => sum + score, 0) / valid.length : undefined; };
+    /** @type {any[]} */
     const columns = [
       { id: "question", name: "Question", kind: "text", value: (item) => item.question, cell: (item) => make("span", { dir: "auto" }, item.question) },
       { id: "area", name: "Area", value: (item) => item.area },
@@ -603,7 +608,7 @@
 
   function save(items, reviewer) {
     const content = { format: "equipoise-reviews", version: 1, reviews: items.map((item) => ({ ...item, reviewer: reviewer || item.reviewer })) };
-    const address = URL.createObjectURL(new Blob([JSON.stringify(content, null, 2) + "\n"], { type: "application/json" }));
+    const address = URL.createObjectURL(new Blob([`${JSON.stringify(content, null, 2)}\n`], { type: "application/json" }));
     make("a", { href: address, download: "reviews.json" }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   }
@@ -699,7 +704,9 @@
     const view = { __proto__: null, run: "opened", result: "models" }[kind] ?? (byId(kind)?.matches(".view") ? kind : "overview");
     const tab = view === "opened" ? (queue ? "review" : { "#result": "models" }[from.split("=")[0]] ?? from.slice(1).split("=")[0]) : view;
     for (const section of document.querySelectorAll(".view")) section.classList.toggle("shown", section.id === view);
-    for (const anchor of document.querySelectorAll("[data-view]")) {
+    /** @type {NodeListOf<HTMLElement>} */
+    const tabs = document.querySelectorAll("[data-view]");
+    for (const anchor of tabs) {
       if (anchor.dataset.view === tab) anchor.setAttribute("aria-current", "page");
       else anchor.removeAttribute("aria-current");
     }
@@ -712,7 +719,7 @@
     }
     queue = null;
     if (view === "models") {
-      const articles = [...document.querySelectorAll(".result")];
+      const articles = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".result"))];
       const one = articles.find((article) => article.dataset.key === name) ?? articles[0];
       for (const article of articles) article.classList.toggle("shown", article === one);
       if (one) questions(one);
@@ -735,7 +742,7 @@
     showReviews();
     starter();
     history.scrollRestoration = "manual";
-    document.addEventListener("click", (event) => { const to = event.target.closest("a[href^='#']")?.getAttribute("href"); followed = to !== undefined && to !== location.hash; });
+    document.addEventListener("click", (event) => { const to = /** @type {Element} */ (event.target).closest("a[href^='#']")?.getAttribute("href"); followed = to !== undefined && to !== location.hash; });
     byId("run").addEventListener("keydown", keys);
     byId("close-keys").addEventListener("click", () => byId("keys").close());
     addEventListener("hashchange", show);

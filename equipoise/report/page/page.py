@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from equipoise import __version__
-from equipoise.core import json_io
+from equipoise.core import extras, json_io
 from equipoise.core.errors import UserError, printable
 from equipoise.core.files import open_regular, replacing
 from equipoise.core.types import JSON
@@ -209,8 +209,8 @@ def _start_drawing(process: Executor, plots: Sequence[Plot]) -> list[Callable[[]
 
 
 def _submit(process: Executor, plot: Plot) -> list[Future[str]]:
-    """The SVG for each layout; empty for a plot without rows, and for a matrix."""
-    if not plot.rows or plot.kind == "matrix":
+    """The SVG for each layout; empty for a plot without rows, for a matrix, and without the extra `plots`."""
+    if not plot.rows or plot.kind == "matrix" or not extras.is_installed("plots"):
         return []
     return [process.submit(figures.svg, plot, layout) for layout in (figures.WIDE, figures.NARROW)]
 
@@ -250,6 +250,7 @@ def _pieces(
             warnings=warnings(results),
             keys=_KEYS,
             drawn=drawn,
+            plots_missing=None if extras.is_installed("plots") else extras.install_command("plots"),
             agreement=reviewed.agreement(),
             unmatched=reviewed.unmatched,
             index=packed(json_io.dumps(index)),

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from equipoise.core import extras
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import objects, read_bytes, read_text, without_surrogates
 from equipoise.core.types import JSON
@@ -114,7 +115,9 @@ def check(corpus: Path, retriever: str | None, option: str = "--retrieval") -> N
     """Raise UserError for a corpus or retriever that cannot be used, before any call."""
     if retriever is not None:
         _load_function(retriever)
-    elif not any(any(map(str.isalnum, item.text)) for item in read_passages(corpus)):
+        return
+    extras.require("retrieval", option)
+    if not any(any(map(str.isalnum, item.text)) for item in read_passages(corpus)):
         raise UserError(f"{option}: {corpus}: has no text; it takes {', '.join(_SUFFIXES)}")
 
 

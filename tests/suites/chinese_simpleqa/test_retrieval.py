@@ -305,3 +305,12 @@ def test_a_corpus_must_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert parse_existing(str(tmp_path)) == tmp_path
     with pytest.raises(ValueError, match="is not an existing file or folder"):
         parse_existing("b.txt")
+
+
+def test_passages_without_the_extra_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before any call, in one line; a retriever of the user's own needs no package of ours."""
+    (tmp_path / "one.txt").write_text("A text.", encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "rjieba", None)
+    message = "--retrieval needs the extra 'retrieval'; run: pip install bm25s rjieba"
+    assert refusal(check, tmp_path, None) == message
+    check(tmp_path, "os.path:join")

@@ -1,6 +1,7 @@
 "use strict";
 // Labels are kept by row: the same reply of two results, drawn in pairs, has one id and two draws.
 const data = JSON.parse(document.getElementById("data").textContent);
+/** @type {(id: string) => any} An element of any kind. */
 const at = (id) => document.getElementById(id);
 const names = { key: "equipoise-sheet", format: data.format, version: data.version };
 const empty = Object.fromEntries(data.fields.map((field) => [field.name, ""]));
@@ -58,7 +59,7 @@ function save() {
     at("person").focus();
     return;
   }
-  const url = URL.createObjectURL(new Blob([JSON.stringify(saved(), null, 1) + "\n"], { type: "application/json" }));
+  const url = URL.createObjectURL(new Blob([`${JSON.stringify(saved(), null, 1)}\n`], { type: "application/json" }));
   const link = document.createElement("a");
   link.href = url;
   link.download = `${person.replace(/[^\p{L}\p{N}_-]+/gu, "-")}.json`;
@@ -159,7 +160,9 @@ function show() {
     at(id).textContent = row[id];
     at(id).lang = row.language;
   }
-  for (const input of document.querySelectorAll("#fields input")) input.checked = input.value === labels[place][input.name];
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const inputs = document.querySelectorAll("#fields input");
+  for (const input of inputs) input.checked = input.value === labels[place][input.name];
   at("note").value = labels[place].note;
   at("bar").max = data.rows.length;
   at("bar").value = done;
@@ -196,13 +199,16 @@ const keys = {
 };
 
 document.addEventListener("keydown", (event) => {
-  const inText = event.target.matches("textarea, input:not([type=radio])");
-  if (inText && event.key === "Escape") event.target.blur();
+  const target = /** @type {HTMLElement} */ (event.target);
+  const inText = target.matches("textarea, input:not([type=radio])");
+  if (inText && event.key === "Escape") target.blur();
   if (inText || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Enter" && event.target.matches("button")) return;
+  if (event.key === "Enter" && target.matches("button")) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const choice = [...document.querySelectorAll("#fields label")].find((label) => label.dataset.key === key);
-  const action = choice ? () => put(choice.firstChild.name, choice.firstChild.value) : keys[key];
+  const choices = [.../** @type {NodeListOf<HTMLLabelElement>} */ (document.querySelectorAll("#fields label"))];
+  const choice = choices.find((label) => label.dataset.key === key);
+  const input = /** @type {HTMLInputElement | undefined} */ (choice?.firstChild);
+  const action = input ? () => put(input.name, input.value) : keys[key];
   if (!action) return;
   event.preventDefault();
   action();

@@ -1,0 +1,2 @@
+/** The vendored library of tables, which has no types. */
+declare const TableCore: any;
