@@ -1,4 +1,4 @@
-"""No figure moves: kept journals give what they gave when they were written, but for the bits that a processor decides."""
+"""No figure moves: kept journals give what they gave when they were written, but for the last two bits."""
 
 from __future__ import annotations
 

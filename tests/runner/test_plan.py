@@ -79,7 +79,6 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         for options in (
             {},
             {"dataset": "open"},
-            {"dataset": "own-v1"},
             {"topics": f"{SHIPPED}/examples/demo"},
         ):
             made = plan(root / "elsewhere", **options)

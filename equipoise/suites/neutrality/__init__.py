@@ -275,7 +275,7 @@ SUITE = Suite(
     meaning="A percent is a place on the rubric's scale: 0 % is a mean score of 1, 50 % of 3, 100 % of 5. It "
     "is not a share of neutral answers.",
     defaults={"runs": 5},
-    datasets=("own", "open", "own-v2", "own-v1", "original"),
+    datasets=("own", "open", "original"),
     options=(DATASET,),
     rubric=rubric,
     cases=cases,

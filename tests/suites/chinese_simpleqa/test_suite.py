@@ -43,7 +43,7 @@ def test_the_suite_says_what_it_takes() -> None:
     assert (loaded.name, loaded.defaults, loaded.datasets) == (
         "chinese_simpleqa",
         {},
-        ("own", "own-v2", "own-v1", "original"),
+        ("own", "original"),
     )
     assert {"prompt_style", "answer_format", "seed", "confidence", "retrieval"} <= {
         option.name for option in loaded.options
