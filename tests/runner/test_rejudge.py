@@ -247,7 +247,7 @@ def earlier(path: Path) -> None:
             keep(log, ask(f"Why {name}?"), f"Because {name}.", run=f"{name}-run1"),
             keep(log, ask("Judge.", role="evaluator", model="e"), "{}", run=f"{name}-run1"),
         ]
-        log.append("failed", role="subject", model="m", retries=2)
+        log.append("failed", run="a-run1", role="subject", model="m", retries=2, message="Down.")
         log.append_record(record(name), [item.id for item in made])
     log.close()
 

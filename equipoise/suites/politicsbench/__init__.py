@@ -48,7 +48,7 @@ REFLECTION_TEMPERATURE = 0.5
 MIN_P = 0.1
 """The parameter `min_p` of the direct answer and of the stages."""
 QUESTION_DETAILS = ("pressure", "change_sought_by", "presser_speaks", "stages")
-"""The details of a question in results besides its labels; None if a journal lacks them."""
+"""The details of a question in results besides its labels."""
 
 
 def rubric(path: Path) -> PoliticsRubric:
@@ -179,7 +179,7 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
         cluster=scenario,
         stratum=language if wording == ORIGINAL else f"{language}/{wording}",
         labels={"language": language, "wording": wording, "area": case["area"]},
-        details={name: case.get(name) for name in QUESTION_DETAILS},
+        details={name: case[name] for name in QUESTION_DETAILS},
     )
 
 
