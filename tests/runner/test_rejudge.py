@@ -184,11 +184,11 @@ def test_what_cannot_be_judged_again_is_named(
     with pytest.raises(UserError, match=r"^--rejudge: .*never.json: cannot be read \(No such file"):
         adopted(path.with_name("never.json"))
     assert complaint(path.parent) == f"--rejudge: {path.parent}: cannot be read (Is a directory)"
-    write(path.with_name("old.jsonl"), format=1)
+    write(path.with_name("old.jsonl"), format=2)
     monkeypatch.chdir(path.parent)
     assert complaint(path.with_name("gone.json")).startswith("--rejudge: gone.json: cannot be read")
     assert complaint(save(path.with_name("none.json"), runs=...)).startswith("--rejudge: none.json: its runs")
-    old = f"--rejudge: old.jsonl: has format 1, not {FORMAT}"
+    old = f"--rejudge: old.jsonl: has format 2, not {FORMAT}"
     assert complaint(save(path.with_name("old.json"))) == old
 
 
