@@ -63,10 +63,10 @@ class Rejudged(TypedDict):
 
     results: str
     sha256: str
-    started: str | None
+    started: str
     evaluator_models: list[str]
-    rubric_version: str | None
-    rubric_hash: str | None
+    rubric_version: str
+    rubric_hash: str
 
 
 class AskerSettings(TypedDict):
