@@ -182,7 +182,7 @@ def agree(path: Path, sheet: tuple[Path, ...]) -> None:
     from equipoise.studies.people import agreement
 
     results = load(path)
-    sections.refuse_other_version(path, results.data)
+    sections.require_extensible(path, results.data)
     with sections.locked(path), reading(path):
         section, warnings = agreement.agree(results, sheet)
         sections.add(path, "people", section)

@@ -48,8 +48,8 @@ class Figure(Interval):
     """One metric of results, in its `unit`; its value is None if there is a `reason`.
 
     The interval treats clusters as a sample of those that might have been asked. `these` is the interval for
-    exactly the questions that were asked, if results have it. `by_run` has the figure of each run. `caution`
-    says why the figure does not prove that the model is even, as where many answers are missing.
+    exactly the questions that were asked. `by_run` has the figure of each run. `caution` says why the figure
+    does not prove that the model is even, as where many answers are missing.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Figure(Interval):
     higher_is_better: bool | None
     clusters: str
     confidence: float
-    these: Interval | None = None
+    these: Interval
     by_run: Sequence[float | None] = ()
     caution: str | None = None
 
@@ -116,9 +116,7 @@ class Results:
     @cached_property
     def table(self) -> Sequence[Sequence[str]]:
         """The suite's own table of its summary as texts, header first. Raises UserError if there is none."""
-        with self._reading(
-            "has no table: its session has not ended, or an earlier version or another tool wrote it"
-        ):
+        with self._reading("has no table: its session has not ended, or another tool wrote it"):
             return self._side.suite.table(self.summary)
 
     def runs(self) -> Iterator[RunRow]:
@@ -179,7 +177,7 @@ class Results:
 
 
 def load(path: Path, *, keeps_transcripts: bool = False) -> Results:
-    """The results in a file, also of an earlier version or a published benchmark. Raises UserError.
+    """The results in a file, also of a published benchmark. Raises UserError.
 
     With `keeps_transcripts`, transcripts stay in memory instead of being read again on first use.
     """
@@ -219,11 +217,10 @@ def _read(path: Path) -> bytes:
 
 
 def _figure(name: str, metric: Mapping[str, Any]) -> Figure:
-    these = metric.get("these")
     names = {item.name for item in fields(Figure)} - {"name", "these"}
     return Figure(
         name=name,
-        these=_interval(these) if these else None,
+        these=_interval(metric["these"]),
         **{key: value for key, value in metric.items() if key in names},
     )
 
