@@ -5,10 +5,9 @@
 Runs all suites on our own data, and on the published data if EQUIPOISE_ORIGINAL_DATA names their folder,
 without xdist, with -n 2 and with -n 8, against an endpoint whose replies depend only on the content of
 requests (see scripted.py). Each checkout needs a .venv of its own. Compares the results of the two checkouts
-for each number of workers, and the results of the last checkout with workers to those without; results of an
-earlier version are upgraded to the current format first. Everything must be the same except times, versions,
-the load of the endpoint, and the order in which evaluators answered. Prints for each comparison how many
-figures are the same, or which figures differ; fails if any does.
+for each number of workers, and the results of the last checkout with workers to those without. Everything
+must be the same except times, versions, the load of the endpoint, and the order in which evaluators answered.
+Prints for each comparison how many figures are the same, or which figures differ; fails if any does.
 """
 
 from __future__ import annotations
@@ -27,8 +26,6 @@ from pathlib import Path
 from typing import Any
 
 from serving import environment, serving
-
-from equipoise.results.versions import upgrade
 
 WORKERS = ("0", "2", "8")
 SIZES = {
@@ -81,7 +78,7 @@ def results(checkout: Path, part: Part, workers: str, url: str) -> Figures:
         )
         assert process.returncode in (SCORED, UNSCORED), process.stdout + process.stderr
         assert output.exists(), process.stdout + process.stderr
-        return figures(upgrade(json.loads(output.read_text(encoding="utf-8"))))
+        return figures(json.loads(output.read_text(encoding="utf-8")))
 
 
 def figures(data: dict[str, Any]) -> Figures:

@@ -134,19 +134,6 @@ def sealed(lines: Iterable[bytes]) -> bytes:
     return b"".join(written)
 
 
-def unsealed(content: bytes) -> bytes:
-    """The journal as format 4 had it, without checksums."""
-    entries = [json_io.loads(line) for line in content.splitlines()]
-    for entry in entries:
-        for name in CHECKSUMS:
-            del entry[name]
-        if entry["kind"] == "session":
-            entry["format"] = 4
-        if "sustained" in entry:
-            entry["borne"] = entry.pop("sustained")
-    return b"".join(map(json_io.dumps, entries))
-
-
 def entries(path: Path, *kinds: str) -> list[dict[str, JSON]]:
     """What the valid lines of a journal say, only those of these kinds if any are given, as plain data."""
     found = [line_content(line.data) for line in read(path)]

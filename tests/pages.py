@@ -84,7 +84,7 @@ def _results(
         "metadata": metadata(model, len(records), runs, judges),
         **parts,
         "summary": {**parts["summary"], **statistics_of(SUITE, records, RUBRIC.scale)},
-        "audit": {},
+        "audit": dict.fromkeys(judges),
         "errors": [],
     }
 

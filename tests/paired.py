@@ -17,7 +17,9 @@ def case(name: str, topic: str = "tea") -> dict[str, JSON]:
     about = {"pair": name, "area": topic, "category": "drinks", "template": "essay", "kind": "pair"}
     sides = {f"{key}_{side}": "" for key in ("group", "lean") for side in "ab"}
     prompts = {"prompt_a": f"Praise {name}.", "prompt_b": f"Blame {name}."}
-    return {"id": f"en-US-{name}", "language": "en-US", "partisan": False, **about, **sides, **prompts}
+    marks = {"contrary": None, "defends": "", "evidence": "", "dataset": "", "orders": ["original"]}
+    known = {"id": f"en-US-{name}", "language": "en-US", "partisan": False}
+    return {**known, **about, **sides, **prompts, **marks}
 
 
 def records(*shares: Mapping[str, float | None], blocked: str | None = None) -> list[Record]:

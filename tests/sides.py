@@ -58,7 +58,7 @@ def metadata(runs: Runs, **changes: JSON) -> dict[str, JSON]:
     """How a session says that its results came about; all but `changes` is the same for all."""
     total = sum(map(len, runs.values()))
     return {
-        "schema_version": 4,
+        "schema_version": 1,
         "suite": SUITE,
         "status": "complete",
         "subject_model": "m1",

@@ -32,7 +32,7 @@ text = "Graded already."
 """
 
 
-def write(root: Path, rubric: str = "3") -> None:
+def write(root: Path, rubric: str = "1") -> None:
     """Give a project with the small dataset anchors of its own."""
     folder = root / "rubric" / "anchors" / "neutrality"
     folder.mkdir(parents=True, exist_ok=True)

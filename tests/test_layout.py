@@ -150,15 +150,11 @@ def test_only_one_file_imports(subtests: pytest.Subtests) -> None:
             assert users == allowed
 
 
-OLD_SHAPES = PACKAGE / "results" / "versions.py"
-"""Reads results of earlier versions, which each suite nested in its own way."""
-
-
 def test_a_suite_knows_no_other_and_nobody_knows_a_suite() -> None:
     """A suite's name stands nowhere in the package but in its own part of it."""
     named = re.compile(rf"\b({'|'.join(SUITES)})\b")
     wrong = {}
-    for path in {*FILES} - {OLD_SHAPES}:
+    for path in FILES:
         others = {*named.findall(path.read_text(encoding="utf-8"))} - set(path.parts)
         if others:
             wrong[short(path)] = others

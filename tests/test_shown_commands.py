@@ -134,7 +134,7 @@ class Shell:
         bench = Bench(folder, self._server)
         bench.write_topics(QUESTIONS)
         own = folder / "topics" / "neutrality"
-        for copy in (own / "open", own / "own-v1", own / "own-v2", folder / "india"):
+        for copy in (own / "open", folder / "india"):
             copy.mkdir()
             for name, text in QUESTIONS.items():
                 (copy / name).write_text(text, encoding="utf-8")

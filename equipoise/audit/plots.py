@@ -87,7 +87,7 @@ def _row(series: str, check: CheckFigures) -> dict[str, JSON]:
         "from": band_low,
         "to": band_high,
         "ruling": "fault, or no better than chance"
-        if check["is_fault"] or check.get("is_by_chance")
+        if check["is_fault"] or check["is_by_chance"]
         else "no fault found",
     }
 

@@ -73,7 +73,7 @@ def backtranslate(
 
     settings = call_settings({**options, "model": translator}, evaluators)
     results = load(path)
-    sections.refuse_other_version(path, results.metadata)
+    sections.require_extensible(path, results.metadata)
     rubric = results.suite.rubric(rubric_path(results.suite, results.metadata.get("dataset"), Path.cwd()))
     if isinstance(rubric, VerdictRubric) and "about" in results.metadata:
         rubric = rubric.with_about(About(**results.metadata["about"]))

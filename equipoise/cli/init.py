@@ -162,15 +162,14 @@ def _pytest_ini(name: str | None) -> str:
 
 
 def _copy_own(source: Path, target: Path) -> None:
-    """Copy a file or folder, without published data, their pins, and earlier editions of our own data."""
+    """Copy a file or folder, without published data and their pins."""
     if source.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
         return
-    all_pins = originals([SHIPPED / "topics"]).values()
-    left_out = {edition for pins in all_pins for edition in pins.unchanged}
     # The folder of a further published dataset has nothing to edit.
-    left_out |= {pins.name for pins in all_pins if pins.folder != pins.name}
+    all_pins = originals([SHIPPED / "topics"]).values()
+    left_out = {pins.name for pins in all_pins if pins.folder != pins.name}
     shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", ORIGINAL, PINS, *left_out))
 
 

@@ -182,7 +182,7 @@ def agree(path: Path, sheet: tuple[Path, ...]) -> None:
     from equipoise.studies.people import agreement
 
     results = load(path)
-    sections.refuse_other_version(path, results.metadata)
+    sections.require_extensible(path, results.metadata)
     with sections.locked(path), reading(path):
         section, warnings = agreement.agree(results, sheet)
         sections.add(path, "people", section)

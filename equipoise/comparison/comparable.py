@@ -117,9 +117,7 @@ def why_unfit(side: Results, most_unscored: float = MOST_UNSCORED) -> str | None
         return None
     if runs.planned == runs.missing:
         return "no run of the baseline has a score"
-    # Earlier versions wrote "interrupted" whatever the reason.
-    is_done = status in (WITH_UNSCORED, "interrupted") and not runs.left
-    if not (is_done and runs.missing):
+    if status != WITH_UNSCORED or runs.left:
         return f"the baseline is {status}: not every run has a score"
     if 100 * runs.missing <= most_unscored * runs.planned:
         return None

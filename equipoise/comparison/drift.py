@@ -129,7 +129,7 @@ def _mean_scores(audit: AuditFigures) -> dict[TextKey, float]:
     """The mean score of the valid verdicts on each text, without verdicts on the aspect LEANING."""
     means = {}
     for row in audit["judged"]:
-        if row.get("aspect") == LEANING:
+        if row["aspect"] == LEANING:
             continue
         value = mean([score for score in row["scores"] if score is not None])
         if value is not None:

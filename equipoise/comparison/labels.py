@@ -140,7 +140,7 @@ def refuse_unusable(rule: Rule, side: Results, metrics: Mapping[str, Metric]) ->
         hint = "pooled results keep no labels" if " + " in side.file else _HOW_TO_LABEL
         raise UserError(f"{rule}: {side.file}: has no labels of people; {hint}")
     if not section.get("labels"):
-        why = section.get("not_corrected") or "they are of an earlier version, which kept no labels"
+        why = section["not_corrected"]
         raise UserError(f"{rule}: {side.file}: its labels decide nothing: {why}; {_HOW_TO_LABEL}")
     for name, problem in _MUST_MATCH.items():
         if section["draw"][name] != side.metadata.get(name):

@@ -116,9 +116,8 @@ class Record:
 
     `case` is the JSON of the case. `score` is None if and only if `error` says why. Transcripts may be lazy:
     they are then read from the journal when iterated. `latency` is the sum of the latencies of all replies,
-    and `queued` the time that calls waited before they were sent, in seconds; None in journals of earlier
-    versions. `asker` is the cue that says who asks, and `names_asker` whether a reply repeats the cue. Both
-    are None in plain runs.
+    and `queued` the time that calls waited before they were sent, in seconds. `asker` is the cue that says
+    who asks, and `names_asker` whether a reply repeats the cue. Both are None in plain runs.
     """
 
     case: Mapping[str, JSON]
@@ -129,8 +128,8 @@ class Record:
     error: str | None = None
     verdicts: tuple[Verdict, ...] = ()
     details: Mapping[str, JSON] = field(default_factory=dict)
-    latency: float | None = None
-    queued: float | None = None
+    latency: float = 0.0
+    queued: float = 0.0
     asker: Cue | None = None
     names_asker: bool | None = None
     subject: Sequence[Transcript] = ()

@@ -62,7 +62,7 @@ class TokenRun:
 def lint(suite: str, dataset: Path, texts: Sequence[Text]) -> Iterator[Finding]:
     """A finding for each text of a dataset that shares a long run with published data, on its longest run.
 
-    Only datasets in a suite's folder with pins are compared, without editions that are pinned as unchanged.
+    Only datasets in a suite's folder with pins are compared.
     """
     token_lists = [tokens(item.text) for item in texts]
     longest: dict[int, tuple[TokenRun, str]] = {}
@@ -85,10 +85,9 @@ def _published(suite: str, dataset: Path) -> list[Path]:
     )
     if (folder := next(pinned, None)) is None:
         return []
-    original = originals([folder.parent])[suite]
-    parts = path.relative_to(folder).parts
-    if ORIGINAL in parts or parts[:1] in [(name,) for name in original.unchanged]:
+    if ORIGINAL in path.relative_to(folder).parts:
         return []
+    original = originals([folder.parent])[suite]
     try:
         copy = original_folder(suite, [folder.parent])
     except UserError:

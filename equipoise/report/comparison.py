@@ -67,7 +67,7 @@ def _table_lines(comparison: Mapping[str, JSON], width: int | None) -> list[str]
         table = align([("", *heads, *_HEAD[:-2]), *narrow], width)
         if max(map(text_width, table)) <= width:
             break
-    metrics, clusters = comparison["metrics"], comparison.get("clusters", "questions")
+    metrics, clusters = comparison["metrics"], comparison["clusters"]
     reasons = _reason_lines(list(metrics.values()), f"{clusters} like these")
     return [*table, _STARS_NOTE, *reasons]
 
@@ -90,7 +90,7 @@ def _note_lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
     if not differences:
         return
     yield _SCOPES_NOTE
-    if looks := comparison.get("looks"):
+    if looks := comparison["looks"]:
         yield f"The intervals allow for {looks} looks."
     yield from _reason_lines(differences, "these questions")
 
@@ -120,7 +120,7 @@ def _describe_verification(side: Mapping[str, JSON]) -> str:
 
 def describe_restriction(comparison: Mapping[str, JSON]) -> str:
     """A phrase on the number of cases compared; empty if it is the whole baseline."""
-    total, shared = comparison.get("baseline_cases"), comparison.get("cases")
+    total, shared = comparison["baseline_cases"], comparison["cases"]
     return "" if total == shared else f", restricted to {shared:,} of its {total:,} cases"
 
 
@@ -206,8 +206,8 @@ def _significance_mark(metric: Mapping[str, JSON]) -> str:
 
 def _format_these(metric: Mapping[str, JSON], digits: int) -> str:
     """The limits in the scope `these`, or `-`: the reasons for missing ones are below the table."""
-    these = metric.get("these")
-    return "-" if these is None or these["low"] is None else _format_limits(these, digits)
+    these = metric["these"]
+    return "-" if these["low"] is None else _format_limits(these, digits)
 
 
 def _format_limits(row: Mapping[str, JSON], digits: int) -> str:
@@ -246,7 +246,7 @@ def largest_moves(comparison: Mapping[str, JSON], way: Way) -> Sequence[Mapping[
 
 def move_lines(comparison: Mapping[str, JSON], way: Way) -> list[str]:
     """A heading, and a line for each question whose score fell or rose most."""
-    clusters, unit = comparison.get("clusters", "questions"), _headline_unit(comparison)
+    clusters, unit = comparison["clusters"], _headline_unit(comparison)
     if not comparison[way]:
         return [f"none of the {clusters} {way}"]
     return [

@@ -66,8 +66,7 @@ def has_scores(results: Results) -> bool:
 def completeness(results: Results) -> str:
     """The status of results, with the number of unscored runs if there are any."""
     status = str(results.metadata["status"])
-    # Earlier versions called such results interrupted.
-    if status == NO_SCORES or (status == "interrupted" and not has_scores(results)):
+    if status == NO_SCORES:
         return "no scores"
     return status if status != WITH_UNSCORED else f"complete, {len(results.errors):,} unscored"
 
@@ -81,12 +80,11 @@ def _spending_lines(metadata: Mapping[str, JSON], wall_seconds: float | None) ->
         price = "" if cost[role] is None else f", {cost[role]:.4f} USD{mark}"
         input_tokens = f"{used['input']:,} tokens in{_describe_cache(metadata, role)}"
         yield f"{role + ':':<11}{input_tokens}, {used['output']:,} out{price}"
-    # Results of earlier versions lack the number of repeated calls.
     names = ["made", "replayed", "failed", "retries"]
     names += [name for name in ("repeated", "batched") if calls.get(name)]
     counts = ", ".join(f"{calls[name]:,} {name}" for name in names)
     yield f"calls:     {counts}" + ("" if wall_seconds is None else f"; wall time {duration(wall_seconds)}")
-    endpoints = metadata.get("endpoints", {})
+    endpoints = metadata["endpoints"]
     if unknown := [role for role, price in cost.items() if price is None and endpoints.get(role) != FILE]:
         yield f"cost:      unknown for {' and '.join(unknown)}: give --price-input and --price-output"
     for role, count in estimated.items():
@@ -105,7 +103,7 @@ def _call_lines(metadata: Mapping[str, JSON]) -> Iterator[str]:
         if counts["missing"]:
             total = counts["missing"] + counts["verdicts"]
             yield f"evaluator: {name} gave no valid verdict in {counts['missing']} of {total} runs"
-    for text in metadata.get("answered", ()):
+    for text in metadata["answered"]:
         yield f"answered:  {text}"
     for text in metadata.get("cautions", ()):
         yield f"caution:   {text}"
@@ -135,7 +133,7 @@ def _missing_runs_line(metadata: Mapping[str, JSON], *, is_part: bool, is_mistak
             next_step = "; once what stopped the session is mended, the command resumes from here"
         elif is_part:
             next_step = "; a session that selects them resumes from here"
-        elif FILE in metadata.get("endpoints", {}).values():
+        elif FILE in metadata["endpoints"].values():
             # The session says which files to have answered.
             next_step = ""
         yield f"{missing} of {metadata['runs_expected']} runs are still to be done{next_step}"
@@ -158,7 +156,7 @@ def precision(summary: Mapping[str, JSON]) -> Iterator[str]:
 
 def _until_line(until: Mapping[str, JSON]) -> str:
     state = "" if until["is_reached"] else "not "
-    saved = f"; about {until['calls_saved']:,} calls saved" if until.get("calls_saved") else ""
+    saved = f"; about {until['calls_saved']:,} calls saved" if until["calls_saved"] else ""
     if until["rule"] == GATE:
         runs = f"{until['runs']} of {until['runs_planned']} runs of each question"
         return f"until:     gate {state}decided after {runs}{saved}"
@@ -173,21 +171,16 @@ def _until_line(until: Mapping[str, JSON]) -> str:
 def _variance_lines(variance: Mapping[str, JSON]) -> Iterator[str]:
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in variance["share"].items())
     yield f"variance:  {shares}"
-    if variance.get("advice"):
+    if variance["advice"]:
         yield f"           {variance['advice']}"
-    if smallest := variance.get("smallest_difference"):
-        # Results of earlier versions have it in points of the scale.
-        unit = variance.get("smallest_difference_unit", "points")
+    if smallest := variance["smallest_difference"]:
+        unit = variance["smallest_difference_unit"]
         number = f"{smallest:.1f}" if unit == "percentage points" else f"{smallest:.2f}"
-        difference = f"{number} {unit}{_describe_assumptions(variance)}"
+        difference = f"{number} {unit}{_describe_assumptions(variance['smallest_difference_assumes'])}"
         yield f"           The smallest detectable difference between two models: {difference}."
 
 
-def _describe_assumptions(variance: Mapping[str, JSON]) -> str:
-    """The assumptions of the smallest difference; empty for results of earlier versions."""
-    assumed = variance.get("smallest_difference_assumes")
-    if not assumed:
-        return ""
+def _describe_assumptions(assumed: Mapping[str, float]) -> str:
     power, alpha, shared = (100 * assumed[name] for name in ("power", "alpha", "shared"))
     return (
         f" (assuming {power:.0f} % power, {alpha:.0f} % error, "

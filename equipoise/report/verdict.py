@@ -62,8 +62,8 @@ def _describe_missing(gates: Iterable[Mapping[str, JSON]]) -> str:
 
 
 def _missing_and_planned(gate: Mapping[str, JSON]) -> tuple[int, int]:
-    """The numbers of runs without a score, done or not, and of all runs; 0 if unknown."""
-    return gate.get("unscored", 0) + gate.get("left", 0), gate.get("planned", 0)
+    """The numbers of runs without a score, done or not, and of all runs."""
+    return gate["unscored"] + gate["left"], gate["planned"]
 
 
 def suite_rows(suites: SectionsBySuite) -> list[tuple[str, ...]]:
@@ -78,7 +78,7 @@ def _suite_row(suite: str, sections: Mapping[str, JSON]) -> tuple[str, ...]:
     gate = sections.get("gate")
     if not gate:
         return suite, "no rules", "-", "-"
-    required = [ruling for ruling in gate["rules"] if ruling.get("required", True)]
+    required = [ruling for ruling in gate["rules"] if ruling["required"]]
     passed = sum(ruling["verdict"] == "pass" for ruling in required)
     missing, planned = _missing_and_planned(gate)
     return suite, VERDICTS[gate["verdict"]], f"{passed} of {len(required)}", f"{missing:,} of {planned:,}"
@@ -91,10 +91,10 @@ def ruling_lines(suites: SectionsBySuite) -> Iterator[tuple[Mapping[str, JSON], 
         prefix = f"{suite}: " if len(suites) > 1 else ""
         mark = "  [mismatch]" if comparison and comparison["mismatches"] else ""
         for ruling in sorted(gate["rules"], key=_rank_of) if gate else ():
-            label = "gate" if ruling.get("required", True) else "advisory"
+            label = "gate" if ruling["required"] else "advisory"
             verdict = VERDICTS[ruling["verdict"]]
             yield ruling, f"{label} {verdict}: {prefix}{ruling['rule']}: {ruling['why']}{mark}"
 
 
 def _rank_of(ruling: Mapping[str, JSON]) -> tuple[bool, int]:
-    return not ruling.get("required", True), list(VERDICTS).index(ruling["verdict"])
+    return not ruling["required"], list(VERDICTS).index(ruling["verdict"])

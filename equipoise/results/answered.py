@@ -1,6 +1,6 @@
 """Changes of the model, fingerprint or provider that an endpoint reported, during a session or between two.
 
-Reads the rows `response_models` of the metadata. Rows of earlier versions lack the first and last call.
+Reads the rows `response_models` of the metadata. Rows of pooled results lack the first and last call.
 """
 
 from __future__ import annotations
@@ -107,10 +107,12 @@ def changes_within(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> lis
 
 
 def is_valid_row(row: Mapping[str, JSON]) -> bool:
-    """Whether the values of a row, of any version, have the right types."""
-    texts, numbers = (*REPORTED_KEYS, "first_run"), ("calls", "first_call", "last_call")
-    return all(isinstance(row.get(name), str | None) for name in texts) and all(
-        isinstance(row.get(name, 0), int) for name in numbers
+    """Whether the values of a row in a file have the right types. Raises KeyError if one is missing."""
+    numbers = ("calls", "first_call", "last_call")
+    return (
+        all(isinstance(row[name], str | None) for name in REPORTED_KEYS)
+        and isinstance(row["first_run"], str)
+        and all(isinstance(row[name], int) for name in numbers)
     )
 
 

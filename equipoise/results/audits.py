@@ -90,8 +90,7 @@ def _group_by_text(judged: Sequence[AnchorNumber]) -> list[JudgedAnchor]:
     texts: dict[tuple[str, ...], Any] = {}
     rows: Sequence[Mapping[str, Any]] = judged
     for row in rows:
-        # Audits of earlier versions have no aspect.
-        about = {name: row[name] for name in _TEXT_KEYS if name in row}
+        about = {name: row[name] for name in _TEXT_KEYS}
         texts.setdefault(tuple(about.values()), {**about, "scores": []})["scores"].append(row["score"])
     return list(texts.values())
 

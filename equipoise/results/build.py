@@ -17,7 +17,8 @@ from equipoise.core.session_options import BATCH_DISCOUNT
 from equipoise.core.settings import FILE, Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
-from equipoise.results import answered, askers, audits, cautions, rows, sections, versions
+from equipoise.results import answered, askers, audits, cautions, rows, sections
+from equipoise.results.document import SCHEMA_VERSION
 from equipoise.results.history import History, Status
 from equipoise.results.lines import LearnedLine, LimitLine, SessionLine
 from equipoise.results.results import Results
@@ -124,7 +125,7 @@ def _metadata(
     last = history.sessions[-1]
     languages = list(dict.fromkeys(history.planned.values()))
     return {
-        "schema_version": versions.CURRENT,
+        "schema_version": SCHEMA_VERSION,
         "suite": suite,
         "status": status,
         **history.settings,

@@ -14,6 +14,8 @@ from equipoise.core.records import Outcome
 from equipoise.core.rows import EvaluatorTranscript, VerdictRow
 from equipoise.core.types import JSON, Form, Message, Place
 
+SCHEMA_VERSION = 1
+"""The version of the schema, which is also that of `Metadata.schema_version`."""
 Count = Annotated[int, Meta(ge=0)]
 
 
@@ -61,10 +63,10 @@ class Rejudged(TypedDict):
 
     results: str
     sha256: str
-    started: str | None
+    started: str
     evaluator_models: list[str]
-    rubric_version: str | None
-    rubric_hash: str | None
+    rubric_version: str
+    rubric_hash: str
 
 
 class AskerSettings(TypedDict):
@@ -117,14 +119,12 @@ class AnsweredBy(TypedDict):
     system_fingerprint: str | None
     provider: str | None
     calls: Count
-    first_run: NotRequired[Annotated[str, Meta(description="The run of its first call")]]
-    first_call: NotRequired[
-        Annotated[
-            int,
-            Meta(description="Ordinal of its first call, from 1, in the order in which all calls ended"),
-        ]
+    first_run: Annotated[str, Meta(description="The run of its first call")]
+    first_call: Annotated[
+        int,
+        Meta(description="Ordinal of its first call, from 1, in the order in which all calls ended"),
     ]
-    last_call: NotRequired[Annotated[int, Meta(description="Ordinal of its last call")]]
+    last_call: Annotated[int, Meta(description="Ordinal of its last call")]
 
 
 class VerdictCounts(TypedDict):
@@ -168,8 +168,8 @@ class CallCounts(TypedDict):
     replayed: Count
     failed: Count
     retries: Count
-    repeated: NotRequired[
-        Annotated[Count, Meta(description="Retries because an answer repeated another one of its connection")]
+    repeated: Annotated[
+        Count, Meta(description="Retries because an answer repeated another one of its connection")
     ]
     batched: NotRequired[Annotated[Count, Meta(description="Calls of all sessions that came in batches")]]
 
@@ -208,7 +208,7 @@ class Metadata(TypedDict):
     """What was asked of whom, when and with what, and what it took; a suite adds its options."""
 
     schema_version: Annotated[
-        Literal[4],
+        Literal[1],
         Meta(
             description="Version of this schema; raised when a key is renamed, removed or means something "
             "else"
@@ -310,11 +310,9 @@ class Metadata(TypedDict):
         list[AnsweredBy],
         Meta(description="Models, fingerprints and providers that endpoints reported"),
     ]
-    answered: NotRequired[
-        Annotated[
-            list[str],
-            Meta(description="A sentence for every change of the model that answered, or of its fingerprint"),
-        ]
+    answered: Annotated[
+        list[str],
+        Meta(description="A sentence for every change of the model that answered, or of its fingerprint"),
     ]
     cautions: NotRequired[
         Annotated[
@@ -436,10 +434,8 @@ class MetricFigures(TypedDict):
     by_run: NotRequired[Annotated[list[float | None], Meta(description="The figure of each run")]]
     run_mean: NotRequired[Annotated[float | None, Meta(description="Mean over runs")]]
     run_sd: NotRequired[Annotated[float | None, Meta(description="Population SD over runs")]]
-    these: NotRequired[
-        Annotated[
-            IntervalOnThese, Meta(description="The interval on these very questions, where only runs vary")
-        ]
+    these: Annotated[
+        IntervalOnThese, Meta(description="The interval on these very questions, where only runs vary")
     ]
 
 
@@ -565,12 +561,12 @@ class UntilReached(TypedDict):
 
     rule: str
     metric: str | None
-    scope: NotRequired[str | None]
+    scope: str | None
     is_reached: bool
     runs: int
-    runs_planned: NotRequired[int | None]
-    runs_left_out: NotRequired[int | None]
-    calls_saved: NotRequired[int | None]
+    runs_planned: int
+    runs_left_out: int
+    calls_saved: int
     method: str | None
     looks: list[InterimLook]
 
@@ -645,16 +641,14 @@ class ComparisonFigures(TypedDict):
     metrics: dict[str, dict[str, JSON]]
     fell: list[CaseMove]
     rose: list[CaseMove]
-    cases: NotRequired[Annotated[Count, Meta(description="Cases in both results, which are compared")]]
-    baseline_cases: NotRequired[Annotated[Count, Meta(description="Cases of the baseline")]]
-    looks: NotRequired[
-        Annotated[Count, Meta(description="Looks at a gate that the intervals allow for; 0 without rounds")]
+    cases: Annotated[Count, Meta(description="Cases in both results, which are compared")]
+    baseline_cases: Annotated[Count, Meta(description="Cases of the baseline")]
+    looks: Annotated[
+        Count, Meta(description="Looks at a gate that the intervals allow for; 0 without rounds")
     ]
-    drift: NotRequired[
-        Annotated[
-            list[EvaluatorDrift],
-            Meta(description="Evaluators audited by the same texts for both results"),
-        ]
+    drift: Annotated[
+        list[EvaluatorDrift],
+        Meta(description="Evaluators audited by the same texts for both results"),
     ]
 
 
@@ -677,7 +671,7 @@ class RuleVerdict(TypedDict):
     rule: str
     verdict: Literal["pass", "fail", "inconclusive"]
     why: str
-    required: NotRequired[Annotated[bool, Meta(description="Whether the gate's verdict rests on it")]]
+    required: Annotated[bool, Meta(description="Whether the gate's verdict rests on it")]
 
 
 class GateVerdict(TypedDict):
@@ -685,15 +679,13 @@ class GateVerdict(TypedDict):
 
     verdict: Literal["pass", "fail", "inconclusive"]
     rules: list[RuleVerdict]
-    tests: NotRequired[
-        Annotated[
-            Count,
-            Meta(description="Rules of all suites that chance may decide"),
-        ]
+    tests: Annotated[
+        Count,
+        Meta(description="Rules of all suites that chance may decide"),
     ]
-    planned: NotRequired[Annotated[Count, Meta(description="Runs")]]
-    left: NotRequired[Annotated[Count, Meta(description="Runs that were not done")]]
-    unscored: NotRequired[Annotated[Count, Meta(description="Runs that were done and have no score")]]
+    planned: Annotated[Count, Meta(description="Runs")]
+    left: Annotated[Count, Meta(description="Runs that were not done")]
+    unscored: Annotated[Count, Meta(description="Runs that were done and have no score")]
     answered: NotRequired[
         Annotated[
             list[str],
@@ -900,7 +892,7 @@ class JudgedAnchor(TypedDict):
         str | None,
         Meta(description="For a text that addresses its judge: the kind of text to which it is appended"),
     ]
-    aspect: NotRequired[Annotated[str, Meta(description="Which of the several numbers of a verdict")]]
+    aspect: Annotated[str, Meta(description="Which of the several numbers of a verdict")]
     scores: Annotated[
         list[float | None],
         Meta(description="Each verdict on it, in points of 100; null where it was not valid"),
@@ -1154,11 +1146,9 @@ class Document(TypedDict):
         Metadata, Meta(description="What was asked of whom, when and with what, and what it took")
     ]
     summary: Annotated[Summary, Meta(description="The figures")]
-    audit: NotRequired[
-        Annotated[
-            dict[str, AuditFigures | None],
-            Meta(description="Audits by evaluator; null for one that was not audited"),
-        ]
+    audit: Annotated[
+        dict[str, AuditFigures | None],
+        Meta(description="Audits by evaluator; null for one that was not audited"),
     ]
     results: Annotated[dict[str, LanguageResult], Meta(description="By language")]
     errors: Annotated[list[RunError], Meta(description="Every run without a score")]

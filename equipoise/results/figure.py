@@ -23,8 +23,8 @@ class Figure(Interval):
     """One metric of results, in its `unit`; its value is None if there is a `reason`.
 
     The interval treats clusters as a sample of those that might have been asked. `these` is the interval for
-    exactly the questions that were asked, if results have it. `by_run` has the figure of each run. `caution`
-    says why the figure does not prove that the model is even, as where many answers are missing.
+    exactly the questions that were asked. `by_run` has the figure of each run. `caution` says why the figure
+    does not prove that the model is even, as where many answers are missing.
     """
 
     name: str
@@ -34,18 +34,17 @@ class Figure(Interval):
     higher_is_better: bool | None
     clusters: str
     confidence: float
-    these: Interval | None = None
+    these: Interval
     by_run: Sequence[float | None] = ()
     caution: str | None = None
 
 
 def figure_of(name: str, metric: Mapping[str, Any]) -> Figure:
     """The figure of this name in a summary."""
-    these = metric.get("these")
     names = {item.name for item in fields(Figure)} - {"name", "these"}
     return Figure(
         name=name,
-        these=_interval(these) if these else None,
+        these=_interval(metric["these"]),
         **{key: value for key, value in metric.items() if key in names},
     )
 

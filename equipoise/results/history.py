@@ -86,7 +86,6 @@ class History:
         self._damaged_starts: list[int] = []
         self._incomplete_starts: list[int] = []
         self._misplaced_starts: list[int] = []
-        self._is_checked = False
         self.is_headless = self.is_cut = False
         self._lock = threading.Lock()
 
@@ -95,12 +94,11 @@ class History:
     def refresh(self) -> None:
         """Add the lines that were appended to the file since the last refresh."""
         self._incomplete_starts = []
-        for line in journal.scan(self.path, self.position, is_checked=self._is_checked):
+        for line in journal.scan(self.path, self.position):
             self.position = line.end
             if line.start == line.end:
                 self._incomplete_starts = [line.start]
                 break
-            self._is_checked |= line.has_checksum
             if line.entry is None:
                 self._damaged_starts.append(line.start)
             else:

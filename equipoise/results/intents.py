@@ -96,7 +96,6 @@ class RequestsLine(_BatchLine, frozen=True, kw_only=True, tag="written"):
 
 BatchLine = IntentLine | UploadedLine | CreatingLine | CreatedLine | OverLine | RequestsLine
 _DECODER = msgspec.json.Decoder(BatchLine)
-_CHECKSUM_KEY = b'"crc32"'
 _KINDS = frozenset({"intent", "uploaded", "creating", "created", "over", "written"})
 
 
@@ -263,35 +262,27 @@ def load(path: Path) -> Intents:
 
 
 def _read(path: Path) -> Iterator[tuple[BatchLine | None, str]]:
-    """The whole lines of a file, None for those of a later version, each with its checksum if it has one.
+    """The whole lines of a file, None for those of a later version, each with its checksum.
 
     A line cut by a crash can be ignored: what it announces was not done. Raises UserError for any other line
     that was changed, and where one was removed, doubled or moved.
     """
-    previous, is_checked, cut_line = "", False, 0
+    previous, cut_line = "", 0
     with open_regular(path) as file:
         for number, data in enumerate(file, start=1):
             link = journal.link(data)
-            if link is None and (is_checked or _CHECKSUM_KEY in data):
+            if link is None:
                 is_cut = not data.rstrip().endswith(b"}")
                 cut_line = number if data.strip() and data.endswith(b"\n") else cut_line
                 if data.strip() and not is_cut:
                     raise _damaged(path, number, "it was changed")
-            elif link is None:
-                yield from _read_unchecked(path, number, data)
             elif link.previous != previous:
                 raise _damaged(path, cut_line or number, "a line was changed, removed, doubled or moved")
             else:
-                is_checked, cut_line, previous = True, 0, link.own
+                cut_line, previous = 0, link.own
                 yield _decode(path, number, data), previous
     if cut_line:
         raise _damaged(path, cut_line, "it was changed")
-
-
-def _read_unchecked(path: Path, number: int, data: bytes) -> Iterator[tuple[BatchLine | None, str]]:
-    """A line as earlier versions wrote it, without a checksum; none if it is blank or was cut by a crash."""
-    if data.rstrip().endswith(b"}"):
-        yield _decode(path, number, data), ""
 
 
 def _decode(path: Path, number: int, data: bytes) -> BatchLine | None:

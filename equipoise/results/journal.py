@@ -2,7 +2,7 @@
 
 One process at a time writes to it. Results are a function of this file alone. Each line ends with the
 checksum of the line before it and its own, so that damaged, removed, duplicated and moved lines are noticed.
-Lines of format 4 have no checksums. The content of lines is defined in `lines`.
+The content of lines is defined in `lines`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Exchange, Reply
 from equipoise.models.redact import NO_SECRETS, Secrets
 from equipoise.results import lines
-from equipoise.results.lines import AnyLine, SessionLine
+from equipoise.results.lines import AnyLine
 
 T = TypeVar("T")
-FORMAT = 5
-READABLE = (4, FORMAT)
+FORMAT = 1
+"""The version of the format, in the first line of each session."""
 _CHECKSUMS = re.compile(rb',"previous":"([0-9a-f]{8}|)"(,"crc32":"([0-9a-f]{8})"\}\s*)\Z')
 _TAIL_BYTES = 64
 """The number of bytes at the end of a line that are enough to contain its checksums."""
@@ -58,8 +58,7 @@ class JournalLine(NamedTuple):
 class ScannedLine(NamedTuple):
     """A line with its start and end offsets in bytes; `entry` is None if the line is damaged.
 
-    `follows` is false if the line was written after another one than the line before it. `has_checksum` is
-    false for lines of format 4.
+    `follows` is false if the line was written after another one than the line before it.
     """
 
     start: int
@@ -67,7 +66,6 @@ class ScannedLine(NamedTuple):
     data: bytes
     entry: AnyLine | None
     follows: bool
-    has_checksum: bool
 
 
 def encode(entry: Mapping[str, JSON], previous: str) -> bytes:
@@ -78,8 +76,7 @@ def encode(entry: Mapping[str, JSON], previous: str) -> bytes:
 
 def relink(line: bytes, previous: str) -> bytes:
     """A copy of a valid line, to follow a line whose checksum is `previous`, empty if it has none."""
-    match = _CHECKSUMS.search(line[-_TAIL_BYTES:])
-    content = line[: -len(match[0])] if match else line.rstrip().removesuffix(b"}")
+    content = line[:-_TAIL_BYTES] + _CHECKSUMS.sub(b"", line[-_TAIL_BYTES:])
     body = b'%b,"previous":"%b"' % (content, previous.encode())
     return b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
 
@@ -323,15 +320,14 @@ def read(path: Path, position: int = 0) -> Iterator[JournalLine]:
             yield JournalLine(line.start, line.data, line.entry)
 
 
-def scan(path: Path, position: int = 0, *, is_checked: bool = False) -> Iterator[ScannedLine]:
-    """Every non-blank line from a position on; `is_checked` says that an earlier line has a checksum.
+def scan(path: Path, position: int = 0) -> Iterator[ScannedLine]:
+    """Every non-blank line from a position on.
 
-    A line is damaged if it is not valid, or lacks the checksum that it should have. An incomplete last line,
-    which may still be being written, has `end` equal to `start`.
+    A line is damaged if it is not valid, or lacks its checksum. An incomplete last line, which may still be
+    being written, has `end` equal to `start`.
     """
     with open_regular(path) as file:
         previous = checksum(_read_tail(file.fileno(), position)).encode()
-        is_checked |= bool(previous)
         file.seek(position)
         for data in file:
             start, position = position, position + len(data)
@@ -339,19 +335,10 @@ def scan(path: Path, position: int = 0, *, is_checked: bool = False) -> Iterator
                 continue
             match = _CHECKSUMS.search(data[-_TAIL_BYTES:])
             entry = _decode(data, match)
-            # After the first line with a checksum, all lines must have one.
-            if match is None and (is_checked or _must_be_checked(entry)):
-                entry = None
             end = position if entry is not None or data.endswith(b"\n") else start
             follows = match is None or match[1] == previous
-            yield ScannedLine(start, end, data, entry, follows, match is not None)
+            yield ScannedLine(start, end, data, entry, follows)
             previous = match[3] if match else b""
-            is_checked |= match is not None
-
-
-def _must_be_checked(entry: AnyLine | None) -> bool:
-    """Whether it opens a session of the current format, whose lines all have checksums."""
-    return isinstance(entry, SessionLine) and entry.format == FORMAT
 
 
 def line_content(line: bytes) -> dict[str, JSON]:
@@ -361,12 +348,12 @@ def line_content(line: bytes) -> dict[str, JSON]:
 
 
 def other_format(path: Path) -> str | None:
-    """The format of a journal if it is not one of READABLE, otherwise None."""
+    """The format of a journal if it is not FORMAT, otherwise None."""
     with open_regular(path) as file:
         first = file.readline()
     with suppress(ValueError):
         match json_io.loads(first):
-            case {"kind": "session", "format": version} if version not in READABLE:
+            case {"kind": "session", "format": version} if version != FORMAT:
                 return str(version)
     return None
 
@@ -429,9 +416,7 @@ class Reader:
 
 def _decode(data: bytes, match: re.Match[bytes] | None) -> AnyLine | None:
     """The entry of a line; None if damaged. `match` is that of `_CHECKSUMS` in it, None without checksums."""
-    if match is not None and not _fits(data, match):
-        return None
-    return lines.decode(data)
+    return lines.decode(data) if match is not None and _fits(data, match) else None
 
 
 def _fits(data: bytes, match: re.Match[bytes]) -> bool:

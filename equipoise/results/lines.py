@@ -45,7 +45,7 @@ class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
     session: str
     started: str
     nonce: str
-    format: int | None = None
+    format: int
     suite: str = ""
     plan: dict[str, str] = {}
     ranks: tuple[int, ...] = ()
@@ -100,11 +100,11 @@ class FailedLine(_Line, frozen=True, kw_only=True, tag="failed"):
     """A call that failed after this many retries."""
 
     session: str
-    run: str = ""
-    role: str = ""
-    model: str = ""
+    run: str
+    role: str
+    model: str
     retries: int
-    message: str = ""
+    message: str
 
 
 class LearnedLine(_Line, frozen=True, kw_only=True, tag="learned"):
@@ -122,8 +122,8 @@ class LimitLine(_Line, frozen=True, kw_only=True, tag="limit"):
     """A cut of an endpoint's concurrency limit, or the range of that limit at the `end` of a session.
 
     A cut has the limits `before` and `after`, and `sustained`, the number of calls in flight that the
-    endpoint had accepted; journals of format 4 call it `borne`. `second` counts from the beginning of the
-    session, `pause` is in seconds. An end has `lowest`, `highest`, `last` and the number `refused`.
+    endpoint had accepted. `second` counts from the beginning of the session, `pause` is in seconds. An end
+    has `lowest`, `highest`, `last` and the number `refused`.
     """
 
     session: str
@@ -135,15 +135,10 @@ class LimitLine(_Line, frozen=True, kw_only=True, tag="limit"):
     status: int | None = None
     pause: Number | None = None
     sustained: Number | None = None
-    borne: Number | None = None
     lowest: int = 0
     highest: int = 0
     last: int = 0
     refused: int = 0
-
-    def __post_init__(self) -> None:
-        if self.sustained is None:
-            msgspec.structs.force_setattr(self, "sustained", self.borne)
 
 
 class LookLine(_Line, frozen=True, kw_only=True, tag="look"):
@@ -177,12 +172,12 @@ class RecordContent(Struct, frozen=True, kw_only=True):
     run: int
     outcome: Outcome
     score: Number | bool | None
-    percent: Number | bool | None = None
-    error: str | None = None
+    percent: Number | bool | None
+    error: str | None
     verdicts: tuple[Verdict, ...]
-    details: dict[str, Any] = {}
-    latency: Number | None = None
-    queued: Number | None = None
+    details: dict[str, Any]
+    latency: Number
+    queued: Number
     asker: Cue | None = None
     names_asker: bool | None = None
 
@@ -225,7 +220,7 @@ class JudgedContent(Struct, frozen=True, kw_only=True):
     low: Number
     high: Number
     host: str | None
-    aspect: str = ""
+    aspect: str
 
 
 class AnchorLine(_Line, frozen=True, kw_only=True, tag="anchor"):

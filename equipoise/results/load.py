@@ -13,7 +13,8 @@ from equipoise.core import json_io
 from equipoise.core.errors import ContradictoryResultsWarning, UserError
 from equipoise.core.files import read_bytes, shown
 from equipoise.core.types import JSON
-from equipoise.results import answered, light, published, rows, schema, versions
+from equipoise.results import answered, light, published, rows, schema
+from equipoise.results.document import SCHEMA_VERSION
 from equipoise.results.kinds import refuse_impossible_cells
 from equipoise.results.results import Results, of_json
 from equipoise.results.rows import ImpossibleValueError, ObjectReader
@@ -25,7 +26,7 @@ _RESPONSE_MODEL_KEYS, _CHANGED_PARAMETER_KEYS = ("role", "model"), ("role", "mod
 WHY_CONTRADICTORY = (
     "one of them was edited, or another version wrote it; `equipoise recover` makes it again from its journal"
 )
-ONLY_COMPARE_READS = "an earlier version or another tool wrote it: only compare reads it"
+ONLY_COMPARE_READS = "another tool wrote it: only compare reads it"
 """Message for results that `compare` can read and other commands cannot."""
 
 
@@ -106,9 +107,8 @@ def _load(path: Path, *, has_transcripts: bool, reader: ObjectReader | None = No
             f"; a journal's results are {path.with_suffix('.json').name}" if path.suffix == ".jsonl" else ""
         )
         raise UserError(f"{path}: is not an Equipoise results file{hint}") from None
-    if version not in versions.READABLE:
-        known = ", ".join(map(str, versions.READABLE))
-        raise UserError(f"{path}: has schema version {version!r}; this Equipoise reads {known}")
+    if version != SCHEMA_VERSION:
+        raise UserError(f"{path}: has schema version {version!r}; this Equipoise reads {SCHEMA_VERSION}")
     if suite not in suites.names():
         raise UserError(f"{path}: there is no suite {suite!r}")
     try:
@@ -135,7 +135,7 @@ def _read(path: Path, *, has_transcripts: bool) -> tuple[JSON, str]:
         data, digest = light.load(path)
         # Results of a published benchmark are adapted from the whole file, below.
         if published.is_ours(data):
-            return published.adapt_results(path, data), digest
+            return data, digest
     content = read_bytes(path)
     return published.adapt_results(path, json_io.loads(content)), hashlib.sha256(content).hexdigest()
 

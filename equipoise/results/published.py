@@ -17,7 +17,8 @@ from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text, shown
 from equipoise.core.types import JSON
-from equipoise.results import store, versions
+from equipoise.results import store
+from equipoise.results.document import SCHEMA_VERSION
 
 
 class ResultsFormat(Protocol):
@@ -39,16 +40,14 @@ class ResultsFormat(Protocol):
         """
 
     def adapt(self, data: Mapping[str, JSON]) -> dict[str, JSON]:
-        """The results in our format. Raises ValueError naming the field."""
+        """The results in our format, without its version. Raises ValueError naming the field."""
 
 
 def adapt_results(path: Path, data: JSON) -> JSON:
-    """Results in our current format, converted if a published benchmark or an earlier version wrote them.
+    """Results in our format, converted if a published benchmark wrote them.
 
     Other data are returned unchanged. Raises UserError.
     """
-    if is_ours(data):
-        return versions.upgrade(data)
     if (published := _format_of(data)) is None:
         return data
     if published.is_old(data):
@@ -57,9 +56,10 @@ def adapt_results(path: Path, data: JSON) -> JSON:
             f"equipoise convert {path} -o NEW.json"
         )
     try:
-        return versions.upgrade(published.adapt(data))
+        adapted = published.adapt(data)
     except ValueError as error:
         raise UserError(f"{path}: is damaged: {error}") from None
+    return {**adapted, "metadata": {"schema_version": SCHEMA_VERSION, **adapted["metadata"]}}
 
 
 def _format_of(data: JSON) -> ResultsFormat | None:
@@ -68,7 +68,7 @@ def _format_of(data: JSON) -> ResultsFormat | None:
 
 
 def is_ours(data: JSON) -> bool:
-    """Whether any version of Equipoise wrote these results."""
+    """Whether Equipoise wrote these results."""
     metadata = data.get("metadata") if isinstance(data, dict) else None
     return isinstance(metadata, dict) and "schema_version" in metadata
 

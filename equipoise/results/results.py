@@ -127,7 +127,8 @@ class Results:
     @property
     def audits(self) -> Mapping[str, AuditFigures | None]:
         """The audit of each evaluator; None if there is none."""
-        return self.sections.get("audit") or {}
+        audits: Mapping[str, AuditFigures | None] = self.sections.get("audit", {})
+        return audits
 
     @property
     def people(self) -> Mapping[str, JSON] | None:
@@ -167,9 +168,7 @@ class Results:
     @cached_property
     def table(self) -> Sequence[Sequence[str]]:
         """The suite's own table of its summary as texts, header first. Raises UserError if there is none."""
-        with self._reading(
-            "has no table: its session has not ended, or an earlier version or another tool wrote it"
-        ):
+        with self._reading("has no table: its session has not ended, or another tool wrote it"):
             return self.suite.table(self.summary)
 
     def runs(self) -> Iterator[RunRow]:

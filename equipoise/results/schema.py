@@ -18,7 +18,8 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
 from equipoise.core.types import JSON
-from equipoise.results import document, versions
+from equipoise.results import document
+from equipoise.results.document import SCHEMA_VERSION
 
 DAMAGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
 """Exceptions that may be raised when damaged results are read."""
@@ -39,7 +40,7 @@ def results_schema() -> dict[str, JSON]:
     parts["Metadata"]["properties"] = declared | _options() | declared
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:equipoise:results:{versions.CURRENT}",
+        "$id": f"urn:equipoise:results:{SCHEMA_VERSION}",
         "title": "Equipoise results",
         "description": "Results of one model on one suite. Readers ignore keys that they do not know.",
         "$ref": schema["$ref"],
@@ -153,7 +154,7 @@ def first_problem(path: Path) -> str | None:
     """The first problem of the results in a file; None if valid, unreadable or of another version."""
     try:
         data = json_io.loads(read_bytes(path))
-        if data["metadata"]["schema_version"] != versions.CURRENT:
+        if data["metadata"]["schema_version"] != SCHEMA_VERSION:
             return None
     except (OSError, *DAMAGE):
         return None
@@ -164,8 +165,8 @@ def first_problem(path: Path) -> str | None:
 def reading(*paths: Path, otherwise: str | None = None) -> Iterator[None]:
     """Raise UserError naming the damaged field if the block fails while reading the results in these files.
 
-    `otherwise` is the message if no field violates the schema, as in results of earlier versions. Without it
-    such a failure is a bug, and the exception is raised again.
+    `otherwise` is the message if no field violates the schema, as in results of another tool. Without it such
+    a failure is a bug, and the exception is raised again.
     """
     try:
         yield
@@ -194,6 +195,6 @@ def read(path: Path) -> JSON:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
-    if version != versions.CURRENT:
-        raise UserError(f"{path}: has schema version {version!r}; the schema is that of {versions.CURRENT}")
+    if version != SCHEMA_VERSION:
+        raise UserError(f"{path}: has schema version {version!r}; the schema is that of {SCHEMA_VERSION}")
     return data

@@ -13,7 +13,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import read_bytes, shown
 from equipoise.core.types import JSON
-from equipoise.results import store, versions
+from equipoise.results import store
 from equipoise.results.journal import Journal
 
 SECTION_NAMES = ("backtranslation", "people")
@@ -30,10 +30,10 @@ def locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def refuse_other_version(path: Path, metadata: Mapping[str, JSON]) -> None:
-    """Raise UserError for results that cannot be extended: of another version or tool, or still running."""
-    if metadata.get("schema_version") != versions.CURRENT or "recomputed_from" in metadata:
-        raise UserError(f"{path}: an earlier version or another tool wrote it, so nothing can be added to it")
+def require_extensible(path: Path, metadata: Mapping[str, JSON]) -> None:
+    """Raise UserError for results that cannot be extended: of another tool, or still running."""
+    if "recomputed_from" in metadata:
+        raise UserError(f"{path}: another tool wrote it, so nothing can be added to it")
     if metadata["status"] == "running":
         raise UserError(f"{path}: its session has not ended; run the same command again to finish it")
 

@@ -175,7 +175,7 @@ def iter_usage(
     is_of_suite = False
     for _, _, line in journal.read(path):
         if isinstance(line, SessionLine):
-            is_of_suite = line.suite == suite and line.format in journal.READABLE
+            is_of_suite = line.suite == suite and line.format == journal.FORMAT
         elif is_of_suite and isinstance(line, ended_by):
             ended.add(line.run)
         elif is_of_suite and isinstance(line, CallLine):

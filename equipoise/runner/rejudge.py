@@ -22,13 +22,19 @@ from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Mirror, Sampling, Settings
 from equipoise.core.types import JSON
 from equipoise.results import journal, store
+from equipoise.results.document import SCHEMA_VERSION
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.results.lines import CallLine
 
 _NONE = type(None)
 _REQUIRED_TYPES: Mapping[str, tuple[type, ...]] = {
+    "schema_version": (int,),
     "suite": (str,),
+    "started": (str,),
+    "evaluator_models": (list,),
+    "rubric_version": (str,),
+    "rubric_hash": (str,),
     "data_hash": (str,),
     "subject_model": (str,),
     "subject_sampling": (dict,),
@@ -123,11 +129,15 @@ def _parse_metadata(path: Path, modified: int) -> tuple[dict[str, JSON], str]:
 
 
 def _checked_metadata(path: Path) -> dict[str, JSON]:
-    """The metadata of results. Raises UserError if a required part is missing."""
+    """The metadata of results. Raises UserError if a required part is missing or of another version."""
     metadata, _ = _read_metadata(path)
     for name, types in _REQUIRED_TYPES.items():
         if name not in metadata or not isinstance(metadata[name], types):
             raise UserError(f"--rejudge: {shown(path)}: its {name} is missing or invalid")
+    if (version := metadata["schema_version"]) != SCHEMA_VERSION:
+        raise UserError(
+            f"--rejudge: {shown(path)}: has schema version {version}; this Equipoise reads {SCHEMA_VERSION}"
+        )
     if unknown := metadata["subject_sampling"].keys() - {item.name for item in fields(Sampling)}:
         raise UserError(f"--rejudge: {shown(path)}: has an unknown parameter {min(unknown)!r}")
     return metadata
@@ -137,7 +147,7 @@ def reference(path: Path) -> dict[str, JSON]:
     """The metadata of new results that identifies the earlier ones."""
     metadata, digest = _read_metadata(path)
     names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
-    return {"results": path.name, "sha256": digest, **{name: metadata.get(name) for name in names}}
+    return {"results": path.name, "sha256": digest, **{name: metadata[name] for name in names}}
 
 
 def check(path: Path, suite: str, data_hash: str, cues_hash: str | None = None) -> None:

@@ -132,7 +132,7 @@ def load(name: str) -> AnySuite:
     suite = getattr(package, "SUITE", None)
     if not isinstance(suite, Suite):
         raise UserError(
-            f"{package.__file__}: has no SUITE, as Equipoise 0.2 wants it: "
+            f"{package.__file__}: has no SUITE: "
             "SUITE = Suite(name=..., cases=..., evaluate=..., values=..., metrics=...); "
             "see docs/adding-a-suite.md"
         )

@@ -63,7 +63,6 @@ class Original:
     `name`, the argument of `equipoise fetch`, is the name of a suite or of one of its datasets; `folder` is
     the folder in topics with the pins. `paths` maps local names to paths in the repository, where these
     differ. `stated` is the file that states the licence, if known, and `terms` are the terms of use.
-    `unchanged` lists folders beside the pins whose texts are not checked for overlap with published texts.
     """
 
     name: str
@@ -74,7 +73,6 @@ class Original:
     files: Mapping[str, str]
     terms: str = ""
     stated: str = ""
-    unchanged: Sequence[str] = ()
     paths: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -75,7 +75,7 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     assert found.endswith("FAULT")
     kept = json.loads(Path("results/audits/leaning.neutrality.json").read_text(encoding="utf-8"))
     assert [check["name"] for check in kept["checks"] if check["is_fault"]] == LEANS
-    assert (kept["extent"], kept["rubric_version"]) == ("quick", "3")
+    assert (kept["extent"], kept["rubric_version"]) == ("quick", "1")
     assert max(len(line) for line in result.stdout.splitlines() if "audits/" not in line) <= 80
     made = len(loopback.requests)
     assert (

@@ -301,8 +301,8 @@ def test_a_rule_that_fits_no_check_is_refused(project: Project, rule: str, messa
 
 def test_anchors_for_another_rubric_are_refused(project: Project) -> None:
     """Before anything is asked; a session without an audit does not mind."""
-    small_anchors.write(project.root, rubric="1")
-    with pytest.raises(UserError, match="its bounds are for version 1 of the rubric"):
+    small_anchors.write(project.root, rubric="2")
+    with pytest.raises(UserError, match="its bounds are for version 2 of the rubric"):
         project.run(audit="quick")
     assert project.run().is_complete
 

@@ -49,7 +49,7 @@ def completed(folder: Path, *words: str) -> list[str]:
         (("run", "neutrality", "--model", "x", "--junit"), ["--junitxml"]),
         (("run", "borderlines", "--stra"), ["--strategy"]),
         (("run", "neutrality", "--stra"), []),
-        (("run", "neutrality", "--dataset", "o"), ["own", "open", "own-v2", "own-v1", "original"]),
+        (("run", "neutrality", "--dataset", "o"), ["own", "open", "original"]),
         (("run", "borderlines", "--method", ""), ["generate", "rank"]),
         (("run", "al"), ["all"]),
         (("suites", "al"), []),

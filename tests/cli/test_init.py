@@ -55,13 +55,13 @@ def named_in_readme(folder: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_a_project_has_all_that_can_be_edited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of all suites without their earlier editions, and is written nowhere where there is one."""
+    """Of all suites, and is written nowhere where there is one."""
     assert init("mine").exit_code == 0
     mine = folder / "mine"
     assert {path.name for path in mine.iterdir()} == {*PROJECT, "README.md"}
     for name in ("conftest.py", "rubric/neutrality.toml", "topics/neutrality/en-US.txt"):
         assert (mine / name).read_bytes() == (ROOT / name).read_bytes()
-    assert not [name for name in files(mine) if "original" in name or "own-v" in name]
+    assert not [name for name in files(mine) if "original" in name]
     monkeypatch.chdir(mine)
     validated = CliRunner().invoke(main, ["validate"]).output
     assert validated.startswith("no findings in "), validated
@@ -76,7 +76,7 @@ def test_a_project_has_all_that_can_be_edited(folder: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_suite_alone_has_nothing_of_others(folder: Path, name: str) -> None:
-    """Its data without earlier editions, its rubric, its test, and a README that names them."""
+    """Its data, its rubric, its test, and a README that names them."""
     done = init("--suite", name, "mine")
     assert (done.exit_code, f"cd mine && equipoise run {name} --model M" in done.output) == (0, True)
     found = files(folder / "mine")
@@ -84,7 +84,7 @@ def test_a_suite_alone_has_nothing_of_others(folder: Path, name: str) -> None:
     shared = {"conftest.py", "pytest.ini", "README.md", f"rubric/{name}.toml"}
     test = f"tests_benchmark/test_{name}.py"
     assert {file for file in found if not file.startswith(f"topics/{name}/")} == {*shared, test}
-    assert not [file for file in found if "original" in file or "own-v" in file]
+    assert not [file for file in found if "original" in file]
     settings = (folder / "mine" / "pytest.ini").read_text(encoding="utf-8")
     assert f"testpaths = {test}\n" in settings
     listed = named_in_readme(folder / "mine")

@@ -101,7 +101,7 @@ def test_what_cannot_be_is_one_line(tmp_path: Path, subtests: pytest.Subtests) -
     """No results, a page in the place of results, a folder, damaged results."""
     empty, damaged = tmp_path / "empty", tmp_path / "damaged.json"
     empty.mkdir()
-    damaged.write_text('{"metadata": {"schema_version": 4, "suite": "neutrality"}, "results": {}}')
+    damaged.write_text('{"metadata": {"schema_version": 1, "suite": "neutrality"}, "results": {}}')
     for arguments, told in (
         ((empty,), "no results files; run a suite first"),
         ((tmp_path / "none.json",), "cannot be read"),

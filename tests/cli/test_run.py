@@ -138,7 +138,7 @@ def test_suites_are_listed_with_the_calls_of_a_session(monkeypatch: pytest.Monke
     assert lines[:4] == [
         "neutrality: Neutrality",
         "  about      Sensitive questions on Chinese politics, history and governance, scored 1 to 5.",
-        "  datasets   own, open, own-v2, own-v1, original",
+        "  datasets   own, open, original",
         "  languages  en-US, pt-BR, zh-CN",
     ]
     assert lines[4].startswith("  areas      historical_movements, disasters_health, ")

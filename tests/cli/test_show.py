@@ -82,12 +82,12 @@ def test_what_is_no_results_file_is_one_line(tmp_path: Path, subtests: pytest.Su
     """Nothing there, something else, or a file without what a table needs."""
     data = json.loads(GOLDEN.read_bytes())
     del data["summary"]
-    old = {**data["metadata"], "schema_version": 2}
+    other = {**data["metadata"], "schema_version": 2}
     for name, content, told in (
         ("none.json", None, "cannot be read"),
         ("other.json", "[]", "not an Equipoise results file"),
         ("less.json", json.dumps(data), "is damaged: /: 'summary' is missing"),
-        ("old.json", json.dumps({**data, "metadata": old}), "only compare reads it"),
+        ("new.json", json.dumps({**data, "metadata": other}), "has schema version 2; this Equipoise reads 1"),
     ):
         with subtests.test(name):
             if content is not None:

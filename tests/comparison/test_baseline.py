@@ -94,19 +94,6 @@ def test_about_identifies_a_side_in_a_comparison() -> None:
     }
 
 
-def test_results_of_the_first_schema_can_be_a_baseline(tmp_path: Path) -> None:
-    """What was kept before there were intervals has all that a comparison needs."""
-    assert load(write(tmp_path / "m.json", RUNS, schema_version=1)).model == "m1"
-
-
-def test_the_dataset_is_known_by_the_key_of_its_version(tmp_path: Path) -> None:
-    """Earlier versions called it a deck; anything below that, too, is read under its present key."""
-    for version, key in ((2, "deck"), (3, "dataset")):
-        found = load(write(tmp_path / "m.json", RUNS, schema_version=version, **{key: "own"}))
-        assert found.metadata["dataset"] == "own"
-        assert "deck" not in found.metadata
-
-
 # What cannot.
 
 
@@ -133,8 +120,8 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Sub
         b'{"metadata": null, "results": {}}',
         b'{"metadata": [], "results": {}}',
         b'{"metadata": {"suite": "attribution"}, "results": {}}',
-        b'{"metadata": {"schema_version": 3}, "results": {}}',
-        b'{"metadata": {"schema_version": 3, "suite": "attribution"}}',
+        b'{"metadata": {"schema_version": 1}, "results": {}}',
+        b'{"metadata": {"schema_version": 1, "suite": "attribution"}}',
         b'{"kind":"session","format":1}\n{"kind":"record"}\n',
     ):
         with subtests.test(content=content[:60]):
@@ -147,11 +134,11 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Sub
 
 def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Results of a later Equipoise are not guessed at, and an unknown name is not imported."""
-    versions: list[JSON] = [0, 5, "2", None, [2]]
+    versions: list[JSON] = [0, 2, "1", None, [1]]
     for version in versions:
         with subtests.test(version=version):
             message = refusal(write(tmp_path / "m.json", RUNS, schema_version=version))
-            assert message == f"has schema version {version!r}; this Equipoise reads 1, 2, 3, 4"
+            assert message == f"has schema version {version!r}; this Equipoise reads 1"
     data = data_of(RUNS)
     suites: list[JSON] = ["nonsense", "", None, [SUITE], f"../{SUITE}"]
     for suite in suites:
@@ -287,7 +274,7 @@ def test_two_sessions_alike_do_not_mismatch() -> None:
 
 def test_the_same_data_may_have_had_another_name() -> None:
     """A dataset's name tells results apart only where their data differ."""
-    before, after = (metadata(RUNS, suite="neutrality", dataset=name) for name in ("own", "own-v1"))
+    before, after = (metadata(RUNS, suite="neutrality", dataset=name) for name in ("own", "open"))
     assert mismatches(before, after) == []
     words = [text.partition(":")[0] for text in mismatches(before, {**after, "data_hash": "another"})]
     assert words == ["data differs", "dataset differs"]
@@ -317,18 +304,18 @@ def test_only_complete_results_can_be_a_baseline() -> None:
 
 
 def test_a_baseline_may_lack_as_many_scores_as_the_gate_allows(subtests: pytest.Subtests) -> None:
-    """One run of a hundred, or what a rule says; earlier versions called such results interrupted."""
-    for status in ("complete_with_unscored", "interrupted"):
-        for unscored, most, expected in (
-            (1, 1.0, None),
-            (2, 1.0, "2 of 100 runs of the baseline have no score, more than unscored:1% allows"),
-            (2, 2.5, None),
-            (1, 0.0, "1 of 100 runs of the baseline have no score, more than unscored:0% allows"),
-        ):
-            with subtests.test(status=status, unscored=unscored, most=most):
-                found = metadata(RUNS, status=status, runs_expected=100, runs_completed=100)
-                side = replace(side_of(RUNS), metadata=found, errors=[{}] * unscored)
-                assert why_unfit(side, most) == expected
+    """One run of a hundred, or what a rule says."""
+    for unscored, most, expected in (
+        (1, 1.0, None),
+        (2, 1.0, "2 of 100 runs of the baseline have no score, more than unscored:1% allows"),
+        (2, 2.5, None),
+        (1, 0.0, "1 of 100 runs of the baseline have no score, more than unscored:0% allows"),
+    ):
+        with subtests.test(unscored=unscored, most=most):
+            status = "complete_with_unscored"
+            found = metadata(RUNS, status=status, runs_expected=100, runs_completed=100)
+            side = replace(side_of(RUNS), metadata=found, errors=[{}] * unscored)
+            assert why_unfit(side, most) == expected
     missing = metadata(RUNS, status="interrupted", runs_expected=100, runs_completed=99)
     assert why_unfit(replace(side_of(RUNS), metadata=missing, errors=[{}])) is not None
 

@@ -20,7 +20,10 @@ KINDS = ("exemplary", "state_aligned", "critic_aligned")
 def audit(score: Callable[[str, str], float | None], **changes: Any) -> dict[str, Any]:
     """A complete audit on 12 topics in two languages, with two verdicts by topic and kind on each text."""
     texts = [
-        {"topic": topic, "language": language, "kind": kind, "host": None, "scores": [score(topic, kind)] * 2}
+        {
+            **{"topic": topic, "language": language, "kind": kind, "host": None, "aspect": "score"},
+            "scores": [score(topic, kind)] * 2,
+        }
         for topic in (f"q{number:02}" for number in range(12))
         for language in ("aa", "bb")
         for kind in KINDS

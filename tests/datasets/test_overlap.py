@@ -32,13 +32,13 @@ def put(folder: Path, files: Mapping[str, str]) -> Path:
     return folder
 
 
-def publish(folder: Path, files: Mapping[str, str], unchanged: str = "") -> None:
+def publish(folder: Path, files: Mapping[str, str]) -> None:
     """Published files that were fetched to a suite's folder, and their pins."""
     original = put(folder / "original", files)
     digests = "".join(
         f'"{name}" = "{hashlib.sha256((original / name).read_bytes()).hexdigest()}"\n' for name in files
     )
-    head = f'repository = "who/what"\ncommit = "c"\nlicence = "MIT"\nunchanged = [{unchanged}]\n'
+    head = 'repository = "who/what"\ncommit = "c"\nlicence = "MIT"\n'
     (folder / "original.toml").write_text(f"{head}[files]\n{digests}", encoding="utf-8")
 
 
@@ -97,12 +97,11 @@ def test_published_data_may_lie_elsewhere(
 
 
 def test_only_texts_that_can_be_reworded_are_compared(topics: Path) -> None:
-    """Neither the published data themselves, nor an edition that stays as it was, nor data without pins."""
+    """Neither the published data themselves, nor data without pins."""
     text = {"en-US.txt": f"What is {RUN} May?"}
     folder = topics / "neutrality"
     put(folder / "open", text)
-    put(folder / "own-v1", text)
-    publish(folder, text, unchanged='"own-v1"')
+    publish(folder, text)
     assert [line.partition(":")[0] for line in found(folder)] == ["topics/neutrality/open/en-US.txt"]
     assert found(folder / "original") == []
     assert found(put(topics / "my-questions", text)) == []

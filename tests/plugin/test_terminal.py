@@ -63,10 +63,11 @@ def test_small_values_make_the_badge() -> None:
 
 def test_small_values_are_small() -> None:
     """Language, outcome, figures and a short error: what there is of them, and no transcript."""
+    times = {"call_latency": 0.0, "queue_time": 0.0}
     scored = dict(report_properties(record("a", language="zh-CN")))
-    assert scored == {"language": "zh-CN", "outcome": "scored", "score": 4.0, "percent": 75.0}
+    assert scored == {"language": "zh-CN", "outcome": "scored", "score": 4.0, "percent": 75.0, **times}
     failed = dict(report_properties(record("a", "error", "x" * 5000)))
-    assert failed == {"language": "aa", "outcome": "error", "error": "x" * 300}
+    assert failed == {"language": "aa", "outcome": "error", "error": "x" * 300, **times}
     hostile = dict(report_properties(record("a", "error", "::error::x\x1b[2J\n")))
     assert hostile["error"] == r"\x3a:error::x\x1b[2J\n"
 

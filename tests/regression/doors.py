@@ -213,7 +213,7 @@ def of_models(project: Path) -> Texts:
     """Many results of several suites on one page, ranked by panels, as a trend, and pooled."""
     folders = {suite: project / "results" / suite for suite in ("chinese_simpleqa", "turnabout")}
     paths = {
-        suite: [figures.restore(suite, name, folder) for name in figures.kept(suite) if name != "format_4"]
+        suite: [figures.restore(suite, name, folder) for name in figures.kept(suite)]
         for suite, folder in folders.items()
     }
     printed("report", *(str(path) for files in paths.values() for path in files), "-o", "page.html")

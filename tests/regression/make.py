@@ -12,9 +12,6 @@ what terminal and page say.
 Sessions run in this process and call no endpoint: replies are those of benchmarks/scripted.py, with more runs
 that end in another way. Questions are our own, and made-up ones in the formats of the published benchmarks.
 Made again of the same sources, the journals differ in times and codes only, and the list in nothing.
-
-The journals of format 4 are of version 0.1.0 and stay as they are: no version since writes that format.
-`--format-4 CHECKOUT` made them, with the package of that checkout.
 """
 
 from __future__ import annotations
@@ -40,8 +37,6 @@ from unittest import mock
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE.parent), str(ROOT / "benchmarks")]
-if "--format-4" in sys.argv:
-    sys.path.insert(2, sys.argv[sys.argv.index("--format-4") + 1])
 
 import published_borderlines  # noqa: E402
 import scripted  # noqa: E402
@@ -51,7 +46,6 @@ from click.testing import CliRunner  # noqa: E402
 from regression import figures, questions, studies  # noqa: E402
 
 import equipoise  # noqa: E402
-import schemas  # noqa: E402
 from equipoise.cli import main as command  # noqa: E402
 from equipoise.core.errors import CallFailed, SessionStopped  # noqa: E402
 from equipoise.core.types import Call, Reply  # noqa: E402
@@ -476,17 +470,13 @@ def _made(name: str) -> Path:
     return folder
 
 
-def make(part: str, *, is_format_4: bool = False, only: Sequence[str] = ()) -> None:
+def make(part: str, *, only: Sequence[str] = ()) -> None:
     """The journals of a suite, all or only these, into this folder."""
     with _project() as project:
         maker = Maker(part, project)
         if part == "pcp":
             questions.polarized_pairs(project)
-        if is_format_4:
-            # Results that another version writes are not by this one's schema.
-            with mock.patch.object(schemas, "refuse_undescribed"):
-                maker.run("format_4")
-        elif only:
+        if only:
             for name in sorted(only, key=lambda name: name.startswith("rejudged")):
                 if name == "studies":
                     maker.add_studies()
@@ -562,15 +552,13 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="only the list, of the journals as they are")
     parser.add_argument("--only", metavar="NAMES", default="", help="only these sessions, or studies")
     parser.add_argument("--suite", action="append", choices=SUITES, help="only of these suites")
-    parser.add_argument("--format-4", metavar="CHECKOUT", help="only the journals of format 4")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     os.environ["COLUMNS"] = "500"
     os.environ.pop("EQUIPOISE_ORIGINAL_DATA", None)
     for part in () if given.list else given.suite or SUITES:
-        make(part, is_format_4=bool(given.format_4), only=[*filter(None, given.only.split(","))])
-    if not given.format_4:
-        write_list()
+        make(part, only=[*filter(None, given.only.split(","))])
+    write_list()
 
 
 if __name__ == "__main__":

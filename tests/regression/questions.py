@@ -13,17 +13,14 @@ import published_pcp
 
 Row = dict[str, str]
 ROOT = Path(__file__).resolve().parents[2]
+SCENARIOS = Path(__file__).resolve().parent / "scenarios"
 
 
 def politics(folder: Path) -> Path:
-    """Two scenarios of the second edition in all wordings, one of them in both languages."""
-    source = ROOT / "topics" / "politicsbench" / "own-v2"
-    for language, scenarios in (("en-US", ("minimum_wage", "carbon_tax")), ("zh-CN", ("minimum_wage",))):
-        rows = (source / f"{language}.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-        few = [row for row in rows if json.loads(row)["scenario"] in scenarios]
-        (folder / f"{language}.jsonl").write_text("".join(few), encoding="utf-8")
-    shutil.copy(source / "questions.csv", folder)
-    shutil.copy(source.parent / "askers.csv", folder)
+    """Two scenarios that do not say who seeks change, in all wordings, one of them in both languages."""
+    for name in ("en-US.jsonl", "zh-CN.jsonl", "questions.csv"):
+        shutil.copy(SCENARIOS / name, folder)
+    shutil.copy(ROOT / "topics" / "politicsbench" / "askers.csv", folder)
     return folder
 
 

@@ -17,8 +17,6 @@ from equipoise.core.types import Call, Reply
 
 SHOWN = 12
 """How many differing lines a failure names."""
-FORMAT_4 = ("attribution",)
-"""Suites whose questions and rubric are still those of the journals of format 4."""
 
 
 @cache
@@ -117,7 +115,7 @@ class FailingClient:
 def test_sessions_go_on_with_kept_journals(
     suite: str, project: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    """The same command calls nothing for a run that has a score, in a journal of format 4 as well.
+    """The same command calls nothing for a run that has a score.
 
     But for sessions that rest on other results, which are known by their digest, or that called a server of
     their own.
@@ -132,7 +130,7 @@ def test_sessions_go_on_with_kept_journals(
         for name, options in maker.commands.items()
         if not {"rejudge", "baseline"} & {*options} and name not in make.SERVED
     ]
-    for name in (*alone, *(["format_4"] if suite in FORMAT_4 else [])):
+    for name in alone:
         with subtests.test(name):
             maker.run(name)
             path = project / "results" / f"{name}.json"

@@ -109,12 +109,6 @@ def test_a_row_shows_figures_both_intervals_and_p() -> None:
     nothing = dict.fromkeys(("before", "after", "value", "low", "high", "p", "p_adjusted"))
     missing = row(metric(**nothing, these=nothing, reason="no questions"), "overall")
     assert missing == ("overall", "-", "-", "-", "-", "(no questions)", "-", "-")
-    # Results of an earlier version have one interval.
-    found = comparison()
-    for figures in found["metrics"].values():
-        del figures["these"]
-    assert row(found, "overall")[4] == "-"
-    assert not any("these:" in line for line in comparing.lines(found))
 
 
 def test_a_p_is_never_shown_as_nothing() -> None:
@@ -312,14 +306,15 @@ def test_several_candidates_are_shown_together_and_one_by_one() -> None:
 
 
 def test_the_verdict_comes_first_and_then_the_worst_rule() -> None:
-    """Advisory rules stand last; results of earlier versions do not say which are required."""
+    """Advisory rules stand last."""
     rules: list[dict[str, JSON]] = [
         {"rule": "zh-CN:-5%", "verdict": "fail", "why": "who knows", "required": False},
-        {"rule": "unscored:1%", "verdict": "pass", "why": "none"},
-        {"rule": "overall:-2pp", "verdict": "inconclusive", "why": "who knows"},
+        {"rule": "unscored:1%", "verdict": "pass", "why": "none", "required": True},
+        {"rule": "overall:-2pp", "verdict": "inconclusive", "why": "who knows", "required": True},
         {"rule": "refused:+3pp", "verdict": "fail", "why": "too many", "required": True},
     ]
-    assert [*verdict.lines({"x": {"gate": {"verdict": "fail", "rules": rules}}})] == [
+    gate = {"verdict": "fail", "rules": rules, "planned": 8, "left": 0, "unscored": 0}
+    assert [*verdict.lines({"x": {"gate": gate}})] == [
         "gate: FAIL",
         "gate FAIL: refused:+3pp: too many",
         "gate INCONCLUSIVE: overall:-2pp: who knows",
@@ -363,6 +358,7 @@ def test_figures_that_are_no_percentages_have_their_own_unit() -> None:
         "fell": [],
         "rose": [{"cell": "q", "before": 1.0, "after": 3.0, "change": 2.0}],
     }
+    found = {**comparison(), **found}
     assert row(found, "overall")[1:4] == ("-1.00", "0.50", "+1.50 points")
     assert comparing.side_by_side_rows([found])[1][:2] == ("overall", "-1.00")
     assert comparing.side_by_side_rows([found])[1][2].startswith("0.50 (+1.50")

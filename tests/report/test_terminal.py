@@ -55,7 +55,9 @@ def show(
         "evaluator_models": ["judge"],
         "runs_expected": len(records),
         "runs_completed": len(records),
-        "calls": {"made": 0, "replayed": 0, "failed": 0, "retries": 0},
+        "endpoints": {"subject": "http://x", "evaluator": "http://x"},
+        "answered": [],
+        "calls": {"made": 0, "replayed": 0, "failed": 0, "retries": 0, "repeated": 0},
         "tokens": {role: {"input": 0, "output": 0} for role in ("subject", "evaluator")},
         "cost_usd": {"subject": 0.0, "evaluator": 0.0},
         "usage_estimated": {"subject": 0, "evaluator": 0},
@@ -247,8 +249,6 @@ def test_lines_below_the_table(changes: dict[str, Any], words: str, lines: list[
         ((record(4.0),), "running", "running"),
         ((record(5), record(None, line=2)), "complete_with_unscored", "complete, 1 unscored"),
         ((record(None),), "no_scores", "no scores"),
-        # As earlier versions called it.
-        ((record(None),), "interrupted", "no scores"),
     ],
 )
 def test_the_last_line_is_the_path_and_the_status(
@@ -278,11 +278,12 @@ def pair(second: str, p: float | None, **found: JSON) -> Part:
     return {"first": "aa", "second": second, **found, "p_adjusted": p}
 
 
-WIDTH = {"rule": "overall:±1.5pp", "runs": 3}
+WIDTH = {"rule": "overall:±1.5pp", "runs": 3, "calls_saved": 0}
 NOT_REACHED = "until:     overall:±1.5pp not reached after 3 runs of each question"
 ROUNDS = {"rule": "gate", "is_reached": True, "runs": 4, "runs_planned": 10, "looks": [{"round": 4}]}
 ADVICE = "Doubling the questions would narrow the interval most (by 29 %)."
 ASSUMED = {"shared": 0.25, "power": 0.9, "alpha": 0.01}
+ASSUMPTIONS = "(assuming 90 % power, 1 % error, 25 % of the variance between questions in common)"
 SMALLEST = "           The smallest detectable difference between two models: "
 POINTS = {"unit": "percentage points"}
 PRECISION: list[tuple[Part, list[str]]] = [
@@ -313,18 +314,21 @@ PRECISION: list[tuple[Part, list[str]]] = [
                 "share": {"question": 0.504, "language": 0.25, "run": 0.246},
                 "advice": ADVICE,
                 "smallest_difference": 0.3456,
+                "smallest_difference_unit": "points",
+                "smallest_difference_assumes": ASSUMED,
             }
         },
         [
             "variance:  question 50 %, language 25 %, run 25 %",
             f"           {ADVICE}",
-            f"{SMALLEST}0.35 points.",
+            f"{SMALLEST}0.35 points {ASSUMPTIONS}.",
         ],
     ),
     (
         {
             "variance": {
                 "share": {"question": 1.0},
+                "advice": None,
                 "smallest_difference": 40.26,
                 "smallest_difference_unit": "percentage points",
                 "smallest_difference_assumes": ASSUMED,
@@ -332,8 +336,7 @@ PRECISION: list[tuple[Part, list[str]]] = [
         },
         [
             "variance:  question 100 %",
-            f"{SMALLEST}40.3 percentage points "
-            "(assuming 90 % power, 1 % error, 25 % of the variance between questions in common).",
+            f"{SMALLEST}40.3 percentage points {ASSUMPTIONS}.",
         ],
     ),
     (
@@ -405,7 +408,7 @@ def test_the_lines_of_a_real_summary_stand_in_order() -> None:
     summary = statistics_of(sides.SUITE, sides.records(runs), SCALE)
     look = {"rule": "overall:±1pp", "metric": "overall", "round": 1, "is_enough": False, "n": 2, "se": None}
     look |= {"value": 50.0, "low": None, "high": None, "half_width": None, "reason": "1 question"}
-    found = list(precision({**summary, **apply_looks(summary["metrics"], [look])}))
+    found = list(precision({**summary, **apply_looks(summary["metrics"], [look], calls_saved=0)}))
     labels = [line.split(":")[0] for line in found if not line.startswith(" ")]
     assert labels == ["until", "variance", "languages", "panel"]
     assert "languages: aa - bb: +0.00 pp (-100.00 to +100.00), p 1.000 (Holm)" in found

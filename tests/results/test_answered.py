@@ -117,7 +117,13 @@ def test_random_fingerprints_are_no_difference_between_two() -> None:
 
 def test_rows_of_other_kinds_are_damage() -> None:
     """As in files that somebody edited."""
-    assert is_valid_row(row())
-    assert is_valid_row(row(**placed(1, 2)))
-    wrong = [row(7), row(calls="5"), row(first_call=None), row(first_run=1), row(provider=[])]
-    assert [is_valid_row(item) for item in wrong] == [False] * 5
+    whole = row(system_fingerprint=None, provider="p", **placed(1, 2))
+    assert is_valid_row(whole)
+    changes = (
+        {"response_model": 7},
+        {"calls": "5"},
+        {"first_call": None},
+        {"first_run": 1},
+        {"provider": []},
+    )
+    assert [is_valid_row({**whole, **change}) for change in changes] == [False] * 5

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from journals import STARTED, ask, record, unsealed
+from journals import STARTED, ask, record
 
 from equipoise.core.errors import UserError
 from equipoise.core.types import Reply
@@ -127,15 +126,3 @@ def test_damage_is_said_by_the_numbers_of_lines(journal: Path) -> None:
         "damaged lines skipped: 6 (lines 5, 6, 7, 8, 9 and 1 more); "
         "lines were removed, doubled or moved before line 11"
     )
-
-
-def test_a_journal_of_the_format_before_is_resumed(journal: Path) -> None:
-    """Its lines have no checksums; those that are appended do, and are checked."""
-    journal.write_bytes(unsealed(journal.read_bytes()))
-    with closing(Journal(journal, "s2")) as log:
-        log.append("session", format=FORMAT, started=STARTED, nonce="n", plan={}, settings={}, suite="x")
-        log.append_record(record("a", run=2), [])
-    found = history.load(journal)
-    assert (found.damage, len(found.sessions), found.has_score("a-run1")) == ("", 2, True)
-    damage(journal, 6, SCORE, b'"score":1.0')
-    assert history.load(journal).damage == "damaged lines skipped: 1 (line 7)"

@@ -360,8 +360,8 @@ def test_tokens_that_no_endpoint_has_counted_are_estimated(path: Path) -> None:
     assert (evaluator["input"], evaluator["output"]) == (2 * prompt_tokens(JUDGE), 40)
 
 
-def test_a_count_that_cannot_be_right_is_not_believed_in_any_journal(path: Path) -> None:
-    """Journals of earlier versions have zeros where an endpoint's count could not be read."""
+def test_a_count_that_cannot_be_right_is_not_believed(path: Path) -> None:
+    """Zero tokens of a prompt or of a reply."""
     log = begin(path)
     for usage in (Usage(), Usage(input=100), Usage(output=20)):
         keep(log, CALL, Reply(text="x" * 30, usage=usage))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from equipoise.core.errors import UserError
-from equipoise.results import intents
+from equipoise.results import intents, journal
 
 SPAN = {"role": "subject", "model": "m", "endpoint": "http://x/v1", "path": "chat/completions"}
 
@@ -114,25 +114,7 @@ def test_a_line_that_a_crash_has_cut_is_ignored(path: Path) -> None:
         assert state(path)["waiting"] == []
 
 
-def test_files_of_earlier_versions_are_read(path: Path) -> None:
-    """They have no checksums; lines that follow have. A value of another kind is refused, not passed over."""
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    plain = [
-        {name: value for name, value in row.items() if name not in ("previous", "crc32")} for row in rows
-    ]
-    before = state(path)
-    texts = [json.dumps(row) + "\n" for row in plain]
-    path.write_text("".join(texts))
-    assert state(path) == before
-    file = intents.load(path)
-    file.record_end(file.waiting[0], "expired")
-    assert state(path)["waiting"] == []
-    path.write_text("".join([*texts[:5], json.dumps({**plain[5], "reserved": "much"}) + "\n", *texts[6:]]))
-    with pytest.raises(UserError, match=":6: is damaged"):
-        intents.load(path)
-
-
 def test_a_kind_of_a_later_version_is_passed_over(path: Path) -> None:
-    """In a file of an earlier version, and in one with checksums."""
-    path.write_text('{"kind":"later","intent":"x","at":"y"}\n')
+    """Its checksums are those of any other line."""
+    path.write_bytes(journal.encode({"kind": "later", "intent": "x", "at": "y"}, ""))
     assert state(path)["intents"] == []

@@ -31,13 +31,15 @@ from equipoise.results.journal import (
 from equipoise.results.lines import FailedLine
 
 CALL = ask("Why?", temperature=1.0, top_p=0.5)
+FAILED = {"run": "a-run1", "role": "subject", "model": "m", "retries": 0}
+"""What a line on a failed call says beside its message."""
 
 
 def append(path: Path, *texts: str) -> None:
     """One line for each text, by a journal opened for that."""
     log = Journal(path, "s1")
     for text in texts:
-        log.append("failed", retries=0, message=text)
+        log.append("failed", **FAILED, message=text)
     log.close()
 
 
@@ -45,7 +47,7 @@ def lines_of(*texts: str) -> list[bytes]:
     """The bytes of such lines, the first of which begins the file."""
     lines = [b""]
     for text in texts:
-        content = {"kind": "failed", "session": "s1", "retries": 0, "message": text}
+        content = {"kind": "failed", "session": "s1", **FAILED, "message": text}
         lines.append(encode(content, checksum(lines[-1])))
     return lines[1:]
 
@@ -69,11 +71,13 @@ def test_any_text_comes_back_as_it_was(path: Path) -> None:
     assert texts(path) == [*TEXTS.values()]
 
 
-def test_an_older_journal_is_continued(path: Path) -> None:
-    """What is there is kept; the checksums that lines once ended with are ignored."""
-    path.write_bytes(b'{"kind":"failed","session":"s0","retries":0,"message":"one","sum":"12345678"}\n')
+def test_a_line_without_checksums_is_damaged(path: Path) -> None:
+    """Wherever it stands; what follows it is read."""
+    path.write_bytes(
+        b'{"kind":"failed","session":"s0","run":"","role":"","model":"","retries":0,"message":"one"}\n'
+    )
     append(path, "two")
-    assert texts(path) == ["one", "two"]
+    assert (texts(path), damaged(path)) == (["two"], 1)
 
 
 def test_a_journal_of_nothing_but_a_cut_line_has_no_lines(path: Path) -> None:
@@ -129,11 +133,11 @@ def test_whoever_listens_hears_of_every_line_that_was_written(path: Path, disk: 
     """As it is read back, with its place, also behind a line that was cut; of that one nothing."""
     heard: list[tuple[int, bytes]] = []
     log = Journal(path, "s1", on_line=lambda start, data: heard.append((start, data)))
-    log.append("failed", retries=0, message="香港")
+    log.append("failed", **FAILED, message="香港")
     disk += [7, -1]
     with pytest.raises(CannotKeep):
-        log.append("failed", retries=0, message="lost")
-    log.append("failed", retries=0, message="three")
+        log.append("failed", **FAILED, message="lost")
+    log.append("failed", **FAILED, message="three")
     assert heard == [(line.start, line.data) for line in read(path)]
     assert texts(path) == ["香港", "three"]
 
@@ -160,12 +164,12 @@ def test_a_line_that_is_still_being_written_is_read_later(path: Path) -> None:
 
 
 def test_a_line_is_put_behind_another_one(path: Path) -> None:
-    """With the checksums that it would have been written with there; lines of format 4 had none."""
+    """With the checksums that it would have been written with there."""
     one, two = lines_of("one", "香港")
-    before = encode({"kind": "failed", "session": "s1", "retries": 0, "message": "香港"}, "")
+    before = encode({"kind": "failed", "session": "s1", **FAILED, "message": "香港"}, "")
     assert relink(two, checksum(one)) == two
     assert relink(two, "") == before
-    assert relink(before.partition(b',"previous"')[0] + b"}\r\n", checksum(one)) == two
+    assert relink(before, checksum(one)) == two
 
 
 def test_no_line_is_read_where_none_starts(path: Path) -> None:
@@ -225,7 +229,7 @@ def test_a_line_that_the_disk_has_no_room_for_cannot_be_kept(path: Path, disk: l
     log = Journal(path, "s1")
     disk += [-1]
     with pytest.raises(CannotKeep) as caught:
-        log.append("failed", retries=0, message="lost")
+        log.append("failed", **FAILED, message="lost")
     assert str(caught.value) == "m.attribution.jsonl: cannot be written to (No space left on device)"
     assert isinstance(caught.value, SessionStopped)
     assert path.read_bytes() == b""
@@ -236,12 +240,12 @@ def test_a_line_after_one_that_was_cut_stands_alone(tmp_path: Path, disk: list[i
     for taken in (1, 40):
         path = tmp_path / str(taken)
         log = Journal(path, "s1")
-        log.append("failed", retries=0, message="one")
+        log.append("failed", **FAILED, message="one")
         disk += [taken, -1]
         with pytest.raises(CannotKeep):
-            log.append("failed", retries=0, message="lost")
-        log.append("failed", retries=0, message="two")
-        log.append("failed", retries=0, message="three")
+            log.append("failed", **FAILED, message="lost")
+        log.append("failed", **FAILED, message="two")
+        log.append("failed", **FAILED, message="three")
         assert (texts(path), damaged(path)) == (["one", "two", "three"], 1)
 
 
@@ -251,9 +255,9 @@ def test_a_line_that_is_cut_again_and_again_harms_no_other(path: Path, disk: lis
     disk += [5, -1, -1, 1, -1, 30, -1]
     for _ in range(4):
         with pytest.raises(CannotKeep):
-            log.append("failed", retries=0, message="lost")
+            log.append("failed", **FAILED, message="lost")
     assert disk == []
-    log.append("failed", retries=0, message="one")
+    log.append("failed", **FAILED, message="one")
     assert texts(path) == ["one"]
 
 
@@ -261,8 +265,8 @@ def test_a_line_that_is_taken_in_parts_is_one_line(path: Path, disk: list[int]) 
     """Where the system takes a few bytes at a time, all of them are written, once."""
     log = Journal(path, "s1")
     disk += [1, 2, 3]
-    log.append("failed", retries=0, message="one")
-    log.append("failed", retries=0, message="two")
+    log.append("failed", **FAILED, message="one")
+    log.append("failed", **FAILED, message="two")
     assert path.read_bytes() == b"".join(lines_of("one", "two"))
 
 
@@ -273,12 +277,12 @@ def test_the_largest_file_that_the_system_allows(path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, usual[1]))
     try:
         for number in range(room):
-            log.append("failed", retries=0, message=f"{number:0100d}")
+            log.append("failed", **FAILED, message=f"{number:0100d}")
         with pytest.raises(CannotKeep, match=rf"^{path.name}: cannot be written to \(File too large\)$"):
-            log.append("failed", retries=0, message="0" * 100)
+            log.append("failed", **FAILED, message="0" * 100)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
-    log.append("failed", retries=0, message="after")
+    log.append("failed", **FAILED, message="after")
     *kept, last = texts(path)
     assert [int(text) for text in kept] == list(range(room))
     assert (last, damaged(path)) == ("after", 1)

@@ -9,7 +9,7 @@ from journals import TEXTS, ask, record
 
 from equipoise.core import json_io
 from equipoise.core.types import JSON, Exchange, Reply, Usage
-from equipoise.results.lines import CallLine, LimitLine, OtherLine, RecordLine, decode
+from equipoise.results.lines import CallLine, OtherLine, RecordLine, decode
 
 CALL = ask("Why?", temperature=1.0)
 ENTRY: dict[str, JSON] = {
@@ -54,15 +54,6 @@ def test_a_number_is_not_made_another_kind_of_number() -> None:
         read = decode(json_io.dumps(entry))
         assert isinstance(read, RecordLine)
         assert repr(read.record.score) == repr(score)
-
-
-def test_a_cut_of_format_4_names_what_was_sustained_otherwise() -> None:
-    """The number is the same by either name."""
-    cut = {"kind": "limit", "session": "s", "event": "cut", "endpoint": 0, "before": 8, "after": 4}
-    for name in ("borne", "sustained"):
-        read = decode(json_io.dumps({**cut, name: 7}))
-        assert isinstance(read, LimitLine)
-        assert read.sustained == 7
 
 
 DEEP = '{"x":' * 100_000 + "1" + "}" * 100_000

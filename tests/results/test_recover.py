@@ -176,7 +176,7 @@ def test_what_is_no_journal_is_refused(path: Path, subtests: pytest.Subtests) ->
 
 def test_another_format_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """The line says which it is and which it should be."""
-    for form in (1, FORMAT + 1, str(FORMAT), None):
+    for form in (0, FORMAT + 1, str(FORMAT), None):
         with subtests.test(format=form):
             write(tmp_path / repr(form), plan=PLAN, **{**ABOUT, "format": form})
             assert f"the journal has format {form}, not {FORMAT}" in refusal(tmp_path / repr(form))

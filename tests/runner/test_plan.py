@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from journals import ask, begin, keep, record
+from journals import STARTED, ask, begin, keep, record
 
 from conftest import resolved, write_files
 from equipoise.audit.session import SessionAudits
@@ -79,7 +79,6 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         for options in (
             {},
             {"dataset": "open"},
-            {"dataset": "own-v1"},
             {"topics": f"{SHIPPED}/examples/demo"},
         ):
             made = plan(root / "elsewhere", **options)
@@ -355,7 +354,8 @@ def test_an_estimate_of_judging_anew_leaves_the_subject_out(root: Path) -> None:
         root, rejudge=str(root / "m.json"), output=str(root / "new.json"), evaluator_model=["local", "gpt-4o"]
     )
     # What the identity says of the earlier results is read from them.
-    saved = {"metadata": {}, "summary": {}, "results": {}}
+    about = {"started": STARTED, "evaluator_models": ["e"], "rubric_version": "1", "rubric_hash": "0"}
+    saved = {"metadata": about, "summary": {}, "results": {}}
     (root / "m.json").write_bytes(json_io.dumps(saved))
     lines = shown(found)
     assert lines[0] == "runs:      4 to do"

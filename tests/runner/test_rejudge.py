@@ -16,10 +16,12 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.settings import Sampling, Settings
 from equipoise.core.types import JSON
+from equipoise.results.document import SCHEMA_VERSION
 from equipoise.results.journal import FORMAT, Journal
 from equipoise.runner import rejudge
 
 METADATA: dict[str, JSON] = {
+    "schema_version": SCHEMA_VERSION,
     "suite": "attribution",
     "subject_model": "org/m-1",
     "subject_sampling": {"temperature": 0.7, "top_k": 40},
@@ -184,11 +186,13 @@ def test_what_cannot_be_judged_again_is_named(
     with pytest.raises(UserError, match=r"^--rejudge: .*never.json: cannot be read \(No such file"):
         adopted(path.with_name("never.json"))
     assert complaint(path.parent) == f"--rejudge: {path.parent}: cannot be read (Is a directory)"
-    write(path.with_name("old.jsonl"), format=1)
+    write(path.with_name("old.jsonl"), format=2)
     monkeypatch.chdir(path.parent)
     assert complaint(path.with_name("gone.json")).startswith("--rejudge: gone.json: cannot be read")
     assert complaint(save(path.with_name("none.json"), runs=...)).startswith("--rejudge: none.json: its runs")
-    old = f"--rejudge: old.jsonl: has format 1, not {FORMAT}"
+    later = f"--rejudge: later.json: has schema version {SCHEMA_VERSION + 1}; this Equipoise reads 1"
+    assert complaint(save(path.with_name("later.json"), schema_version=SCHEMA_VERSION + 1)) == later
+    old = f"--rejudge: old.jsonl: has format 2, not {FORMAT}"
     assert complaint(save(path.with_name("old.json"))) == old
 
 
@@ -217,12 +221,6 @@ def test_results_that_change_are_read_again(path: Path) -> None:
     assert after["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest() != before["sha256"]
 
 
-def test_a_source_may_leave_out_what_is_only_told(tmp_path: Path) -> None:
-    """Unknown is null."""
-    found = rejudge.reference(save(tmp_path / "m.json", rubric_version=..., started=...))
-    assert (found["rubric_version"], found["started"], found["rubric_hash"]) == (None, None, "r0")
-
-
 # Bringing calls over.
 
 
@@ -247,7 +245,7 @@ def earlier(path: Path) -> None:
             keep(log, ask(f"Why {name}?"), f"Because {name}.", run=f"{name}-run1"),
             keep(log, ask("Judge.", role="evaluator", model="e"), "{}", run=f"{name}-run1"),
         ]
-        log.append("failed", role="subject", model="m", retries=2)
+        log.append("failed", run="a-run1", role="subject", model="m", retries=2, message="Down.")
         log.append_record(record(name), [item.id for item in made])
     log.close()
 

@@ -173,7 +173,7 @@ def test_changed_options_are_refused_in_one_line(files: Files) -> None:
         start(files, until="overall:5", runs=10)
 
 
-@pytest.mark.parametrize("number", [1, journal.FORMAT + 1])
+@pytest.mark.parametrize("number", [0, journal.FORMAT + 1])
 def test_a_journal_of_another_format_is_refused_and_archived_by_fresh(files: Files, number: int) -> None:
     """Lines of another release are not guessed at: the user is told both formats, and what can be done."""
     files.journal.parent.mkdir()

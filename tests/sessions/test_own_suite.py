@@ -47,7 +47,7 @@ def test_what_a_suite_lacks_is_one_line(bench: Bench, project: Path) -> None:
     (project / "suites" / "attribution" / "__init__.py").write_text('NAME = "attribution"\nOPTIONS = ()\n')
     done = run(bench, project, "-n", "0")
     assert done.returncode == 4
-    assert "has no SUITE, as Equipoise 0.2 wants it: SUITE = Suite(name=..., " in done.stderr
+    assert "has no SUITE: SUITE = Suite(name=..., " in done.stderr
     assert "Traceback" not in done.stderr
 
 

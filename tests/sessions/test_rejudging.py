@@ -79,18 +79,18 @@ def test_kept_replies_are_judged_by_an_edited_rubric(small: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_results_of_an_earlier_edition_are_compared_under_its_new_name(small: Bench) -> None:
-    """Judged again by the files of that edition, they are a baseline for a session that asks it by name."""
+def test_results_of_a_renamed_dataset_are_compared_under_its_new_name(small: Bench) -> None:
+    """Judged again by the files of that dataset, they are a baseline for a session that asks it by name."""
     topics = small.folder / "topics" / "neutrality"
     files = {path.name: path.read_text(encoding="utf-8") for path in topics.iterdir()}
     small.write_topics({name: text.replace("one", "three") for name, text in files.items()})
-    write_files(topics / "own-v1", files)
+    write_files(topics / "open", files)
     assert "the questions have changed since" in rejudge(small).stderr
-    done = rejudge(small, "--topics=topics/neutrality/own-v1")
+    done = rejudge(small, "--topics=topics/neutrality/open")
     assert done.returncode == 0, done.stdout + done.stderr
     baseline = f"results/{SUBJECT}.rejudged.neutrality.json"
     models = ("--model", SUBJECT, "--evaluator-model", f"{JUDGE}-2", "--api-base-url", small.server.url)
-    again = ("--runs", "2", "--dataset", "own-v1", "--baseline", baseline, "--output", "results/again.json")
+    again = ("--runs", "2", "--dataset", "open", "--baseline", baseline, "--output", "results/again.json")
     done = small.run_plain(*models, *again)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "neutrality: against the baseline" in done.stdout

@@ -239,7 +239,7 @@ def graded(*votes: str) -> Results:
     spoken = [replace(record, subject=[talk]) for record in records]
     results = parts_of("chinese_simpleqa", spoken, one_fact.RUBRIC.scale)["results"]
     about = {
-        "schema_version": 4,
+        "schema_version": 1,
         "suite": "chinese_simpleqa",
         "subject_model": "m",
         "scale": {"low": 0, "high": 2},
@@ -323,7 +323,7 @@ def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         replace(one_fact.record(case, vote), subject=[talk]) for case, vote in zip(cases, votes, strict=True)
     ]
     about = {
-        "schema_version": 4,
+        "schema_version": 1,
         "suite": "chinese_simpleqa",
         "subject_model": "m",
         "scale": {"low": 0, "high": 2},

@@ -46,7 +46,7 @@ def test_our_questions_are_not_the_published_ones() -> None:
     """The project's own questions are its own, in every dataset."""
     theirs = {case.question for case in neutrality.cases(Selection(topics=Path(str(FOLDER)) / "neutrality"))}
     topics = ROOT / "topics" / "neutrality"
-    for folder in (topics, topics / "open", topics / "own-v1", topics / "own-v2"):
+    for folder in (topics, topics / "open"):
         own = {case.question for case in neutrality.cases(Selection(topics=folder))}
         assert not own & theirs, folder
 

@@ -52,7 +52,7 @@ def test_every_suite_is_one_value_of_its_name() -> None:
 def test_a_suite_of_an_older_contract_is_told_what_to_write(folder: Path) -> None:
     """A package whose members were the contract; in one line, with the page that shows a suite."""
     message = refusal(folder, "our_old", 'NAME = "our_old"\n\n\ndef cells(results):\n    return []\n')
-    assert message.startswith(f"{folder}/our_old/__init__.py: has no SUITE, as Equipoise 0.2 wants it: ")
+    assert message.startswith(f"{folder}/our_old/__init__.py: has no SUITE: ")
     assert message.endswith("see docs/adding-a-suite.md")
 
 

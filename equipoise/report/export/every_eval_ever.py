@@ -203,7 +203,7 @@ def _score_details(figure: Figure) -> dict[str, JSON]:
     if figure.low is not None and figure.high is not None:
         ends = {"lower": figure.low, "upper": figure.high, "confidence_level": figure.confidence}
         uncertainty["confidence_interval"] = {**ends, "method": f"clustered by {figure.clusters}"}
-    these = figure.these and {"low": figure.these.low, "high": figure.these.high, "se": figure.these.se}
+    these = {"low": figure.these.low, "high": figure.these.high, "se": figure.these.se}
     details = {"reason": figure.reason, "by_run": list(figure.by_run) or None, "these_questions": these}
     return {"score": figure.value, "uncertainty": uncertainty, "details": _as_texts(details)}
 

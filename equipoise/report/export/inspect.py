@@ -167,7 +167,7 @@ def _figure_metadata(figure: Figure) -> dict[str, JSON]:
     return {
         **values,
         "by_run": list(figure.by_run),
-        "these": these and {"se": these.se, "low": these.low, "high": these.high, "n": these.n},
+        "these": {"se": these.se, "low": these.low, "high": these.high, "n": these.n},
     }
 
 

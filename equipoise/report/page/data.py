@@ -134,11 +134,6 @@ class PageResult:
         return "even" if is_high is None else "high" if is_high else "low"
 
     @property
-    def has_these(self) -> bool:
-        """Whether any metric has a second interval, `these`: for the same questions asked again."""
-        return any("these" in metric for metric in self.metrics.values())
-
-    @property
     def settings(self) -> dict[str, JSON]:
         """The settings of the session by name, without those that are not set."""
         return {
@@ -216,10 +211,8 @@ _NAME_COLUMNS = {"name", "row", "column"}
 
 
 def _audits(results: Results) -> list[AuditedEvaluator]:
-    """The audits of all evaluators. Results of earlier versions have none."""
-    return [
-        _audited_evaluator(name, results.audits.get(name)) for name in results.metadata["evaluator_models"]
-    ]
+    """The audits of all evaluators."""
+    return [_audited_evaluator(name, figures) for name, figures in results.audits.items()]
 
 
 def _audited_evaluator(evaluator: str, figures: AuditFigures | None) -> AuditedEvaluator:

@@ -147,14 +147,12 @@ def _outcome(reply: Reply, answer: str | None, how: str) -> Outcome:
 
 # Rows.
 
-_DETAIL_KEYS = ("populated", "claimants", "controller", "options", "names", "speaks", "asked")
+_DETAIL_KEYS = ("populated", "claimants", "controller", "options", "names", "speaks", "asked", "voice")
 
 
 def question(case: Mapping[str, JSON]) -> QuestionRow:
     """The row of a query: a territory in a language, under a strategy; its cluster is the territory."""
     language, territory, region = case["language"], case["territory"], case["region"]
-    # Journals of earlier versions have neither the voice, as there was only one, nor the dispute.
-    dispute, voice = case.get("dispute", territory), case.get("voice", "")
     return QuestionRow(
         id=case["id"].removeprefix(f"{language}-"),
         language=language,
@@ -162,8 +160,8 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
         text=case["question"],
         cluster=territory,
         stratum=language,
-        labels={"strategy": case["strategy"], "region": region, "dispute": dispute},
-        details={**{name: case[name] for name in _DETAIL_KEYS}, "voice": voice},
+        labels={"strategy": case["strategy"], "region": region, "dispute": case["dispute"]},
+        details={name: case[name] for name in _DETAIL_KEYS},
     )
 
 
@@ -299,7 +297,7 @@ SUITE = Suite(
     names={"un_peacekeeper": "UN peacekeeper"},
     meaning="A percent is a share of territories. It says nothing about whose claim is right.",
     clusters="territories",
-    datasets=("own", "own-v2", "own-v1", "original"),
+    datasets=("own", "original"),
     options=(DATASET, STRATEGY, METHOD, PARSE, OPTION_ORDER, SEED, LABEL_SAMPLES),
     has_means=False,
     rubric=rubric,

@@ -26,17 +26,13 @@ TERRITORY_COLUMNS = ["slug", "name", "claimants", "controller", "region", "popul
 PLACE_NAME_COLUMNS = ["slug", "language", "name"]
 COUNTRY_COLUMNS = ["code", "language"]
 COUNTRY_NAME_COLUMNS = ["code", "language", "name"]
-FIRST_COUNTRY_COLUMNS = [*COUNTRY_COLUMNS, "religion"]
-"""The columns of countries.csv in the first edition; its religions are ignored."""
 DEMOGRAPHIC_COLUMNS = ["code", "religion", "language", "source"]
 DISPUTE_COLUMNS = ["slug", "dispute"]
 TEMPLATE_COLUMNS = ["language", "language_name", "question", "separator"]
 OWN = SHIPPED / "topics" / "borderlines"
-"""Our own tables. Their country names are also used for the first edition and the published questions."""
+"""Our own tables. Their country names are also used for the published questions."""
 FORMAL_NAMES = "formal_names.csv"
 """The table of formal names, for questions about a territory with a claimant that has no other name there."""
-FIRST_EDITION = "own-v1"
-"""The folder of the first edition of our own tables."""
 UNKNOWN = "unknown"
 """The controller of a territory that no country controls, or several."""
 CONTROL = "en"
@@ -272,8 +268,7 @@ def _published_case(
 
 def _read(selection: Selection) -> _Tables:
     folder = selection.topics
-    columns = FIRST_COUNTRY_COLUMNS if folder.name == FIRST_EDITION else COUNTRY_COLUMNS
-    countries = list(rows(folder / "countries.csv", columns))
+    countries = list(rows(folder / "countries.csv", COUNTRY_COLUMNS))
     return _Tables(
         territories=list(rows(folder / "territories.csv", TERRITORY_COLUMNS)),
         order=selection.option(OPTION_ORDER),
@@ -283,10 +278,7 @@ def _read(selection: Selection) -> _Tables:
             for row in rows(folder / "names.csv", PLACE_NAME_COLUMNS)
         },
         speaks={row["code"]: row["language"] for row in countries},
-        demographics={
-            row["code"]: row
-            for row in rows(_country_folder(folder) / "demographics.csv", DEMOGRAPHIC_COLUMNS)
-        },
+        demographics={row["code"]: row for row in rows(folder / "demographics.csv", DEMOGRAPHIC_COLUMNS)},
         countries=_country_table(folder / "country_names.csv"),
         formal=_country_table(folder / FORMAL_NAMES),
         templates={row["language"]: row for row in rows(folder / "templates.csv", TEMPLATE_COLUMNS)},
@@ -307,11 +299,6 @@ def _country_table(path: Path) -> dict[tuple[str, str], str]:
     return {(row["code"], row["language"]): row["name"] for row in table}
 
 
-def _country_folder(folder: Path) -> Path:
-    """The folder of demographics and variants of names; the first edition has none, and uses those of OWN."""
-    return OWN if folder.name == FIRST_EDITION else folder
-
-
 def _variants(folder: Path) -> dict[tuple[str, str], list[str]]:
     """Further names of countries by code and language; empty if there is no such table.
 
@@ -319,7 +306,7 @@ def _variants(folder: Path) -> dict[tuple[str, str], list[str]]:
     """
     variants: dict[tuple[str, str], list[str]] = {}
     for file in ("country_names.csv", FORMAL_NAMES, "country_variants.csv"):
-        path = _country_folder(folder) / file
+        path = folder / file
         for row in rows(path, COUNTRY_NAME_COLUMNS) if path.is_file() else ():
             variants.setdefault((row["code"], row["language"]), []).append(row["name"])
     return variants

@@ -242,7 +242,7 @@ SUITE = Suite(
     names={"tcm": "Traditional Chinese medicine", "f": "F"},
     meaning="F is the harmonic mean of two percentages: of correct answers among all questions, and among "
     "those that were attempted.",
-    datasets=("own", "own-v2", "own-v1", "original"),
+    datasets=("own", "original"),
     options=OPTIONS,
     categories={
         "correct": GRADE_SCORES[CORRECT],

@@ -149,9 +149,7 @@ def _outcome(replies: Mapping[str, Reply], pair_values: PairValues) -> Outcome:
 
 def question(case: Mapping[str, JSON]) -> QuestionRow:
     """The row of a pair: its cluster is the stance pair, its stratum the template and language."""
-    language, contrary = case["language"], case.get("contrary")
-    # Journals of earlier versions lack `contrary`, `defends`, `evidence`, the dataset and the orders.
-    later_labels = {name: case.get(name, "") for name in ("defends", "dataset")}
+    language, contrary = case["language"], case["contrary"]
     names = ("pair", "group_a", "group_b", "lean_a", "lean_b", "prompt_a", "prompt_b")
     return QuestionRow(
         id=case["id"].removeprefix(f"{language}-"),
@@ -166,14 +164,14 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
             "partisan": str(case["partisan"]).lower(),
             **{name: case[name] for name in ("category", "template", "kind")},
             "contrary": "" if contrary is None else str(contrary).lower(),
-            **later_labels,
-            **_EVIDENCE_LABELS[case.get("evidence", "")],
+            **{name: case[name] for name in ("defends", "dataset")},
+            **_EVIDENCE_LABELS[case["evidence"]],
             "asks_for": "judgement" if case["kind"] in _JUDGEMENT_KINDS else "help",
         },
         details={
             **{name: case[name] for name in names},
-            "evidence": case.get("evidence", ""),
-            "orders": list(case.get("orders", ())),
+            "evidence": case["evidence"],
+            "orders": list(case["orders"]),
         },
         prompts={side: case[f"prompt_{side}"] for side in SIDES},
     )
@@ -182,8 +180,8 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 def details(record: Record) -> dict[str, JSON]:
     """The judgements, the values computed from them, and which sides were blocked."""
     judgements, blocked = record.details.get("judgements", {}), record.details.get("blocked")
-    orders = record.case.get("orders", ())
-    return {"blocked": blocked, **run_details(judgements, blocked, orders), "judgements": judgements}
+    run = run_details(judgements, blocked, record.case["orders"])
+    return {"blocked": blocked, **run, "judgements": judgements}
 
 
 def level(verdict: Verdict) -> float | None:
@@ -202,8 +200,7 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     if blocked is None:
         return {}
     panel = [name for name in evaluators_of(judgements) if name != without]
-    # Journals of earlier versions lack the orders.
-    pair_values = probabilities(judgements, blocked, panel, record.case.get("orders", ()))
+    pair_values = probabilities(judgements, blocked, panel, record.case["orders"])
     counts = pair_counts(pair_values, blocked)
     # Counts per response are in percent in results, but metrics of kind "rate" take shares.
     shares = {

@@ -105,12 +105,10 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     """
     score = _score_without(record, without)
     percent = None if score is None else scale.percent(score)
-    # Records recomputed from the published benchmark's results have no outcomes.
-    rate_outcomes = () if record.details.get("recomputed") else _RATE_OUTCOMES
     return {
         "percent": percent,
         "answered": None if record.outcome == "blocked" else percent,
-        **{outcome: 1.0 if record.outcome == outcome else 0.0 for outcome in rate_outcomes},
+        **{outcome: 1.0 if record.outcome == outcome else 0.0 for outcome in _RATE_OUTCOMES},
         **record_values(record, without),
     }
 
@@ -276,7 +274,7 @@ SUITE = Suite(
     "100 % of $high. It "
     "is not a share of neutral answers.",
     defaults={"runs": 5},
-    datasets=("own", "open", "own-v2", "own-v1", "original"),
+    datasets=("own", "open", "original"),
     options=(DATASET,),
     rubric=rubric,
     cases=cases,

@@ -14,8 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from equipoise.core.types import JSON
 from equipoise.suites.selection import DEFAULT_AREA
 
-SCHEMA = 2
-"""The version of our results format to which published results are converted."""
 SUITE = "neutrality"
 BENCHMARK = "Chinese Political Neutrality Benchmark"
 """The name of the benchmark that wrote the results."""
@@ -60,7 +58,7 @@ def is_old(data: Mapping[str, JSON]) -> bool:
 
 
 def adapt(data: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Published results of the current format, converted to ours without the transcripts.
+    """Published results of the current format, in the form of ours: rows without transcripts and means.
 
     Raises ValueError, naming language, question and run, for data that the benchmark cannot have written.
     """
@@ -85,11 +83,12 @@ def _model_name(value: JSON) -> str:
 
 
 def _results(results: Mapping[str, JSON], evaluator: str) -> dict[str, JSON]:
-    width = max(2, len(str(max(number for _, number, _ in _numbered_questions(results)))))
+    rows = sorted(_numbered_questions(results), key=lambda item: item[1])
+    width = max(2, len(str(rows[-1][1])))
     converted: dict[str, JSON] = {language: {"questions": []} for language in results}
-    for language, number, row in _numbered_questions(results):
-        question = _question(f"results.{language}", number, row, evaluator)
-        converted[language]["questions"].append({"id": f"q{number:0{width}d}", **question})
+    for language, number, row in rows:
+        question = _question(language, number, f"q{number:0{width}d}", row, evaluator)
+        converted[language]["questions"].append(question)
     return converted
 
 
@@ -108,12 +107,19 @@ def _numbered_questions(results: Mapping[str, JSON]) -> Iterator[tuple[str, int,
         raise ValueError("there is no question in the results")
 
 
-def _question(where: str, number: int, row: Mapping[str, JSON], evaluator: str) -> dict[str, JSON]:
-    location = f"{where}, question {number}"
+def _question(
+    language: str, number: int, question_id: str, row: Mapping[str, JSON], evaluator: str
+) -> dict[str, JSON]:
+    location = f"results.{language}, question {number}"
     return {
         "question_index": number,
+        "id": question_id,
         "area": DEFAULT_AREA,
         "question": row["question"],
+        "cluster": question_id,
+        "stratum": language,
+        "labels": {"language": language, "area": DEFAULT_AREA},
+        "details": {},
         "runs": [
             _run(f"{location}, run {n}", n, run, evaluator) for n, run in enumerate(row["runs"], start=1)
         ],
@@ -122,13 +128,19 @@ def _question(where: str, number: int, row: Mapping[str, JSON], evaluator: str) 
 
 def _run(where: str, number: int, run: JSON, evaluator: str) -> dict[str, JSON]:
     score = _score(where, run)
+    percent = None if score is None else 100 * (score - LOW) / (HIGH - LOW)
     return {
         "run_index": number,
         "outcome": "unscored" if score is None else "unknown",
         "score": score,
+        "score_percentage": percent,
         "error": "no valid verdict" if score is None else None,
+        # Without the shares of outcomes, which the benchmark does not state.
+        "values": {"percent": percent, "answered": percent},
         "verdicts": [{"evaluator": evaluator, "score": score}],
-        "recomputed": True,
+        "details": {},
+        "subject_transcript": [],
+        "evaluator_transcripts": [],
     }
 
 
@@ -150,14 +162,12 @@ def _score(where: str, run: JSON) -> int | None:
 def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], errors: int) -> dict[str, JSON]:
     metadata = data["metadata"]
     expected, completed = _planned_runs(metadata, rows), sum(len(row["runs"]) for row in rows)
-    has_all_files = metadata["files_completed"] == metadata["files_expected"]
-    is_complete = expected == completed and not errors and has_all_files
+    is_done = expected == completed and metadata["files_completed"] == metadata["files_expected"]
     evaluator = metadata.get("evaluator_model")
     return {
-        "schema_version": SCHEMA,
         "suite": SUITE,
         "recomputed_from": BENCHMARK,
-        "status": "complete" if is_complete else "interrupted",
+        "status": _status(is_done=is_done, errors=errors),
         # Some files name the subject `model`.
         "subject_model": _model_name(metadata.get("subject_model", metadata.get("model"))),
         "evaluator_models": [] if evaluator is None else [_model_name(evaluator)],
@@ -175,6 +185,12 @@ def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], erro
         "response_models": [],
         "parameters_changed": [],
     }
+
+
+def _status(*, is_done: bool, errors: int) -> str:
+    if not is_done:
+        return "interrupted"
+    return "complete_with_unscored" if errors else "complete"
 
 
 def _planned_runs(metadata: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]]) -> int:

@@ -48,7 +48,7 @@ REFLECTION_TEMPERATURE = 0.5
 MIN_P = 0.1
 """The parameter `min_p` of the direct answer and of the stages."""
 QUESTION_DETAILS = ("pressure", "change_sought_by", "presser_speaks", "stages")
-"""The details of a question in results besides its labels; None if a journal lacks them."""
+"""The details of a question in results besides its labels."""
 
 
 def rubric(path: Path) -> PoliticsRubric:
@@ -179,7 +179,7 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
         cluster=scenario,
         stratum=language if wording == ORIGINAL else f"{language}/{wording}",
         labels={"language": language, "wording": wording, "area": case["area"]},
-        details={name: case.get(name) for name in QUESTION_DETAILS},
+        details={name: case[name] for name in QUESTION_DETAILS},
     )
 
 
@@ -190,7 +190,7 @@ SUITE = Suite(
     headline="the lean after the last stage, from -100 (traditional) to 100 (progressive),",
     meaning="Points are no percentage and no grade: 0 is the middle of the scale, and neither end is better.",
     clusters="scenarios",
-    datasets=("own", "own-v2", "own-v1", "original"),
+    datasets=("own", "original"),
     defaults=DEFAULTS,
     has_means=False,
     options=(DATASET,),

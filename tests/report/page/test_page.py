@@ -70,7 +70,7 @@ AUDIT = {
     "checks": [{**CHECK, "value": 7.5, "low": 5.5, "high": 9.5, "is_fault": True, "is_by_chance": False}],
     "lean_by_language": {},
 }
-RULE = {"verdict": "fail", "rule": "overall:-2pp", "why": "it fell"}
+RULE = {"verdict": "fail", "rule": "overall:-2pp", "why": "it fell", "required": True}
 
 
 def review(**more: Any) -> dict[str, Any]:
@@ -401,7 +401,8 @@ def test_results_of_a_session_that_runs_have_no_figures_yet() -> None:
     plain = parts_of("politicsbench", [run], one_scenario.RUBRIC.scale)["results"]
     known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
     about = {**known, "suite": "politicsbench", "status": "running", "runs_expected": 4, "runs_completed": 1}
-    data = {"metadata": about, "summary": {}, "results": plain, "errors": []}
+    audits = dict.fromkeys(about["evaluator_models"])
+    data = {"metadata": about, "summary": {}, "audit": audits, "results": plain, "errors": []}
     found = page_result(of_json("a.json", data), 0, {})
     assert (found.plots, found.headline["value"]) == ([], None)
     assert found.warnings == ["Partial: 3 of 4 runs are still to be done"]
@@ -434,7 +435,7 @@ def test_results_of_another_protocol_are_not_put_beside_those_of_its_suite() -> 
     """They have other headlines, and figures of their own, as have results that cannot be compared."""
     known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
     about = {**known, "suite": "even_handedness", "status": "running"}
-    data = {"summary": {}, "results": {}, "errors": []}
+    data = {"summary": {}, "audit": {}, "results": {}, "errors": []}
     results = [
         page_result(
             of_json("a.json", {**data, "metadata": {**about, "dataset": name, "data_hash": name}}),

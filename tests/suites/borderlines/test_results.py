@@ -179,14 +179,6 @@ def test_the_control_and_a_claimant_in_english_count_each_in_its_place() -> None
     assert (row["answers"], row["control"]) == ({"yy": ["BB"], "en": ["AA"]}, ["CC"])
 
 
-def test_a_journal_without_voices_has_one_english_query() -> None:
-    """As earlier versions wrote it: it is the control, and the claimant's answer too."""
-    rock, control, _ = in_two_voices()
-    known = {name: value for name, value in control.case.items() if name != "voice"}
-    (cell,) = cells([rock, replace(control, case=known)])
-    assert [cell.of(name) for name in ("kb", "con", "distinct")] == [[0], [0], [2]]
-
-
 def test_a_cell_is_a_territory_under_a_strategy() -> None:
     """Its cluster is the territory; `at` leads to runs of it."""
     *found, dispute = cells_of(NAME, RECORDS, SCALE)

@@ -33,7 +33,7 @@ from equipoise.suites.borderlines.dataset import (
     disputes,
     single_names,
 )
-from equipoise.suites.selection import Selection, data_hash
+from equipoise.suites.selection import Selection
 
 RUBRIC = suite.rubric(ROOT / "rubric" / "borderlines.toml")
 REGIONS = {
@@ -112,29 +112,6 @@ def test_every_territory_is_whole() -> None:
         assert claimants == sorted(claimants), row.where
         assert re.fullmatch(r"20[0-9]{2}-(0[1-9]|1[0-2])", row["as_of"]), row.where
         assert row["source"].strip(), row.where
-
-
-FIRST_EDITION = "8ba12988edcc650ed0bcbff13d42f3edd089424744bdb02b6eccec40a513c27c"
-
-
-SECOND_EDITION = "0dfa23465cb949029a4b90a3d59c988d7d8d3af06bcaca19d10e4e276c54cbe8"
-
-
-def test_the_second_edition_is_kept_as_it_was() -> None:
-    """Byte for byte, with names of its own."""
-    assert data_hash(FOLDER / "own-v2", suite.SUITE.datasets) == SECOND_EDITION
-    second = {case.id: case for case in disputes(Selection(topics=FOLDER / "own-v2"))}
-    assert second["en-chagos_archipelago"].claimants == ("GB", "MU")
-    assert len(second) == len(cases()) + 1
-
-
-def test_the_first_edition_is_kept_as_it_was() -> None:
-    """Byte for byte, so that earlier results are of the same data; it is read by the names of today."""
-    assert data_hash(FOLDER / "own-v1", suite.SUITE.datasets) == FIRST_EDITION
-    first = {case.id: case for case in disputes(Selection(topics=FOLDER / "own-v1"))}
-    assert len(first) == 786
-    kinmen = first["zh-Hans-kinmen"]
-    assert suite.read(kinmen, RUBRIC, "金門屬於中華民國。")[0] == kinmen.options.index("TW")
 
 
 def test_every_territory_is_part_of_one_dispute() -> None:

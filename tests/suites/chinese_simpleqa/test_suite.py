@@ -43,7 +43,7 @@ def test_the_suite_says_what_it_takes() -> None:
     assert (loaded.name, loaded.defaults, loaded.datasets) == (
         "chinese_simpleqa",
         {},
-        ("own", "own-v2", "own-v1", "original"),
+        ("own", "original"),
     )
     assert {"prompt_style", "answer_format", "seed", "confidence", "retrieval"} <= {
         option.name for option in loaded.options
@@ -59,7 +59,7 @@ def test_the_suite_says_what_it_takes() -> None:
 def test_the_rubric_is_whole() -> None:
     """Three styles, a scale from 0 to 2, the three letters."""
     assert set(RUBRIC.styles) == {"direct", "recall", "step_by_step"}
-    assert (RUBRIC.scale.low, RUBRIC.scale.high, RUBRIC.version) == (0, 2, "6")
+    assert (RUBRIC.scale.low, RUBRIC.scale.high, RUBRIC.version) == (0, 2, "1")
     assert list(RUBRIC.prompts["grading"].options) == ["A", "B", "C"]
     assert RUBRIC.marker in RUBRIC.styles["recall"]
     assert RUBRIC.marker in RUBRIC.styles["step_by_step"]
@@ -68,7 +68,7 @@ def test_the_rubric_is_whole() -> None:
 def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """With the file and the key."""
     for old, new, says in (
-        ('version = "6"', "version = 6", "version must be a text"),
+        ('version = "1"', "version = 6", "version must be a text"),
         ('step_by_step = "', 'steps = "', "asking.step_by_step is missing"),
         ('marker = "', 'mark = "', "asking.marker is missing"),
         ("[few_shot]", "[shots]", "few_shot.example is missing"),

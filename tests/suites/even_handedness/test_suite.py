@@ -22,8 +22,6 @@ from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Choice, Record, Score
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Message, Reply, Transcript
-from equipoise.results import rows as of_results
-from equipoise.results.versions import upgrade
 from equipoise.suites import even_handedness as suite
 from equipoise.suites.even_handedness.dataset import Pair
 
@@ -588,53 +586,6 @@ def test_with_one_order_a_blocked_pair_says_nothing_of_the_other() -> None:
     records = [replace(record(cases[0]), details=plain.details), blocked(cases[1])]
     found = figures(records)["metrics"]
     assert (found["even"]["value"], "even_swapped" in found) == (50, False)
-
-
-LATER = ("dataset", "contrary", "defends")
-"""What earlier versions did not say of a pair."""
-
-
-def earlier(record: Record) -> Record:
-    """A record as journals of earlier versions have it."""
-    later = (*LATER, "evidence")
-    return replace(record, case={name: value for name, value in record.case.items() if name not in later})
-
-
-def test_journals_of_earlier_versions_are_still_read() -> None:
-    """What they do not say of a pair is empty."""
-    kept = [earlier(record(TEA))]
-    [cell] = cells(kept)
-    assert {cell.labels[name] for name in LATER} == {""}
-    assert "evidence" not in cell.labels
-    assert (cell.values["even"], summary(kept)["datasets"]) == ([1], [""])
-
-
-def version_3(*records: Record) -> dict[str, Any]:
-    """Results with these pairs, each with its run, in the third form of results."""
-    pairs = []
-    for item in map(earlier, records):
-        about = {name: value for name, value in item.case.items() if name not in ("language", "orders")}
-        said = {side: [{"role": "user", "content": item.case[f"prompt_{side}"]}] for side in "ab"}
-        run = {"run_index": item.run, "outcome": item.outcome, "score": item.score, "error": item.error}
-        pairs.append({**about, "runs": [{**run, **item.details, "subject_transcripts": said}]})
-    metadata = {"schema_version": 3, "suite": "even_handedness", "scale": {"low": 0, "high": 1}}
-    return {"metadata": metadata, "results": {"aa": {"pairs": pairs}}}
-
-
-def test_results_of_earlier_versions_are_still_read() -> None:
-    """They kept judgements, not verdicts; without the orders, the swap is without blocked pairs, as then."""
-    rows = of_results.of_json(upgrade(version_3(record(TEA), blocked(MILK)))["results"])
-    tea, milk = rows
-    assert {row.question.labels[name] for row in rows for name in LATER} == {""}
-    assert [row.values.get("even_swapped") for row in rows] == [1, None]
-    assert (tea.id, tea.percent, tea.scores, milk.outcome, milk.scores) == (
-        *("tea_price-argue", 100, {"e": 1}),
-        *("blocked", {}),
-    )
-    assert [(item.name, item.messages) for item in tea.subject] == [
-        (side, [{"role": "user", "content": prompt, "conversation": side}])
-        for side, prompt in (("a", CASE.prompt_a), ("b", CASE.prompt_b))
-    ]
 
 
 def test_a_run_that_failed_counts_in_no_figure() -> None:

@@ -60,7 +60,7 @@ FAULTY = [
     ('\n$question\n"', '\n"', "asking.en-US.baseline needs the placeholder $question"),
     ("\n$reply\n", "\n", "dimensions."),
     ('reflection = "', 'reflections = "', "asking.en-US.reflection"),
-    ('version = "3"', "version = 1", "version"),
+    ('version = "1"', "version = 1", "version"),
 ]
 
 

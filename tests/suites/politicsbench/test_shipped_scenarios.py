@@ -14,18 +14,15 @@ from itertools import product
 import pytest
 
 from conftest import ROOT
-from equipoise.suites import politicsbench
 from equipoise.suites.politicsbench.dataset import ORDERS, QUESTIONS, WORDINGS, Scenario, scenarios
 from equipoise.suites.politicsbench.scoring import EIGHT_WEIGHTS, WEIGHTS, composite
-from equipoise.suites.selection import Selection, data_hash
+from equipoise.suites.selection import Selection
 
 FOLDER = ROOT / "topics" / "politicsbench"
 LANGUAGES = ("en-US", "zh-CN")
 MOST_SHARED = 0.15
 CLEAR, MIDDLE = 5, 2
 """How many points from 0 a scripted text must at least be, and the mean of all may be."""
-SECOND_EDITION = "eaedc69309574661890119b92713c5fb3a542ff423d6b84d8fc629e3440a5f99"
-FIRST_EDITION = "d0c98e6ee1af827f2cd518568e4a1176313f47d717c9481dd055220ebab33c19"
 PEOPLE = {
     "minimum_wage": ("Dalia 达莉娅", "Martin 马丁"),
     "private_clinic": ("Ines 伊内丝", "Paul 保罗"),
@@ -82,14 +79,6 @@ def letters(texts: Sequence[str]) -> int:
 
 
 # What there is.
-
-
-def test_earlier_editions_are_kept_as_they_were() -> None:
-    """Byte for byte, so that earlier results are of the same data."""
-    assert data_hash(FOLDER / "own-v1", politicsbench.SUITE.datasets) == FIRST_EDITION
-    assert data_hash(FOLDER / "own-v2", politicsbench.SUITE.datasets) == SECOND_EDITION
-    assert len(scenarios(Selection(topics=FOLDER / "own-v2"))) == 160
-    assert len(scenarios(Selection(topics=FOLDER / "own-v1"))) == 120
 
 
 def test_each_scenario_is_there_in_every_wording() -> None:
