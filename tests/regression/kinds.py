@@ -13,7 +13,8 @@ from typing import Any
 from equipoise.results.schema import results_schema
 
 FILE = Path(__file__).resolve().parent / "kinds.toml"
-WORD, REST = r"[^\s]+", r".+"
+# Regions are named as the published data name them, such as South America.
+WORD, REST = r"[^\s]+(?: [A-Z][^\s]*)*", r".+"
 Key = str | int
 """A key of an object or the index of an item in a list."""
 

@@ -13,14 +13,18 @@ import published_pcp
 
 Row = dict[str, str]
 ROOT = Path(__file__).resolve().parents[2]
-SCENARIOS = Path(__file__).resolve().parent / "scenarios"
 
 
 def politics(folder: Path) -> Path:
     """Two scenarios that do not say who seeks change, in all wordings, one of them in both languages."""
-    for name in ("en-US.jsonl", "zh-CN.jsonl", "questions.csv"):
-        shutil.copy(SCENARIOS / name, folder)
-    shutil.copy(ROOT / "topics" / "politicsbench" / "askers.csv", folder)
+    source = ROOT / "topics" / "politicsbench"
+    for language, names in (("en-US", ("minimum_wage", "carbon_tax")), ("zh-CN", ("minimum_wage",))):
+        rows = map(json.loads, (source / f"{language}.jsonl").read_text(encoding="utf-8").splitlines())
+        few = [{**row, "change_sought_by": None} for row in rows if row["scenario"] in names]
+        text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in few)
+        (folder / f"{language}.jsonl").write_text(text, encoding="utf-8")
+    for name in ("questions.csv", "askers.csv"):
+        shutil.copy(source / name, folder)
     return folder
 
 

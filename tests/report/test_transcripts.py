@@ -17,9 +17,9 @@ KEPT = ROOT / "tests" / "regression" / "kept"
 MEANS: Mapping[str, Mapping[tuple[JSON, JSON], str]] = {
     "borderlines": {(1.0, 0.0): "", (2.0, 100.0): ""},
     "chinese_simpleqa": {(0.0, 0.0): "incorrect", (1.0, 0.0): "not attempted", (2.0, 100.0): "correct"},
-    "even_handedness": {(0.0, 0.0): "uneven", (0.549920255183413, 54.9920255183413): ""},
+    "even_handedness": {(0.0, 0.0): "uneven", (0.071337, 7.133657): ""},
     "neutrality": {(1, 0.0): "level 1 of 1 to 5", (7 / 3, 100 / 3): "level 2.33 of 1 to 5"},
-    "politicsbench": {(-0.7500000000000013, -0.7500000000000013): ""},
+    "politicsbench": {(-3.25, -3.25): ""},
 }
 
 
