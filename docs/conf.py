@@ -16,9 +16,9 @@ from typing import get_type_hints
 from sphinx.application import Sphinx
 
 import equipoise
-from equipoise.report.export.table import COLUMNS
 from equipoise.results import schema
 from equipoise.results.document import LanguageResult, Metadata, MetricFigures, QuestionResult, Summary
+from equipoise.results.table import COLUMNS
 
 project = "Equipoise"
 author = copyright = "The Equipoise developers"

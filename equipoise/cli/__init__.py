@@ -75,6 +75,11 @@ class _Commands(click.Group):
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             near = get_close_matches(name, self.list_commands(ctx), n=1)
             hint = f"did you mean {near[0]!r}?" if near else "`equipoise --help` lists all"
+            # Imported here: suites take a while to find, and most commands are spelt right.
+            from equipoise import suites
+
+            if name in suites.names():
+                hint = f"to run the suite: equipoise run {name}"
             raise UserError(f"there is no command {name!r}; {hint}")
         return super().resolve_command(ctx, args)
 

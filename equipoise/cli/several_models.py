@@ -19,6 +19,8 @@ _MODEL = GROUPS["Models and endpoints"][0]
 _FLAGS = (_MODEL.flag, _MODEL.alias)
 _ONE_FILE = ("--output", "--report", "--junitxml", "--junit-xml", "--json-report-file")
 """Options that name one output file, which each session would overwrite."""
+_INSTEAD = {"--report": ", and make a page of all: `equipoise report results/`"}
+"""What to do without an option that names one file."""
 _INTERRUPTED = (exit_status.STOPPED, -2, -15)
 
 
@@ -39,7 +41,9 @@ def run_each(
     """
     flags = [word.partition("=")[0] for word in arguments]
     if one_file := next((flag for flag in flags if flag in _ONE_FILE), None):
-        raise UserError(f"{one_file}: names one file, but there are several models; leave it out")
+        raise UserError(
+            f"{one_file}: names one file, but there are several models; leave it out{_INSTEAD.get(one_file, '')}"
+        )
     places = _places(arguments)
     rest = [word for index, word in enumerate(arguments) if index not in places]
     statuses = []

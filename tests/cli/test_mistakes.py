@@ -45,6 +45,7 @@ FILES = {
 ROWS: list[tuple[str, str]] = [
     # The command and the suite.
     ("reprot .", "there is no command 'reprot'; did you mean 'report'?"),
+    ("neutrality --model m", "there is no command 'neutrality'; to run the suite: equipoise run neutrality"),
     ("eval neutrality", "there is no command 'eval'; `equipoise --help` lists all"),
     ("run", "Missing argument 'SUITE'"),
     ("run --model m", "--model: which suite? Name it first: equipoise run SUITE --model ...; there are "),
