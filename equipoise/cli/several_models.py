@@ -41,9 +41,8 @@ def run_each(
     """
     flags = [word.partition("=")[0] for word in arguments]
     if one_file := next((flag for flag in flags if flag in _ONE_FILE), None):
-        raise UserError(
-            f"{one_file}: names one file, but there are several models; leave it out{_INSTEAD.get(one_file, '')}"
-        )
+        advice = f"leave it out{_INSTEAD.get(one_file, '')}"
+        raise UserError(f"{one_file}: names one file, but there are several models; {advice}")
     places = _places(arguments)
     rest = [word for index, word in enumerate(arguments) if index not in places]
     statuses = []
