@@ -129,14 +129,15 @@ def _warnings_as_lines() -> Iterator[None]:
 
 @contextmanager
 def _exit_4_on_usage_error() -> Iterator[None]:
-    """Exit with 4 for usage errors. Click's own status, 2, here means an interruption."""
+    """Print usage errors in a line, and exit with 4. Click's own status, 2, here means an interruption."""
     try:
         yield
     except click.UsageError as error:
-        # Click's message repeats the user's input unescaped.
-        lines = error.format_message().expandtabs().splitlines()
-        message = "\n".join(shortened(printable(line)) for line in lines)
-        click.UsageError(message, error.ctx).show()
+        command = error.ctx.command_path if error.ctx else "equipoise"
+        # Click's message repeats the user's input unescaped, and may list choices on lines of their own.
+        message = " ".join(error.format_message().expandtabs().split()).rstrip(".")
+        hint = f"`{command} --help` shows how"
+        print_line(f"ERROR: {command}: {shortened(printable(message))}; {hint}", err=True)
         raise click.exceptions.Exit(4) from None
 
 

@@ -218,10 +218,11 @@ def test_earlier_releases_show_the_trend(folder: Path) -> None:
 
 
 def test_a_candidate_must_be_named() -> None:
-    """Else the usage is shown."""
+    """Else a line says where the usage stands."""
     result = run()
     assert result.exit_code == 4
-    assert result.stderr.startswith("Usage: ")
+    assert result.stderr.endswith("--help` shows how\n")
+    assert result.stderr.count("\n") == 1
 
 
 def test_half_a_character_in_a_name_can_be_shown(folder: Path) -> None:

@@ -45,6 +45,8 @@ FILES = {
 ROWS: list[tuple[str, str]] = [
     # The command and the suite.
     ("reprot .", "there is no command 'reprot'; did you mean 'report'?"),
+    ("compare a.json", "compare: Missing argument 'CANDIDATE...'"),
+    ("export a.json --to excel", "'excel' is not one of 'csv', 'parquet'"),
     ("neutrality --model m", "there is no command 'neutrality'; to run the suite: equipoise run neutrality"),
     ("eval neutrality", "there is no command 'eval'; `equipoise --help` lists all"),
     ("run", "Missing argument 'SUITE'"),
