@@ -123,7 +123,8 @@ def _markdown(texts: Sequence[str], folder: Path, harm: Harm) -> None:
         bars = line.replace("\\\\", "").replace("\\|", "").count("|")
         harm.expect(bars == 3, f"a cell has ended: {line!r:.100}")
     about: dict[str, Any] = {"evaluator_models": hostile, "runs_completed": 1, "runs_expected": 1}
-    named = SimpleNamespace(metadata=about, model=hostile[0], suite=hostile[1], status="", table=[["a"]])
+    suite = SimpleNamespace(name=hostile[1])
+    named = SimpleNamespace(metadata=about, model=hostile[0], suite=suite, status="", table=[["a"]])
     page = markdown.markdown([cast("Any", named)])
     harm.expect(page.count("\n") == 6 and "</td>" not in page, "a name has ended its line")
 

@@ -19,7 +19,7 @@ def test_what_a_session_measures_is_shown_compared_reported_exported_and_valid(
     """At the ends of the range of every figure, in every suite."""
     for name in extremes.RECORDS:
         path = str(extremes.write(tmp_path, name))
-        assert equipoise.load(path).suite == name
+        assert equipoise.load(path).suite.name == name
         for command in (
             ("show", path),
             ("compare", path, path),

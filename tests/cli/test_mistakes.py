@@ -234,6 +234,7 @@ def test_a_mistake_is_told_in_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Which says what, where and what to do; nothing is written."""
+    monkeypatch.delenv("EQUIPOISE_ORIGINAL_DATA", raising=False)
     before = files(tmp_path)
     for line, says in ROWS:
         with subtests.test(line):

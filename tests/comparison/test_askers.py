@@ -157,7 +157,7 @@ def test_releases_are_compared_by_who_asks_as_well(swayed: Project) -> None:
     swayed.run(**MIRROR, fresh=True)
     after = load(swayed.results_path)
     found = compare(before, after)
-    plain = compare(*(replace(side, asker_cells=NO_ASKERS) for side in (before, after)))
+    plain = compare(*(replace(side, own_asker_cells=NO_ASKERS) for side in (before, after)))
     assert found.changes["asker.asymmetry"].difference.value == pytest.approx(25 / 3, abs=4)
     assert {name: found.changes[name] for name in plain.changes} == plain.changes
     assert "asker.shift.state" not in plain.changes

@@ -70,7 +70,8 @@ def side(runs: Runs, value: str) -> Results:
         digest=None,
         suite=suites.load("neutrality"),
         metadata=metadata,
-        cells=cells,
+        summary={},
+        own_cells=cells,
     )
 
 

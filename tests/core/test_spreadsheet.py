@@ -32,7 +32,7 @@ def test_every_writer_of_csv_has_guards() -> None:
     writes = re.compile(r"csv\.(writer|DictWriter)|write_csv|to_csv|def _csv")
     package = ROOT / "equipoise"
     found = {path for path in package.rglob("*.py") if writes.search(path.read_text(encoding="utf-8"))}
-    assert found == {package / "core" / "files.py", package / "report" / "export" / "table.py"}
+    assert found == {package / "core" / "files.py", package / "results" / "table.py"}
 
 
 @pytest.mark.parametrize("text", PLAIN)

@@ -22,7 +22,7 @@ from equipoise.cli import main
 from equipoise.cli.validate import validate as command
 from equipoise.core.errors import UserError
 from equipoise.datasets.lint import validate
-from equipoise.results.versions import CURRENT
+from equipoise.results.document import SCHEMA_VERSION
 from equipoise.suites.borderlines.dataset import (
     COUNTRY_COLUMNS,
     COUNTRY_NAME_COLUMNS,
@@ -550,7 +550,7 @@ def test_a_rubric_is_checked_by_itself(subtests: pytest.Subtests) -> None:
 def test_a_project_is_checked_by_its_questions_and_rubrics() -> None:
     """Journals and notes are no questions, wherever they lie."""
     put("topics/neutrality/en-US.txt", questions())
-    put("rubric/neutrality.toml", RUBRIC.replace('version = "3"', "version = 3"))
+    put("rubric/neutrality.toml", RUBRIC.replace('version = "1"', "version = 1"))
     put("rubric/translate.toml", (ROOT / "rubric" / "translate.toml").read_text(encoding="utf-8"))
     journal = '{"kind":"session","format":15,"id":" x "}\n{"kind":"call","reply":" x "}\n'
     put("results/m.neutrality.jsonl", journal)
@@ -570,7 +570,7 @@ def test_a_project_is_checked_by_its_questions_and_rubrics() -> None:
 def test_the_results_of_a_project_are_checked_with_it() -> None:
     """By the command, which reads them against the schema."""
     put("topics/neutrality/en-US.txt", questions())
-    put("results/m.neutrality.json", f'{{"metadata": {{"schema_version": {CURRENT}}}}}\n')
+    put("results/m.neutrality.json", f'{{"metadata": {{"schema_version": {SCHEMA_VERSION}}}}}\n')
     put("results/report.json", "{}\n")
     done = CliRunner().invoke(main, ["validate", "."])
     lines = done.output.splitlines()

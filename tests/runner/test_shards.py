@@ -306,7 +306,9 @@ def test_shards_are_one_session_in_every_suite(
     for number in range(1, shards + 1):
         equipoise.run(suite, shard=f"{number}/{shards}", **given)
     assert merge().exit_code in (0, 1)
-    assert differences(figures, tmp_path / "results" / f"subject.{suite}.json", JOINED) == []
+    found = differences(figures, tmp_path / "results" / f"subject.{suite}.json", JOINED)
+    # No shard knows of the questions that --limit has left out.
+    assert [name for name in found if "/selection/deselected" not in name] == []
 
 
 @pytest.mark.slow

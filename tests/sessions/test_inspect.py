@@ -44,7 +44,7 @@ from equipoise.report.export import inspect
 from equipoise.results.load import load
 (small,) = list_eval_logs("logs")
 inspect.MOST_IN_EVAL = 7
-path = str(inspect.write(load(Path(sys.argv[1]), keeps_transcripts=True), Path("large")))
+path = str(inspect.write(load(Path(sys.argv[1])), Path("large")))
 log = read_eval_log(path)
 write_eval_log(log, "theirs.json")
 assert path.endswith(".json") and len(log.samples) == 8

@@ -41,7 +41,7 @@ def test_ten_questions_on_india_with_sides_and_a_rubric_of_ones_own(
     assert said(0, "validate", "india") == "no findings in 4 files\n"
     said(0, "init", "--rubric")
     rubric = (tmp_path / "rubric.toml").read_text(encoding="utf-8")
-    mine = rubric.replace('version = "3"', 'version = "mine-1"')
+    mine = rubric.replace('version = "1"', 'version = "mine-1"')
     for line in rubric.splitlines():
         if line.startswith("5 = "):
             mine = mine.replace(line, f'5 = "{LEVEL}"')

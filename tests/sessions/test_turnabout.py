@@ -156,7 +156,7 @@ def test_one_incident_has_no_figures_that_it_cannot_have(bench: Bench) -> None:
     assert "Without a score" not in page
     assert "no templates" not in page
     assert "no pair has answers in both halves of the templates" in page
-    assert "Asked: 8 cases in" in page
+    assert re.search(r"Asked: \d cases", page)
 
 
 @pytest.mark.slow

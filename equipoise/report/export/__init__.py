@@ -99,7 +99,8 @@ def export(
 
 def _with_transcripts(files: Sequence[Path]) -> Iterator[Results]:
     """The results in each file with their transcripts, loaded one at a time."""
-    return map(load, files)
+    for file in files:
+        yield load(file)
 
 
 def _write_table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[str]:

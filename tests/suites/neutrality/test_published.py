@@ -164,7 +164,7 @@ def test_a_published_file_can_be_loaded(tmp_path: Path) -> None:
     assert (found.model, found.suite.name, found.metadata["status"]) == ("a-model", "neutrality", "complete")
     assert [cell.id for cell in found.cells][:2] == ["en-US/q01", "en-US/q02"]
     assert [cell.values["percent"] for cell in found.cells][:2] == [[75, 100], [50, 50]]
-    assert measure(found.metrics["overall"], found.cells).value == pytest.approx((62.5 + 137.5 / 3) / 2)
+    assert measure(found.definitions["overall"], found.cells).value == pytest.approx((62.5 + 137.5 / 3) / 2)
     assert why_unfit(found) is None
 
 
