@@ -60,7 +60,7 @@ def make(path: Path, seed: int, runs: int) -> None:
         log.append("session", format=FORMAT, suite="neutrality", nonce="n", **session(plan, seed, runs))
         asyncio.run(ask_all(log, random.Random(seed), runs))  # noqa: S311 - not a secret
     history.refresh()
-    store.write_json(path, build.build(SUITE, RUBRIC, history))
+    store.write_json(path, build.build(SUITE, RUBRIC, history).to_json())
 
 
 async def ask_all(log: Journal, chance: random.Random, runs: int) -> None:
