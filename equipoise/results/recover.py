@@ -73,7 +73,7 @@ def write_results(
     """Write the results JSON of this history, with `further` sections. Raises UserError."""
     rubric = _rubric(suite, history, roots)
     try:
-        results = replace(build.build(suite, rubric, history), file=shown(files.results))
+        results = replace(build.build(suite, rubric, history), path=files.results, file=shown(files.results))
         results = replace(results, sections={**results.sections, **further(results)})
         # Fails for damaged lines, before anything is written.
         suite.table(results.summary)

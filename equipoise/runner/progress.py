@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -172,24 +172,27 @@ class Progress:
         """Remove the live line and save the results of every suite."""
         self.close_line()
         self._wall_seconds = time.monotonic() - self.started
+        complete: list[Results] = []
         for name in self.session.start_messages:
             try:
                 results, part = self.session.save(name)
             except CannotSave as error:
                 self.unsaved[name] = str(error)
             else:
+                if self.session.settings.report:
+                    complete.append(results)
                 # Without the transcripts, which the summary does not need.
                 self._results[name] = replace(results, rows=(), cued_rows=())
                 self._parts[name] = part and replace(part, rows=(), cued_rows=())
-        if (page := self.session.settings.report) and self._results:
-            self._page_message = self._write_page(page)
+        if (page := self.session.settings.report) and complete:
+            self._page_message = self._write_page(page, complete)
 
-    def _write_page(self, path: Path) -> str:
+    def _write_page(self, path: Path, results: Sequence[Results]) -> str:
         """Write the page of the results. Returns a message with its path, or with the error."""
         from equipoise.report.page.page import write
 
         try:
-            write(path, [self.session.plan.load(name).files.results for name in self._results])
+            write(path, results)
         except UserError as error:
             return f"page: not written: {error}"
         return f"page: {shown(path)} ({path.stat().st_size / 1e6:.1f} MB)"

@@ -72,7 +72,8 @@ def _build(loaded: LoadedSuite, history: History, *, is_running: bool = False) -
         results = build.build(loaded.suite, loaded.rubric, history, is_running=is_running)
     except UserError as error:
         raise CannotSave(f"{shown(loaded.files.results)}: not written: {error}") from None
-    return replace(results, file=shown(loaded.files.results))
+    path = loaded.files.results
+    return replace(results, path=path, file=shown(path))
 
 
 def _unsaved_message(files: Files, error: OSError) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,16 @@ def test_a_rubric_that_asks_for_no_lean_has_figures_of_the_score_alone(project: 
     assert "asker.shift.state" not in found["metrics"]
     assert [*sentences(found, askers.SCALES)] == []
     assert "asker.score.asymmetry" in command("show", str(project.results_path))
+
+
+def test_a_session_writes_the_page_that_its_file_gives(project: Project) -> None:
+    """From what it has in memory, with who asks; nothing is read back."""
+    project.write_topics(DATASET)
+    project.client.script = swayed
+    project.run(asker="mirror", runs="2", report=str(project.root / "own.html"))
+    page.write(project.root / "read.html", [project.results_path])
+    own, again = (
+        re.sub(r"Page made [^<]*", "", (project.root / name).read_text(encoding="utf-8"))
+        for name in ("own.html", "read.html")
+    )
+    assert own == again

@@ -144,6 +144,8 @@ def refuse_output(option: str, path: Path) -> None:
         raise UserError(f"{option}: {path}: cannot be written ({error.strerror})") from None
 
 
+PageSource = Results | Path
+"""Results of this session, or the path of others, which are loaded one at a time."""
 OnRead = Callable[[Results, PageResult], None]
 """Called with the complete results of each file, and with what the page shows of them."""
 
@@ -152,27 +154,28 @@ def _do_nothing(side: Results, result: PageResult) -> None:
     """The default of `on_read`."""
 
 
-def read(paths: Sequence[Path], on_read: OnRead = _do_nothing) -> Iterator[PageResult]:
-    """Yield what the page shows of each results file. Raises UserError.
+def read(sources: Sequence[PageSource], on_read: OnRead = _do_nothing) -> Iterator[PageResult]:
+    """Yield what the page shows of each of these results. Raises UserError.
 
     The complete results, which are large, are passed to `on_read` and then dropped.
     """
     earlier: dict[str, PageResult] = {}
-    for path in paths:
-        result = _read(path, earlier, on_read)
+    for source in sources:
+        result = _read(source, earlier, on_read)
         earlier[result.key] = result
         yield result
 
 
-def _read(path: Path, earlier: Mapping[str, PageResult], on_read: OnRead) -> PageResult:
-    side = load(path)
-    with reading(path, otherwise=ONLY_COMPARE_READS):
+def _read(source: PageSource, earlier: Mapping[str, PageResult], on_read: OnRead) -> PageResult:
+    side = source if isinstance(source, Results) else load(source)
+    assert side.path is not None, "results on a page are of a file"
+    with reading(side.path, otherwise=ONLY_COMPARE_READS):
         result = page_result(side, len(earlier), earlier)
         on_read(side, result)
     return result
 
 
-def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> MatchedReviews:
+def write(path: Path, sources: Sequence[PageSource], reviews: Sequence[Review] = ()) -> MatchedReviews:
     """Write the page of these results atomically, and return the reviews matched with their runs.
 
     Raises UserError.
@@ -187,7 +190,7 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
     # Drawing holds the GIL. In another process it runs while the next file is read.
     with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as process:
         results, started = [], {}
-        for result in read(paths, on_read):
+        for result in read(sources, on_read):
             results.append(result)
             started[result.key] = _start_drawing(process, result.plots)
         started[_OVERVIEW] = _start_drawing(process, overview(results))
