@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from equipoise.cli.output import print_wrapped, width
+from equipoise.cli.output import may_be_cut, print_wrapped, width
 from equipoise.cli.parameters import RULE
 from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, inconclusive_in, rules_in
@@ -114,12 +114,13 @@ def decide_gates(
         results = gate_files(
             baseline, files, gating.rules, gating.inconclusive, allows_mismatch=gating.allows_mismatch
         )
-    for model, sections_by_suite in results.items():
-        _print_release(model if len(results) > 1 else "", sections_by_suite)
     if output:
         write_json(output, results)
     if junitxml:
         junit.write(junitxml, results, gating.inconclusive)
+    with may_be_cut():
+        for model, sections_by_suite in results.items():
+            _print_release(model if len(results) > 1 else "", sections_by_suite)
     all_sections = [sections for by_suite in results.values() for sections in by_suite.values()]
     gates = [sections["gate"] for sections in all_sections if "gate" in sections]
     return exit_status.status_of_gates(gates, gating.inconclusive)

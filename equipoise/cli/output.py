@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -22,6 +25,16 @@ def print_wrapped(lines: Iterable[str]) -> None:
     for line, markup in style_lines(lines, width()):
         colour = next((name for name in ("red", "yellow", "green") if markup.get(name)), None)
         click.secho(line, fg=colour, bold=markup.get("bold"))
+
+
+@contextmanager
+def may_be_cut() -> Iterator[None]:
+    """Let the reader of the output, such as `head`, go when it has seen enough: the exit status stands."""
+    try:
+        yield
+    except BrokenPipeError:
+        # Python would fail once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_line(line: str, *, err: bool = False) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
+import one_question
 import pytest
 from click.testing import CliRunner, Result
-from sides import Runs, by_chance, write
+from sides import Runs, by_chance, data_of, write, write_data
 
 from equipoise.cli import main
 from equipoise.comparison.of_files import compare_files
@@ -215,6 +218,23 @@ def test_earlier_releases_show_the_trend(folder: Path) -> None:
         "old.json",
         *(f"r{n}.json" for n in (1, 2, 3)),
     ]
+
+
+@pytest.mark.slow
+def test_the_verdict_stands_where_nobody_reads_to_the_end(folder: Path) -> None:
+    """As behind `| head`: the exit status is that of the gate, and the JUnit file is written."""
+    for name, runs in (("old.json", BEFORE), ("worse.json", by_chance(2, 2.0))):
+        write_data(folder / name, data_of(runs, one_question.SUITE, subject_model=name))
+    start = "from equipoise.cli import main; main()"
+    command = [sys.executable, "-c", start, "gate", "worse.json", "--baseline", "old.json"]
+    rule = ["--gate", "overall:-2pp@population", "--junitxml", "gate.xml"]
+    with subprocess.Popen([*command, *rule], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode == 7
+    assert "<failure" in Path("gate.xml").read_text(encoding="utf-8")
 
 
 def test_a_candidate_must_be_named() -> None:
