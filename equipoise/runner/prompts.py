@@ -56,7 +56,7 @@ def lines(loaded: LoadedSuite, runs: Sequence[Run], count: int) -> Iterator[str]
 
 
 async def _unanswered(loaded: LoadedSuite, run: Run) -> Record:
-    """The record of a run that asks nobody: every evaluator would be asked the same, and once."""
+    """The record of a run that makes no calls; one evaluator stands for all, as their prompts match."""
     evaluators = loaded.settings.evaluator_models[:1]
     settings = replace(loaded.settings, evaluator_models=evaluators, evaluator_attempts=1)
     record, _ = await run_case(replace(loaded, settings=settings), run, UnansweredCalls(run))
