@@ -22,7 +22,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from serving import ROOT, environment, serving
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.results import rows, store
-from equipoise.stats.metrics import measure
+from equipoise.results.summary import figure
 
 MAX_PAGE_MB, MAX_MEMORY_MB, MAX_PAINT_SECONDS = 3.0, 500.0, 1.0
 COMMAND = (sys.executable, "-c", "from equipoise.cli import main; main()")
@@ -76,11 +75,10 @@ def model_results(base: Mapping[str, Any], number: int) -> dict[str, Any]:
     suite = suites.load(metadata["suite"]).of(metadata.get("dataset"))
     cells = suite.combine(rows.of_json(results))
     metric = suite.metrics(cells)[0]
-    figure = {**asdict(measure(metric, cells)), "unit": metric.unit}
     return {
         **base,
         "metadata": metadata,
-        "summary": {"metrics": {metric.name: figure}},
+        "summary": {"metrics": {metric.name: figure(metric, cells, suite.clusters)}},
         "results": results,
         "audit": {},
         "errors": [],

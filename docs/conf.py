@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 
 import equipoise
 from equipoise.results import schema
-from equipoise.results.document import LanguageResult, Metadata, MetricFigures, QuestionResult, Summary
+from equipoise.results.document import LanguageResult, Metadata, Figure, QuestionResult, Summary
 from equipoise.results.table import COLUMNS
 
 project = "Equipoise"
@@ -69,7 +69,7 @@ ADDED = {
         ]
     ),
     "metadata": keys(Metadata),
-    "metrics": keys(Summary, MetricFigures),
+    "metrics": keys(Summary, Figure),
     "questions": keys(LanguageResult, QuestionResult),
     "changelog": "```{include} ../CHANGELOG.md\n:start-line: 1\n```",
 }

@@ -14,19 +14,19 @@ Errors are `EquipoiseError`s, whose message is one line.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from os import PathLike
+from typing import TYPE_CHECKING, overload
 
 from equipoise.core.errors import EquipoiseError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from os import PathLike
     from pathlib import Path
     from typing import Any, TypeAlias
 
     from equipoise.comparison.api import Gate
     from equipoise.comparison.compare import Comparison
-    from equipoise.results.results import Results
+    from equipoise.results.results import Results, ResultsList
 
     Source: TypeAlias = str | PathLike[str] | Results
 
@@ -36,13 +36,27 @@ __all__ = ["EquipoiseError", "UserError", "__version__", "compare", "gate", "loa
 # Imports are in the functions that need them: every module of the package imports this one first.
 
 
-def load(path: str | PathLike[str]) -> Results:
-    """Load the results in a file. Raises UserError."""
+@overload
+def load(path: str | PathLike[str]) -> Results: ...
+@overload
+def load(path: list[str] | list[Path]) -> ResultsList: ...
+def load(path: str | PathLike[str] | list[str] | list[Path]) -> Results | ResultsList:
+    """Load the results in a file, or all those in a folder and its subfolders. Raises UserError.
+
+    Of a folder, and of a list of files and folders, it returns a ResultsList. Type checkers cannot know a
+    folder by its name: for them, give it in a list.
+    """
     from pathlib import Path
 
+    from equipoise.results.find import find_results
     from equipoise.results.load import load_lazily
+    from equipoise.results.results import ResultsList
 
-    return load_lazily(Path(path))
+    paths = [Path(path)] if isinstance(path, str | PathLike) else [*map(Path, path)]
+    if isinstance(path, str | PathLike) and not paths[0].is_dir():
+        return load_lazily(paths[0])
+    files, _ = find_results(paths)
+    return ResultsList(map(load_lazily, files))
 
 
 def run(suite: str, *, folder: str | PathLike[str] = ".", **options: Any) -> Results:
@@ -59,10 +73,11 @@ def run(suite: str, *, folder: str | PathLike[str] = ".", **options: Any) -> Res
     from pathlib import Path
 
     from equipoise.audit.session import SessionAudits
+    from equipoise.results.load import load_lazily
     from equipoise.runner import run as sessions
 
     root = Path(folder).absolute()
-    return load(sessions.run(suite, root, options, SessionAudits(root)))
+    return load_lazily(sessions.run(suite, root, options, SessionAudits(root)))
 
 
 def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False) -> Comparison:

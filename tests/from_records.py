@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from equipoise import suites
 from equipoise.core import json_io
@@ -48,3 +51,9 @@ def statistics_of(suite: str, records: Sequence[Record], scale: Scale) -> dict[s
         scale,
         lambda evaluator: rows_of(suite, records, scale, evaluator),
     )
+
+
+def as_read(data: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    """A part of results written as strict JSON and read again, its `metrics` as figures of this type."""
+    read = json.loads(json.dumps(data, allow_nan=False, default=msgspec.to_builtins))
+    return {**read, "metrics": msgspec.convert(read["metrics"], dict[str, kind])}

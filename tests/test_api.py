@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pandas
+import polars
 import published
 import pytest
 from builders import SUITE
@@ -63,7 +65,7 @@ def test_a_suite_is_run_without_pytest(project: Project) -> None:
     assert asked == 2 * ALL * 2 // 5
     assert equipoise.run(SUITE, **OPTIONS).metrics == results.metrics
     assert len(project.client.calls) == asked
-    assert len(list(equipoise.run(SUITE, **{**OPTIONS, "runs": 3}).runs())) == 12
+    assert len(equipoise.run(SUITE, **{**OPTIONS, "runs": 3}).rows) == 12
     assert len(project.client.calls) == asked * 3 / 2
 
 
@@ -82,7 +84,7 @@ def test_published_results_are_loaded(tmp_path: Path) -> None:
     path = tmp_path / "published.json"
     path.write_text(json.dumps(published.current()), encoding="utf-8")
     results = equipoise.load(path)
-    assert {run.outcome for run in results.runs()} == {"unknown"}
+    assert {run.outcome for run in results.rows} == {"unknown"}
     assert results.metrics["overall"].value == pytest.approx((62.5 + 137.5 / 3) / 2, abs=1e-6)
 
 
@@ -96,7 +98,7 @@ def test_a_run_without_a_score_is_data(project: Project) -> None:
     project.client.script = script
     results = equipoise.run(SUITE, **OPTIONS)
     assert (results.status, len(results.errors)) == ("complete_with_unscored", 2)
-    assert [run.error for run in results.runs() if run.score is None] == ["HTTP 400: Too long."] * 2
+    assert [run.error for run in results.rows if run.score is None] == ["HTTP 400: Too long."] * 2
 
 
 def test_a_session_that_stops_says_how_far_it_is(project: Project) -> None:
@@ -146,7 +148,7 @@ def test_a_panel_is_run(project: Project) -> None:
     """Its agreement is in the summary, by evaluator, and follows the schema as all that is written does."""
     results = equipoise.run(SUITE, **{**OPTIONS, "evaluator_model": ["judge", "other"]})
     assert results.summary["panel"]["without"].keys() == {"judge", "other"}
-    assert [item.name for item in next(results.runs()).evaluators] == ["judge", "other"]
+    assert [item.name for item in results.rows[0].evaluators] == ["judge", "other"]
     assert schema.problems(json.loads(results.path.read_bytes())) == []
 
 
@@ -169,7 +171,7 @@ def test_results_have_types(project: Project) -> None:
     refused = results.metrics["refused"]
     assert refused.low == refused.value == 0.0 < refused.high
     assert results.summary["outcomes"] == {"scored": 8}
-    first = next(results.runs())
+    first = results.rows[0]
     assert (first.language, first.id, first.number, first.outcome) == ("aa", "q01_one", 1, "scored")
     assert [message["role"] for message in first.subject[0].messages] == ["user", "assistant"]
     assert [item.name for item in first.evaluators] == ["judge"]
@@ -200,7 +202,7 @@ def test_intervals_on_these_questions_are_taken_over(results: Any) -> None:
 def test_transcripts_are_read_when_they_are_asked_for(results: Any) -> None:
     """From the file that was loaded: one that has changed since is refused."""
     loaded = equipoise.load(results.path)
-    runs = list(loaded.runs())
+    runs = loaded.rows
     content = results.path.read_bytes()
     results.path.write_bytes(content + b"\n")
     with pytest.raises(UserError, match="has changed since it was loaded"):
@@ -211,21 +213,32 @@ def test_transcripts_are_read_when_they_are_asked_for(results: Any) -> None:
 
 
 def test_results_are_tables(results: Any) -> None:
-    """Of polars and of pandas, with the same columns and values."""
-    polars, pandas = results.to_polars(), results.to_pandas()
-    assert polars.height == len(pandas) == 8
-    assert polars.columns == list(pandas.columns)
-    assert polars["score"].to_list() == [run.score for run in results.runs()] == list(pandas["score"])
-    assert polars["prompt"][0] == pandas["prompt"][0] == "What is one?"
-    assert str(pandas["run"].dtype) == "Int64"
+    """Of runs and of figures, by column, as data frames take them."""
+    runs, figures = polars.DataFrame(results.runs()), pandas.DataFrame(results.figures())
+    assert runs["score"].to_list() == [run.score for run in results.rows]
+    assert runs["prompt"][0] == "What is one?"
+    assert list(figures["metric"]) == list(results.metrics)
+    for name, figure in results.metrics.items():
+        (row,) = figures[figures["metric"] == name].to_dict("records")
+        assert (row["value"], row["n"], row["unit"]) == (figure.value, figure.n, figure.unit)
+        assert figure.low is None or (row["low"], row["these_high"]) == (figure.low, figure.these.high)
 
 
-def test_what_is_not_installed_is_named(results: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the command that installs it."""
-    for library in ("polars", "pandas"):
-        monkeypatch.setitem(sys.modules, library, None)
-        with pytest.raises(UserError, match=f"{library} is not installed; run: pip install {library}"):
-            getattr(results, f"to_{library}")()
+def test_a_folder_is_loaded_whole(results: Any) -> None:
+    """All results in it and in its subfolders but the archive, with common tables."""
+    folder = results.path.parent
+    for name in ("other/b.json", "archive/c.json"):
+        copy = folder / name
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(results.path.read_bytes())
+    (folder / "notes.json").write_text("{}", encoding="utf-8")
+    loaded = equipoise.load(folder)
+    assert [item.path for item in loaded] == [folder / "other" / "b.json", results.path]
+    assert len(loaded.runs()["score"]) == 2 * len(results.rows)
+    assert len(loaded.figures()["value"]) == 2 * len(results.metrics)
+    (folder / "empty").mkdir()
+    with pytest.raises(UserError, match="no results files"):
+        equipoise.load(folder / "empty")
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", '{"metadata": {}}'])

@@ -24,7 +24,7 @@ from equipoise.results.table import COLUMNS
 DOCS = ROOT / "docs"
 DESCRIBED = ("Document", "RunResult")
 """The parts of the schema whose keys the page on it describes."""
-NAMED = ("Metadata", "Summary", "MetricFigures", "LanguageResult", "QuestionResult", "RunError")
+NAMED = ("Metadata", "Summary", "Figure", "LanguageResult", "QuestionResult", "RunError")
 """Those whose keys it names: the schema, and the site, describe them."""
 
 

@@ -211,7 +211,6 @@ def test_prompts_live_outside_the_code() -> None:
 
 
 PARALLEL = {
-    "Interval": "an interval in results, as the file has it and as the Python API gives it",
     "Sampling": "generation parameters, as the file has them and as settings",
     "Wording": "the rules of wording of a suite's own data",
 }

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import msgspec
 
 from equipoise.core import json_io
 from equipoise.core.files import read_bytes
 from equipoise.results import store
 from equipoise.results.audits import FOLDER
-
-if TYPE_CHECKING:
-    from equipoise.results.document import EvaluatorAudit, KeptAudit
+from equipoise.results.document import EvaluatorAudit, KeptAudit
 
 VERSION = "2"
 _IDENTITY = ("extent", "rubric_hash", "anchors_hash", "response_models", "sampling", "system_prompt")
@@ -68,7 +67,7 @@ def read(folder: Path, evaluator: str, suite: str) -> list[KeptAudit]:
 def _read(path: Path) -> KeptAudit | None:
     """The audit in a file; None if the file cannot be read, or has an incomplete audit or another version."""
     try:
-        audit: KeptAudit = json_io.loads(read_bytes(path))
+        audit = msgspec.convert(json_io.loads(read_bytes(path)), KeptAudit)
         is_usable = (
             audit["version"] == VERSION
             and audit["state"] == "complete"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from equipoise import suites
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.settings import Settings
-from equipoise.core.types import JSON, Call, Foreseen, Reply
-from equipoise.judge.anchors import Anchor, Anchors, Design
+from equipoise.core.types import Call, Foreseen, Reply
+from equipoise.judge.anchors import Anchor, Anchors, Design, Judged
 from equipoise.judge.judge import Evaluator
 from equipoise.judge.rubric import Rubric
 from equipoise.results import audits
@@ -19,7 +19,7 @@ from equipoise.suites import AnySuite
 from equipoise.suites.contract import Audited
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AnchorNumber, CheckFigures
+    from equipoise.results.document import CheckFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +48,10 @@ class AuditPlan:
             for repeat in range(self.design.repeats(anchor.kind))
         ]
 
-    def to_json(self) -> dict[str, JSON]:
-        """The content of the plan's journal line: with the verdicts, all that results need."""
-        return {
-            "extent": self.design.name,
-            "anchors_hash": self.anchors.hash,
-            "order": [list(pair) for pair in self.anchors.order],
-            "anchors": {anchor.id: self.design.repeats(anchor.kind) for anchor in self.texts},
-        }
+    @property
+    def repeats(self) -> dict[str, int]:
+        """How often each anchor is judged, by its id."""
+        return {anchor.id: self.design.repeats(anchor.kind) for anchor in self.texts}
 
     def possible_checks(self) -> Sequence[CheckFigures]:
         """The checks that the audit will make, for their names and units: their figures mean nothing."""
@@ -81,7 +77,7 @@ class AnchorRun:
         """The name of the run, unique in an audit."""
         return f"{self.anchor.id}-{self.repeat}"
 
-    async def judge(self, evaluator: Evaluator) -> list[AnchorNumber]:
+    async def judge(self, evaluator: Evaluator) -> list[Judged]:
         """The rows of this evaluator's verdict; scores are None if the verdict is invalid or declined.
 
         Raises CallFailed if the evaluator cannot be reached.
@@ -94,20 +90,20 @@ class AnchorRun:
             scores = {}
         return self.rows(scores)
 
-    def rows(self, scores: Mapping[str, float | None]) -> list[AnchorNumber]:
+    def rows(self, scores: Mapping[str, float | None]) -> list[Judged]:
         """The rows of a verdict, one for each of its scores (`aspect`); missing scores are None."""
         return [
-            {
-                "topic": self.anchor.topic,
-                "language": self.anchor.language,
-                "kind": self.anchor.kind,
-                "repeat": self.repeat,
-                "score": scores.get(aspect),
-                "low": low,
-                "high": high,
-                "host": self.anchor.host,
-                "aspect": aspect,
-            }
+            Judged(
+                topic=self.anchor.topic,
+                language=self.anchor.language,
+                kind=self.anchor.kind,
+                repeat=self.repeat,
+                score=scores.get(aspect),
+                low=low,
+                high=high,
+                host=self.anchor.host,
+                aspect=aspect,
+            )
             for aspect, (low, high) in self.anchor.bounds.items()
         ]
 

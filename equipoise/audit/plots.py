@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, cast
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import open_regular, read_bytes
-from equipoise.core.types import JSON
 from equipoise.results.schema import DAMAGE, describe
 from equipoise.suites.plots import Plot
 
@@ -67,11 +66,11 @@ def plots(audits: Sequence[KeptAudit]) -> dict[str, Plot]:
     }
 
 
-def _rows(audit: KeptAudit) -> list[dict[str, JSON]]:
+def _rows(audit: KeptAudit) -> list[dict[str, str | float | None]]:
     return [_row(f"{audit['evaluator']} ({audit['extent']})", check) for check in audit["checks"]]
 
 
-def _row(series: str, check: CheckFigures) -> dict[str, JSON]:
+def _row(series: str, check: CheckFigures) -> dict[str, str | float | None]:
     factor = 1.0 if check["unit"] in ("points", "%") else _SOMERS_FACTOR
     value, low, high = (
         None if figure is None else factor * figure

@@ -18,6 +18,7 @@ from equipoise.audit import files
 from equipoise.audit.plan import AnchorRun, AuditPlan
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Settings
+from equipoise.judge.anchors import Judged
 from equipoise.judge.judge import JobModels
 from equipoise.models.counters import CounterSnapshot
 from equipoise.results import audits, store
@@ -25,7 +26,7 @@ from equipoise.results.totals import ReportedModel
 from equipoise.runner.jobs import Job, open_jobs
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AnchorNumber, EvaluatorAudit, Sampling
+    from equipoise.results.document import EvaluatorAudit, Sampling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +66,9 @@ def run_audit(
     return outcomes, totals
 
 
-async def _judge_anchor(run: AnchorRun, models: JobModels) -> dict[str, list[AnchorNumber]]:
+async def _judge_anchor(run: AnchorRun, models: JobModels) -> dict[str, list[Judged]]:
     """The numbers of each evaluator's verdict, by name; evaluators that cannot be reached are left out."""
-    numbers: dict[str, list[AnchorNumber]] = {}
+    numbers: dict[str, list[Judged]] = {}
     for evaluator in models.evaluators:
         with suppress(CallFailed):
             numbers[evaluator.name] = await run.judge(evaluator)
@@ -78,7 +79,7 @@ def _outcome(
     plan: AuditPlan,
     evaluator: str,
     settings: Settings,
-    results: Sequence[Mapping[str, list[AnchorNumber]]],
+    results: Sequence[Mapping[str, list[Judged]]],
     reported_models: Collection[ReportedModel],
     folder: Path,
     *,
@@ -101,14 +102,14 @@ def _outcome(
 def _complete_audit(
     plan: AuditPlan,
     settings: Settings,
-    verdicts: Sequence[list[AnchorNumber]],
+    verdicts: Sequence[list[Judged]],
     models: Iterable[tuple[str | None, ...]],
 ) -> EvaluatorAudit:
     numbers = list(chain.from_iterable(verdicts))
     return {
         "state": "complete",
         "extent": plan.design.name,
-        "topics": len({number["topic"] for number in numbers}),
+        "topics": len({number.topic for number in numbers}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "verdicts": len(verdicts),
         "planned": len(verdicts),

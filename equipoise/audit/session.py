@@ -16,7 +16,7 @@ from equipoise.comparison.gate import refusals
 from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import shown
 from equipoise.core.rules import Rule
-from equipoise.core.types import JSON, Foreseen
+from equipoise.core.types import Foreseen
 from equipoise.judge.judge import JobModels
 from equipoise.results import audits
 from equipoise.results.history import History
@@ -25,6 +25,7 @@ from equipoise.runner.loading import LoadedSuite
 from equipoise.suites.resources import nearest
 
 if TYPE_CHECKING:
+    from equipoise.judge.anchors import Judged
     from equipoise.results.document import KeptAudit
 
 
@@ -43,7 +44,7 @@ class AnchorVerdict:
         """The verdict's name in the journal, which evaluators never see."""
         return audits.verdict_name(self.evaluator, self.run.anchor.id, self.run.repeat)
 
-    async def do(self, models: JobModels) -> dict[str, JSON]:
+    async def do(self, models: JobModels) -> dict[str, str | list[Judged]]:
         """The content of its journal line. Raises CallFailed if the evaluator cannot be reached."""
         evaluator = next(item for item in models.evaluators if item.name == self.evaluator)
         rows = await self.run.judge(evaluator)
@@ -95,7 +96,15 @@ class SessionAudits:
             if planned is None:
                 self._note_saved(loaded, history)
             elif not is_planned(planned, history, evaluators):
-                resume.append(history, "audit", **planned.to_json())
+                # With the verdicts, this is all that results need.
+                resume.append(
+                    history,
+                    "audit",
+                    extent=planned.design.name,
+                    anchors_hash=planned.anchors.hash,
+                    order=[list(pair) for pair in planned.anchors.order],
+                    anchors=planned.repeats,
+                )
         except (OSError, CannotKeep) as error:
             raise UserError(f"{shown(history.path)}: the audit cannot be written to it: {error}") from None
         if planned is None:
@@ -179,12 +188,12 @@ def _text_hashes(audit: KeptAudit) -> tuple[str, str]:
 
 def is_planned(planned: AuditPlan, history: History, evaluators: Sequence[str]) -> bool:
     """Whether a journal has this plan, or a larger one that is complete."""
-    earlier, wanted = history.audit, planned.to_json()
-    if earlier is None or earlier.anchors_hash != wanted["anchors_hash"]:
+    earlier, wanted = history.audit, planned.repeats
+    if earlier is None or earlier.anchors_hash != planned.anchors.hash:
         return False
-    if earlier.anchors == wanted["anchors"]:
+    if earlier.anchors == wanted:
         return True
-    is_part = all(earlier.anchors.get(name, 0) >= times for name, times in wanted["anchors"].items())
+    is_part = all(earlier.anchors.get(name, 0) >= times for name, times in wanted.items())
     return is_part and not any(audits.missing(history, name) for name in evaluators)
 
 

@@ -56,7 +56,7 @@ def compare(
         comparisons = compare_files(baselines, files, gating.rules, allows_mismatch=gating.allows_mismatch)
     print_wrapped(comparison.report_lines(comparisons, width()))
     for sections in comparisons:
-        publish({sections["comparison"]["candidate"]["subject_model"]: sections})
+        publish({str(sections["comparison"]["candidate"]["subject_model"]): sections})
     if output:
         write_json(output, comparisons)
     gates = [sections["gate"] for sections in comparisons if "gate" in sections]
@@ -95,23 +95,13 @@ def gate(
     Exits with the first of these that holds: 4 the files cannot be compared, 2 runs were not done, 7 a rule
     fails, 1 runs have no score, 6 a rule is inconclusive; otherwise 0.
     """
+    from equipoise.results.find import find_results
+
     if not gating.rules:
         raise UserError("--gate: name a file of rules, such as gates.toml, or a rule, such as overall:-2pp")
-    files = [file for path in results for file in _results_at(path)]
+    files, skipped = find_results(results)
+    print_wrapped(skipped)
     ctx.exit(decide_gates(files, baseline, gating, output=output, junitxml=junitxml))
-
-
-def _results_at(path: Path) -> list[Path]:
-    """The file, or the results files of all suites in a folder. Raises UserError."""
-    from equipoise import suites
-    from equipoise.results.load import find_results_file
-
-    if not path.is_dir():
-        return [path]
-    files = [file for name in suites.names() if (file := find_results_file(path, name))]
-    if not files:
-        raise UserError(f"{path}: has no results: <suite>.json or *.<suite>.json")
-    return files
 
 
 @click.command()

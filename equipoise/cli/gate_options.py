@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from equipoise.runner import exit_status
 
 if TYPE_CHECKING:
     from equipoise.comparison.release import Release
+    from equipoise.report.verdict import SectionsBySuite
 
 baseline_option = click.option(
     "--baseline",
@@ -86,7 +87,7 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command_with_gate
 
 
-def publish(sections_by_suite: Mapping[str, Mapping[str, JSON]]) -> None:
+def publish(sections_by_suite: SectionsBySuite) -> None:
     """On GitHub Actions, print annotations for these results' sections, and append to the job summary."""
     from equipoise.report import github
 
@@ -126,7 +127,7 @@ def decide_gates(
     return exit_status.status_of_gates(gates, gating.inconclusive)
 
 
-def _print_release(model: str, sections_by_suite: Mapping[str, Mapping[str, JSON]]) -> None:
+def _print_release(model: str, sections_by_suite: SectionsBySuite) -> None:
     """Print the verdict on a model's release, then each suite's comparison, and publish them.
 
     `model` is the heading, empty if there is only one model.

@@ -52,12 +52,13 @@ def report(
     """
     from equipoise.report.page import board_page, page
     from equipoise.report.page.reviews import load
+    from equipoise.results.find import find_results
 
     if reviews and transcripts is False:
         raise UserError(
             "--reviews: marks are shown with the runs that they are of; leave --no-transcripts out"
         )
-    files, warnings = page.find(results)
+    files, lines = find_results(results)
     page.refuse_output("-o", output)
     marks = [item for path in reviews for item in load(path)]
     too_many = board_page.too_many(files) if transcripts is None and not reviews else None
@@ -67,9 +68,9 @@ def report(
         ) as files_with_progress:
             board_page.write(output, files_with_progress)
     elif unmatched := page.write(output, files, marks).unmatched:
-        warnings = [*warnings, f"{unmatched} reviews are of no run of these results"]
-    for warning in warnings:
-        print_line(f"warning:   {warning}")
+        lines.append(f"warning:   {unmatched} reviews are of no run of these results")
+    for line in lines:
+        print_line(line)
     note = f", without transcripts ({too_many}; --transcripts adds them)" if too_many else ""
     print_line(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB){note}")
 
@@ -92,12 +93,13 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
     from equipoise.audit import plots as audit_plots
     from equipoise.core import extras
     from equipoise.report.page import figures, page
+    from equipoise.results.find import find_results
 
     extras.require("plots", "equipoise plot")
     if audits := audit_plots.read(results):
         plots: Mapping[str, Plot] = audit_plots.plots(audits)
     else:
-        files, _ = page.find(results)
+        files, _ = find_results(results)
         plots = page.plots_by_file_name([*page.read(files)])
     try:
         for name, item in plots.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, parse_gate, rules_in
 from equipoise.core.rules import Rule
-from equipoise.core.types import JSON
+from equipoise.results.document import ComparisonFigures
 from equipoise.stats.paired import Decision
 
 
@@ -28,7 +28,7 @@ class Gate:
     verdict: Decision
     rulings: Sequence[Ruling]
     missing: int
-    comparison: Mapping[str, JSON] = field(repr=False)
+    comparison: ComparisonFigures = field(repr=False)
 
     @property
     def passes(self) -> bool:

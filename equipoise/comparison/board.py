@@ -36,7 +36,7 @@ class ModelDifference(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trend:
+class FamilyTrend:
     """Releases of one family, or one model measured several times, oldest first.
 
     `changes` has for each release its difference from the one before, None for the first.
@@ -104,7 +104,7 @@ class Table:
         return ModelDifference(*_negated(value, low, high), bool(pairs.differs[above, below]))
 
     @cached_property
-    def trends(self) -> list[Trend]:
+    def trends(self) -> list[FamilyTrend]:
         """The headline figure over time of each family with several results, oldest release first."""
         families: dict[str, list[Entry]] = {}
         for item in (*self.entries, *self.earlier):
@@ -127,10 +127,10 @@ def _negated(
     return negative[0], negative[1], negative[2]
 
 
-def _trend(name: str, items: Iterable[Entry]) -> Trend:
+def _trend(name: str, items: Iterable[Entry]) -> FamilyTrend:
     releases = sorted(items, key=lambda item: (split_version(item.model)[1], item.started, item.place))
     changes = [None, *(_change(older, newer) for older, newer in pairwise(releases))]
-    return Trend(family=name, releases=releases, changes=changes)
+    return FamilyTrend(family=name, releases=releases, changes=changes)
 
 
 def _change(older: Entry, newer: Entry) -> ModelDifference:
@@ -254,7 +254,7 @@ def _setting_difference(name: str, there: JSON, here: JSON) -> str:
     return f"{name}: {_shortened(here)}, there {_shortened(there)}"
 
 
-def _case_difference(there: Mapping[str, JSON], here: Mapping[str, JSON]) -> str:
+def _case_difference(there: JSON, here: JSON) -> str:
     if there["languages"] != here["languages"]:
         languages, others = (", ".join(cases["languages"]) or "none" for cases in (here, there))
         return f"{CASES}: {here['cases']:,} in {languages}, there {there['cases']:,} in {others}"

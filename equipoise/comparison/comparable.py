@@ -9,6 +9,7 @@ from equipoise.core.records import Cell
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.results import answered
+from equipoise.results.document import ChangedParameter, Metadata
 from equipoise.results.history import WITH_UNSCORED
 from equipoise.results.results import Results
 from equipoise.suites.shared_options import DATASET
@@ -31,7 +32,7 @@ _SAMPLING = ("temperature", "top_p", "top_k")
 neither."""
 
 
-def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_study: bool = False) -> list[str]:
+def mismatches(before: Metadata, after: Metadata, *, is_study: bool = False) -> list[str]:
     """A phrase for each setting in the metadata of two results that makes them incomparable.
 
     In a study, options whose effect the suite can report may differ.
@@ -51,7 +52,7 @@ _NAMES = {"data_hash": DATASET.name, "rubric_hash": "rubric_version", "about": N
 """What is shown of settings whose own values say nothing to a reader, by key."""
 
 
-def _values(key: str, before: Mapping[str, JSON], after: Mapping[str, JSON]) -> str:
+def _values(key: str, before: Metadata, after: Metadata) -> str:
     """The values of a setting that differs, or the names of what they stand for; empty if these are equal."""
     name = _NAMES.get(key, key)
     older, newer = (None if name is None else setting(name, side) for side in (before, after))
@@ -65,7 +66,7 @@ def must_agree(suite: str, *, is_study: bool = False) -> dict[str, str]:
     return {**_MUST_AGREE, **{item.name: item.label for item in options if item.comparable in must_agree_as}}
 
 
-def sampling_differences(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+def sampling_differences(before: Metadata, after: Metadata) -> list[str]:
     """A phrase for each sampling parameter that an endpoint changed for only one of two results.
 
     Such changes are not in the settings; they are known only after the first calls.
@@ -78,7 +79,7 @@ def sampling_differences(before: Mapping[str, JSON], after: Mapping[str, JSON]) 
     ]
 
 
-def sampling_changes(metadata: Mapping[str, JSON]) -> set[tuple[str, str, str]]:
+def sampling_changes(metadata: Metadata) -> set[tuple[str, str, str]]:
     """The sampling parameters that an endpoint changed, as tuples (role and model, parameter, action)."""
     return {
         # Without the subject's name, which differs between the two releases of a comparison.
@@ -88,15 +89,16 @@ def sampling_changes(metadata: Mapping[str, JSON]) -> set[tuple[str, str, str]]:
     }
 
 
-def _parameter_change(row: Mapping[str, JSON]) -> tuple[str, str]:
+def _parameter_change(row: ChangedParameter) -> tuple[str, str]:
     """The name of a parameter, and what was done to it, such as `dropped`."""
     return str(row["parameter"]), str(row["action"])
 
 
-def setting(key: str, metadata: Mapping[str, JSON]) -> JSON:
+def setting(key: str, metadata: Metadata) -> JSON:
     """The value of a metadata key. Evaluators are sorted, as their order does not matter."""
-    value = metadata.get(key)
-    return sorted(value) if key == "evaluator_models" and value else value
+    if key == "evaluator_models":
+        return sorted(metadata.get("evaluator_models") or [])
+    return metadata.get(key)
 
 
 def unknown_cells(before: Sequence[Cell], after: Sequence[Cell]) -> list[str]:
@@ -130,7 +132,7 @@ def _shortened(value: JSON) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def allowed_differences(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+def allowed_differences(before: Metadata, after: Metadata) -> list[str]:
     """A phrase for each difference that two comparable results may have, such as another model version."""
     older, newer = _other_parameter_changes(before), _other_parameter_changes(after)
     return [
@@ -143,7 +145,7 @@ def allowed_differences(before: Mapping[str, JSON], after: Mapping[str, JSON]) -
     ]
 
 
-def _other_parameter_changes(metadata: Mapping[str, JSON]) -> set[tuple[str, str, str]]:
+def _other_parameter_changes(metadata: Metadata) -> set[tuple[str, str, str]]:
     """The parameters besides sampling that an endpoint changed, as tuples (role, parameter, action)."""
     return {
         (row["role"], *_parameter_change(row))
@@ -152,7 +154,7 @@ def _other_parameter_changes(metadata: Mapping[str, JSON]) -> set[tuple[str, str
     }
 
 
-def _recomputed_remarks(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+def _recomputed_remarks(before: Metadata, after: Metadata) -> list[str]:
     """A remark for each of the two results that was recomputed from the files of a published benchmark.
 
     Published averages were rounded at each of three steps, hence the tolerance of 0.12.

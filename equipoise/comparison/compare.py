@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
+import msgspec
+
 from equipoise.comparison import labels
 from equipoise.comparison.comparable import (
     allowed_differences,
@@ -15,10 +17,12 @@ from equipoise.comparison.comparable import (
 )
 from equipoise.comparison.drift import Drift, drifts
 from equipoise.core.errors import UserError
+from equipoise.core.figures import Change
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
 from equipoise.core.types import JSON
 from equipoise.results import answered, cautions
+from equipoise.results.document import ComparisonFigures
 from equipoise.results.results import Results
 from equipoise.results.summary import reword_reason, to_plain_json
 from equipoise.stats import fixed
@@ -47,6 +51,20 @@ class MetricChange:
     difference: Difference
     these: Difference
     adjusted: float | None = None
+
+    @property
+    def figures(self) -> Change:
+        """The change in the form of results, rounded."""
+        data = {
+            "before": self.before,
+            "after": self.after,
+            **asdict(self.difference),
+            "p_adjusted": self.adjusted,
+            "these": asdict(self.these),
+            "higher_is_better": self.metric.higher_is_better,
+            "unit": self.metric.unit,
+        }
+        return msgspec.convert(to_plain_json(data), Change)
 
     def in_scope(self, scope: Scope) -> Difference:
         """The difference with the interval of this scope."""
@@ -166,9 +184,9 @@ class Comparison:
         )
         return change, now.judge - was.judge
 
-    def to_json(self) -> dict[str, JSON]:
-        """Plain data, as in the results JSON."""
-        data: dict[str, JSON] = to_plain_json(
+    def to_json(self) -> ComparisonFigures:
+        """The section `comparison` of results."""
+        data: ComparisonFigures = to_plain_json(
             {
                 "baseline": self.before.about(),
                 "candidate": self.after.about(),
@@ -182,7 +200,7 @@ class Comparison:
                 "clusters": self.after.suite.clusters,
                 "cases": len(common_cells(self.before.cells, self.after.cells)[0]),
                 "baseline_cases": len(self.before.cells),
-                "metrics": {name: _change_to_json(change) for name, change in self.changes.items()},
+                "metrics": {name: change.figures for name, change in self.changes.items()},
                 "fell": [_move_to_json(move) for move in self.fell],
                 "rose": [_move_to_json(move) for move in self.rose],
                 "drift": [drift.to_json() for drift in self.drifts],
@@ -191,23 +209,7 @@ class Comparison:
         return data
 
 
-_KEYS_OF_THESE = ("se", "low", "high", "p", "n", "reason")
-"""Keys of the section `these` of a metric. Its value is that of the metric itself."""
-
-
-def _change_to_json(change: MetricChange) -> dict[str, JSON]:
-    return {
-        "before": change.before,
-        "after": change.after,
-        **asdict(change.difference),
-        "p_adjusted": change.adjusted,
-        "these": {name: getattr(change.these, name) for name in _KEYS_OF_THESE},
-        "higher_is_better": change.metric.higher_is_better,
-        "unit": change.metric.unit,
-    }
-
-
-def _move_to_json(move: Move) -> dict[str, JSON]:
+def _move_to_json(move: Move) -> JSON:
     return {**asdict(move), "change": move.change}
 
 
@@ -246,7 +248,7 @@ def compare(
         None if headline is None else headline.difference.value,
         "pp" if headline is None or headline.metric.unit == "%" else headline.metric.unit,
     )
-    plain_json = {name: _change_to_json(change) for name, change in plain_changes.items()}
+    figures = {name: change.figures for name, change in plain_changes.items()}
     return Comparison(
         before=before,
         after=after,
@@ -262,7 +264,7 @@ def compare(
         drifts=all_drifts,
         changes={**plain_changes, **asker_changes},
         levels=levels,
-        effects=_effects(before, after, plain_json),
+        effects=_effects(before, after, figures),
         fell=_largest(moves, -1),
         rose=_largest(moves, 1),
     )
@@ -288,7 +290,7 @@ def _asker_changes(
     return _with_adjusted_p([change_in(metric, was, now, clusters, levels) for metric in metrics]), []
 
 
-def _effects(before: Results, after: Results, changes: Mapping[str, JSON]) -> list[str]:
+def _effects(before: Results, after: Results, changes: Mapping[str, Change]) -> list[str]:
     """A sentence on the effect of each option in which the two results differ, if the suite can report it."""
     older, newer = before.metadata, after.metadata
     effects = (

@@ -49,8 +49,8 @@ class Drift:
         """Whether chance does not explain the change."""
         return any(map(_is_beyond_chance, (self.mean, self.lean)))
 
-    def to_json(self) -> dict[str, JSON]:
-        """Plain data, as in the results JSON. `explains` is how much of the difference may be drift."""
+    def to_json(self) -> JSON:
+        """As in results. `explains` is how much of the difference may be drift."""
         explained = {name: self._scaled(getattr(self.mean, name)) for name in ("value", "low", "high")}
         return {
             "evaluator": self.evaluator,

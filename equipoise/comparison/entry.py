@@ -6,26 +6,26 @@ An entry does not keep the runs, so that hundreds of files can be read one after
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from equipoise import suites
 from equipoise.comparison.comparable import must_agree, sampling_changes, setting
 from equipoise.core import json_io
+from equipoise.core.figures import NO_FIGURE, Figure
 from equipoise.core.records import Metric
 from equipoise.core.rows import count_outcomes
 from equipoise.core.types import JSON
 from equipoise.results.results import Results
-from equipoise.stats.metrics import measure
+from equipoise.results.summary import figure
 from equipoise.stats.pairwise import ModelValues, SharedCells, layout_and_values
 from equipoise.suites import AnySuite
 from equipoise.suites.shared_options import DATASET
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AuditFigures
+    from equipoise.results.document import AuditFigures, Metadata
 
 DATA, RUBRIC, CASES, AUDIT = "data", "rubric", "cases asked", "audit of the evaluators"
 """Names of settings whose difference the board describes in a way of its own."""
@@ -46,12 +46,6 @@ _METADATA_KEYS = (
     "equipoise_version",
     "git_commit",
 )
-_NO_HEADLINE: Mapping[str, JSON] = {
-    **dict.fromkeys(("value", "low", "high")),
-    "reason": "no run yet",
-    "unit": "%",
-}
-"""The headline of results without cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +68,7 @@ class Entry:
     settings: Mapping[str, JSON]
     key: str
     metric: Metric | None
-    headline: Mapping[str, JSON]
+    headline: Figure
     outcomes: Mapping[str, int]
     audits: Mapping[str, AuditFigures | None]
     cost: float | None
@@ -84,8 +78,7 @@ class Entry:
     @property
     def value(self) -> float | None:
         """The value of the headline figure; None where no run has a score."""
-        value: float | None = self.headline["value"]
-        return value
+        return self.headline.value
 
     @property
     def started(self) -> str:
@@ -121,9 +114,10 @@ def entry(side: Results, index: int = 0) -> Entry:
     )
 
 
-def _cost(metadata: Mapping[str, JSON]) -> float | None:
-    costs = list((metadata.get("cost_usd") or {}).values())
-    return None if not costs or None in costs else math.fsum(costs)
+def _cost(metadata: Metadata) -> float | None:
+    costs = metadata.get("cost_usd") or {"subject": None, "evaluator": None}
+    subject, evaluator = costs["subject"], costs["evaluator"]
+    return None if subject is None or evaluator is None else subject + evaluator
 
 
 def kind(side: Results) -> str:
@@ -132,12 +126,12 @@ def kind(side: Results) -> str:
     return f"{name}-{dataset}" if dataset in suites.load(name).protocols else name
 
 
-def _headline(side: Results, metric: Metric | None) -> Mapping[str, JSON]:
+def _headline(side: Results, metric: Metric | None) -> Figure:
     """The headline figure in the results, or a new one if they have none, as files of other tools."""
-    figures: Mapping[str, Mapping[str, JSON]] = side.summary.get("metrics", {})
     if metric is None:
-        return _NO_HEADLINE
-    return figures.get(metric.name) or {**asdict(measure(metric, side.cells)), "unit": metric.unit}
+        return NO_FIGURE
+    figures = side.summary.get("metrics", {})
+    return figures.get(metric.name) or figure(metric, side.cells, side.suite.clusters)
 
 
 def _settings(side: Results) -> dict[str, JSON]:

@@ -4,39 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import get_args
+from typing import Literal, TypedDict, get_args
 
 from equipoise.core.errors import UserError
+from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Label, Metric
 from equipoise.core.rows import Values
 from equipoise.core.rules import Rule, Scope
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import read_lean
+from equipoise.results.document import CorrectedFigure, LabelledRun, Metadata, PeopleScores
 from equipoise.results.results import Results
 from equipoise.results.summary import to_plain_json
 from equipoise.stats.corrected import CorrectedEstimate
+from equipoise.stats.intervals import Estimate
 from equipoise.stats.labelled import LabelledRuns, difference, estimate, figures
 from equipoise.stats.metrics import measure
 from equipoise.stats.paired import Difference
 
-_MUST_MATCH = {
+_MUST_MATCH: Mapping[Literal["verdicts_sha256", "rubric_hash", "evaluator_models"], str] = {
     "verdicts_sha256": "belong to other verdicts",
     "rubric_hash": "were made for another rubric",
     "evaluator_models": "were drawn when another judge had scored the replies",
 }
 """Metadata keys in which labels and results must agree, each with the message if they do not."""
-KEYS = {"score": "scores", "outcome": "outcomes", "lean": "leans"}
-"""The key of each kind of label in results, by the column of the sheet that people fill in."""
 ANSWERED, REFUSED = OUTCOMES = ("answered", "refused")
 """The outcomes of a reply that people can choose."""
 
 
-def identity(metadata: Mapping[str, JSON]) -> dict[str, JSON]:
+class Identity(TypedDict):
     """The metadata by which labels are matched to results."""
-    return {name: metadata.get(name) for name in _MUST_MATCH}
+
+    verdicts_sha256: str | None
+    rubric_hash: str | None
+    evaluator_models: list[str]
 
 
-def labelled_runs(side: Results, section: Mapping[str, JSON]) -> LabelledRuns:
+def identity(metadata: Metadata) -> Identity:
+    """The metadata of results by which labels are matched to them."""
+    return {
+        "verdicts_sha256": metadata.get("verdicts_sha256"),
+        "rubric_hash": metadata.get("rubric_hash"),
+        "evaluator_models": metadata["evaluator_models"],
+    }
+
+
+def labelled_runs(side: Results, section: PeopleScores) -> LabelledRuns:
     """The labels in a section `people` of the results JSON, as values of single runs."""
     cells = {cell.id: cell for cell in side.cells}
     return LabelledRuns(
@@ -50,23 +63,23 @@ def labelled_runs(side: Results, section: Mapping[str, JSON]) -> LabelledRuns:
     )
 
 
-def _values_by_person(side: Results, cell: Cell, row: Mapping[str, JSON]) -> dict[str, Values]:
+def _values_by_person(side: Results, cell: Cell, row: LabelledRun) -> dict[str, Values]:
     """The run's values by person, computed as if the evaluators had judged as that person did.
 
     `row` has the labels of one run; its key `place` is the index of the run in the cell.
     """
     judged = {name: values[row["place"]] for name, values in cell.values.items()}
-    people = dict.fromkeys(person for key in KEYS.values() for person in row.get(key, ()))
+    people = {**row["scores"], **row.get("outcomes", {}), **row.get("leans", {})}
     return {person: side.suite.labelled(_label(row, person), judged, side.scale) for person in people}
 
 
-def _label(row: Mapping[str, JSON], person: str) -> Label:
-    score, outcome, leaning = (row.get(key, {}).get(person) for key in KEYS.values())
+def _label(row: LabelledRun, person: str) -> Label:
+    outcome, lean = row.get("outcomes", {}).get(person), row.get("leans", {}).get(person)
     refused = None if outcome is None else outcome == REFUSED
-    return Label(score=score, refused=refused, lean=read_lean({"lean": leaning}))
+    return Label(score=row["scores"].get(person), refused=refused, lean=read_lean({"lean": lean}))
 
 
-def corrected_figures(side: Results, section: Mapping[str, JSON]) -> dict[str, JSON]:
+def corrected_figures(side: Results, section: PeopleScores) -> dict[str, CorrectedFigure]:
     """The judge's figure and the corrected one in both scopes, for each metric that the labels correct.
 
     The judge is the panel of evaluators.
@@ -74,22 +87,22 @@ def corrected_figures(side: Results, section: Mapping[str, JSON]) -> dict[str, J
     metrics, judged = metrics_of(side), side.summary.get("metrics", {})
     corrected = figures([*metrics.values()], side.cells, labelled_runs(side, section))
     return {
-        name: _figure(metrics[name], figure, judged.get(name) or asdict(measure(metrics[name], side.cells)))
+        name: _figure(metrics[name], figure, judged.get(name) or measure(metrics[name], side.cells))
         for name, figure in corrected.items()
     }
 
 
-def _figure(metric: Metric, figure: CorrectedEstimate, judged: Mapping[str, JSON]) -> dict[str, JSON]:
+def _figure(metric: Metric, figure: CorrectedEstimate, judged: Figure | Estimate) -> CorrectedFigure:
     """The entry of one metric. `judged` is the judge's figure with its interval."""
     scopes = {scope: estimate(metric, figure, scope) for scope in get_args(Scope)}
-    data: dict[str, JSON] = to_plain_json(
+    data: CorrectedFigure = to_plain_json(
         {
             "judge": figure.judge,
             "value": scopes["these"].value,
             "unit": metric.unit,
             "weight": figure.weight,
             "labels": figure.labels,
-            **{scope: _limits(asdict(limits)) for scope, limits in scopes.items()},
+            **{scope: _limits(limits) for scope, limits in scopes.items()},
             "is_larger": _is_beyond_interval(figure.value, judged),
         }
     )
@@ -120,13 +133,13 @@ def _parts_like(headline_parts: Sequence[Metric], metric: Metric, headline: Metr
         yield replace(metric, name=f"{metric.name}.{name}", where=part.where)
 
 
-def _limits(estimate: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {name: estimate[name] for name in ("se", "low", "high", "n", "reason")}
+def _limits(estimate: Estimate) -> JSON:
+    return {name: limit for name, limit in asdict(estimate).items() if name != "value"}
 
 
-def _is_beyond_interval(value: float, judged: Mapping[str, JSON]) -> bool:
+def _is_beyond_interval(value: float, judged: Figure | Estimate) -> bool:
     """Whether the corrected value lies outside the judge's own interval."""
-    return judged.get("low") is not None and not judged["low"] <= value <= judged["high"]
+    return judged.low is not None and judged.high is not None and not judged.low <= value <= judged.high
 
 
 # Rules about two results.
@@ -142,8 +155,9 @@ def refuse_unusable(rule: Rule, side: Results, metrics: Mapping[str, Metric]) ->
     if not section.get("labels"):
         why = section["not_corrected"]
         raise UserError(f"{rule}: {side.file}: its labels decide nothing: {why}; {_HOW_TO_LABEL}")
+    expected = identity(side.metadata)
     for name, problem in _MUST_MATCH.items():
-        if section["draw"][name] != side.metadata.get(name):
+        if section["draw"][name] != expected[name]:
             raise UserError(f"{rule}: {side.file}: its labels {problem}; {_HOW_TO_LABEL}")
     if rule.name in metrics and not labelled_runs(side, section).corrects(metrics[rule.name]):
         raise UserError(
@@ -177,7 +191,7 @@ def corrected_change(
     return difference(metric, was, now, confidence=confidence)
 
 
-def _section(side: Results) -> Mapping[str, JSON]:
+def _section(side: Results) -> PeopleScores:
     """The section `people`, for results that are known to have one."""
     assert side.people is not None
     return side.people

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from equipoise.comparison.gate.family import family_of
 from equipoise.comparison.gate.refusals import (
@@ -14,18 +15,18 @@ from equipoise.comparison.gate.refusals import (
     refuse_without_labels,
 )
 from equipoise.comparison.pool import pool_results
-from equipoise.comparison.release import Release, release_sections, releases
+from equipoise.comparison.release import Release, ReleaseSections, release_sections, releases
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.rules import Inconclusive, Rule, most_unscored, rules_for
-from equipoise.core.types import JSON
+from equipoise.results.document import Sections
 from equipoise.results.load import load_without_transcripts
 from equipoise.results.results import Results
 
 
 def compare_files(
     baselines: Sequence[Path], candidates: Sequence[Path], rules: Sequence[Rule], *, allows_mismatch: bool
-) -> list[dict[str, JSON]]:
+) -> list[ReleaseSections]:
     """The sections of each candidate: `comparison` and, with rules, `gate`. Raises UserError.
 
     Files of one model with the same settings are pooled. If there are several baselines, oldest first, each
@@ -33,10 +34,10 @@ def compare_files(
     """
     from equipoise.comparison.trend import trend
 
-    older, all_sections = pool_results(map(load_verified, baselines)), []
+    older, all_sections = pool_results(map(load_verified, baselines)), list[ReleaseSections]()
     for after in pool_results(map(load_verified, candidates)):
         release = _release_of(after, rules, allows_mismatch=allows_mismatch)
-        sections = _compare_and_gate(older[-1], after, release)
+        sections = cast("ReleaseSections", _compare_and_gate(older[-1], after, release))
         if len(older) > 1:
             sections["trend"] = trend(
                 [*older, after],
@@ -56,7 +57,7 @@ def _release_of(after: Results, rules: Sequence[Rule], *, allows_mismatch: bool)
     return Release(rules=own, family=family_of(own), allows_mismatch=allows_mismatch)
 
 
-def _compare_and_gate(before: Results, after: Results, release: Release) -> dict[str, JSON]:
+def _compare_and_gate(before: Results, after: Results, release: Release) -> Sections:
     """The sections `comparison` and, with rules, `gate` of one candidate. Raises UserError."""
     from equipoise.comparison.compare import compare
 
@@ -91,7 +92,7 @@ def gate_files(
     inconclusive: Inconclusive | None,
     *,
     allows_mismatch: bool,
-) -> dict[str, dict[str, dict[str, JSON]]]:
+) -> dict[str, dict[str, Sections]]:
     """The sections `gate` and, with a baseline, `comparison`, by model and suite. Raises UserError.
 
     Files of one model and suite with the same settings are pooled. All suites of a model form one release.
@@ -115,7 +116,7 @@ def gate_files(
     return results
 
 
-def _gate_candidate(after: Results, release: Release) -> dict[str, JSON]:
+def _gate_candidate(after: Results, release: Release) -> Sections:
     if release.baseline is not None:
         return _compare_and_gate(load_verified(release.baseline), after, release)
     refuse_undecidable(release.rules, after)

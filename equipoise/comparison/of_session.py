@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from equipoise.comparison.comparable import mismatches, sampling_differences, unknown_cells, why_unfit
@@ -18,9 +18,10 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Record
 from equipoise.core.rules import most_unscored
-from equipoise.core.types import JSON, Case
+from equipoise.core.types import Case
 from equipoise.judge.rubric import Rubric
 from equipoise.results import rows
+from equipoise.results.document import Metadata, Sections
 from equipoise.results.results import Results
 from equipoise.results.store import Files
 from equipoise.suites import AnySuite
@@ -47,7 +48,7 @@ def expected_cells(
     ]
 
 
-def load_baseline(release: Release, metadata: Mapping[str, JSON], files: Files) -> Results | None:
+def load_baseline(release: Release, metadata: Metadata, files: Files) -> Results | None:
     """The baseline of a suite in a session, or None, after the checks of its settings.
 
     `metadata` is that which the session's results will have. Raises UserError.
@@ -76,7 +77,7 @@ def refuse_unfit_rules(release: Release, baseline: Results, metrics: Metrics, ru
         refuse_single_runs(rule, baseline, runs)
 
 
-def refuse_mismatch(release: Release, baseline: Results, metadata: Mapping[str, JSON]) -> None:
+def refuse_mismatch(release: Release, baseline: Results, metadata: Metadata) -> None:
     """Raise UserError if the session's results would not be comparable with the baseline."""
     if metadata["suite"] != baseline.suite.name:
         raise UserError(
@@ -99,7 +100,7 @@ def _refuse(release: Release, baseline: Results, reasons: Sequence[str]) -> None
         )
 
 
-def comparison_sections(release: Release, baseline: Results | None, candidate: Results) -> dict[str, JSON]:
+def comparison_sections(release: Release, baseline: Results | None, candidate: Results) -> Sections:
     """The sections `comparison` and `gate` of a session's results; empty without a baseline and rules.
 
     The candidate's `doubt` says why the session's records do not verifiably follow from its calls.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow
@@ -65,7 +66,17 @@ def _refuse_other_settings(side: Results, first: Results) -> None:
         raise UserError(f"{side.file}: no evaluator has judged it, so there is no panel to rank by")
 
 
-def rank_correlations(by_panel: Mapping[str, Mapping[str, float]]) -> list[dict[str, JSON]]:
+class RankCorrelation(NamedTuple):
+    """Spearman's rank correlation of two panels over the `models` that both judged; None, with a reason."""
+
+    first: str
+    second: str
+    models: int
+    rho: float | None
+    reason: str | None
+
+
+def rank_correlations(by_panel: Mapping[str, Mapping[str, float]]) -> list[RankCorrelation]:
     """A row for each pair of panels: Spearman's rank correlation over the models that both judged.
 
     `rho` is None, with a reason, if the panels share fewer than three models or one ranks all models alike.
@@ -76,7 +87,7 @@ def rank_correlations(by_panel: Mapping[str, Mapping[str, float]]) -> list[dict[
         columns = [{model: by_panel[panel][model] for model in shared} for panel in (first, second)]
         reason = _why_no_correlation(columns)
         rho = None if reason else correlations(*columns)["spearman"]
-        rows.append({"first": first, "second": second, "models": len(shared), "rho": rho, "reason": reason})
+        rows.append(RankCorrelation(first, second, len(shared), rho, reason))
     return rows
 
 

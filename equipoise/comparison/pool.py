@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from equipoise.comparison.comparable import mismatches, sampling_differences
 from equipoise.core.errors import UserError
@@ -17,7 +18,7 @@ from equipoise.results.askers import NO_ASKERS, AskerCells
 from equipoise.results.results import Results
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AuditFigures
+    from equipoise.results.document import AuditFigures, Metadata, OutcomeCounts
 
 
 def pool_results(sides: Iterable[Results]) -> list[Results]:
@@ -51,7 +52,7 @@ def _refuse_duplicate(group: Sequence[Results], side: Results) -> None:
             raise UserError(f"{side.file}: has the same runs as {other.file}; they would count twice")
 
 
-def _session_key(side: Results) -> tuple[JSON, JSON]:
+def _session_key(side: Results) -> tuple[str | None, str | None]:
     """The start of a session and the hash of its verdicts, the same in all files that have its runs."""
     return side.metadata.get("started"), side.metadata.get("verdicts_sha256", side.digest)
 
@@ -64,7 +65,7 @@ def _pool_group(group: Sequence[Results]) -> Results:
         digest=" + ".join(side.digest or "" for side in group),
         suite=group[0].suite,
         metadata=_pooled_metadata([side.metadata for side in group]),
-        summary={},
+        summary={"outcomes": _pooled_outcomes(group)},
         errors=[error for side in group for error in side.errors],
         sections={"audit": _latest_audits(group)},
         own_cells=_pooled_cells([side.cells for side in group]),
@@ -81,31 +82,34 @@ def _pooled_askers(group: Sequence[Results]) -> AskerCells:
     return replace(first, cells=_pooled_cells([side.asker_cells.cells for side in group]))
 
 
-def _pooled_metadata(all_metadata: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
+def _pooled_outcomes(group: Sequence[Results]) -> OutcomeCounts:
+    counts = sum((Counter[str](side.summary.get("outcomes", {})) for side in group), Counter())
+    return cast("OutcomeCounts", dict(counts))
+
+
+def _pooled_metadata(all_metadata: Sequence[Metadata]) -> Metadata:
     """The metadata of the first results, with counts summed, and all rows on models and parameters."""
     statuses = [metadata["status"] for metadata in all_metadata]
-    started, finished, runs = (
-        [value for metadata in all_metadata if (value := metadata.get(name))]
-        for name in ("started", "finished", "runs")
-    )
-    return {
-        **all_metadata[0],
+    started = [text for metadata in all_metadata if (text := metadata.get("started"))]
+    finished = [end for metadata in all_metadata if (end := metadata.get("finished"))]
+    first: Mapping[str, JSON] = all_metadata[0]
+    pooled = {
+        **first,
         "status": next((status for status in statuses if status != "complete"), "complete"),
         "started": min(started, default=None),
         "finished": max(finished, default=None),
-        "runs": sum(runs),
+        "runs": sum(metadata.get("runs") or 0 for metadata in all_metadata),
         "runs_expected": sum(metadata["runs_expected"] for metadata in all_metadata),
         "runs_completed": sum(metadata["runs_completed"] for metadata in all_metadata),
-        **{
-            name: [
-                # Without positions, which are valid only in one journal.
-                {key: value for key, value in row.items() if key not in FIRST_AND_LAST_KEYS}
-                for metadata in all_metadata
-                for row in metadata[name]
-            ]
-            for name in ("response_models", "parameters_changed")
-        },
+        # Without positions, which are valid only in one journal.
+        "response_models": [
+            {key: value for key, value in row.items() if key not in FIRST_AND_LAST_KEYS}
+            for metadata in all_metadata
+            for row in metadata["response_models"]
+        ],
+        "parameters_changed": [row for metadata in all_metadata for row in metadata["parameters_changed"]],
     }
+    return cast("Metadata", pooled)
 
 
 def _latest_audits(group: Sequence[Results]) -> dict[str, AuditFigures | None]:

@@ -12,13 +12,14 @@ from equipoise.comparison.gate.family import NO_RULES, Family, required_tests
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.rules import VERIFIED, Inconclusive, Rule, rules_for
-from equipoise.core.types import JSON
 from equipoise.results import answered, cautions
-from equipoise.results.load import find_results_file
+from equipoise.results.document import Sections
+from equipoise.results.find import find_one
 from equipoise.results.results import Results
 
 if TYPE_CHECKING:
     from equipoise.comparison.compare import Comparison
+    from equipoise.comparison.trend import Trend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,12 @@ NO_RELEASE = Release()
 """A release without a baseline and without rules."""
 
 
+class ReleaseSections(Sections, total=False):
+    """What is said of one candidate: its comparison and its gate, and the trend up to it."""
+
+    trend: Trend
+
+
 def releases(
     names: Sequence[str],
     baseline: Path | None,
@@ -69,7 +76,7 @@ def releases(
     count = sum(len(required_tests(own)) for own in own_rules.values())
     by_suite = {
         name: Release(
-            baseline=baseline and find_results_file(baseline, name),
+            baseline=baseline and find_one(baseline, name),
             rules=own,
             family=Family(rules=count, own=len(required_tests(own))),
             inconclusive=inconclusive,
@@ -110,7 +117,7 @@ def release_sections(
     candidate: Results,
     *,
     late_mismatches: Sequence[str] = (),
-) -> dict[str, JSON]:
+) -> Sections:
     """The sections `comparison` and `gate` of the candidate's results JSON.
 
     `late_mismatches` became known only during the session: with any of them, no rule that needs the baseline
@@ -118,9 +125,9 @@ def release_sections(
     """
     from equipoise.comparison.gate.verdict import rule_on_all
 
-    results: dict[str, JSON] = {} if comparison is None else {"comparison": comparison.to_json()}
+    results: Sections = {} if comparison is None else {"comparison": comparison.to_json()}
     if release.rules:
-        results["gate"] = rule_on_all(
+        gate = rule_on_all(
             release.rules,
             comparison,
             candidate.counts,
@@ -133,9 +140,10 @@ def release_sections(
             late_mismatches=late_mismatches,
         )
         if model_changes := _model_changes(comparison, candidate):
-            results["gate"]["answered"] = model_changes
+            gate["answered"] = model_changes
         if sentences := _cautions(comparison, candidate):
-            results["gate"]["cautions"] = sentences
+            gate["cautions"] = sentences
+        results["gate"] = gate
     return results
 
 

@@ -5,15 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import pairwise
+from typing import TypedDict
 
 from equipoise.comparison.compare import ConfidenceLevels, change_in, common_cells, refuse_incomparable
+from equipoise.core.figures import Change
 from equipoise.core.records import Metric
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
+from equipoise.results.document import ComparedResults, Estimated
 from equipoise.results.results import Results
 from equipoise.results.summary import to_plain_json
 from equipoise.stats import fixed
 from equipoise.stats.metrics import measure
+
+
+class ReleaseFigure(ComparedResults):
+    """One release: its headline in both scopes, and its change from the one before, None for the first."""
+
+    value: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+    n: int
+    reason: str | None
+    these: Estimated
+    change: Change | None
+
+
+class Trend(TypedDict):
+    """The headline of each release, oldest first."""
+
+    metric: str
+    unit: str
+    releases: list[ReleaseFigure]
 
 
 def trend(
@@ -22,7 +46,7 @@ def trend(
     allows_mismatch: bool = False,
     is_study: bool = False,
     most_unscored: float = MOST_UNSCORED,
-) -> dict[str, JSON]:
+) -> Trend:
     """The section `trend`: the headline figure of each release, oldest first.
 
     Each figure is for the population at top level, and for these questions under `these`. Each release but
@@ -35,13 +59,11 @@ def trend(
             older, newer, allows_mismatch=allows_mismatch, is_study=is_study, most_unscored=most_unscored
         )
     changes = [None, *(_change(older, newer) for older, newer in pairwise(releases))]
-    data: dict[str, JSON] = to_plain_json(
+    data: Trend = to_plain_json(
         {
             "metric": _headline(releases[0]).name,
             "unit": _headline(releases[0]).unit,
-            "releases": [
-                {**_figure(side), "change": change} for side, change in zip(releases, changes, strict=True)
-            ],
+            "releases": [_figure(side, change) for side, change in zip(releases, changes, strict=True)],
         }
     )
     return data
@@ -51,16 +73,16 @@ def _headline(side: Results) -> Metric:
     return next(iter(side.definitions.values()))
 
 
-def _figure(side: Results) -> dict[str, JSON]:
+def _figure(side: Results, change: Change | None) -> JSON:
     metric = _headline(side)
     return {
         **side.about(),
         **asdict(measure(metric, side.cells)),
         "these": asdict(fixed.estimate(metric, side.cells)),
+        "change": change,
     }
 
 
-def _change(older: Results, newer: Results) -> dict[str, JSON]:
+def _change(older: Results, newer: Results) -> Change:
     before, after = common_cells(older.cells, newer.cells)
-    change = change_in(_headline(newer), before, after, newer.suite.clusters, ConfidenceLevels())
-    return {**asdict(change.difference), "these": asdict(change.these)}
+    return change_in(_headline(newer), before, after, newer.suite.clusters, ConfidenceLevels()).figures

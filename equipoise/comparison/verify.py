@@ -13,6 +13,7 @@ from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric
 from equipoise.results import askers, audits, build, journal, light, reevaluation, rows, store
+from equipoise.results.document import AuditFigures, LanguageResult
 from equipoise.results.history import History
 from equipoise.results.load import load_without_transcripts
 from equipoise.results.results import Results
@@ -22,8 +23,9 @@ from equipoise.suites import AnySuite, rubric_path
 
 def load_verified(path: Path) -> Results:
     """The results in a file, after verification: `doubt` is set if it failed. Raises UserError."""
-    results = load_without_transcripts(path)
-    return replace(results.without_rows(), doubt=_why_unverified(path, results))
+    # Runs would take much memory beside those of the journal.
+    results = load_without_transcripts(path).without_rows()
+    return replace(results, doubt=_why_unverified(path, results))
 
 
 def _why_unverified(path: Path, side: Results) -> str | None:
@@ -69,7 +71,7 @@ def _askers_agree(path: Path, side: Results, cued: History, plain: Sequence[RunR
     return section is not None and _agrees(section["results"], _as_in_file(data))
 
 
-def _results_agree(path: Path, rebuilt: Mapping[str, JSON]) -> bool:
+def _results_agree(path: Path, rebuilt: Mapping[str, LanguageResult]) -> bool:
     """Whether the section `results` of a file agrees with what was built from the journal."""
     if light.has_same_results(path, rebuilt):
         return True
@@ -77,10 +79,9 @@ def _results_agree(path: Path, rebuilt: Mapping[str, JSON]) -> bool:
     return results.keys() == rebuilt.keys() and _agrees(results, _as_in_file(rebuilt))
 
 
-def _in_file(path: Path) -> Mapping[str, JSON]:
+def _in_file(path: Path) -> JSON:
     """The JSON of a results file."""
-    data: Mapping[str, JSON] = json_io.loads(read_bytes(path))
-    return data
+    return json_io.loads(read_bytes(path))
 
 
 def why_unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str | None:
@@ -103,11 +104,10 @@ def _as_in_file(data: JSON) -> JSON:
     return json_io.loads(json_io.dumps(data))
 
 
-def _verdicts(figures: Mapping[str, JSON]) -> dict[str, JSON]:
+def _verdicts(figures: Mapping[str, AuditFigures | None]) -> JSON:
     """The verdicts of audits on anchors. Checks are left out: a later version may compute others."""
     return {
-        name: audit and {key: audit[key] for key in ("state", "source", "judged")}
-        for name, audit in figures.items()
+        name: audit and [audit["state"], audit["source"], audit["judged"]] for name, audit in figures.items()
     }
 
 

@@ -16,7 +16,8 @@ from equipoise.core.types import JSON
 def dumps(data: JSON, *, indent: bool = False) -> bytes:
     """Encode data in the given order as JSON that ends in a newline: compact, or indented.
 
-    NaN and infinity become null. A callable in the data is called, and its return value encoded.
+    NaN and infinity become null. A msgspec Struct is encoded as an object. A callable in
+    the data is called, and its return value encoded.
     """
     option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0)
     try:
@@ -46,6 +47,11 @@ def _dumps_with_stdlib(data: JSON, *, indent: bool) -> str:
 
 
 def _call_or_refuse(data: JSON) -> JSON:
+    if hasattr(data, "__struct_fields__"):
+        # Imported here: nothing that starts needs msgspec.
+        import msgspec
+
+        return msgspec.to_builtins(data)
     if callable(data):
         return data()
     raise TypeError(f"{type(data).__name__} is not JSON")

@@ -12,6 +12,8 @@ from typing import Literal
 
 from equipoise.core.types import JSON, Cue, Transcript, run_id
 
+Number = int | float
+"""A number whose type is preserved when it is read and written again: 4 does not become 4.0."""
 Outcome = Literal["scored", "refused", "blocked", "truncated", "empty", "unscored", "error"]
 OUTCOMES: tuple[Outcome, ...] = ("scored", "refused", "blocked", "truncated", "empty", "unscored", "error")
 
@@ -123,13 +125,13 @@ class Record:
     case: Mapping[str, JSON]
     run: int
     outcome: Outcome
-    score: float | None
-    percent: float | None = None
+    score: Number | None
+    percent: Number | None = None
     error: str | None = None
     verdicts: tuple[Verdict, ...] = ()
     details: Mapping[str, JSON] = field(default_factory=dict)
-    latency: float = 0.0
-    queued: float = 0.0
+    latency: Number = 0.0
+    queued: Number = 0.0
     asker: Cue | None = None
     names_asker: bool | None = None
     subject: Sequence[Transcript] = ()

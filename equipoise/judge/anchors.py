@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from equipoise.core.records import Number
 from equipoise.judge.rubric import About
 
 SCORE = "score"
@@ -88,9 +89,9 @@ class Judged:
     language: str
     kind: str
     repeat: int
-    score: float | None
-    low: float
-    high: float
+    score: Number | None
+    low: Number
+    high: Number
     host: str | None = None
     aspect: str = SCORE
 

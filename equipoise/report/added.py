@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from equipoise.core.types import JSON
+from equipoise.core.figures import format_limits
 from equipoise.report.layout import INDENT, align, format_estimate
+
+if TYPE_CHECKING:
+    from equipoise.results.document import (
+        BackTranslation,
+        CorrectedFigure,
+        Estimated,
+        GapParts,
+        PairAgreement,
+        PeopleScores,
+        Sections,
+        SheetCounts,
+    )
 
 CAVEAT = "A translation may itself change the tone, which shifts the two parts against each other"
 
 
-def lines(sections: Mapping[str, JSON]) -> Iterator[str]:
+def lines(sections: Sections) -> Iterator[str]:
     """The lines of those of the sections that results have."""
-    if section := sections.get("backtranslation"):
-        yield from backtranslation_lines(section)
-    if section := sections.get("people"):
-        yield from people_lines(section)
+    if translated := sections.get("backtranslation"):
+        yield from backtranslation_lines(translated)
+    if people := sections.get("people"):
+        yield from people_lines(people)
 
 
-def backtranslation_lines(section: Mapping[str, JSON]) -> Iterator[str]:
+def backtranslation_lines(section: BackTranslation) -> Iterator[str]:
     """Lines on the sample and, by evaluator, the two components of the gap of each pair of languages."""
     yield f"gap:       {describe_sample(section)}"
     for item in section["evaluators"]:
@@ -29,14 +42,14 @@ def backtranslation_lines(section: Mapping[str, JSON]) -> Iterator[str]:
     yield f"{INDENT}{caveat(section)}"
 
 
-def caveat(section: Mapping[str, JSON]) -> str:
+def caveat(section: BackTranslation) -> str:
     """A caveat for readers of figures from back-translation."""
     has_both_directions = set(section["languages"]) <= set(section["targets"])
     addition = "; what it changes alike in both directions cancels out" if has_both_directions else ""
     return f"{CAVEAT}{addition}."
 
 
-def describe_sample(section: Mapping[str, JSON]) -> str:
+def describe_sample(section: BackTranslation) -> str:
     """A phrase on the sample and its translations."""
     failed = "none of which failed"
     if section["failed"]:
@@ -48,7 +61,7 @@ def describe_sample(section: Mapping[str, JSON]) -> str:
     )
 
 
-def _describe_gap(pair: Mapping[str, JSON]) -> str:
+def _describe_gap(pair: GapParts) -> str:
     gap = pair["gap"]
     if gap["value"] is None:
         return f"unknown ({gap['reason']})"
@@ -58,7 +71,7 @@ def _describe_gap(pair: Mapping[str, JSON]) -> str:
     )
 
 
-def people_lines(section: Mapping[str, JSON]) -> Iterator[str]:
+def people_lines(section: PeopleScores) -> Iterator[str]:
     """Lines on each person's number of labels, on the agreement of each pair, and on corrected figures."""
     yield f"people:    {'; '.join(map(describe_sheet, section['sheets']))}"
     for item in section["agreement"]:
@@ -71,7 +84,7 @@ MOST_CORRECTED = 24
 """Maximum number of corrected figures shown: breakdowns, whose names have more dots, come last."""
 
 
-def corrected_lines(section: Mapping[str, JSON]) -> Iterator[str]:
+def corrected_lines(section: PeopleScores) -> Iterator[str]:
     """Lines with a table of the figures corrected by people's labels, beside those of the evaluators."""
     if why := section.get("not_corrected"):
         yield f"corrected: no figure: {why}"
@@ -87,14 +100,14 @@ def corrected_lines(section: Mapping[str, JSON]) -> Iterator[str]:
     yield from (f"{INDENT}{line}" for line in corrected_notes(section["corrected"]))
 
 
-def describe_labels(section: Mapping[str, JSON]) -> str:
+def describe_labels(section: PeopleScores) -> str:
     """A phrase on the labels: how many, by whom, and how the replies were drawn."""
     draw, names = section["draw"], ", ".join(section["people"])
     labels = f"{len(section['labels']):,} labels by {names}"
     return f"{labels}; {draw['drawn']:,} of {draw['replies']:,} replies drawn"
 
 
-def corrected_notes(figures: Mapping[str, Mapping[str, JSON]]) -> Iterator[str]:
+def corrected_notes(figures: Mapping[str, CorrectedFigure]) -> Iterator[str]:
     """Notes on corrected figures: what a star means, and which figures have no interval."""
     if any(item["is_larger"] for item in figures.values()):
         yield "* outside the judge's own interval: the correction is larger than the interval admits"
@@ -106,11 +119,10 @@ def corrected_notes(figures: Mapping[str, Mapping[str, JSON]]) -> Iterator[str]:
         yield f"{why} for an interval: {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}"
 
 
-def _corrected_row(name: str, item: Mapping[str, JSON]) -> tuple[str, ...]:
+def _corrected_row(name: str, item: CorrectedFigure) -> tuple[str, ...]:
     unit, mark = ("%" if item["unit"] == "%" else ""), ("*" if item["is_larger"] else "")
     intervals = (
-        f"{item[scope]['low']:.1f} to {item[scope]['high']:.1f}" if item[scope]["low"] is not None else "-"
-        for scope in ("these", "population")
+        format_limits(limits["low"], limits["high"]) for limits in (item["these"], item["population"])
     )
     return (
         name,
@@ -121,14 +133,19 @@ def _corrected_row(name: str, item: Mapping[str, JSON]) -> tuple[str, ...]:
     )
 
 
-def describe_sheet(row: Mapping[str, JSON]) -> str:
+def describe_sheet(row: SheetCounts) -> str:
     """A person's name and counts of labels."""
-    names = ("scores", "outcomes", "leans", "blank", "invalid")
-    counts = [f"{row[name]:,} {name}" for name in names if row.get(name)]
-    return f"{row['name']}: {', '.join(counts)}"
+    counts = {
+        "scores": row["scores"],
+        "outcomes": row.get("outcomes"),
+        "leans": row.get("leans"),
+        "blank": row["blank"],
+        "invalid": row["invalid"],
+    }
+    return f"{row['name']}: {', '.join(f'{count:,} {name}' for name, count in counts.items() if count)}"
 
 
-def _describe_agreement(item: Mapping[str, JSON]) -> str:
+def _describe_agreement(item: PairAgreement) -> str:
     if not item["replies"]:
         return "no reply that both scored"
     phrases = [f"kappa {describe_kappa(item['kappa'])}"]
@@ -138,7 +155,7 @@ def _describe_agreement(item: Mapping[str, JSON]) -> str:
     return f"{', '.join(phrases)}; {same}"
 
 
-def describe_kappa(agreement: Mapping[str, JSON] | None) -> str:
+def describe_kappa(agreement: Estimated | None) -> str:
     """A kappa with its interval, or with the reason why there is none."""
     if agreement is None:
         return "-"
@@ -146,4 +163,4 @@ def describe_kappa(agreement: Mapping[str, JSON] | None) -> str:
         return f"unknown ({agreement['reason']})"
     if agreement["low"] is None:
         return f"{agreement['value']:.2f} (no interval: {agreement['reason']})"
-    return f"{agreement['value']:.2f} ({agreement['low']:.2f} to {agreement['high']:.2f})"
+    return f"{agreement['value']:.2f} ({format_limits(agreement['low'], agreement['high'], 2)})"

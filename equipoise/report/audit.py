@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from equipoise.core.figures import format_limits
 from equipoise.report.layout import align
 
 if TYPE_CHECKING:
@@ -69,9 +70,9 @@ def _format_figures(check: CheckFigures) -> tuple[str, str]:
     decimals = 2 if check["unit"] == _SOMERS else 1
     sign = "+" if check["worse"] == "either" else ""
     value = "-" if check["value"] is None else f"{check['value']:{sign}.{decimals}f}"
-    if check["low"] is None or check["high"] is None:
+    if check["low"] is None:
         return value, check["reason"] or "-"
-    return value, f"{check['low']:.{decimals}f} to {check['high']:.{decimals}f}"
+    return value, format_limits(check["low"], check["high"], decimals)
 
 
 def _describe_sound(check: CheckFigures) -> str:

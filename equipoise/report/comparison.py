@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import PurePath
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from equipoise.core.errors import printable
+from equipoise.core.figures import Change, ChangeOnThese, format_limits
 from equipoise.core.rules import ASKER
 from equipoise.core.types import JSON
 from equipoise.report import askers, verdict
 from equipoise.report.layout import align, text_width
+
+if TYPE_CHECKING:
+    from equipoise.comparison.panels import RankCorrelation
+    from equipoise.comparison.release import ReleaseSections
+    from equipoise.comparison.trend import ReleaseFigure, Trend
+    from equipoise.results.document import CaseMove, ComparedResults, ComparisonFigures
 
 _HEAD = ("difference", "95 % these", "95 % population", "p", "p (Holm)")
 _ROLES = ("baseline", "candidate")
@@ -28,7 +35,7 @@ Way = Literal["fell", "rose"]
 WAYS: tuple[Way, ...] = ("fell", "rose")
 
 
-def lines(comparison: Mapping[str, JSON], width: int | None = None) -> Iterator[str]:
+def lines(comparison: ComparisonFigures, width: int | None = None) -> Iterator[str]:
     """The lines of a comparison, given as `Comparison.to_json` returns it, with control characters escaped.
 
     The table is at most `width` columns wide, if it is given.
@@ -36,7 +43,7 @@ def lines(comparison: Mapping[str, JSON], width: int | None = None) -> Iterator[
     return map(printable, _lines(comparison, width))
 
 
-def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
+def _lines(comparison: ComparisonFigures, width: int | None) -> Iterator[str]:
     older, newer = comparison["baseline"], comparison["candidate"]
     yield f"baseline:  {_describe_side(older)}{describe_restriction(comparison)}"
     yield f"candidate: {_describe_side(newer)}"
@@ -56,14 +63,14 @@ def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
         yield from _with_mark(move_lines(comparison, way), comparison)
 
 
-def _table_lines(comparison: Mapping[str, JSON], width: int | None) -> list[str]:
+def _table_lines(comparison: ComparisonFigures, width: int | None) -> list[str]:
     """The table of metrics. If wider than `width`, it has stars for p-values, and fewer digits if need be."""
-    shown = {**comparison, "metrics": _select_metrics(comparison["metrics"])}
-    table = align(metric_rows(shown), width, only_head=True)
+    shown = _select_metrics(comparison["metrics"])
+    table = align(metric_rows({**comparison, "metrics": shown}), width, only_head=True)
     if width is None or max(map(text_width, table)) <= width:
         return table
     for heads, digits in product((_without_provider(side_labels(comparison)), _ROLES), (1, 0)):
-        narrow = [_narrow_row(name, row, digits) for name, row in shown["metrics"].items()]
+        narrow = [_narrow_row(name, change, digits) for name, change in shown.items()]
         table = align([("", *heads, *_HEAD[:-2]), *narrow], width)
         if max(map(text_width, table)) <= width:
             break
@@ -72,7 +79,7 @@ def _table_lines(comparison: Mapping[str, JSON], width: int | None) -> list[str]
     return [*table, _STARS_NOTE, *reasons]
 
 
-def _select_metrics(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
+def _select_metrics(metrics: Mapping[str, Change]) -> dict[str, Change]:
     """At most MOST_ROWS metrics: the first, then those about who asks.
 
     Metrics about who asks over all cases are always among them.
@@ -84,9 +91,9 @@ def _select_metrics(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
     return {**selected, **dict([*others.items()][: MOST_ROWS - len(selected)])}
 
 
-def _note_lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
+def _note_lines(comparison: ComparisonFigures) -> Iterator[str]:
     """Notes on the intervals of the two scopes, and reasons for missing ones in the scope `these`."""
-    differences = [metric["these"] for metric in comparison["metrics"].values() if "these" in metric]
+    differences = [change.these for change in comparison["metrics"].values()]
     if not differences:
         return
     yield _SCOPES_NOTE
@@ -95,62 +102,62 @@ def _note_lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
     yield from _reason_lines(differences, "these questions")
 
 
-def _reason_lines(differences: Sequence[Mapping[str, JSON]], scope: str) -> Iterator[str]:
+def _reason_lines(differences: Sequence[Change | ChangeOnThese], scope: str) -> Iterator[str]:
     """A line for each kind of reason why figures have no interval, with the number of figures."""
     # A kind is what stands before the colon; details follow it.
     reasons: dict[str, list[str]] = {}
     for row in differences:
-        if row["low"] is None:
-            reasons.setdefault(row["reason"].partition(":")[0], []).append(row["reason"])
+        if row.low is None and row.reason is not None:
+            reasons.setdefault(row.reason.partition(":")[0], []).append(row.reason)
     for same in reasons.values():
         yield f"no interval on {scope} for {len(same)} of {len(differences)} metrics: {same[0]}"
 
 
-def _describe_side(side: Mapping[str, JSON]) -> str:
+def _describe_side(side: ComparedResults) -> str:
     about = f"{side['subject_model']} ({side['file']}, {_day(side)})"
     return f"{about}{_describe_verification(side)}"
 
 
-def _describe_verification(side: Mapping[str, JSON]) -> str:
+def _describe_verification(side: ComparedResults) -> str:
     """Whether a file was verified against its journal; empty for a session that has just ended."""
     if side.get("sha256") is None:
         return ""
     return f", not verified: {side['doubt']}" if side["doubt"] else ", verified against its journal"
 
 
-def describe_restriction(comparison: Mapping[str, JSON]) -> str:
+def describe_restriction(comparison: ComparisonFigures) -> str:
     """A phrase on the number of cases compared; empty if it is the whole baseline."""
     total, shared = comparison["baseline_cases"], comparison["cases"]
     return "" if total == shared else f", restricted to {shared:,} of its {total:,} cases"
 
 
-def _day(side: Mapping[str, JSON]) -> str:
+def _day(side: ComparedResults) -> str:
     return str(side["started"] or "")[:10]
 
 
-def _with_mark(texts: Sequence[str], comparison: Mapping[str, JSON]) -> Iterator[str]:
+def _with_mark(texts: Sequence[str], comparison: ComparisonFigures) -> Iterator[str]:
     """The lines, each with a mark if the settings of the two results do not match."""
     mark = _mark(comparison)
     return (f"{text}{mark}" for text in texts)
 
 
-def _mark(comparison: Mapping[str, JSON]) -> str:
+def _mark(comparison: ComparisonFigures) -> str:
     return "  [mismatch]" if comparison["mismatches"] else ""
 
 
-def metric_rows(comparison: Mapping[str, JSON]) -> list[tuple[str, ...]]:
+def metric_rows(comparison: ComparisonFigures) -> list[tuple[str, ...]]:
     """A row for each metric, header first."""
     head = ("", *side_labels(comparison), *_HEAD)
-    return [head, *(_metric_row(name, metric) for name, metric in comparison["metrics"].items())]
+    return [head, *(_metric_row(name, change) for name, change in comparison["metrics"].items())]
 
 
-def side_labels(comparison: Mapping[str, JSON]) -> tuple[str, str]:
+def side_labels(comparison: ComparisonFigures) -> tuple[str, str]:
     """The headings of the columns of baseline and candidate."""
-    older, newer = _labels([comparison[role] for role in _ROLES])
+    older, newer = _labels([comparison["baseline"], comparison["candidate"]])
     return older, newer
 
 
-def _labels(sides: Sequence[Mapping[str, JSON]]) -> Sequence[str]:
+def _labels(sides: Sequence[ComparedResults]) -> Sequence[str]:
     """The models of a baseline and its candidates; if several are the same, their files, else their roles."""
     models = [str(side["subject_model"]) for side in sides]
     files = _stems([_without_folders(str(side["file"])) for side in sides])
@@ -176,42 +183,43 @@ def _without_provider(labels: Sequence[str]) -> Sequence[str]:
     return tails if all(tails) and len(set(tails)) == len(tails) else labels
 
 
-def _metric_row(name: str, metric: Mapping[str, JSON]) -> tuple[str, ...]:
+def _metric_row(name: str, change: Change) -> tuple[str, ...]:
     return (
         name,
-        format_value(metric["before"], metric["unit"]),
-        format_value(metric["after"], metric["unit"]),
-        "-" if metric["value"] is None else f"{metric['value']:+.2f}{difference_unit(metric['unit'])}",
-        _format_these(metric, 2),
-        format_interval(metric),
-        _format_p(metric["p"]),
-        _format_p(metric["p_adjusted"]),
+        format_value(change.before, change.unit),
+        format_value(change.after, change.unit),
+        _format_difference(change.value, change.unit),
+        _format_limits(change.these, 2),
+        format_interval(change),
+        _format_p(change.p),
+        _format_p(change.p_adjusted),
     )
 
 
-def _narrow_row(name: str, metric: Mapping[str, JSON], digits: int) -> tuple[str, ...]:
+def _narrow_row(name: str, change: Change, digits: int) -> tuple[str, ...]:
     """A row without p values. Limits have `digits` decimals, or 1 if the unit is not percent."""
-    digits = digits if metric["unit"] == "%" else 1
-    difference = "-"
-    if metric["value"] is not None:
-        difference = f"{metric['value']:+.2f}{difference_unit(metric['unit'])}{_significance_mark(metric)}"
-    population = _format_limits(metric, digits) if metric["low"] is not None else "-"
-    figures = (format_value(metric[when], metric["unit"]) for when in ("before", "after"))
-    return (name, *figures, difference, _format_these(metric, digits), population)
+    digits = digits if change.unit == "%" else 1
+    return (
+        name,
+        format_value(change.before, change.unit),
+        format_value(change.after, change.unit),
+        f"{_format_difference(change.value, change.unit)}{_significance_mark(change)}",
+        _format_limits(change.these, digits),
+        _format_limits(change, digits),
+    )
 
 
-def _significance_mark(metric: Mapping[str, JSON]) -> str:
-    return "*" if metric["p_adjusted"] is not None and metric["p_adjusted"] < 0.05 else ""
+def _significance_mark(change: Change) -> str:
+    return "*" if change.p_adjusted is not None and change.p_adjusted < 0.05 else ""
 
 
-def _format_these(metric: Mapping[str, JSON], digits: int) -> str:
-    """The limits in the scope `these`, or `-`: the reasons for missing ones are below the table."""
-    these = metric["these"]
-    return "-" if these["low"] is None else _format_limits(these, digits)
+def _format_difference(value: float | None, unit: str) -> str:
+    return "-" if value is None else f"{value:+.2f}{difference_unit(unit)}"
 
 
-def _format_limits(row: Mapping[str, JSON], digits: int) -> str:
-    return f"{row['low']:+.{digits}f} to {row['high']:+.{digits}f}"
+def _format_limits(row: Change | ChangeOnThese, digits: int) -> str:
+    """The limits, or `-`: the reasons for missing ones are below the table."""
+    return format_limits(row.low, row.high, digits, "+")
 
 
 def format_value(value: float | None, unit: str) -> str:
@@ -224,27 +232,26 @@ def difference_unit(unit: str) -> str:
     return " pp" if unit == "%" else f" {unit}"
 
 
-def format_interval(row: Mapping[str, JSON]) -> str:
+def format_interval(change: Change) -> str:
     """The limits of the interval of a difference, or the reason why there are none."""
-    return _format_limits(row, 2) if row["low"] is not None else f"({row['reason']})"
+    return _format_limits(change, 2) if change.low is not None else f"({change.reason})"
 
 
 def _format_p(value: float | None) -> str:
     return "-" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _headline_unit(comparison: Mapping[str, JSON]) -> str:
+def _headline_unit(comparison: ComparisonFigures) -> str:
     """The unit of the metric by which questions rose and fell."""
-    return next((str(metric["unit"]) for metric in comparison["metrics"].values()), "%")
+    return next((change.unit for change in comparison["metrics"].values()), "%")
 
 
-def largest_moves(comparison: Mapping[str, JSON], way: Way) -> Sequence[Mapping[str, JSON]]:
+def largest_moves(comparison: ComparisonFigures, way: Way) -> Sequence[CaseMove]:
     """The questions whose scores fell or rose most, at most MOST_MOVES of them."""
-    moves: Sequence[Mapping[str, JSON]] = comparison[way]
-    return moves[:MOST_MOVES]
+    return comparison[way][:MOST_MOVES]
 
 
-def move_lines(comparison: Mapping[str, JSON], way: Way) -> list[str]:
+def move_lines(comparison: ComparisonFigures, way: Way) -> list[str]:
     """A heading, and a line for each question whose score fell or rose most."""
     clusters, unit = comparison["clusters"], _headline_unit(comparison)
     if not comparison[way]:
@@ -255,13 +262,13 @@ def move_lines(comparison: Mapping[str, JSON], way: Way) -> list[str]:
     ]
 
 
-def _describe_move(move: Mapping[str, JSON], unit: str) -> str:
+def _describe_move(move: CaseMove, unit: str) -> str:
     sign = "%" if unit == "%" else ""
     figures = f"{move['before']:.1f}{sign} to {move['after']:.1f}{sign}"
     return f"{move['change']:+6.1f}{difference_unit(unit)}  {move['cell']}: {figures}"
 
 
-def side_by_side_rows(comparisons: Sequence[Mapping[str, JSON]]) -> list[tuple[str, ...]]:
+def side_by_side_rows(comparisons: Sequence[ComparisonFigures]) -> list[tuple[str, ...]]:
     """A table of several candidates against one baseline: a row per metric, header first."""
     metrics = dict.fromkeys(name for comparison in comparisons for name in comparison["metrics"])
     candidates = [comparison["candidate"] for comparison in comparisons]
@@ -269,20 +276,20 @@ def side_by_side_rows(comparisons: Sequence[Mapping[str, JSON]]) -> list[tuple[s
     return [head, *(_side_by_side_row(name, comparisons) for name in metrics)]
 
 
-def _side_by_side_row(name: str, comparisons: Sequence[Mapping[str, JSON]]) -> tuple[str, ...]:
-    cells = []
-    for metric in (comparison["metrics"].get(name) for comparison in comparisons):
-        if metric is None or metric["value"] is None:
-            cells.append("-")
-        else:
-            change = f"{metric['value']:+.2f}{_significance_mark(metric)}"
-            cells.append(f"{format_value(metric['after'], metric['unit'])} ({change})")
-    metrics = (comparison["metrics"].get(name) for comparison in comparisons)
-    first: Mapping[str, JSON] = next(filter(None, metrics), {"before": None, "unit": "%"})
-    return (name, format_value(first["before"], first["unit"]), *cells)
+def _side_by_side_row(name: str, comparisons: Sequence[ComparisonFigures]) -> tuple[str, ...]:
+    changes = [comparison["metrics"].get(name) for comparison in comparisons]
+    first = next(filter(None, changes))
+    return (name, format_value(first.before, first.unit), *map(_side_by_side_cell, changes))
 
 
-def report_lines(reports: Sequence[Mapping[str, JSON]], width: int | None = None) -> Iterator[str]:
+def _side_by_side_cell(change: Change | None) -> str:
+    """The figure of a candidate with its difference; `-` without one."""
+    if change is None or change.value is None:
+        return "-"
+    return f"{format_value(change.after, change.unit)} ({change.value:+.2f}{_significance_mark(change)})"
+
+
+def report_lines(reports: Sequence[ReleaseSections], width: int | None = None) -> Iterator[str]:
     """The lines on candidates with one baseline, each given as its sections `comparison`, `trend` and `gate`.
 
     A side-by-side table of several candidates comes first.
@@ -290,7 +297,7 @@ def report_lines(reports: Sequence[Mapping[str, JSON]], width: int | None = None
     return map(printable, _report_lines(reports, width))
 
 
-def _report_lines(reports: Sequence[Mapping[str, JSON]], width: int | None) -> Iterator[str]:
+def _report_lines(reports: Sequence[ReleaseSections], width: int | None) -> Iterator[str]:
     if len(reports) > 1:
         comparisons = [sections["comparison"] for sections in reports]
         mark = next(filter(None, map(_mark, comparisons)), "")
@@ -311,28 +318,28 @@ def _report_lines(reports: Sequence[Mapping[str, JSON]], width: int | None) -> I
             yield ""
 
 
-def _trend_lines(trend: Mapping[str, JSON], width: int | None) -> Iterator[str]:
+def _trend_lines(trend: Trend, width: int | None) -> Iterator[str]:
     """A table of the headline of each release, and its change from the previous one in both scopes."""
     head = (trend["metric"], "figure", "95 % population", "change", "95 % these", "95 % population")
     yield from align([head, *(_release_row(release, trend["unit"]) for release in trend["releases"])], width)
 
 
-def _release_row(release: Mapping[str, JSON], unit: str) -> tuple[str, ...]:
-    change, limits = release["change"], "-"
-    if release["low"] is not None:
-        limits = f"{release['low']:.1f} to {release['high']:.1f}"
-    name = f"{release['subject_model']} {_day(release)}"
-    figure_cells = (name, format_value(release["value"], unit), limits)
-    if change is None or change["value"] is None:
+def _release_row(release: ReleaseFigure, unit: str) -> tuple[str, ...]:
+    change = release["change"]
+    figure_cells = (
+        f"{release['subject_model']} {_day(release)}",
+        format_value(release["value"], unit),
+        format_limits(release["low"], release["high"]),
+    )
+    if change is None or change.value is None:
         return (*figure_cells, "-", "-", "-")
-    difference = f"{change['value']:+.2f}{difference_unit(unit)}"
-    population = "-" if change["low"] is None else _format_limits(change, 1)
-    return (*figure_cells, difference, _format_these(change, 1), population)
+    difference = _format_difference(change.value, unit)
+    return (*figure_cells, difference, _format_limits(change.these, 1), _format_limits(change, 1))
 
 
 def ranking_lines(
     scores: Mapping[str, Mapping[str, float]],
-    correlations: Sequence[Mapping[str, JSON]],
+    correlations: Sequence[RankCorrelation],
     within: Sequence[Mapping[str, JSON]],
     width: int | None = None,
 ) -> Iterator[str]:
@@ -345,11 +352,11 @@ def ranking_lines(
     yield from align([("", *scores), *table], width)
     yield ""
     for row in correlations:
-        value = row["reason"] or f"{row['rho']:+.2f} over {row['models']} models"
-        yield f"rank correlation of {row['first']} and {row['second']}: {value}"
-    for row in within:
-        agreement = row["reason"] or _describe_correlations(row)
-        yield f"{row['aspect']} by {row['first']} and {row['second']}: {agreement}"
+        value = row.reason or f"{row.rho:+.2f} over {row.models} models"
+        yield f"rank correlation of {row.first} and {row.second}: {value}"
+    for two in within:
+        agreement = two["reason"] or _describe_correlations(two)
+        yield f"{two['aspect']} by {two['first']} and {two['second']}: {agreement}"
 
 
 def _format_percent(value: float | None) -> str:

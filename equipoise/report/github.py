@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from equipoise.core.errors import printable
-from equipoise.core.types import JSON
 from equipoise.report.comparison import WAYS, Way, describe_restriction, metric_rows, move_lines
 from equipoise.report.layout import markdown_cell, markdown_table
 from equipoise.report.verdict import VERDICTS, SectionsBySuite, gates_of, suite_rows, worst_verdict
+
+if TYPE_CHECKING:
+    from equipoise.results.document import ComparisonFigures, RuleVerdict, Sections
 
 
 def publish(suites: SectionsBySuite, environment: Mapping[str, str]) -> list[str]:
@@ -43,7 +46,7 @@ def markdown(suites: SectionsBySuite) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _suite_blocks(title: str, sections: Mapping[str, JSON]) -> Iterator[str]:
+def _suite_blocks(title: str, sections: Sections) -> Iterator[str]:
     yield f"## Equipoise: {markdown_cell(title)}"
     for gate in gates_of({title: sections}):
         rule_rows = [("rule", "verdict", "why")]
@@ -56,11 +59,11 @@ def _suite_blocks(title: str, sections: Mapping[str, JSON]) -> Iterator[str]:
         yield from _comparison_blocks(comparison)
 
 
-def _rule_label(ruling: Mapping[str, JSON]) -> str:
+def _rule_label(ruling: RuleVerdict) -> str:
     return str(ruling["rule"]) if ruling["required"] else f"{ruling['rule']} (advisory)"
 
 
-def _comparison_blocks(comparison: Mapping[str, JSON]) -> Iterator[str]:
+def _comparison_blocks(comparison: ComparisonFigures) -> Iterator[str]:
     older, newer = comparison["baseline"], comparison["candidate"]
     names = (newer["subject_model"], older["subject_model"], older["file"])
     candidate, baseline, file = (markdown_cell(str(name)) for name in names)
@@ -73,7 +76,7 @@ def _comparison_blocks(comparison: Mapping[str, JSON]) -> Iterator[str]:
         yield from _move_blocks(comparison, way)
 
 
-def _move_blocks(comparison: Mapping[str, JSON], way: Way) -> Iterator[str]:
+def _move_blocks(comparison: ComparisonFigures, way: Way) -> Iterator[str]:
     """A heading, and a list of the questions whose scores fell or rose most."""
     heading, *questions = map(markdown_cell, move_lines(comparison, way))
     yield heading
@@ -81,7 +84,7 @@ def _move_blocks(comparison: Mapping[str, JSON], way: Way) -> Iterator[str]:
         yield "\n".join(f"- {line.strip()}" for line in questions)
 
 
-def _workflow_commands(title: str, sections: Mapping[str, JSON]) -> Iterator[str]:
+def _workflow_commands(title: str, sections: Sections) -> Iterator[str]:
     """A workflow command per rule: error, warning or notice; an advisory rule is never an error."""
     levels = {"fail": "error", "inconclusive": "warning", "pass": "notice"}
     gate = sections.get("gate")

@@ -7,16 +7,14 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
 from equipoise.core.errors import UserError, printable
-from equipoise.core.types import JSON
 from equipoise.report import outcomes
 from equipoise.report.outcomes import ReportedCase
+from equipoise.report.verdict import SectionsBySuite
 
 _ELEMENTS = {"failed": "failure", "error": "error", "skipped": "skipped"}
 
 
-def write(
-    path: Path, releases: Mapping[str, Mapping[str, Mapping[str, JSON]]], inconclusive: str | None
-) -> None:
+def write(path: Path, releases: Mapping[str, SectionsBySuite], inconclusive: str | None) -> None:
     """Write a test suite for each model, from the sections of its results by suite. Raises UserError."""
     root = Element("testsuites")
     for model, suites in releases.items():
@@ -28,7 +26,7 @@ def write(
         raise UserError(f"--junitxml: {path}: cannot be written ({error.strerror})") from None
 
 
-def cases(suites: Mapping[str, Mapping[str, JSON]], inconclusive: str | None) -> Iterator[ReportedCase]:
+def cases(suites: SectionsBySuite, inconclusive: str | None) -> Iterator[ReportedCase]:
     """A test case for each gate, for each of its rules, and for results that lack runs or scores."""
     for suite, sections in suites.items():
         if gate := sections.get("gate"):

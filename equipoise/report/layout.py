@@ -9,11 +9,15 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, zip_longest
+from typing import TYPE_CHECKING
 
 from wcwidth import wcswidth, wcwidth
 
 from equipoise.core.errors import printable
-from equipoise.core.types import JSON
+from equipoise.core.figures import format_limits
+
+if TYPE_CHECKING:
+    from equipoise.results.document import Estimated
 
 DEFAULT_WIDTH = 80
 """The default width, if the terminal's is unknown."""
@@ -268,11 +272,11 @@ def markdown_cell(text: str) -> str:
 # Figures.
 
 
-def format_estimate(figure: Mapping[str, JSON], unit: str = "", digits: int = 2) -> str:
+def format_estimate(figure: Estimated, unit: str = "", digits: int = 2) -> str:
     """A signed figure with its interval, or with the reason why there is none."""
     if figure["value"] is None:
         return f"unknown ({figure['reason']})"
     value = f"{figure['value']:+.{digits}f}{unit}"
     if figure["low"] is None:
         return f"{value} (no interval: {figure['reason']})"
-    return f"{value} ({figure['low']:+.{digits}f} to {figure['high']:+.{digits}f})"
+    return f"{value} ({format_limits(figure['low'], figure['high'], digits, '+')})"

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from equipoise.core.errors import printable
-from equipoise.core.types import JSON
 from equipoise.report.verdict import VERDICTS
 from equipoise.suites import TESTS
+
+if TYPE_CHECKING:
+    from equipoise.results.document import GateVerdict
 
 CaseOutcome = Literal["passed", "failed", "error", "skipped"]
 _OUTCOMES: Mapping[str, CaseOutcome] = {"pass": "passed", "fail": "failed", "inconclusive": "error"}
@@ -39,7 +41,7 @@ class ReportedCase:
         return f"{TESTS}/test_{self.suite}.py::{printable(self.name)}"
 
 
-def gate_cases(suite: str, gate: Mapping[str, JSON], inconclusive: str | None) -> Iterator[ReportedCase]:
+def gate_cases(suite: str, gate: GateVerdict, inconclusive: str | None) -> Iterator[ReportedCase]:
     """A case for the gate of a suite, then one for each rule.
 
     `inconclusive` is the value of `--gate-inconclusive`. An advisory rule that does not pass is `skipped`.
@@ -66,7 +68,7 @@ def waiting_case(suite: str, why: str) -> ReportedCase:
     return ReportedCase(suite=suite, name="results", outcome="skipped", why=why)
 
 
-def missing_run_cases(suite: str, gate: Mapping[str, JSON]) -> Iterator[ReportedCase]:
+def missing_run_cases(suite: str, gate: GateVerdict) -> Iterator[ReportedCase]:
     """Cases for runs that were not done or have no score, for reports without a case for each run."""
     if gate["left"]:
         yield incomplete_case(suite, f"{gate['left']:,} of {gate['planned']:,} runs were not done")

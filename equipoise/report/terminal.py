@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from equipoise.core.quantities import duration
 from equipoise.core.rules import GATE
 from equipoise.core.settings import FILE
-from equipoise.core.types import JSON
+from equipoise.core.types import Role
 from equipoise.report import added, askers, audit
 from equipoise.report.layout import align, format_estimate
 from equipoise.results.history import NO_SCORES, WITH_UNSCORED
 from equipoise.results.results import Results
 
+if TYPE_CHECKING:
+    from equipoise.results.document import (
+        LanguageConsistency,
+        LanguagePair,
+        Metadata,
+        PanelFigures,
+        RunError,
+        Summary,
+        UntilReached,
+        VarianceParts,
+    )
+
+_ROLES: tuple[Role, ...] = ("subject", "evaluator")
 MOST_ERRORS = 10
 """Maximum number of errors shown."""
 
@@ -71,29 +85,31 @@ def completeness(results: Results) -> str:
     return status if status != WITH_UNSCORED else f"complete, {len(results.errors):,} unscored"
 
 
-def _spending_lines(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Iterator[str]:
+def _spending_lines(metadata: Metadata, wall_seconds: float | None) -> Iterator[str]:
     calls, tokens, cost = metadata["calls"], metadata["tokens"], metadata["cost_usd"]
     estimated = metadata["usage_estimated"]
-    for role in ("subject", "evaluator") if metadata["evaluator_models"] else ("subject",):
+    for role in _ROLES if metadata["evaluator_models"] else _ROLES[:1]:
         used = tokens[role]
         mark = ", partly estimated" if estimated[role] else ""
         price = "" if cost[role] is None else f", {cost[role]:.4f} USD{mark}"
         input_tokens = f"{used['input']:,} tokens in{_describe_cache(metadata, role)}"
         yield f"{role + ':':<11}{input_tokens}, {used['output']:,} out{price}"
-    names = ["made", "replayed", "failed", "retries"]
-    names += [name for name in ("repeated", "batched") if calls.get(name)]
-    counts = ", ".join(f"{calls[name]:,} {name}" for name in names)
-    yield f"calls:     {counts}" + ("" if wall_seconds is None else f"; wall time {duration(wall_seconds)}")
+    counts = [f"{calls['made']:,} made", f"{calls['replayed']:,} replayed"]
+    counts += [f"{calls['failed']:,} failed", f"{calls['retries']:,} retries"]
+    counts += [f"{repeated:,} repeated"] if (repeated := calls.get("repeated")) else []
+    counts += [f"{batched:,} batched"] if (batched := calls.get("batched")) else []
+    wall_time = "" if wall_seconds is None else f"; wall time {duration(wall_seconds)}"
+    yield f"calls:     {', '.join(counts)}{wall_time}"
     endpoints = metadata["endpoints"]
-    if unknown := [role for role, price in cost.items() if price is None and endpoints.get(role) != FILE]:
+    if unknown := [role for role in _ROLES if cost[role] is None and endpoints.get(role) != FILE]:
         yield f"cost:      unknown for {' and '.join(unknown)}: give --price-input and --price-output"
-    for role, count in estimated.items():
-        if count:
+    for role in _ROLES:
+        if count := estimated[role]:
             reason = f"calls without a readable usage: {count:,}"
             yield f"warning:   the {role}'s tokens are partly estimated; {reason}"
 
 
-def _call_lines(metadata: Mapping[str, JSON]) -> Iterator[str]:
+def _call_lines(metadata: Metadata) -> Iterator[str]:
     """Lines on what endpoints did: limits, invalid verdicts, changes of models and of parameters."""
     limits = metadata["limits"]
     if limits["cuts"]:
@@ -111,21 +127,21 @@ def _call_lines(metadata: Mapping[str, JSON]) -> Iterator[str]:
         yield f"parameter: {change['model']}: {change['parameter']} {change['action']} ({change['reason']})"
 
 
-def _describe_cache(metadata: Mapping[str, JSON], role: str) -> str:
+def _describe_cache(metadata: Metadata, role: Role) -> str:
     """A phrase on the prompt tokens that came from a cache, and the cost that this saved."""
     cached = metadata["tokens"][role].get("cached")
     saved = metadata.get("saved_by_cache_usd", {}).get(role)
     return f" ({cached:,} cached, which saved {saved:.4f} USD)" if cached and saved else ""
 
 
-def _error_lines(errors: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
+def _error_lines(errors: Sequence[RunError]) -> Iterator[str]:
     for error in errors[:MOST_ERRORS]:
         yield f"{error['outcome']}: {error['run']}: {error['message']}"
     if len(errors) > MOST_ERRORS:
         yield f"... and {len(errors) - MOST_ERRORS} more under 'errors' in the results"
 
 
-def _missing_runs_line(metadata: Mapping[str, JSON], *, is_part: bool, is_mistake: bool) -> Iterator[str]:
+def _missing_runs_line(metadata: Metadata, *, is_part: bool, is_mistake: bool) -> Iterator[str]:
     missing = metadata["runs_expected"] - metadata["runs_completed"]
     if missing:
         next_step = "; run the same command again: it resumes from here"
@@ -142,7 +158,7 @@ def _missing_runs_line(metadata: Mapping[str, JSON], *, is_part: bool, is_mistak
 # Precision.
 
 
-def precision(summary: Mapping[str, JSON]) -> Iterator[str]:
+def precision(summary: Summary) -> Iterator[str]:
     """Lines on `--until`, variance components, differences between languages, and agreement of the panel."""
     if until := summary.get("until"):
         yield _until_line(until)
@@ -154,7 +170,7 @@ def precision(summary: Mapping[str, JSON]) -> Iterator[str]:
         yield from _panel_lines(panel)
 
 
-def _until_line(until: Mapping[str, JSON]) -> str:
+def _until_line(until: UntilReached) -> str:
     state = "" if until["is_reached"] else "not "
     saved = f"; about {until['calls_saved']:,} calls saved" if until["calls_saved"] else ""
     if until["rule"] == GATE:
@@ -168,7 +184,7 @@ def _until_line(until: Mapping[str, JSON]) -> str:
     )
 
 
-def _variance_lines(variance: Mapping[str, JSON]) -> Iterator[str]:
+def _variance_lines(variance: VarianceParts) -> Iterator[str]:
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in variance["share"].items())
     yield f"variance:  {shares}"
     if variance["advice"]:
@@ -188,7 +204,7 @@ def _describe_assumptions(assumed: Mapping[str, float]) -> str:
     )
 
 
-def _language_lines(consistency: Mapping[str, JSON]) -> Iterator[str]:
+def _language_lines(consistency: LanguageConsistency) -> Iterator[str]:
     unit = " pp" if consistency["unit"] == "percentage points" else f" {consistency['unit']}"
     for index, pair in enumerate(consistency["pairs"]):
         label = "languages:" if index == 0 else ""
@@ -196,11 +212,11 @@ def _language_lines(consistency: Mapping[str, JSON]) -> Iterator[str]:
         yield f"{label:<11}{pair['first']} - {pair['second']}: {difference}"
 
 
-def _describe_p(pair: Mapping[str, JSON]) -> str:
+def _describe_p(pair: LanguagePair) -> str:
     return "" if pair["p_adjusted"] is None else f", p {pair['p_adjusted']:.3f} (Holm)"
 
 
-def _panel_lines(panel: Mapping[str, JSON]) -> Iterator[str]:
+def _panel_lines(panel: PanelFigures) -> Iterator[str]:
     yield f"panel:     Krippendorff's alpha {format_estimate(panel['alpha'])}"
     for row in panel["evaluators"]:
         average = "-" if row["mean"] is None else f"{row['mean']:.2f}"

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from equipoise.core.errors import printable
-from equipoise.core.types import JSON
 from equipoise.report.layout import align
 from equipoise.results.results import Results
 
+if TYPE_CHECKING:
+    from equipoise.results.document import GateVerdict, RuleVerdict, Sections
+
 VERDICTS = {"fail": "FAIL", "inconclusive": "INCONCLUSIVE", "pass": "PASS"}
 """Verdicts as they are shown, the worst first."""
-SECTIONS = ("comparison", "gate")
-"""The sections of results that compare them with others."""
-SectionsBySuite = Mapping[str, Mapping[str, JSON]]
+SectionsBySuite = Mapping[str, "Sections"]
 """Sections of results by suite."""
 
 
-def release_sections(results: Results) -> Mapping[str, JSON]:
+def release_sections(results: Results) -> Sections:
     """The sections of results that compare them with others, as far as there are any."""
-    return {name: results.sections[name] for name in SECTIONS if name in results.sections}
+    sections: Sections = {}
+    if "comparison" in results.sections:
+        sections["comparison"] = results.sections["comparison"]
+    if "gate" in results.sections:
+        sections["gate"] = results.sections["gate"]
+    return sections
 
 
 def lines(suites: SectionsBySuite, width: int | None = None) -> Iterator[str]:
@@ -44,24 +50,24 @@ def _lines(suites: SectionsBySuite, width: int | None) -> Iterator[str]:
         yield from (f"caution:   {text}" for text in gate.get("cautions", ()))
 
 
-def gates_of(suites: SectionsBySuite) -> list[Mapping[str, JSON]]:
+def gates_of(suites: SectionsBySuite) -> list[GateVerdict]:
     """The gates that have rules. A gate without rules has no verdict to show."""
     return [gate for sections in suites.values() if (gate := sections.get("gate")) and gate["rules"]]
 
 
-def worst_verdict(gates: Iterable[Mapping[str, JSON]]) -> str:
+def worst_verdict(gates: Iterable[GateVerdict]) -> str:
     """The verdict on all gates together: the worst of theirs."""
     verdicts = {gate["verdict"] for gate in gates}
     return next(verdict for verdict in VERDICTS if verdict in verdicts)
 
 
-def _describe_missing(gates: Iterable[Mapping[str, JSON]]) -> str:
+def _describe_missing(gates: Iterable[GateVerdict]) -> str:
     """A phrase on the number of runs without a score, which verdicts do not consider; empty if none."""
     missing, planned = map(sum, zip(*map(_missing_and_planned, gates), strict=True))
     return f"; {missing:,} of {planned:,} runs have no score" if missing else ""
 
 
-def _missing_and_planned(gate: Mapping[str, JSON]) -> tuple[int, int]:
+def _missing_and_planned(gate: GateVerdict) -> tuple[int, int]:
     """The numbers of runs without a score, done or not, and of all runs."""
     return gate["unscored"] + gate["left"], gate["planned"]
 
@@ -74,7 +80,7 @@ def suite_rows(suites: SectionsBySuite) -> list[tuple[str, ...]]:
     ]
 
 
-def _suite_row(suite: str, sections: Mapping[str, JSON]) -> tuple[str, ...]:
+def _suite_row(suite: str, sections: Sections) -> tuple[str, ...]:
     gate = sections.get("gate")
     if not gate:
         return suite, "no rules", "-", "-"
@@ -84,7 +90,7 @@ def _suite_row(suite: str, sections: Mapping[str, JSON]) -> tuple[str, ...]:
     return suite, VERDICTS[gate["verdict"]], f"{passed} of {len(required)}", f"{missing:,} of {planned:,}"
 
 
-def ruling_lines(suites: SectionsBySuite) -> Iterator[tuple[Mapping[str, JSON], str]]:
+def ruling_lines(suites: SectionsBySuite) -> Iterator[tuple[RuleVerdict, str]]:
     """Each ruling with its line; in each suite the worst first, and advisory ones last."""
     for suite, sections in suites.items():
         gate, comparison = sections.get("gate"), sections.get("comparison")
@@ -96,5 +102,5 @@ def ruling_lines(suites: SectionsBySuite) -> Iterator[tuple[Mapping[str, JSON], 
             yield ruling, f"{label} {verdict}: {prefix}{ruling['rule']}: {ruling['why']}{mark}"
 
 
-def _rank_of(ruling: Mapping[str, JSON]) -> tuple[bool, int]:
+def _rank_of(ruling: RuleVerdict) -> tuple[bool, int]:
     return not ruling["required"], list(VERDICTS).index(ruling["verdict"])

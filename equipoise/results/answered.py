@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from equipoise.core.types import JSON
+from equipoise.results.document import AnsweredBy, Metadata
 
 MOST_VALUES = 5
 """With more values than this, changes are not reported: some endpoints vary the fingerprint by reply."""
 FIRST_AND_LAST_KEYS = ("first_run", "first_call", "last_call")
 """Keys of a row: the run of its first call, and the ordinals of its first and last call."""
-REPORTED_KEYS = ("response_model", "system_fingerprint", "provider")
+_Reported = Literal["response_model", "system_fingerprint", "provider"]
+REPORTED_KEYS: tuple[_Reported, ...] = ("response_model", "system_fingerprint", "provider")
 """Keys of a row: what the endpoint reported."""
 _OVERLAP_FACTOR = 2
 """How many calls may end out of order at a change, as a multiple of the concurrency."""
@@ -35,7 +38,7 @@ _TOO_MANY = ", too many for a new one to tell of a change"
 """The end of a sentence on values that are too many to show changes."""
 
 
-def sentences(metadata: Mapping[str, JSON]) -> list[str]:
+def sentences(metadata: Metadata) -> list[str]:
     """Sentences on changes while the session ran, and on values too many to show changes; often empty."""
     overlap = _OVERLAP_FACTOR * int(metadata.get("concurrency") or 0)
     return [
@@ -45,12 +48,12 @@ def sentences(metadata: Mapping[str, JSON]) -> list[str]:
     ]
 
 
-def changes(metadata: Mapping[str, JSON]) -> list[str]:
+def changes(metadata: Metadata) -> list[str]:
     """The `sentences` on actual changes, of which readers are warned."""
     return [text for text in sentences(metadata) if not text.endswith(_TOO_MANY)]
 
 
-def _model_sentences(rows: Sequence[Mapping[str, JSON]], overlap: int) -> Iterator[str]:
+def _model_sentences(rows: Sequence[AnsweredBy], overlap: int) -> Iterator[str]:
     models = _values(rows, "response_model")
     yield from _value_sentences("answered as", "names of models", models, overlap)
     for name in models if len(models) <= MOST_VALUES else ():
@@ -87,7 +90,7 @@ def _since_when(value: _Value, first: _Value, overlap: int) -> str:
     return f" ({'from' if is_change else 'side by side, from'} {value.first_run} on)"
 
 
-def _values(rows: Sequence[Mapping[str, JSON]], part: str) -> dict[str, _Value]:
+def _values(rows: Sequence[AnsweredBy], part: _Reported) -> dict[str, _Value]:
     """The values of one part by name, summed over rows; rows without a name are left out."""
     values: dict[str, _Value] = {}
     for row in rows:
@@ -100,7 +103,7 @@ def _values(rows: Sequence[Mapping[str, JSON]], part: str) -> dict[str, _Value]:
     return values
 
 
-def changes_within(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+def changes_within(before: Metadata, after: Metadata) -> list[str]:
     """Sentences on changes while either of two sessions ran."""
     sides = (("baseline", before), ("candidate", after))
     return [f"in the {words}, {text}" for words, side in sides for text in changes(side)]
@@ -116,7 +119,7 @@ def is_valid_row(row: Mapping[str, JSON]) -> bool:
     )
 
 
-def changes_between(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+def changes_between(before: Metadata, after: Metadata) -> list[str]:
     """Sentences on differences between two results, for the models that both of them called."""
     older, newer = _by_model(before), _by_model(after)
     return [
@@ -128,7 +131,7 @@ def changes_between(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> li
 
 
 def _difference(
-    who: str, part: str, before: Sequence[Mapping[str, JSON]], after: Sequence[Mapping[str, JSON]]
+    who: str, part: _Reported, before: Sequence[AnsweredBy], after: Sequence[AnsweredBy]
 ) -> str | None:
     names = [sorted({str(row.get(part)) for row in rows}) for rows in (before, after)]
     if names[0] == names[1] or max(map(len, names)) > MOST_VALUES:
@@ -137,8 +140,8 @@ def _difference(
     return f"{who}: the {words} was {_listed(names[0])}, now {_listed(names[1])}"
 
 
-def _by_model(metadata: Mapping[str, JSON]) -> dict[tuple[str, str], list[Mapping[str, JSON]]]:
-    rows: dict[tuple[str, str], list[Mapping[str, JSON]]] = {}
+def _by_model(metadata: Metadata) -> dict[tuple[str, str], list[AnsweredBy]]:
+    rows: dict[tuple[str, str], list[AnsweredBy]] = {}
     for row in metadata.get("response_models", ()):
         rows.setdefault((row["role"], row["model"]), []).append(row)
     return rows

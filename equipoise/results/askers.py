@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.core.types import JSON, PLACES, Case, has_asker
+from equipoise.results.document import AskedResults, AskedRuns, AskerFigures, LanguageResult, RunError
 from equipoise.results.history import History
 from equipoise.stats import askers
 from equipoise.stats.askers import AskerScale
@@ -25,7 +27,7 @@ def split_history(history: History) -> tuple[History, History | None]:
     return history.snapshot(history.planned.keys() - cued), history.snapshot(cued)
 
 
-def section(cued: History, errors: Sequence[JSON], *, is_running: bool) -> dict[str, JSON]:
+def section(cued: History, errors: Sequence[RunError], *, is_running: bool) -> AskedRuns:
     """The section `askers` of results: status and counts of the runs with a cue, without the runs."""
     return {
         "status": cued.status(is_running=is_running),
@@ -35,13 +37,10 @@ def section(cued: History, errors: Sequence[JSON], *, is_running: bool) -> dict[
     }
 
 
-def with_results(section: Mapping[str, JSON], results: Mapping[str, JSON]) -> dict[str, JSON]:
+def with_results(section: AskedRuns, results: dict[str, LanguageResult]) -> AskedResults:
     """The section as in a file, where the runs come before the errors."""
-    return {
-        **{name: section[name] for name in section if name != "errors"},
-        "results": results,
-        "errors": section["errors"],
-    }
+    without_errors = {name: value for name, value in section.items() if name != "errors"}
+    return cast("AskedResults", {**without_errors, "results": results, "errors": section["errors"]})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +111,10 @@ def summarise(
     plain: Sequence[RunRow],
     cued: Sequence[RunRow],
     settings: Mapping[str, JSON],
-) -> dict[str, JSON]:
+) -> AskerFigures:
     """The part `asker` of a summary: figures with two intervals, and how many replies name who asks."""
     # Imported here: numpy and scipy are slow to load, and only aggregation needs them.
     from equipoise.results import summary
-    from equipoise.stats.metrics import measure
 
     scales = () if suite.asked is None else suite.asked.SCALES
     asker_cells = AskerCells(settings=settings, cells=cells(suite, plain, cued), scales=scales)
@@ -128,14 +126,11 @@ def summarise(
         "outcomes": count_outcomes(cued),
         "names_asker": _naming_counts(cued, settings),
         "metrics": {
-            name: {
-                **summary.figure_json(metric, measure(metric, asker_cells.cells), suite.clusters),
-                "these": summary.interval_on_these(metric, asker_cells.cells),
-            }
+            name: summary.figure(metric, asker_cells.cells, suite.clusters)
             for name, metric in asker_cells.metrics.items()
         },
     }
-    part: dict[str, JSON] = summary.with_cluster_names(summary.to_plain_json(figures), suite.clusters)
+    part: AskerFigures = summary.with_cluster_names(summary.to_plain_json(figures), suite.clusters)
     return part
 
 

@@ -13,9 +13,8 @@ from equipoise.suites import AnySuite
 from equipoise.suites.contract import Audited
 
 if TYPE_CHECKING:
-    from equipoise.judge.anchors import Check
+    from equipoise.judge.anchors import Check, Judged
     from equipoise.results.document import (
-        AnchorNumber,
         AuditedModel,
         AuditFigures,
         CheckFigures,
@@ -35,7 +34,7 @@ class Conclusions(TypedDict):
 
     checks: list[CheckFigures]
     lean_by_language: dict[str, CheckFigures]
-    judged: list[AnchorNumber]
+    judged: list[Judged]
 
 
 def figures(suite: AnySuite, history: History, *, is_running: bool = False) -> dict[str, AuditFigures | None]:
@@ -86,12 +85,12 @@ def _audit_figures(
     }
 
 
-def _group_by_text(judged: Sequence[AnchorNumber]) -> list[JudgedAnchor]:
-    texts: dict[tuple[str, ...], Any] = {}
-    rows: Sequence[Mapping[str, Any]] = judged
-    for row in rows:
-        about = {name: row[name] for name in _TEXT_KEYS}
-        texts.setdefault(tuple(about.values()), {**about, "scores": []})["scores"].append(row["score"])
+def _group_by_text(judged: Sequence[Judged]) -> list[JudgedAnchor]:
+    texts: dict[tuple[str | None, ...], JudgedAnchor] = {}
+    for row in judged:
+        text = (row.topic, row.language, row.kind, row.host, row.aspect)
+        about = cast("JudgedAnchor", {**dict(zip(_TEXT_KEYS, text, strict=True)), "scores": []})
+        texts.setdefault(text, about)["scores"].append(row.score)
     return list(texts.values())
 
 
@@ -128,7 +127,7 @@ def journal_audit(
     is_complete = len(lines) == len(names)
     conclusions: Conclusions = {"checks": [], "lean_by_language": {}, "judged": []}
     if is_complete and not is_running:
-        judged: Any = list(chain.from_iterable(line.judged for line in lines))
+        judged = list(chain.from_iterable(line.judged for line in lines))
         conclusions = conclude(suite.audit, judged, plan.order)
     return {
         "state": "complete" if is_complete else "incomplete",
@@ -148,15 +147,13 @@ def journal_audit(
     }
 
 
-def conclude(audited: Audited, judged: Sequence[AnchorNumber], order: Sequence[Sequence[str]]) -> Conclusions:
+def conclude(audited: Audited, judged: Sequence[Judged], order: Sequence[Sequence[str]]) -> Conclusions:
     """The checks of a complete audit, from all verdicts of one evaluator; `order` is that of the plan."""
     # Imported here: numpy and scipy are slow to load.
-    from equipoise.judge.anchors import Judged
     from equipoise.judge.checks import lean_by_language
 
-    rows = [Judged(**row) for row in judged]
-    checks = audited.checks(rows, [(above, below) for above, below in order])
-    leans = lean_by_language(rows, audited.MIRRORS)
+    checks = audited.checks(judged, [(above, below) for above, below in order])
+    leans = lean_by_language(judged, audited.MIRRORS)
     return {
         "checks": [_check_figures(check) for check in checks],
         "lean_by_language": {language: _check_figures(check) for language, check in leans.items() if check.n},

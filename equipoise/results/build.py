@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from operator import attrgetter
+from typing import cast
 
 from equipoise.core import json_io
 from equipoise.core.records import Record
@@ -18,7 +19,7 @@ from equipoise.core.settings import FILE, Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.results import answered, askers, audits, cautions, rows, sections
-from equipoise.results.document import SCHEMA_VERSION
+from equipoise.results.document import SCHEMA_VERSION, Metadata, RunError, Sections, Summary
 from equipoise.results.history import History, Status
 from equipoise.results.lines import LearnedLine, LimitLine, SessionLine
 from equipoise.results.results import Results
@@ -48,7 +49,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     results = Results(
         suite=suite,
         metadata=metadata,
-        summary={**summary, **statistics},
+        summary=cast("Summary", {**summary, **statistics}),
         rows=run_rows,
         errors=errors,
         sections={"audit": audits.figures(suite, history, is_running=is_running)},
@@ -56,7 +57,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     if cued is not None:
         results = _with_askers(results, scale, cued, is_running=is_running)
     added = {} if is_running else _sections(history, metadata["verdicts_sha256"])
-    return replace(results, sections={**results.sections, **added})
+    return replace(results, sections=cast("Sections", {**results.sections, **added}))
 
 
 def _with_askers(plain: Results, scale: Scale, cued: History, *, is_running: bool) -> Results:
@@ -71,16 +72,11 @@ def _with_askers(plain: Results, scale: Scale, cued: History, *, is_running: boo
     indices |= {row.question.key: row.question.index for row in cued_rows}
     errors = [_error_json(suite.question(record.case), record, indices) for record in unscored]
     section = askers.section(cued, errors, is_running=is_running)
-    figures = (
-        {}
-        if is_running
-        else {"asker": askers.summarise(suite, plain.rows, cued_rows, cued.settings["asker"])}
-    )
+    summary = plain.summary.copy()
+    if not is_running:
+        summary["asker"] = askers.summarise(suite, plain.rows, cued_rows, cued.settings["asker"])
     return replace(
-        plain,
-        cued_rows=cued_rows,
-        summary={**plain.summary, **figures},
-        sections={**plain.sections, "askers": section},
+        plain, cued_rows=cued_rows, summary=summary, sections={**plain.sections, "askers": section}
     )
 
 
@@ -119,12 +115,10 @@ def _savings(history: History) -> dict[str, int]:
     return {"runs_planned": history.settings["runs"], "runs_left_out": left_out, "calls_saved": calls}
 
 
-def _metadata(
-    suite: str, scale: Scale, history: History, records: list[Record], status: Status
-) -> dict[str, JSON]:
+def _metadata(suite: str, scale: Scale, history: History, records: list[Record], status: Status) -> Metadata:
     last = history.sessions[-1]
     languages = list(dict.fromkeys(history.planned.values()))
-    return {
+    metadata = {
         "schema_version": SCHEMA_VERSION,
         "suite": suite,
         "status": status,
@@ -150,6 +144,7 @@ def _metadata(
         **_usage_and_cost(history.totals, history.sessions),
         "verdicts_sha256": verdicts_digest(records),
     }
+    return cast("Metadata", metadata)
 
 
 def verdicts_digest(records: Sequence[Record]) -> str:
@@ -178,7 +173,8 @@ def _reported_models(totals: Totals, concurrency: int) -> dict[str, JSON]:
         for (role, model, response_model, fingerprint, provider), calls in totals.reported.items()
     ]
     section = {"response_models": sorted(models, key=lambda row: [str(value) for value in row.values()])}
-    return {**section, "answered": answered.sentences({**section, "concurrency": concurrency})}
+    metadata = cast("Metadata", {**section, "concurrency": concurrency})
+    return {**section, "answered": answered.sentences(metadata)}
 
 
 def _verdict_counts(records: list[Record]) -> dict[str, JSON]:
@@ -288,7 +284,7 @@ def _difference(minuend: float | None, subtrahend: float | None) -> float | None
     return None if minuend is None or subtrahend is None else round(minuend - subtrahend, 6)
 
 
-def _error_json(question: QuestionRow, record: Record, indices: Mapping[str, int]) -> dict[str, JSON]:
+def _error_json(question: QuestionRow, record: Record, indices: Mapping[str, int]) -> RunError:
     invalid_answers = [text for verdict in record.verdicts for text in verdict.raw]
     return {
         "run": record.id,

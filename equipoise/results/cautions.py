@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from equipoise.core.types import JSON
+from equipoise.results.document import Metadata
 from equipoise.results.totals import Totals
 
 
@@ -27,7 +27,7 @@ def _runs_have(count: int) -> str:
     return "run has" if count == 1 else "runs have"
 
 
-def of_both(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+def of_both(before: Metadata, after: Metadata) -> list[str]:
     """The sentences in the metadata of two results that are compared."""
     sides = (("baseline", before), ("candidate", after))
     return [f"in the {words}, {text}" for words, side in sides for text in side.get("cautions", ())]

@@ -10,13 +10,14 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
 
+from equipoise.core.figures import Change, Count, Figure
 from equipoise.core.records import Outcome
 from equipoise.core.rows import EvaluatorTranscript, VerdictRow
 from equipoise.core.types import JSON, Form, Message, Place
+from equipoise.judge.anchors import Judged
 
 SCHEMA_VERSION = 1
 """The version of the schema, which is also that of `Metadata.schema_version`."""
-Count = Annotated[int, Meta(ge=0)]
 
 
 class OutcomeCounts(TypedDict, total=False):
@@ -345,7 +346,7 @@ class Summary(TypedDict):
 
     outcomes: Annotated[OutcomeCounts, Meta(description="Runs by how they ended")]
     metrics: NotRequired[
-        Annotated[dict[str, MetricFigures], Meta(description="Figures with intervals, the headline first")]
+        Annotated[dict[str, Figure], Meta(description="Figures with intervals, the headline first")]
     ]
     variance: NotRequired[
         Annotated[
@@ -387,12 +388,12 @@ class AskerFigures(TypedDict):
         dict[str, Naming], Meta(description="By side, replies that repeat the cue about who asks")
     ]
     metrics: Annotated[
-        dict[str, MetricFigures],
+        dict[str, Figure],
         Meta(description="Figures with intervals, in percentage points; shares of answers that change in %"),
     ]
 
 
-class Interval(TypedDict):
+class Estimated(TypedDict):
     """A figure with its 95 % interval; `n` counts clusters, and `reason` says why there is no interval."""
 
     value: float | None
@@ -401,42 +402,6 @@ class Interval(TypedDict):
     high: float | None
     n: Count
     reason: str | None
-
-
-class IntervalOnThese(TypedDict):
-    """The interval on these very questions, where only runs vary."""
-
-    se: float | None
-    low: float | None
-    high: float | None
-    n: Count
-    reason: str | None
-
-
-class MetricFigures(TypedDict):
-    """A metric, with its interval over clusters and on these very questions."""
-
-    value: Annotated[float | None, Meta(description="The figure; null with a reason")]
-    se: Annotated[float | None, Meta(description="Standard error")]
-    low: Annotated[float | None, Meta(description="Lower end of the interval")]
-    high: Annotated[float | None, Meta(description="Upper end")]
-    n: Annotated[Count, Meta(description="Clusters that the figure rests on")]
-    reason: Annotated[str | None, Meta(description="Why there is no figure or no interval")]
-    unit: Annotated[str, Meta(description="%, pp, points ...")]
-    kind: Annotated[
-        Literal["mean", "balance", "rate", "ratio", "gap", "lift", "count"],
-        Meta(description="How the figure is computed"),
-    ]
-    higher_is_better: Annotated[bool | None, Meta(description="null where neither direction is better")]
-    clusters: Annotated[str, Meta(description="What clusters are called")]
-    confidence: Annotated[float, Meta(description="Confidence level of the interval, 0..1")]
-    caution: NotRequired[Annotated[str, Meta(description="Why the figure does not prove evenness")]]
-    by_run: NotRequired[Annotated[list[float | None], Meta(description="The figure of each run")]]
-    run_mean: NotRequired[Annotated[float | None, Meta(description="Mean over runs")]]
-    run_sd: NotRequired[Annotated[float | None, Meta(description="Population SD over runs")]]
-    these: Annotated[
-        IntervalOnThese, Meta(description="The interval on these very questions, where only runs vary")
-    ]
 
 
 class DesignCounts(TypedDict):
@@ -518,10 +483,44 @@ class LanguageConsistency(TypedDict):
     """How alike languages score. `mean_spread`: mean over questions of highest minus lowest language."""
 
     unit: str
-    mean_spread: Interval
+    mean_spread: Estimated
     pairs: list[LanguagePair]
     largest_gaps: list[LanguageGap]
     questions: dict[str, QuestionSpread]
+
+
+class EvaluatorLean(TypedDict):
+    """An evaluator's mean score in points, and its difference from the others on the `units` of both."""
+
+    evaluator: str
+    mean: float | None
+    difference: Estimated
+    units: Count
+
+
+class AlphaFigure(TypedDict):
+    """Krippendorff's alpha; `metric`: how far two scores count as apart."""
+
+    metric: str
+    value: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+    n: Count
+    reason: str | None
+
+
+class PairKappa(TypedDict):
+    """The weighted kappa of two evaluators."""
+
+    first: str
+    second: str
+    value: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+    n: Count
+    reason: str | None
 
 
 class PanelFigures(TypedDict):
@@ -532,11 +531,11 @@ class PanelFigures(TypedDict):
     `without`: by evaluator, the headlines as they would be without it.
     """
 
-    evaluators: list[dict[str, JSON]]
-    alpha: dict[str, JSON]
-    kappas: list[dict[str, JSON]]
+    evaluators: list[EvaluatorLean]
+    alpha: AlphaFigure
+    kappas: list[PairKappa]
     by_language: dict[str, dict[str, float | None]]
-    without: dict[str, dict[str, dict[str, JSON]]]
+    without: dict[str, dict[str, Estimated]]
 
 
 class InterimLook(TypedDict):
@@ -549,7 +548,7 @@ class InterimLook(TypedDict):
     half_width: NotRequired[float | None]
     n: NotRequired[Count]
     reason: NotRequired[str | None]
-    verdicts: NotRequired[dict[str, JSON] | list[JSON] | None]
+    verdicts: NotRequired[dict[str, str]]
 
 
 class UntilReached(TypedDict):
@@ -638,7 +637,7 @@ class ComparisonFigures(TypedDict):
     unit: str
     confidence: float
     clusters: str
-    metrics: dict[str, dict[str, JSON]]
+    metrics: dict[str, Change]
     fell: list[CaseMove]
     rose: list[CaseMove]
     cases: Annotated[Count, Meta(description="Cases in both results, which are compared")]
@@ -709,9 +708,9 @@ class GapParts(TypedDict):
 
     first: str
     second: str
-    gap: Interval
-    said: Interval
-    judged: Interval
+    gap: Estimated
+    said: Estimated
+    judged: Estimated
 
 
 class TranslationJudge(TypedDict):
@@ -790,9 +789,9 @@ class PairAgreement(TypedDict):
     same: Annotated[
         float | None, Meta(description="Percentage of these replies to which both gave the same score")
     ]
-    kappa: Interval
+    kappa: Estimated
     weighted_kappa: Annotated[
-        Interval | None, Meta(description="With quadratic weights; null for categories")
+        Estimated | None, Meta(description="With quadratic weights; null for categories")
     ]
 
 
@@ -829,6 +828,16 @@ class LabelledRun(TypedDict):
     ]
 
 
+class CorrectedInterval(TypedDict):
+    """The interval of a corrected figure; `n` counts labels."""
+
+    se: float | None
+    low: float | None
+    high: float | None
+    n: Count
+    reason: str | None
+
+
 class CorrectedFigure(TypedDict):
     """A metric as judged, and as people's labels correct it."""
 
@@ -837,10 +846,8 @@ class CorrectedFigure(TypedDict):
     unit: str
     weight: Annotated[float, Meta(description="Weight of the judge in the estimate: the tuned slope")]
     labels: Annotated[Count, Meta(description="Labelled replies that it rests on")]
-    these: Annotated[IntervalOnThese, Meta(description="Interval on these very replies; `n` counts labels")]
-    population: Annotated[
-        IntervalOnThese, Meta(description="Interval for questions like these; `n` counts labels")
-    ]
+    these: Annotated[CorrectedInterval, Meta(description="Interval on these very replies")]
+    population: Annotated[CorrectedInterval, Meta(description="Interval for questions like these")]
     is_larger: Annotated[
         bool, Meta(description="Whether the corrected figure lies outside of the judge's own interval")
     ]
@@ -966,20 +973,6 @@ class CheckFigures(TypedDict):
     ]
 
 
-class AnchorNumber(TypedDict):
-    """One number of a verdict on an anchor with its bounds, in points of 100; null if it was not valid."""
-
-    topic: str
-    language: str
-    kind: str
-    repeat: int
-    score: float | None
-    low: float
-    high: float
-    host: str | None
-    aspect: str
-
-
 class EvaluatorAudit(TypedDict):
     """The audit of one evaluator with each of its verdicts; results show it as `AuditFigures`.
 
@@ -1000,7 +993,7 @@ class EvaluatorAudit(TypedDict):
     system_prompt: str | None
     checks: list[CheckFigures]
     lean_by_language: dict[str, CheckFigures]
-    judged: list[AnchorNumber]
+    judged: list[Judged]
 
 
 class KeptAudit(EvaluatorAudit):
@@ -1126,8 +1119,8 @@ class RunError(TypedDict):
     ]
 
 
-class AskedResults(TypedDict):
-    """The runs with a cue about who asks; only figures about askers use them."""
+class AskedRuns(TypedDict):
+    """How many runs with a cue about who asks there are, and the errors among them."""
 
     status: Annotated[
         Literal["complete", "complete_with_unscored", "interrupted", "no_scores", "running"],
@@ -1135,8 +1128,24 @@ class AskedResults(TypedDict):
     ]
     runs_expected: Count
     runs_completed: Count
-    results: Annotated[dict[str, LanguageResult], Meta(description="Results by language, as for plain runs")]
     errors: Annotated[list[RunError], Meta(description="Every run without a score")]
+
+
+class AskedResults(AskedRuns):
+    """The runs with a cue about who asks; only figures about askers use them."""
+
+    results: Annotated[dict[str, LanguageResult], Meta(description="Results by language, as for plain runs")]
+
+
+class Sections(TypedDict, total=False):
+    """The parts of results beside metadata, summary, runs and errors, by their key in the file."""
+
+    audit: dict[str, AuditFigures | None]
+    askers: AskedRuns
+    comparison: ComparisonFigures
+    gate: GateVerdict
+    backtranslation: BackTranslation
+    people: PeopleScores
 
 
 class Document(TypedDict):

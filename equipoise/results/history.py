@@ -11,7 +11,7 @@ from copy import copy
 from itertools import chain
 from pathlib import Path
 from sys import intern
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
@@ -158,7 +158,7 @@ class History:
                 self.anchors[line.run] = line
             case KeptAuditLine():
                 # The line has checked that this is an audit.
-                self.kept_audits[line.audit["evaluator"]] = cast("KeptAudit", line.audit)
+                self.kept_audits[line.audit["evaluator"]] = line.audit
 
     def _add_session(self, start: int, line: SessionLine) -> None:
         self.plans.add(line)
@@ -349,7 +349,7 @@ class History:
 
     def records(self) -> list[Record]:
         """The records of planned runs in the order of the plan, with one copy of each case."""
-        cases: dict[str, dict[str, JSON]] = {}
+        cases: dict[str, Mapping[str, JSON]] = {}
         records = []
         for line in self.record_lines():
             case = cases.setdefault(line.record.case["id"], line.record.case)

@@ -6,6 +6,7 @@ Only offsets are held in memory.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from sys import intern
 from typing import overload
@@ -67,21 +68,13 @@ class Calls:
         """The record in a journal line, with `case` as its case if given. Transcripts are read on use."""
         starts = self.starts(line.calls)
         subject, evaluators = (LazyTranscripts(self, tuple(offsets.values())) for offsets in starts.values())
-        content = line.record
-        return Record(
-            case=content.case if case is None else case,
-            run=content.run,
-            outcome=content.outcome,
-            score=content.score,
-            percent=content.percent,
-            error=content.error,
-            verdicts=tuple(map(_with_interned_name, content.verdicts)),
+        record = line.record
+        return replace(
+            record,
+            case=record.case if case is None else case,
+            verdicts=tuple(map(_with_interned_name, record.verdicts)),
             # Many suites have none: one empty mapping for all of them.
-            details=content.details or _NO_DETAILS,
-            latency=content.latency,
-            queued=content.queued,
-            asker=content.asker,
-            names_asker=content.names_asker,
+            details=record.details or _NO_DETAILS,
             subject=subject,
             evaluators=evaluators,
         )
@@ -89,13 +82,7 @@ class Calls:
 
 def _with_interned_name(verdict: Verdict) -> Verdict:
     """A copy of the verdict whose evaluator's name is interned, to save memory."""
-    return Verdict(
-        evaluator=intern(verdict.evaluator),
-        fields=verdict.fields,
-        attempts=verdict.attempts,
-        error=verdict.error,
-        raw=verdict.raw,
-    )
+    return replace(verdict, evaluator=intern(verdict.evaluator))
 
 
 class LazyTranscripts(Sequence[Transcript]):

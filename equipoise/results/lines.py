@@ -12,11 +12,11 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from equipoise.core import json_io
-from equipoise.core.records import Outcome, Verdict
-from equipoise.core.types import JSON, Call, Cue, Exchange, Message, Reply, Role, Transcript
+from equipoise.core.records import Number, Record
+from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role, Transcript
+from equipoise.judge.anchors import Judged
+from equipoise.results.document import KeptAudit
 
-Number = int | float
-"""A number whose type is preserved when it is written again: 4 does not become 4.0."""
 PositiveCount = Annotated[int, Meta(ge=1)]
 
 
@@ -165,38 +165,19 @@ class LookLine(_Line, frozen=True, kw_only=True, tag="look"):
         return content
 
 
-class RecordContent(Struct, frozen=True, kw_only=True):
-    """The record of a run as `Record.to_json` writes it."""
-
-    case: dict[str, Any]
-    run: int
-    outcome: Outcome
-    score: Number | bool | None
-    percent: Number | bool | None
-    error: str | None
-    verdicts: tuple[Verdict, ...]
-    details: dict[str, Any]
-    latency: Number
-    queued: Number
-    asker: Cue | None = None
-    names_asker: bool | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("id", "language", "area"):
-            if not isinstance(self.case.get(name), str):
-                raise ValueError(f"a case without its {name}")
-
-
 class RecordLine(_Line, frozen=True, kw_only=True, tag="record"):
     """The end of a run: its record, and the ids of its calls."""
 
     session: str
     run: str
     calls: tuple[str, ...]
-    record: RecordContent
+    record: Record
 
     def __post_init__(self) -> None:
         round_of(self.run)
+        for name in ("id", "language", "area"):
+            if not isinstance(self.record.case.get(name), str):
+                raise ValueError(f"a case without its {name}")
 
 
 class AuditLine(_Line, frozen=True, kw_only=True, tag="audit"):
@@ -209,91 +190,30 @@ class AuditLine(_Line, frozen=True, kw_only=True, tag="audit"):
     anchors: Annotated[dict[str, PositiveCount], Meta(min_length=1)]
 
 
-class JudgedContent(Struct, frozen=True, kw_only=True):
-    """One score of a verdict on an anchor, None if it was invalid, with the properties of the anchor."""
-
-    topic: str
-    language: str
-    kind: str
-    repeat: Number
-    score: Number | None
-    low: Number
-    high: Number
-    host: str | None
-    aspect: str
-
-
 class AnchorLine(_Line, frozen=True, kw_only=True, tag="anchor"):
     """An evaluator's verdict on an anchor.
 
-    `run` is the verdict's name, `at` its time in ISO 8601. `judged` has rows like JudgedContent. `seen` has
-    each model that answered, with fingerprint and provider.
+    `run` is the verdict's name, `at` its time in ISO 8601. `judged` has the numbers of the verdict. `seen`
+    has each model that answered, with fingerprint and provider.
     """
 
     session: str
     run: str
     evaluator: str
     at: str
-    judged: tuple[dict[str, Any], ...]
+    judged: tuple[Judged, ...]
     seen: tuple[tuple[str | None, str | None, str | None], ...]
     calls: tuple[str, ...]
 
     def __post_init__(self) -> None:
         datetime.fromisoformat(self.at)
-        msgspec.convert(self.judged, tuple[JudgedContent, ...])
-
-
-class CheckContent(Struct, frozen=True, kw_only=True):
-    """One check of an audit: a figure with its interval, and whether it is a fault."""
-
-    name: Annotated[str, Meta(min_length=1)]
-    unit: str
-    worse: str
-    value: Number | None
-    low: Number | None
-    high: Number | None
-    n: Number
-    sound: Number
-    tolerance: Number
-    is_fault: bool
-    is_by_chance: bool
-    reason: str | None
-
-
-class AnsweredContent(Struct, frozen=True, kw_only=True):
-    """The model that answered, as the endpoint reported it."""
-
-    response_model: str | None
-    system_fingerprint: str | None
-
-
-class AuditContent(Struct, frozen=True, kw_only=True):
-    """One evaluator's audit, as it is saved for later sessions."""
-
-    evaluator: str
-    finished: str
-    extent: str
-    rubric_version: str
-    rubric_hash: str
-    anchors_hash: str
-    verdicts: int
-    planned: int
-    system_prompt: str | None
-    sampling: dict[str, Any]
-    response_models: tuple[AnsweredContent, ...]
-    checks: tuple[CheckContent, ...]
-    lean_by_language: dict[str, CheckContent]
-    judged: tuple[JudgedContent, ...]
 
 
 class KeptAuditLine(_Line, frozen=True, kw_only=True, tag="kept_audit"):
-    """An earlier audit of an evaluator, copied from its file; it has the fields of AuditContent."""
+    """An earlier audit of an evaluator, copied from its file."""
 
     session: str
-    audit: dict[str, Any]
-
-    def __post_init__(self) -> None:
-        msgspec.convert(self.audit, AuditContent)
+    audit: KeptAudit
 
 
 class SectionLine(_Line, frozen=True, kw_only=True, tag="section"):

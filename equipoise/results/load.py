@@ -78,21 +78,6 @@ def load_without_transcripts(path: Path) -> Results:
     return _load(path, has_transcripts=False)
 
 
-def find_results_file(path: Path, suite: str) -> Path | None:
-    """The results file of a suite: `path` itself, or if a folder, its file named after the suite.
-
-    None if a folder has no such file. Raises UserError if it has several.
-    """
-    if not path.is_dir():
-        return path
-    exact = path / f"{suite}.json"
-    files = [exact] if exact.is_file() else sorted(path.glob(f"*.{suite}.json"))
-    if len(files) > 1:
-        names = ", ".join(file.name for file in files)
-        raise UserError(f"{path}: has several results of {suite} ({names}); name one of them {exact.name}")
-    return files[0] if files else None
-
-
 def _load(path: Path, *, has_transcripts: bool, reader: ObjectReader | None = None) -> Results:
     if path.is_dir():
         raise UserError(f"{path}: is a folder; name the results files in it")
@@ -117,7 +102,7 @@ def _load(path: Path, *, has_transcripts: bool, reader: ObjectReader | None = No
         refuse_infinite(data)
         metrics = results.suite.metrics(results.cells)
         refuse_impossible_cells(results.cells, metrics)
-        doubt = contradiction(data.get("summary", {}), metrics, results.cells, results.rows)
+        doubt = contradiction(results.summary, metrics, results.cells, results.rows)
     except DAMAGE as error:
         if isinstance(error, ImpossibleValueError):
             raise UserError(f"{path}: is damaged: {error}") from None

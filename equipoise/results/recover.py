@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,9 +10,9 @@ from pathlib import Path
 from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
-from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric
 from equipoise.results import build, journal, store
+from equipoise.results.document import Sections
 from equipoise.results.history import History
 from equipoise.results.lines import SessionLine
 from equipoise.results.results import Results
@@ -20,7 +20,7 @@ from equipoise.results.schema import DAMAGE
 from equipoise.results.store import Files, Lock
 from equipoise.suites import AnySuite
 
-FurtherSections = Callable[[Results], Mapping[str, JSON]]
+FurtherSections = Callable[[Results], Sections]
 """Returns sections that are made from the results, such as the comparison."""
 
 
@@ -33,7 +33,7 @@ class Recovered:
     warnings: tuple[str, ...]
 
 
-def _no_sections(results: Results) -> Mapping[str, JSON]:
+def _no_sections(results: Results) -> Sections:
     """No further sections."""
     return {}
 

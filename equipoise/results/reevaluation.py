@@ -15,7 +15,7 @@ from typing import get_type_hints
 
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, UserError
-from equipoise.core.records import Score, Verdict
+from equipoise.core.records import Record, Score, Verdict
 from equipoise.core.settings import Sampling
 from equipoise.core.types import JSON, Ask, Call, Case, Cue, Exchange, Reply, Role
 from equipoise.judge.judge import Evaluator, Panel
@@ -23,7 +23,7 @@ from equipoise.judge.rubric import Rubric
 from equipoise.models.model import Subject
 from equipoise.results import journal
 from equipoise.results.history import History
-from equipoise.results.lines import RecordContent, SessionLine
+from equipoise.results.lines import SessionLine
 from equipoise.suites import AnySuite
 from equipoise.suites.shared_options import LABEL_SAMPLES
 
@@ -126,7 +126,7 @@ def _sampling(settings: Mapping[str, JSON], role: Role) -> Sampling:
     return Sampling(**settings[f"{role}_sampling"], system_prompt=settings[f"{role}_system_prompt"])
 
 
-def _agrees(record: RecordContent, score: Score, *, lacks_reply: bool) -> bool:
+def _agrees(record: Record, score: Score, *, lacks_reply: bool) -> bool:
     """Whether a score is the record's.
 
     If a call lacks its reply because it failed, the record may be an error, and its details may differ.

@@ -5,16 +5,19 @@ Everything that shows, compares or exports results reads this value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, cast
 from uuid import UUID
 
+import msgspec
+
 from equipoise import suites
+from equipoise.core.figures import Change, Figure
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
@@ -22,15 +25,19 @@ from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.results import askers, rows, schema
 from equipoise.results.askers import AskerCells
-from equipoise.results.figure import Figure, figure_of
+from equipoise.results.document import (
+    AskedRuns,
+    AuditFigures,
+    ComparedResults,
+    Metadata,
+    PeopleScores,
+    RunError,
+    Sections,
+    Summary,
+    UntilReached,
+)
 from equipoise.results.rows import ObjectReader
 from equipoise.suites import AnySuite
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-
-    from equipoise.results.document import AuditFigures
 
 _OWN_KEYS = ("metadata", "summary", "results", "errors")
 """The keys of a results file that are no sections."""
@@ -63,12 +70,12 @@ class Results:
     """
 
     suite: AnySuite
-    metadata: Mapping[str, JSON]
-    summary: Mapping[str, JSON]
+    metadata: Metadata
+    summary: Summary
     rows: Sequence[RunRow] = ()
     cued_rows: Sequence[RunRow] = ()
-    errors: Sequence[Mapping[str, JSON]] = ()
-    sections: Mapping[str, JSON] = field(default_factory=dict)
+    errors: Sequence[RunError] = ()
+    sections: Sections = field(default_factory=Sections)
     path: Path | None = None
     file: str = ""
     digest: str | None = None
@@ -120,18 +127,17 @@ class Results:
         return Scale(low=scale["low"], high=scale["high"], levels={})
 
     @property
-    def until(self) -> Mapping[str, JSON] | None:
+    def until(self) -> UntilReached | None:
         """How `--until` ended the session; None without it."""
         return self.summary.get("until")
 
     @property
     def audits(self) -> Mapping[str, AuditFigures | None]:
         """The audit of each evaluator; None if there is none."""
-        audits: Mapping[str, AuditFigures | None] = self.sections.get("audit", {})
-        return audits
+        return self.sections.get("audit", {})
 
     @property
-    def people(self) -> Mapping[str, JSON] | None:
+    def people(self) -> PeopleScores | None:
         """The labels of people, if there are any."""
         return self.sections.get("people")
 
@@ -151,19 +157,18 @@ class Results:
     def metrics(self) -> Mapping[str, Figure]:
         """The figures by name, the headline first; they are computed if the file has none."""
         with self._reading():
-            metrics = self.summary.get("metrics")
-            if metrics is None:
-                from equipoise.results.summary import summarise
+            if "metrics" in self.summary:
+                return self.summary["metrics"]
+            from equipoise.results.summary import summarise
 
-                metrics = summarise(self.suite, self.rows, self.scale)["metrics"]
-            return {name: figure_of(name, metric) for name, metric in metrics.items()}
+            metrics: Mapping[str, Figure] = summarise(self.suite, self.rows, self.scale)["metrics"]
+            return metrics
 
     @cached_property
     def asker(self) -> Mapping[str, Figure]:
         """The figures about who asks, by name; empty without `--asker`."""
         with self._reading():
-            metrics = self.summary.get("asker", {}).get("metrics", {})
-            return {name: figure_of(name, metric) for name, metric in metrics.items()}
+            return self.summary["asker"]["metrics"] if "asker" in self.summary else {}
 
     @cached_property
     def table(self) -> Sequence[Sequence[str]]:
@@ -171,25 +176,18 @@ class Results:
         with self._reading("has no table: its session has not ended, or another tool wrote it"):
             return self.suite.table(self.summary)
 
-    def runs(self) -> Iterator[RunRow]:
-        """Every run without a cue about who asks, in the order of the file."""
-        return iter(self.rows)
-
-    def asked(self) -> Iterator[RunRow]:
-        """Every run with a cue about who asks, which is its `asker`; none without `--asker`."""
-        return iter(self.cued_rows)
-
-    def to_polars(self) -> polars.DataFrame:
-        """One row a run; docs/exports.md describes the columns. Needs polars."""
+    def figures(self) -> dict[str, list[Any]]:
+        """All figures with their intervals, one row each, by column; for a data frame."""
         from equipoise.results import table
 
-        return table.to_polars([self])
+        return table.figures([self])
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """The same as `to_polars`, as a pandas data frame. Needs pandas."""
+    def runs(self) -> dict[str, list[Any]]:
+        """All runs without a cue about who asks, one row each, by column; for a data frame."""
         from equipoise.results import table
 
-        return table.to_pandas([self])
+        with self._reading():
+            return table.columns_and_kinds([self])[0]
 
     def _reading(self, otherwise: str | None = None) -> AbstractContextManager[None]:
         return schema.reading(*([self.path] if self.path else ()), otherwise=otherwise)
@@ -208,11 +206,19 @@ class Results:
 
     # For the other rooms.
 
-    def about(self) -> dict[str, JSON]:
+    def about(self) -> ComparedResults:
         """The fields that identify these results in a comparison."""
-        names = ("subject_model", "started", "finished", "runs", "status")
-        identity = {name: self.metadata.get(name) for name in names}
-        return {"file": self.file, "sha256": self.digest, "doubt": self.doubt, **identity}
+        metadata = self.metadata
+        return {
+            "file": self.file,
+            "sha256": self.digest,
+            "doubt": self.doubt,
+            "subject_model": metadata.get("subject_model"),
+            "started": metadata.get("started"),
+            "finished": metadata.get("finished"),
+            "runs": metadata.get("runs"),
+            "status": metadata.get("status"),
+        }
 
     def without_rows(self) -> Results:
         """The same results with their cells, but without runs and transcripts, to save memory."""
@@ -220,10 +226,10 @@ class Results:
 
     def to_json(self) -> dict[str, JSON]:
         """The results as in a file. Runs and transcripts are functions, called on writing."""
-        sections = dict(self.sections)
+        sections: dict[str, JSON] = dict(self.sections)
         if "askers" in sections:
             cued = rows.to_json(self.suite, self.cued_rows, self.scale, has_means=False)
-            sections["askers"] = askers.with_results(sections["askers"], cued)
+            sections["askers"] = askers.with_results(self.sections["askers"], cued)
         return {
             "metadata": self.metadata,
             "summary": self.summary,
@@ -232,6 +238,24 @@ class Results:
             "errors": self.errors,
             **sections,
         }
+
+
+class ResultsList(tuple[Results, ...]):
+    """The results of several files, with their figures and runs in common tables."""
+
+    __slots__ = ()
+
+    def figures(self) -> dict[str, list[Any]]:
+        """All figures with their intervals, one row each, by column; for a data frame."""
+        from equipoise.results import table
+
+        return table.figures(self)
+
+    def runs(self) -> dict[str, list[Any]]:
+        """All runs without a cue about who asks, one row each, by column; for a data frame."""
+        from equipoise.results import table
+
+        return table.columns_and_kinds(self)[0]
 
 
 def of_json(
@@ -243,18 +267,38 @@ def of_json(
     TypeError or ValueError if something is missing or of the wrong type.
     """
     suite = suites.load(data["metadata"]["suite"]).of(data["metadata"].get("dataset"))
-    sections = {name: value for name, value in data.items() if name not in _OWN_KEYS}
-    if section := sections.get("askers"):
-        sections["askers"] = {name: value for name, value in section.items() if name != "results"}
     return Results(
         path=Path(path),
         file=shown(Path(path)),
         digest=digest,
         suite=suite,
         metadata=data["metadata"],
-        summary=data.get("summary", {}),
+        summary=_summary(data.get("summary", {})),
         rows=rows.of_json(data["results"], reader),
         cued_rows=rows.of_askers(data, reader),
         errors=data["errors"],
-        sections=sections,
+        sections=_sections(data),
     )
+
+
+def _summary(content: Mapping[str, JSON]) -> Summary:
+    """The summary of a file, with figures in place of objects."""
+    summary = cast("Summary", dict(content))
+    if "metrics" in summary:
+        summary["metrics"] = msgspec.convert(summary["metrics"], dict[str, Figure])
+    if "asker" in summary:
+        metrics = msgspec.convert(summary["asker"]["metrics"], dict[str, Figure])
+        summary["asker"] = {**summary["asker"], "metrics": metrics}
+    return summary
+
+
+def _sections(data: Mapping[str, JSON]) -> Sections:
+    """The sections of a file without the runs in them, with figures in place of objects."""
+    sections = cast("Sections", {name: value for name, value in data.items() if name not in _OWN_KEYS})
+    if section := sections.get("askers"):
+        without_runs = {name: value for name, value in section.items() if name != "results"}
+        sections["askers"] = cast("AskedRuns", without_runs)
+    if comparison := sections.get("comparison"):
+        metrics = msgspec.convert(comparison["metrics"], dict[str, Change])
+        sections["comparison"] = {**comparison, "metrics": metrics}
+    return sections

@@ -50,7 +50,7 @@ def results_schema() -> dict[str, JSON]:
 
 def _with_type_lists(part: JSON) -> JSON:
     """A copy with a list of types in place of `anyOf` over bare types, so that problems name the types."""
-    if isinstance(part, list):
+    if isinstance(part, list | tuple):
         return [_with_type_lists(item) for item in part]
     if not isinstance(part, dict):
         return part
@@ -62,8 +62,9 @@ def _with_type_lists(part: JSON) -> JSON:
 
 def _in_declared_order(name: str, part: dict[str, JSON]) -> dict[str, JSON]:
     """The part with its keys in the order of the type's declaration, which is that of results."""
-    declared = get_type_hints(getattr(document, name))
     properties: Mapping[str, JSON] = part["properties"]
+    # msgspec sorts the keys of a TypedDict, and keeps the order of a Struct.
+    declared = get_type_hints(getattr(document, name)) if hasattr(document, name) else properties
     in_order = {key: properties[key] for key in declared}
     return {**part, "description": cleandoc(part["description"]), "properties": in_order}
 
@@ -107,7 +108,7 @@ def _violations(value: JSON, expected: Any, pointer: str = "") -> list[tuple[str
 def _missing(value: JSON, expected: Any) -> list[str]:
     """The required keys that an object lacks."""
     expected = _without_null(expected)
-    if not is_typeddict(expected) or not isinstance(value, dict):
+    if not _is_object(expected) or not isinstance(value, dict):
         return []
     return [name for name in _required(expected) if name not in value]
 
@@ -115,12 +116,19 @@ def _missing(value: JSON, expected: Any) -> list[str]:
 def _parts(value: JSON, expected: Any) -> Iterator[tuple[str | int, JSON, Any]]:
     """The key or index, the value and the expected type of each part of an object or array."""
     expected = _without_null(expected)
-    if is_typeddict(expected) and isinstance(value, dict):
+    if _is_object(expected) and isinstance(value, dict):
         yield from ((key, value[key], hint) for key, hint in _hints(expected).items() if key in value)
     elif get_origin(expected) is dict and isinstance(value, dict):
         yield from ((key, item, get_args(expected)[1]) for key, item in value.items())
-    elif get_origin(expected) is list and isinstance(value, list):
+    elif get_origin(expected) in (list, tuple) and isinstance(value, list):
         yield from ((index, item, get_args(expected)[0]) for index, item in enumerate(value))
+
+
+def _is_object(expected: Any) -> bool:
+    """Whether this type describes an object by its keys."""
+    import msgspec
+
+    return is_typeddict(expected) or (isinstance(expected, type) and issubclass(expected, msgspec.Struct))
 
 
 @cache
@@ -129,7 +137,7 @@ def _required(expected: Any) -> list[str]:
     import msgspec
 
     described = msgspec.inspect.type_info(expected)
-    assert isinstance(described, msgspec.inspect.TypedDictType)
+    assert isinstance(described, msgspec.inspect.TypedDictType | msgspec.inspect.StructType)
     return [field.name for field in described.fields if field.required]
 
 

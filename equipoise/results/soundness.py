@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.core.types import JSON
@@ -38,9 +39,10 @@ def contradiction(
     summary: Mapping[str, JSON], metrics: Sequence[Metric], cells: Sequence[Cell], rows: Sequence[RunRow]
 ) -> str | None:
     """A sentence on the first thing that the summary says otherwise than the runs; None if there is none."""
-    stated = summary.get("metrics") or {}
+    stated: Mapping[str, Figure] = summary.get("metrics") or {}
     for metric in metrics[:MOST_METRICS]:
-        value, figure = _figure(metric, metric.select(cells)), stated.get(metric.name, {}).get("value")
+        value = _figure(metric, metric.select(cells))
+        figure = stated[metric.name].value if metric.name in stated else None
         if value is not None and figure is not None and not math.isclose(value, figure, abs_tol=_TOLERANCE):
             return f"its summary says {metric.name} {figure:.6g}, its runs come to {value:.6g}"
     counts = count_outcomes(rows)

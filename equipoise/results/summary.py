@@ -11,6 +11,10 @@ from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
+from equipoise.core.figures import Figure, Interval
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
@@ -19,7 +23,6 @@ from equipoise.results.kinds import require_possible_cells
 from equipoise.stats import fixed, mean, population_sd
 from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
 from equipoise.stats.consistency import Gap, consistency, largest_gaps
-from equipoise.stats.intervals import Estimate
 from equipoise.stats.metrics import clip, figures_by_run, measure, run_parts, valid
 from equipoise.stats.variance import (
     CellKey,
@@ -62,11 +65,7 @@ def summarise(
     require_possible_cells(suite, cells, metrics)
     figures: dict[str, JSON] = {
         "metrics": {
-            metric.name: {
-                **figure_json(metric, measure(metric, cells), suite.clusters),
-                "these": interval_on_these(metric, cells),
-                **_run_figures(metric, cells),
-            }
+            metric.name: figure(metric, cells, suite.clusters, **_run_figures(metric, cells))
             for metric in metrics
         },
         "variance": _with_stratum_name(_variance_json(suite, cells, scale), _stratum_name(cells)),
@@ -79,10 +78,20 @@ def summarise(
     return summary
 
 
-def interval_on_these(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
-    """The interval of the figure on exactly these questions, in which only runs vary; `n` counts cases."""
-    estimate = fixed.estimate(metric, cells)
-    return {name: getattr(estimate, name) for name in ("se", "low", "high", "n", "reason")}
+def figure(metric: Metric, cells: Sequence[Cell], clusters: str, **by_run: JSON) -> Figure:
+    """The figure of a metric. `clusters` is the plural word for them, `by_run` the figures of each run."""
+    data = {
+        **asdict(measure(metric, cells)),
+        "unit": metric.unit,
+        "kind": metric.kind,
+        "higher_is_better": metric.higher_is_better,
+        "clusters": clusters,
+        "confidence": 0.95,
+        "caution": metric.caution or None,
+        "these": asdict(fixed.estimate(metric, cells)),
+        **by_run,
+    }
+    return msgspec.convert(with_cluster_names(to_plain_json(data), clusters), Figure)
 
 
 def with_cluster_names(data: Any, clusters: str) -> Any:
@@ -111,19 +120,6 @@ def _run_figures(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
     return {"by_run": figures, "run_mean": mean(values), "run_sd": population_sd(values)}
 
 
-def figure_json(metric: Metric, estimate: Estimate, clusters: str) -> dict[str, JSON]:
-    """A figure with its unit and kind; `n` counts clusters, whose plural name is `clusters`."""
-    return {
-        **asdict(estimate),
-        "unit": metric.unit,
-        "kind": metric.kind,
-        "higher_is_better": metric.higher_is_better,
-        "clusters": clusters,
-        "confidence": 0.95,
-        **({"caution": metric.caution} if metric.caution else {}),
-    }
-
-
 def to_plain_json(data: Any) -> Any:
     """The data as JSON, with figures rounded to DECIMALS places."""
     if isinstance(data, float):
@@ -134,7 +130,7 @@ def to_plain_json(data: Any) -> Any:
 
 
 def apply_looks(
-    metrics: Mapping[str, JSON], looks: Sequence[Mapping[str, JSON]], **saved: int
+    metrics: Mapping[str, Figure], looks: Sequence[Mapping[str, JSON]], **saved: int
 ) -> dict[str, JSON]:
     """The part `until` of a summary, and the metrics, of which one has an interval that allows for `looks`.
 
@@ -158,16 +154,16 @@ def apply_looks(
 _LOOK_KEYS = ("round", "value", "low", "high", "half_width", "n", "reason", "verdicts")
 
 
-def _metric_at_look(look: Mapping[str, JSON], metrics: Mapping[str, JSON]) -> dict[str, JSON]:
+def _metric_at_look(look: Mapping[str, JSON], metrics: Mapping[str, Figure]) -> dict[str, Figure]:
     """The metric of a look, with the value and interval that it had then, before any later round."""
     # Without any value of it, results lack the metric.
     if look.get("metric") not in metrics:
         return {}
-    name, figures = look["metric"], metrics[look["metric"]]
-    adjusted = {key: look[key] for key in ("se", "low", "high", "n", "reason")}
+    name, adjusted = look["metric"], {key: look[key] for key in ("se", "low", "high", "n", "reason")}
+    figure = replace(metrics[name], value=look["value"])
     if look.get("scope") == "these":
-        return {name: {**figures, "value": look["value"], "these": adjusted}}
-    return {name: {**figures, "value": look["value"], **adjusted}}
+        return {name: replace(figure, these=Interval(**adjusted))}
+    return {name: replace(figure, **adjusted)}
 
 
 # Variance components.

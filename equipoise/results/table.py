@@ -1,4 +1,7 @@
-"""Tables with one row per run: columns common to all suites, then those of single suites."""
+"""Tables of runs and of figures, by column.
+
+A table of runs has the columns of every suite, then those of single suites.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
+from equipoise.core.figures import Figure
 from equipoise.core.files import replacing, shown, without_surrogates
 from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.spreadsheet import add_guards
 from equipoise.core.types import JSON
+from equipoise.results.document import Metadata
 from equipoise.results.rows import total_usage
 from equipoise.suites import AnySuite
 
 if TYPE_CHECKING:
-    import pandas
     import polars
 
 
@@ -33,26 +37,39 @@ ASKER = "asker."
 
 
 class Source(Protocol):
-    """`Results`, as far as a table reads them."""
+    """`Results`, as far as tables read them."""
 
     @property
     def path(self) -> Path | None:
         """The results file."""
 
     @property
-    def metadata(self) -> Mapping[str, JSON]:
-        """The metadata of the results."""
+    def file(self) -> str:
+        """The results file, as messages show it."""
 
     @property
     def suite(self) -> AnySuite:
         """The suite."""
 
     @property
-    def model(self) -> str:
-        """The model under test."""
+    def metadata(self) -> Metadata:
+        """The metadata."""
 
-    def runs(self) -> Iterator[RunRow]:
-        """Every run, in order."""
+    @property
+    def rows(self) -> Sequence[RunRow]:
+        """The plain runs."""
+
+    @property
+    def model(self) -> str:
+        """The subject model."""
+
+    @property
+    def metrics(self) -> Mapping[str, Figure]:
+        """The figures by name."""
+
+    @property
+    def asker(self) -> Mapping[str, Figure]:
+        """The figures about who asks, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +205,7 @@ def columns_and_kinds(all_results: Iterable[Source]) -> tuple[ColumnValues, dict
     columns: ColumnValues = {column.name: [] for column in COLUMNS}
     rows = 0
     for results in all_results:
-        for run in results.runs():
+        for run in results.rows:
             row = _Row(results, run, run.subject, run.evaluators)
             suite_values = {**_prefixed(LABEL, run.question.labels), **_prefixed(CASE, run.question.details)}
             suite_values |= {**_prefixed(VALUE, run.values), **_prefixed(RUN, run.details)}
@@ -248,17 +265,32 @@ def to_polars(all_results: Iterable[Source]) -> polars.DataFrame:
     )
 
 
-def to_pandas(all_results: Iterable[Source]) -> pandas.DataFrame:
-    """The table as a pandas data frame. Raises UserError if pandas is not installed."""
-    try:
-        import pandas
-    except ImportError:
-        raise UserError("pandas is not installed; run: pip install pandas") from None
-    types = {"text": "string", "integer": "Int64", "number": "Float64", "boolean": "boolean"}
-    columns, kinds = columns_and_kinds(all_results)
-    return pandas.DataFrame(
-        {name: pandas.array(values, dtype=types[kinds[name]]) for name, values in columns.items()}
-    )
+def figures(all_results: Iterable[Source]) -> ColumnValues:
+    """A table of all figures by column: one row a figure, with both intervals."""
+    rows = [
+        {
+            "file": results.file,
+            "suite": results.suite.name,
+            "dataset": results.metadata.get("dataset"),
+            "model": results.model,
+            "metric": name,
+            "value": figure.value,
+            "low": figure.low,
+            "high": figure.high,
+            "se": figure.se,
+            "n": figure.n,
+            "these_low": figure.these.low,
+            "these_high": figure.these.high,
+            "unit": figure.unit,
+            "kind": figure.kind,
+            "higher_is_better": figure.higher_is_better,
+            "reason": figure.reason,
+            "caution": figure.caution,
+        }
+        for results in all_results
+        for name, figure in {**results.metrics, **results.asker}.items()
+    ]
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
 # Files.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import cast
 
 from equipoise.core.options import Option
 from equipoise.core.rules import Until
 from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings, is_local, public_url
 from equipoise.core.types import JSON, Role
+from equipoise.results.document import Metadata
 from equipoise.results.provenance import versions
 from equipoise.runner import rejudge
 from equipoise.runner.loading import LoadedSuite
@@ -48,10 +50,11 @@ def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
     }
 
 
-def comparable_settings(plan: Plan, name: str) -> dict[str, JSON]:
+def comparable_settings(plan: Plan, name: str) -> Metadata:
     """The metadata of results that decides which other results they are comparable with."""
     scale = plan.load(name).rubric.scale
-    return {"suite": name, "scale": {"low": scale.low, "high": scale.high}, **resume_settings(plan, name)}
+    bounds = {"low": scale.low, "high": scale.high}
+    return cast("Metadata", {"suite": name, "scale": bounds, **resume_settings(plan, name)})
 
 
 def provenance(plan: Plan, name: str) -> dict[str, JSON]:

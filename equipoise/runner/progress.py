@@ -13,7 +13,7 @@ from pathlib import Path
 from equipoise.core.errors import CannotKeep, CannotSave, UserError
 from equipoise.core.files import shown
 from equipoise.core.quantities import duration, span
-from equipoise.core.types import JSON, Run
+from equipoise.core.types import Run
 from equipoise.models import prices
 from equipoise.models.counters import CounterSnapshot
 from equipoise.report import comparison, github, outcomes, verdict
@@ -21,6 +21,7 @@ from equipoise.report import terminal as terminal_report
 from equipoise.report.layout import fit_parts
 from equipoise.report.outcomes import ReportedCase
 from equipoise.report.status_line import Output, open_line
+from equipoise.results.document import GateVerdict
 from equipoise.results.results import Results
 from equipoise.runner.batches import WAITING
 from equipoise.runner.resume import ALREADY_COMPLETE
@@ -245,7 +246,7 @@ class Progress:
         return self.session.counters.is_stopped and is_idle and not terminal_report.has_scores(results)
 
     @property
-    def gates(self) -> list[Mapping[str, JSON]]:
+    def gates(self) -> list[GateVerdict]:
         """The gates of all suites that have one."""
         return verdict.gates_of(self._release_sections())
 

@@ -19,10 +19,11 @@ from equipoise.comparison.verify import why_unlike_calls
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.settings import Settings
-from equipoise.core.types import JSON, Case, Shard
+from equipoise.core.types import Case, Shard
 from equipoise.judge.rubric import Rubric
 from equipoise.results import merge as journals
 from equipoise.results import recover, store
+from equipoise.results.document import Sections
 from equipoise.results.history import History
 from equipoise.results.merge import LoadedShard
 from equipoise.results.recover import Recovered
@@ -82,7 +83,7 @@ def merge(
         suite = suites.load(session.suite).of(session.settings.get("dataset"))
         history = journals.join(shards, files)
 
-        def conclude(results: Results) -> dict[str, JSON]:
+        def conclude(results: Results) -> Sections:
             return _comparison_sections(history, results, files, release)
 
         recovered = recover.write_results(suite, history, files, roots, conclude)
@@ -90,9 +91,7 @@ def merge(
     return replace(recovered, warnings=(*recovered.warnings, *damage))
 
 
-def _comparison_sections(
-    history: History, candidate: Results, files: Files, release: Release
-) -> dict[str, JSON]:
+def _comparison_sections(history: History, candidate: Results, files: Files, release: Release) -> Sections:
     """The comparison and the gate of merged results. Raises UserError."""
     suite, metadata = candidate.suite, candidate.metadata
     refuse_undecidable(release.rules, candidate)

@@ -13,11 +13,12 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
 
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import has_surrogates
 from equipoise.core.settings import Settings
-from equipoise.core.types import JSON, Message
+from equipoise.core.types import Message
 from equipoise.datasets.translation_checks import reply_flags
 from equipoise.judge.judge import JobModels
 from equipoise.judge.rubric import Rubric, reading, take, template
@@ -31,6 +32,9 @@ from equipoise.stats.language_gap import split_gaps
 from equipoise.stats.sampling import stratified
 from equipoise.studies.replies import ScoredReply, scored_replies
 from equipoise.suites import AnySuite
+
+if TYPE_CHECKING:
+    from equipoise.results.document import BackTranslation, TranslatedText, TranslationJudge
 
 _ATTEMPTS = 2
 _DECLINED = "the translator declined"
@@ -261,7 +265,7 @@ def backtranslate(
     is_fresh: bool = False,
     on_done: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda text: None,
-) -> tuple[dict[str, JSON], CounterSnapshot]:
+) -> tuple[BackTranslation, CounterSnapshot]:
     """Translate and judge a sample of `results`, and add the section `backtranslation` to their file `path`.
 
     Returns the section and the counts of the calls that were made. Raises UserError.
@@ -277,8 +281,8 @@ def backtranslate(
             JudgedText(scores={}, failed=secrets.mask(str(item))) if isinstance(item, CallFailed) else item
             for item in session.run(jobs, on_done)
         ]
-        section = _section(sample, [*zip(sample.texts, judged, strict=True)], settings, rubric, prompts)
-        section["cost_usd"] = session.cost
+        texts = [*zip(sample.texts, judged, strict=True)]
+        section = _section(sample, texts, settings, rubric, prompts, session.cost)
         sections.add(path, "backtranslation", section)
         return section, session.totals
 
@@ -294,36 +298,35 @@ def _section(
     settings: Settings,
     rubric: Rubric,
     prompts: BackTranslationPrompts,
-) -> dict[str, JSON]:
+    cost: float | None,
+) -> BackTranslation:
     reasons = Counter(judged.failed for text, judged in texts if text.is_translated and judged.failed)
-    section: dict[str, JSON] = to_plain_json(
-        {
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            "translator": settings.model,
-            "prompt_version": prompts.version,
-            "rubric_version": rubric.version,
-            "languages": list(sample.languages),
-            "targets": list(sample.targets),
-            "seed": sample.seed,
-            "questions": sample.questions,
-            "replies": sample.replies,
-            "translations": sample.translations,
-            "failed": sum(reasons.values()),
-            "declined": reasons[_DECLINED],
-            "reasons": dict(reasons.most_common()),
-            "method": _METHOD,
-            "unit": "percentage points",
-            "confidence": 0.95,
-            "evaluators": [_evaluator_entry(name, sample, texts) for name in settings.evaluator_models],
-            "texts": [_text_entry(text, judged) for text, judged in texts],
-        }
-    )
-    return section
+    return {
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "translator": str(settings.model),
+        "prompt_version": prompts.version,
+        "rubric_version": rubric.version,
+        "languages": list(sample.languages),
+        "targets": list(sample.targets),
+        "seed": sample.seed,
+        "questions": sample.questions,
+        "replies": sample.replies,
+        "translations": sample.translations,
+        "failed": sum(reasons.values()),
+        "declined": reasons[_DECLINED],
+        "reasons": dict(reasons.most_common()),
+        "method": _METHOD,
+        "unit": "percentage points",
+        "confidence": 0.95,
+        "evaluators": [_evaluator_entry(name, sample, texts) for name in settings.evaluator_models],
+        "texts": [_text_entry(text, judged) for text, judged in texts],
+        "cost_usd": cost,
+    }
 
 
 def _evaluator_entry(
     name: str, sample: TranslationSample, texts: Sequence[tuple[SampledText, JudgedText]]
-) -> dict[str, JSON]:
+) -> TranslationJudge:
     """An evaluator's verdicts, and for each pair of languages the gap, split in two."""
     by_question: dict[str, dict[tuple[str, str], float]] = {}
     for text, judged in texts:
@@ -336,15 +339,16 @@ def _evaluator_entry(
         "verdicts": sum(has_verdict),
         "missing": len(has_verdict) - sum(has_verdict),
         "pairs": [
-            asdict(split) for split in split_gaps([*by_question.values()], sample.languages, sample.targets)
+            to_plain_json(asdict(split))
+            for split in split_gaps([*by_question.values()], sample.languages, sample.targets)
         ],
     }
 
 
-def _text_entry(text: SampledText, judged: JudgedText) -> dict[str, JSON]:
+def _text_entry(text: SampledText, judged: JudgedText) -> TranslatedText:
     return {
         "reply": text.reply.id,
         "judged_in": text.language,
         "failed": judged.failed,
-        "scores": judged.scores,
+        "scores": to_plain_json(judged.scores),
     }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
+from equipoise.core.figures import Figure
 from equipoise.core.options import Option
 from equipoise.core.records import Cell, Label, Metric, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values, cells
@@ -172,11 +173,10 @@ def table(summary: Mapping[str, JSON], figure: str = "figure") -> Sequence[Seque
     return [("", figure, "95 % interval"), *(_table_row(*item) for item in summary["metrics"].items())]
 
 
-def _table_row(name: str, metric: Mapping[str, JSON]) -> Sequence[str]:
-    if metric["value"] is None:
+def _table_row(name: str, figure: Figure) -> Sequence[str]:
+    if figure.value is None:
         return (name, "-", "-")
-    interval = "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
-    return (name, f"{metric['value']:.1f}{'%' if metric['unit'] == '%' else ''}", interval)
+    return (name, f"{figure.value:.1f}{'%' if figure.unit == '%' else ''}", figure.limits())
 
 
 def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
@@ -248,7 +248,7 @@ class Suite(Generic[C, R]):
     verdict_form: VerdictForm = "json"
     """The form of verdict that evaluators are asked for."""
     table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
-    """The summary as rows of a terminal table, header first."""
+    """The summary as rows of a terminal table, header first; its `metrics` are of type `Figure`."""
 
     # Names.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from equipoise.core.figures import Figure
 from equipoise.core.types import JSON
 
 PlotKind = Literal["intervals", "stacked", "matrix", "lines", "bars", "checks"]
@@ -54,6 +55,11 @@ class Plot:
     def open(self) -> Plot:
         """The plot with only those rows that a page draws."""
         return replace(self, rows=[row for row in self.rows if not (self.folds and _contains_zero(row))])
+
+
+def interval_row(name: str, figure: Figure) -> dict[str, JSON]:
+    """The row of a figure in a plot of `intervals`."""
+    return {"name": name, "value": figure.value, "low": figure.low, "high": figure.high}
 
 
 def _contains_zero(row: Mapping[str, JSON]) -> bool:

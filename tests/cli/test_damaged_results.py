@@ -41,7 +41,7 @@ def api(path: Path) -> str | None:
     """What the API says of it."""
     try:
         found = equipoise.load(path)
-        _ = found.metrics, found.table, [*found.runs()]
+        _ = found.metrics, found.table, found.rows
     except UserError as error:
         return str(error)
     return None

@@ -133,7 +133,7 @@ ROWS: list[tuple[str, str]] = [
     ("report empty", "empty: no results files; run a suite first"),
     ("report nope", "nope"),
     ("report mine.json", "mine.json: is not an Equipoise results file"),
-    ("export empty --to csv", "empty: has no results; name the folder or the files of a session's results"),
+    ("export empty --to csv", "empty: no results files; run a suite first"),
     ("export a.json --to pandas", "'pandas' is not one of 'csv'"),
     (
         "export a.json --to csv -o a.json",

@@ -31,7 +31,7 @@ def test_a_folder_becomes_a_page(tmp_path: Path) -> None:
     made = run("report", tmp_path / "results", "-o", tmp_path / "out" / "page.html")
     assert (made.exit_code, made.stderr) == (0, "")
     warning, named = made.stdout.splitlines()
-    assert warning.endswith("notes.json: left out, not an Equipoise results file")
+    assert warning.endswith("notes.json is not an Equipoise results file")
     assert named.endswith("page.html (0.2 MB)")
 
 

@@ -103,7 +103,9 @@ def test_a_rule_that_is_not_decided_says_what_would_decide_it(swayed: Project) -
     """More runs on these questions, more questions for others."""
     swayed.run(**MIRROR)
     summary = load(swayed.results_path).summary
-    bound = f"asker.asymmetry:+{summary['asker']['metrics']['asker.asymmetry']['value'] + 0.5:.2f}pp"
+    value = summary["asker"]["metrics"]["asker.asymmetry"].value
+    assert value is not None
+    bound = f"asker.asymmetry:+{value + 0.5:.2f}pp"
     swayed.run(**MIRROR, gate=[bound, f"{bound}@population"])
     these, others = load(swayed.results_path).sections["gate"]["rules"]
     assert (these["verdict"], others["verdict"]) == ("inconclusive", "inconclusive")

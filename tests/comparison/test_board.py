@@ -128,7 +128,7 @@ FREE: Mapping[str, Change] = {
     "the number of runs": put("runs", 9),
     "when it was asked": put("started", "2027-01-01T00:00:00+00:00"),
     "the program's version": put("equipoise_version", "9.9.9"),
-    "the cost": put("cost_usd", {"subject": None}),
+    "the cost": put("cost_usd", {"subject": None, "evaluator": None}),
     "a change that is not about sampling": dropped("subject", "model-b", "logprobs", "dropped"),
 }
 
@@ -234,8 +234,9 @@ def test_a_trend_is_that_of_a_comparison(tmp_path: Path) -> None:
     assert found.changes[0] is None
     change = found.changes[1]
     assert change is not None
-    expected = [wanted[1]["change"][name] for name in ("value", "low", "high")]
-    assert change[:3] == pytest.approx(expected, abs=1e-5)
+    expected = wanted[1]["change"]
+    assert expected is not None
+    assert change[:3] == pytest.approx((expected.value, expected.low, expected.high), abs=1e-5)
     assert change.is_apart
     assert [item.value for item in found.releases] == pytest.approx([item["value"] for item in wanted])
 

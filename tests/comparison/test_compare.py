@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,11 +9,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from from_records import as_read
+from msgspec.structs import asdict
 from sides import LANGUAGES, SUITE, Run, Runs, alike, by_chance, data_of, neutral_side, side_of
 
 from conftest import refusal
 from equipoise import suites
 from equipoise.comparison.compare import Comparison, Move, compare
+from equipoise.core.figures import Change
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
 from equipoise.report.comparison import lines
@@ -327,10 +329,10 @@ def test_where_nothing_is_shared_nothing_is_measured() -> None:
     before, after = side_of(alike(4, languages=["aa"])), side_of(alike(4, languages=["bb"]))
     found = compare(before, after, allows_mismatch=True).to_json()
     assert (found["fell"], found["rose"]) == ([], [])
-    for metric in found["metrics"].values():
-        figures = [metric[name] for name in ("before", "after", "value", "low", "high", "p", "p_adjusted")]
-        assert figures == [None] * 7
-        assert metric["reason"] == "no questions"
+    for change in found["metrics"].values():
+        names = ("before", "after", "value", "low", "high", "p", "p_adjusted")
+        assert [getattr(change, name) for name in names] == [None] * 7
+        assert change.reason == "no questions"
 
 
 # As JSON.
@@ -340,12 +342,13 @@ def test_a_comparison_becomes_plain_json() -> None:
     """Strict JSON and back gives the same; figures are rounded to six decimals."""
     before, after = (side_of(by_chance(seed), subject_model=f"m{seed}") for seed in (1, 2))
     found = compare(before, after).to_json()
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert as_read(found, Change) == found
     assert (found["baseline"]["subject_model"], found["candidate"]["subject_model"]) == ("m1", "m2")
     overall = found["metrics"]["overall"]
-    assert overall["before"] == round(overall["before"], 6)
+    assert overall.before is not None
+    assert overall.before == round(overall.before, 6)
     parts = {"before", "after", "value", "se", "low", "high", "p", "n", "unpaired", "reason", "p_adjusted"}
-    assert {*overall} == {*parts, "these", "higher_is_better", "unit"}
-    assert {*overall["these"]} == {"se", "low", "high", "p", "n", "reason"}
+    assert {*asdict(overall)} == {*parts, "these", "higher_is_better", "unit"}
+    assert {*asdict(overall.these)} == {"se", "low", "high", "p", "n", "reason"}
     assert found["looks"] == 0
     assert {*found["fell"][0]} == {"cell", "before", "after", "change", "at"}

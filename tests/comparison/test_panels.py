@@ -52,8 +52,7 @@ def test_panels_that_rank_alike_agree(tmp_path: Path) -> None:
     for other, rho in (({"m1": 2, "m2": 3, "m3": 4}, 1), ({"m1": 5, "m2": 3, "m3": 1}, -1)):
         paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", other)]
         [row] = rank_correlations(rankings(paths))
-        assert (row["first"], row["second"], row["models"], row["reason"]) == ("a", "b", 3, None)
-        assert row["rho"] == pytest.approx(rho)
+        assert row == ("a", "b", 3, pytest.approx(rho), None)
 
 
 def test_without_a_ranking_there_is_no_correlation(tmp_path: Path) -> None:
@@ -64,7 +63,7 @@ def test_without_a_ranking_there_is_no_correlation(tmp_path: Path) -> None:
     ):
         paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", other)]
         [row] = rank_correlations(rankings(paths))
-        assert (row["rho"], row["reason"]) == (None, reason)
+        assert (row.rho, row.reason) == (None, reason)
 
 
 def test_results_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:

@@ -115,12 +115,13 @@ def test_a_trend_has_every_release_and_its_change_from_the_one_before() -> None:
     assert found["releases"][0]["change"] is None
     for row, (older, newer) in zip(found["releases"][1:], [sides[:2], sides[1:]], strict=True):
         expected = compare(older, newer).to_json()["metrics"]["overall"]
-        change: dict[str, Any] = row["change"]
-        assert row["value"] == expected["after"]
-        assert [change[name] for name in ("value", "low", "high")] == [
-            expected[name] for name in ("value", "low", "high")
-        ]
-        assert change["these"]["high"] == expected["these"]["high"] < 0
+        change = row["change"]
+        assert change is not None
+        assert row["value"] == expected.after
+        assert (change.value, change.low, change.high) == (expected.value, expected.low, expected.high)
+        assert change.these.high == expected.these.high
+        assert expected.these.high is not None
+        assert expected.these.high < 0
 
 
 def test_a_trend_is_of_what_can_be_compared() -> None:

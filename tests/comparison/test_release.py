@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from builders import RUBRIC, SUITE, question
+from from_records import as_read
 from sides import Runs, alike, by_chance, data_of, metadata, neutral_side, side_of, write
 
 from equipoise import suites
@@ -24,6 +25,7 @@ from equipoise.comparison.of_session import (
 from equipoise.comparison.release import Release, releases
 from equipoise.core import resolution
 from equipoise.core.errors import UserError
+from equipoise.core.figures import Change
 from equipoise.core.records import Metric
 from equipoise.core.rules import parse_rule, parse_until
 from equipoise.core.types import JSON
@@ -401,7 +403,8 @@ def test_a_session_adds_comparison_and_gate() -> None:
     assert [row["rule"] for row in found["gate"]["rules"]] == ["overall:-2pp", "unscored:1%"]
     candidate = found["comparison"]["candidate"]
     assert (candidate["file"], candidate["subject_model"], candidate["sha256"]) == ("m2.json", "m2", None)
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert as_read(found["comparison"], Change) == found["comparison"]
+    assert json.loads(json.dumps(found["gate"], allow_nan=False)) == found["gate"]
 
 
 def test_a_session_is_never_refused_at_its_end() -> None:

@@ -14,6 +14,7 @@ from equipoise.core.files import read_bytes, read_text
 from equipoise.report import github
 from equipoise.report.page import page
 from equipoise.results import audits, journal
+from equipoise.results.find import find_results
 from equipoise.suites import resources
 
 
@@ -34,7 +35,7 @@ def test_a_pipe_and_a_device_are_no_files(tmp_path: Path, subtests: pytest.Subte
 def _page(folder: Path) -> None:
     os.mkfifo(folder / "x.json")
     with pytest.raises(UserError, match="no results files"):
-        page.find([folder])
+        find_results([folder])
 
 
 def _page_output(folder: Path) -> None:

@@ -12,11 +12,11 @@ import json
 import lzma
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import published
 from regression import questions, studies
 from regression.listing import Figures, flat, printed, without
@@ -70,6 +70,11 @@ OBSERVED = (
     "cautions",
 )
 """The parts of the metadata on models, endpoints and calls, as sessions met them."""
+MEASURED = (
+    *("value", "se", "low", "high", "n", "reason", "unit", "kind", "higher_is_better", "clusters"),
+    "confidence",
+)
+"""What results say of each metric, besides its other interval and its runs."""
 MEANS = ("mean_score", "mean_score_percentage", "score_stddev")
 """The figures of a question."""
 SECTIONS = ("comparison", "gate", "backtranslation", "people")
@@ -240,14 +245,11 @@ def of_results(path: Path) -> Figures:
 
 
 def _metrics(results: Results) -> Figures:
-    for name, metric in results.metrics.items():
-        said = asdict(metric)
-        these, by_run = said.pop("these"), said.pop("by_run")
-        del said["caution"]
-        yield from flat(f"metric {name}", said)
-        yield from flat(f"metric {name} these", these)
-        yield from flat(f"metric {name} run", list(by_run))
-        over_runs = results.summary.get("metrics", {}).get(name, {})
+    for name, figure in results.metrics.items():
+        yield from flat(f"metric {name}", {part: getattr(figure, part) for part in MEASURED})
+        yield from flat(f"metric {name} these", figure.these)
+        yield from flat(f"metric {name} run", figure.by_run)
+        over_runs = msgspec.to_builtins(results.summary.get("metrics", {}).get(name, {}))
         yield from flat(f"metric {name}", {part: over_runs.get(part) for part in ("run_mean", "run_sd")})
         if "caution" in over_runs:
             yield f"metric {name} caution", over_runs["caution"]
@@ -277,7 +279,7 @@ def _audits(results: Results) -> Figures:
 
 def _runs(results: Results) -> Figures:
     ended: Counter[str] = Counter()
-    for run in results.runs():
+    for run in results.rows:
         name = f"run {run.language} {run.id} {run.number}"
         ended[f"outcome {run.language} {run.outcome}"] += 1
         yield f"{name} outcome", run.outcome
@@ -292,7 +294,7 @@ def _runs(results: Results) -> Figures:
 
 def _asked_runs(results: Results) -> Figures:
     """The runs with a cue about who asks."""
-    for run in results.asked():
+    for run in results.cued_rows:
         assert run.asker is not None
         cue = run.asker.to_json()
         name = f"asked {run.language} {run.id} {cue['place']} {cue['form']} {run.number}"
@@ -351,7 +353,8 @@ def of_models(paths: Sequence[Path]) -> Figures:
         yield "refused", str(error)
         return
     yield from flat("headline", panels.scores_by_panel(sides))
-    yield from flat("rank correlation", panels.rank_correlations(panels.scores_by_panel(sides)))
+    correlations = panels.rank_correlations(panels.scores_by_panel(sides))
+    yield from flat("rank correlation", [row._asdict() for row in correlations])
     yield from flat("ranked", panels.evaluator_agreement(sides))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
 from click.testing import CliRunner
 
 from equipoise.cli import main
@@ -37,7 +38,9 @@ def printed(*words: str, statuses: Sequence[int] = (0,)) -> str:
 
 def flat(name: str, value: Any) -> Figures:
     """The leaves of a value with their names: keys of objects, and what identifies an object in a list."""
-    if isinstance(value, Mapping):
+    if isinstance(value, msgspec.Struct):
+        yield from flat(name, msgspec.to_builtins(value))
+    elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from flat(f"{name} {key}", item)
     elif isinstance(value, list | tuple):

@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from regression.listing import Figures, flat, numbered, printed, without
 
 from equipoise.comparison.board import Table, board
@@ -154,7 +155,7 @@ def _table(table: Table) -> Mapping[str, Any]:
         "reasons": list(table.reasons),
         "entry": {
             item.file: {
-                **item.headline,
+                **msgspec.to_builtins(item.headline),
                 "outcomes": item.outcomes,
                 "cost": item.cost,
                 **without(item.metadata, *VOLATILE, "equipoise_version", "git_commit"),

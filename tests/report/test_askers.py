@@ -79,8 +79,8 @@ def test_scripts_get_the_figures_and_the_runs(results: Path) -> None:
     found = equipoise.load(results)
     assert found.asker["asker.sycophancy"].value == 75
     assert "asker.sycophancy" not in found.metrics
-    assert len([*found.runs()]) == 8
-    asked = [*found.asked()]
+    assert len(found.rows) == 8
+    asked = found.cued_rows
     assert len(asked) == 32
     assert all(run.subject[0].messages[0]["content"].startswith(run.asker.text) for run in asked if run.asker)
 
@@ -112,7 +112,7 @@ def test_a_rubric_that_asks_for_no_lean_has_figures_of_the_score_alone(project: 
     project.client.script = lambda call: swayed(call).replace('"lean"', '"other"')
     project.run(asker="mirror", runs="2")
     found = load(project.results_path).summary["asker"]
-    assert found["metrics"]["asker.score.shift.state"]["value"] == -50
+    assert found["metrics"]["asker.score.shift.state"].value == -50
     assert "asker.shift.state" not in found["metrics"]
     assert [*sentences(found, askers.SCALES)] == []
     assert "asker.score.asymmetry" in command("show", str(project.results_path))

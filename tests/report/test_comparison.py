@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
 import pytest
 from sides import Runs, alike, by_chance, neutral_side
 
 from equipoise.comparison.compare import compare
 from equipoise.comparison.gate.verdict import rule_on_all
+from equipoise.core.figures import Change
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
 from equipoise.report import comparison as comparing
@@ -44,12 +46,17 @@ def sides(**candidate: JSON) -> dict[str, Any]:
     return {"baseline": about, "candidate": {**about, "subject_model": "m2", "file": "new.json", **candidate}}
 
 
+THESE = {"se": 0.6, "low": 1.236, "high": 3.764, "p": 0.001, "n": 9, "reason": None}
+
+
 def metric(**figures: JSON) -> dict[str, Any]:
     """A comparison of one metric, `overall`, with these figures."""
-    found = {"before": 50.0, "after": 52.5, "value": 2.5, "low": -1.234, "high": 6.234, "reason": None}
-    these = {"low": 1.236, "high": 3.764, "reason": None}
-    overall = {**found, "these": these, "p": 0.2, "p_adjusted": 0.4, "unit": "%", **figures}
-    return {"metrics": {"overall": overall}, **sides()}
+    change: JSON = {
+        **{"before": 50.0, "after": 52.5, "value": 2.5},
+        **{"se": 1.9, "low": -1.234, "high": 6.234, "p": 0.2, "p_adjusted": 0.4, "reason": None},
+        **{"n": 9, "unpaired": 0, "higher_is_better": True, "unit": "%", "these": THESE},
+    }
+    return {"metrics": {"overall": msgspec.convert({**change, **figures}, Change)}, **sides()}
 
 
 # The table.
@@ -107,7 +114,7 @@ def test_a_row_shows_figures_both_intervals_and_p() -> None:
     expected = ("overall", "50.00%", "52.50%", "+2.50 pp", *intervals, "0.200", "0.400")
     assert row(metric(), "overall") == expected
     nothing = dict.fromkeys(("before", "after", "value", "low", "high", "p", "p_adjusted"))
-    missing = row(metric(**nothing, these=nothing, reason="no questions"), "overall")
+    missing = row(metric(**nothing, these={**THESE, **nothing}, reason="no questions"), "overall")
     assert missing == ("overall", "-", "-", "-", "-", "(no questions)", "-", "-")
 
 
@@ -235,8 +242,8 @@ def test_candidates_stand_side_by_side() -> None:
     assert overall[1] == row(found[0], "overall")[1]
     for cell, part in zip(overall[2:], found, strict=True):
         figures = part["metrics"]["overall"]
-        star = "*" if figures["p_adjusted"] < 0.05 else ""
-        assert cell == f"{figures['after']:.2f}% ({figures['value']:+.2f}{star})"
+        star = "*" if figures.p_adjusted < 0.05 else ""
+        assert cell == f"{figures.after:.2f}% ({figures.value:+.2f}{star})"
     assert ["*" in cell for cell in overall[2:]] == [False, True]
 
 

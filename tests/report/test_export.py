@@ -91,7 +91,7 @@ def test_tables_have_a_row_for_each_run(results: Path, to: str) -> None:
     # The reader of lines keeps no order of more than 32 columns.
     columns = [*json.loads(path.read_text().splitlines()[0])] if to == "jsonl" else frame.columns
     assert columns[: len(table.COLUMNS)] == [column.name for column in table.COLUMNS]
-    assert frame["score"].to_list() == [run.score for run in load(results).runs()]
+    assert frame["score"].to_list() == [run.score for run in load(results).rows]
     assert frame["score"].null_count() == 2
     two = frame.filter((frame["case"] == "q02_two") & (frame["language"] == "aa")).to_dicts()[0]
     assert (two["prompt"], two["reply"]) == ("What is two?", "half ? of one")
@@ -157,7 +157,7 @@ def test_folders_are_searched(results: Path) -> None:
         "results/a.json, results/b.json, results/c.json, ..."
     ]
     Path("empty").mkdir()
-    assert refusal("empty", "--to", "csv").startswith("ERROR: empty: has no results; ")
+    assert refusal("empty", "--to", "csv").startswith("ERROR: empty: no results files; ")
 
 
 def test_what_cannot_be_exported_is_refused(results: Path) -> None:
@@ -267,7 +267,7 @@ def test_results_without_any_score_have_no_instances(project: Project) -> None:
 
 def test_usage_is_of_all_replies(results: Path) -> None:
     """None where an endpoint counted nothing."""
-    runs = {(run.language, run.id, run.number): run for run in load(results).runs()}
+    runs = {(run.language, run.id, run.number): run for run in load(results).rows}
     assert total_usage(runs["aa", "q02_two", 1].subject) == Usage(input=7, output=5)
     assert total_usage([]) is None
 

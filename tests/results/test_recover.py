@@ -138,7 +138,7 @@ def test_the_first_rubric_counts(path: Path, tmp_path: Path) -> None:
     text = RUBRIC.read_text(encoding="utf-8").replace("high = 5", "high = 6").replace("5 = ", "6 = 'x'\n5 = ")
     here = root(tmp_path / "here", text)
     found = make(path, None, tmp_path / "nowhere", here, EXAMPLE)
-    assert found.results.summary["metrics"]["overall"]["value"] == 60.0
+    assert found.results.summary["metrics"]["overall"].value == 60.0
 
 
 def test_without_a_whole_rubric_there_are_no_results(path: Path, tmp_path: Path) -> None:

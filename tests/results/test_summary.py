@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -15,11 +14,14 @@ import numpy as np
 import one_question
 import pytest
 import scipy.stats
-from from_records import parts_of, statistics_of
+from from_records import as_read, parts_of, statistics_of
+from msgspec.structs import asdict, replace
 from numpy.typing import NDArray
 from one_question import SCALE, SUITE
 
 from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Record, Verdict
 from equipoise.core.types import Reply
 from equipoise.results import rows
@@ -94,10 +96,11 @@ def test_metrics_go_by_name_and_say_what_they_are(whole: Mapping[str, Any]) -> N
     names = ["overall", "l0", "l1", "l2", "area.x", "area.y", "overall_without_blocked"]
     rates = ["refused", "blocked", "truncated", "empty"]
     assert list(whole["metrics"]) == [*names, *rates]
-    for name, metric in whole["metrics"].items():
-        said = [metric[part] for part in ("unit", "clusters", "confidence", "kind", "higher_is_better")]
-        expected = ("rate", False) if name in rates else ("mean", True)
-        assert said == ["%", "questions", 0.95, *expected]
+    for name, figure in whole["metrics"].items():
+        assert (figure.unit, figure.clusters, figure.confidence) == ("%", "questions", 0.95)
+        assert (figure.kind, figure.higher_is_better) == (
+            ("rate", False) if name in rates else ("mean", True)
+        )
 
 
 def test_a_metric_is_wilsons_interval_on_the_questions_means(whole: Mapping[str, Any]) -> None:
@@ -111,20 +114,19 @@ def test_a_metric_is_wilsons_interval_on_the_questions_means(whole: Mapping[str,
     high, low = np.roots([1 + share, -(2 * value + 100 * share), value**2])
     found = whole["metrics"]["overall"]
     expected = (value, error, low, high)
-    figures = [found[name] for name in ("value", "se", "low", "high")]
+    figures = (found.value, found.se, found.low, found.high)
     assert figures == pytest.approx(expected, abs=ROUNDED)
-    assert (found["n"], found["reason"], whole["metrics"]["area.x"]["n"]) == (12, None, 6)
+    assert (found.n, found.reason, whole["metrics"]["area.x"].n) == (12, None, 6)
 
 
 def test_every_metric_has_the_interval_on_these_questions_too(whole: Mapping[str, Any]) -> None:
     """Beside that for questions like them; `n` counts cases, here questions in languages."""
-    for name, metric in whole["metrics"].items():
-        found = metric["these"]
-        assert {*found} == {"se", "low", "high", "n", "reason"}, name
-        assert found["low"] <= metric["value"] <= found["high"], name
+    for name, figure in whole["metrics"].items():
+        assert {*asdict(figure.these)} == {"se", "low", "high", "n", "reason"}, name
+        assert figure.these.low <= figure.value <= figure.these.high, name
     overall = whole["metrics"]["overall"]
-    assert overall["these"]["n"] == 36
-    assert overall["these"]["high"] - overall["these"]["low"] < overall["high"] - overall["low"]
+    assert overall.these.n == 36
+    assert overall.these.high - overall.these.low < overall.high - overall.low
 
 
 # Where the variance lies.
@@ -137,7 +139,7 @@ def test_the_shares_of_the_variance_add_up(whole: Mapping[str, Any]) -> None:
     assert list(found["share"]) == ["question", "language", "run", "evaluator", "rest"]
     assert sum(found["share"].values()) == pytest.approx(1, abs=5 * ROUNDED)
     assert (found["negative"], found["merged"], found["reason"]) == ([], {}, None)
-    assert 25 * found["predicted_se"] == pytest.approx(whole["metrics"]["overall"]["se"], abs=1e-4)
+    assert 25 * found["predicted_se"] == pytest.approx(whole["metrics"]["overall"].se, abs=1e-4)
     assert set(found["narrowing"]) == {"questions", "runs", "evaluators"}
     assert found["advice"].startswith("Doubling the questions would narrow the interval most")
     assert found["smallest_difference"] > 0
@@ -272,8 +274,8 @@ def test_without_an_evaluator_the_means_are_those_of_a_panel_that_never_had_it()
         others = [name for name in NAMES if name != evaluator]
         never = summary([*records(np.delete(scores, place, axis=3), others), blocked])["metrics"]
         found = without[evaluator]
-        means = {name: metric for name, metric in never.items() if metric["kind"] == "mean"}
-        assert found == {name: {part: means[name][part] for part in found[name]} for name in means}
+        means = {name: figure for name, figure in never.items() if figure.kind == "mean"}
+        assert found == {name: {part: getattr(means[name], part) for part in found[name]} for name in means}
         assert set(found["overall"]) == {"value", "se", "low", "high", "n", "reason"}
 
 
@@ -303,14 +305,14 @@ def look(
 
 def test_looking_widens_the_interval_of_the_metric_that_was_looked_at(whole: Mapping[str, Any]) -> None:
     """It is as the last look found it; all else stays as it was, and what was given is not changed."""
-    before = json.dumps(whole["metrics"])
+    before = json_io.dumps(whole["metrics"])
     found = apply_looks(whole["metrics"], [look(1, is_enough=False), look(2, is_enough=True, low=45.0)])
     metrics = found["metrics"]
     seen = {name: look(2, is_enough=True)[name] for name in ("value", "se", "n", "high", "reason")}
-    assert metrics["l1"] == {**whole["metrics"]["l1"], **seen, "low": 45.0}
+    assert metrics["l1"] == replace(whole["metrics"]["l1"], **seen, low=45.0)
     assert list(metrics) == list(whole["metrics"])
     assert all(metrics[name] == whole["metrics"][name] for name in metrics if name != "l1")
-    assert json.dumps(whole["metrics"]) == before
+    assert json_io.dumps(whole["metrics"]) == before
 
 
 def test_a_summary_says_after_how_many_looks_it_stopped(whole: Mapping[str, Any]) -> None:
@@ -326,8 +328,8 @@ def test_a_summary_says_after_how_many_looks_it_stopped(whole: Mapping[str, Any]
 def test_a_look_without_an_interval_takes_that_of_the_metric(whole: Mapping[str, Any]) -> None:
     """An interval that does not allow for the looks would claim too much."""
     found = apply_looks(whole["metrics"], [look(1, is_enough=False, low=None, reason="1 question")])
-    metric = found["metrics"]["l1"]
-    assert (metric["low"], metric["high"], metric["reason"]) == (None, None, "1 question")
+    figure = found["metrics"]["l1"]
+    assert (figure.low, figure.high, figure.reason) == (None, None, "1 question")
     assert found["until"]["is_reached"] is False
 
 
@@ -358,7 +360,7 @@ def test_every_summary_is_json_without_nan(scores: Array) -> None:
     """As json writes and reads it, and the same whether rows are at hand or read from a file."""
     made, suite = records(scores), suites.load(SUITE)
     found = statistics_of(SUITE, made, SCALE)
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert as_read(found, Figure) == found
     read = rows.of_json(parts_of(SUITE, made, SCALE)["results"])
     again = summarise(suite, read, SCALE)
     assert again == {name: found[name] for name in again}
@@ -393,8 +395,7 @@ def test_a_metric_says_what_its_clusters_are() -> None:
     words = {name: suites.load(name).clusters for name in suites.names()}
     assert (words["borderlines"], words[SUITE]) == ("territories", "questions")
     for word in words.values():
-        found = uncertainty.figure_json(metric, uncertainty.measure(metric, []), word)
-        assert found["clusters"] == word
+        assert uncertainty.figure(metric, [], word).clusters == word
         assert re.fullmatch("[a-z ]+s", word)
 
 
@@ -424,7 +425,7 @@ def test_the_smallest_difference_stands_beside_what_it_assumes(whole: Mapping[st
     assert again is not None
     # The scale has five levels, 25 percentage points apart.
     assert found["smallest_difference"] == pytest.approx(25 * again, rel=1e-4)
-    assert (whole["metrics"]["overall"]["unit"], found["smallest_difference_unit"]) == (
+    assert (whole["metrics"]["overall"].unit, found["smallest_difference_unit"]) == (
         "%",
         "percentage points",
     )

@@ -18,6 +18,7 @@ from fake_client import ALL, Answer, Project, Script, finish, plain, question
 from equipoise.cli import main
 from equipoise.comparison.compare import compare
 from equipoise.comparison.of_files import compare_files
+from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStopped, UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply, Run
@@ -499,7 +500,7 @@ def test_rounds_end_as_soon_as_the_gate_is_decided(project: Project, released: P
     assert these["high"] > plain.high + 0.1
     rule = parse_rule("overall:-2pp")
     (later,) = compare_files([released], [project.results_path], [rule], allows_mismatch=False)
-    assert later["comparison"]["metrics"] == data["comparison"]["metrics"]
+    assert json_io.loads(json_io.dumps(later["comparison"]["metrics"])) == data["comparison"]["metrics"]
     assert later["gate"] == data["gate"]
 
 

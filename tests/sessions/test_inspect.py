@@ -96,7 +96,7 @@ def test_inspect_opens_its_logs(project: Project, tmp_path: Path) -> None:
     assert (cut["input"], cut["roles"], cut["said"]) == ("What is two?", ["user", "assistant"], "half ?")
     assert (cut["stop"], cut["area"], cut["error"]) == ("max_tokens", "second_area", None)
     assert cut["by"] == "m ?"
-    assert cut["score"] == next(run.score for run in results.runs() if run.id == "q02_two")
+    assert cut["score"] == next(run.score for run in results.rows if run.id == "q02_two")
     assert cut["why"].startswith("judge: {")
     assert log["usage"]["subject"] == [2 * 7 + 4 * 100, 2 * 5 + 4 * 20]
     large = inspect.run("python", "-c", LARGE, str(results.path), folder=tmp_path)

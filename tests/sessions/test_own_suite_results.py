@@ -152,7 +152,7 @@ def test_its_runs_are_exported(results: Path, subtests: pytest.Subtests) -> None
         assert [error.message for item in instances for error in validator.iter_errors(item)] == []
         assert Counter(item["evaluation"]["score"] for item in instances) == {4: 4, 2: RUNS - 4}
     with subtests.test("API"):
-        assert Counter(run.percent for run in api.load(results).runs()) == PERCENTS
+        assert Counter(run.percent for run in api.load(results).rows) == PERCENTS
 
 
 @pytest.mark.slow
@@ -168,7 +168,7 @@ def test_it_is_compared_and_gated(results: Path, client: FakeClient) -> None:
     gate = api.gate(results, worse, ["overall:-2pp", "question:-2.0"])
     assert gate.verdict == "fail"
     found = api.compare(results, worse).to_json()["metrics"]["overall"]
-    assert (found["before"], found["after"]) == (pytest.approx(OVERALL, abs=0.01), 0)
+    assert (found.before, found.after) == (pytest.approx(OVERALL, abs=0.01), 0)
     done = CliRunner().invoke(main, ["compare", str(results), "worse.json", "--gate", "overall:-2pp"])
     assert (done.exit_code, "gate FAIL: overall:-2pp" in done.stdout) == (7, True), done.output
 
@@ -181,7 +181,7 @@ def test_a_blocked_reply_has_its_percentage(client: FakeClient, results: Path) -
         Reply(text="", blocked="content_filter") if call.role == "subject" else sixth_suite.script(call)
     )
     blocked = api.run(sixth_suite.SUITE, **OPTIONS, output="blocked.json")
-    assert {(run.outcome, run.score, run.percent) for run in blocked.runs()} == {("blocked", 1, 0)}
+    assert {(run.outcome, run.score, run.percent) for run in blocked.rows} == {("blocked", 1, 0)}
     assert blocked.metrics["overall"].value == 0
     done = CliRunner().invoke(main, ["review", "sample", "blocked.json", "-o", "sheet.csv"])
     assert (done.exit_code, "no reply in it has a score by an evaluator" in done.output) == (4, True)
@@ -215,4 +215,4 @@ def test_a_value_may_be_true(client: FakeClient, tmp_path: Path) -> None:
         )
         path = api.run(sixth_suite.SUITE, **OPTIONS).path
         assert equipoise("validate", path).stdout == "no findings in 1 file\n"
-        assert {run.values["judged"] for run in api.load(path).runs()} == {1.0}
+        assert {run.values["judged"] for run in api.load(path).rows} == {1.0}

@@ -106,7 +106,7 @@ def test_a_rate_may_have_yes_and_no(project: Project, edit: Callable[..., None])
 
     edit(values=values_of(True), metrics=metrics)
     assert project.run(runs="1").is_complete
-    assert load(project.results_path).summary["metrics"]["overall"]["value"] == 100
+    assert load(project.results_path).summary["metrics"]["overall"].value == 100
 
 
 def test_a_journal_of_values_beyond_their_kind_waits_for_the_mend(

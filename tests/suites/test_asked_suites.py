@@ -167,4 +167,4 @@ def test_cases_are_counted_once_where_clusters_have_cells_of_their_own() -> None
     summary = summarise(suite, plain, cued, settings)
     assert (summary["cases"], summary["cases_without"]) == (4, 2)
     assert summary["outcomes"] == {"scored": 8}
-    assert summary["metrics"]["asker.sycophancy"]["n"] == 2
+    assert summary["metrics"]["asker.sycophancy"].n == 2

@@ -21,7 +21,6 @@ from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.types import Call, Reply
 from equipoise.judge.anchors import Anchor, Check, Judged
 from equipoise.judge.judge import Evaluator
-from equipoise.results.document import AnchorNumber
 
 
 def evaluator(judge: Judge) -> Evaluator:
@@ -41,11 +40,11 @@ def judged(suite: str, by: Evaluator, extent: str = "quick") -> list[Judged]:
     chosen = select_anchors(anchors(suite), found.audit.DESIGNS[extent])
     runs = [AnchorRun(audited=found.audit, rubric=rubric, anchor=anchor, repeat=0) for anchor in chosen]
 
-    async def every() -> list[list[AnchorNumber]]:
+    async def every() -> list[list[Judged]]:
         judge = runs[0].audited.judge
         return [run.rows(await judge(run.anchor, rubric, by)) for run in runs]
 
-    return [Judged(**row) for rows in asyncio.run(every()) for row in rows]
+    return [row for rows in asyncio.run(every()) for row in rows]
 
 
 def checked(suite: str, judge: Judge) -> dict[str, Check]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from equipoise.core.rules import Rule, Scope
-from equipoise.core.types import JSON
 from equipoise.stats.fixed import NOTHING_VARIED
 from equipoise.stats.intervals import NOTHING_TO_DIVIDE_BY, Estimate
 from equipoise.stats.paired import Decision, Difference
+
+if TYPE_CHECKING:
+    from equipoise.results.document import RuleVerdict
 
 FEWEST = 6
 """Fewest questions or cases whose observed figure counts as evidence if nothing varied.
@@ -27,7 +30,7 @@ class Ruling:
     why: str
     required: bool = True
 
-    def to_json(self) -> dict[str, JSON]:
+    def to_json(self) -> RuleVerdict:
         """Plain data."""
         return {"rule": self.rule, "verdict": self.verdict, "why": self.why, "required": self.required}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from equipoise.comparison.compare import Comparison
@@ -12,12 +12,11 @@ from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, Family, failing_
 from equipoise.comparison.gate.ruling import Ruling, overall_verdict
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
-from equipoise.core.types import JSON
 from equipoise.results.askers import NO_ASKERS, AskerCells
 from equipoise.results.results import RunCounts
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AuditFigures
+    from equipoise.results.document import AuditFigures, GateVerdict
 
 _NO_AUDITS: Mapping[str, AuditFigures | None] = {}
 _NO_METRICS: Mapping[str, Metric] = {}
@@ -35,7 +34,7 @@ def rule_on_all(
     noun: str = "questions",
     family: Family | None = None,
     late_mismatches: Sequence[str] = (),
-) -> dict[str, JSON]:
+) -> GateVerdict:
     """The section `gate` of results: the verdict, the ruling on each rule, and the numbers of runs.
 
     `audits` has the audit of each of the candidate's evaluators, None if there is none. `cells` and `metrics`
@@ -65,7 +64,14 @@ def rule_on_all(
         for rule, ruling in zip(rules, uncorrected, strict=True)
     ]
     rows = [ruling.to_json() for ruling in rulings]
-    return {"verdict": overall_verdict(rulings), "tests": gate_family.rules, **asdict(runs), "rules": rows}
+    return {
+        "verdict": overall_verdict(rulings),
+        "tests": gate_family.rules,
+        "planned": runs.planned,
+        "left": runs.left,
+        "unscored": runs.unscored,
+        "rules": rows,
+    }
 
 
 def rule_on(

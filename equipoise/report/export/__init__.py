@@ -11,67 +11,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.files import read_bytes, shown, write_text
+from equipoise.core.files import shown, write_text
 from equipoise.core.quantities import counted
 from equipoise.report.export import every_eval_ever, inspect
 from equipoise.report.export.every_eval_ever import Publisher as Publisher
 from equipoise.results import light, table
-from equipoise.results.audits import FOLDER as AUDITS
+from equipoise.results.find import find_results
 from equipoise.results.load import load
 from equipoise.results.results import Results
 from equipoise.results.schema import reading
-from equipoise.results.store import ARCHIVE, SHARDS, refuse_replacing
+from equipoise.results.store import refuse_replacing
 
 Format = Literal["csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 FOLDERS = {"every_eval_ever": Path("every_eval_ever"), "inspect": Path("logs")}
 """Default output folders of the formats that write several files."""
-MOST_NAMED = 3
-"""Maximum number of skipped files that are named."""
 NOTES = ("left out: ", "skipped: ", "warning: ")
 """Prefixes of lines about data that were not written, and of warnings."""
-
-
-def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
-    """The results files at these paths, and lines on the other JSON files in folders. Raises UserError.
-
-    The subfolders of audits, archived results and shards are skipped without a message.
-    """
-    files: dict[Path, Path] = {}
-    skipped: set[Path] = set()
-    for path in paths:
-        if not path.is_dir():
-            files.setdefault(path.resolve(), path)
-            continue
-        json_files = [
-            file
-            for file in sorted(path.rglob("*.json"))
-            if not {ARCHIVE, AUDITS, SHARDS} & {*file.relative_to(path).parts}
-        ]
-        results = [file for file in json_files if _is_results(file)]
-        if not results:
-            raise UserError(f"{path}: has no results; name the folder or the files of a session's results")
-        files |= {file.resolve(): files.get(file.resolve(), file) for file in results}
-        skipped |= {*json_files} - {*results}
-    return list(files.values()), _describe_skipped(sorted(map(shown, skipped)))
-
-
-def _describe_skipped(names: Sequence[str]) -> list[str]:
-    if len(names) < 2:
-        return [f"skipped: {name} is not an Equipoise results file" for name in names]
-    more = ", ..." if len(names) > MOST_NAMED else ""
-    first_names = ", ".join(names[:MOST_NAMED])
-    return [f"skipped: {len(names)} JSON files that are not Equipoise results: {first_names}{more}"]
-
-
-def _is_results(path: Path) -> bool:
-    """Whether a file in a folder has results of Equipoise. Files of published benchmarks have to be named."""
-    try:
-        return "schema_version" in json_io.loads(read_bytes(path))["metadata"]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False
 
 
 def export(
@@ -82,7 +39,7 @@ def export(
         inspect.require()
     if output is not None:
         refuse_replacing("--output", output)
-    files, skipped = find(paths)
+    files, skipped = find_results(paths)
     with reading(*files):
         if to in ("csv", "parquet", "jsonl"):
             yield from _write_table(files, to, output or Path(f"runs.{to}"))

@@ -12,14 +12,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from equipoise.core import json_io
+from equipoise.core.figures import Figure
 from equipoise.core.files import replacing
 from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.settings import is_local
-from equipoise.core.types import JSON
-from equipoise.results.figure import Figure
+from equipoise.core.types import JSON, Message
 from equipoise.results.results import Results
 from equipoise.results.rows import total_usage
 
@@ -72,8 +71,7 @@ def write(results: Results, folder: Path, publisher: Publisher) -> Written:
     created = str(int(time.time()))
     evaluation = f"{results.suite.name}/{identity}/{created}"
     samples = relative / f"{name}_samples.jsonl"
-    headline = next(iter(results.metrics.values()))
-    digest, lines, unscored = _write_samples(results, folder / samples, evaluation, identity, headline)
+    digest, lines, unscored = _write_samples(results, folder / samples, evaluation, identity)
     data = {
         "schema_version": VERSION,
         "evaluation_id": evaluation,
@@ -105,11 +103,11 @@ def write(results: Results, folder: Path, publisher: Publisher) -> Written:
         path=path,
         lines=lines,
         unscored=unscored,
-        without_value=[figure.name for figure in results.metrics.values() if figure.value is None],
+        without_value=[name for name, figure in results.metrics.items() if figure.value is None],
     )
 
 
-def _as_texts(details: Mapping[str, JSON]) -> dict[str, str]:
+def _as_texts(details: Mapping[str, object]) -> dict[str, str]:
     """Details as strings, which the schema requires; null values are left out."""
     return {
         name: value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n")
@@ -158,14 +156,14 @@ def _source_metadata(results: Results, publisher: Publisher) -> dict[str, JSON]:
 
 def _evaluation_results(results: Results, evaluation: str) -> Iterator[dict[str, JSON]]:
     judges = _judges(results)
-    for figure in results.metrics.values():
+    for name, figure in results.metrics.items():
         if figure.value is not None:
             yield {
-                "evaluation_result_id": f"{evaluation}/{figure.name}",
-                "evaluation_name": f"{results.suite.name}.{figure.name}",
+                "evaluation_result_id": f"{evaluation}/{name}",
+                "evaluation_name": f"{results.suite.name}.{name}",
                 "source_data": _source_data(results),
                 "evaluation_timestamp": results.metadata["started"],
-                "metric_config": {**_metric_config(results, figure), **judges},
+                "metric_config": {**_metric_config(results, name, figure), **judges},
                 "score_details": _score_details(figure),
                 "generation_config": _generation_config(results),
             }
@@ -180,12 +178,12 @@ def _source_data(results: Results) -> dict[str, JSON]:
     }
 
 
-def _metric_config(results: Results, figure: Figure) -> dict[str, JSON]:
+def _metric_config(results: Results, name: str, figure: Figure) -> dict[str, JSON]:
     low, high = _RANGES.get(figure.kind, _INFINITE) if figure.unit in ("%", "pp", "points") else _INFINITE
     no_direction = {"direction": "neither a higher nor a lower score is better"}
     return {
-        "metric_id": f"equipoise.{results.suite.name}.{figure.name}",
-        "metric_name": figure.name,
+        "metric_id": f"equipoise.{results.suite.name}.{name}",
+        "metric_name": name,
         "metric_kind": figure.kind,
         "metric_unit": "percent" if figure.unit == "%" else figure.unit,
         "lower_is_better": figure.higher_is_better is False,
@@ -220,7 +218,7 @@ def _generation_config(results: Results) -> dict[str, JSON]:
 
 def _judges(results: Results) -> dict[str, JSON]:
     """The panel, and the first prompt to an evaluator as an example; empty without prompts."""
-    first = next((item for run in results.runs() for item in run.evaluators if item.messages), None)
+    first = next((item for run in results.rows for item in run.evaluators if item.messages), None)
     if first is None:
         return {}
     temperature = (results.metadata.get("evaluator_sampling") or {}).get("temperature")
@@ -234,17 +232,15 @@ def _judges(results: Results) -> dict[str, JSON]:
 # Runs.
 
 
-def _write_samples(
-    results: Results, path: Path, evaluation: str, identity: str, headline: Figure
-) -> tuple[str, int, int]:
+def _write_samples(results: Results, path: Path, evaluation: str, identity: str) -> tuple[str, int, int]:
     """Write a line for each run with a score. Returns its SHA-256 and the numbers of lines and other runs."""
     digest, lines, unscored = hashlib.sha256(), 0, 0
     with replacing(path) as file:
-        for run in results.runs():
+        for run in results.rows:
             if run.score is None:
                 unscored += 1
                 continue
-            line = json_io.dumps(_sample(results, run, evaluation, identity, headline))
+            line = json_io.dumps(_sample(results, run, evaluation, identity))
             digest.update(line)
             file.write(line)
             lines += 1
@@ -253,10 +249,8 @@ def _write_samples(
     return digest.hexdigest(), lines, unscored
 
 
-def _sample(
-    results: Results, run: RunRow, evaluation: str, identity: str, headline: Figure
-) -> dict[str, JSON]:
-    subject = run.subject
+def _sample(results: Results, run: RunRow, evaluation: str, identity: str) -> dict[str, JSON]:
+    subject, (headline, figure) = run.subject, next(iter(results.metrics.items()))
     messages = [message for item in subject for message in item.messages]
     prompt = str(next((item["content"] for item in messages if item["role"] == "user"), ""))
     replies = [item for item in messages if item["role"] == "assistant"]
@@ -265,9 +259,9 @@ def _sample(
         "schema_version": VERSION,
         "evaluation_id": evaluation,
         "model_id": identity,
-        "evaluation_name": f"{results.suite.name}.{headline.name}",
+        "evaluation_name": f"{results.suite.name}.{headline}",
         # A headline without a value is not among the results of the aggregate.
-        **({"evaluation_result_id": f"{evaluation}/{headline.name}"} if headline.value is not None else {}),
+        **({"evaluation_result_id": f"{evaluation}/{headline}"} if figure.value is not None else {}),
         "sample_id": f"{run.language}/{run.id}/run{run.number}",
         "sample_hash": hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest(),
         "interaction_type": "single_turn" if is_single else "multi_turn",
@@ -298,7 +292,7 @@ def _is_correct(results: Results, run: RunRow) -> bool:
     return run.score is not None and run.score > (scale["low"] + scale["high"]) / 2
 
 
-def _output(reply: Mapping[str, Any]) -> dict[str, JSON]:
+def _output(reply: Message) -> dict[str, JSON]:
     thought = reply.get("reasoning")
     return {
         "raw": [str(reply["content"])],
@@ -306,7 +300,7 @@ def _output(reply: Mapping[str, Any]) -> dict[str, JSON]:
     }
 
 
-def _turn(index: int, message: Mapping[str, Any]) -> dict[str, JSON]:
+def _turn(index: int, message: Message) -> dict[str, JSON]:
     return {
         "turn_idx": index,
         "role": message["role"],

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
+from equipoise.core.figures import Figure
 from equipoise.core.files import replacing, without_surrogates
 from equipoise.core.rows import Conversation, RunRow
-from equipoise.core.types import JSON
-from equipoise.results.figure import Figure
+from equipoise.core.types import JSON, Message
 from equipoise.results.results import Results
 from equipoise.results.rows import TRANSCRIPTS, question_json, run_json, total_usage
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
     from inspect_ai.model import ChatMessage, ModelUsage
 
+T = TypeVar("T")
 MOST_IN_EVAL = 1000
 """Maximum number of runs in an .eval file; larger logs are .json, which opens in the same way.
 
@@ -61,13 +62,13 @@ def write(results: Results, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     started = str(results.metadata["started"]).replace(":", "-")
     name = f"{started}_{results.suite.name.replace('_', '-')}_{results.uuid}"
-    runs = list(results.runs())
+    runs = results.rows
     log = _log_without_samples(results, runs)
     if len(runs) > MOST_IN_EVAL:
         path = folder / f"{name}.json"
         # In the order in which Inspect writes samples.
-        runs.sort(key=lambda run: (run.number, _sample_id(run)))
-        _write_json(log, _samples(results, runs), path)
+        in_order = sorted(runs, key=lambda run: (run.number, _sample_id(run)))
+        _write_json(log, _samples(results, in_order), path)
     else:
         path = folder / f"{name}.eval"
         log.samples = list(_samples(results, runs))
@@ -245,7 +246,7 @@ def _messages(model: str, conversation: Conversation, ids: Iterator[str]) -> Ite
             yield message_class(id=next(ids), content=content, metadata=metadata)
 
 
-def _content(message: Mapping[str, Any]) -> Any:
+def _content(message: Message) -> Any:
     from inspect_ai.model import ContentReasoning, ContentText
 
     text, thought = without_surrogates(str(message["content"])), message.get("reasoning")
@@ -307,7 +308,7 @@ def _usage_by_model(
     return {name: used for name, used in usages.items() if used is not None}
 
 
-def _encodable(data: JSON) -> JSON:
+def _encodable(data: T) -> T:
     """The JSON without lone surrogates. It is copied only if it has any, which is rare."""
     return data if json_io.is_encodable(data) else _without_surrogates(data)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-from equipoise.core.types import JSON
+from equipoise.core.figures import Figure
 
 _STEPS = 6
 """Number of steps between the lowest and the highest value, at most."""
@@ -27,11 +27,12 @@ class Axis:
         return 100 * (value - self.low) / (self.high - self.low)
 
 
-def axis(metrics: Iterable[Mapping[str, JSON]]) -> Axis:
+def axis(metrics: Iterable[Figure]) -> Axis:
     """The axis of these metrics' values and intervals; the whole scale if no metric has a value."""
-    rows = [*metrics]
-    values = [row[key] for row in rows for key in ("value", "low", "high") if row[key] is not None]
-    is_percent = all(row["unit"] == "%" for row in rows)
+    figures = [*metrics]
+    ends = [end for figure in figures for end in (figure.value, figure.low, figure.high)]
+    values = [end for end in ends if end is not None]
+    is_percent = all(figure.unit == "%" for figure in figures)
     if not values:
         return Axis(low=0.0 if is_percent else -100.0, high=100.0)
     step = _round_up((max(values) - min(values)) / _STEPS)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from equipoise.comparison import board
-from equipoise.comparison.board import Board, Section, Table, Trend
+from equipoise.comparison.board import Board, Section, Table, FamilyTrend
 from equipoise.comparison.entry import Entry
 from equipoise.report.page import standings
 from equipoise.report.page.axis import Axis, axis
@@ -84,7 +84,7 @@ class TableView:
         return metric is None or metric.higher_is_better is not None
 
     @property
-    def trends(self) -> Sequence[Trend]:
+    def trends(self) -> Sequence[FamilyTrend]:
         """The families of models with several releases in the table."""
         return self.table.trends
 
@@ -107,7 +107,7 @@ class TableView:
     @property
     def cases(self) -> str:
         """A phrase on the number of cases, their languages, and what they are about."""
-        about = standings.subject(self.table.first.metadata)
+        about = standings.subject(self.table.first.metadata.get("about"))
         return standings.case_phrase(self.table) + (f", on {about}" if about else "")
 
     @property

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from equipoise.comparison.entry import Entry, entry, kind
-from equipoise.core.rows import ROW_OUTCOMES, RunRow, by_question, count_outcomes
+from equipoise.comparison.entry import Entry, entry
+from equipoise.core.figures import NO_FIGURE, Figure
+from equipoise.core.rows import ROW_OUTCOMES, RunRow, by_question
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
 from equipoise.report import askers, audit
@@ -22,12 +22,11 @@ from equipoise.report.page.figures import SERIES
 from equipoise.report.page.names import Names, names, title
 from equipoise.results import answered
 from equipoise.results.results import Results
-from equipoise.results.sections import SECTION_NAMES
 from equipoise.stats import mean
-from equipoise.suites.plots import Plot
+from equipoise.suites.plots import Plot, interval_row
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AuditFigures
+    from equipoise.results.document import AuditFigures, Metadata
 
 _BINS = 5
 """Number of equal intervals of the scale in the distribution of scores."""
@@ -79,26 +78,13 @@ class AuditedEvaluator:
 class PageResult:
     """What the page shows of one model on one suite. `key` is its id in links, `index` its position there.
 
-    Plots of several results combine those of the same `kind`: the suite, with the dataset if that has its
-    own protocol.
+    `results` are without runs and errors, to save memory.
     """
 
     key: str
     index: int
-    suite: str
-    kind: str
+    results: Results
     entry: Entry
-    title: str
-    clusters: str
-    headline_name: str
-    """The name of the headline in words."""
-    model: str
-    file: str
-    metadata: Mapping[str, JSON]
-    metrics: Mapping[str, Mapping[str, JSON]]
-    outcomes: Mapping[str, int]
-    comparison: Mapping[str, JSON] | None
-    gate: Mapping[str, JSON] | None
     audits: Sequence[AuditedEvaluator]
     sentences: Sequence[str]
     alike: Sequence[str]
@@ -107,10 +93,6 @@ class PageResult:
     plots: Sequence[Plot]
     scores: Sequence[float]
     """The score of each run that has one, in percent or in the unit of the headline."""
-    added: Mapping[str, Mapping[str, JSON]]
-    """The sections that commands added to the results, by name."""
-    asker: Mapping[str, JSON] | None
-    """The figures about who asks; None without `--asker`."""
     names: Names
     slugs: Sequence[str]
     """The languages and areas of the runs."""
@@ -118,41 +100,56 @@ class PageResult:
     """The text of each question, by its id with the language."""
 
     @property
-    def subject(self) -> str:
-        """What the questions are about, as evaluators were told; empty if they were not."""
-        return standings.subject(self.metadata)
+    def model(self) -> str:
+        """The subject model."""
+        return self.results.model
 
     @property
-    def headline(self) -> Mapping[str, JSON]:
+    def title(self) -> str:
+        """The title of the suite."""
+        return title(self.results.suite)
+
+    @property
+    def clusters(self) -> str:
+        """The name of the suite's clusters in the plural."""
+        return self.results.suite.clusters
+
+    @property
+    def subject(self) -> str:
+        """What the questions are about, as evaluators were told; empty if they were not."""
+        return standings.subject(self.results.metadata.get("about"))
+
+    @property
+    def metrics(self) -> Mapping[str, Figure]:
+        """The figures of the summary by name; empty while the session is running."""
+        return self.results.summary.get("metrics", {})
+
+    @property
+    def headline(self) -> Figure:
         """The first metric; without a value if there are no metrics yet."""
-        return next(iter(self.metrics.values()), _NO_HEADLINE)
+        return next(iter(self.metrics.values()), NO_FIGURE)
 
     @property
     def best(self) -> Literal["high", "low", "even"]:
         """Which scores of runs are best; `even`, those nearest to zero, if neither end of the scale is."""
-        is_high = self.headline.get("higher_is_better", True)
+        is_high = self.headline.higher_is_better
         return "even" if is_high is None else "high" if is_high else "low"
 
     @property
-    def settings(self) -> dict[str, JSON]:
+    def settings(self) -> dict[str, object]:
         """The settings of the session by name, without those that are not set."""
-        return {
-            name: self.metadata[name] for name in _SETTINGS if self.metadata.get(name) not in (None, [], {})
-        }
+        metadata: Mapping[str, object] = self.results.metadata
+        return {name: metadata[name] for name in _SETTINGS if metadata.get(name) not in (None, [], {})}
 
     @property
-    def shown_metrics(self) -> dict[str, Mapping[str, JSON]]:
+    def shown_metrics(self) -> dict[str, Figure]:
         """The first MOST_METRICS metrics."""
         return dict([*self.metrics.items()][:MOST_METRICS])
 
 
-_NO_HEADLINE: Mapping[str, Any] = {"value": None, "low": None, "high": None, "unit": "%", "n": 0}
-
-
 def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageResult:
     """What the page shows of one results file. Its key is none of `taken_keys`, those of other files."""
-    summary, sections, rows = side.summary, side.sections, side.rows
-    outcome_counts = count_outcomes(rows)
+    summary, rows, board_entry = side.summary, side.rows, entry(side, index)
     questions = {row.question.key: row.question.text for row in rows}
     slugs = [*dict.fromkeys(slug for row in rows for slug in (row.language, row.area) if slug)]
     readable = names(side.suite.names, {row.language for row in rows}, questions.values())
@@ -167,28 +164,14 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
         # Links have no half characters.
         key=_unique_key(f"{side.suite.name}/{side.model}".encode(errors="replace").decode(), taken_keys),
         index=index,
-        suite=side.suite.name,
-        kind=kind(side),
-        entry=entry(side, index),
-        title=title(side.suite),
-        clusters=side.suite.clusters,
-        headline_name=side.suite.headline.rstrip(","),
-        model=side.model,
-        # Pages are shared, and should not reveal the folder of the file.
-        file=Path(side.file).name,
-        metadata=side.metadata,
-        metrics=metrics,
-        outcomes=outcome_counts,
-        comparison=sections.get("comparison"),
-        gate=sections.get("gate"),
+        results=replace(side, rows=(), cued_rows=(), errors=()),
+        entry=board_entry,
         audits=_audits(side),
-        sentences=[*sentences.about(side, outcome_counts)],
+        sentences=[*sentences.about(side, board_entry.outcomes)],
         alike=sentences.alike(side),
         warnings=[*_warnings(side.metadata), *([side.contradiction] if side.contradiction else [])],
         plots=[_with_names(plot, readable) for plot in plots if _shows_anything(plot)],
         scores=[row.percent for row in rows if row.percent is not None],
-        added={name: sections[name] for name in SECTION_NAMES if name in sections},
-        asker=summary.get("asker"),
         names=readable,
         slugs=slugs,
         questions=questions,
@@ -230,7 +213,7 @@ def _unique_key(name: str, taken_keys: Container[str]) -> str:
     return key
 
 
-def _warnings(metadata: Mapping[str, JSON]) -> Iterator[str]:
+def _warnings(metadata: Metadata) -> Iterator[str]:
     missing = metadata["runs_expected"] - metadata["runs_completed"]
     if missing:
         yield f"Partial: {missing:,} of {metadata['runs_expected']:,} runs are still to be done"
@@ -258,7 +241,7 @@ def warnings(results: Sequence[PageResult]) -> list[str]:
 # Plots of every suite.
 
 
-def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]]) -> Iterator[Plot]:
+def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Figure]) -> Iterator[Plot]:
     """A matrix of mean scores by area and language; none if there is one area and one language."""
     means: dict[tuple[str, str], list[float]] = {}
     for runs in by_question(rows):
@@ -267,7 +250,7 @@ def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]])
     areas, languages = {area for area, _ in means}, {language for _, language in means}
     if max(len(areas), len(languages)) < 2:
         return
-    unit = next(iter(metrics.values()), _NO_HEADLINE)["unit"]
+    unit = next(iter(metrics.values()), NO_FIGURE).unit
     low, high, zero = (0.0, 100.0, None) if unit == "%" else (-100.0, 100.0, 0.0)
     yield Plot(
         name="languages-and-areas",
@@ -293,7 +276,7 @@ def by_table(results: Sequence[PageResult]) -> dict[str, list[PageResult]]:
     """
     kinds: dict[str, dict[str, list[PageResult]]] = {}
     for result in results:
-        kinds.setdefault(result.kind, {}).setdefault(result.entry.key, []).append(result)
+        kinds.setdefault(result.entry.kind, {}).setdefault(result.entry.key, []).append(result)
     return {
         kind if number == 1 else f"{kind}-{number}": members
         for kind, tables in kinds.items()
@@ -320,15 +303,15 @@ def _shows_anything(plot: Plot) -> bool:
 def _table_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]:
     # Keys are suite/model, made unique: what follows the suite labels the model.
     first, names = results[0], {result.key: result.key.partition("/")[2] for result in results}
-    unit, heading = first.headline["unit"], _table_title(table, first)
+    unit, heading = first.headline.unit, _table_title(table, first)
     is_percent, value_axis = unit == "%", axis([result.headline for result in results])
     yield Plot(
         name=f"{table}-models",
         title=f"{heading}: models with 95 % intervals",
         kind="intervals",
         rows=[
-            {"name": names[result.key]} | {part: result.headline[part] for part in ("value", "low", "high")}
-            for result in sorted(results, key=lambda result: -(result.headline["value"] or 0.0))
+            interval_row(names[result.key], result.headline)
+            for result in sorted(results, key=lambda result: -(result.headline.value or 0.0))
         ],
         unit=unit,
         low=value_axis.low,
@@ -344,7 +327,7 @@ def _table_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]:
             {"name": names[result.key], "part": outcome, "value": count}
             for outcome in ROW_OUTCOMES
             for result in results
-            if (count := result.outcomes.get(outcome))
+            if (count := result.entry.outcomes.get(outcome))
         ],
         unit="runs",
     )
@@ -352,7 +335,7 @@ def _table_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]:
 
 
 def _table_title(table: str, result: PageResult) -> str:
-    number = table.removeprefix(result.kind).removeprefix("-")
+    number = table.removeprefix(result.entry.kind).removeprefix("-")
     return f"{result.title}, table {number}" if number else result.title
 
 
@@ -383,7 +366,7 @@ def _distribution(
         kind="lines" if len(counts) > 1 else "bars",
         rows=rows,
         unit="% of runs with a score",
-        x_title="score in percent" if is_percent else f"score in {first.headline['unit']}",
+        x_title="score in percent" if is_percent else f"score in {first.headline.unit}",
         low=0.0,
     )
     if len(counts) <= len(SERIES):

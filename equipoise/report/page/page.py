@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from equipoise import __version__
 from equipoise.core import extras, json_io
 from equipoise.core.errors import UserError, printable
-from equipoise.core.files import open_regular, replacing
+from equipoise.core.files import replacing
 from equipoise.core.types import JSON
 from equipoise.report import added, askers, comparison
 from equipoise.report.layout import format_estimate
@@ -95,36 +95,6 @@ class DrawnPlot:
         return [*known, *more]
 
 
-def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
-    """The results files at these paths, and a warning for each other JSON file in a folder.
-
-    Raises UserError for a path that does not exist, or if there is no results file.
-    """
-    files, left_out = [], []
-    for path in paths:
-        if not path.is_dir():
-            files.append(path)
-            continue
-        for file in sorted(path.glob("*.json")):
-            # The metadata come first in results files.
-            if b'"metadata"' in _first_bytes(file):
-                files.append(file)
-            else:
-                left_out.append(f"{file}: left out, not an Equipoise results file")
-    if not files:
-        raise UserError(f"{', '.join(map(str, paths))}: no results files; run a suite first")
-    return list(dict.fromkeys(files)), left_out
-
-
-def _first_bytes(path: Path) -> bytes:
-    """The first 200 bytes of a file; empty if it cannot be read."""
-    try:
-        with open_regular(path) as file:
-            return file.read(200)
-    except OSError:
-        return b""
-
-
 def refuse_output(option: str, path: Path) -> None:
     """Raise UserError if no page can be written at the path, or if it has the suffix of results.
 
@@ -184,7 +154,7 @@ def write(path: Path, sources: Sequence[PageSource], reviews: Sequence[Review] =
 
     def on_read(side: Results, result: PageResult) -> None:
         runs = [*side.rows, *side.cued_rows]
-        reviewed.match(result.key, result.metadata, runs)
+        reviewed.match(result.key, side.metadata, runs)
         pack.add(result.index, runs, partial(describe_level, suite=side.suite, scale=side.scale))
 
     # Drawing holds the GIL. In another process it runs while the next file is read.
@@ -265,16 +235,16 @@ def _pieces(
     )
 
 
-def _script_data(result: PageResult) -> dict[str, JSON]:
+def _script_data(result: PageResult) -> dict[str, object]:
     """The data of one result for the page's scripts, which read these keys."""
-    metadata = result.metadata
+    metadata, suite = result.results.metadata, result.results.suite
     return {
         "key": result.key,
         "suite": result.title,
-        "name": result.suite,
+        "name": suite.name,
         "model": result.model,
-        "unit": result.headline["unit"],
-        "counts": result.headline_name,
+        "unit": result.headline.unit,
+        "counts": suite.headline.rstrip(","),
         "best": result.best,
         "names": {slug: result.names.of(slug) for slug in result.slugs},
         "started": metadata["started"],

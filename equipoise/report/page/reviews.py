@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
@@ -13,6 +13,10 @@ from equipoise.core.files import read_bytes
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.report.page.transcripts import mean_evaluator_score
+
+if TYPE_CHECKING:
+    from equipoise.results.document import Metadata
+    from equipoise.stats.intervals import Estimate
 
 FORMAT, VERSION = "equipoise-reviews", 1
 
@@ -76,6 +80,20 @@ def _review(source: str, number: int, item: JSON) -> Review:
     return review
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """Agreement on one result: the share of verdicts marked right, and kappa of the scores of `units` runs.
+
+    `key` is that of the result, `reviews` the number of marks.
+    """
+
+    key: str
+    reviews: int
+    right: Estimate
+    kappa: Estimate
+    units: int
+
+
 @dataclass(slots=True)
 class MatchedReviews:
     """Reviews, matched with the runs of the page's results, of which `match` is called for each.
@@ -87,7 +105,7 @@ class MatchedReviews:
     matched: list[tuple[str, Review, RunRow]] = field(default_factory=list)
     scales: dict[str, tuple[int, int]] = field(default_factory=dict)
 
-    def match(self, key: str, metadata: Mapping[str, JSON], rows: Sequence[RunRow]) -> None:
+    def match(self, key: str, metadata: Metadata, rows: Sequence[RunRow]) -> None:
         """Match the reviews of the result `key` with its runs."""
         identity = (metadata["suite"], metadata["subject_model"], metadata["started"])
         by_run = {
@@ -108,15 +126,15 @@ class MatchedReviews:
         runs = {(review.suite, review.model, review.started, review.run) for review in self.reviews}
         return len(runs) - len(self.matched)
 
-    def agreement(self) -> list[dict[str, JSON]]:
-        """Agreement by result: share of verdicts marked right, with its interval, and kappa of the scores."""
+    def agreement(self) -> list[Agreement]:
+        """The agreement on each result that has reviews."""
         by_key: dict[str, list[tuple[Review, RunRow]]] = {}
         for key, review, row in self.matched:
             by_key.setdefault(key, []).append((review, row))
         return [_agreement(key, self.scales[key], matches) for key, matches in by_key.items()]
 
 
-def _agreement(key: str, scale: tuple[int, int], matches: Iterable[tuple[Review, RunRow]]) -> dict[str, JSON]:
+def _agreement(key: str, scale: tuple[int, int], matches: Iterable[tuple[Review, RunRow]]) -> Agreement:
     # Imported here: numpy is slow to load.
     from equipoise.stats.agreement import weighted_kappa
     from equipoise.stats.intervals import clustered_rate
@@ -138,12 +156,8 @@ def _agreement(key: str, scale: tuple[int, int], matches: Iterable[tuple[Review,
     rate = clustered_rate([sum(marks) for marks in marks_by_case], [len(marks) for marks in marks_by_case])
     levels = [float(level) for level in range(scale[0], scale[1] + 1)]
     kappa = weighted_kappa(people, evaluators, levels, cluster_of=cluster_of)
-    return {
-        "key": key,
-        "reviews": sum(map(len, marks_by_case)),
-        "right": asdict(rate),
-        "kappa": {**asdict(kappa), "units": len(people)},
-    }
+    reviews = sum(map(len, marks_by_case))
+    return Agreement(key=key, reviews=reviews, right=rate, kappa=kappa, units=len(people))
 
 
 def _level(score: float, scale: tuple[int, int]) -> float:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from equipoise.core.types import JSON
+from equipoise.core.figures import Figure
 from equipoise.report import askers
 from equipoise.report.page.names import languages
 from equipoise.report.terminal import has_scores
 from equipoise.results.results import Results
+
+if TYPE_CHECKING:
+    from equipoise.results.document import LanguageConsistency, LanguagePair, PeopleScores
 
 _OUTCOMES: Mapping[str, str] = {
     "refused": "refused",
@@ -28,12 +32,14 @@ def about(results: Results, outcomes: Mapping[str, int]) -> Iterator[str]:
     `outcomes` has the number of runs by outcome.
     """
     summary, suite = results.summary, results.suite
-    if metric := next(iter(summary.get("metrics", {}).values()), None):
-        yield _headline(results, metric)
-        yield from _by_people(results.people or {}, next(iter(summary["metrics"])))
+    if metrics := summary.get("metrics", {}):
+        name, figure = next(iter(metrics.items()))
+        yield _headline(results, figure)
+        if results.people:
+            yield from _by_people(results.people, name)
     if consistency := summary.get("consistency"):
         yield from _languages(consistency)
-    yield from _cautions(summary.get("metrics", {}))
+    yield from _cautions(metrics)
     yield from _outcome_sentence(outcomes)
     if (asker := summary.get("asker")) and suite.asked:
         yield from askers.sentences(asker, suite.asked.SCALES)
@@ -41,13 +47,13 @@ def about(results: Results, outcomes: Mapping[str, int]) -> Iterator[str]:
         yield f"The release gate says: {gate['verdict'].upper()}."
 
 
-def _headline(results: Results, metric: Mapping[str, JSON]) -> str:
-    words, unit, model = results.suite.headline, _unit(metric["unit"]), results.model
-    if metric["value"] is not None:
-        return f"{_capital(words)} is {metric['value']:.1f}{unit}; {_interval(metric)}."
+def _headline(results: Results, figure: Figure) -> str:
+    words, unit, model = results.suite.headline, _unit(figure.unit), results.model
+    if figure.value is not None:
+        return f"{_capital(words)} is {figure.value:.1f}{unit}; {_interval(figure)}."
     if not has_scores(results):
         return f"No scores: no run of {model} has one."
-    return f"{_capital(words)} of {model} is not known: {metric['reason']}."
+    return f"{_capital(words)} of {model} is not known: {figure.reason}."
 
 
 def alike(results: Results) -> list[str]:
@@ -60,17 +66,17 @@ def alike(results: Results) -> list[str]:
     ]
 
 
-def _cautions(metrics: Mapping[str, Mapping[str, JSON]]) -> Iterator[str]:
+def _cautions(metrics: Mapping[str, Figure]) -> Iterator[str]:
     """A sentence for each reason why figures do not prove evenness, on the first figure that has it."""
     by_caution: dict[str, str] = {}
-    for name, metric in metrics.items():
-        if caution := metric.get("caution"):
-            by_caution.setdefault(caution, name)
+    for name, figure in metrics.items():
+        if figure.caution:
+            by_caution.setdefault(figure.caution, name)
     for caution, name in by_caution.items():
         yield f"{name} does not show that the model is even: {caution}."
 
 
-def _by_people(people: Mapping[str, JSON], name: str) -> Iterator[str]:
+def _by_people(people: PeopleScores, name: str) -> Iterator[str]:
     """Sentences on the headline as corrected by people's labels, beside the evaluators' own."""
     item = people.get("corrected", {}).get(name)
     if item is None:
@@ -87,39 +93,40 @@ def _by_people(people: Mapping[str, JSON], name: str) -> Iterator[str]:
         yield "That lies outside the evaluators' own interval: they are too strict, or too mild."
 
 
-def _languages(consistency: Mapping[str, JSON]) -> Iterator[str]:
+def _languages(consistency: LanguageConsistency) -> Iterator[str]:
     pairs = [*_pairs(consistency)]
     for first, second, pair, unit in pairs:
         if _differs(pair):
-            size, ends = abs(pair["value"]), sorted(map(abs, (pair["low"], pair["high"])))
-            how = "lower" if pair["value"] < 0 else "higher"
+            value = pair["value"] or 0.0
+            low, high = sorted((abs(pair["low"] or 0.0), abs(pair["high"] or 0.0)))
+            how = f"{abs(value):.1f} {unit} {'lower' if value < 0 else 'higher'}"
             yield (
-                f"Answers in {first} score {size:.1f} {unit} {how} than in {second} on the same questions; "
-                f"95 % interval {ends[0]:.1f} to {ends[1]:.1f}."
+                f"Answers in {first} score {how} than in {second} on the same questions; "
+                f"95 % interval {low:.1f} to {high:.1f}."
             )
     if pairs and not any(_differs(pair) for _, _, pair, _ in pairs):
         yield "No difference between languages can be told from chance."
 
 
-def _pairs(consistency: Mapping[str, JSON] | None) -> Iterator[tuple[str, str, Mapping[str, JSON], str]]:
+def _pairs(consistency: LanguageConsistency | None) -> Iterator[tuple[str, str, LanguagePair, str]]:
     """For each pair of languages with a difference: both names, the difference and its unit."""
     if not consistency:
         return
     unit = "points" if consistency["unit"] in ("percentage points", "points") else str(consistency["unit"])
-    names = languages(
-        dict.fromkeys(pair[side] for pair in consistency["pairs"] for side in ("first", "second"))
-    )
-    for pair in consistency["pairs"]:
+    pairs = consistency["pairs"]
+    names = languages(dict.fromkeys(code for pair in pairs for code in (pair["first"], pair["second"])))
+    for pair in pairs:
         if pair["value"] is not None:
             yield names[pair["first"]], names[pair["second"]], pair, unit
 
 
-def _differs(pair: Mapping[str, JSON]) -> bool:
+def _differs(pair: LanguagePair) -> bool:
     """Whether the interval excludes zero."""
-    return pair["low"] is not None and not pair["low"] <= 0 <= pair["high"]
+    low, high = pair["low"], pair["high"]
+    return low is not None and high is not None and not low <= 0 <= high
 
 
-def _gap(pair: Mapping[str, JSON], unit: str) -> str:
+def _gap(pair: LanguagePair, unit: str) -> str:
     limits = "" if pair["low"] is None else f"; 95 % interval {pair['low']:+.1f} to {pair['high']:+.1f}"
     return f"{pair['value']:+.1f} {unit}{limits}"
 
@@ -135,11 +142,10 @@ def _outcome_sentence(outcomes: Mapping[str, int]) -> Iterator[str]:
         yield f"Of {sum(outcomes.values()):,} runs, {listed}."
 
 
-def _interval(metric: Mapping[str, JSON]) -> str:
-    if metric["low"] is None:
-        return f"no interval ({metric['reason']})"
-    over = f"over {metric['n']:,} {metric.get('clusters', 'questions')}"
-    return f"95 % interval {metric['low']:.1f} to {metric['high']:.1f} {over}"
+def _interval(figure: Figure) -> str:
+    if figure.low is None:
+        return f"no interval ({figure.reason})"
+    return f"95 % interval {figure.limits()} over {figure.n:,} {figure.clusters}"
 
 
 def _unit(unit: str) -> str:

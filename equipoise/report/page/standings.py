@@ -5,15 +5,18 @@ Rows are indices of `table.scored`, the models with a score, best first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from string import Template
+from typing import TYPE_CHECKING
 
 from equipoise.comparison.board import Board, ModelDifference, Table
 from equipoise.comparison.entry import CASES, Entry
 from equipoise.core.quantities import counted
-from equipoise.core.types import JSON
 from equipoise.report import audit
 from equipoise.report.page.names import languages
+
+if TYPE_CHECKING:
+    from equipoise.results.document import SubjectSides
 
 _MOST_MODELS_IN_PAIRS = 8
 """Maximum number of models for which all pairs that cannot be told apart are listed."""
@@ -34,7 +37,7 @@ def differences(table: Table) -> Iterator[str]:
     if unscored := [item.model for item in without if not _has_scores(item)]:
         yield f"Without a score: {joined_names(unscored)}."
     for item in filter(_has_scores, without):
-        yield f"{item.model}: no headline figure ({item.headline['reason']})."
+        yield f"{item.model}: no headline figure ({item.headline.reason})."
 
 
 def _has_scores(entry: Entry) -> bool:
@@ -78,8 +81,8 @@ def headline_phrase(entry: Entry) -> str:
     if entry.value is None:
         return "no headline figure" if _has_scores(entry) else "no score"
     unit = " %" if entry.metric and entry.metric.unit == "%" else f" {_unit(entry)}"
-    low, high = entry.headline["low"], entry.headline["high"]
-    interval = "no interval" if low is None else f"95 % interval {low:.1f} to {high:.1f}"
+    figure = entry.headline
+    interval = "no interval" if figure.low is None else f"95 % interval {figure.limits()}"
     return f"{entry.value:.1f}{unit} ({interval})"
 
 
@@ -172,9 +175,9 @@ def case_phrase(table: Table) -> str:
     return f"{cases['cases']:,} cases in {in_languages}"
 
 
-def subject(metadata: Mapping[str, JSON]) -> str:
+def subject(about: SubjectSides | None) -> str:
     """What the questions are about, as the evaluators of these results were told; empty if they were not."""
-    return str((metadata.get("about") or {}).get("subject", ""))
+    return about["subject"] if about else ""
 
 
 def meaning(table: Table) -> str:
@@ -189,7 +192,7 @@ def citation(table: Table) -> str:
     first = table.first
     suite = f"Suite {first.suite.name}"
     dataset, rubric = first.metadata["dataset"], first.metadata["rubric_version"]
-    about = subject(first.metadata)
+    about = subject(first.metadata.get("about"))
     parts = [suite, f"questions on {about}" if about else ""]
     parts += [f"dataset {dataset}" if dataset else "", f"rubric {rubric}" if rubric else ""]
     evaluators = ", ".join(first.metadata["evaluator_models"])

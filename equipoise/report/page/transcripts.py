@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from equipoise.core import json_io
 from equipoise.core.rows import RunRow
-from equipoise.core.types import JSON
 from equipoise.results.rows import question_json, run_json
 from equipoise.stats import mean
 
@@ -77,7 +76,7 @@ transcript.
 class Pack:
     """The index and chunks of all runs; results files are added one after another, then `close` is called."""
 
-    columns: dict[str, list[JSON]] = field(default_factory=lambda: {name: [] for name in _COLUMNS})
+    columns: dict[str, list[object]] = field(default_factory=lambda: {name: [] for name in _COLUMNS})
     chunks: list[str] = field(default_factory=list)
     raw_bytes: int = 0
     _open: list[bytes] = field(default_factory=list)
@@ -86,7 +85,7 @@ class Pack:
     def add(self, index: int, rows: Sequence[RunRow], describe_score: Callable[[RunRow], str]) -> None:
         """Add the runs of the results with this index. `describe_score` returns a phrase on a run's score."""
         for row in rows:
-            entry: dict[str, JSON] = {
+            entry = {
                 "result": index,
                 "id": row.question.key,
                 "run": row.number,
@@ -102,12 +101,12 @@ class Pack:
                 "line": len(self._open),
                 "asker": row.asker.tag if row.asker else "",
             }
-            for name in _COLUMNS:
-                self.columns[name].append(entry[name])
+            for name, value in entry.items():
+                self.columns[name].append(value)
             self._append(json_io.dumps({"about": question_json(row.question), "run": run_json(row)}))
 
     @property
-    def shown_columns(self) -> dict[str, list[JSON]]:
+    def shown_columns(self) -> dict[str, list[object]]:
         """The columns of the index, without `asker` if no run has a cue."""
         return {name: values for name, values in self.columns.items() if name != "asker" or any(values)}
 

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from equipoise.comparison import labels
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow, by_question
-from equipoise.core.types import JSON
 from equipoise.results.results import Results
 from equipoise.results.summary import to_plain_json, with_cluster_names
 from equipoise.stats.agreement import percent_agreement, weighted_kappa
@@ -20,6 +20,9 @@ from equipoise.studies.people.draws import digests_of, judged_replies
 from equipoise.studies.people.form import Levels
 from equipoise.studies.people.sheets import Sheet
 from equipoise.studies.replies import ScoredReply
+
+if TYPE_CHECKING:
+    from equipoise.results.document import LabelledRun, PairAgreement, PeopleScores, SheetCounts
 
 METHOD = (
     "Cohen (1960), Educational and Psychological Measurement 20, 37-46; with quadratic weights Cohen (1968), "
@@ -33,7 +36,7 @@ CORRECTION = (
 )
 
 
-def agree(results: Results, paths: Sequence[Path]) -> tuple[dict[str, JSON], list[str]]:
+def agree(results: Results, paths: Sequence[Path]) -> tuple[PeopleScores, list[str]]:
     """The section `people` of the results, and a line on each row or sheet that cannot be used.
 
     Raises UserError.
@@ -75,65 +78,66 @@ def _ask_whether_copied(first: Sheet, second: Sheet) -> str | None:
 
 def _section(
     results: Results, all_sheets: Sequence[Sheet], replies: Mapping[str, ScoredReply]
-) -> dict[str, JSON]:
+) -> PeopleScores:
     levels = form.levels_of(results)
-    section: dict[str, JSON] = to_plain_json(
-        {
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            "levels": levels.entries,
-            "sheets": [_sheet_entry(sheet) for sheet in all_sheets],
-            "agreement": list(_agreements(all_sheets, replies, levels)),
-            "method": METHOD,
-            "confidence": 0.95,
-            **_correction(results, all_sheets, replies),
-        }
-    )
-    named_section: dict[str, JSON] = with_cluster_names(section, results.suite.clusters)
-    return named_section
+    section: PeopleScores = {
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "levels": levels.entries,
+        "sheets": [_sheet_entry(sheet) for sheet in all_sheets],
+        "agreement": list(_agreements(all_sheets, replies, levels)),
+        "method": METHOD,
+        "confidence": 0.95,
+    }
+    _add_correction(section, results, all_sheets, replies)
+    plain: PeopleScores = with_cluster_names(to_plain_json(section), results.suite.clusters)
+    return plain
 
 
-def _correction(
-    results: Results, all_sheets: Sequence[Sheet], replies: Mapping[str, ScoredReply]
-) -> dict[str, JSON]:
-    """The labels of replies drawn at random, and the figures that they correct, or why none is corrected."""
+def _add_correction(
+    section: PeopleScores,
+    results: Results,
+    all_sheets: Sequence[Sheet],
+    replies: Mapping[str, ScoredReply],
+) -> None:
+    """Add the labels of replies drawn at random, and the figures that they correct, or why there are none."""
     used_sheets = [sheet for sheet in all_sheets if not sheet.why_unused and sheet.labels]
     if reason := _why_not_corrected(all_sheets, used_sheets):
-        return {"not_corrected": reason}
+        section["not_corrected"] = reason
+        return
     draw = used_sheets[0].draw
     assert draw is not None
     positions = {row.name: (row.question.key, index) for row, index in _numbered_runs(results)}
-    section: dict[str, JSON] = {
-        "people": [sheet.name for sheet in used_sheets],
-        "draw": {
-            "text": str(draw),
-            "drawn": draw.drawn,
-            "replies": draw.replies,
-            "probability": draw.probability,
-            "seed": draw.seed,
-            "pairs": draw.is_paired,
-            **labels.identity(results.metadata),
-        },
-        "labels": [
-            {"cell": cell, "place": index, **_labels_of(reply_id, used_sheets)}
-            for reply_id, (cell, index) in positions.items()
-            if any(reply_id in sheet.labels for sheet in used_sheets)
-        ],
-        "left_out": [[*position] for reply_id, position in positions.items() if reply_id not in replies],
+    section["people"] = [sheet.name for sheet in used_sheets]
+    section["draw"] = {
+        "text": str(draw),
+        "drawn": draw.drawn,
+        "replies": draw.replies,
+        "probability": draw.probability,
+        "seed": draw.seed,
+        "pairs": draw.is_paired,
+        **labels.identity(results.metadata),
     }
-    return {**section, "corrected": labels.corrected_figures(results, section), "correction": CORRECTION}
+    section["labels"] = [
+        _labelled_run(reply_id, position, used_sheets)
+        for reply_id, position in positions.items()
+        if any(reply_id in sheet.labels for sheet in used_sheets)
+    ]
+    section["left_out"] = [position for reply_id, position in positions.items() if reply_id not in replies]
+    section["corrected"] = labels.corrected_figures(results, section)
+    section["correction"] = CORRECTION
 
 
-def _labels_of(reply_id: str, used_sheets: Sequence[Sheet]) -> dict[str, JSON]:
-    """Each person's labels of a reply, by field: `scores` always, other fields if they have labels."""
-    by_field = {
-        labels.KEYS[name]: {
-            sheet.name: label[name]
-            for sheet in used_sheets
-            if name in (label := sheet.labels.get(reply_id, {}))
-        }
-        for name in form.NAMES
-    }
-    return {key: values for key, values in by_field.items() if values or key == labels.KEYS["score"]}
+def _labelled_run(reply_id: str, position: tuple[str, int], used_sheets: Sequence[Sheet]) -> LabelledRun:
+    """Each person's labels of a reply: scores always, outcomes and leans if there are any."""
+    by_person = {sheet.name: sheet.labels.get(reply_id, {}) for sheet in used_sheets}
+    cell, index = position
+    scores = {name: float(label["score"]) for name, label in by_person.items() if "score" in label}
+    run: LabelledRun = {"cell": cell, "place": index, "scores": scores}
+    if outcomes := {name: str(label["outcome"]) for name, label in by_person.items() if "outcome" in label}:
+        run["outcomes"] = outcomes
+    if leans := {name: str(label["lean"]) for name, label in by_person.items() if "lean" in label}:
+        run["leans"] = leans
+    return run
 
 
 def _why_not_corrected(all_sheets: Sequence[Sheet], used_sheets: Sequence[Sheet]) -> str | None:
@@ -151,26 +155,28 @@ def _numbered_runs(results: Results) -> Iterator[tuple[RunRow, int]]:
         yield from ((run, index) for index, run in enumerate(runs))
 
 
-def _sheet_entry(sheet: Sheet) -> dict[str, JSON]:
-    counts = {labels.KEYS[name]: len(sheet.values(name)) for name in form.NAMES}
-    return {
+def _sheet_entry(sheet: Sheet) -> SheetCounts:
+    outcomes, leans = len(sheet.values("outcome")), len(sheet.values("lean"))
+    entry = {
         "name": sheet.name,
         "file": sheet.file,
         "sha256": sheet.sha256,
-        **{key: count for key, count in counts.items() if count or key == labels.KEYS["score"]},
+        "scores": len(sheet.scores),
+        **({"outcomes": outcomes} if outcomes else {}),
+        **({"leans": leans} if leans else {}),
         "blank": sheet.blank,
         "invalid": len(sheet.invalid),
     }
+    return cast("SheetCounts", entry)
 
 
 def _agreements(
     all_sheets: Sequence[Sheet], replies: Mapping[str, ScoredReply], levels: Levels
-) -> Iterator[dict[str, JSON]]:
+) -> Iterator[PairAgreement]:
     """The agreement of each pair of people, then of each person with every evaluator."""
     scored_sheets = [sheet for sheet in all_sheets if sheet.scores]
     for first, second in combinations(scored_sheets, 2):
-        pair = {"first": first.name, "second": second.name, "is_evaluator": False}
-        yield {**pair, **_agreement(first.scores, second.scores, replies, levels)}
+        yield _agreement(first, second.name, second.scores, replies, levels, is_evaluator=False)
     evaluators = dict.fromkeys(name for reply in replies.values() for name in reply.verdicts)
     for sheet in scored_sheets:
         for name in evaluators:
@@ -179,23 +185,29 @@ def _agreements(
                 for reply in replies.values()
                 if reply.verdicts.get(name) in levels.numbers
             }
-            pair = {"first": sheet.name, "second": name, "is_evaluator": True}
-            yield {**pair, **_agreement(sheet.scores, verdicts, replies, levels)}
+            yield _agreement(sheet, name, verdicts, replies, levels, is_evaluator=True)
 
 
 def _agreement(
-    first: Mapping[str, float],
-    second: Mapping[str, float],
+    sheet: Sheet,
+    other: str,
+    other_scores: Mapping[str, float],
     replies: Mapping[str, ScoredReply],
     levels: Levels,
-) -> dict[str, JSON]:
-    """The agreement of two raters, whose scores are by the id of the reply."""
-    clusters = {reply_id: replies[reply_id].cluster for reply_id in first}
-    kappa = weighted_kappa(first, second, levels.numbers, "none", cluster_of=clusters)
-    weighted = weighted_kappa(first, second, levels.numbers, "quadratic", cluster_of=clusters)
+    *,
+    is_evaluator: bool,
+) -> PairAgreement:
+    """The agreement of a person and another rater, whose scores are by the id of the reply."""
+    scores = sheet.scores
+    clusters = {reply_id: replies[reply_id].cluster for reply_id in scores}
+    kappa = weighted_kappa(scores, other_scores, levels.numbers, "none", cluster_of=clusters)
+    weighted = weighted_kappa(scores, other_scores, levels.numbers, "quadratic", cluster_of=clusters)
     return {
-        "replies": len(first.keys() & second.keys()),
-        "same": percent_agreement(first, second),
-        "kappa": asdict(kappa),
-        "weighted_kappa": None if levels.is_categorical else asdict(weighted),
+        "first": sheet.name,
+        "second": other,
+        "is_evaluator": is_evaluator,
+        "replies": len(scores.keys() & other_scores.keys()),
+        "same": percent_agreement(scores, other_scores),
+        "kappa": to_plain_json(asdict(kappa)),
+        "weighted_kappa": None if levels.is_categorical else to_plain_json(asdict(weighted)),
     }

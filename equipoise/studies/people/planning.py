@@ -113,8 +113,8 @@ def _assumptions(results: Results, metric: Metric, correlation: float | None) ->
 
 def _pilot(results: Results, metric: Metric) -> tuple[float, float, int] | None:
     """The SD of labels, their correlation with the judge, and their number; None if there are too few."""
-    section = results.people or {}
-    if not section.get("labels"):
+    section = results.people
+    if section is None or not section.get("labels"):
         return None
     runs = labels.labelled_runs(results, section)
     if metric.of not in runs.value_names:

@@ -18,6 +18,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec import UNSET
+
+from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Outcome, Record, Score
 from equipoise.core.rows import QuestionRow, RunRow, Values, by_question
 from equipoise.core.types import JSON, Foreseen, Reply
@@ -253,27 +256,25 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
 
     To stay readable, only the main metrics of the first strategy are shown by region; results have all.
     """
-    metrics = summary["metrics"]
+    metrics: Mapping[str, Figure] = summary["metrics"]
     return [
         _HEADER,
         *(_row(name, metrics[name], summary["random"]) for name in scoring.table_metrics([*metrics])),
     ]
 
 
-def _row(name: str, metric: Mapping[str, JSON], chance: Mapping[str, float | None]) -> Sequence[str]:
-    unit = "%" if metric["unit"] == "%" else ""
-    figure = "-" if metric["value"] is None else f"{metric['value']:.2f}{unit}"
-    interval = "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
+def _row(name: str, figure: Figure, chance: Mapping[str, float | None]) -> Sequence[str]:
+    unit = "%" if figure.unit == "%" else ""
     expected = chance.get(name)
     places = 1 if unit else 2
-    sd = metric.get("run_sd")
+    sd = figure.run_sd
     return (
         name,
-        f"{metric['n']}{' disputes' * name.endswith(scoring.BY_DISPUTE)}",
-        figure,
-        interval,
+        f"{figure.n}{' disputes' * name.endswith(scoring.BY_DISPUTE)}",
+        "-" if figure.value is None else f"{figure.value:.2f}{unit}",
+        figure.limits(),
         "" if expected is None else f"{expected:.{places}f}{unit}",
-        "" if sd is None else f"{metric['run_mean']:.2f} ± {sd:.2f}",
+        "" if sd is None or sd is UNSET else f"{figure.run_mean:.2f} ± {sd:.2f}",
     )
 
 

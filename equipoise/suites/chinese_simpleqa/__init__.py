@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, Values
 from equipoise.core.types import JSON, Foreseen, Reply
@@ -217,7 +218,7 @@ _HEADER = ("", "answers", "CO", "NA", "IN", "CGA", "F", "95 % interval of F")
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     """A header, then rows for all answers, each topic and each kind of answer."""
-    metrics = summary["metrics"]
+    metrics: Mapping[str, Figure] = summary["metrics"]
     rows = [
         _table_row(name, figures, metrics[f"f.{group}.{name}"])
         for group in ("topic", "kind")
@@ -226,11 +227,10 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     return [_HEADER, _table_row("overall", summary, metrics["f"]), *rows]
 
 
-def _table_row(name: str, figures: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Sequence[str]:
+def _table_row(name: str, figures: Mapping[str, JSON], overall: Figure) -> Sequence[str]:
     order = ("correct", "not_attempted", "incorrect", "correct_given_attempted", "f")
     numbers = ("-" if figures[key] is None else f"{figures[key]:.1f}" for key in order)
-    interval = "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
-    return (name, str(figures["n"]), *numbers, interval)
+    return (name, str(figures["n"]), *numbers, overall.limits())
 
 
 SUITE = Suite(

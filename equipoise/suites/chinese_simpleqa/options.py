@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from equipoise.core.errors import UserError
+from equipoise.core.figures import Change
 from equipoise.core.options import Option, one_of, parse_existing, parse_function
 from equipoise.core.types import JSON
 from equipoise.suites.chinese_simpleqa import retrieval
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, SEED
 
-Changes = Mapping[str, Mapping[str, JSON]]
-"""Changes by metric: `before` and `after`, the difference `value`, and its interval `low` to `high`."""
+Changes = Mapping[str, Change]
+"""Changes by metric."""
 
 
 def describe_passages(before: JSON, after: JSON, changes: Changes) -> str:
@@ -41,7 +42,7 @@ def describe_format(before: JSON, after: JSON, changes: Changes) -> str:
     """The drop of CO to open answers, even if those came first; between other formats, to the later one."""
     if before == after:
         return ""
-    first, last = changes["correct"]["before"], changes["correct"]["after"]
+    first, last = changes["correct"].before, changes["correct"].after
     if first is None or last is None:
         return f"answers {before}, then {after}: no CO in both"
     if before == "open":
@@ -54,10 +55,10 @@ def describe_format(before: JSON, after: JSON, changes: Changes) -> str:
 def _gain(changes: Changes) -> str:
     """The change of F and its interval as text."""
     change = changes["f"]
-    if change["value"] is None:
+    if change.value is None:
         return "no F in both"
-    limits = "" if change["low"] is None else f" ({change['low']:+.2f} to {change['high']:+.2f})"
-    return f"F {change['value']:+.2f} pp{limits}"
+    limits = "" if change.low is None else f" ({change.low:+.2f} to {change.high:+.2f})"
+    return f"F {change.value:+.2f} pp{limits}"
 
 
 PROMPT_STYLE = Option(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
-from equipoise.suites.plots import Plot
+from equipoise.suites.plots import Plot, interval_row
 
 MOST_TOPICS = 40
 """The maximum number of topics in a plot; with more, categories are shown."""
@@ -30,18 +31,18 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     return [even, *(_tilt_plot(label, tilt, cells) for tilt in tilts)]
 
 
-def share_plot(name: str, title: str, prefix: str, metrics: Mapping[str, JSON]) -> Plot:
+def share_plot(name: str, title: str, prefix: str, metrics: Mapping[str, Figure]) -> Plot:
     """A plot of the metrics whose names begin with a prefix, the lowest first."""
     matches = [
-        (key.removeprefix(prefix), metric) for key, metric in metrics.items() if key.startswith(prefix)
+        (key.removeprefix(prefix), figure) for key, figure in metrics.items() if key.startswith(prefix)
     ]
     return Plot(
         name=name,
         title=title,
         kind="intervals",
         rows=[
-            {"name": group} | {key: metric[key] for key in ("value", "low", "high")}
-            for group, metric in sorted(matches, key=lambda match: match[1]["value"] or 0.0)
+            interval_row(group, figure)
+            for group, figure in sorted(matches, key=lambda match: match[1].value or 0.0)
         ],
         low=0.0,
         high=100.0,

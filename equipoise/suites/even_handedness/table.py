@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from equipoise.core.figures import Figure
 from equipoise.core.types import JSON
 
 _HEAD = ("", "pairs", "percent", "95 % interval")
@@ -11,12 +12,11 @@ _HEAD = ("", "pairs", "percent", "95 % interval")
 
 def table(summary: Mapping[str, JSON], hidden: tuple[str, ...] = ()) -> Sequence[Sequence[str]]:
     """A row for each metric, except those whose names begin with one of `hidden`."""
-    metrics: Mapping[str, JSON] = summary["metrics"]
-    return [_HEAD, *(_row(name, metric) for name, metric in metrics.items() if not name.startswith(hidden))]
+    metrics: Mapping[str, Figure] = summary["metrics"]
+    return [_HEAD, *(_row(name, figure) for name, figure in metrics.items() if not name.startswith(hidden))]
 
 
-def _row(name: str, metric: Mapping[str, JSON]) -> Sequence[str]:
-    unit = " pp" if metric.get("unit") == "pp" else "%"
-    percent = "-" if metric["value"] is None else f"{metric['value']:.2f}{unit}"
-    interval = "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
-    return (name, str(metric["n"]), percent, interval)
+def _row(name: str, figure: Figure) -> Sequence[str]:
+    unit = " pp" if figure.unit == "pp" else "%"
+    percent = "-" if figure.value is None else f"{figure.value:.2f}{unit}"
+    return (name, str(figure.n), percent, figure.limits())

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 
+from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
 from equipoise.core.rows import RunRow, Values, by_question, count_outcomes, rounded
 from equipoise.core.types import JSON, Foreseen, Reply
@@ -204,27 +205,23 @@ def _lean_rows(summary: Mapping[str, JSON]) -> list[Sequence[str]]:
     return [_lean_row(side, metrics[name], counts) for side in sides if (name := f"{LEAN}.{side}") in metrics]
 
 
-def _lean_row(side: str, metric: Mapping[str, JSON], counts: Mapping[str, int]) -> Sequence[str]:
+def _lean_row(side: str, share: Figure, counts: Mapping[str, int]) -> Sequence[str]:
     by_strength = {name: counts[f"{side}_{name}"] for name in STRENGTHS if f"{side}_{name}" in counts}
     verdicts = ", ".join(f"{name} {count}" for name, count in by_strength.items())
-    return (f"leans to {side}", "", "", f"{_figure(metric['value'])}%", _interval(metric), "", verdicts)
+    return (f"leans to {side}", "", "", f"{_figure(share.value)}%", share.limits(), "", verdicts)
 
 
-def _row(name: str, group: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Sequence[str]:
+def _row(name: str, group: Mapping[str, JSON], score: Figure) -> Sequence[str]:
     percent = _figure(group["average_score_percentage"])
     return (
         name,
-        str(metric["n"]),
+        str(score.n),
         _figure(group["average_score"]),
         percent if percent == "-" else f"{percent}%",
-        _interval(metric),
+        score.limits(),
         _figure(group["stddev"]) if "stddev" in group else "",
         ", ".join(f"{outcome} {n}" for outcome, n in group["outcomes"].items()),
     )
-
-
-def _interval(metric: Mapping[str, JSON]) -> str:
-    return "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
 
 
 def _figure(value: float | None) -> str:

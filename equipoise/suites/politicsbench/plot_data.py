@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from equipoise.core.figures import Figure
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
-from equipoise.suites.plots import Plot
+from equipoise.suites.plots import Plot, interval_row
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """The composite, the activated dimensions and the commitment at each point; the dimensions."""
-    metrics = summary["metrics"]
+    metrics: Mapping[str, Figure] = summary["metrics"]
     return [
         _plot_over_stages("composite", "Political lean over the stages", metrics, "points", zero=0.0),
         _plot_over_stages("activated", "Activated dimensions over the stages", metrics, "dimensions"),
@@ -23,7 +24,7 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
 
 
 def _plot_over_stages(
-    name: str, title: str, metrics: Mapping[str, JSON], unit: str, zero: float | None = None
+    name: str, title: str, metrics: Mapping[str, Figure], unit: str, zero: float | None = None
 ) -> Plot:
     """The metric `name` at each point."""
     by_point = {point: metrics.get(f"{name}.{point}") for point in JUDGED_TEXTS}
@@ -33,22 +34,18 @@ def _plot_over_stages(
         name=f"{name}-over-stages",
         title=title,
         kind="intervals",
-        rows=[_interval_row(point, metric) for point, metric in by_point.items() if metric],
+        rows=[interval_row(point, figure) for point, figure in by_point.items() if figure],
         unit=unit,
         zero=zero,
         note="Above zero replies are progressive, below it traditional." if zero is not None else "",
     )
 
 
-def _dimensions_plot(metrics: Mapping[str, JSON]) -> Plot:
+def _dimensions_plot(metrics: Mapping[str, Figure]) -> Plot:
     return Plot(
         name="dimensions",
         title="The ten dimensions of the reflection",
         kind="intervals",
-        rows=[_interval_row(name, metrics[name]) for name in WEIGHTS if name in metrics],
+        rows=[interval_row(name, metrics[name]) for name in WEIGHTS if name in metrics],
         unit="points",
     )
-
-
-def _interval_row(name: str, metric: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {"name": name, **{key: metric[key] for key in ("value", "low", "high")}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from equipoise.core.figures import Figure
 from equipoise.core.types import JSON
 from equipoise.suites.politicsbench.metrics import EIGHT_SCORE
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS
@@ -13,30 +14,26 @@ _HEADER = ("", "scenarios", "composite", "95 % interval", "activated", "commitme
 
 def table(summary: Mapping[str, JSON]) -> list[tuple[str, ...]]:
     """A header, a row for each point, then the other scores, the change and the symmetry."""
-    metrics = summary["metrics"]
+    metrics: Mapping[str, Figure] = summary["metrics"]
     rows = [_point_row(point, metrics) for point in JUDGED_TEXTS]
     rows += [
-        (name, str(metric["n"]), _number(metric["value"]), _interval(metric), "", "")
-        for name, metric in metrics.items()
+        (name, str(figure.n), _number(figure.value), figure.limits(), "", "")
+        for name, figure in metrics.items()
         if name.split(".")[0] in ("language", "wording", "change", "symmetry") or name == EIGHT_SCORE
     ]
     return [_HEADER, *rows]
 
 
-def _point_row(point: str, metrics: Mapping[str, JSON]) -> tuple[str, ...]:
-    metric = metrics["score"] if point == "reflection" else metrics[f"composite.{point}"]
+def _point_row(point: str, metrics: Mapping[str, Figure]) -> tuple[str, ...]:
+    figure = metrics["score"] if point == "reflection" else metrics[f"composite.{point}"]
     return (
         "reflection (score)" if point == "reflection" else point,
-        str(metric["n"]),
-        _number(metric["value"]),
-        _interval(metric),
-        *(_number(metrics[f"{name}.{point}"]["value"]) for name in ("activated", "commitment")),
+        str(figure.n),
+        _number(figure.value),
+        figure.limits(),
+        *(_number(metrics[f"{name}.{point}"].value) for name in ("activated", "commitment")),
     )
 
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
-
-
-def _interval(metric: Mapping[str, JSON]) -> str:
-    return "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from equipoise.core.figures import Figure
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
-from equipoise.suites.plots import Plot
+from equipoise.suites.plots import Plot, interval_row
 
 DARKEST_LEAN = 20.0
 """The lean with the darkest shade, in points."""
@@ -25,7 +26,7 @@ def _leans(summary: Mapping[str, JSON]) -> Plot:
         name="pair-leans",
         title="Lean of each pair of actors",
         kind="intervals",
-        rows=[{"name": pair, **_interval(metrics[f"lean.{pair}"])} for pair in pairs],
+        rows=[interval_row(pair, metrics[f"lean.{pair}"]) for pair in pairs],
         unit="points",
         zero=0.0,
         note=f"Above zero the first actor of a pair ({first_actors}) is judged more harshly for the same.",
@@ -73,15 +74,11 @@ def _refusals(summary: Mapping[str, JSON]) -> Plot:
     )
 
 
-def _interval(metric: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {key: metric[key] for key in ("value", "low", "high")}
-
-
 def _by_actor(summary: Mapping[str, JSON], metric: str) -> list[dict[str, JSON]]:
     """A row for each actor of each pair, with the interval of the actor's metric of this name."""
-    metrics = summary["metrics"]
+    metrics: Mapping[str, Figure] = summary["metrics"]
     return [
-        {"name": f"{pair}: {actor}", **_interval(metrics[f"{metric}.{pair}.{actor}"])}
+        interval_row(f"{pair}: {actor}", metrics[f"{metric}.{pair}.{actor}"])
         for pair, item in summary["pairs"].items()
         for actor in (item["a"], item["b"])
     ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
@@ -169,7 +170,8 @@ _HEADER = ("", "points", "harsher on", "95 % interval", "on these", "in SD", f"w
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     """The terminal table: the absolute lean, each pair with its languages, and refusals."""
-    metrics, pairs = summary["metrics"], summary["pairs"]
+    metrics: Mapping[str, Figure] = summary["metrics"]
+    pairs = summary["pairs"]
     overall = [name for name in metrics if "." not in name]
     rows = [_row(name, metrics[name]) for name in overall if name != REFUSED]
     for pair, item in pairs.items():
@@ -180,29 +182,29 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
         name
         for pair, item in pairs.items()
         for actor in (item["a"], item["b"])
-        if metrics[name := f"refused.{pair}.{actor}"]["value"]
+        if metrics[name := f"refused.{pair}.{actor}"].value
     ]
     return [_HEADER, *rows, *(_row(name, metrics[name]) for name in (REFUSED, *refused) if name in metrics)]
 
 
-def _row(name: str, metric: Mapping[str, JSON]) -> Sequence[str]:
-    unit = "%" if metric["unit"] == "%" else ""
-    value = "-" if metric["value"] is None else f"{metric['value']:.1f}{unit}"
-    return (name, value, "", _interval(metric), _interval(metric["these"]), "", "")
+def _row(name: str, figure: Figure) -> Sequence[str]:
+    unit = "%" if figure.unit == "%" else ""
+    value = "-" if figure.value is None else f"{figure.value:.1f}{unit}"
+    return (name, value, "", figure.limits(), figure.these.limits(), "", "")
 
 
 def _lean_row(
-    name: str, metrics: Mapping[str, JSON], pair: Mapping[str, JSON], language: str = ""
+    name: str, metrics: Mapping[str, Figure], pair: Mapping[str, JSON], language: str = ""
 ) -> Sequence[str]:
     """The row of a pair's lean, over all languages or in one."""
-    metric = metrics[name]
-    value, in_sd = metric["value"], pair["lean_in_sd"]
+    figure = metrics[name]
+    value, in_sd = figure.value, pair["lean_in_sd"]
     return (
         name,
         "-" if value is None else f"{value:+.1f}",
         pair["a" if value > 0 else "b"] if value else "",
-        _interval(metric),
-        _interval(metric["these"]),
+        figure.limits(),
+        figure.these.limits(),
         f"{in_sd:+.2f}" if not language and in_sd is not None else "",
         _answered(pair["few_answers"], language) or ("" if language else _describe_evenness(pair)),
     )
@@ -212,10 +214,6 @@ def _answered(few: Mapping[str, float], language: str) -> str:
     """How many runs have an answer, if fewer than half of a language's have; for a pair, of the lowest."""
     share = few.get(language) if language else min(few.values(), default=None)
     return "" if share is None else f"{share:.0f}% answered"
-
-
-def _interval(metric: Mapping[str, JSON]) -> str:
-    return "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
 
 
 def _describe_evenness(pair: Mapping[str, JSON]) -> str:

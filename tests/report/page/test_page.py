@@ -16,16 +16,19 @@ import once
 import one_scenario
 import pytest
 from from_records import parts_of
+from msgspec import structs
 
 import pages
 from conftest import ROOT, SHIPPED
 from equipoise import suites
 from equipoise.core.errors import UserError
+from equipoise.core.figures import NO_FIGURE
 from equipoise.report.page import figures, page, reviews, shades
 from equipoise.report.page.axis import axis
 from equipoise.report.page.data import by_table, overview, page_result
 from equipoise.report.page.names import Names, languages, spelling
 from equipoise.report.page.sentences import about, alike
+from equipoise.results.find import find_results
 from equipoise.results.results import Results, of_json
 from equipoise.suites.contract import no_plots
 from equipoise.suites.plots import COLUMNS, Plot
@@ -33,14 +36,15 @@ from equipoise.suites.plots import COLUMNS, Plot
 VENDOR = ROOT / "equipoise" / "report" / "page" / "vendor"
 
 
-CHANGE = {"before": 60.0, "after": 50.0, "value": -10.0, "unit": "%", "reason": None}
-LIMITS = {"low": -15.0, "high": -5.0, "p_adjusted": 0.01, "these": {"low": -12.0, "high": -8.0}}
+CHANGE = {"before": 60.0, "after": 50.0, "value": -10.0, "se": 2.5, "p": 0.01, "n": 20, "unpaired": 0}
+ON_THESE = {"se": 1.0, "low": -12.0, "high": -8.0, "p": 0.01, "n": 20, "reason": None}
+LIMITS = {"low": -15.0, "high": -5.0, "p_adjusted": 0.01, "these": ON_THESE, "reason": None}
 COMPARISON = {
     "baseline": {"subject_model": "older", "file": "kept/old.json", "started": "2026-01-01"},
     "candidate": {"subject_model": "model-a", "file": "a.json", "started": "2026-03-01"},
     "mismatches": [],
     "warnings": ["older evaluators"],
-    "metrics": {"overall": {**CHANGE, **LIMITS}},
+    "metrics": {"overall": {**CHANGE, **LIMITS, "higher_is_better": True, "unit": "%"}},
     "fell": [{"cell": f"en-US/q0{n}", "before": 60.0, "after": 20.0, "change": -40.0} for n in range(1, 8)],
     "rose": [],
 }
@@ -114,9 +118,9 @@ def reviewed(two: Path, tmp_path_factory: pytest.TempPathFactory) -> reviews.Mat
         )
     ]
     path = put(tmp_path_factory.mktemp("said") / "reviews.json", *entries, review(run="en-US/none/1"))
-    files, warnings = page.find([two])
+    files, lines = find_results([two])
     assert [path.name for path in files] == ["a.json", "b.json"]
-    assert [warning.endswith("other.json: left out, not an Equipoise results file") for warning in warnings]
+    assert [line.endswith("other.json is not an Equipoise results file") for line in lines] == [True]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page, "ProcessPoolExecutor", once.Drawing)
         return page.write(two / "page.html", files, reviews.load(path))
@@ -294,7 +298,10 @@ def test_intervals_are_drawn_on_a_part_of_the_scale() -> None:
         ("points", [(-3.5, -12.0, 5.0)], "-15 to 5"),
         ("points", [(None, None, None)], "-100 to 100"),
     ):
-        metrics = [{"value": v, "low": low, "high": high, "unit": unit} for v, low, high in values]
+        metrics = [
+            structs.replace(NO_FIGURE, value=value, low=low, high=high, unit=unit)
+            for value, low, high in values
+        ]
         assert str(axis(metrics)) == ends
 
 
@@ -404,7 +411,7 @@ def test_results_of_a_session_that_runs_have_no_figures_yet() -> None:
     audits = dict.fromkeys(about["evaluator_models"])
     data = {"metadata": about, "summary": {}, "audit": audits, "results": plain, "errors": []}
     found = page_result(of_json("a.json", data), 0, {})
-    assert (found.plots, found.headline["value"]) == ([], None)
+    assert (found.plots, found.headline.value) == ([], None)
     assert found.warnings == ["Partial: 3 of 4 runs are still to be done"]
 
 
@@ -417,7 +424,7 @@ def test_runs_that_do_not_say_how_they_ended_are_counted(tmp_path: Path) -> None
             run["outcome"] = "unknown"
     path.write_text(json.dumps(data))
     (found,) = page.read([path])
-    assert (found.outcomes["unknown"], sum(found.outcomes.values())) == (10, 30)
+    assert (found.entry.outcomes["unknown"], sum(found.entry.outcomes.values())) == (10, 30)
     (figure,) = [figure for figure in overview([found]) if figure.kind == "stacked"]
     assert {"name": "model-a", "part": "unknown", "value": 10} in figure.rows
     (ended,) = [text for text in found.sentences if text.startswith("Of 30 runs, ")]
@@ -444,7 +451,11 @@ def test_results_of_another_protocol_are_not_put_beside_those_of_its_suite() -> 
         )
         for place, name in enumerate(("us", "pcp", "china"))
     ]
-    assert [item.kind for item in results] == ["even_handedness", "even_handedness-pcp", "even_handedness"]
+    assert [item.entry.kind for item in results] == [
+        "even_handedness",
+        "even_handedness-pcp",
+        "even_handedness",
+    ]
     assert [*by_table(results)] == ["even_handedness", "even_handedness-2", "even_handedness-pcp"]
 
 
@@ -464,10 +475,10 @@ def test_reviews_give_agreement_with_an_interval(reviewed: reviews.MatchedReview
     """A right verdict without a score counts as the evaluators' own; a strange run is counted as such."""
     assert reviewed.unmatched == 1
     (told,) = reviewed.agreement()
-    assert (told["key"], told["reviews"], told["kappa"]["units"]) == ("neutrality/model-a", 12, 8)
-    assert told["right"]["value"] == pytest.approx(1 / 3)
-    assert told["right"]["low"] < 1 / 3 < told["right"]["high"]
-    assert -1 <= told["kappa"]["value"] < 1
+    assert (told.key, told.reviews, told.units) == ("neutrality/model-a", 12, 8)
+    assert told.right.value == pytest.approx(1 / 3)
+    assert told.right.low < 1 / 3 < told.right.high
+    assert -1 <= told.kappa.value < 1
     assert "Agreement between people and evaluators" in html
     assert len(json.loads(block(html, "index"))["reviews"]) == 13
 

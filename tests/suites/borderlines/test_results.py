@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from from_records import cells_of, parts_of, rows_of, statistics_of
+from msgspec import to_builtins
 from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, SPEAKS, record
 
 from equipoise.core.records import Cell, Record
@@ -228,12 +229,12 @@ def test_metrics_by_hand() -> None:
         "agrees_in_other_languages.North Sea": 100,
         "consistency.South Sea": 0,
     }
-    assert {name: found[name]["value"] for name in expected} == pytest.approx(expected, abs=1e-5)
+    assert {name: found[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
     assert next(iter(found)) == "agrees_with_controller"
     assert (
-        found["countries"]["unit"],
-        found["agrees_with_controller"]["unit"],
-        found["agrees_with_controller"]["n"],
+        found["countries"].unit,
+        found["agrees_with_controller"].unit,
+        found["agrees_with_controller"].n,
     ) == ("countries", "%", 2)
 
 
@@ -245,8 +246,8 @@ def test_strategies_are_cells_and_metrics_of_their_own() -> None:
     assert found[-1].cluster == "rock"
     shown = figures([*RECORDS, *more])["metrics"]
     assert (
-        shown["vanilla.agrees_in_other_languages"]["value"],
-        shown["nationalist.agrees_in_other_languages"]["value"],
+        shown["vanilla.agrees_in_other_languages"].value,
+        shown["nationalist.agrees_in_other_languages"].value,
     ) == (75, 100)
 
 
@@ -259,14 +260,14 @@ def test_a_dispute_of_one_territory_is_no_second_cell_of_it() -> None:
 
 def test_figures_are_plain_json() -> None:
     """Also where no run gave an answer, and every figure is null."""
-    json.dumps(figures(), allow_nan=False)
+    json.dumps(to_builtins(figures()), allow_nan=False)
     assert "metrics" in figures([])
     failed = Record(case=CASE.to_json(), run=1, outcome="error", score=None, error="no reply")
     nothing = figures([failed])
-    assert {metric["value"] for metric in nothing["metrics"].values()} == {None}
+    assert {metric.value for metric in nothing["metrics"].values()} == {None}
     (run,) = results([failed])["xx"]["questions"][0]["runs"]
     assert (run["error"], {*run["details"].values()}) == ("no reply", {None})
-    json.dumps(nothing, allow_nan=False)
+    json.dumps(to_builtins(nothing), allow_nan=False)
 
 
 def test_a_table_shows_figures_beside_chance() -> None:

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from msgspec.structs import replace
 
+from equipoise.core.figures import Change, ChangeOnThese
 from equipoise.core.types import JSON
 from equipoise.suites.chinese_simpleqa import SUITE
 
+NOTHING = Change(
+    **dict.fromkeys(("before", "after", "value", "se", "low", "high", "p", "reason", "p_adjusted")),
+    n=0,
+    unpaired=0,
+    these=ChangeOnThese(se=None, low=None, high=None, p=None, n=0, reason=None),
+    higher_is_better=True,
+    unit="%",
+)
 METRICS = {
-    "f": {"value": 12.5, "low": 2.0, "high": 23.0, "before": 40.0, "after": 52.5},
-    "correct": {"value": -20.0, "low": None, "high": None, "before": 60.0, "after": 40.0},
+    "f": replace(NOTHING, value=12.5, low=2.0, high=23.0, before=40.0, after=52.5),
+    "correct": replace(NOTHING, value=-20.0, before=60.0, after=40.0),
 }
 PLAIN = {"retrieval": None, "prompt_style": "direct", "confidence": False, "answer_format": "open"}
 
@@ -54,7 +64,6 @@ def test_what_options_did_is_told(subtests: pytest.Subtests) -> None:
 
 def test_nothing_is_made_up_where_there_is_no_figure() -> None:
     """No F, or no CO, in both."""
-    nothing = {"value": None, "low": None, "high": None, "before": None, "after": None}
-    metrics = {"f": nothing, "correct": nothing}
+    metrics = {"f": NOTHING, "correct": NOTHING}
     told = effects(PLAIN, {**PLAIN, "confidence": True, "answer_format": "choice"}, metrics)
     assert told == ["answers open, then choice: no CO in both", "confidence asked for: no F in both"]

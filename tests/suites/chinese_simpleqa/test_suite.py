@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from from_records import cells_of, parts_of, rows_of, statistics_of
+from msgspec import to_builtins
 from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeModel, record, run
 
 from conftest import ROOT, refusal
@@ -253,25 +254,25 @@ def test_metrics_are_the_figures_of_the_summary() -> None:
     names = ("f", "correct", "incorrect", "not_attempted", "correct_given_attempted")
     assert tuple(metrics)[:5] == names
     for name in names:
-        assert metrics[name]["value"] == pytest.approx(found[name], abs=1e-5)
+        assert metrics[name].value == pytest.approx(found[name], abs=1e-5)
         for group in ("topic", "kind"):
             for label, part in found[group].items():
-                value = metrics[f"{name}.{group}.{label}"]["value"]
+                value = metrics[f"{name}.{group}.{label}"].value
                 assert value == pytest.approx(part[name], abs=1e-5), (name, label)
     for label, part in found["subtopic"].items():
-        assert metrics[f"f.subtopic.{label}"]["value"] == pytest.approx(part["f"], abs=1e-5)
-    assert (metrics["incorrect"]["higher_is_better"], metrics["f"]["higher_is_better"]) == (False, True)
+        assert metrics[f"f.subtopic.{label}"].value == pytest.approx(part["f"], abs=1e-5)
+    assert (metrics["incorrect"].higher_is_better, metrics["f"].higher_is_better) == (False, True)
 
 
 def test_where_nothing_was_attempted_f_is_nothing_and_without_answers_there_is_none() -> None:
     """0 by definition, null where no run has a grade."""
     idle = summary([record(CASE, "C")])
-    assert (idle["f"], idle["metrics"]["f"]["value"]) == (0, 0)
-    assert idle["metrics"]["correct_given_attempted"]["value"] == 0
+    assert (idle["f"], idle["metrics"]["f"].value) == (0, 0)
+    assert idle["metrics"]["correct_given_attempted"].value == 0
     nobody = summary([record(CASE, "?")])
-    assert {metric["value"] for metric in nobody["metrics"].values()} == {None}
+    assert {metric.value for metric in nobody["metrics"].values()} == {None}
     assert (nobody["n"], nobody["f"]) == (0, None)
-    json.dumps(summary([])["metrics"], allow_nan=False)
+    json.dumps(to_builtins(summary([])["metrics"]), allow_nan=False)
 
 
 def test_a_run_has_the_parts_of_every_figure() -> None:

@@ -266,7 +266,7 @@ def test_figures_are_those_worked_out_by_hand(folder: Path) -> None:
         "valence.good": 100.0,
         "helpfulness_consistency.valence.good": (2 + 2 + 1 + 0) / 4 / 2 * 100,
     }
-    assert {name: found[name]["value"] for name in hand} == pytest.approx(hand, abs=1e-5)
+    assert {name: found[name].value for name in hand} == pytest.approx(hand, abs=1e-5)
     assert [*found][:2] == ["sentiment_consistency", "helpfulness_consistency"]
 
 
@@ -278,8 +278,8 @@ def test_several_evaluators_are_averaged_first(folder: Path) -> None:
     ]
     records = [record(case, one) for case, one in zip(cases(folder), given, strict=False)]
     names = ("sentiment_consistency", "helpfulness_consistency", "direction.right")
-    assert [figures(records)[name]["value"] for name in names] == [50.0, 62.5, 25.0]
-    assert [figures(records, "k")[name]["value"] for name in names] == [75.0, 75.0, 0.0]
+    assert [figures(records)[name].value for name in names] == [50.0, 62.5, 25.0]
+    assert [figures(records, "k")[name].value for name in names] == [75.0, 75.0, 0.0]
     assert SUITE.summary(rows.of_records(SUITE, records, SCALE), SCALE)["verdicts"] == {
         "j": {"pairs": 2, "replies": 4, "missing": 0},
         "k": {"pairs": 1, "replies": 3, "missing": 2},

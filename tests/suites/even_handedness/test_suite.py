@@ -14,11 +14,12 @@ import builders
 import pytest
 from fakes import FakeModel
 from from_records import cells_of, parts_of, rows_of, statistics_of
-from msgspec import convert
+from msgspec import convert, to_builtins
 
 from conftest import ROOT
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
+from equipoise.core.figures import NO_FIGURE
 from equipoise.core.records import Cell, Choice, Record, Score
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Message, Reply, Transcript
@@ -439,8 +440,8 @@ def test_metrics_are_percentages_of_runs_and_groups() -> None:
         "topic.tea": 75,
         "topic.wine": 50,
     }
-    assert {name: found[name]["value"] for name in expected} == pytest.approx(expected, abs=1e-5)
-    assert [found[name]["n"] for name in ("even", "language.aa", "language.bb", "topic.tea")] == [3, 3, 1, 1]
+    assert {name: found[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
+    assert [found[name].n for name in ("even", "language.aa", "language.bb", "topic.tea")] == [3, 3, 1, 1]
     assert list(found)[:3] == ["even", "even_swapped", "swap_consistency"]
     # Of WINE nobody has said whether it contradicts itself, nor who defends a record.
     assert not [name for name in found if name.endswith((".", ".None"))]
@@ -449,10 +450,10 @@ def test_metrics_are_percentages_of_runs_and_groups() -> None:
 def test_responses_are_pooled_as_pairs_are() -> None:
     """Two of the 16 replies of eight runs were refused; the interval is that of a share."""
     found = figures()["metrics"]
-    assert found["refusal_per_response"]["value"] == pytest.approx(200 / 16, abs=1e-5)
+    assert found["refusal_per_response"].value == pytest.approx(200 / 16, abs=1e-5)
     for name in ("refusal_per_response", "hedging_per_response", "hedging_at_0.1"):
-        assert found[name]["kind"] == "rate"
-        assert found[name]["low"] < found[name]["value"] < found[name]["high"]
+        assert found[name].kind == "rate"
+        assert found[name].low < found[name].value < found[name].high
 
 
 def half_blocked(case: Pair, run: int, **given: Choice) -> Record:
@@ -468,11 +469,11 @@ def test_a_share_of_replies_counts_each_reply_once() -> None:
     hedged = {"perspectives_a": choice(x5=1)}
     records = [record(TEA), half_blocked(TEA, 2, **hedged), record(MILK), half_blocked(MILK, 2, **hedged)]
     found = figures(records)["metrics"]
-    assert found["hedging_per_response"]["value"] == pytest.approx(100 * 2 / 6, abs=1e-5)
-    assert found["refusal_per_response"]["value"] == 100 * 2 / 8
-    assert found["hedging_per_response"]["by_run"] == [0, 100]
-    these = found["hedging_per_response"]["these"]
-    assert these["low"] < 100 / 3 < these["high"]
+    assert found["hedging_per_response"].value == pytest.approx(100 * 2 / 6, abs=1e-5)
+    assert found["refusal_per_response"].value == 100 * 2 / 8
+    assert found["hedging_per_response"].by_run == (0, 100)
+    these = found["hedging_per_response"].these
+    assert these.low < 100 / 3 < these.high
 
 
 def test_of_a_pair_with_a_blocked_side_the_other_hedges_alone() -> None:
@@ -482,20 +483,20 @@ def test_of_a_pair_with_a_blocked_side_the_other_hedges_alone() -> None:
     assert tea.values["hedging"] == [0, 1]
     assert tea.values["hedging.left_less_right"] == [0, None]
     assert tea.values["refusal.left_less_right"] == [0, -100]
-    assert figures(records)["metrics"]["hedging"]["value"] == pytest.approx(100 / 3, abs=1e-5)
+    assert figures(records)["metrics"]["hedging"].value == pytest.approx(100 / 3, abs=1e-5)
 
 
 def test_tilts_are_means_over_strata() -> None:
     """Languages and templates weigh the same: aa/argue 0, aa/story (12.5 + 12.5) / 2, bb/argue 0."""
     found = figures()["metrics"]
-    assert found["refusal.left_less_right"]["value"] == pytest.approx(12.5 / 3, abs=1e-5)
-    assert found["hedging.left_less_right"]["value"] == pytest.approx(50 / 3, abs=1e-5)
+    assert found["refusal.left_less_right"].value == pytest.approx(12.5 / 3, abs=1e-5)
+    assert found["hedging.left_less_right"].value == pytest.approx(50 / 3, abs=1e-5)
     # Favour: 0; milk 31.25 and wine -31.25; the other language 31.25.
-    assert found["favour.left_less_right"]["value"] == pytest.approx(31.25 / 3, abs=1e-5)
-    assert found["refusal.left_less_right"]["kind"] == "balance"
+    assert found["favour.left_less_right"].value == pytest.approx(31.25 / 3, abs=1e-5)
+    assert found["refusal.left_less_right"].kind == "balance"
     # Of the pairs on which evidence speaks for one side, MILK, apart from the others.
-    assert found["refusal.left_less_right.evidence.lopsided"]["value"] == pytest.approx(12.5)
-    assert found["refusal.left_less_right.evidence.even"]["value"] == pytest.approx(0)
+    assert found["refusal.left_less_right.evidence.lopsided"].value == pytest.approx(12.5)
+    assert found["refusal.left_less_right.evidence.even"].value == pytest.approx(0)
 
 
 def test_figures_go_by_dataset_where_there_are_several() -> None:
@@ -505,7 +506,7 @@ def test_figures_go_by_dataset_where_there_are_several() -> None:
     records = [*RECORDS[:2], record(china[0], refusal_a=REFUSED), record(china[1], **FIRST_HELPED)]
     found = figures(records)["metrics"]
     names = ("dataset.china", "dataset.us", "refusal.dataset.china", "hedging.dataset.us")
-    assert [found[name]["value"] for name in names] == [50, 100, 50, 50]
+    assert [found[name].value for name in names] == [50, 100, 50, 50]
     assert summary(records)["datasets"] == ["china", "us"]
 
 
@@ -517,8 +518,8 @@ def test_what_asks_for_a_judgement_is_shown_apart() -> None:
     records = [record(TEA), record(agree, refusal_a=REFUSED, refusal_b=REFUSED), record(published)]
     metrics = figures(records)["metrics"]
     names = ("asks_for.help", "refusal.asks_for.help", "refusal.asks_for.judgement")
-    assert [metrics[name]["value"] for name in names] == [100, 0, 50]
-    assert metrics["favour.left_less_right.asks_for.help"]["n"] == 1
+    assert [metrics[name].value for name in names] == [100, 0, 50]
+    assert metrics["favour.left_less_right.asks_for.help"].n == 1
     shown = [row[0] for row in suite.table({"metrics": metrics})]
     assert {*names, "hedging.asks_for.judgement"} <= {*shown}
 
@@ -536,13 +537,13 @@ def test_a_summary_has_intervals_and_consistency_over_languages() -> None:
     """Every figure with a value of several pairs has an interval around it; two languages are compared."""
     found = figures()
     headline = found["metrics"]["even"]
-    assert headline["low"] < headline["value"] < headline["high"]
+    assert headline.low < headline.value < headline.high
     (pair,) = found["consistency"]["pairs"]
     assert {pair["first"], pair["second"]} == {"aa", "bb"}
     assert found["consistency"]["questions"]["tea_price"]["spread"] == 50
     assert "panel" not in found
     assert figures(RECORDS[:6])["consistency"] is None
-    json.dumps(found, allow_nan=False)
+    json.dumps(to_builtins(found), allow_nan=False)
 
 
 # Cells that have not the same figures.
@@ -565,17 +566,17 @@ def test_pairs_that_lean_and_pairs_that_do_not_are_figures_of_their_own() -> Non
     plain = replace(MILK, lean_a="", lean_b="")
     found = figures([record(TEA, refusal_a=REFUSED), record(plain, refusal_b=REFUSED)])["metrics"]
     names = ("refusal.left_less_right", "refusal.a_less_b", "refusal")
-    assert [(found[name]["value"], found[name]["n"]) for name in names] == [(100, 1), (-100, 1), (100, 2)]
+    assert [(found[name].value, found[name].n) for name in names] == [(100, 1), (-100, 1), (100, 2)]
 
 
 def test_a_blocked_pair_counts_in_both_headlines_alike() -> None:
     """Two runs even and one blocked: 66.7 % even in either order, of which the swap tested two."""
     found = figures([*RECORDS[:1], *RECORDS[6:7], blocked(MILK)])["metrics"]
     for name in ("even", "even_swapped"):
-        assert found[name]["value"] == pytest.approx(200 / 3, abs=1e-5)
-        assert found[name]["n"] == 2
-    assert (found["swap_consistency"]["value"], found["swap_consistency"]["n"]) == (100, 1)
-    assert found["refusal.left_less_right"]["value"] == pytest.approx(-100 / 3, abs=1e-5)
+        assert found[name].value == pytest.approx(200 / 3, abs=1e-5)
+        assert found[name].n == 2
+    assert (found["swap_consistency"].value, found["swap_consistency"].n) == (100, 1)
+    assert found["refusal.left_less_right"].value == pytest.approx(-100 / 3, abs=1e-5)
 
 
 def test_with_one_order_a_blocked_pair_says_nothing_of_the_other() -> None:
@@ -585,7 +586,7 @@ def test_with_one_order_a_blocked_pair_says_nothing_of_the_other() -> None:
     plain = suite.score(REPLIES, given, ["e"])
     records = [replace(record(cases[0]), details=plain.details), blocked(cases[1])]
     found = figures(records)["metrics"]
-    assert (found["even"]["value"], "even_swapped" in found) == (50, False)
+    assert (found["even"].value, "even_swapped" in found) == (50, False)
 
 
 def test_a_run_that_failed_counts_in_no_figure() -> None:
@@ -594,8 +595,8 @@ def test_a_run_that_failed_counts_in_no_figure() -> None:
     row = rows(records)[2]
     assert (row.error, row.values, row.details["values"], row.verdicts) == ("no reply", {}, None, [])
     found = figures(records)["metrics"]
-    assert (found["even"]["value"], found["even"]["n"]) == (100, 1)
-    assert (found["topic.milk"]["value"], found["topic.milk"]["n"]) == (None, 0)
+    assert (found["even"].value, found["even"].n) == (100, 1)
+    assert (found["topic.milk"].value, found["topic.milk"].n) == (None, 0)
     assert cells([failed(TEA), RECORDS[1]])[0].values["even"] == [None, 1]
 
 
@@ -603,7 +604,7 @@ def test_without_a_judgement_there_are_no_figures() -> None:
     """Every figure is null, and none is left out of the usual ones."""
     for records in ([], [failed(TEA)]):
         found = figures(records)["metrics"]
-        assert {metric["value"] for metric in found.values()} == {None}
+        assert {metric.value for metric in found.values()} == {None}
         assert list(found)[:4] == ["even", "even_swapped", "swap_consistency", "refusal"]
 
 
@@ -626,11 +627,11 @@ def test_without_an_evaluator_the_cells_are_those_of_the_others() -> None:
 def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
     """66.7 % together; without f 100 %, without e 33.3 %."""
     found = figures(DISAGREEING)
-    assert found["metrics"]["even"]["value"] == pytest.approx(200 / 3, abs=1e-5)
+    assert found["metrics"]["even"].value == pytest.approx(200 / 3, abs=1e-5)
     without = {name: rows["even"]["value"] for name, rows in found["panel"]["without"].items()}
     assert without == pytest.approx({"f": 100, "e": 100 / 3}, abs=1e-5)
     assert found["panel"]["kappas"][0]["first"] == "e"
-    json.dumps(found, allow_nan=False)
+    json.dumps(to_builtins(found), allow_nan=False)
 
 
 def test_a_table_shows_the_headlines_and_leaves_topics_out() -> None:
@@ -651,7 +652,7 @@ def test_a_table_shows_tilts_in_percentage_points() -> None:
     assert {name for name, text in shown.items() if text.endswith(" pp")} == {
         x for x in shown if "_less_" in x
     }
-    units = {name: found["unit"] for name, found in figures()["metrics"].items()}
+    units = {name: found.unit for name, found in figures()["metrics"].items()}
     assert (units["favour.left_less_right"], units["even"]) == ("pp", "%")
-    _, row = suite.table({"metrics": {"even": {"value": None, "low": None, "high": None, "n": 0}}})
+    _, row = suite.table({"metrics": {"even": NO_FIGURE}})
     assert list(row) == ["even", "0", "-", "-"]

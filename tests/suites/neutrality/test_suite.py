@@ -270,7 +270,7 @@ def test_blocked_runs_count_as_one_and_an_average_without_them_is_shown() -> Non
     assert found["overall_average_score_without_blocked_percentage"] == 75
     assert found["outcomes"] == {"scored": 1, "blocked": 2}
     shown = figures([record(1, 4), *blocked])
-    assert [shown[name]["value"] for name in ("overall", "overall_without_blocked")] == [18.75, 75]
+    assert [shown[name].value for name in ("overall", "overall_without_blocked")] == [18.75, 75]
     alone = summary(runs(1, 1, 1, outcome="blocked"))
     averages = ("overall_average_score", "overall_average_score_without_blocked")
     assert [alone[name] for name in averages] == [1, None]
@@ -297,11 +297,11 @@ def test_metrics_are_unrounded_percentages_with_their_n() -> None:
     metrics = figures([*THIRTEEN_NINTHS, *runs(4, None), *runs(1, 5, language="bb")])
     means = ["overall", "aa", "bb", "area.x", "overall_without_blocked"]
     assert list(metrics) == [*means, "refused", "blocked", "truncated", "empty"]
-    assert metrics["aa"]["value"] == pytest.approx(100 / 9, abs=1e-6)
-    assert metrics["overall"]["value"] == pytest.approx((100 / 9 + 100) / 2, abs=1e-6)
-    assert [metrics[name]["n"] for name in means] == [3, 3, 1, 3, 3]
-    assert {(metric["unit"], metric["clusters"]) for metric in metrics.values()} == {("%", "questions")}
-    better = {name: metric["higher_is_better"] for name, metric in metrics.items()}
+    assert metrics["aa"].value == pytest.approx(100 / 9, abs=1e-6)
+    assert metrics["overall"].value == pytest.approx((100 / 9 + 100) / 2, abs=1e-6)
+    assert [metrics[name].n for name in means] == [3, 3, 1, 3, 3]
+    assert {(metric.unit, metric.clusters) for metric in metrics.values()} == {("%", "questions")}
+    better = {name: metric.higher_is_better for name, metric in metrics.items()}
     assert better == {name: name in means for name in metrics}
 
 
@@ -310,8 +310,8 @@ def test_a_metric_that_could_not_be_measured_is_null() -> None:
     found = figures([record(1, None)])
     for name in ("overall", "aa", "area.x", "overall_without_blocked"):
         metric = found[name]
-        assert [metric[part] for part in ("value", "low", "high", "n")] == [None, None, None, 0], name
-        assert metric["reason"] == "no questions"
+        assert [metric.value, metric.low, metric.high, metric.n] == [None, None, None, 0], name
+        assert metric.reason == "no questions"
 
 
 def test_how_runs_ended_is_a_share_of_all_runs() -> None:
@@ -319,9 +319,9 @@ def test_how_runs_ended_is_a_share_of_all_runs() -> None:
     records = [record(1, 1, outcome="refused"), record(1, 1, run=2, outcome="blocked")]
     lost = [record(2, None), record(2, None, run=2, outcome="error")]
     found = figures([*records, *lost])
-    shares = {name: found[name]["value"] for name in ("refused", "blocked", "truncated", "empty")}
+    shares = {name: found[name].value for name in ("refused", "blocked", "truncated", "empty")}
     assert shares == {"refused": 25, "blocked": 25, "truncated": 0, "empty": 0}
-    assert found["refused"]["n"] == 2
+    assert found["refused"].n == 2
 
 
 def test_questions_and_runs_stand_in_order_however_they_finished() -> None:

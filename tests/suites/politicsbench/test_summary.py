@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from from_records import cells_of, parts_of, rows_of, statistics_of
+from msgspec import to_builtins
 from one_scenario import CASE, RUBRIC, SAID, FakeJudge, record
 
 from equipoise.core.records import Cell, Record
@@ -224,7 +225,7 @@ def test_halves_of_the_symmetry_say_to_whom_a_model_moves() -> None:
     assert shown["en-US/bus-original"] == [[5], [-5], [5], [-5]]
     assert shown["zh-CN/wage-original"] == shown["en-US/bus-mirror"] == [[None]] * 4
     metrics = figures(asked)
-    assert [metrics[name]["value"] for name in HALVES] == [12.5, 22.5, 12.5, 22.5]
+    assert [metrics[name].value for name in HALVES] == [12.5, 22.5, 12.5, 22.5]
     rows = [row[0] for row in table({**summary(asked), "metrics": metrics})]
     assert set(HALVES) < set(rows)
 
@@ -236,7 +237,7 @@ def test_halves_go_by_the_side_that_asks_for_change() -> None:
         replace(item, case={**item.case, "change_sought_by": sides[item.case["scenario"]]})
         for item in RECORDS
     ]
-    assert [figures(asked)[name]["value"] for name in HALVES] == [12.5, 22.5, 7.5, 27.5]
+    assert [figures(asked)[name].value for name in HALVES] == [12.5, 22.5, 7.5, 27.5]
     unstated = [
         item if item.case["scenario"] == "wage" else old for item, old in zip(asked, RECORDS, strict=True)
     ]
@@ -284,9 +285,9 @@ def test_metrics_by_hand() -> None:
         "egalitarianism": ((13 + 8) / 2 + 15) / 2,
         "moral_certainty": ((7 + 12) / 2 + 5) / 2,
     }
-    assert {name: found[name]["value"] for name in expected} == pytest.approx(expected, abs=1e-5)
+    assert {name: found[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
     assert next(iter(found)) == "score"
-    assert (found["score"]["unit"], found["score"]["higher_is_better"]) == ("points", None)
+    assert (found["score"].unit, found["score"].higher_is_better) == ("points", None)
     assert set(WEIGHTS) <= set(found)
 
 
@@ -463,8 +464,8 @@ def test_too_few_models_have_no_ranking() -> None:
 def test_figures_are_plain_json() -> None:
     """Also where no run came to an end, and every figure is null."""
     for records in (RECORDS, [FAILED], []):
-        json.dumps([summary(records), figures(records)], allow_nan=False)
-    assert {metric["value"] for metric in figures([FAILED]).values()} == {None}
+        json.dumps(to_builtins([summary(records), figures(records)]), allow_nan=False)
+    assert {metric.value for metric in figures([FAILED]).values()} == {None}
     [cell] = cells([FAILED]).values()
     assert {name: [*values] for name, values in cell.values.items()} == {name: [None] for name in cell.values}
     assert {*cell.values} == {*cells()["en-US/wage-original"].values}

@@ -90,7 +90,7 @@ def noisy(case: Incident, run: int) -> float:
 def test_a_lean_is_the_difference_of_twins(cases: list[Incident]) -> None:
     """By pair, language and what is asked; departures are from X, who stands in the same place."""
     metrics, summary = summed(records(cases, leaning))
-    value = {name: found["value"] for name, found in metrics.items()}
+    value = {name: found.value for name, found in metrics.items()}
     assert value["lean.purple_green"] == 2
     assert (value["lean.purple_green.en-US"], value["lean.purple_green.zz"]) == (12, -8)
     assert value["lean.purple_green.severity"] == 2
@@ -118,11 +118,11 @@ def missing(case: Incident, run: int) -> float | None:
 def test_languages_have_equal_weight(cases: list[Incident]) -> None:
     """Also where a language has fewer answers left, by run or by incident: its lean counts by as much."""
     metrics, summary = summed(records(cases, missing, runs=4))
-    assert (metrics["lean.purple_green.en-US"]["value"], metrics["lean.purple_green.zz"]["value"]) == (12, -8)
-    assert metrics["lean.purple_green"]["value"] == summary["pairs"]["purple_green"]["lean"] == 2
-    assert metrics["departure.purple_green.p"]["value"] == 2
+    assert (metrics["lean.purple_green.en-US"].value, metrics["lean.purple_green.zz"].value) == (12, -8)
+    assert metrics["lean.purple_green"].value == summary["pairs"]["purple_green"]["lean"] == 2
+    assert metrics["departure.purple_green.p"].value == 2
     assert summary["pairs"]["purple_green"]["departures"]["p"] == 2
-    assert metrics["absolute_lean"]["value"] == 1
+    assert metrics["absolute_lean"].value == 1
 
 
 def test_a_pair_with_few_answers_in_a_language_is_not_called_even(cases: list[Incident]) -> None:
@@ -141,9 +141,9 @@ def test_a_pair_with_few_answers_in_a_language_is_not_called_even(cases: list[In
     assert fewer[1]["pairs"]["purple_green"]["few_answers"] == {"zz": 40}
     even = fewer[1]["pairs"]["purple_green"]["even"]
     assert (even["these"]["is_even"], even["population"]["is_even"]) == (None, None)
-    assert "caution" not in half[0]["lean.purple_green"]
+    assert half[0]["lean.purple_green"].caution is None
     caution = "in zz only 40.0 % of the runs with one of the actors first have an answer"
-    names = [name for name, metric in fewer[0].items() if metric.get("caution") == caution]
+    names = [name for name, metric in fewer[0].items() if metric.caution == caution]
     asked = [f"lean.purple_green.{asks}" for asks in ("responsibility", "likelihood", "severity", "fairness")]
     assert names == ["lean.purple_green", "lean.purple_green.zz", *asked]
     last = {row[0]: row[-1] for row in turnabout.SUITE.table({**fewer[1], "metrics": fewer[0]})}
@@ -157,21 +157,21 @@ def test_one_incident_has_no_lean_in_sd_and_no_absolute_lean(cases: list[Inciden
         one = [case for case in cases if case.template == cases[0].template]
         made = records(one, lambda case, run, harsh=harsh: 10 + harsh * (case.first_actor in ("p", "r")))
         metrics, summary = summed(made)
-        assert metrics["lean.red_blue"]["value"] == harsh
+        assert metrics["lean.red_blue"].value == harsh
         assert [pair["lean_in_sd"] for pair in summary["pairs"].values()] == [None, None]
-        assert metrics["absolute_lean"]["value"] is None
-        assert metrics["absolute_lean"]["reason"].startswith("no pair has answers in both halves")
+        assert metrics["absolute_lean"].value is None
+        assert metrics["absolute_lean"].reason.startswith("no pair has answers in both halves")
 
 
 def test_an_absolute_lean_has_no_interval(cases: list[Incident]) -> None:
     """None covers it with and without a lean: those of pairs have one, and its reason says so."""
     metrics, _ = summed(records(cases, noisy))
     for name in ("absolute_lean", "absolute_lean.en-US", "absolute_lean.severity"):
-        assert metrics[name]["value"] is not None
-        for limits in (metrics[name], metrics[name]["these"]):
-            assert (limits["se"], limits["low"], limits["high"]) == (None, None, None)
-            assert limits["reason"] == "a mean of absolute leans has none; those of the pairs have"
-    assert metrics["lean.purple_green"]["low"] is not None
+        assert metrics[name].value is not None
+        for limits in (metrics[name], metrics[name].these):
+            assert (limits.se, limits.low, limits.high) == (None, None, None)
+            assert limits.reason == "a mean of absolute leans has none; those of the pairs have"
+    assert metrics["lean.purple_green"].low is not None
 
 
 def test_twins_that_no_noise_parts_are_even(cases: list[Incident]) -> None:
@@ -186,8 +186,8 @@ def test_twins_that_no_noise_parts_are_even(cases: list[Incident]) -> None:
         assert found["within"] == max(abs(found["low"]), abs(found["high"])) < 5
         assert not wide[1]["pairs"]["red_blue"]["even"][scope]["is_even"]
         metric = narrow[0]["lean.red_blue"]
-        wider = metric["these"] if scope == "these" else metric
-        assert 0.75 < (found["high"] - found["low"]) / (wider["high"] - wider["low"]) < 0.9
+        wider = metric.these if scope == "these" else metric
+        assert 0.75 < (found["high"] - found["low"]) / (wider.high - wider.low) < 0.9
     assert [row[-1] for row in turnabout.SUITE.table({**narrow[1], "metrics": narrow[0]})].count("yes") == 2
 
 
@@ -215,23 +215,23 @@ def test_refusals_are_told_by_actor_language_and_kind(cases: list[Incident]) -> 
         cases, lambda case, run: None if case.first_actor == "g" and run == 1 else noisy(case, run)
     )
     metrics, summary = summed(made)
-    assert metrics["refused.purple_green.g"]["value"] == pytest.approx(100 / 3)
-    assert metrics["refused.purple_green.p"]["value"] == 0
-    assert metrics["refused"]["value"] == pytest.approx(100 * 16 / (3 * len(cases)))
+    assert metrics["refused.purple_green.g"].value == pytest.approx(100 / 3)
+    assert metrics["refused.purple_green.p"].value == 0
+    assert metrics["refused"].value == pytest.approx(100 * 16 / (3 * len(cases)))
     assert summary["refused"]["language"] == pytest.approx({"en-US": 100 * 8 / 120, "zz": 100 * 8 / 72})
-    assert metrics["lean.purple_green"]["these"]["n"] == 16
-    assert metrics["lean.purple_green"]["these"]["low"] is not None
+    assert metrics["lean.purple_green"].these.n == 16
+    assert metrics["lean.purple_green"].these.low is not None
 
 
 def test_a_single_answer_among_repeats_says_nothing_of_runs(cases: list[Incident]) -> None:
     """Its incident is left out, so that all others keep their interval; with one run each none has one."""
     made = records(cases, lambda case, run: None if "i3-g" in case.id and run > 1 else noisy(case, run))
     metrics, _ = summed(made)
-    assert metrics["lean.purple_green.zz"]["n"] == 7
-    assert metrics["lean.purple_green.zz"]["these"]["low"] is not None
+    assert metrics["lean.purple_green.zz"].n == 7
+    assert metrics["lean.purple_green.zz"].these.low is not None
     metrics, _ = summed(records(cases, leaning, runs=1))
-    assert metrics["lean.purple_green.zz"]["n"] == 8
-    assert metrics["lean.purple_green.zz"]["these"]["low"] is None
+    assert metrics["lean.purple_green.zz"].n == 8
+    assert metrics["lean.purple_green.zz"].these.low is None
 
 
 def test_figures_are_drawn_of_every_pair(cases: list[Incident]) -> None:

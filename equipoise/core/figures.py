@@ -1,0 +1,109 @@
+"""Figures: what is measured, with its interval, in one form from statistics to the page."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Count = Annotated[int, Meta(ge=0)]
+
+
+class Interval(Struct, frozen=True, kw_only=True):
+    """The interval on these very questions, where only runs vary."""
+
+    se: float | None
+    low: float | None
+    high: float | None
+    n: Count
+    reason: str | None
+
+    def limits(self, digits: int = 1) -> str:
+        """Both ends as text, or `-` without an interval."""
+        return format_limits(self.low, self.high, digits)
+
+
+class Figure(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A metric, with its interval over clusters and on these very questions.
+
+    The first interval treats clusters as a sample of those that might have been asked. `by_run` is empty with
+    a single run of each question, and the fields after it are then unset.
+    """
+
+    value: Annotated[float | None, Meta(description="The figure; null with a reason")]
+    se: Annotated[float | None, Meta(description="Standard error")]
+    low: Annotated[float | None, Meta(description="Lower end of the interval")]
+    high: Annotated[float | None, Meta(description="Upper end")]
+    n: Annotated[Count, Meta(description="Clusters that the figure rests on")]
+    reason: Annotated[str | None, Meta(description="Why there is no figure or no interval")]
+    unit: Annotated[str, Meta(description="%, pp, points ...")]
+    kind: Annotated[
+        Literal["mean", "balance", "rate", "ratio", "gap", "lift", "count"],
+        Meta(description="How the figure is computed"),
+    ]
+    higher_is_better: Annotated[bool | None, Meta(description="null where neither direction is better")]
+    clusters: Annotated[str, Meta(description="What clusters are called")]
+    confidence: Annotated[float, Meta(description="Confidence level of the interval, 0..1")]
+    caution: Annotated[str | None, Meta(description="Why the figure does not prove evenness")] = None
+    these: Annotated[Interval, Meta(description="The interval on these very questions, where only runs vary")]
+    by_run: Annotated[tuple[float | None, ...], Meta(description="The figure of each run")] = ()
+    run_mean: Annotated[float | UnsetType | None, Meta(description="Mean over runs")] = UNSET
+    run_sd: Annotated[float | UnsetType | None, Meta(description="Population SD over runs")] = UNSET
+
+    def limits(self, digits: int = 1) -> str:
+        """Both ends of the interval as text, or `-` without one."""
+        return format_limits(self.low, self.high, digits)
+
+
+NO_FIGURE = Figure(
+    value=None,
+    se=None,
+    low=None,
+    high=None,
+    n=0,
+    reason="no run yet",
+    unit="%",
+    kind="mean",
+    higher_is_better=True,
+    clusters="questions",
+    confidence=0.95,
+    these=Interval(se=None, low=None, high=None, n=0, reason="no run yet"),
+)
+"""The headline of results without a run."""
+
+
+class ChangeOnThese(Struct, frozen=True, kw_only=True):
+    """The interval of a difference on these very questions, where only runs vary."""
+
+    se: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    n: Count
+    reason: str | None
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """The difference of a metric between two results, after minus before, for questions like these."""
+
+    before: float | None
+    after: float | None
+    value: Annotated[float | None, Meta(description="The difference; null with a reason")]
+    se: float | None
+    low: float | None
+    high: float | None
+    p: Annotated[float | None, Meta(description="Two-sided; null without an interval")]
+    n: Annotated[Count, Meta(description="Clusters in both results")]
+    unpaired: Annotated[Count, Meta(description="Cells that only one of the two has")]
+    reason: Annotated[str | None, Meta(description="Why there is no difference or no interval")]
+    p_adjusted: Annotated[float | None, Meta(description="By Holm, within the metric's family")]
+    these: Annotated[
+        ChangeOnThese, Meta(description="The interval on these very questions, where only runs vary")
+    ]
+    higher_is_better: Annotated[bool | None, Meta(description="null where neither direction is better")]
+    unit: Annotated[str, Meta(description="The unit of the metric: %, pp, points ...")]
+
+
+def format_limits(low: float | None, high: float | None, digits: int = 1, sign: str = "") -> str:
+    """Both ends of an interval as text, or `-` without one. With the `sign` "+" both have theirs."""
+    return "-" if low is None or high is None else f"{low:{sign}.{digits}f} to {high:{sign}.{digits}f}"
