@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 
 import equipoise
 from equipoise.results import schema
-from equipoise.results.document import LanguageResult, Metadata, Figure, QuestionResult, Summary
+from equipoise.results.document import Figure, LanguageResult, Metadata, QuestionResult, Summary
 from equipoise.results.table import COLUMNS
 
 project = "Equipoise"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from equipoise.comparison import board
-from equipoise.comparison.board import Board, Section, Table, FamilyTrend
+from equipoise.comparison.board import Board, FamilyTrend, Section, Table
 from equipoise.comparison.entry import Entry
 from equipoise.report.page import standings
 from equipoise.report.page.axis import Axis, axis
