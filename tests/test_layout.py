@@ -264,6 +264,31 @@ def test_locals_are_named_by_what_they_hold() -> None:
     assert wrong == []
 
 
+UNTYPED = re.compile(r"\[str, (?:JSON|Any)\]")
+MAY_BE_UNTYPED = {
+    "comparison/entry.py": "the settings by which results are alike",
+    "comparison/panels.py": "rows that a suite makes",
+    "comparison/pool.py": "metadata in the making",
+    "report/check.py": "what a suite's data have",
+    "report/comparison.py": "rows that a suite makes",
+    "report/export/every_eval_ever.py": "JSON of another format",
+    "report/export/inspect.py": "JSON of another format",
+    "report/page/data.py": "rows of plots",
+    "report/page/figures.py": "rows of plots, and Vega-Lite",
+    "studies/people/labelling.py": "a file that people send",
+}
+"""Modules of the rooms that read results in which a mapping has no type, and what it is."""
+
+
+def test_readers_of_results_know_their_types() -> None:
+    """Figures, metadata and sections are read by their types, which mypy checks."""
+    rooms = ("comparison", "report", "studies")
+    untyped = {
+        short(path) for path in FILES if room(path) in rooms and UNTYPED.search(path.read_text("utf-8"))
+    }
+    assert untyped == MAY_BE_UNTYPED.keys()
+
+
 @pytest.mark.slow
 def test_benchmarks_import_what_exists() -> None:
     """Nobody else imports them, so a name that is gone would show only when a figure is wanted."""

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from equipoise import suites
 from equipoise.comparison.comparable import must_agree, sampling_changes, setting
@@ -64,7 +64,7 @@ class Entry:
     digest: str | None
     suite: AnySuite
     kind: str
-    metadata: Mapping[str, JSON]
+    metadata: Metadata
     settings: Mapping[str, JSON]
     key: str
     metric: Metric | None
@@ -101,7 +101,7 @@ def entry(side: Results, index: int = 0) -> Entry:
         digest=side.digest,
         suite=side.suite,
         kind=kind(side),
-        metadata={name: side.metadata.get(name) for name in _METADATA_KEYS},
+        metadata=cast("Metadata", {name: side.metadata.get(name) for name in _METADATA_KEYS}),
         settings=settings,
         key=_digest([kind(side), metric and [metric.name, metric.unit], shared]),
         metric=metric,
@@ -116,7 +116,7 @@ def entry(side: Results, index: int = 0) -> Entry:
 
 def _cost(metadata: Metadata) -> float | None:
     costs = metadata.get("cost_usd") or {"subject": None, "evaluator": None}
-    subject, evaluator = costs["subject"], costs["evaluator"]
+    subject, evaluator = costs.get("subject"), costs.get("evaluator")
     return None if subject is None or evaluator is None else subject + evaluator
 
 

@@ -202,17 +202,19 @@ def citation(table: Table) -> str:
 
 def _versions(table: Table) -> str:
     """The versions of Equipoise, and its commits, or, if one is not known, the hashes of data and rubric."""
-    versions, commits = (_distinct(table, name) for name in ("equipoise_version", "git_commit"))
+    versions = _distinct(item.metadata["equipoise_version"] for item in table.entries)
+    commits = _distinct(item.metadata["git_commit"] for item in table.entries)
     parts = [f"version {joined_names(versions)}"] if versions else []
     if commits and None not in (item.metadata["git_commit"] for item in table.entries):
         return ", ".join([*parts, f"commit {joined_names(commits)}"])
-    hashes = ((name, table.first.metadata[f"{name}_hash"]) for name in ("data", "rubric"))
-    return ", ".join([*parts, *(f"{name} {value}" for name, value in hashes if value)])
+    first = table.first.metadata
+    hashes = {"data": first["data_hash"], "rubric": first["rubric_hash"]}
+    return ", ".join([*parts, *(f"{name} {value}" for name, value in hashes.items() if value)])
 
 
-def _distinct(table: Table, name: str) -> list[str]:
-    """The distinct values of an item of the metadata; empty values are left out."""
-    return list(dict.fromkeys(str(value) for item in table.entries if (value := item.metadata[name])))
+def _distinct(values: Iterable[str | None]) -> list[str]:
+    """The distinct values; empty ones are left out."""
+    return list(dict.fromkeys(filter(None, values)))
 
 
 def _days(table: Table) -> str:
