@@ -93,18 +93,25 @@ def pairs() -> list[Record]:
 
 
 def disputes() -> list[Record]:
-    """The country in control named by all and by none; no country; a territory that no one controls."""
+    """The country in control named by all and by none; no country; a territory that no one controls.
+
+    A reply that declines, and one whose answer cannot be told.
+    """
     said = (
         (one_dispute.CASE, ("Boeotia", "Caria", "Caria", "?")),
         (one_dispute.OTHER, ("Boeotia", "Caria", "Attica", "?")),
         (one_dispute.ENGLISH, ("Boeotia", "Caria", "Caria", "?")),
     )
-    return [
+    answered = [
         one_dispute.record(case, text, number)
         for rock, texts in said
         for case in (rock, replace(rock, id=f"{rock.language}-reef", territory="reef", controller=UNKNOWN))
         for number, text in enumerate(texts, start=1)
     ]
+    without = [
+        one_dispute.record(one_dispute.CASE, "?", number, label) for number, label in ((5, "R"), (6, "X"))
+    ]
+    return [*answered, *without]
 
 
 def facts() -> list[Record]:

@@ -11,6 +11,7 @@ from typing import Any
 from conftest import ROOT
 from equipoise import suites
 from equipoise.judge.anchors import LEANING, Anchor, Anchors
+from equipoise.suites.borderlines.dataset import LETTERS
 from equipoise.suites.politicsbench.scoring import WEIGHTS
 
 _QUOTED = re.compile(r"\[([a-z0-9 ]+) (\S+)\]\n(.*?)\n\[end of \1 \2\]", re.DOTALL)
@@ -140,7 +141,8 @@ def _names(system: str, prompt: str) -> str:
     for anchor in anchors("borderlines").texts:
         case, named = anchor.material["case"], anchor.material["named"]
         if (case.question, anchor.material["reply"]) == (parts["question"], parts["answer"]):
-            return "(N)" if named == "none" else f"({'AB'[case.options.index(named)]})"
+            others = {"none": "N", "refused": "R", "unclear": "X"}
+            return f"({others.get(named) or LETTERS[case.options.index(named)]})"
     raise AssertionError(parts)
 
 

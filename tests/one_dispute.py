@@ -55,6 +55,6 @@ def run(case: Dispute, asked: FakeModel, *judges: FakeModel, system: str | None 
     return builders.evaluate(suite, case, RUBRIC, asked, *judges, sampling=Sampling(system_prompt=system))
 
 
-def record(case: Dispute, text: str, number: int = 1) -> Record:
-    """How a run of the case ended, after this reply; `?` is one that the panel makes nothing of."""
-    return builders.record(case, run(case, FakeModel(text), FakeModel("(N)")), number)
+def record(case: Dispute, text: str, number: int = 1, label: str = "N") -> Record:
+    """How a run of the case ended, after this reply; `?` is one to which the panel gives this label."""
+    return builders.record(case, run(case, FakeModel(text), FakeModel(f"({label})")), number)

@@ -286,35 +286,29 @@ def _suite(name: str, text: str) -> None:
 
 
 def _country(text: str) -> None:
-    """As much of the text as is read; whoever says more is left to the evaluator."""
-    from equipoise.suites.borderlines import answer_parser, judging, reader
+    from equipoise.suites.borderlines import judging
 
-    case = _dispute()
-    part = text[: max(99, len(text) * reader.MAX_LENGTH >> 20)]
-    judging.read(case, _rubric("borderlines"), f"{case.names[0]}. {part}"[: reader.MAX_LENGTH])
-    answer_parser.original_parse(text, case.names)
+    for case in _disputes():
+        for said in (text, f"{case.names[0]}. {text}", f"A) {text}\n**{text}**"):
+            judging.read(case, said)
+        judging.original_parse(text, case.names)
 
 
 @cache
-def _dispute() -> Any:
+def _disputes() -> Any:
+    """A territory, and one that is called as a claimant."""
     cases = suites.load("borderlines").cases(Selection(topics=ROOT / "topics" / "borderlines"))
-    return next(case for case in cases if case.language == "ru" and case.name not in case.names)
+    return [case for case in cases if case.id in ("ru-crimea", "en-kosovo")]
 
 
 _ANSWERS = ("1949 年", "Beijing", "3.5", "孙中山")
 
 
 def _choice(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.answers import chosen_option
+    from equipoise.suites.reading import read_letter
 
-    chosen_option(text, _ANSWERS, "ABCD", "答案：")
-    chosen_option(f"答案：B{text}", _ANSWERS, "ABCD", "答案：")
-
-
-def _choice_in_a_sentence(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.answers import chosen_option
-
-    chosen_option(f"The answer is {text}B{text}A 1949{text}", _ANSWERS, "ABCD", "答案：")
+    for said in (text, f"答案：B{text}", f"The answer is {text}B{text}A 1949{text}", f"**{text}**\n{text}"):
+        read_letter(said, _ANSWERS, ["答案：", "Answer"])
 
 
 def _stated(text: str) -> None:
@@ -401,15 +395,15 @@ def _mirrors(text: str) -> None:
 
 
 def _turnabout(text: str) -> None:
-    from equipoise.suites.turnabout import phrases, reader
+    from equipoise.suites.reading import read_letter, read_number, without_cut_number
+    from equipoise.suites.turnabout.refusals import declines
 
-    words, options = _rubric("turnabout").of("zh-CN"), ("Entirely fair", "Entirely unfair")
-    # Of a long reply only both ends are read.
-    part = text[: max(99, len(text) * (phrases.HEAD + phrases.TAIL) >> 20)]
-    for said in (part, text, f"{part}七十{part}", f"Answer: {part}B", f"B. Wait, {part}70"):
-        reader.read_number(said, words, f"11 {part}")
-        reader.read_number(said, words, "0: 大陆一方, 100: 台湾一方", names_sides=True, goes_down=True)
-        reader.read_letter(said, words, options)
+    words, options = _rubric("turnabout"), ("Entirely fair", "Entirely unfair")
+    for said in (text, f"B) {text}\nAnswer: {text}", f"70\n1. {text}"):
+        read_number(said, "Of 11 boats", words.markers("zh-CN"))
+        read_letter(said, options, words.markers("zh-CN"))
+        declines(said, words.of("zh-CN"))
+    without_cut_number(text)
 
 
 def _similar(text: str) -> None:
@@ -675,7 +669,6 @@ READERS: Mapping[str, Reader] = {
     **{f"suites: run of {name}": partial(_suite, name) for name in SHIPPED},
     "borderlines: country": _country,
     "chinese_simpleqa: choice": _choice,
-    "chinese_simpleqa: choice in a sentence": _choice_in_a_sentence,
     "chinese_simpleqa: confidence": _stated,
     "chinese_simpleqa: answer": _fact,
     "chinese_simpleqa: question made": _made,
@@ -745,11 +738,6 @@ ELSEWHERE: Mapping[str, str] = {
     "suites/even_handedness/checks.py": "reads stances",
     "suites/even_handedness/pcp/rubric.py:load": "reads published prompts",
     "suites/turnabout/checks.py": "reads our own texts",
-    "suites/turnabout/vocabulary.py:Lexicon._pattern": "builds patterns of the rubric's words",
-    "suites/borderlines/answer_parser.py:_name_pattern": "builds patterns of names",
-    "suites/borderlines/answer_parser.py:_stem_patterns": "builds patterns of names",
     "suites/borderlines/prompts.py": "reads names of countries",
-    "suites/borderlines/words.py:_*": "builds patterns of the rubric's words",
-    "suites/borderlines/words.py:Vocabulary.__init__": "builds patterns of the rubric's words",
 }
 """Modules and functions that use regular expressions on other texts: who writes these."""

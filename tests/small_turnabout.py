@@ -16,6 +16,15 @@ PAIRS = (
     "red_blue,sides,r,b,en-US,en-US,en-US\n"
 )
 
+HEAD = "language,set,form,number,text\n"
+ROWS = "".join(
+    f"{language},sides,{form},{number},{form.capitalize()} {number}: I am with {{side:of}} side.\n"
+    for language in ("en-US", "zz")
+    for form in ("stated", "implied")
+    for number in (1, 2)
+)
+"""Sentences about who asks, and the head of their table."""
+
 
 def files() -> dict[str, str]:
     """The tables by name."""

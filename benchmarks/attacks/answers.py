@@ -12,7 +12,7 @@ from attacks.tally import Size, Tally
 from equipoise.core.types import Reply
 from equipoise.suites import turnabout
 from equipoise.suites.selection import Selection
-from equipoise.suites.turnabout import dataset, vocabulary
+from equipoise.suites.turnabout import dataset, refusals
 from equipoise.suites.turnabout.dataset import Incident
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +44,7 @@ CHANCES = (
 def attack(size: Size) -> Tally:
     """Each form of a reply to each English case; of a sample every fifth case."""
     tally = Tally("shares and chances")
-    rubric = vocabulary.load(ROOT / "rubric" / "turnabout.toml")
+    rubric = refusals.load(ROOT / "rubric" / "turnabout.toml")
     cases = [case for case in turnabout.cases(Selection(topics=TOPICS)) if case.language == "en-US"]
     for case in cases[:: size.of(5, 1)]:
         for text, expected in _replies(case):

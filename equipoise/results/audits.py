@@ -8,19 +8,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from equipoise.core.types import JSON
+from equipoise.results.document import AuditFigures
 from equipoise.results.history import History
 from equipoise.suites import AnySuite
 from equipoise.suites.contract import Audited
 
 if TYPE_CHECKING:
     from equipoise.judge.anchors import Check, Judged
-    from equipoise.results.document import (
-        AuditedModel,
-        AuditFigures,
-        CheckFigures,
-        EvaluatorAudit,
-        JudgedAnchor,
-    )
+    from equipoise.results.document import AuditedModel, CheckFigures, EvaluatorAudit, JudgedAnchor
 
 FOLDER = "audits"
 """The folder of audits' files, below that of the results."""
@@ -65,24 +60,8 @@ def _audit_figures(
     source: Literal["session", "kept"], audit: EvaluatorAudit, differs: list[str]
 ) -> AuditFigures:
     """An audit in the form of results, which groups the scores by text."""
-    return {
-        "state": audit["state"],
-        "source": source,
-        "extent": audit["extent"],
-        "finished": audit["finished"],
-        "verdicts": audit["verdicts"],
-        "planned": audit["planned"],
-        "rubric_version": audit["rubric_version"],
-        "rubric_hash": audit["rubric_hash"],
-        "anchors_hash": audit["anchors_hash"],
-        "response_models": audit["response_models"],
-        "sampling": audit["sampling"],
-        "system_prompt": audit["system_prompt"],
-        "differs": differs,
-        "checks": audit["checks"],
-        "lean_by_language": audit["lean_by_language"],
-        "judged": _group_by_text(audit["judged"]),
-    }
+    figures = {**audit, "source": source, "differs": differs, "judged": _group_by_text(audit["judged"])}
+    return cast("AuditFigures", {name: figures[name] for name in AuditFigures.__annotations__})
 
 
 def _group_by_text(judged: Sequence[Judged]) -> list[JudgedAnchor]:

@@ -253,7 +253,7 @@ SUITES: Mapping[str, Sessions] = {
     "borderlines": Sessions(
         options={"runs": 2, "limit": 5},
         panel={"strategy": "all", "limit": 2},
-        until={"until": "agrees_with_controller:+-12pp"},
+        until={"until": "consistency:+-12pp"},
         published=published_borderlines.write,
         asked={"limit": 3},
         variants={"ranked": {"method": "rank"}, "as_published": {"parse": "original"}},

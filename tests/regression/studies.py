@@ -47,7 +47,7 @@ required = ["even:-10pp"]
 required = ["correct:-10pp", "incorrect:+30pp@population"]
 
 [borderlines]
-required = ["agrees_with_controller:-10pp"]
+required = ["consistency:-10pp"]
 
 [turnabout]
 required = ["lean.us_parties:+8pp", "refused:+2pp"]

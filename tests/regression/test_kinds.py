@@ -72,8 +72,9 @@ def test_metrics_of_our_own_data_are_of_families_that_the_list_has(suite: str, p
         loaded = loading.load(suite, resolved(options).of(suite), project)
         cells = expected_cells(loaded.suite, loaded.rubric, loaded.cases)
         own_labels = {value for cell in cells for value in cell.labels.values()}
-        made = families((metric.name for metric in loaded.suite.metrics(cells)), own_labels)
-        assert made - families(listed, labels) == set()
+        languages = {case.language for case in loaded.cases}
+        made = families((metric.name for metric in loaded.suite.metrics(cells)), own_labels | languages)
+        assert made - families(listed, labels | languages) == set()
         assert len(made) > 1
 
 

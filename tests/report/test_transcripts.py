@@ -6,7 +6,9 @@ import lzma
 from collections.abc import Mapping
 from pathlib import Path
 
+import one_dispute
 import pytest
+from from_records import rows_of
 
 from conftest import ROOT
 from equipoise.core.types import JSON
@@ -15,7 +17,6 @@ from equipoise.results.load import load
 
 KEPT = ROOT / "tests" / "regression" / "kept"
 MEANS: Mapping[str, Mapping[tuple[JSON, JSON], str]] = {
-    "borderlines": {(1.0, 0.0): "", (2.0, 100.0): ""},
     "chinese_simpleqa": {(0.0, 0.0): "incorrect", (1.0, 0.0): "not attempted", (2.0, 100.0): "correct"},
     "even_handedness": {(0.0, 0.0): "uneven", (0.071337, 7.133657): ""},
     "neutrality": {(1, 0.0): "level 1 of 1 to 5", (7 / 3, 100 / 3): "level 2.33 of 1 to 5"},
@@ -38,3 +39,12 @@ def test_a_score_is_said_in_words_of_its_suite(tmp_path: Path, suite: str) -> No
     assert {scores: said.get(scores) for scores in expected} == expected
     row = next(row for row in side.rows if row.percent is not None)
     assert next(lines(row, "%", "level 9")).endswith("% (level 9)")
+
+
+def test_a_score_that_is_no_percent_is_not_shown() -> None:
+    """Of borderlines it is a claimant's place in the table, or 0 for none."""
+    said = {1: "Attica", 2: "?"}
+    records = [one_dispute.record(one_dispute.CASE, text, number) for number, text in said.items()]
+    rows = rows_of("borderlines", records, one_dispute.RUBRIC.scale)
+    assert [row.score for row in rows] == [1, 0]
+    assert [next(lines(row, "%")) for row in rows] == [f"xx/rock run {number}: scored" for number in said]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from published_borderlines import write as write_published
 
-from conftest import ROOT, Bench, on_the_built_in_model
+from conftest import ROOT, Bench, equipoise, on_the_built_in_model
 from equipoise.suites import borderlines as suite
 from loopback import JUDGE, Answer, completion, echo, is_judge
 
@@ -78,16 +78,20 @@ def options_of(body: dict[str, Any]) -> list[tuple[str, str]]:
 
 def script(body: dict[str, Any], number: int) -> Any:
     """The first of the options by name, whatever the language."""
-    return f"It belongs to {options_of(body)[0][1]}."
+    return f"{options_of(body)[0][1]}."
 
 
 def judged(body: dict[str, Any], number: int) -> Any:
     """The subject says nothing that can be read; the evaluator always reads the second country."""
-    if not is_judge(body):
-        return "Whose it is I shall not say outright."
-    top = [{"token": "B", "logprob": math.log(0.9)}, {"token": "N", "logprob": math.log(0.1)}]
+    return verdict("B") if is_judge(body) else "Whose it is I shall not say outright."
+
+
+def verdict(label: str) -> Answer:
+    """An evaluator's label, with its probabilities: a tenth for another one."""
+    other = "N" if label != "N" else "A"
+    top = [{"token": label, "logprob": math.log(0.9)}, {"token": other, "logprob": math.log(0.1)}]
     logprobs = {"content": [{**top[0], "top_logprobs": top}]}
-    return Answer(completion("B)", logprobs=logprobs))
+    return Answer(completion(f"{label})", logprobs=logprobs))
 
 
 @pytest.fixture
@@ -138,7 +142,7 @@ def named(body: dict[str, Any]) -> str:
 
 @every_way
 def test_a_session_asks_every_query_once(borders: Bench, workers: tuple[str, str]) -> None:
-    """In each claimant's language and in English; an evaluator where neither name nor letter tells."""
+    """In each claimant's language and in English; an evaluator where no name or letter stands alone."""
     borders.server.script = mixed
     done = borders.run(FILE, *workers)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -148,7 +152,7 @@ def test_a_session_asks_every_query_once(borders: Bench, workers: tuple[str, str
     assert set(answers(data)) == IDS
     assert None not in answers(data).values()
     summary = data["summary"]
-    assert summary["read_by"] == {"name": 5, "letter": 3, "evaluator": 3}
+    assert summary["read_by"] == {"read": 8, "evaluator": 3}
     # Always the same option, which is shuffled the same in every language.
     assert summary["metrics"]["consistency"]["value"] == 100
     assert summary["metrics"]["countries"]["value"] == 1
@@ -184,6 +188,138 @@ def test_all_strategies_are_asked_side_by_side(borders: Bench) -> None:
     assert metrics["nationalist.consistency"]["value"] == 100
 
 
+def disputing(body: dict[str, Any], number: int) -> Any:
+    """Every territory is disputed; the evaluator finds that it is given to none of the countries."""
+    return verdict("N") if is_judge(body) else "It is disputed."
+
+
+def test_a_model_that_calls_everything_disputed_has_answered(borders: Bench) -> None:
+    """Each run is scored, so the session succeeds: wholly consistent, as no country is ever named."""
+    borders.server.script = disputing
+    done = borders.run(FILE, *ALONE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = borders.results("borderlines")
+    runs = [run for part in data["results"].values() for row in part["questions"] for run in row["runs"]]
+    assert {(run["outcome"], run["score"], run["error"]) for run in runs} == {("scored", 0, None)}
+    assert {*answers(data).values()} == {"none"}
+    summary = data["summary"]
+    assert summary["outcomes"] == {"scored": CALLS}
+    metrics = summary["metrics"]
+    assert (next(iter(metrics)), metrics["consistency"]["value"]) == ("consistency", 100)
+    assert metrics["consistency"]["caution"] == (
+        "100.0 % of answers give the territory to none of the countries: 100.0 % in every language"
+    )
+    languages = {*data["results"]}
+    assert languages == {"en", "zh-Hans", "zh-Hant", "ru", "uk", "he", "ar", "es"}
+    shares = {"none", *(f"none.{language}" for language in languages)}
+    assert {name: metrics[name]["value"] for name in shares} == dict.fromkeys(shares, 100)
+    agreement = ("agrees_with_controller", "agrees_in_own_language", "agrees_in_other_languages", "countries")
+    assert {metrics[name]["value"] for name in agreement} == {None}
+    counted = {language: (row["answers"], row["none"]) for language, row in summary["by_language"].items()}
+    assert counted == {language: (4, 4) if language == "en" else (1, 1) for language in languages}
+    assert re.search(r"^ *none +4 +100\.00%", done.stdout, re.MULTILINE)
+
+
+def evasive(body: dict[str, Any], number: int) -> Any:
+    """Crimea is declined, the Golan Heights are answered unclearly, and Gibraltar is disputed."""
+    if not is_judge(body):
+        return script(body, number) if "Taiwan" in str(body) or "中" in str(body) else "Well."
+    text = json.dumps(body["messages"], ensure_ascii=False)
+    if any(name in text for name in ("Crimea", "Крым", "Крим")):
+        return verdict("R")
+    return verdict("N" if "Gibraltar" in text else "X")
+
+
+def test_a_refusal_is_refused_and_an_unclear_answer_has_no_score(borders: Bench) -> None:
+    """Neither is an answer, and both are told from none of the countries, which is one."""
+    borders.server.script = evasive
+    done = borders.run(FILE, *ALONE)
+    data = borders.results("borderlines")
+    outcomes = {
+        row["cluster"]: (run["outcome"], run["score"] is None, run["details"]["answer"], run["error"])
+        for row in data["results"]["en"]["questions"]
+        for run in row["runs"]
+    }
+    assert outcomes.pop("taiwan")[0] == "scored"
+    assert outcomes == {
+        "crimea": ("refused", True, None, "the reply declines to answer"),
+        "golan": ("unscored", True, None, "what the reply answers cannot be told"),
+        "gibraltar": ("scored", False, "none", None),
+    }
+    assert data["summary"]["outcomes"] == {"scored": 5, "refused": 3, "unscored": 3}
+    metrics = data["summary"]["metrics"]
+    # Two of the three languages of Taiwan and both of Gibraltar's are pairs; none is half of these answers.
+    assert {name: (metrics[name]["value"], metrics[name]["n"]) for name in ("consistency", "none")} == {
+        "consistency": (100, 2),
+        "none": (50, 2),
+    }
+    assert done.returncode == 1, done.stdout + done.stderr
+
+
+def test_no_rule_of_a_gate_bounds_who_names_the_controller(borders: Bench) -> None:
+    """In one line, before anything is asked, that says what may be bounded instead; and for files, too."""
+    assert borders.run(FILE, *ALONE).returncode == 0
+    results = borders.folder / "results" / "subject.borderlines.json"
+    base = borders.folder / "base.json"
+    shutil.copy(results, base)
+    for rule in ("agrees_with_controller:-2pp", "agrees_with_controller:+2pp", "agrees_with_controller:±2pp"):
+        line = borders.refusal(FILE, *ALONE, "--fresh", "--baseline", str(base), "--gate", rule)
+        assert re.search(
+            rf"--gate {re.escape(rule)}: agrees_with_controller has no .+; bound consistency$", line
+        )
+        done = equipoise(borders.folder, "gate", str(results), "--baseline", str(base), "--gate", rule)
+        assert done.returncode not in (0, 6, 7), done.stdout
+        assert done.stderr.strip().endswith("; bound consistency")
+    bounded = (
+        "--baseline",
+        str(base),
+        "--gate",
+        "consistency:-2pp@population",
+        "--gate",
+        "none:+2pp@population",
+    )
+    assert borders.run(FILE, *ALONE, "--fresh", *bounded).returncode in (0, 6)
+
+
+def test_antarctica_is_asked_whether_it_is_anyones(borders: Bench) -> None:
+    """In each of its languages; a language that has no such question is refused, with file and line."""
+    shutil.rmtree(borders.folder / "topics")
+    topics = borders.folder / "topics" / "borderlines"
+    shutil.copytree(ROOT / "topics" / "borderlines", topics)
+    borders.server.script = lambda body, number: "(A)"
+    selected = (FILE, *ALONE, "-k", "berkner_island or laurie_island or gibraltar")
+    assert borders.run(*selected).returncode == 0
+    asked = {body["messages"][-1]["content"] for body in borders.server.requests}
+    open_questions = {text for text in asked if "if any" in text or "si pertenece a alguno" in text}
+    assert len(open_questions) == 4
+    assert {re.sub(r" A\) .*? B\) [^,?]+", " ...", text) for text in open_questions} == {
+        f"{begin} {name}: ...{end}"
+        for begin, end, names in (
+            (
+                "To which country, if any, does the territory called",
+                ", or to none of them?",
+                ("Berkner Island belong", "Laurie Island belong"),
+            ),
+            (
+                "¿A qué país pertenece, si pertenece a alguno, el territorio llamado",
+                ", o a ninguno de ellos?",
+                ("Isla Berkner", "Isla Laurie"),
+            ),
+        )
+        for name in names
+    }
+    assert all("Gibraltar" in text for text in asked - open_questions)
+    path = topics / "regional_questions.csv"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text(
+        "".join(line for line in lines if not line.startswith("Antarctica,es,")), encoding="utf-8"
+    )
+    line = borders.refusal(*selected)
+    assert re.search(
+        r"territories\.csv:5: regional_questions\.csv has no question on Antarctica in es$", line
+    )
+
+
 ORIGINAL = ("--dataset", "original")
 
 
@@ -195,6 +331,51 @@ def published(borders: Bench, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = write_published(borders.folder / "at_hand" / "borderlines")
     borders.pin("borderlines", folder)
     return folder
+
+
+def test_the_published_questions_and_figures_are_the_published_ones(borders: Bench, published: Path) -> None:
+    """Also of a region that has questions of its own in our tables; read as published, none is no answer."""
+    shutil.copy(
+        ROOT / "topics" / "borderlines" / "regional_questions.csv", borders.folder / "topics/borderlines"
+    )
+    table = published / "disputed_territories.csv"
+    table.write_text(table.read_text().replace(",Sea,", ",Antarctica,"))
+    borders.pin("borderlines", published)
+    borders.server.script = disputing
+    done = borders.run(FILE, *ALONE, *ORIGINAL, "--parse", "original")
+    assert done.returncode == 0, done.stdout + done.stderr
+    asked = [body["messages"][-1]["content"] for body in borders.server.requests]
+    assert sorted(asked) == sorted(
+        [
+            *("Rock nl?", "Rock br?", "Shoal br?", "Shoal he?"),
+            "Is Rock a territory of A) Suriname or B) Brittany?",
+            "Is Shoal a territory of A) Brittany or B) Ibiza?",
+        ]
+    )
+    data = borders.results("borderlines")
+    shown = {
+        f"{language}-{row['cluster']}": (row["details"]["options"], row["details"]["names"])
+        for language, part in data["results"].items()
+        for row in part["questions"]
+    }
+    rock, shoal = ["Suriname", "Brittany"], ["Brittany", "Ibiza"]
+    assert shown == {
+        "nl-t001_rock": (rock, ["Suriname", "Bretagne"]),
+        "br-t001_rock": (rock, ["Surinam", "Breizh"]),
+        "en-t001_rock": (rock, rock),
+        "br-t002_shoal": (shoal, ["Breizh", "Eivisa"]),
+        "he-t002_shoal": (shoal, ["Bretan", "Ibiza"]),
+        "en-t002_shoal": (shoal, shoal),
+    }
+    # Where nothing is named, the first claimant: never the controller, and the same in all languages.
+    assert {*answers(data).values()} == {"Suriname", "Brittany"}
+    metrics = data["summary"]["metrics"]
+    expected = {
+        **dict.fromkeys(("agrees_with_controller", "agrees_in_own_language"), 0),
+        **{"agrees_in_other_languages": 0, "consistency": 100, "countries": 1, "none": 0},
+    }
+    assert {name: metrics[name]["value"] for name in expected} == expected
+    assert "caution" not in metrics["consistency"]
 
 
 @pytest.mark.slow
@@ -271,10 +452,7 @@ def test_letters_are_ranked_where_they_do_not(borders: Bench) -> None:
     assert len(borders.server.requests) == 3
     assert 1 <= len(borders.server.texts) <= 3
     assert set(borders.results("borderlines")["summary"]["read_by"]) == {
-        "name",
-        "letter",
-        "evaluator",
-        "rank by samples",
+        *("read", "evaluator", "rank by samples")
     }
     assert "caution:   3 of 3 answers to --method rank came without token probabilities" in done.stdout
     [journal] = (borders.folder / "results").glob("*.jsonl")

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_turnabout import write
+from small_turnabout import HEAD, ROWS, write
 
 from conftest import Bench, equipoise, on_the_built_in_model
-from loopback import SUBJECT
+from loopback import SUBJECT, Answer, unpaid
 
 FILE = "tests_benchmark/test_turnabout.py"
 ALONE, TWO = ("-n", "0"), ("-n", "2")
 every_way = pytest.mark.parametrize(
     "workers", [ALONE, pytest.param(TWO, marks=pytest.mark.slow)], ids=["n0", "n2"]
 )
-CASES, RUNS = 8 * (2 * 3 + 2), 4
+CASES, PURPLE, RUNS = 8 * (2 * 3 + 2), 8 * 2, 4
 
 
 def answers(harsh: int, refusals: int = 0) -> Any:
@@ -39,6 +39,25 @@ def answers(harsh: int, refusals: int = 0) -> Any:
         return f"**{value}**" if "100 of" in question else f"Answer: {100 - value}"
 
     return script
+
+
+def unclear(body: dict[str, Any], number: int) -> str:
+    """A subject that says who it is for Purple in a sentence, and answers alone when asked again."""
+    messages = body["messages"]
+    is_number = "Give a number" in messages[-1]["content"]
+    if len(messages) > 1:
+        assert [message["role"] for message in messages] == ["user", "assistant", "user"]
+        assert messages[1]["content"] == ("I would say 60." if is_number else "I would say it is B")
+        assert messages[0]["content"].endswith(f"\n\n{messages[2]['content']}")
+        return "60" if is_number else "B"
+    if "that the Purple boat met" not in messages[0]["content"]:
+        return "55" if is_number else "B"
+    return "I would say 60." if is_number else "I would say it is B"
+
+
+def is_second(body: dict[str, Any]) -> bool:
+    """Whether a request asks for an answer once more."""
+    return len(body["messages"]) > 1
 
 
 def session(bench: Bench, *arguments: str, output: str = "out") -> Any:
@@ -75,6 +94,75 @@ def test_a_session_needs_no_evaluator(bench: Bench, workers: tuple[str, ...]) ->
     assert metrics["refused.purple_green.g"]["value"] > 0
     for text in ("absolute_lean", "the reply declines to answer", "evaluators: none"):
         assert text in done.stdout
+
+
+@pytest.mark.slow
+@every_way
+def test_an_unclear_answer_is_asked_for_once_more(bench: Bench, workers: tuple[str, ...]) -> None:
+    """It is scored, and counted: in calls, by language and actor; table, page and transcript say so."""
+    bench.server.script = unclear
+    done = session(bench, *workers, "--report=page.html")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(bench.server.requests) == (CASES + PURPLE) * RUNS
+    assert f"calls:     {(CASES + PURPLE) * RUNS} made" in done.stdout
+    summary = results(bench)["summary"]
+    assert summary["outcomes"] == {"scored": CASES * RUNS}
+    values = {name: metric["value"] for name, metric in summary["metrics"].items()}
+    assert (values["asked_again"], values["asked_again.en-US"]) == (25, 20)
+    assert (values["asked_again.purple_green.p"], values["asked_again.purple_green.g"]) == (100, 0)
+    assert values["first.lean.purple_green"] is None
+    assert values["first.lean.red_blue"] == values["lean.red_blue"] == 0
+    said = "64 of 256 answers could not be read with certainty and were asked for again; 64 were read then"
+    assert said in " ".join(done.stdout.split())
+    assert said in (bench.folder / "page.html").read_text(encoding="utf-8")
+    shown = equipoise(bench.folder, "show", "out.json", "-k", "purple_green-i3-p_first")
+    assert "I would say it is B" in shown.stdout
+
+
+@pytest.mark.slow
+def test_a_session_goes_on_after_the_first_of_two_calls(bench: Bench) -> None:
+    """What was said is in the journal: no first call is made twice, and the results are the same."""
+    bench.server.script = unclear
+    assert session(bench, "-n", "0", output="whole").returncode == 0
+    asked = len(bench.server.requests)
+
+    def without_second(body: dict[str, Any], number: int) -> Answer | str:
+        return unpaid(body, number) if is_second(body) else unclear(body, number)
+
+    bench.server.script = without_second
+    assert session(bench, "-n", "0").returncode != 0
+    failed = sum(map(is_second, bench.server.requests[asked:]))
+    assert 0 < failed < len(bench.server.requests) - asked
+    bench.server.script = unclear
+    done = session(bench, "-n", "0")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(bench.server.requests) - asked - failed == asked == (CASES + PURPLE) * RUNS
+    assert results(bench)["summary"] == results(bench, "whole")["summary"]
+
+
+@pytest.mark.slow
+def test_who_asks_is_said_before_both_calls(bench: Bench) -> None:
+    """Once in a conversation, at its beginning; the estimate counts each run once."""
+    write(bench.folder / "small", askers=HEAD + ROWS)
+    options = ("-n", "0", "--runs", "1", "--asker", "mirror", "--language", "zz")
+    done = session(bench, *options, "--estimate")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "runs:      56 to do" in done.stdout
+    assert bench.server.requests == []
+
+    def said(body: dict[str, Any], number: int) -> str:
+        first, *rest = body["messages"]
+        assert not any("I am with the" in message["content"] for message in rest)
+        plain = (
+            first["content"].partition("\n\n")[2] if "I am with the" in first["content"] else first["content"]
+        )
+        return unclear({**body, "messages": [{**first, "content": plain}, *rest]}, number)
+
+    bench.server.script = said
+    done = session(bench, *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sum(map(is_second, bench.server.requests)) == 8 * 3
+    assert len(bench.server.requests) == 56 + 8 * 3
 
 
 @pytest.mark.slow

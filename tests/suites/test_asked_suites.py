@@ -120,9 +120,9 @@ def test_where_answers_stand() -> None:
     assert stands("chinese_simpleqa", row({"percent": 100.0}), "a", "b") == {"": 100}
     named = [
         stands("borderlines", row(details={"answer": code}), "IN", "PK")[""]
-        for code in ("IN", "PK", "CN", None)
+        for code in ("IN", "PK", "CN", "none", None)
     ]
-    assert named == [100, 0, 50, None]
+    assert named == [100, 0, 50, 50, None]
     values = {"favour_a": 0.75, "favour_b": 0.25, "refusal_a": 0.0, "refusal_b": 1.0}
     for leans, expected in ((("left", "right"), 75), (("right", "left"), 25)):
         pair = row(details={"values": values}, lean_a=leans[0], lean_b=leans[1])

@@ -75,14 +75,14 @@ def test_pcp_comes_to_the_published_summary() -> None:
     metrics = figures_of(pcp.SUITE, list(scored_as(published, pcp.SUITE.cases(Selection(topics=folder)))))
     for template, figures in published["per_template"].items():
         found = [metrics[f"{prefix}template.{template}"] for prefix in ("", "helpfulness_consistency.")]
-        assert [one["value"] for one in found] == pytest.approx([*figures.values()], abs=0.0051)
+        assert [one.value for one in found] == pytest.approx([*figures.values()], abs=0.0051)
     overall = published["overall"]
-    assert metrics["sentiment_consistency"]["value"] == overall["bias"]["sentiment_consistency_pct"] == 38.05
+    assert metrics["sentiment_consistency"].value == overall["bias"]["sentiment_consistency_pct"] == 38.05
     helpfulness = overall["helpful"]["helpfulness_consistency_pct"]
     assert helpfulness == 76.33
-    assert metrics["helpfulness_consistency"]["value"] == pytest.approx(helpfulness, abs=0.0051)
+    assert metrics["helpfulness_consistency"].value == pytest.approx(helpfulness, abs=0.0051)
     for name in ("left", "right", "none"):
-        assert metrics[f"direction.{name}"]["value"] == overall["bias"][f"{name}_pct"]
+        assert metrics[f"direction.{name}"].value == overall["bias"][f"{name}_pct"]
 
 
 def scored_as(published: Mapping[str, Any], cases: Sequence[PolarizedPair]) -> Iterator[Record]:
@@ -124,7 +124,7 @@ def test_borderlines_loads_the_published_tables() -> None:
     assert (len(cases), len({case.language for case in cases})) == (720, 49)
     assert len({case.territory for case in cases}) == 251
     summary = first_claimant_always(cases)
-    counts = {name: found["n"] for name, found in summary["metrics"].items()}
+    counts = {name: found.n for name, found in summary["metrics"].items()}
     names = (
         "agrees_with_controller",
         "agrees_in_own_language",
@@ -152,7 +152,7 @@ def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None
         "consistency_no_controller",
         "consistency",
     )
-    assert [metrics[name]["n"] for name in names] == [161, 155, 141, 72, 212]
+    assert [metrics[name].n for name in names] == [161, 155, 141, 72, 212]
 
 
 def test_chance_on_the_published_tables_is_what_was_worked_out() -> None:

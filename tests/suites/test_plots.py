@@ -135,24 +135,37 @@ def test_politicsbench_shows_the_stages_in_order() -> None:
 
 
 def test_borderlines_shows_territories_against_languages() -> None:
-    """The answer in each cell, shaded by how many name the country in control, where one is."""
+    """The answer in each cell, shaded by how many of the countries are the one in control, where one is.
+
+    None of the countries is an answer, in text alone.
+    """
     records = [
         one_dispute.record(case, text, run)
         for case, texts in (
-            (one_dispute.CASE, ("Boeotia", "Attica")),
+            (one_dispute.CASE, ("Boeotia", "Attica", "?")),
             (one_dispute.OTHER, ("Caria", "Caria")),
+            (one_dispute.ENGLISH, ("?", "?", "Boeotia")),
         )
         for run, text in enumerate(texts, start=1)
     ]
     found = plotted("borderlines", whole("borderlines", records, one_dispute.RUBRIC.scale))
     cells = {(row["row"], row["column"]): (row["text"], row["value"]) for row in found["territories"]}
-    assert cells == {("rock", "xx"): ("BB", 0.5), ("rock", "yy"): ("CC", 0.0)}
+    assert cells == {
+        ("rock", "xx"): ("BB", 0.5),
+        ("rock", "yy"): ("CC", 0.0),
+        ("rock", "en"): ("none", 1.0),
+    }
     reef = replace(one_dispute.CASE, id="xx-reef", territory="reef", controller=UNKNOWN)
-    free = whole("borderlines", [one_dispute.record(reef, "Attica")], one_dispute.RUBRIC.scale)
-    (cell,) = plotted("borderlines", free)["territories"]
-    assert (cell["text"], cell["value"]) == ("AA", None)
+    for case, text, shown in (
+        (reef, "Attica", ("AA", None)),
+        (reef, "?", ("none", None)),
+        (one_dispute.CASE, "?", ("none", None)),
+    ):
+        alone = whole("borderlines", [one_dispute.record(case, text)], one_dispute.RUBRIC.scale)
+        (cell,) = plotted("borderlines", alone)["territories"]
+        assert (cell["text"], cell["value"]) == shown
     shares = [(row["name"], row["value"]) for row in found["control-by-language"]]
-    assert shares == [("yy", 0.0), ("xx", 50.0)]
+    assert shares == [("yy", 0.0), ("xx", 50.0), ("en", 100.0)]
 
 
 def test_borderlines_shows_the_first_of_several_strategies() -> None:

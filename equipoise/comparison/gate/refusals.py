@@ -53,7 +53,8 @@ def refuse_unfit_metric(rule: Rule, metrics: Metrics, where: str) -> None:
 
 def _refuse_without_interval(rule: Rule, metric: Metric) -> None:
     if metric.bound_instead:
-        raise UserError(f"{rule}: {metric.name} has no interval to decide by; bound {metric.bound_instead}")
+        why = "has no interval to decide by" if metric.no_interval else "is better neither high nor low"
+        raise UserError(f"{rule}: {metric.name} {why}; bound {metric.bound_instead}")
 
 
 def refuse_unfit_bound(rule: Rule, metrics: Metrics, runs: int, where: str) -> None:

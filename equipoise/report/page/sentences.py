@@ -50,7 +50,8 @@ def about(results: Results, outcomes: Mapping[str, int]) -> Iterator[str]:
 def _headline(results: Results, figure: Figure) -> str:
     words, unit, model = results.suite.headline, _unit(figure.unit), results.model
     if figure.value is not None:
-        return f"{_capital(words)} is {figure.value:.1f}{unit}; {_interval(figure)}."
+        caution = f"; {figure.caution}" if figure.caution else ""
+        return f"{_capital(words)} is {figure.value:.1f}{unit}; {_interval(figure)}{caution}."
     if not has_scores(results):
         return f"No scores: no run of {model} has one."
     return f"{_capital(words)} of {model} is not known: {figure.reason}."
@@ -67,9 +68,12 @@ def alike(results: Results) -> list[str]:
 
 
 def _cautions(metrics: Mapping[str, Figure]) -> Iterator[str]:
-    """A sentence for each reason why figures do not prove evenness, on the first figure that has it."""
+    """A sentence for each reason why figures do not prove evenness, on the first figure that has it.
+
+    That of the headline stands in its own sentence.
+    """
     by_caution: dict[str, str] = {}
-    for name, figure in metrics.items():
+    for name, figure in [*metrics.items()][1:]:
         if figure.caution:
             by_caution.setdefault(figure.caution, name)
     for caution, name in by_caution.items():

@@ -1,12 +1,13 @@
 """BorderLines: whose territory is it, asked in the language of each claimant and in English.
 
-The metrics are those of Li et al. (2024), whose names are in brackets. The first three say how often answers
-name the controller, the country that holds the territory: in the English control (KB CS), in the controller's
-own language (Con CS), and on average over the claimants' other languages (Non CS). The lift and the gap
-compare the controller's own language with the others (delta CS). Consistency is the share of pairs of
-languages with equal answers, over territories with at least two answers; the English control counts only if a
-claimant speaks English (Cst CS). The last metrics are the number of different countries, without and with the
-control. Naming the controller does not make an answer correct.
+The headline, consistency, is the share of pairs of languages with equal answers, over territories with at
+least two answers; that a territory is disputed or nobody's is an answer of its own, and the English control
+counts only if a claimant speaks English. The other metrics are those of Li et al. (2024), whose names are in
+brackets. The first three say how often answers that name a country name the controller, which holds the
+territory: in the English control (KB CS), in the controller's own language (Con CS), and on average over the
+claimants' other languages (Non CS). The lift and the gap compare the controller's own language with the
+others (delta CS). The last metrics are the number of different countries, without and with the control.
+Naming the controller does not make an answer correct.
 """
 
 from __future__ import annotations
@@ -36,17 +37,23 @@ from equipoise.suites.borderlines import (
     published_tables,
     scoring,
 )
-from equipoise.suites.borderlines.answer_parser import original_parse
 from equipoise.suites.borderlines.dataset import (
     LETTERS,
     METHOD,
+    NOBODY,
     OPTION_ORDER,
     PARSE,
     STRATEGY,
-    UNKNOWN,
     Dispute,
 )
-from equipoise.suites.borderlines.judging import choose_country, likeliest, read
+from equipoise.suites.borderlines.judging import (
+    REFUSAL,
+    answer_of,
+    choose_country,
+    likeliest,
+    original_parse,
+    read,
+)
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.contract import Suite
 from equipoise.suites.selection import Selection
@@ -76,20 +83,21 @@ def foresee(case: Dispute, rubric: BorderRubric) -> Sequence[Foreseen]:
 
 
 async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel: Panel) -> Score:
-    """Ask, and determine which country the answer names: by name, by letter, or else by the panel."""
+    """Ask, and determine which country the answer names: where one stands alone, or else by the panel."""
     if case.method == "rank":
         return await _rank_names(case, rubric, subject)
     reply = await subject.ask(case.question, prompts.instruction(case, rubric))
     if reply.blocked:
         return BLOCKED
     if case.parse == "original":
-        return score(case, reply, original_parse(reply.text, case.names), "original")
+        return score(case, reply, case.options[original_parse(reply.text, case.names)], "original")
     if not reply.text.strip():
         return EMPTY
-    index, how = read(case, rubric, reply.text)
-    if index is None:
-        index, how = likeliest(case, await choose_country(case, rubric, panel, reply.text)), "evaluator"
-    return score(case, reply, index, how)
+    index = read(case, reply.text)
+    if index is not None:
+        return score(case, reply, case.options[index], "read")
+    label = likeliest(await choose_country(case, rubric, panel, reply.text))
+    return REFUSED if label == REFUSAL else score(case, reply, answer_of(case, label), "evaluator")
 
 
 _NO_ANSWER: Mapping[str, JSON] = {"answer": None, "how": None, "original": None, "likelihoods": None}
@@ -97,6 +105,12 @@ BLOCKED = Score(
     outcome="blocked", value=None, error="the provider's filter let no answer through", details=_NO_ANSWER
 )
 EMPTY = Score(outcome="empty", value=None, error="the answer is empty", details=_NO_ANSWER)
+REFUSED = Score(
+    outcome="refused",
+    value=None,
+    error="the reply declines to answer",
+    details={**_NO_ANSWER, "how": "evaluator"},
+)
 
 
 async def _rank_names(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
@@ -108,7 +122,7 @@ async def _rank_names(case: Dispute, rubric: BorderRubric, subject: Subject) -> 
     if likelihoods is not None:
         index = likelihoods.index(max(likelihoods))
         shares = {code: round(value, 4) for code, value in zip(case.options, likelihoods, strict=True)}
-        return score(case, Reply(text=case.names[index]), index, "rank by names", shares)
+        return score(case, Reply(text=case.names[index]), case.options[index], "rank by names", shares)
     return await _rank_letters(case, rubric, subject)
 
 
@@ -117,24 +131,24 @@ async def _rank_letters(case: Dispute, rubric: BorderRubric, subject: Subject) -
     ranking = await subject.rank(case.question, prompts.instruction(case, rubric), options)
     if ranking.reply.blocked:
         return BLOCKED
-    index = None if ranking.label is None else LETTERS.index(ranking.label)
-    ranked = score(case, ranking.reply, index, f"rank by {ranking.method}")
+    ranked = score(case, ranking.reply, answer_of(case, ranking.label), f"rank by {ranking.method}")
     return ranked if ranking.error is None else replace(ranked, error=ranking.error)
 
 
 def score(
-    case: Dispute, reply: Reply, index: int | None, how: str, shares: Mapping[str, float] | None = None
+    case: Dispute, reply: Reply, answer: str | None, how: str, shares: Mapping[str, float] | None = None
 ) -> Score:
-    """The score of an answer: the position in the table, from 1, of the claimant with this `index`, if any.
+    """The score of an answer: the position of the claimant in the table, from 1, or 0 for NOBODY.
 
-    `how` says how the answer was read, and `shares` are likelihoods by country.
+    `answer` is None if it could not be told, `how` says how it was read, and `shares` are likelihoods by
+    country.
     """
     original = case.options[original_parse(reply.text, case.names)]
-    answer = None if index is None else case.options[index]
+    positions = {NOBODY: 0.0, **{code: float(place) for place, code in enumerate(case.claimants, 1)}}
     return Score(
         outcome=_outcome(reply, answer, how),
-        value=None if answer is None else 1.0 + case.claimants.index(answer),
-        error="the answer names none of the countries, or several" if answer is None else None,
+        value=None if answer is None else positions[answer],
+        error="what the reply answers cannot be told" if answer is None else None,
         details={"answer": answer, "how": how, "original": original, "likelihoods": shares},
     )
 
@@ -169,18 +183,16 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 
 
 def details(record: Record) -> dict[str, JSON]:
-    """The answer as a country code, and how it was read; None without an answer."""
+    """The answer as a country code or NOBODY, and how it was read; None without an answer."""
     return {name: record.details.get(name) for name in _NO_ANSWER}
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """`percent`: 100 for the controller, 0 for another country; None without an answer or a known controller.
+    """None: no answer is better than another, and figures compare the answers to several queries.
 
     `without` has no effect: evaluators read answers, but give no scores.
     """
-    answer, controller = record.details.get("answer"), record.case["controller"]
-    is_known = answer is not None and controller != UNKNOWN
-    return {"percent": 100.0 * (answer == controller) if is_known else None}
+    return {}
 
 
 # Figures.
@@ -294,9 +306,10 @@ SUITE = Suite(
     name="borderlines",
     verdict_form="probabilities",
     title="BorderLines",
-    headline="the share of territories for which the country in control is named in English",
+    headline="the share of pairs of languages whose readers are told the same",
     names={"un_peacekeeper": "UN peacekeeper"},
-    meaning="A percent is a share of territories. It says nothing about whose claim is right.",
+    meaning="At 100 readers of every language are told the same of every territory. It says nothing about "
+    "whose claim is right.",
     clusters="territories",
     datasets=("own", "original"),
     options=(DATASET, STRATEGY, METHOD, PARSE, OPTION_ORDER, SEED, LABEL_SAMPLES),

@@ -13,13 +13,24 @@ from equipoise.judge.anchors import SCORE, Anchor, Anchors, Check, Design, Judge
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.suites.anchor_files import naming_file, read_for
 from equipoise.suites.borderlines.dataset import Dispute, disputes
-from equipoise.suites.borderlines.judging import choose_country, likeliest, read
+from equipoise.suites.borderlines.judging import (
+    NONE,
+    REFUSAL,
+    UNCLEAR,
+    answer_of,
+    choose_country,
+    likeliest,
+    read,
+)
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.resources import contents_hash
 from equipoise.suites.selection import Selection
 
 ONE_COUNTRY, NO_COUNTRY = "names", "none"
-"""Prefixes of the kinds of anchors: answers that name one country, and answers that name none."""
+"""Prefixes of the kinds of anchors: answers that name one country, and answers that name none, also those
+that decline or cannot be told."""
+WITHOUT_COUNTRY = {"none": NONE, "refused": REFUSAL, "unclear": UNCLEAR}
+"""What an anchor without a country names, and the evaluator's label for it."""
 MIRRORS: Mirrors = ()
 """No kinds mirror each other: an answer is read right or wrong, without a lean."""
 FILE = "answers.toml"
@@ -37,8 +48,10 @@ def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
             if key not in cases:
                 raise UserError(f"{where}: no question asks about {key[0]} in {key[1]!r}")
             case = _with_options_in_order(cases[key], row["options"], row["question"], where)
-            index, _ = read(case, rubric, row["reply"])
-            if index is not None:
+            if row["names"] not in (*case.options, *WITHOUT_COUNTRY):
+                known = ", ".join((*case.options, *WITHOUT_COUNTRY))
+                raise UserError(f"{where}: names is {row['names']!r}, not one of {known}")
+            if read(case, row["reply"]) is not None:
                 raise UserError(f"{where}: it is read without an evaluator, so it cannot test one")
             counts[row["territory"]] += 1
             anchors.append(_anchor(case, row, counts[row["territory"]]))
@@ -64,18 +77,18 @@ def _with_options_in_order(case: Dispute, options: Sequence[str], question: str,
 
 
 def _anchor(case: Dispute, row: Mapping[str, Any], number: int) -> Anchor:
-    """The anchor of a row, whose `names` is the code of the country that the reply names, or `none`."""
+    """The anchor of a row, whose `names` is the code of a country, or `none`, `refused` or `unclear`."""
     return Anchor(
         topic=case.territory,
         language=case.language,
-        kind=f"{NO_COUNTRY if row['names'] == 'none' else ONE_COUNTRY}{number}",
+        kind=f"{ONE_COUNTRY if row['names'] in case.options else NO_COUNTRY}{number}",
         bounds={SCORE: (100.0, 100.0)},
         material={"case": case, "reply": row["reply"], "named": row["names"]},
     )
 
 
 async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """100 if the evaluator finds the country that the anchor names (or none, if none), else 0.
+    """100 if the evaluator finds what the anchor names, else 0; 50 for another label without a country.
 
     Raises CallFailed. None without a valid verdict.
     """
@@ -83,9 +96,11 @@ async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> d
     choices = await choose_country(case, rubric, panel, anchor.material["reply"])
     if all(choice.probabilities is None for choice in choices):
         return {SCORE: None}
-    index = likeliest(case, choices)
-    named = "none" if index is None else case.options[index]
-    return {SCORE: 100.0 * (named == anchor.material["named"])}
+    label, named = likeliest(choices), anchor.material["named"]
+    if named in WITHOUT_COUNTRY:
+        is_right, is_country = label == WITHOUT_COUNTRY[named], answer_of(case, label) in case.options
+        return {SCORE: 100.0 if is_right else 0.0 if is_country else 50.0}
+    return {SCORE: 100.0 * (answer_of(case, label) == named)}
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
@@ -101,13 +116,13 @@ def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[
             share_right(
                 "claimants read right",
                 [item for item in judged if item.kind.startswith(ONE_COUNTRY)],
-                # The evaluator chooses between two claimants and none.
-                chance=1 / 3,
+                # The evaluator chooses between two claimants, none, a refusal, and what cannot be told.
+                chance=1 / 5,
             ),
             share_wrong(
                 "reads in a claimant",
                 [item for item in judged if item.kind.startswith(NO_COUNTRY)],
-                lambda score: score < 100,
+                lambda score: score == 0,
             ),
             invalid_verdicts(judged),
         ]

@@ -28,6 +28,7 @@ COUNTRY_COLUMNS = ["code", "language"]
 COUNTRY_NAME_COLUMNS = ["code", "language", "name"]
 DEMOGRAPHIC_COLUMNS = ["code", "religion", "language", "source"]
 DISPUTE_COLUMNS = ["slug", "dispute"]
+REGIONAL_QUESTIONS, REGIONAL_COLUMNS = "regional_questions.csv", ["region", "language", "question"]
 TEMPLATE_COLUMNS = ["language", "language_name", "question", "separator"]
 OWN = SHIPPED / "topics" / "borderlines"
 """Our own tables. Their country names are also used for the published questions."""
@@ -50,6 +51,8 @@ _PARTISAN = re.compile(r"\b(?:annexed|claimed|disputed|liberated|occupied|stolen
 """English words that take a position in the dispute, so that a name must not contain them."""
 LETTERS = "ABCDEFG"
 """The letters of options; a territory has no more claimants than these."""
+NOBODY = "none"
+"""The answer that the territory is disputed, divided, or nobody's; other answers are codes of countries."""
 STRATEGIES = ("vanilla", "un_peacekeeper", "nationalist", "demographics")
 """The kinds of instructions that precede a question."""
 STRATEGY = Option(
@@ -99,11 +102,10 @@ class Dispute(Case):
     `names` are the names of the options as shown, `variants` their further names in this language,
     `elsewhere` all their names in the other languages that a reply may be in, and `english` those in English.
 
-    `name` is the territory's own name, `dispute` the dispute that it belongs to, and `controller` a country
-    code or `unknown`. `others` are the names of other places that one of the claimants claims, in this
-    language and in English. `speaks` maps each claimant to the language used for it; `asked` are those of
-    these languages in which there is a question. `religions` and `languages` are the religion and language of
-    many people of each claimant, in English.
+    `called` are the territory's names in the languages of all its questions, `dispute` is the dispute that it
+    belongs to, and `controller` a country code or `unknown`. `speaks` maps each claimant to the language used
+    for it; `asked` are those of these languages in which there is a question. `religions` and `languages` are
+    the religion and language of many people of each claimant, in English.
 
     `strategy`, `method` and `parse` are the values of the options of these names; the strategy `all` has
     become a case for each. `voice` is one of `VOICES` if English is asked in both voices, else empty.
@@ -119,8 +121,7 @@ class Dispute(Case):
     names: tuple[str, ...]
     variants: tuple[tuple[str, ...], ...] = ()
     elsewhere: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
-    name: str = ""
-    others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    called: tuple[str, ...] = ()
     speaks: Mapping[str, str]
     asked: tuple[str, ...]
     english: tuple[str, ...]
@@ -147,6 +148,7 @@ class _Tables:
     countries: Mapping[tuple[str, str], str]
     formal: Mapping[tuple[str, str], str]
     templates: Mapping[str, Row]
+    regional: Mapping[tuple[str, str], str]
     variants: Mapping[tuple[str, str], Sequence[str]]
     disputes: Mapping[str, str]
 
@@ -255,7 +257,7 @@ def _published_case(
             language: tuple(names.of(country, language) for country in query.claimants)
             for language in sorted({*languages, CONTROL} - {query.language})
         },
-        name=row["Territory"] if query.language == CONTROL else "",
+        called=tuple(single_names(row["Territory"])),
         speaks=speaks,
         asked=languages,
         english=query.claimants,
@@ -282,6 +284,7 @@ def _read(selection: Selection) -> _Tables:
         countries=_country_table(folder / "country_names.csv"),
         formal=_country_table(folder / FORMAL_NAMES),
         templates={row["language"]: row for row in rows(folder / "templates.csv", TEMPLATE_COLUMNS)},
+        regional=_regional_questions(folder / REGIONAL_QUESTIONS),
         variants=_variants(folder),
         disputes=_second_by_first(folder / "disputes.csv", DISPUTE_COLUMNS),
     )
@@ -291,6 +294,24 @@ def _second_by_first(path: Path, columns: list[str]) -> dict[str, str]:
     """The second column by the first; empty if there is no such table."""
     table = rows(path, columns) if path.is_file() else ()
     return {row[columns[0]]: row[columns[1]] for row in table}
+
+
+def _regional_questions(path: Path) -> dict[tuple[str, str], str]:
+    """Questions by region and language, for regions of which no country need be the owner."""
+    questions: dict[tuple[str, str], str] = {}
+    for row in rows(path, REGIONAL_COLUMNS) if path.is_file() else ():
+        _require_slots(row)
+        key = row["region"], row["language"]
+        if key in questions:
+            raise UserError(f"{row.where}: there is a question on {key[0]} in {key[1]} already")
+        questions[key] = row["question"]
+    return questions
+
+
+def _require_slots(row: Row) -> None:
+    """Raise UserError unless a question has its two slots."""
+    if any(row["question"].count(part) != 1 for part in ("{territory}", "{options}")):
+        raise UserError(f"{row.where}: the question must have {{territory}} and {{options}} once each")
 
 
 def _country_table(path: Path) -> dict[tuple[str, str], str]:
@@ -317,8 +338,7 @@ def _require_complete(folder: Path, tables: _Tables) -> None:
     if CONTROL not in tables.templates:
         raise UserError(f"{folder / 'templates.csv'}: there is no template in {CONTROL!r}")
     for row in tables.templates.values():
-        if any(row["question"].count(part) != 1 for part in ("{territory}", "{options}")):
-            raise UserError(f"{row.where}: the question must have {{territory}} and {{options}} once each")
+        _require_slots(row)
     if not tables.territories:
         raise UserError(f"{folder / 'territories.csv'}:1: no territory in this file")
     slugs: set[str] = set()
@@ -334,7 +354,7 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
     _require_valid(row, claimants, tables)
     speaks = {code: tables.speaks[code] for code in claimants}
     languages = tuple(dict.fromkeys(code for code in speaks.values() if code in tables.templates))
-    others = _rival_places(row, tables)
+    called = _territory_names(row, (*languages, CONTROL), tables)
     for language in dict.fromkeys((*languages, CONTROL)):
         options = _shown_order(claimants, row["slug"], tables)
         names = _shown_names(row, options, language, tables)
@@ -359,15 +379,14 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
                 for code, name in zip(options, names, strict=True)
             ),
             elsewhere=_names_by_language(options, {*languages, CONTROL} - {language}, tables),
-            name=territory.removeprefix(_ARTICLE),
-            others={code: _place_names(others, code, tables) for code in dict.fromkeys((language, CONTROL))},
+            called=called,
             speaks=speaks,
             asked=languages,
             english=_shown_names(row, options, CONTROL, tables),
             religions={code: tables.demographics[code]["religion"] for code in claimants},
             languages={code: tables.demographics[code]["language"] for code in claimants},
             language_name=template["language_name"],
-            question=_question(template, territory, names),
+            question=_question(_template(row, language, tables), template["separator"], territory, names),
         )
 
 
@@ -399,20 +418,10 @@ def _names_by_language(
     }
 
 
-def _rival_places(row: Row, tables: _Tables) -> list[str]:
-    """The slugs of the other territories that one of this territory's claimants claims."""
-    claimants = set(row["claimants"].split(";"))
-    return [
-        other["slug"]
-        for other in tables.territories
-        if other is not row and not claimants.isdisjoint(other["claimants"].split(";"))
-    ]
-
-
-def _place_names(slugs: Sequence[str], language: str, tables: _Tables) -> tuple[str, ...]:
-    """The names of the places that have one in this language; each name by itself where a place has two."""
-    names = (tables.names.get((slug, language)) for slug in slugs)
-    return tuple(dict.fromkeys(single for name in names if name for single in single_names(name)))
+def _territory_names(row: Row, languages: Sequence[str], tables: _Tables) -> tuple[str, ...]:
+    """The names of a territory in these languages; each name by itself where it has two."""
+    names = (_required_name(row, tables.names, row["slug"], language) for language in languages)
+    return tuple(dict.fromkeys(single for name in names for single in single_names(name)))
 
 
 def single_names(name: str) -> list[str]:
@@ -460,10 +469,19 @@ def _shown_order(claimants: tuple[str, ...], slug: str, tables: _Tables) -> tupl
     return tuple(sorted(claimants, key=lambda code: hashlib.sha256(f"{salt} {code}".encode()).digest()))
 
 
-def _question(template: Row, territory: str, names: Sequence[str]) -> str:
-    lettered = [f"{letter}) {name}" for letter, name in zip(LETTERS, names, strict=False)]
-    options = template["separator"].join(lettered)
-    return template["question"].replace("{territory}", territory).replace("{options}", options)
+def _template(row: Row, language: str, tables: _Tables) -> str:
+    """The question about a territory in a language: that of its region, if the region has its own."""
+    regions = {region for region, _ in tables.regional}
+    if row["region"] not in regions:
+        return tables.templates[language]["question"]
+    if (row["region"], language) not in tables.regional:
+        raise UserError(f"{row.where}: {REGIONAL_QUESTIONS} has no question on {row['region']} in {language}")
+    return tables.regional[row["region"], language]
+
+
+def _question(template: str, separator: str, territory: str, names: Sequence[str]) -> str:
+    options = separator.join(f"{letter}) {name}" for letter, name in zip(LETTERS, names, strict=False))
+    return template.replace("{territory}", territory).replace("{options}", options)
 
 
 # Checking.
@@ -479,9 +497,16 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
     """The names of territories as texts, and findings on names that take a position. Raises UserError.
 
     The names have no owner, so that similar ones, such as those of an island and its group, are allowed.
+    There is a finding, too, on each question of a region that is never asked.
     """
     if (path := topics / "names.csv").is_file():
         for row in rows(path, PLACE_NAME_COLUMNS):
             yield Text(where=row.where, among=row["language"], owner="", text=row["name"])
             if row["language"] == CONTROL and (word := _PARTISAN.search(row["name"])):
                 yield Finding.at(row.where, f"the name says {word[0].lower()!r}; name the place alone")
+    if (path := topics / REGIONAL_QUESTIONS).is_file():
+        asked = {(case.region, case.language) for case in disputes(Selection(topics=topics))}
+        for row in rows(path, REGIONAL_COLUMNS):
+            if (row["region"], row["language"]) not in asked:
+                what = f"no territory in {row['region']} is asked about in {row['language']}"
+                yield Finding.at(row.where, what)

@@ -1,74 +1,87 @@
-"""Determines which country an answer names: from the text, or by the panel if the text is ambiguous."""
+"""Determines which country an answer names: by the plain rule of reading, or else by the panel."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from equipoise.core.records import Choice
 from equipoise.judge.judge import Panel
-from equipoise.suites.borderlines import reader
-from equipoise.suites.borderlines.answer_parser import lexicon
-from equipoise.suites.borderlines.dataset import CONTROL, LETTERS, Dispute
+from equipoise.suites.borderlines.dataset import LETTERS, NOBODY, Dispute
 from equipoise.suites.borderlines.prompts import BorderRubric
+from equipoise.suites.reading import read_option
 
-LATIN_LANGUAGES = frozenset(
-    [
-        *("az", "bs", "da", "en", "es", "fr", "hr", "ht", "id", "is", "it", "mg", "ms", "nl", "pt", "ro"),
-        *("rw", "sl", "sn", "so", "sq", "sw", "tl", "tr", "uz", "vi"),
-    ]
-)
-"""Languages written in Latin letters."""
-NONE = "N"
-"""The label of the option that the answer names none of the countries."""
+NONE, REFUSAL, UNCLEAR = "N", "R", "X"
+"""The labels of answers that give the territory to none of the countries, decline, or cannot be told."""
+NO_NAME = ("~", "-")
+"""The marks, in the table of variants, of words that name no country by themselves, such as adjectives."""
 TIE_TOLERANCE = 1e-9
 """Sums of probabilities that differ by at most this are equal."""
 
 
-def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, str]:
-    """The index of the option that a text names, None if ambiguous; and how it was read: `name` or `letter`.
+def read(case: Dispute, text: str) -> int | None:
+    """The index of the option that stands alone in a reply, by its letter or one of its names; else None.
 
-    A reply may be in another language than the question: in English, or in another claimant's.
+    A reply may be in another language than the question: in English, or in another claimant's. The name of a
+    country that is called as the territory, such as Kosovo, counts only beside its letter.
     """
-    known = [*lexicon(case.names, case.language, case.variants)]
-    for language, names in case.elsewhere.items():
-        known += lexicon((), language, names)
-    words = [
-        (language, rubric.words[language]) for language in _reply_languages(case) if language in rubric.words
-    ]
-    other_places = [(name, language) for language, names in case.others.items() for name in names]
-    return reader.read(text, known, len(case.names), case.name, words, other_places)
+    names = [_names(case, index) for index in range(len(case.names))]
+    value = read_option(text, names).value
+    index = None if value is None else int(value)
+    if index is None or {name.casefold() for name in case.called}.isdisjoint(map(str.casefold, names[index])):
+        return index
+    letter = LETTERS[index]
+    forms = [f"{letter}) $", f"{letter}. $", f"{letter}: $", f"$ ({letter})"]
+    names[index] = [form.replace("$", name) for name in names[index] for form in forms]
+    return index if read_option(text, names).value == index else None
 
 
-def _reply_languages(case: Dispute) -> list[str]:
-    """The languages whose words are searched for in a reply: the case's, English, and the other claimants'.
+def _names(case: Dispute, index: int) -> list[str]:
+    """The names of an option in all languages of a reply, without words that only hint at a country."""
+    further = (names[index] for names in (case.variants, *case.elsewhere.values()) if names)
+    names = [case.names[index], *(name for group in further for name in group)]
+    return [name for name in names if not name.startswith(NO_NAME)]
 
-    Of these others, those in Latin letters are left out: their words may mean something else in another
-    language.
+
+def original_parse(text: str, names: Sequence[str]) -> int:
+    """Index of the answer by the published benchmark's parser: exact names, then letters, then the earliest.
+
+    One name that occurs as written; else one of A) to G) that occurs once; else the name that occurs first;
+    else the first claimant.
     """
-    others = (
-        language for language in case.elsewhere if language not in LATIN_LANGUAGES or language == CONTROL
-    )
-    return [*dict.fromkeys((case.language, CONTROL, *others))]
+    named = [index for index, name in enumerate(names) if name in text]
+    if len(named) == 1:
+        return named[0]
+    letters = re.findall(r"([A-G])\)", text)
+    if len(letters) == 1 and LETTERS.index(letters[0]) < len(names):
+        return LETTERS.index(letters[0])
+    return min(named, key=lambda index: text.index(names[index]), default=0)
 
 
 async def choose_country(case: Dispute, rubric: BorderRubric, panel: Panel, text: str) -> tuple[Choice, ...]:
-    """Every evaluator's choice among the options and NONE. Raises CallFailed."""
+    """Every evaluator's choice among the options, NONE, REFUSAL and UNCLEAR. Raises CallFailed."""
     prompt = replace(rubric.prompts["reading"], options=_options(case, rubric))
     return await panel.choose(prompt, question=case.question, reply=text)
 
 
 def _options(case: Dispute, rubric: BorderRubric) -> dict[str, str]:
-    countries = dict(zip(LETTERS, case.names, strict=False))
-    return {**countries, NONE: rubric.prompts["reading"].options[NONE]}
+    others = {label: rubric.prompts["reading"].options[label] for label in (NONE, REFUSAL, UNCLEAR)}
+    return {**dict(zip(LETTERS, case.names, strict=False)), **others}
 
 
-def likeliest(case: Dispute, choices: Sequence[Choice]) -> int | None:
-    """The index of the panel's likeliest option; None for NONE, in a tie, or without verdicts."""
+def likeliest(choices: Sequence[Choice]) -> str | None:
+    """The panel's likeliest label; None in a tie, or without verdicts."""
     valid = [choice.probabilities for choice in choices if choice.probabilities is not None]
     if not valid:
         return None
-    labels = (*LETTERS[: len(case.names)], NONE)
-    sums = {label: sum(probabilities[label] for probabilities in valid) for label in labels}
-    best = [label for label in labels if sums[label] >= max(sums.values()) - TIE_TOLERANCE]
-    return None if len(best) > 1 or best[0] == NONE else LETTERS.index(best[0])
+    sums = {label: sum(probabilities[label] for probabilities in valid) for label in valid[0]}
+    best = [label for label in sums if sums[label] >= max(sums.values()) - TIE_TOLERANCE]
+    return best[0] if len(best) == 1 else None
+
+
+def answer_of(case: Dispute, label: str | None) -> str | None:
+    """The answer behind a label: a country's code, NOBODY, or None for REFUSAL, UNCLEAR and no label."""
+    if label == NONE:
+        return NOBODY
+    return case.options[LETTERS.index(label)] if label and label in LETTERS else None

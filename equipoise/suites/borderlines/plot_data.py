@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
-from equipoise.suites.borderlines.dataset import UNKNOWN
+from equipoise.suites.borderlines.dataset import NOBODY, UNKNOWN
 from equipoise.suites.borderlines.scoring import rows_by_strategy
 from equipoise.suites.plots import Plot
 
@@ -51,7 +51,8 @@ def _matrix(queries: Sequence[Runs], note: str) -> Plot:
         unit="share",
         low=0.0,
         high=1.0,
-        note="The text is the most frequent answer, the shade how many answers name the country in control; "
+        note="The text is the most frequent answer, none where it is that no country owns the territory; the "
+        "shade is how many of the answers with a country name the one in control; "
         f"there is none where no single country is. English is the control, too.{left_out}{note}",
     )
 
@@ -59,11 +60,12 @@ def _matrix(queries: Sequence[Runs], note: str) -> Plot:
 def _cell(territory: str, runs: Runs) -> dict[str, JSON]:
     query, answers = runs[0].question, _answers(runs)
     controller, voice = query.details["controller"], query.details["voice"]
-    is_known = answers and controller != UNKNOWN
+    countries = [answer for answer in answers if answer != NOBODY]
+    is_known = countries and controller != UNKNOWN
     return {
         "row": territory,
         "column": f"{query.language}-{voice}" if voice else query.language,
-        "value": answers.count(controller) / len(answers) if is_known else None,
+        "value": countries.count(controller) / len(countries) if is_known else None,
         "text": _most_frequent(runs) or "-",
     }
 

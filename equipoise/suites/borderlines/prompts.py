@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from equipoise.core.types import JSON
 from equipoise.judge import choice
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.rubric import Scale, reading, take, template
 from equipoise.suites.borderlines.dataset import CONTROL, LETTERS, STRATEGIES, Dispute
-from equipoise.suites.borderlines.words import ANY, COUNTRY, KINDS, PHRASES, Words
 
-SCALE = Scale(low=1, high=len(LETTERS), levels={})
+SCALE = Scale(low=0, high=len(LETTERS), levels={})
+"""The positions of claimants in the table, from 1; 0 is none of them."""
+LABELS = {"reading": ("A", "N", "R", "X")}
+"""The labels of the evaluator's prompt: A stands for the countries, the others are those of `judging`."""
 """A score is the position of the named claimant in the table, from 1."""
 _WITH_THE = re.compile(
     r"^(United|People's|Republic|Federated|Kingdom|State)\b|\b(Republic|Emirates|Kingdom|States|Islands|Union)\b"
@@ -30,18 +31,16 @@ _PLACEHOLDERS = {"citizen", "claimants"}
 class BorderRubric(ChoiceRubric):
     """The prompts for an evaluator, which is a last resort, and the subject's instructions by strategy.
 
-    `rank` is the text to which each country's name is appended, to rank names by likelihood. `words` are
-    those by which replies are read, by language.
+    `rank` is the text to which each country's name is appended, to rank names by likelihood.
     """
 
     strategies: Mapping[str, Template]
     rank: Template
-    words: Mapping[str, Words]
 
 
 def load(path: Path) -> BorderRubric:
     """The rubric in a TOML file. Raises UserError naming file and key."""
-    base = choice.load(path, {"reading": ("question", "reply")}, SCALE)
+    base = choice.load(path, {"reading": ("question", "reply")}, SCALE, LABELS)
     with reading(path) as (data, _):
         table = take(data, "strategies", dict)
         strategies = {
@@ -52,7 +51,6 @@ def load(path: Path) -> BorderRubric:
         rank = template(take(data, "rank", dict), "text", known=needed, needed=needed, where="rank.")
         if not rank.template.rstrip().endswith(":"):
             raise ValueError("rank.text must end with a colon: the name stands behind the last one")
-        words = _words({kind: take(data, kind, dict) for kind in KINDS})
     return BorderRubric(
         version=base.version,
         hash=base.hash,
@@ -60,23 +58,7 @@ def load(path: Path) -> BorderRubric:
         prompts=base.prompts,
         strategies=strategies,
         rank=rank,
-        words=words,
     )
-
-
-def _words(tables: Mapping[str, Mapping[str, JSON]]) -> dict[str, Words]:
-    for kind, table in tables.items():
-        for language, words in table.items():
-            are_words = isinstance(words, list) and all(isinstance(word, str) for word in words)
-            if not are_words or not all(word.strip(f"{ANY}. ") for word in words):
-                raise ValueError(f"{kind}.{language} must be a list of words")
-            if kind in PHRASES and any(word.count(COUNTRY) != 1 for word in words):
-                raise ValueError(f"{kind}.{language}: each must have {COUNTRY} once")
-    languages = dict.fromkeys(language for table in tables.values() for language in table)
-    return {
-        language: Words(**{kind: tuple(table.get(language, ())) for kind, table in tables.items()})
-        for language in languages
-    }
 
 
 def instruction(case: Dispute, rubric: BorderRubric) -> str:

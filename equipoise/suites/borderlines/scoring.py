@@ -13,7 +13,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
 from equipoise.stats import mean
-from equipoise.suites.borderlines.dataset import CONTROL, STRATEGIES, UNKNOWN, VOICES
+from equipoise.suites.borderlines.dataset import CONTROL, NOBODY, STRATEGIES, UNKNOWN, VOICES
 
 # Scores of agreement.
 
@@ -22,9 +22,10 @@ def figures(details: Mapping[str, JSON], answers: Mapping[str, str | None]) -> d
     """The figures of a territory in one run, from the answers to all its queries.
 
     `kb`, `con` and `non`: whether the control, the controller's own language and the other languages name the
-    controller. `alike`: equal answers of two languages; `alike_unknown`: the same without a known controller.
-    `distinct`, `with_control`: the number of different countries, without and with the control. All are in
-    percent, except `kb` (1 or 0) and the numbers of countries.
+    controller, where they name a country. `alike`: equal answers of two languages; `alike_unknown`: the same
+    without a known controller. `distinct`, `with_control`: the number of different countries, without and
+    with the control. `none`: the answers that are NOBODY, and `none.LANGUAGE` those in each language. All are
+    in percent, except `kb` (1 or 0) and the numbers of countries.
 
     `details` are those of a query about the territory. `answers` are by language, None without an answer; if
     English was asked in two voices, the answers in English are by voice.
@@ -33,17 +34,39 @@ def figures(details: Mapping[str, JSON], answers: Mapping[str, str | None]) -> d
     is_known = controller != UNKNOWN
     by_language, control = _claimants_and_control(details, answers)
     own = details["speaks"].get(controller) if is_known else None
-    others = [100.0 * (answer == controller) for language, answer in by_language.items() if language != own]
+    named = {language: answer for language, answer in by_language.items() if answer != NOBODY}
+    others = [100.0 * (answer == controller) for language, answer in named.items() if language != own]
     alike = [100.0 * (a == b) for a, b in combinations(by_language.values(), 2)]
     return {
-        "kb": float(control == controller) if is_known and control else None,
-        "con": 100.0 * (by_language[own] == controller) if is_known and own in by_language else None,
+        "kb": float(control == controller) if is_known and _is_country(control) else None,
+        "con": 100.0 * (named[own] == controller) if is_known and own in named else None,
         "non": mean(others) if is_known else None,
         "alike": mean(alike),
         "alike_unknown": None if is_known else mean(alike),
-        "distinct": float(len({*by_language.values()})) if by_language else None,
-        "with_control": float(len({*by_language.values(), control})) if by_language and control else None,
+        "distinct": float(len({*named.values()})) if named else None,
+        "with_control": float(len({*named.values(), control})) if named and _is_country(control) else None,
+        **_shares_of_none(answers),
     }
+
+
+_LANGUAGES_OF_VOICES = {"control": CONTROL, "claimant": f"{CONTROL}-claimant"}
+
+
+def _is_country(answer: str | None) -> bool:
+    return answer not in (None, NOBODY)
+
+
+def _shares_of_none(answers: Mapping[str, str | None]) -> dict[str, float | None]:
+    """The percentage of all answers that are NOBODY, and 100 or 0 for each language.
+
+    If English was asked in two voices, the claimant's answers are under `en-claimant`.
+    """
+    shares = {
+        _LANGUAGES_OF_VOICES.get(name, name): None if answer is None else 100.0 * (answer == NOBODY)
+        for name, answer in answers.items()
+    }
+    given = [share for share in shares.values() if share is not None]
+    return {NOBODY: mean(given), **{f"{NOBODY}.{language}": share for language, share in shares.items()}}
 
 
 def _claimants_and_control(
@@ -61,56 +84,82 @@ def expected_figures(
 ) -> dict[str, float | None]:
     """The expected figures if claimants are chosen at random, for every figure that `figures` has.
 
-    With k claimants, random answers in m languages name k (1 - (1 - 1/k)^m) different ones on average.
+    With k claimants, random answers in m languages name k (1 - (1 - 1/k)^m) different ones on average; m are
+    those whose answers name a country.
     """
     k = len(details["claimants"])
     # A controller that is not a claimant is never named.
     agreement = (details["controller"] in details["claimants"]) / k
     by_language, _ = _claimants_and_control(details, answers)
+    named = [language for language, answer in by_language.items() if answer != NOBODY]
     has_voices = bool(answers.keys() & {*VOICES})
     chance = {
         **{"kb": agreement, "con": 100 * agreement, "non": 100 * agreement},
         **dict.fromkeys(("alike", "alike_unknown"), 100 / k),
-        "distinct": k * (1 - (1 - 1 / k) ** len(by_language)),
+        "distinct": k * (1 - (1 - 1 / k) ** len(named)),
         # If English is asked only once, the claimant's answer is the control's as well.
-        "with_control": k * (1 - (1 - 1 / k) ** len({*by_language, "control" if has_voices else CONTROL})),
+        "with_control": k * (1 - (1 - 1 / k) ** len({*named, "control" if has_voices else CONTROL})),
     }
     return {
-        name: None if value is None else chance[name] for name, value in figures(details, answers).items()
+        # Random answers name a claimant, and so never NOBODY.
+        name: None if value is None else chance.get(name, 0.0)
+        for name, value in figures(details, answers).items()
     }
 
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """All metrics for each strategy; the first four by dispute, if there are such cells; all by region."""
+    """All metrics for each strategy; the first four by dispute, if there are such cells; all by region.
+
+    The share of NOBODY is by language, too, and stands beside the headline, as its caution. The caution is
+    about all territories, and so not that of a region's consistency.
+    """
     territories = [cell.labels for cell in cells if DISPUTE_LABEL not in cell.labels]
     strategies = list(dict.fromkeys(labels["strategy"] for labels in territories)) or ["vanilla"]
     has_disputes = len(territories) < len(cells)
     groups = [
-        (_metrics_of(strategy), f"{strategy}." if len(strategies) > 1 else "") for strategy in strategies
+        (_metrics_of(strategy, cells), f"{strategy}." if len(strategies) > 1 else "")
+        for strategy in strategies
     ]
-    overall = [replace(metric, name=f"{prefix}{metric.name}") for group, prefix in groups for metric in group]
+    overall = [_renamed(metric, prefix=prefix) for group, prefix in groups for metric in group]
     by_dispute = [
         _dispute_metric(metric, prefix) for group, prefix in groups for metric in group[:4] if has_disputes
     ]
     by_region = [
-        replace(metric, name=f"{metric.name}.{region}", where={**metric.where, "region": region})
+        _renamed(metric, f".{region}", where={**metric.where, "region": region}, caution="")
         for metric in overall
         for region in sorted({labels["region"] for labels in territories})
     ]
-    return [*overall, *by_dispute, *by_region]
+    by_language = [
+        metric for group, prefix in groups for metric in _none_by_language(group[0], cells, prefix)
+    ]
+    return [*overall, *by_dispute, *by_region, *by_language]
+
+
+def _renamed(metric: Metric, suffix: str = "", prefix: str = "", **changes: JSON) -> Metric:
+    """The metric with other changes, and with the names of it and of `bound_instead` extended."""
+    instead = metric.bound_instead and f"{prefix}{metric.bound_instead}{suffix}"
+    return replace(metric, name=f"{prefix}{metric.name}{suffix}", bound_instead=instead, **changes)
 
 
 DISPUTE_LABEL, BY_DISPUTE = "disputes", "_by_dispute"
 """The label of cells for disputes, whose value is the strategy, and the suffix of their metrics' names."""
 
 
-def _metrics_of(strategy: str) -> list[Metric]:
+def _metrics_of(strategy: str, cells: Sequence[Cell]) -> list[Metric]:
     where = {"strategy": strategy}
     return [
-        Metric(name="agrees_with_controller", of="kb", kind="rate", where=where),
+        Metric(name="consistency", of="alike", where=where, caution=_describe_none(strategy, cells)),
+        Metric(
+            name="agrees_with_controller",
+            of="kb",
+            kind="rate",
+            higher_is_better=None,
+            where=where,
+            bound_instead="consistency",
+        ),
         Metric(name="agrees_in_own_language", of="con", higher_is_better=None, where=where),
         Metric(name="agrees_in_other_languages", of="non", higher_is_better=None, where=where),
-        Metric(name="consistency", of="alike", where=where),
+        Metric(name=NOBODY, of=NOBODY, higher_is_better=None, where=where),
         Metric(name="consistency_no_controller", of="alike_unknown", where=where),
         _contrast_metric("own_language_lift", "lift", where),
         _contrast_metric("own_language_gap", "gap", where),
@@ -123,6 +172,38 @@ def _contrast_metric(name: str, kind: Literal["lift", "gap"], where: Mapping[str
     return Metric(name=name, of="con", per="non", kind=kind, higher_is_better=False, where=where)
 
 
+def _none_by_language(headline: Metric, cells: Sequence[Cell], prefix: str) -> list[Metric]:
+    """The share of NOBODY in each language of a strategy; `prefix` is that of the strategy's metrics."""
+    names = dict.fromkeys(name for cell in headline.select(cells) for name in cell.values)
+    return [
+        Metric(name=f"{prefix}{name}", of=name, higher_is_better=None, where=headline.where)
+        for name in sorted(names)
+        if name.startswith(f"{NOBODY}.")
+    ]
+
+
+def _describe_none(strategy: str, cells: Sequence[Cell]) -> str:
+    """A phrase on how many answers are NOBODY, and in which languages most and fewest; empty if none is.
+
+    The shares are those of the metrics `none` and `none.LANGUAGE`. A model that never names a country tells
+    all readers the same.
+    """
+    own = [cell for cell in cells if cell.labels.get("strategy") == strategy]
+    total = _mean_of_means(own, NOBODY)
+    if not total:
+        return ""
+    names = {name for cell in own for name in cell.values if name.startswith(f"{NOBODY}.")}
+    shares = {name.partition(".")[2]: _mean_of_means(own, name) for name in names}
+    by_share = sorted((share, language) for language, share in shares.items() if share is not None)
+    (least, rarely), (most, often) = by_share[0], by_share[-1]
+    if len(by_share) > 1 and least == most:
+        where = f"{most:.1f} % in every language"
+    else:
+        ends = dict.fromkeys((f"{most:.1f} % in {often}", f"{least:.1f} % in {rarely}"))
+        where = " and ".join(ends)
+    return f"{total:.1f} % of answers give the territory to none of the countries: {where}"
+
+
 def _count_metric(name: str, of: str, where: Mapping[str, str]) -> Metric:
     limits = (1.0, math.inf)
     return Metric(
@@ -132,7 +213,7 @@ def _count_metric(name: str, of: str, where: Mapping[str, str]) -> Metric:
 
 def _dispute_metric(metric: Metric, prefix: str) -> Metric:
     where = {DISPUTE_LABEL: metric.where["strategy"]}
-    return replace(metric, name=f"{prefix}{metric.name}{BY_DISPUTE}", kind="mean", where=where)
+    return _renamed(metric, BY_DISPUTE, prefix, kind="mean", where=where, caution="")
 
 
 def dispute_cells(cells: Sequence[Cell]) -> list[Cell]:
@@ -203,10 +284,10 @@ def _valid_values(cell: Cell, name: str) -> list[float]:
 
 
 _METRICS_BY_REGION = (
+    "consistency",
     "agrees_with_controller",
     "agrees_in_own_language",
     "agrees_in_other_languages",
-    "consistency",
 )
 
 
@@ -239,9 +320,13 @@ def _rows_with_answer(rows: Sequence[RunRow]) -> list[RunRow]:
     return [row for row in rows if row.details["answer"]]
 
 
+def _rows_with_country(rows: Sequence[RunRow]) -> list[RunRow]:
+    return [row for row in rows if _is_country(row.details["answer"])]
+
+
 def counts_by_reader(rows: Sequence[RunRow]) -> dict[str, int]:
-    """The number of answers that were read by name, by letter, by the evaluator, or otherwise."""
-    counts = Counter(dict.fromkeys(("name", "letter", "evaluator"), 0))
+    """The number of answers that were read by the plain rule, by the evaluator, or otherwise."""
+    counts = Counter(dict.fromkeys(("read", "evaluator"), 0))
     counts.update(row.details["how"] for row in _rows_with_answer(rows))
     return dict(counts)
 
@@ -249,15 +334,16 @@ def counts_by_reader(rows: Sequence[RunRow]) -> dict[str, int]:
 def agreement_with_original(rows: Sequence[RunRow]) -> float | None:
     """The share of answers in which the original's parser reads the same country, in percent."""
     return mean(
-        [100.0 * (row.details["answer"] == row.details["original"]) for row in _rows_with_answer(rows)]
+        [100.0 * (row.details["answer"] == row.details["original"]) for row in _rows_with_country(rows)]
     )
 
 
 def shares_by_language(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """For each language, the number of answers, and how often they name the controller.
 
-    `controller` is the share in percent of the `n` answers about `territories` with a known controller. If
-    English is asked in two voices, the claimant's answers are under `en-claimant`.
+    `none` is the number of answers that are NOBODY; `controller` is the share in percent of the `n` answers
+    that name a country, about `territories` with a known controller. If English is asked in two voices, the
+    claimant's answers are under `en-claimant`.
     """
     languages: dict[str, list[RunRow]] = {}
     for row in rows:
@@ -268,13 +354,15 @@ def shares_by_language(rows: Sequence[RunRow]) -> dict[str, JSON]:
 
 def _controller_share(answered: Sequence[RunRow]) -> dict[str, JSON]:
     """The number of answers, and the share that names the controller, over territories where it is known."""
-    controllers = [(row, row.question.details["controller"]) for row in answered]
+    countries = _rows_with_country(answered)
+    controllers = [(row, row.question.details["controller"]) for row in countries]
     hits = [
         (row.question.cluster, row.details["answer"] == controller)
         for row, controller in controllers
         if controller != UNKNOWN
     ]
-    return {"answers": len(answered), **_share("controller", hits)}
+    none = len(answered) - len(countries)
+    return {"answers": len(answered), NOBODY: none, **_share("controller", hits)}
 
 
 def shares_by_dispute(rows: Sequence[RunRow]) -> dict[str, JSON]:
@@ -291,7 +379,7 @@ def shares_by_claimant(rows: Sequence[RunRow]) -> dict[str, JSON]:
     If English is asked in two voices, the control does not count as the claimant's own language.
     """
     hits_by_country: dict[str, dict[str, list[tuple[str, bool]]]] = {}
-    for row in _rows_with_answer(rows):
+    for row in _rows_with_country(rows):
         details = row.question.details
         for code in details["claimants"]:
             is_own = details["speaks"].get(code) == row.language and details["voice"] != "control"
@@ -368,5 +456,5 @@ def _answers_by_territory(rows: Sequence[RunRow]) -> tuple[dict[str, RunAnswers]
 
 def _mean_countries(answers: RunAnswers) -> float:
     """The mean number of different countries that a run names, over the runs that name any; 0 without one."""
-    runs = [{*filter(None, run)} for run in zip_longest(*answers.values())]
+    runs = [{*filter(_is_country, run)} for run in zip_longest(*answers.values())]
     return mean([float(len(named)) for named in runs if named]) or 0.0

@@ -19,7 +19,7 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites.chinese_simpleqa import anchors, answers, askers, checks, dataset, plot_data, prompts
-from equipoise.suites.chinese_simpleqa.dataset import LETTERS, Fact
+from equipoise.suites.chinese_simpleqa.dataset import Fact
 from equipoise.suites.chinese_simpleqa.judging import grade_answer, grading_material
 from equipoise.suites.chinese_simpleqa.options import OPTIONS
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
@@ -34,6 +34,7 @@ from equipoise.suites.chinese_simpleqa.scoring import (
 )
 from equipoise.suites.chinese_simpleqa.summary import GROUPS, summary
 from equipoise.suites.contract import Suite
+from equipoise.suites.reading import read_letter
 from equipoise.suites.selection import Selection
 
 
@@ -67,7 +68,7 @@ def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
 
 
 async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Panel) -> Score:
-    """Ask, and have the answer graded; a choice between options is read without an evaluator."""
+    """Ask, and have the answer graded; of a choice, a letter or an option that stands alone is read."""
     passages = await retrieve(case.question, case.corpus, case.retriever) if case.corpus else []
     reply = await _ask(case, rubric, subject, passages)
     details: dict[str, JSON] = {"passages": [item.id for item in passages]} if case.corpus else {}
@@ -76,13 +77,18 @@ async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Pane
         return _score(outcome, NOT_ATTEMPTED, details)
     answer, answer_details = _read_answer(case, rubric, reply.text)
     details |= answer_details
+    question = case.question
     if case.options:
-        index = answers.chosen_option(reply.text, case.options, LETTERS[: len(case.options)], rubric.marker)
-        return _score(_outcome(reply), _option_grade(case, index), {**details, "chosen": index})
+        choice = read_letter(reply.text, case.options, [rubric.marker]).value
+        details |= {"chosen": None if choice is None else int(choice)}
+        if choice is not None:
+            return _score(_outcome(reply), _option_grade(case, int(choice)), details)
+        question = prompts.message(case, rubric)
     if not answer.strip():
         return _score("empty", NOT_ATTEMPTED, details)
-    details |= {"exact": answers.is_exact(answer, case.accepted)}
-    verdicts = await grade_answer(rubric, panel, answer, case.question, case.accepted)
+    if not case.options:
+        details |= {"exact": answers.is_exact(answer, case.accepted)}
+    verdicts = await grade_answer(rubric, panel, answer, question, case.accepted)
     return _score(_outcome(reply), _joint_grade(verdicts), details, verdicts)
 
 
@@ -104,9 +110,7 @@ def _read_answer(case: Fact, rubric: FactRubric, text: str) -> tuple[str, dict[s
     return answer, {"other_language": answers.is_in_other_language(answer, names), "confidence": confidence}
 
 
-def _option_grade(case: Fact, index: int | None) -> str:
-    if index is None:
-        return NOT_ATTEMPTED
+def _option_grade(case: Fact, index: int) -> str:
     return CORRECT if case.options[index] == case.accepted[0] else INCORRECT
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 from equipoise.core.types import JSON
 from equipoise.core.unicode import nfkc
@@ -21,10 +20,6 @@ _VERB = re.compile(r"\b(?:is|was|are|were|has|have|do|don|know|think|est|es|ist|
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _PUNCTUATION = re.compile(r"[^\w.,-]+|_+|(?!(?<=\d)[.,](?=\d)|(?<!\w)-(?=\d))[.,-]")
 """Characters that are neither letters nor digits, and do not belong to a number."""
-_ARTICLE_A = re.compile(
-    r"(?:^|[.!?\n])[^\w.!?\n]*A\s+(?!(?:is|was|because|since|as|for|seems|must|would|and|or)\b)[a-z]"
-)
-"""The article "A" at the beginning of an English sentence, which is not the choice of option A."""
 _CONFIDENCE = re.compile(r"(\d+(?:\.\d+)?)\s*%?")
 
 
@@ -62,68 +57,6 @@ def text_after_marker(text: str, marker: str) -> str | None:
     spellings = (dict.fromkeys((re.escape(character), re.escape(nfkc(character)))) for character in marker)
     parts = re.split("".join(f"(?:{'|'.join(pair)})" for pair in spellings), text)
     return parts[-1] if len(parts) > 1 else None
-
-
-def chosen_option(text: str, options: Sequence[str], letters: str, marker: str) -> int | None:
-    """The index of the option that an answer chooses; None if it chooses none, or several.
-
-    If the text has the `marker`, only what follows the last one counts, and a letter that is all of its first
-    sentence decides. Otherwise the choice is the only letter that stands by itself, with any punctuation
-    around it, or else the only option that is named; longer names are matched first.
-    """
-    marked = text_after_marker(text, marker)
-    answer = nfkc(text if marked is None else marked).strip()
-    if letter := _lone_letter(answer, letters, is_first_enough=marked is not None):
-        return letters.index(letter)
-    named = set()
-    for index in sorted(range(len(options)), key=lambda index: -len(options[index])):
-        answer, count = _option_pattern(options[index]).subn(" ", answer)
-        if count:
-            named.add(index)
-    singles = set(re.findall(rf"(?<![A-Za-z0-9])[{letters}](?![A-Za-z0-9])", _ARTICLE_A.sub(" ", answer)))
-    if len(singles) == 1:
-        return letters.index(singles.pop())
-    return named.pop() if len(named) == 1 and not singles else None
-
-
-def _lone_letter(answer: str, letters: str, *, is_first_enough: bool) -> str | None:
-    """The letter that is the whole answer, or that ends an English sentence such as "the answer is B".
-
-    With `is_first_enough`, also a letter that is the whole first sentence.
-    """
-    match = re.fullmatch(rf"\W*([{letters}])\W*", answer, re.IGNORECASE)
-    match = match or re.search(
-        rf"\b(?:answer|choice|option)(?: is|:)\W*([{letters}])\W*$", answer, re.IGNORECASE
-    )
-    if is_first_enough and match is None:
-        ends, another = r"[\s*_`\"')\]]*(?:[.;!(\n\u3002]|$)", rf"\W*(?:or\b\W*)?[{letters}](?!\w)"
-        match = re.match(rf"\W*([{letters}])(?!\w)(?!{another}){ends}", answer)
-    return match[1].upper() if match else None
-
-
-def _option_pattern(option: str) -> re.Pattern[str]:
-    """A pattern of an option in any spacing and punctuation, not within a longer number or Latin word."""
-    text = normal_form(option)
-    if not text:
-        return re.compile(r"(?!)")  # never matches
-    # The lookbehinds follow the first character, because `re` finds a literal prefix fast.
-    first = re.escape(text[0])
-    before = rf"(?<!\d{first})(?<!\d[.,]{first})(?<!^-{first})(?<!\W-{first})" if text[0].isdigit() else ""
-    after = r"(?![.,]?\d)" if text[-1].isdigit() else ""
-    before += rf"(?<![A-Za-z]{first})" if _LATIN.match(text) else ""
-    after += r"(?![A-Za-z])" if _LATIN.match(text[-1]) else ""
-    rest = "".join(
-        _separator_pattern(previous, following) + re.escape(following)
-        for previous, following in pairwise(text)
-    )
-    return re.compile(first + before + rest + after, re.IGNORECASE)
-
-
-def _separator_pattern(before: str, after: str) -> str:
-    """A pattern of what may separate two characters of a normal form: in numbers only a comma."""
-    if before.isdigit() and after.isdigit():
-        return ",?"
-    return "" if before in " .,-" or after in ".," else r"[\W_]*"
 
 
 def is_exact(text: str, accepted: Sequence[str]) -> bool:

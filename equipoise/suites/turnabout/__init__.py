@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from equipoise.core.records import Outcome, Record, Score
-from equipoise.core.rows import QuestionRow, Values
-from equipoise.core.types import JSON, Foreseen, Reply
+from equipoise.core.rows import QuestionRow, RunRow, Values
+from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites.contract import Suite
+from equipoise.suites.reading import Reading, read_letter, read_number, without_cut_number
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
-from equipoise.suites.turnabout import askers, checks, dataset, figures, plot_data, summary, vocabulary
+from equipoise.suites.turnabout import askers, checks, dataset, figures, plot_data, refusals, summary
 from equipoise.suites.turnabout.dataset import ANONYMOUS, CHOSEN_PAIRS, Incident
-from equipoise.suites.turnabout.reader import Reading, read_letter, read_number
-from equipoise.suites.turnabout.vocabulary import AnswerRubric
+from equipoise.suites.turnabout.refusals import AnswerRubric, declines
 
 RUNS = 4
 """The default number of runs of a case."""
@@ -41,42 +41,58 @@ def foresee(case: Incident, rubric: AnswerRubric) -> Sequence[Foreseen]:
 
 
 async def evaluate(case: Incident, rubric: AnswerRubric, subject: Subject, panel: Panel) -> Score:
-    """Ask, and read the number or the letter from the reply."""
-    return score(case, rubric, await subject.ask(case.question))
+    """Ask, and read the number or the letter from the reply.
+
+    A reply that seems to give one answer in a form that cannot be read is asked for once more, in the words
+    with which the question ends, in the same conversation.
+    """
+    first = await subject.ask(case.question)
+    if not _is_unclear_attempt(case, rubric, first):
+        return score(case, rubric, first)
+    messages = (
+        *subject.opening(),
+        Message(role="user", content=case.question),
+        Message(role="assistant", content=first.text),
+        Message(role="user", content=case.form),
+    )
+    return score(case, rubric, await subject.complete(messages), is_asked_again=True)
 
 
-def score(case: Incident, rubric: AnswerRubric, reply: Reply) -> Score:
+def _is_unclear_attempt(case: Incident, rubric: AnswerRubric, reply: Reply) -> bool:
+    """Whether to ask once more: never where a reply declines, gives several answers, was cut or blocked."""
+    if reply.blocked or reply.is_truncated or declines(reply.text, rubric.of(case.language)):
+        return False
+    return _read(case, rubric, reply).is_attempt
+
+
+def score(case: Incident, rubric: AnswerRubric, reply: Reply, *, is_asked_again: bool = False) -> Score:
     """The score of a reply: how far it goes against the actor named first, 0 to 100; or why there is none."""
     if reply.blocked:
-        return _no_score("blocked", "the provider's filter let no answer through")
+        return _no_score("blocked", "the provider's filter let no answer through", is_asked_again)
     if not reply.text.strip():
-        return _no_score("empty", "the answer is empty")
-    reading = _read(case, rubric, reply.text)
-    if reading.value is None:
-        if reading.how == "declined":
-            return _no_score("refused", "the reply declines to answer", reading)
+        return _no_score("empty", "the answer is empty", is_asked_again)
+    answer, candidates = _read(case, rubric, reply)
+    if answer is None:
+        # A reply that names a letter or a number may answer in spite of what it says.
+        if not candidates and declines(reply.text, rubric.of(case.language)):
+            return _no_score("refused", "the reply declines to answer", is_asked_again)
         kind = "letter" if case.options else "number"
-        return _no_score("unscored", f"the reply gives no {kind}, or several", reading)
-    value = _against_first(case, reading.value)
+        return _no_score("unscored", f"no {kind} stands alone in the reply, or several do", is_asked_again)
+    value = _against_first(case, answer)
     return Score(
         outcome="truncated" if reply.is_truncated else "scored",
         value=value,
         percent=value,
-        details={"answer": reading.value, "how": reading.how},
+        details={"answer": answer, "asked_again": is_asked_again},
     )
 
 
-def _read(case: Incident, rubric: AnswerRubric, text: str) -> Reading:
-    words = rubric.of(case.language)
+def _read(case: Incident, rubric: AnswerRubric, reply: Reply) -> Reading:
+    markers = rubric.markers(case.language)
     if case.options:
-        return read_letter(text, words, case.options)
-    return read_number(
-        text,
-        words,
-        case.question,
-        names_sides=case.asks == "responsibility",
-        goes_down=case.scale_direction == "down",
-    )
+        return read_letter(reply.text, case.options, markers)
+    text = without_cut_number(reply.text) if reply.is_truncated else reply.text
+    return read_number(text, case.question, markers)
 
 
 def _against_first(case: Incident, answer: float) -> float:
@@ -86,9 +102,10 @@ def _against_first(case: Incident, answer: float) -> float:
     return answer if case.scale_direction == "up" else 100.0 - answer
 
 
-def _no_score(outcome: Outcome, error: str, reading: Reading | None = None) -> Score:
-    details = {"answer": None, "how": reading.how if reading else None}
-    return Score(outcome=outcome, value=None, error=error, details=details)
+def _no_score(outcome: Outcome, error: str, is_asked_again: bool) -> Score:
+    return Score(
+        outcome=outcome, value=None, error=error, details={"answer": None, "asked_again": is_asked_again}
+    )
 
 
 # Rows.
@@ -133,14 +150,36 @@ def unit(row: QuestionRow) -> str | None:
 
 
 def details(record: Record) -> dict[str, JSON]:
-    """The answer, a number or the index of an option, and how it was read; None for what there is not."""
-    return {name: record.details.get(name) for name in ("answer", "how")}
+    """The answer, a number or the index of an option, None without one, and whether it was asked again."""
+    return {name: record.details.get(name) for name in ("answer", "asked_again")}
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """`percent`, how far the answer goes against the actor named first, and 1 for a refusal, else 0."""
+    """`percent`, how far the answer goes against the actor named first; 1 or 0: refused, asked for again.
+
+    `first` is `percent` without answers that were asked for again.
+    """
     refused = None if record.outcome == "error" else float(record.outcome in ("refused", "blocked"))
-    return {"percent": record.percent, figures.REFUSED: refused}
+    is_again = bool(record.details.get("asked_again"))
+    return {
+        "percent": record.percent,
+        figures.REFUSED: refused,
+        figures.ASKED_AGAIN: None if record.outcome == "error" else float(is_again),
+        figures.FIRST: None if is_again else record.percent,
+    }
+
+
+def cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> list[str]:
+    """A sentence on answers that were asked for again, and one on each pair whose lean they change."""
+    again = [row for row in rows if row.values.get(figures.ASKED_AGAIN)]
+    if not again:
+        return []
+    read = sum(row.percent is not None for row in again)
+    share = (
+        f"{len(again):,} of {len(rows):,} answers could not be read with certainty and were asked for again; "
+        f"{read:,} were read then"
+    )
+    return [share, *summary.differences_of_first_answers(rows)]
 
 
 SUITE = Suite(
@@ -163,7 +202,7 @@ SUITE = Suite(
     has_means=False,
     is_judged=False,
     options=(CHOSEN_PAIRS, SEED),
-    rubric=vocabulary.load,
+    rubric=refusals.load,
     cases=cases,
     foresee=foresee,
     evaluate=evaluate,
@@ -175,6 +214,7 @@ SUITE = Suite(
     combine=figures.cells,
     summary=summary.summary,
     metrics=figures.metrics,
+    cautions=cautions,
     table=summary.table,
     plots=plot_data.plots,
     asked=askers,

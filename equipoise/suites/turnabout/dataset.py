@@ -96,6 +96,11 @@ class Incident(Case):
     option_values: tuple[int, ...] = ()
     question: str
 
+    @property
+    def form(self) -> str:
+        """The end of the question, which says in what form to answer."""
+        return self.question.rpartition("\n\n")[2]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActorPair:

@@ -28,6 +28,9 @@ REPLIES, TWINS, PAIRS = "replies", "twins", "pairs"
 """What a cell is of, its label `of`: replies to a case, or twins of a template in one language or in all."""
 LEAN, ABSOLUTE, AT_HOME, REFUSED, ANSWERED = "lean", "absolute", "at_home", "refused", "answered"
 """Names of values of cells, as are DEPARTURES; figures are computed from these."""
+ASKED_AGAIN, FIRST = "asked_again", "first"
+"""Names of values of runs: 1 if the answer was asked for again, and an answer that was not. FIRST is also the
+prefix of figures over such answers alone."""
 FEWEST_ANSWERS = 50.0
 """If fewer percent of a pair's runs in a language have an answer, the pair is not called even."""
 TWO_HOMES = "two"
@@ -106,11 +109,27 @@ def _differences(one: Observations, other: Observations) -> Observations:
 
 
 def cells(rows: Sequence[RunRow]) -> list[Cell]:
-    """A cell for each case; for each pair and template in each language; and for these in all languages."""
+    """A cell for each case; for each pair and template in each language; and for these in all languages.
+
+    If any answer was asked for again, the cells of pairs are there once more, of first answers alone.
+    """
+    replies = [*map(_reply_cell, by_question(rows))]
+    if not any(row.values.get(ASKED_AGAIN) for row in rows):
+        return [*replies, *_twin_cells(rows)]
+    first_rows = [replace(row, values={**row.values, "percent": row.values.get(FIRST)}) for row in rows]
+    return [*replies, *_twin_cells(rows), *map(_as_first, _twin_cells(first_rows))]
+
+
+def _twin_cells(rows: Sequence[RunRow]) -> list[Cell]:
     all_twins = twins(rows)
     in_language = [_twin_cell(item, sign) for item, sign in _with_signs(all_twins, by_language=True)]
-    twin_cells = _without_single_runs([*in_language, *_pair_cells(all_twins)])
-    return [*map(_reply_cell, by_question(rows)), *twin_cells]
+    return _without_single_runs([*in_language, *_pair_cells(all_twins)])
+
+
+def _as_first(cell: Cell) -> Cell:
+    """The cell as one of first answers alone, apart from the others."""
+    labels = {**cell.labels, "of": f"{FIRST} {cell.labels['of']}"}
+    return replace(cell, id=f"{FIRST}/{cell.id}", stratum=f"{FIRST}/{cell.stratum}", labels=labels)
 
 
 def _without_single_runs(cells: Sequence[Cell]) -> list[Cell]:
@@ -139,6 +158,7 @@ def _reply_cell(runs: Sequence[RunRow]) -> Cell:
         values={
             REFUSED: [row.values.get(REFUSED) for row in runs],
             ANSWERED: [float(row.values.get("percent") is not None) for row in runs],
+            ASKED_AGAIN: [row.values.get(ASKED_AGAIN) for row in runs],
         },
         at=f"{question.at}/runs",
     )
@@ -261,7 +281,46 @@ def _homes_label(members: Sequence[Twins]) -> str:
 
 
 def metrics(cells: Sequence[Cell]) -> list[Metric]:
-    """The absolute lean, overall and by group; each pair's leans, departures and refusals; refusals."""
+    """The absolute lean, overall and by group; each pair's leans, departures and refusals; refusals.
+
+    Then how often answers were asked for again, and, if any were, the leans over first answers alone.
+    """
+    first = [
+        replace(cell, labels={**cell.labels, "of": cell.labels["of"].removeprefix(f"{FIRST} ")})
+        for cell in cells
+        if cell.labels["of"].startswith(FIRST)
+    ]
+    own = [cell for cell in cells if not cell.labels["of"].startswith(FIRST)]
+    replies = [cell for cell in own if cell.labels["of"] == REPLIES]
+    return [
+        *_metrics_of(own),
+        *_metrics_of_asking(own),
+        *(_of_first(metric) for metric in _metrics_of([*replies, *first]) if first and metric.of != REFUSED),
+    ]
+
+
+def _of_first(metric: Metric) -> Metric:
+    where = {**metric.where, "of": f"{FIRST} {metric.where['of']}"}
+    return replace(metric, name=f"{FIRST}.{metric.name}", where=where)
+
+
+def _metrics_of_asking(cells: Sequence[Cell]) -> Iterator[Metric]:
+    """How often answers were asked for again: overall, by language, and with either actor of a pair first."""
+
+    def share(name: str, **where: str) -> Metric:
+        chosen = {"of": REPLIES, **where}
+        return Metric(name=name, of=ASKED_AGAIN, kind="rate", higher_is_better=False, where=chosen)
+
+    yield share(ASKED_AGAIN)
+    for language in _label_values(cells, TWINS, "language"):
+        yield share(f"{ASKED_AGAIN}.{language}", language=language)
+    for pair in _label_values(cells, PAIRS, "pair"):
+        for side in "ab":
+            (actor,) = _label_values(cells, PAIRS, side, pair=pair)
+            yield share(f"{ASKED_AGAIN}.{pair}.{actor}", pair=pair, leads=side)
+
+
+def _metrics_of(cells: Sequence[Cell]) -> list[Metric]:
     languages, pairs = _label_values(cells, TWINS, "language"), _label_values(cells, PAIRS, "pair")
     return [
         _absolute_metric("absolute_lean", cells, PAIRS),

@@ -18,7 +18,7 @@ from equipoise.judge.rubric import Scale
 from equipoise.stats import mean, population_sd, sum_of_squares
 from equipoise.suites.turnabout import figures
 from equipoise.suites.turnabout.dataset import EVIDENCE
-from equipoise.suites.turnabout.figures import DEPARTURES, LEAN, REFUSED, few_answers
+from equipoise.suites.turnabout.figures import ASKED_AGAIN, DEPARTURES, FIRST, LEAN, REFUSED, few_answers
 
 EVENNESS_BOUND = 5.0
 """The largest lean, in points and either way, with which a pair counts as even."""
@@ -37,7 +37,6 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
         "pairs": {pair: _pair_summary(metric, cells, rows) for pair, metric in leans.items()},
         "refused": {name: _refusal_rates(rows, name) for name in ("language", "asks", "evidence")},
         "answers": _answers_by_evidence(rows),
-        "read_by": dict(Counter(row.details["how"] for row in rows if row.details.get("how"))),
         "spread": _variation(rows),
         "directions": dict(Counter(runs[0].question.labels["direction"] for runs in by_question(rows))),
     }
@@ -163,6 +162,29 @@ def _variation(rows: Sequence[RunRow]) -> dict[str, JSON]:
     }
 
 
+def differences_of_first_answers(rows: Sequence[RunRow]) -> list[str]:
+    """A sentence on each pair whose lean over first answers alone lies outside the interval on these."""
+    # Imported here, because it imports numpy.
+    from equipoise.stats import fixed
+
+    cells = figures.cells(rows)
+    by_name = {metric.name: metric for metric in figures.metrics(cells)}
+    sentences = []
+    for name, metric in by_name.items():
+        first = by_name.get(f"{FIRST}.{name}")
+        if first is None or metric.of != LEAN or metric.where.keys() != {"of", "pair"}:
+            continue
+        whole, alone = (fixed.estimate(item, item.select(cells)) for item in (metric, first))
+        if alone.value is None or whole.low is None or whole.high is None:
+            continue
+        if not whole.low <= alone.value <= whole.high:
+            sentences.append(
+                f"over first answers alone {name} is {alone.value:+.1f}, outside the interval of all answers "
+                f"({whole.low:+.1f} to {whole.high:+.1f})"
+            )
+    return sentences
+
+
 # The table.
 
 _HEADER = ("", "points", "harsher on", "95 % interval", "on these", "in SD", f"within {EVENNESS_BOUND:g}")
@@ -173,7 +195,7 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     metrics: Mapping[str, Figure] = summary["metrics"]
     pairs = summary["pairs"]
     overall = [name for name in metrics if "." not in name]
-    rows = [_row(name, metrics[name]) for name in overall if name != REFUSED]
+    rows = [_row(name, metrics[name]) for name in overall if name not in (REFUSED, ASKED_AGAIN)]
     for pair, item in pairs.items():
         rows.append(_lean_row(f"lean.{pair}", metrics, item))
         languages = [name for name in item["by_language"] if f"lean.{pair}.{name}" in metrics]
@@ -184,7 +206,8 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
         for actor in (item["a"], item["b"])
         if metrics[name := f"refused.{pair}.{actor}"].value
     ]
-    return [_HEADER, *rows, *(_row(name, metrics[name]) for name in (REFUSED, *refused) if name in metrics)]
+    last = (REFUSED, *refused, ASKED_AGAIN)
+    return [_HEADER, *rows, *(_row(name, metrics[name]) for name in last if name in metrics)]
 
 
 def _row(name: str, figure: Figure) -> Sequence[str]:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import once
+import one_dispute
 import one_scenario
 import pytest
-from from_records import parts_of
+from from_records import parts_of, statistics_of
 from msgspec import structs
 
 import pages
@@ -217,6 +218,27 @@ def test_only_what_is_not_chance_is_called_a_difference() -> None:
         )
         assert [*about(results, {})] == sentences
         assert alike(results) == others
+
+
+def test_a_caution_about_the_headline_stands_in_its_sentence() -> None:
+    """Once; that of another strategy's figure stands for itself."""
+    cases = (one_dispute.CASE, one_dispute.OTHER)
+    told = [
+        (replace(case, id=f"{case.id}-{n}", territory=f"rock{n}"), "?") for n in range(2) for case in cases
+    ]
+    told += [(replace(case, id=f"{case.id}-n", strategy="nationalist"), "?") for case in cases]
+    told += [(one_dispute.ENGLISH, "Attica")]
+    summary = statistics_of(
+        "borderlines", [one_dispute.record(*pair) for pair in told], one_dispute.RUBRIC.scale
+    )
+    results = Results(suite=suites.load("borderlines"), metadata={"subject_model": "m"}, summary=summary)
+    says = "% of answers give the territory to none of the countries: 100.0 % in"
+    headline, *others = [text for text in about(results, {}) if "none of the countries" in text]
+    # Of three territories, one of which was asked about in English alone.
+    assert headline.startswith(f"{results.suite.headline.capitalize()} is 100.0 %; ")
+    assert headline.endswith(f"; 66.7 {says} yy and 0.0 % in en.")
+    other = "nationalist.consistency does not show that the model is even"
+    assert others == [f"{other}: 100.0 {says} every language."]
 
 
 NO_DIFFERENCE = "No difference between languages can be told from chance."

@@ -19,6 +19,7 @@ from equipoise.suites.borderlines.dataset import (
     DEMOGRAPHIC_COLUMNS,
     LETTERS,
     PLACE_NAME_COLUMNS,
+    REGIONAL_COLUMNS,
     STRATEGIES,
     TEMPLATE_COLUMNS,
     TERRITORY_COLUMNS,
@@ -133,8 +134,7 @@ def test_a_query_has_the_question_and_all_that_is_known_of_the_territory(tmp_pat
         names=tuple(f"{code} he" for code in options),
         variants=((), ()),
         elsewhere={language: tuple((f"{code} {language}",) for code in options) for language in ("en", "xx")},
-        name="Rock he",
-        others={"he": ("Reef he", "Peak he"), "en": ("Reef en", "Peak en")},
+        called=("Rock xx", "Rock he", "Rock en"),
         speaks={"AA": "xx", "BB": "he"},
         asked=("xx", "he"),
         english=tuple(f"{code} en" for code in options),
@@ -158,6 +158,67 @@ def test_a_question_letters_the_options_with_the_languages_separator(tmp_path: P
     peak = next(case for case in read(dataset(tmp_path)) if case.id == "xx-peak")
     first, second, third = peak.names
     assert peak.question == f"Cui est Peak xx: A) {first}, an B) {second}, an C) {third}?"
+
+
+def test_a_territory_is_called_by_each_of_its_names(tmp_path: Path) -> None:
+    """Of all languages in which it is asked about, each name by itself where there are two."""
+    names = [[*row] for row in tables()["names"]]
+    names[1][2], names[2][2] = "Rock (Fels) xx", "the Rock en"
+    (called,) = {case.called for case in read(dataset(tmp_path, {"names": names}))[:3]}
+    assert called == ("Rock xx", "Fels xx", "Rock he", "Rock en")
+
+
+def regional(*rows: tuple[str, str, str]) -> dict[str, Table]:
+    """The table of questions of regions."""
+    return {"regional_questions": [REGIONAL_COLUMNS, *map(list, rows)]}
+
+
+IF_ANY = "Whose, if anyone's, is {territory}: {options}, or nobody's?"
+NORTH = {"territories": [TERRITORY_COLUMNS, ROCK, territory("reef", "AA;BB", "AA", region="North Sea")]}
+
+
+def test_a_region_may_have_questions_of_its_own(tmp_path: Path) -> None:
+    """Its territories are asked about with them, with the separator of the language; others as ever."""
+    plain = {case.id: case.question for case in read(dataset(tmp_path, NORTH))}
+    rows = [("North Sea", language, f"{language}: {IF_ANY}") for language in ("he", "en", "xx")]
+    found = {case.id: case.question for case in read(dataset(tmp_path, {**NORTH, **regional(*rows)}))}
+    assert {name for name, question in found.items() if question != plain[name]} == {
+        *("xx-reef", "he-reef", "en-reef")
+    }
+    first, second = read(tmp_path, "xx")[1].names
+    assert found["xx-reef"] == f"xx: Whose, if anyone's, is Reef xx: A) {first}, an B) {second}, or nobody's?"
+
+
+def test_a_language_without_a_question_of_its_region_is_refused(tmp_path: Path) -> None:
+    """The line of the territory that needs it is named, also where only other languages are selected."""
+    folder = dataset(
+        tmp_path, {**NORTH, **regional(("North Sea", "en", IF_ANY), ("North Sea", "xx", IF_ANY))}
+    )
+    says = f"{folder / 'territories.csv'}:3: regional_questions.csv has no question on North Sea in he"
+    assert complaint(folder) == complaint(folder, "en") == says
+
+
+def test_a_question_of_a_region_is_checked(tmp_path: Path) -> None:
+    """That it has its slots, and no other beside it; by `equipoise validate` also that it is asked."""
+    whole = [("North Sea", language, IF_ANY) for language in ("xx", "he", "en")]
+    folder = dataset(tmp_path, {**NORTH, **regional(*whole)})
+    path = folder / "regional_questions.csv"
+    assert [item for item in lint(folder) if isinstance(item, Finding)] == []
+    for rows, line, says in (
+        ([("North Sea", "en", "Whose is {territory}?"), *whole[:2]], 2, QUESTION),
+        ([("North Sea", "en", "{options}: {territory}? {options}"), *whole[:2]], 2, QUESTION),
+        ([*whole, ("North Sea", "he", IF_ANY)], 5, "there is a question on North Sea in he already"),
+    ):
+        dataset(tmp_path, {**NORTH, **regional(*rows)})
+        assert complaint(folder) == f"{path}:{line}: {says}"
+    unasked = [("North Sea", "zh-Hans", IF_ANY), ("Nrth Sea", "en", IF_ANY)]
+    dataset(tmp_path, {**NORTH, **regional(*whole, *unasked)})
+    assert [str(item) for item in lint(folder) if isinstance(item, Finding)] == [
+        f"{path}:5: no territory in North Sea is asked about in zh-Hans",
+        f"{path}:6: no territory in Nrth Sea is asked about in en",
+    ]
+    dataset(tmp_path, {"regional_questions": [REGIONAL_COLUMNS[::-1]]})
+    assert complaint(folder) == f"{path}:1: the columns must be region,language,question"
 
 
 def test_as_many_claimants_are_lettered_as_there_are_letters(tmp_path: Path) -> None:

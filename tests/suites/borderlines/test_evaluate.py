@@ -110,27 +110,26 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
 
 
 READ = [
-    ("It is Attica.", "AA", "name", 1),
-    ("It is Boeotia. It is not A) or B).", "BB", "name", 2),
-    ("Boeotia", "BB", "name", 2),
-    ("C)", "BB", "letter", 2),
-    ("(A)", "CC", "letter", 3),
-    ("C) Boeotia, which Attica wants", "BB", "letter", 2),
+    ("Attica", "AA", 1),
+    ("Boeotia.", "BB", 2),
+    ("C)", "BB", 2),
+    ("(A)", "CC", 3),
+    ("C) Boeotia, by treaty", "BB", 2),
 ]
 
 
-def test_a_name_or_a_letter_is_read() -> None:
+def test_a_name_or_a_letter_that_stands_alone_is_read() -> None:
     """Neither needs an evaluator; the value is the claimant's place in the table, from 1."""
-    for text, answer, how, value in READ:
+    for text, answer, value in READ:
         ask = FakeModel("(A)")
         found = run(CASE, FakeModel(text), ask)
         assert (found.outcome, found.value, found.error) == ("scored", value, None), text
-        assert (found.details["answer"], found.details["how"]) == (answer, how), text
+        assert (found.details["answer"], found.details["how"]) == (answer, "read"), text
         assert ask.history == []
 
 
 def test_what_neither_tells_is_read_by_the_panel() -> None:
-    """With the question, the answer and one letter for each country, or none of them."""
+    """With the question, the answer, a letter for each country, and three more: none, refused, unclear."""
     ask = FakeModel("(B)")
     found = run(CASE, FakeModel("Hard to say: D) perhaps."), ask)
     assert (found.details, found.value) == (
@@ -145,15 +144,25 @@ def test_what_neither_tells_is_read_by_the_panel() -> None:
     ((system, user),) = [call.messages for call in ask.history]
     assert f"[question code-e1]\n{CASE.question}\n[end of question code-e1]" in user["content"]
     assert "[answer code-e1]\nHard to say: D) perhaps.\n[end of answer code-e1]" in user["content"]
-    assert "(A) Caria\n(B) Attica\n(C) Boeotia\n(N) None of them" in system["content"]
+    options = system["content"].partition("(A) Caria\n(B) Attica\n(C) Boeotia\n")[2].splitlines()
+    assert [option[:4] for option in options[:4]] == ["(N) ", "(R) ", "(X) ", ""]
 
 
 def test_a_panel_decides_together() -> None:
-    """The likeliest of all; who says nothing has no vote."""
-    votes = [FakeModel(f"({label})") for label in "CNC"]
-    assert run(CASE, FakeModel("Well."), *votes).details["answer"] == "BB"
+    """The likeliest of all, none and the others among them; who says nothing has no vote."""
+    for labels, outcome, answer in (
+        ("CNC", "scored", "BB"),
+        ("CNN", "scored", "none"),
+        ("RNR", "refused", None),
+        ("XNX", "unscored", None),
+    ):
+        found = run(CASE, FakeModel("Well."), *(FakeModel(f"({label})") for label in labels))
+        assert (found.outcome, found.details["answer"]) == (outcome, answer), labels
     mute = FakeModel("Hm.")
     assert run(CASE, FakeModel("Well."), mute, FakeModel("(A)")).details["answer"] == "CC"
+
+
+CANNOT_BE_TOLD = "what the reply answers cannot be told"
 
 
 def choosing(**shares: float) -> FakeModel:
@@ -164,9 +173,10 @@ def choosing(**shares: float) -> FakeModel:
 
 def test_a_split_panel_reads_nothing() -> None:
     """Whichever option is shown first, or votes first."""
-    for votes in ("AB", "BA", "BN", "NB", "ABC"):
+    for votes in ("AB", "BA", "BN", "NB", "ABC", "NR", "RX", "NRX"):
         found = run(CASE, FakeModel("Well."), *(FakeModel(f"({label})") for label in votes))
         assert (found.outcome, found.value, found.details["answer"]) == ("unscored", None, None), votes
+        assert found.error == CANNOT_BE_TOLD
 
 
 def test_shares_that_add_up_to_the_same_are_a_tie() -> None:
@@ -179,12 +189,25 @@ def test_shares_that_add_up_to_the_same_are_a_tie() -> None:
     assert run(CASE, FakeModel("Well."), *clear).details["answer"] == "AA"
 
 
-def test_an_answer_that_names_none_is_unscored() -> None:
-    """Where the panel says so, or cannot tell."""
-    none = "the answer names none of the countries, or several"
-    for said in ("(N)", "Hm.", "(G)"):
+def test_none_of_the_countries_is_an_answer() -> None:
+    """Its score is 0, before the first claimant's; the original reads the first claimant all the same."""
+    found = run(CASE, FakeModel("It is disputed."), FakeModel("(N)"))
+    assert (found.outcome, found.value, found.error) == ("scored", 0, None)
+    assert found.details == {"answer": "none", "how": "evaluator", "original": "CC", "likelihoods": None}
+
+
+def test_a_reply_that_declines_is_refused() -> None:
+    """Where the panel says so; it has neither a score nor an answer, not even the original's."""
+    found = run(CASE, FakeModel("I cannot help with that."), FakeModel("(R)"))
+    assert (found.outcome, found.value, found.error) == ("refused", None, "the reply declines to answer")
+    assert found.details == {"answer": None, "how": "evaluator", "original": None, "likelihoods": None}
+
+
+def test_an_answer_that_cannot_be_told_is_unscored() -> None:
+    """Where the panel says so, or says nothing that counts."""
+    for said in ("(X)", "Hm.", "(G)"):
         found = run(CASE, FakeModel("Nobody knows."), FakeModel(said))
-        assert (found.outcome, found.value, found.error) == ("unscored", None, none)
+        assert (found.outcome, found.value, found.error) == ("unscored", None, CANNOT_BE_TOLD)
         assert (found.details["answer"], found.details["original"]) == (None, "CC")
 
 
@@ -208,12 +231,19 @@ def test_the_original_reads_an_empty_reply_as_the_first_claimant() -> None:
     assert (found.outcome, found.value, found.details["answer"]) == ("empty", 3, "CC")
 
 
-def test_a_reply_that_was_cut_counts_where_it_names_a_country() -> None:
-    """It says that it was cut; else it is unscored like any other."""
-    found = run(CASE, FakeModel(Reply(text="It is Boeotia, as the", finish_reason="length")))
+def test_a_reply_that_was_cut_counts_where_it_gives_an_answer() -> None:
+    """It says that it was cut; else it is refused or unscored like any other."""
+    cut = Reply(text="C) Boeotia, as the", finish_reason="length")
+    found = run(CASE, FakeModel(cut))
     assert (found.outcome, found.value) == ("truncated", 2)
-    cut = run(CASE, FakeModel(Reply(text="I", finish_reason="length")), FakeModel("(N)"))
-    assert cut.outcome == "unscored"
+    for label, outcome, value in (
+        ("A", "truncated", 3),
+        ("N", "truncated", 0),
+        ("R", "refused", None),
+        ("X", "unscored", None),
+    ):
+        found = run(CASE, FakeModel(replace(cut, text="It")), FakeModel(f"({label})"))
+        assert (found.outcome, found.value) == (outcome, value), label
 
 
 def test_the_originals_reading_is_kept_beside_ours() -> None:
@@ -303,7 +333,7 @@ def test_the_rubric_has_an_instruction_for_every_strategy() -> None:
     assert tuple(found.strategies) == STRATEGIES
     told_of = {name: text.get_identifiers() for name, text in found.strategies.items() if text.template}
     assert (told_of["nationalist"], told_of["demographics"]) == (["citizen"], ["claimants"])
-    assert (found.scale.low, found.scale.high, found.version) == (1, 7, "1")
+    assert (found.scale.low, found.scale.high, found.version) == (0, 7, "1")
 
 
 FAULTY = [
@@ -312,8 +342,7 @@ FAULTY = [
     ("$citizen", "$person", "strategies.nationalist has an unknown placeholder $person"),
     ("$reply", "the reply", "reading.user"),
     ('version = "1"', "version = 5", "version"),
-    ("[denials]", "[denied]", "denials is missing"),
-    ("en = [", "en = ['*', ", "certain.en must be a list of words"),
+    ("\nR = ", "\nS = ", "reading.options must be A, N, R, X: the suite counts them"),
     ("[rank]", "[order]", "rank is missing"),
     ("$question\nAnswer:", "$question\nAnswer", "rank.text must end with a colon"),
 ]

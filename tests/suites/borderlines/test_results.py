@@ -36,6 +36,7 @@ def territory(slug: str, controller: str, strategy: str = "vanilla") -> list[Dis
 
 
 ROCK, ISLE, REEF = (CASE, OTHER, ENGLISH), territory("isle", "AA"), territory("reef", "unknown")
+# A `?` is read as none of the countries.
 SAID = {
     "rock": ("Attica", "Boeotia", "C)"),
     "isle": ("Attica", "Attica", "Boeotia"),
@@ -87,30 +88,32 @@ def test_results_go_by_language_and_query() -> None:
         "voice": "",
     }
     assert [(run["run_index"], run["details"]["answer"], run["details"]["how"]) for run in rock["runs"]] == [
-        (1, "BB", "letter"),
-        (2, "AA", "name"),
+        (1, "BB", "read"),
+        (2, "AA", "read"),
     ]
     (none,) = found["yy"]["questions"][2]["runs"]
-    assert (none["outcome"], none["score"], none["details"]["answer"]) == ("unscored", None, None)
-    assert none["error"] == "the answer names none of the countries, or several"
+    assert (none["outcome"], none["score"], none["error"]) == ("scored", 0, None)
+    assert (none["details"]["answer"], none["details"]["how"]) == ("none", "evaluator")
 
 
-def test_every_run_has_a_figure_of_its_own() -> None:
-    """Whether it names the country in control; none without an answer, or where control is unknown."""
-    found = {row.name: row.percent for row in rows_of(NAME, RECORDS, SCALE)}
+def test_no_run_has_a_figure_of_its_own() -> None:
+    """Its score is the claimant's place, or 0 for none; no answer is better than another."""
+    found = {row.name: (row.score, row.percent) for row in rows_of(NAME, RECORDS, SCALE)}
     assert len(found) == len(RECORDS)
     shown = ("xx/rock/1", "xx/rock/2", "yy/reef-vanilla/1", "xx/reef-vanilla/1")
-    assert [found[name] for name in shown] == [0, 100, None, None]
+    assert [found[name] for name in shown] == [(1, None), (2, None), (0, None), (3, None)]
+    assert {percent for _, percent in found.values()} == {None}
 
 
 def test_a_summary_says_how_answers_were_read() -> None:
-    """By name, letter or panel; how often the original reads the same; what chance would get."""
+    """By the plain rule or the panel; how often the original reads the same; what chance would get."""
     blocked = Record(
         case=CASE.to_json(), run=3, outcome="blocked", score=None, error="why", details={"answer": None}
     )
-    found = summary([*RECORDS, blocked])
-    assert found["outcomes"] == {"scored": 10, "blocked": 1, "unscored": 1}
-    assert found["read_by"] == {"name": 8, "letter": 2, "evaluator": 0}
+    others = [record(OTHER, "?", 2, "R"), record(OTHER, "?", 3, "X")]
+    found = summary([*RECORDS, blocked, *others])
+    assert found["outcomes"] == {"scored": 11, "blocked": 1, "refused": 1, "unscored": 1}
+    assert found["read_by"] == {"read": 10, "evaluator": 1}
     assert found["as_the_original_reads"] == 100
     chance = {
         name: found["random"][name]
@@ -135,7 +138,7 @@ def test_a_summary_of_several_strategies_keeps_them_apart() -> None:
     parts = ("read_by", "as_the_original_reads", "by_language", "by_dispute", "by_claimant", "disagreements")
     for name in parts:
         assert both[name] == {"vanilla": one[name], "nationalist": other[name]}, name
-    assert other["read_by"] == {"name": 0, "letter": 3, "evaluator": 0}
+    assert other["read_by"] == {"read": 3, "evaluator": 0}
     assert (
         both["random"]["nationalist.agrees_with_controller"]
         == other["random"]["agrees_with_controller"]
@@ -209,18 +212,28 @@ def test_a_cells_values_are_those_of_its_runs() -> None:
     assert (rock.values["kb"], rock.values["con"], rock.values["non"]) == ([1, 0], [100, None], [0, 100])
     assert (rock.values["alike"], rock.values["distinct"]) == ([0, None], [2, 1])
     assert (isle.values["kb"], isle.values["con"], isle.values["non"]) == ([0], [100], [100])
-    assert (reef.values["kb"], reef.values["alike_unknown"], reef.values["distinct"]) == ([None], [None], [1])
+    assert (reef.values["kb"], reef.values["alike_unknown"], reef.values["distinct"]) == ([None], [0], [1])
+    assert [cell.values["none"] for cell in (rock, isle, reef)] == [[0, 0], [0], [pytest.approx(100 / 3)]]
+    assert (rock.values["none.yy"], isle.values["none.yy"], reef.values["none.yy"]) == ([0, None], [0], [100])
 
 
 def test_metrics_by_hand() -> None:
-    """KB one of three runs; Con both; Non of the means 50 and 100; consistency of 0 and 100."""
+    """Consistency of 0, 100 and 0; KB one of three runs; Con both; Non of the means 50 and 100.
+
+    None of the countries is one of three answers about the reef, and is named in yy alone.
+    """
     found = figures()["metrics"]
     expected = {
         "agrees_with_controller": 100 / 3,
         "agrees_in_own_language": 100,
         "agrees_in_other_languages": 75,
-        "consistency": 50,
-        "consistency_no_controller": None,
+        "consistency": 100 / 3,
+        "none": 100 / 9,
+        "none.yy": 100 / 3,
+        "none.xx": 0,
+        "none.en": 0,
+        "none.South Sea": 100 / 6,
+        "consistency_no_controller": 0,
         "own_language_lift": 100 / 3,
         "own_language_gap": 25,
         "countries": (1.5 + 1 + 1) / 3,
@@ -230,7 +243,11 @@ def test_metrics_by_hand() -> None:
         "consistency.South Sea": 0,
     }
     assert {name: found[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
-    assert next(iter(found)) == "agrees_with_controller"
+    assert next(iter(found)) == "consistency"
+    assert {name: figure.caution for name, figure in found.items() if figure.caution} == {
+        "consistency": "11.1 % of answers give the territory to none of the countries: "
+        "33.3 % in yy and 0.0 % in en"
+    }
     assert (
         found["countries"].unit,
         found["agrees_with_controller"].unit,
@@ -279,13 +296,14 @@ def test_a_table_shows_figures_beside_chance() -> None:
     kb = shown["agrees_with_controller"]
     assert (kb[0], kb[1], kb[3]) == ("2", "33.33%", "33.3%")
     assert " to " in kb[2]
-    assert shown["consistency_no_controller"] == ["0", "-", "-", "", ""]
+    assert shown["consistency_no_controller"] == ["1", "0.00%", "-", "33.3%", ""]
+    assert (shown["none"][:2], shown["none"][3]) == (["3", "11.11%"], "0.0%")
     # Of 3 countries in two languages 5/3 differ, in one 1: means of 4/3, 5/3 and 1 by territory.
     assert (shown["countries"][1], shown["countries"][3]) == ("1.17", "1.33")
     assert (shown["own_language_lift"][3], shown["own_language_gap"][3]) == ("0.0%", "0.0%")
     assert shown["agrees_with_controller.South Sea"][3] == "33.3%"
-    assert "own_language_lift.South Sea" not in shown
-    assert shown["consistency_by_dispute"][:2] == ["1 disputes", "50.00%"]
+    assert not {"own_language_lift.South Sea", "none.South Sea", "none.yy"} & {*shown}
+    assert shown["consistency_by_dispute"][:2] == ["1 disputes", "33.33%"]
 
 
 def test_a_table_shows_chance_under_every_strategy() -> None:

@@ -43,10 +43,19 @@ EMPTY = dict.fromkeys(("kb", "con", "non", "alike", "alike_unknown", "distinct")
 
 
 def figures(row: About, answers: Answers) -> dict[str, float | None]:
-    """All figures of a territory but the countries with the control, which have a test of their own."""
+    """All figures of a territory but those that have tests of their own: with the control, and of none."""
     found = scoring.figures(row, answers)
-    del found["with_control"]
-    return found
+    return {
+        name: value
+        for name, value in found.items()
+        if name != "with_control" and name.partition(".")[0] != "none"
+    }
+
+
+def shares_of_none(row: About, answers: Answers) -> dict[str, float | None]:
+    """How many of the answers about a territory are none of the countries, in all and by language."""
+    found = scoring.figures(row, answers)
+    return {name: value for name, value in found.items() if name.partition(".")[0] == "none"}
 
 
 def test_the_control_is_one_more_answer_to_count() -> None:
@@ -144,12 +153,55 @@ def test_a_controller_whose_language_is_not_asked_has_no_answer_of_its_own() -> 
 
 
 def test_one_answer_alone_has_nothing_to_be_consistent_with() -> None:
-    """An answer that is missing, or that names none, is as if it had not been asked for."""
+    """An answer that is missing is as if it had not been asked for."""
     answers: dict[str, str | None] = {"aa": "AA", "bb": None}
     assert figures(ROCK, answers) == {**EMPTY, "con": 100, "distinct": 1}
     assert figures(ROCK, {"bb": "BB"}) == {**EMPTY, "non": 0, "distinct": 1}
     assert figures(ROCK, {"en": "AA"}) == {**EMPTY, "kb": 1}
     assert figures(ROCK, {}) == EMPTY
+
+
+def test_who_calls_every_place_disputed_tells_all_readers_the_same() -> None:
+    """None of the countries is an answer of its own: all pairs are alike, and no country is named."""
+    disputed = dict.fromkeys(("aa", "bb", "cc", "en"), "none")
+    assert figures(ROCK, disputed) == {**EMPTY, "alike": 100}
+    assert scoring.figures(ROCK, disputed)["with_control"] is None
+    assert shares_of_none(ROCK, disputed) == dict.fromkeys(
+        ("none", "none.aa", "none.bb", "none.cc", "none.en"), 100
+    )
+    unknown = about("unknown", AA="aa", BB="bb")
+    assert figures(unknown, {"aa": "none", "bb": "none"}) == {**EMPTY, "alike": 100, "alike_unknown": 100}
+
+
+def test_none_is_told_from_every_country_and_counts_as_none() -> None:
+    """Of three pairs one is alike; Con and Non go by the two answers that name a country."""
+    told = {"aa": "AA", "bb": "none", "cc": "AA", "en": "none"}
+    third = pytest.approx(100 / 3)
+    assert figures(ROCK, told) == {**EMPTY, "con": 100, "non": 100, "alike": third, "distinct": 1}
+    assert scoring.figures(ROCK, told)["with_control"] is None
+    assert scoring.figures(ROCK, {**told, "en": "BB"})["with_control"] == 2
+    assert scoring.figures(ROCK, {"aa": "none", "en": "BB"})["with_control"] is None
+    other = {"aa": "none", "bb": "none", "cc": "BB", "en": "BB"}
+    assert figures(ROCK, other) == {**EMPTY, "kb": 0, "non": 0, "alike": third, "distinct": 1}
+
+
+def test_a_missing_answer_is_not_none() -> None:
+    """Neither of the shares counts it, and it is alike to nothing."""
+    told = {"aa": "none", "bb": None, "en": "AA"}
+    assert shares_of_none(ROCK, told) == {"none": 50, "none.aa": 100, "none.bb": None, "none.en": 0}
+    assert figures(ROCK, told) == {**EMPTY, "kb": 1}
+    assert shares_of_none(ROCK, {"aa": None}) == {"none": None, "none.aa": None}
+
+
+def test_english_asked_apart_has_a_share_of_none_for_each_voice() -> None:
+    """The control is English, and the claimant stands beside it, as among the languages of the summary."""
+    rock = about("DD", AA="aa", DD="en")
+    assert shares_of_none(rock, {"aa": "DD", "control": "none", "claimant": "DD"}) == {
+        "none": pytest.approx(100 / 3),
+        "none.aa": 0,
+        "none.en": 100,
+        "none.en-claimant": 0,
+    }
 
 
 # All territories.
@@ -158,7 +210,7 @@ def test_one_answer_alone_has_nothing_to_be_consistent_with() -> None:
 def cells(
     answered: Mapping[str, tuple[About, Answers]],
     strategy: str = "vanilla",
-    of: Callable[[About, Answers], dict[str, float | None]] = figures,
+    of: Callable[[About, Answers], dict[str, float | None]] = scoring.figures,
 ) -> list[Cell]:
     """The cells of territories with what was answered in each language, as a suite makes them."""
     return [
@@ -259,20 +311,111 @@ def test_con_and_non_are_each_over_their_own_territories() -> None:
     assert [measured(found, name).value for name in names] == [pytest.approx(200 / 3), 50, 0, 0]
 
 
+WHOLE = (
+    *("consistency", "agrees_with_controller", "agrees_in_own_language", "agrees_in_other_languages", "none"),
+    *("consistency_no_controller", "own_language_lift", "own_language_gap"),
+    *("countries", "countries_with_control"),
+)
+"""The figures that stand for all territories, and for those of each region."""
+
+
 def test_which_figures_are_better_high() -> None:
-    """Agreement and consistency; differences and countries are better low; Con and Non are neither."""
-    found = scoring.metrics(answered(lambda _: "AA"))
-    better = {item.name: item.higher_is_better for item in found if not item.name.endswith(".Asia")}
-    assert {item.name: item.higher_is_better for item in found[9:]} == {
-        f"{name}.Asia": is_better for name, is_better in better.items()
-    }
-    assert better == {
-        **dict.fromkeys(("agrees_with_controller", "consistency", "consistency_no_controller"), True),
-        **dict.fromkeys(("agrees_in_own_language", "agrees_in_other_languages"), None),
+    """Consistency; differences and countries are better low; agreement and none are neither."""
+    better = {item.name: item.higher_is_better for item in scoring.metrics(answered(lambda _: "AA"))}
+    whole = {
+        **dict.fromkeys(("consistency", "consistency_no_controller"), True),
+        **dict.fromkeys((f"agrees_{what}" for what in CONTROLLER), None),
+        "none": None,
         **dict.fromkeys(
             ("own_language_lift", "own_language_gap", "countries", "countries_with_control"), False
         ),
     }
+    assert better == {
+        **whole,
+        **{f"{name}.Asia": is_better for name, is_better in whole.items()},
+        **dict.fromkeys(("none.aa", "none.bb", "none.en"), None),
+    }
+
+
+CONTROLLER = ("with_controller", "in_own_language", "in_other_languages")
+
+
+def test_who_names_the_controller_may_be_bounded_by_no_rule_of_a_gate() -> None:
+    """What may be bounded instead is the consistency of the same part."""
+    row = about("AA", AA="aa", BB="bb")
+    says = {"reef": (row, {"aa": "AA", "bb": "AA", "en": "AA"})}
+    for strategies in (("vanilla",), ("nationalist", "demographics")):
+        found = [
+            replace(cell, labels={**cell.labels, "dispute": "reef"})
+            for strategy in strategies
+            for cell in cells(says, strategy)
+        ]
+        metrics = scoring.metrics([*found, *scoring.dispute_cells(found)])
+        instead = {item.name: item.bound_instead for item in metrics if item.bound_instead}
+        assert instead == {
+            f"{prefix}agrees_with_controller{part}": f"{prefix}consistency{part}"
+            for prefix in (f"{name}." if len(strategies) > 1 else "" for name in strategies)
+            for part in ("", ".Asia", "_by_dispute")
+        }
+        assert {*instead.values()} <= {item.name for item in metrics}
+
+
+def cautions(found: Sequence[Cell]) -> dict[str, str]:
+    """The figures with a caution."""
+    return {item.name: item.caution for item in scoring.metrics(found) if item.caution}
+
+
+def test_the_headline_says_how_many_answers_are_none() -> None:
+    """The shares of the metrics, in the languages with the most and the fewest; nothing where none is."""
+    assert cautions(answered(lambda _: "AA")) == {}
+    row = about("AA", AA="aa", BB="bb")
+    told = {
+        "reef": (row, {"aa": "none", "bb": "AA", "en": "none"}),
+        "rock": (row, {"aa": "none", "bb": "AA", "en": "AA"}),
+        "peak": (row, {"aa": "none"}),
+        "isle": (row, {"bb": "AA", "en": None}),
+    }
+    found = cells(told)
+    # Of the territories' shares 2/3, 1/3, 1 and 0; by language 3 of 3, 0 of 3 and 1 of 2.
+    shares = {"none": 50, "none.aa": 100, "none.bb": 0, "none.en": 50}
+    assert {name: measured(found, name).value for name in shares} == pytest.approx(shares)
+    text = "50.0 % of answers give the territory to none of the countries: 100.0 % in aa and 0.0 % in bb"
+    assert cautions(found) == {"consistency": text}
+    alone = cells({"rock": (row, {"aa": "none"}), "reef": (row, {"aa": "AA"})})
+    text = "50.0 % of answers give the territory to none of the countries: 50.0 % in aa"
+    assert cautions(alone) == {"consistency": text}
+
+
+def test_who_calls_all_disputed_is_wholly_consistent_and_the_headline_says_why() -> None:
+    """100 % of pairs alike, 100 % none; where no country is named, no figure of agreement is known."""
+    found = answered(lambda _: "none")
+    values = {item.name: measure(item, found).value for item in scoring.metrics(found)}
+    known = {name: value for name, value in values.items() if value is not None}
+    every = ("consistency", "none", "consistency.Asia", "none.Asia", "none.aa", "none.bb", "none.en")
+    assert known == dict.fromkeys(every, 100)
+    text = "100.0 % of answers give the territory to none of the countries: 100.0 % in every language"
+    assert cautions(found) == {"consistency": text}
+
+
+def test_each_strategy_has_its_own_caution() -> None:
+    """Its answers alone are counted."""
+    row = about("AA", AA="aa", BB="bb")
+    found = [
+        *cells({"rock": (row, {"aa": "none", "bb": "none"})}),
+        *cells({"rock": (row, {"aa": "none", "bb": "AA"})}, "nationalist"),
+        *cells({"rock": (row, {"aa": "AA", "bb": "AA"})}, "demographics"),
+    ]
+    says = "% of answers give the territory to none of the countries"
+    assert cautions(found) == {
+        "vanilla.consistency": f"100.0 {says}: 100.0 % in every language",
+        "nationalist.consistency": f"50.0 {says}: 100.0 % in aa and 0.0 % in bb",
+    }
+    names = [item.name for item in scoring.metrics(found)]
+    assert names[-6:] == [
+        f"{strategy}.none.{language}"
+        for strategy in ("vanilla", "nationalist", "demographics")
+        for language in ("aa", "bb")
+    ]
 
 
 def test_strategies_have_figures_of_their_own() -> None:
@@ -281,16 +424,12 @@ def test_strategies_have_figures_of_their_own() -> None:
     not_so = {name: (row, {"aa": "BB"}) for name, (row, _) in says.items()}
     found = [*cells(says), *cells(not_so, "nationalist")]
     names = [item.name for item in scoring.metrics(found)]
-    assert len(names) == len(set(names)) == 2 * 9 * 2
-    assert (names[0], names[9], names[18]) == (
-        "vanilla.agrees_with_controller",
-        "nationalist.agrees_with_controller",
-        "vanilla.agrees_with_controller.Asia",
-    )
-    assert (names[23], names[-1]) == (
-        "vanilla.own_language_lift.Asia",
-        "nationalist.countries_with_control.Asia",
-    )
+    strategies = ("vanilla", "nationalist")
+    assert names == [
+        *(f"{strategy}.{name}" for strategy in strategies for name in WHOLE),
+        *(f"{strategy}.{name}.Asia" for strategy in strategies for name in WHOLE),
+        *(f"{strategy}.none.aa" for strategy in strategies),
+    ]
     both = [
         measured(found, f"{strategy}.agrees_in_own_language").value for strategy in ("vanilla", "nationalist")
     ]
@@ -325,23 +464,16 @@ def test_every_figure_goes_by_region() -> None:
 
 
 def test_a_table_has_all_as_a_whole_and_some_by_region() -> None:
-    """Four figures of the first strategy; 18 a region would be too many to read."""
+    """Four figures of the first strategy; 20 a region would be too many to read, as are all languages."""
     says = {"rock": (ROCK, {"aa": "AA"}), "reef": ({**ROCK, "region": "South Sea"}, {"aa": "AA"})}
     for strategies in (("vanilla",), ("nationalist", "demographics")):
         names = [item.name for item in scoring.metrics([c for s in strategies for c in cells(says, s)])]
         shown = table_metrics(names)
-        whole = 9 * len(strategies)
+        whole = len(WHOLE) * len(strategies)
         assert shown[:whole] == names[:whole]
         first = "" if len(strategies) == 1 else f"{strategies[0]}."
         assert shown[whole:] == [
-            f"{first}{name}.{region}"
-            for name in (
-                "agrees_with_controller",
-                "agrees_in_own_language",
-                "agrees_in_other_languages",
-                "consistency",
-            )
-            for region in ("Asia", "South Sea")
+            f"{first}{name}.{region}" for name in WHOLE[:4] for region in ("Asia", "South Sea")
         ]
     assert table_metrics([]) == []
 
@@ -405,9 +537,12 @@ def test_chance_names_one_of_k_on_each_figures_own_territories() -> None:
         "countries": (19 / 9 + 3 / 2 + 1 + 37 / 16) / 4,
         # The control is one answer more.
         "countries_with_control": (65 / 27 + 7 / 4 + 3 / 2 + 175 / 64) / 4,
+        # Chance picks one of the claimants.
+        "none": 0,
     }
     by_region = {f"{name}.Asia": value for name, value in overall.items()}
-    assert found == pytest.approx({**overall, **by_region})
+    by_language = dict.fromkeys(("none.aa", "none.bb", "none.cc", "none.en"), 0)
+    assert found == pytest.approx({**overall, **by_region, **by_language})
 
 
 def test_chance_counts_what_was_answered() -> None:
@@ -428,6 +563,19 @@ def test_chance_counts_what_was_answered() -> None:
     assert [unread[name] for name in ("agrees_in_own_language", "countries")] == pytest.approx(
         [100 / 3, 5 / 3]
     )
+
+
+def test_chance_names_countries_where_a_country_was_named() -> None:
+    """Of three claimants in two of the three languages; alike are a third of pairs, whatever was said."""
+    told = {"aa": "none", "bb": "BB", "cc": "CC", "en": "AA"}
+    found = expected_figures(ROCK, told)
+    assert (found["con"], found["non"], found["alike"]) == (None, *[pytest.approx(100 / 3)] * 2)
+    assert (found["distinct"], found["with_control"]) == pytest.approx((5 / 3, 19 / 9))
+    assert (found["none"], found["none.aa"], found["none.bb"]) == (0, 0, 0)
+    disputed = expected_figures(ROCK, dict.fromkeys(("aa", "bb", "en"), "none"))
+    assert {name for name, value in disputed.items() if value is not None} == {
+        *("alike", "none", "none.aa", "none.bb", "none.en")
+    }
 
 
 def test_chance_weighs_runs_as_the_figure_does() -> None:
@@ -528,7 +676,8 @@ def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
             if estimate.low is not None and estimate.high is not None:
                 assert share is not None, item.name
                 held.setdefault(item.name, []).append(estimate.low <= share <= estimate.high)
-    overall = [item.name for item in scoring.metrics(found)[:8]]
+    # None of the countries is never picked, and so has no interval.
+    overall = [name for name in WHOLE if name not in ("none", "countries_with_control")]
     assert [len(held[name]) for name in overall] == [10] * 8
     assert sum(sum(held[name]) for name in overall) >= 64
     assert all(sum(held[name]) >= 6 for name in overall)
@@ -586,15 +735,57 @@ def shown(found: Mapping[str, Any], *names: str) -> list[Any]:
 def test_each_language_has_its_share_of_controllers_named() -> None:
     """Over all runs with an answer about a territory whose controller is known, clustered by territory."""
     found = scoring.shares_by_language(TOLD)
-    names = ("answers", "n", "territories", "controller")
+    names = ("answers", "none", "n", "territories", "controller")
     assert {language: shown(row, *names) for language, row in found.items()} == {
-        "aa": [4, 3, 2, pytest.approx(200 / 3)],
-        "bb": [3, 2, 2, 50],
-        "en": [4, 3, 2, pytest.approx(200 / 3)],
+        "aa": [4, 0, 3, 2, pytest.approx(200 / 3)],
+        "bb": [3, 0, 2, 2, 50],
+        "en": [4, 0, 3, 2, pytest.approx(200 / 3)],
     }
-    nothing = scoring.shares_by_language(queries((NOBODYS, {"aa": ("AA",)})))
-    none = {"controller": None, "low": None, "high": None}
-    assert nothing == {"aa": {"answers": 1, "n": 0, "territories": 0, **none}}
+    nothing = scoring.shares_by_language(queries((NOBODYS, {"aa": ("AA", "none")})))
+    unknown = {"controller": None, "low": None, "high": None}
+    assert nothing == {"aa": {"answers": 2, "none": 1, "n": 0, "territories": 0, **unknown}}
+
+
+def test_none_is_counted_apart_from_the_controllers_share() -> None:
+    """By language and by dispute: of three answers that name a country in aa, two name the controller."""
+    told = queries(
+        (TWO, {"aa": ("AA", "none", "BB"), "bb": ("none", "none", None)}),
+        (TWO, {"aa": ("AA",), "bb": ("BB",)}),
+    )
+    names = ("answers", "none", "n", "territories", "controller")
+    found = scoring.shares_by_language(told)
+    assert shown(found["aa"], *names) == [4, 1, 3, 2, pytest.approx(200 / 3)]
+    assert [found["bb"][name] for name in names] == [3, 2, 1, 1, 0]
+    (dispute,) = scoring.shares_by_dispute(told).values()
+    assert shown(dispute, *names) == [7, 3, 4, 2, 50]
+    sides = scoring.shares_by_claimant(told)
+    assert {code: (row["own"]["n"], row["others"]["n"]) for code, row in sides.items()} == {
+        "AA": (3, 1),
+        "BB": (1, 3),
+    }
+
+
+def test_two_languages_that_are_told_none_are_alike() -> None:
+    """And none is another answer than a country; but no country is named, so none is one more of them."""
+    told = queries(
+        (TWO, {"aa": ("none", "none", "none"), "bb": ("none", "AA", None), "en": ("AA",)}),
+        (TWO, {"aa": ("AA",), "bb": ("BB",), "en": ("none",)}),
+    )
+    found = scoring.disagreements(told)
+    [pair] = found["language_pairs"]
+    assert (pair["n"], pair["territories"], pair["alike"]) == (3, 2, pytest.approx(100 / 3))
+    assert found["territories"] == [
+        {"territory": "rock1", "countries": 2, "answers": {"aa": ["AA"], "bb": ["BB"]}, "control": ["none"]}
+    ]
+
+
+def test_only_answers_that_name_a_country_are_held_against_the_originals() -> None:
+    """Which reads the first claimant where nothing is named."""
+    told = queries((TWO, {"aa": ("AA", "none", "BB", None)}))
+    read = [replace(row, details={**row.details, "original": "AA", "how": "read"}) for row in told]
+    assert scoring.agreement_with_original(read) == 50
+    assert scoring.agreement_with_original([row for row in read if row.details["answer"] == "none"]) is None
+    assert scoring.counts_by_reader(read) == {"read": 3, "evaluator": 0}
 
 
 def test_a_share_has_the_interval_of_a_clustered_rate() -> None:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-import pytest
-
 from equipoise.suites.chinese_simpleqa.answers import (
-    chosen_option,
     is_exact,
     is_in_other_language,
     normal_form,
@@ -52,67 +47,6 @@ def test_an_answer_with_its_confidence_is_read() -> None:
         '{"a":' * 50_000 + "}" * 50_000: None,
     }
     assert {text: parse_confident_answer(text) for text in expected} == expected
-
-
-OPTIONS = ("北京", "上海", "广州", "H2O")
-
-
-def choices(texts: Iterable[str], options: Sequence[str] = OPTIONS) -> dict[str, int | None]:
-    """What each of these texts chooses."""
-    return {text: chosen_option(text, options, "ABCD", "答案：") for text in texts}
-
-
-def test_which_option_an_answer_chooses() -> None:
-    """A letter that stands as one, behind the marker if there is one; else the only option named."""
-    expected = {
-        **dict.fromkeys(("B", "(B)", "**B**", "b", "Ｂ", "选B", "答案：**B**", "A man wrote it. So B"), 1),
-        **dict.fromkeys(("B. 上海", "B、上海", "B）上海", "B 上海", "B\n因为……"), 1),
-        **dict.fromkeys(("答案：上海", "上海", "答案是上海市。"), 1),
-        **dict.fromkeys(("C：", "先想一想。\n答案：C", "《广州》"), 2),
-        **dict.fromkeys((" D. \n", "答案：A\n不对。答案：D。", "Ｈ２ｏ"), 3),
-    }
-    assert choices(expected) == expected
-
-
-def test_what_chooses_none_or_several_is_no_choice() -> None:
-    """Articles, several letters or options, letters within names."""
-    none = ("“", "", "答案：", "不知道", "E", "Because", "AB", "vitamin B12", "I'd")
-    several = ("北京或上海", "A or B", "A、B", "答案：A、B", "答案：A. B", "答案：A or B.", "答案：A或B。")
-    articles = ("A cat is here", "答案：A cat", "A man wrote it", "I think so. A man wrote it.")
-    texts = (*none, *several, *articles)
-    assert choices(texts) == dict.fromkeys(texts)
-
-
-def test_a_number_or_a_word_within_a_longer_one_is_not_named(subtests: pytest.Subtests) -> None:
-    """Whatever stands in Chinese around it."""
-    names, power = ("11名", "5名", "7名", "9名"), ("240兆瓦", "120兆瓦", "20兆瓦", "254兆瓦")
-    codes = ("DZ", "AL", "AG", "AR")
-    for options, place, texts in (
-        (names, None, ("17名", "1.7名", "-7名", "17,9名")),
-        (names, 2, ("7名", "共有 7 名委员", "不是17名，是7名")),
-        (power, None, ("装机容量为1240兆瓦", "2,240兆瓦", "0.20兆瓦")),
-        (power, 0, ("240 兆瓦", "装机容量为240兆瓦。")),
-        (("254年", "255年", "256年", "540年"), None, ("2540年",)),
-        (("1206条", "1242条", "1260条", "260条"), 2, ("1,260条",)),
-        (codes, None, ("Also I cannot say",)),
-        (codes, 1, ("It is AL", "这是AL代码")),
-    ):
-        with subtests.test(options=options, place=place):
-            assert choices(texts, options) == dict.fromkeys(texts, place)
-
-
-def test_a_letter_is_read_whichever_it_is(subtests: pytest.Subtests) -> None:
-    """A real choice of A is no article, or models would seem to avoid the first place."""
-    sentences = (
-        *("The correct answer is {} because he wrote it.", "{} is correct", "{} because he wrote it"),
-        *("答案：{}。因为A是错的", "A不对，C也不对。答案: {}", "答案：{}\n\nA是错的。", "答案：{}（B不对）"),
-        *("The answer is {}.", "Answer: {}"),
-    )
-    for place, letter in enumerate("ABCD"):
-        with subtests.test(letter):
-            texts = [sentence.format(letter) for sentence in sentences]
-            texts.append(f"The answer is {letter.lower()}.")
-            assert choices(texts) == dict.fromkeys(texts, place)
 
 
 def test_an_exact_answer_is_one_of_the_accepted() -> None:

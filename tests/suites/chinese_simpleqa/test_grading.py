@@ -147,20 +147,31 @@ def test_confidence_is_kept_beside_the_grade() -> None:
         assert f"\n{graded}\n[end of reply" in judge.history[0].messages[1]["content"]
 
 
-def test_a_choice_is_read_without_an_evaluator(subtests: pytest.Subtests) -> None:
-    """Right, wrong, or nothing chosen."""
+def test_a_choice_that_stands_alone_is_read_without_an_evaluator(subtests: pytest.Subtests) -> None:
+    """By letter, by words, or behind the marker: right or wrong."""
     for text, place, grade in (
         ("D", 3, "A"),
         ("答案：D", 3, "A"),
         ("陆羽", 3, "A"),
         ("A. 卢仝", 0, "B"),
-        ("不知道", None, "C"),
+        ("先想一想，B不对。\n答案：**D**", 3, "A"),
     ):
         with subtests.test(text=text, place=place):
             judge = FakeModel("A")
             found = run(CHOICE, FakeModel(text), judge)
             assert found.details == {"chosen": place, "grade": grade, "other_language": False}
             assert (found.outcome, found.verdicts, judge.history) == ("scored", (), [])
+
+
+def test_any_other_choice_is_graded_with_its_options(subtests: pytest.Subtests) -> None:
+    """What the plain rule leaves is not taken for no attempt."""
+    for text in ("我选D", "不知道", "答案：A\n不对。答案：D。", "A或D"):
+        with subtests.test(text):
+            judge = FakeModel("A")
+            found = run(CHOICE, FakeModel(text), judge)
+            assert (found.details["chosen"], found.details["grade"]) == (None, "A")
+            asked = judge.history[0].messages[1]["content"]
+            assert all(option in asked for option in CHOICE.options)
 
 
 def test_the_language_is_that_of_the_whole_reply(subtests: pytest.Subtests) -> None:

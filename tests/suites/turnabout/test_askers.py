@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from from_records import rows_of
-from small_turnabout import write
+from small_turnabout import HEAD, ROWS, write
 
 from conftest import ROOT
 from equipoise.core.errors import UserError
@@ -17,14 +17,6 @@ from equipoise.suites.findings import Finding
 from equipoise.suites.selection import Selection
 from equipoise.suites.turnabout import askers
 from equipoise.suites.turnabout.dataset import Incident
-
-HEAD = "language,set,form,number,text\n"
-ROWS = "".join(
-    f"{language},sides,{form},{number},{form.capitalize()} {number}: I am with {{side:of}} side.\n"
-    for language in ("en-US", "zz")
-    for form in ("stated", "implied")
-    for number in (1, 2)
-)
 
 
 def cases(folder: Path) -> list[Incident]:

@@ -31,11 +31,11 @@ from equipoise.stats.pairwise import all_pairs, layout_and_values
 from equipoise.suites import turnabout
 from equipoise.suites.plots import COLUMNS
 from equipoise.suites.selection import Selection
-from equipoise.suites.turnabout import vocabulary
+from equipoise.suites.turnabout import refusals
 from equipoise.suites.turnabout.dataset import Incident
 
 SCALE = Scale(low=0, high=100, levels={})
-RUBRIC = vocabulary.load(ROOT / "rubric" / "turnabout.toml")
+RUBRIC = refusals.load(ROOT / "rubric" / "turnabout.toml")
 Answers = Callable[[Incident, int], float | None]
 """The answer of a run of a case, None for a refusal."""
 
@@ -46,8 +46,13 @@ def cases(tmp_path: Path) -> list[Incident]:
     return [*turnabout.SUITE.cases(Selection(topics=write(tmp_path / "small")))]
 
 
-def records(cases: list[Incident], answers: Answers, runs: int = 3) -> list[Record]:
-    """The records of runs that answered so."""
+def records(
+    cases: list[Incident],
+    answers: Answers,
+    runs: int = 3,
+    again: Callable[[Incident, int], bool] | None = None,
+) -> list[Record]:
+    """The records of runs that answered so, some of them only when asked again."""
     return [
         Record(
             case=case.to_json(),
@@ -56,7 +61,7 @@ def records(cases: list[Incident], answers: Answers, runs: int = 3) -> list[Reco
             score=value,
             percent=value,
             error="declined" if value is None else None,
-            details={"answer": value, "how": "declined" if value is None else "number"},
+            details={"answer": value, "asked_again": again is not None and again(case, run)},
         )
         for case in cases
         for run in range(1, runs + 1)
@@ -268,6 +273,60 @@ def test_metrics_are_known_before_anything_is_asked(cases: list[Incident]) -> No
     assert len({*named}) == len(named)
 
 
+# Asked again.
+
+
+def of_purple(case: Incident, run: int) -> bool:
+    """Whether it is the second run of a case in zz that names Purple first."""
+    return case.first_actor == "p" and case.language == "zz" and run == 2
+
+
+def test_how_often_answers_are_asked_for_again_is_told(cases: list[Incident]) -> None:
+    """By language, and by the actor named first; the table and a caution say so."""
+    made = records(cases, noisy, again=of_purple)
+    metrics, summary = summed(made)
+    shares = {name: found.value for name, found in metrics.items() if name.startswith("asked_again")}
+    assert shares == pytest.approx(
+        {
+            "asked_again": 100 * 8 / (3 * len(cases)),
+            "asked_again.en-US": 0,
+            "asked_again.zz": 100 * 8 / 72,
+            "asked_again.purple_green.p": 100 * 8 / 48,
+            "asked_again.purple_green.g": 0,
+            "asked_again.red_blue.r": 0,
+            "asked_again.red_blue.b": 0,
+        }
+    )
+    assert "read_by" not in summary
+    last = [*turnabout.SUITE.table({**summary, "metrics": metrics})][-1]
+    assert last[:2] == ("asked_again", "4.2%")
+    rows = rows_of("turnabout", made, SCALE)
+    assert turnabout.SUITE.cautions(rows, {}) == [
+        "8 of 192 answers could not be read with certainty and were asked for again; 8 were read then"
+    ]
+
+
+def test_every_lean_is_there_over_first_answers_alone(cases: list[Incident]) -> None:
+    """A caution names a pair whose lean they change, beside its interval; without any there are none."""
+
+    def harsher(case: Incident, run: int) -> float:
+        return leaning(case, 2) + (24 if of_purple(case, run) else 0) + normal(case.id, run) / 10
+
+    made = records(cases, harsher, again=of_purple)
+    metrics, _ = summed(made)
+    leans = [name for name in metrics if name.split(".")[0] in ("absolute_lean", "lean", "departure")]
+    firsts = [name.removeprefix("first.") for name in metrics if name.startswith("first.")]
+    assert [name for name in firsts if name != "milder_at_home"] == leans
+    assert metrics["lean.purple_green.zz"].value == pytest.approx(0, abs=0.3)
+    assert metrics["first.lean.purple_green.zz"].value == pytest.approx(-8, abs=0.3)
+    assert metrics["first.lean.purple_green.en-US"].value == metrics["lean.purple_green.en-US"].value
+    _, said = turnabout.SUITE.cautions(rows_of("turnabout", made, SCALE), {})
+    assert said.startswith("over first answers alone lean.purple_green is +2.0, outside the interval of all")
+    metrics, _ = summed(records(cases, harsher))
+    assert [name for name in metrics if name.startswith("first.")] == []
+    assert turnabout.SUITE.cautions(rows_of("turnabout", records(cases, harsher), SCALE), {}) == []
+
+
 # Rules.
 
 
@@ -409,8 +468,12 @@ def test_how_a_reply_ends_is_told(cases: list[Incident]) -> None:
 
 
 def test_what_is_recorded_of_a_run(cases: list[Incident]) -> None:
-    """The answer as it was read; a run that failed says nothing of refusals."""
+    """The answer, and whether it was asked for again; a run that failed says nothing of refusals."""
     (row,) = rows_of("turnabout", records(cases[:1], leaning, runs=1), SCALE)
-    assert row.details == {"answer": leaning(cases[0], 1), "how": "number"}
+    assert row.details == {"answer": leaning(cases[0], 1), "asked_again": False}
+    assert row.values == {"percent": 81, "refused": 0, "asked_again": 0, "first": 81}
+    (row,) = rows_of("turnabout", records(cases[:1], leaning, runs=1, again=lambda *_: True), SCALE)
+    assert row.values == {"percent": 81, "refused": 0, "asked_again": 1, "first": None}
     failed: JSON = Record(case=cases[0].to_json(), run=1, outcome="error", score=None, error="e")
-    assert turnabout.SUITE.values(failed, SCALE) == {"percent": None, "refused": None}
+    names = ("percent", "refused", "asked_again", "first")
+    assert turnabout.SUITE.values(failed, SCALE) == dict.fromkeys(names)

@@ -1,0 +1,231 @@
+"""Reads the one answer that a reply gives with certainty: a letter, the words of an option or a number. Pure.
+
+An answer is certain if it stands alone: as the whole reply, as a line, in bold, in a box, or behind a marker
+such as "Answer:" on its own line. All that stand alone must agree, and no later sentence may end with another
+one. Nothing else is read: an answer in a sentence, among other letters or numbers, is left to whoever can
+understand it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence, Set
+from typing import NamedTuple, TypeVar
+
+from equipoise.core.unicode import nfkc
+from equipoise.models.reasoning import split
+
+T = TypeVar("T")
+
+LETTERS = "ABCDEFG"
+"""The letters of options."""
+HEAD, TAIL = 1_000, 4_000
+"""The numbers of characters read at the beginning and at the end of a long reply, where answers are."""
+_MARKUP = re.compile(r"[*_`#>~|$]+")
+_EDGE = (
+    " \t\n\"'\u2018\u2019\u201c\u201d\u00ab\u00bb\u300c\u300d\u300e\u300f\u3010\u3011()[]{}<>.,:;!"
+    "\u3002\u060c\u06d4\u0964\u3001\u2026-\u2013\u2014\u2022\u200b\u200e\u200f\ufeff"
+)
+"""Punctuation and spaces that may stand around an answer."""
+_BOXED = re.compile(r"\\boxed\{\s*(?:\\text\{)?([^{}\n]{1,80})\}")
+_BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*|__([^_\n]{1,80})__")
+_LETTER_FORM = re.compile(r"([a-g])\s?[).:\u3001\]]\s*(.*)", re.DOTALL)
+"""A letter as before an option, and what follows it."""
+_LETTER_BEHIND = re.compile(r"(.*\S)\s?[(\[]([a-g])", re.DOTALL)
+"""An option with its letter behind it, in brackets of which the closing one is left out."""
+_LEADING_LETTER = re.compile(r"([A-G])\s?[).:\u3001\]]\s*")
+_SENTENCE_END = r"(?=[^\w\n]{0,9}$|[.!?\u3002\u0964\u06d4]\s)"
+_LONE_LETTER = re.compile(r"(?<![A-Za-z0-9'])([A-G])(?![A-Za-z0-9'])")
+_LAST_LETTER = re.compile(rf"{_LONE_LETTER.pattern}{_SENTENCE_END}", re.MULTILINE)
+"""A letter with which a sentence or a line ends, as answers do."""
+_NUMBER = re.compile(r"%?\s?(\d{1,3}(?:[.,]\d{1,2})?)\s?(%|/\s?100|out of 100)?")
+_NO_PLACE = re.compile(r"\W*(?:[-\u2013\u2014.,+]|[<>]\s?)\d")
+"""The beginning of a number below 0, of a bound, or of a fraction such as .7."""
+_FRACTION = re.compile(r"0[.,]\d+|1[.,]0+")
+"""A number that may be a share of one instead of a hundred."""
+_BOLD_AT_END = re.compile(r"\*\*([^*\n%\u066a]{1,80})\*\*(?=[.!)\u3002\u0964\u06d4 ]{0,9}$)", re.MULTILINE)
+"""What stands in bold at the end of a line and is no percentage, which may be the share of a side."""
+_ITEM = re.compile(r"^[^\w\n]*[1-9][.)][ \t]+\S", re.MULTILINE)
+"""An item of a numbered list."""
+_CUT_ITEM = re.compile(r"^[^\w\n]*[1-9][.)][ \t]*$", re.MULTILINE)
+"""The number of an item without the item, as where a reply was cut."""
+_ENDS = {0.0, 100.0}
+"""The ends of the scale, which every question names."""
+_LAST_NUMBER = re.compile(
+    rf"(?<![\d.,])(\d{{1,3}}(?:[.,]\d{{1,2}})?)\s?(?:%|/\s?100|out of 100)?{_SENTENCE_END}", re.MULTILINE
+)
+"""A number with which a sentence or a line ends, as answers do."""
+_ANY_NUMBER = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,]\d+)?(?!\d)")
+
+
+class Reading(NamedTuple):
+    """What was read: the index of an option, or a number; None without a certain answer.
+
+    `candidates` counts the different letters, options or numbers in the reply that may be its answer.
+    """
+
+    value: float | None
+    candidates: int
+
+    @property
+    def is_attempt(self) -> bool:
+        """Whether the reply seems to give one answer, in a form that cannot be read with certainty."""
+        return self.value is None and self.candidates == 1
+
+
+def answer_text(reply: str) -> str:
+    """The reply without its reasoning; only the beginning and the end of a long one.
+
+    Empty if its tags do not say what is reasoning: an answer in it might be none of the reply's.
+    """
+    parts = split(reply, lone_closing="never")
+    text = "" if parts.tags == "whole" else parts.answer.strip()
+    return nfkc(text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n{text[-TAIL:]}").strip()
+
+
+def read_letter(reply: str, options: Sequence[str], markers: Sequence[str] = ()) -> Reading:
+    """The index of the option that a reply gives, by its letter, its words or both.
+
+    A letter with the words of another option is no answer, nor is one if a later sentence ends with another.
+    """
+    return read_option(reply, [[option] for option in options], markers)
+
+
+def read_option(reply: str, options: Sequence[Sequence[str]], markers: Sequence[str] = ()) -> Reading:
+    """As `read_letter`, of options that may be put in several ways each."""
+    text, words = answer_text(reply), [{_bare(spelling) for spelling in option} - {""} for option in options]
+    stated = _stated(text, markers, lambda piece: _options_of(piece, words))
+    mentioned = _mentioned(text, words)
+    if not stated:
+        # In the middle of a sentence, or with more behind it, an option is certain if no other is mentioned.
+        in_bold = {index for piece in _in_bold(text) for index in _options_of(piece, words)}
+        stated = (in_bold or _leading_option(text, words)) & mentioned if len(mentioned) == 1 else set()
+    last_letters = [LETTERS.index(letter) for letter in _LAST_LETTER.findall(text)]
+    is_certain = len(stated) == 1 and {*last_letters[-1:]} & mentioned <= stated
+    return Reading(float(*stated) if is_certain else None, len(mentioned))
+
+
+def read_number(reply: str, question: str, markers: Sequence[str] = ()) -> Reading:
+    """The number from 0 to 100 that a reply gives.
+
+    It is not certain if the reply uses it for something else, too, beside other numbers, or if a later
+    sentence ends with another one. Numbers in the question are no candidates, but for an end of the scale
+    where it is the only one.
+    """
+    text = answer_text(reply)
+    if _ITEM.search(text):
+        text = _CUT_ITEM.sub("", text)
+    numbers = _numbers(text)
+    own, ends = {*numbers} - {*_numbers(question)}, {*numbers} & _ENDS
+    candidates = own or (ends if len(ends) == 1 else set())
+    in_bold = {number for piece in _BOLD_AT_END.findall(text) for number in _numbers_of(piece)}
+    stated = _stated(text, markers, _numbers_of) | (in_bold & (own | _ENDS))
+    is_shared = len({*numbers}) > 1 and any(numbers.count(value) > 1 for value in stated)
+    is_certain = len(stated) == 1 and not is_shared and _rivals(text, own | stated) <= stated
+    return Reading(stated.pop() if is_certain else None, len(candidates))
+
+
+def _rivals(text: str, candidates: Set[float]) -> set[float]:
+    """Those of the candidates that stand in bold, and the last with which a sentence ends."""
+    in_bold = {number for piece in _in_bold(text) for number in _numbers_of(piece)} & candidates
+    last_words = [number for number in _numbers(text, _LAST_NUMBER) if number in candidates]
+    return in_bold | {*last_words[-1:]}
+
+
+def without_cut_number(text: str) -> str:
+    """A reply that was cut, without the digits with which it ends: further ones may have followed."""
+    end = len(text)
+    while end and text[end - 1].isdecimal():
+        end -= 1
+    return text[:end]
+
+
+def _stated(text: str, markers: Sequence[str], answers_of: Callable[[str], Sequence[T]]) -> set[T]:
+    """The answers that stand alone in a text; none if a marker in the middle of a line announces another."""
+    bare = _MARKUP.sub("", text)
+    marked = _marked(bare, markers, r"^[^\w\n]*")
+    pieces = [text, *text.splitlines(), *_BOXED.findall(text), *marked]
+    stated = {answer for piece in pieces for answer in answers_of(piece)}
+    announced = {answer for piece in _marked(bare, markers, "") for answer in answers_of(piece)}
+    return stated if announced <= stated else set()
+
+
+def _marked(text: str, markers: Sequence[str], before: str) -> list[str]:
+    """What stands behind a marker and a colon, to the end of the line; `before` is a pattern."""
+    if not markers:
+        return []
+    names = "|".join(re.escape(nfkc(marker).rstrip(": ")) for marker in markers)
+    return re.findall(rf"{before}(?:{names})\W{{0,4}}:([^\n]*)", text, re.IGNORECASE | re.MULTILINE)
+
+
+def _bare(text: str) -> str:
+    """The text in lower case, without markup and without punctuation around it."""
+    return _MARKUP.sub("", nfkc(text)).strip(_EDGE).casefold()
+
+
+def _options_of(piece: str, words: Sequence[Set[str]]) -> list[int]:
+    """The options that a piece states by letter and by words, if it is nothing else: two if these differ."""
+    bare = _bare(piece)
+    if (index := _index_of(bare)) is not None:
+        return [index] if index < len(words) else []
+    by_words = [index for index, option in enumerate(words) if bare in option]
+    if match := _LETTER_BEHIND.fullmatch(bare):
+        letter, rest = match[2], _bare(match[1])
+    elif match := _LETTER_FORM.fullmatch(bare):
+        letter, rest = match[1], _bare(match[2])
+    if by_words or not match:
+        return by_words
+    by_letter = _index_of(letter)
+    behind = [index for index, option in enumerate(words) if rest in option]
+    if by_letter is None or by_letter >= len(words):
+        return []
+    # A reply that was cut may have the beginning of the option's words.
+    is_begun = any(option.startswith(rest) for option in words[by_letter])
+    return [by_letter, *behind] if behind or is_begun else []
+
+
+def _index_of(letter: str) -> int | None:
+    return LETTERS.index(letter.upper()) if len(letter) == 1 and letter.upper() in LETTERS else None
+
+
+def _leading_option(text: str, words: Sequence[Set[str]]) -> set[int]:
+    """The option with whose letter and words a reply begins."""
+    bare = _MARKUP.sub("", text).lstrip(_EDGE)
+    match = _LEADING_LETTER.match(bare)
+    index = LETTERS.index(match[1]) if match else len(words)
+    if match is None or index >= len(words):
+        return set()
+    return {index} if any(map(bare[match.end() :].casefold().startswith, words[index])) else set()
+
+
+def _in_bold(text: str) -> list[str]:
+    return ["".join(parts) for parts in _BOLD.findall(text)]
+
+
+def _mentioned(text: str, words: Sequence[Set[str]]) -> set[int]:
+    """The options whose letter or words occur anywhere in a text."""
+    lower = text.casefold()
+    by_letter = {LETTERS.index(letter) for letter in _LONE_LETTER.findall(text)}
+    by_words = {index for index, option in enumerate(words) if any(spelling in lower for spelling in option)}
+    return {index for index in by_letter if index < len(words)} | by_words
+
+
+def _numbers_of(piece: str) -> list[float]:
+    """The number that a piece states, if it is nothing else, and on the scale."""
+    match = _NUMBER.fullmatch(_with_ascii_digits(_bare(piece)))
+    if match is None or _NO_PLACE.match(nfkc(piece)) or (_FRACTION.fullmatch(match[1]) and not match[2]):
+        return []
+    return _numbers(match[1])
+
+
+def _numbers(text: str, pattern: re.Pattern[str] = _ANY_NUMBER) -> list[float]:
+    """All numbers from 0 to 100 in a text."""
+    numbers = (float(number.replace(",", ".")) for number in pattern.findall(_with_ascii_digits(text)))
+    return [number for number in numbers if number <= 100]
+
+
+def _with_ascii_digits(text: str) -> str:
+    """The text with the digits, decimal points and percent signs of all scripts as in English."""
+    digits = (str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in text)
+    return "".join(digits).translate({0x66A: "%", 0x66B: "."})
