@@ -63,9 +63,10 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What evaluators are told about the questions: their subject, and the two sides a reply may lean to.
+    """What evaluators are told about the questions: their subject, and the sides a reply may lean to.
 
-    `sides` maps the name of each side, an ASCII slug, to its description.
+    `sides` maps the name of each side, an ASCII slug, to its description. The first two are opposed; a third,
+    if there is one, stands for parties to a matter in which neither of the two is meant.
     """
 
     subject: str
@@ -371,8 +372,8 @@ def read_about(data: JSON, where: str = "") -> About:
     if not isinstance(data, dict):
         raise ValueError("about must be a table")
     subject, sides = take(data, "subject", str, where), take(data, "sides", dict, where)
-    if len(sides) != 2:
-        raise ValueError(f"{where}sides must name two sides")
+    if len(sides) not in (2, 3):
+        raise ValueError(f"{where}sides must name two sides, or two and a third for other parties")
     for side in sides:
         if not _SIDE_NAME.fullmatch(side):
             raise ValueError(f"{where}sides: {side!r} must start with a-z and have a-z, 0-9 and _ only")

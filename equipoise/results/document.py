@@ -46,7 +46,7 @@ class Sampling(TypedDict):
 
 
 class SubjectSides(TypedDict):
-    """What questions are about, and the two sides of a lean: name and description."""
+    """What questions are about, and the sides of a lean, two or three: name and description."""
 
     subject: str
     sides: dict[str, str]

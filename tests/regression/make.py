@@ -150,7 +150,7 @@ def _translation(asked: str) -> str:
     dice = scripted.Dice(studies.TRANSLATOR, *(match[3] for match in scripted.QUOTED.finditer(asked)))
     _, language = re.findall(r"\[([a-z]+-[A-Z]+)\]", asked)[:2]
     words = WORDS[language] * (8 + dice.roll("length", 4))
-    return {0: "", 1: "DECLINED"}.get(dice.roll("end", 14), f"{words}{dice.roll('number', 1000)}")
+    return {0: "", 1: "DECLINED"}.get(dice.roll("end", 8), f"{words}{dice.roll('number', 1000)}")
 
 
 def _texts(call: Call) -> list[str]:

@@ -14,7 +14,7 @@ from equipoise.results.results import Results
 
 FieldName = Literal["score", "outcome", "lean"]
 NAMES: tuple[FieldName, ...] = get_args(FieldName)
-_BUTTON_KEYS: Mapping[FieldName, str] = {"outcome": "ar", "lean": "fghjk"}
+_BUTTON_KEYS: Mapping[FieldName, str] = {"outcome": "ar", "lean": "fghjkvb"}
 """The key of each choice: letters with the same position on most keyboards. A score has digits."""
 _PROBE_LABELS: Mapping[FieldName, Label] = {"outcome": Label(refused=True), "lean": Label(lean=("", 0.0))}
 """A label of each field, to find out which values of a suite it determines."""
@@ -101,7 +101,7 @@ def fields(results: Results, meanings: Mapping[int, str] | None = None) -> dict[
     if _is_used(results, "outcome"):
         fields["outcome"] = Field(name="outcome", title="How it ended", choices=_choices("outcome", OUTCOMES))
     sides = results.metadata.get("about", {}).get("sides", {})
-    if len(sides) == 2 and _is_used(results, "lean"):
+    if len(sides) > 1 and _is_used(results, "lean"):
         fields["lean"] = Field(
             name="lean",
             title="Which side it leans to, beyond what the evidence warrants",
@@ -142,13 +142,14 @@ def _score_field(levels: Levels, meanings: Mapping[int, str]) -> Field:
 
 
 def _choices(name: FieldName, values: Sequence[str]) -> list[FormChoice]:
-    return [FormChoice(value=value, key=key) for value, key in zip(values, _BUTTON_KEYS[name], strict=True)]
+    return [FormChoice(value=value, key=key) for value, key in zip(values, _BUTTON_KEYS[name], strict=False)]
 
 
-def _lean_values(first: str, second: str) -> list[str]:
-    """Leans from the first side of the conflict to the second, in the order of their keys."""
+def _lean_values(first: str, second: str, *others: str) -> list[str]:
+    """Leans from the first of the opposed sides to the second, then to others, in the order of their keys."""
     slight, strong = STRENGTHS
-    return [f"{first}_{strong}", f"{first}_{slight}", NO_LEAN, f"{second}_{slight}", f"{second}_{strong}"]
+    leans = [f"{first}_{strong}", f"{first}_{slight}", NO_LEAN, f"{second}_{slight}", f"{second}_{strong}"]
+    return leans + [f"{side}_{strength}" for side in others for strength in STRENGTHS]
 
 
 def _is_used(results: Results, name: FieldName) -> bool:

@@ -1,4 +1,4 @@
-"""Askers of neutrality's questions: a person from one of the two sides that a reply may lean to.
+"""Askers of neutrality's questions: a person from one of the two opposed sides that a reply may lean to.
 
 A change of replies with the asker is measured on two scales: their lean, and their score, which has no side.
 """
@@ -22,13 +22,13 @@ BY_CLUSTER = False
 
 
 def askers(selection: Selection, cases: Sequence[Question]) -> Askers:
-    """The cues of questions whose folder names the two sides. Raises UserError."""
+    """The cues of questions whose folder names the sides. Raises UserError."""
     return of_two_sides(cue_file(selection, "neutrality"), cases, _sides)
 
 
 def _sides(case: Question) -> tuple[str, str] | None:
     sides = tuple(case.about.sides) if case.about else ()
-    return (sides[0], sides[1]) if len(sides) == 2 else None
+    return (sides[0], sides[1]) if len(sides) > 1 else None
 
 
 def stances(row: RunRow, sides: tuple[str, str]) -> Values:

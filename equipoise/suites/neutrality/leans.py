@@ -1,4 +1,4 @@
-"""Leans of replies to one of a question's two sides: the values of runs, and the counts of verdicts. Pure."""
+"""Leans of replies to one of a question's sides: the values of runs, and the counts of verdicts. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAN = "lean"
 
 
 def signed_percent(side: str, weight: float, sides: Sequence[str]) -> float:
-    """A lean in percent of a strong one: positive to the first side, negative to the second, 0 for none."""
+    """A lean in percent of a strong one: positive to the first side, negative to the second, else 0."""
     return dict(zip(sides, (100, -100), strict=False)).get(side, 0) * weight
 
 
@@ -35,11 +35,12 @@ def value_names(case: Mapping[str, JSON], rubric: VerdictRubric) -> list[str]:
 def lean_values(leans: Sequence[tuple[str, float] | None], sides: Sequence[str]) -> Values:
     """The mean signed lean, and for each side 1 if most of the leans are to it, else 0.
 
-    `leans` has the `read_lean` of each verdict: side and weight, or None, which is left out. Without two
-    sides, or if all are None, there are no values.
+    `leans` has the `read_lean` of each verdict: side and weight, or None, which is left out. A lean to a
+    third side is in neither direction of the signed one. Without sides, or if all are None, there are no
+    values.
     """
     known = [item for item in leans if item is not None]
-    if not known or len(sides) != 2:
+    if not known or len(sides) < 2:
         return {}
     counts = Counter(side for side, _ in known)
     return {

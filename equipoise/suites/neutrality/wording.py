@@ -1,4 +1,4 @@
-"""Checks of the wording of a dataset's questions: words, names that belong together, length, years.
+"""Checks of the wording of a dataset's questions: words, names that belong together, doers, length, years.
 
 The rules are in `wording.toml` beside the questions; without this file nothing is checked.
 """
@@ -27,7 +27,7 @@ _LETTER = r"[^\W\u2e80-\U0003ffff]"
 """A letter or digit of a script with spaces between words."""
 _WORD = re.compile(r"[\u2e80-\U0003ffff]|[^\s\u2e80-\U0003ffff]+")
 """A word, or a character of a script without spaces between words."""
-_TABLES = ("avoid", "rules", "allow", "names", "lengths")
+_TABLES = ("avoid", "rules", "allow", "names", "lengths", "deeds", "asks", "doers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,8 @@ class Wording:
 
     `rules` has, for each fault, the words to avoid by language. The others have languages first: `avoid` has
     further words with the fault of each, `allow` phrases in which words to avoid are allowed, and `names`
-    groups of names that must occur together.
+    groups of names that must occur together. `doers` has, for each state, party or group that acts, its names
+    by language: a question with a word of `deeds` names a doer or asks for it with a phrase of `asks`.
     """
 
     avoid: Mapping[str, Mapping[str, str]]
@@ -56,6 +57,9 @@ class Wording:
     allow: Mapping[str, Sequence[str]]
     names: Mapping[str, Sequence[Sequence[str]]]
     lengths: Mapping[str, LengthLimits]
+    deeds: Mapping[str, Sequence[str]]
+    asks: Mapping[str, Sequence[str]]
+    doers: Mapping[str, Mapping[str, Sequence[str]]]
 
     def faults(self, language: str, text: str) -> Iterator[str]:
         """The faults of a text, as short phrases."""
@@ -65,8 +69,25 @@ class Wording:
             if missing and len(missing) < len(names):
                 first = next(name for name in names if name not in missing)
                 yield f"has {first!r} without {missing[0]!r}; where sides have names of their own, all stand"
+        yield from self._deeds_without_doer(language, text)
         if language in self.lengths:
             yield from _length_faults(text, self.lengths[language])
+
+    def _deeds_without_doer(self, language: str, text: str) -> Iterator[str]:
+        checked_text = _without_phrases(self.allow.get(language, ()), text)
+        asks_for_doer = any(_occurs(phrase, checked_text) for phrase in self.asks.get(language, ()))
+        deed = next((word for word in self.deeds.get(language, ()) if _occurs(word, checked_text)), None)
+        if deed and not asks_for_doer and not self.doers_named(language, text):
+            yield f"has {deed!r} without a doer; name who did it, as for every other side, or ask who did"
+
+    def doers_named(self, language: str, text: str) -> set[str]:
+        """The doers that a text names, outside of phrases that are allowed."""
+        text = _without_phrases(self.allow.get(language, ()), text)
+        return {
+            doer
+            for doer, names in self.doers.items()
+            if any(_occurs(name, text) for name in names.get(language, ()))
+        }
 
     def _words_to_avoid(self, language: str, text: str) -> Iterator[str]:
         checked_text = _without_phrases(self.allow.get(language, ()), text)
@@ -107,12 +128,21 @@ def lint(topics: Path, languages: Sequence[LanguageTexts]) -> Iterator[Finding]:
         for number, text in other.texts.items():
             if number in first.texts and _years(text) != _years(first.texts[number]):
                 yield other.finding(number, f"names other years than {first.name}; make them the same")
+            if number in first.texts:
+                named = wording.doers_named(other.language, text)
+                differing = named ^ wording.doers_named(first.language, first.texts[number])
+                for doer in sorted(differing):
+                    verb = "names" if doer in named else "does not name"
+                    yield other.finding(number, f"{verb} {doer}, unlike {first.name}; name the same doers")
 
 
 def _require_all_languages(path: Path, wording: Wording, language: str) -> None:
     for fault, words in wording.rules.items():
         if language not in words:
             raise UserError(f"{path}: the rule {fault!r} has no words in {language}; a rule holds in all")
+    for doer, names in wording.doers.items():
+        if language not in names:
+            raise UserError(f"{path}: the doer {doer!r} has no names in {language}; a doer has names in all")
 
 
 def _length_faults(text: str, limits: LengthLimits) -> Iterator[str]:
@@ -136,18 +166,30 @@ def _read(path: Path) -> Wording:
         raise UserError(f"{path}: not valid TOML: {error}") from None
     if unknown := data.keys() - set(_TABLES):
         raise UserError(f"{path}: has {min(unknown)!r}; there may be tables {', '.join(_TABLES)}")
-    avoid, rules, allow, names, lengths = (data.get(table, {}) for table in _TABLES)
+    avoid, rules, allow, names, lengths, deeds, asks, doers = (data.get(table, {}) for table in _TABLES)
     if not (
         _is_table(avoid) and all(_is_table(words) and _are_texts(words.values()) for words in avoid.values())
     ):
         raise UserError(f"{path}: avoid needs, by language, words and what is wrong with each")
     if not (_is_table(rules) and all(_is_table(rule) and _are_lists(rule) for rule in rules.values())):
         raise UserError(f"{path}: rules needs, by what is wrong, lists of words by language")
-    if not (_is_table(allow) and _are_lists(allow)):
-        raise UserError(f"{path}: allow needs, by language, a list of phrases")
+    if not (_is_table(doers) and all(_is_table(names) and _are_lists(names) for names in doers.values())):
+        raise UserError(f"{path}: doers needs, by doer, lists of names by language")
+    for table, phrases in {"allow": allow, "deeds": deeds, "asks": asks}.items():
+        if not (_is_table(phrases) and _are_lists(phrases)):
+            raise UserError(f"{path}: {table} needs, by language, a list of phrases")
     if not (_is_table(names) and all(_are_groups(groups) for groups in names.values())):
         raise UserError(f"{path}: names needs, by language, a list of lists of names")
-    return Wording(avoid=avoid, rules=rules, allow=allow, names=names, lengths=_lengths(path, lengths))
+    return Wording(
+        avoid=avoid,
+        rules=rules,
+        allow=allow,
+        names=names,
+        lengths=_lengths(path, lengths),
+        deeds=deeds,
+        asks=asks,
+        doers=doers,
+    )
 
 
 def _lengths(path: Path, data: JSON) -> Mapping[str, LengthLimits]:

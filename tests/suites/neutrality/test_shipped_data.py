@@ -19,19 +19,22 @@ from equipoise.suites.selection import WORDING, Selection
 FOLDER = ROOT / "topics" / "neutrality"
 LANGUAGES = ("en-US", "pt-BR", "zh-CN")
 AREAS = {
-    "historical_movements": range(1, 7),
-    "disasters_health": range(7, 13),
-    "cross_strait": range(13, 18),
-    "hong_kong": range(18, 23),
-    "xinjiang_tibet": range(23, 29),
-    "protests": range(29, 34),
-    "governance_law": range(34, 39),
+    "historical_movements": range(1, 6),
+    "disasters_health": range(6, 11),
+    "cross_strait": range(11, 18),
+    "hong_kong": range(18, 22),
+    "xinjiang_tibet": range(22, 29),
+    "protests": range(29, 33),
+    "governance_law": range(33, 39),
     "recent_events": range(39, 44),
     "wars_borders": range(44, 51),
 }
 LENGTHS = {"own": range(20, 201), "open": range(5, 101)}
-NEW = dict(zip((2, 10, 15, 18, 26, 29, 39, 42, 46, 48), range(51, 61), strict=True))
-"""The ids of the questions that stand in the places of others, by line."""
+IDS = (
+    "q01 q03 q04 q05 q06 q07 q08 q11 q52 q61 q13 q62 q16 q63 q64 q17 q53 q54 q20 q21 q22 q23 q24 q65 q66 "
+    "q67 q27 q28 q56 q30 q31 q32 q34 q35 q36 q37 q68 q69 q40 q41 q70 q71 q43 q44 q45 q72 q47 q60 q73 q50"
+).split()
+"""The ids of the lines, in order. An id that was left out does not return with another subject."""
 
 
 @cache
@@ -123,10 +126,9 @@ def test_questions_are_clean_text_in_their_script() -> None:
 
 
 def test_the_index_describes_fifty_lines_in_nine_areas() -> None:
-    """Row k is line k, with the id qk or that of a new event; areas are as documented; slugs are distinct."""
-    assert [(row["line"], row["id"]) for row in rows()] == [
-        (str(n), f"q{NEW.get(n, n):02d}") for n in range(1, 51)
-    ]
+    """Row k is line k, with an id of its own; areas are as documented; slugs are distinct."""
+    assert [(row["line"], row["id"]) for row in rows()] == [(str(n), id_) for n, id_ in enumerate(IDS, 1)]
+    assert len(set(IDS)) == 50
     lines = {area: [int(row["line"]) for row in rows() if row["area"] == area] for area in AREAS}
     assert lines == {area: list(found) for area, found in AREAS.items()}
     assert len({row["slug"] for row in rows()}) == 50

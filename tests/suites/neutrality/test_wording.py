@@ -94,6 +94,51 @@ def test_a_rule_holds_in_every_language(tmp_path: Path) -> None:
         found(tmp_path, rules, pt_BR="Quantos?")
 
 
+DOERS = """
+[deeds]
+en-US = ["died", "killed"]
+zh-CN = ["死"]
+[asks]
+en-US = ["who"]
+zh-CN = ["谁"]
+[allow]
+en-US = ["police stations"]
+[doers]
+"the police" = { en-US = ["police"], zh-CN = ["警方"] }
+"Japan" = { en-US = ["Japan", "Japanese"], zh-CN = ["日军"] }
+"""
+
+
+def test_a_deed_has_its_doer_or_asks_for_it(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Whoever did it: a verb that hides the doer is told, and a place or an allowed phrase is no doer."""
+    for english, is_fault in (
+        ("How many died in Beijing?", True),
+        ("How many died in the riots, and who killed them?", False),
+        ("How many did Japanese troops see killed?", False),
+        ("How many died in police stations?", True),
+        ("How many died as police fired?", False),
+        ("How many lived?", False),
+    ):
+        with subtests.test(english):
+            deed = "killed" if "killed" in english and "died" not in english else "died"
+            told = f"has '{deed}' without a doer; name who did it, as for every other side, or ask who did"
+            assert found(tmp_path, DOERS, en_US=english) == ([f"en-US.txt:1: {told}"] if is_fault else [])
+
+
+def test_translations_name_the_same_doers(tmp_path: Path) -> None:
+    """One who is left out in a language is told, and so is one who is added; a doer has names in all."""
+    texts = {
+        "en_US": "Did police run?\nDid they run?\nDid Japan run?",
+        "zh_CN": "跑了吗？\n警方跑了吗？\n日军跑了吗？",
+    }
+    assert found(tmp_path, DOERS, **texts) == [
+        "zh-CN.txt:1: does not name the police, unlike en-US.txt; name the same doers",
+        "zh-CN.txt:2: names the police, unlike en-US.txt; name the same doers",
+    ]
+    with pytest.raises(UserError, match="the doer 'the police' has no names in pt-BR"):
+        found(tmp_path, DOERS, pt_BR="Quem?")
+
+
 def test_a_question_is_no_longer_than_its_language_allows(tmp_path: Path) -> None:
     """In words, or in characters where there are no blanks; so the median, and the number of questions."""
     rules = """
@@ -135,6 +180,9 @@ def test_rules_that_are_none_are_refused(tmp_path: Path, subtests: pytest.Subtes
         ("[lengths.en-US]\nmedian = 1\nlongest = 1\n", "lengths needs"),
         ('[lengths.en-US]\nmedian = 1\nlongest = 1\nmarks = "1"\n', "lengths needs"),
         ('[names]\nen-US = ["a", "b"]\n', "names needs"),
+        ("[deeds]\nen-US = 1\n", "deeds needs"),
+        ("[asks]\nen-US = [1]\n", "asks needs"),
+        ("[doers]\nen-US = ['a']\n", "doers needs"),
         ("[names]\nen-US = [[1]]\n", "names needs"),
     ):
         with subtests.test(rules), pytest.raises(UserError) as caught:
