@@ -34,6 +34,7 @@ from equipoise.results.intents import Intent, Intents
 from equipoise.results.store import batches_of
 from equipoise.runner.batch_files import FileBatches
 from equipoise.runner.submissions import BatchCost, Submissions
+from equipoise.runner.transport import Answered, Request, Transport
 from equipoise.runner.waiting_calls import WaitingCall
 
 if TYPE_CHECKING:
@@ -47,12 +48,12 @@ MOST_SHOWN = 3
 """The largest number of batches that a message names."""
 
 
-class Batches:
+class Batches(Transport):
     """The batches of a session, at endpoints or in files.
 
     `cost` is as in `BatchCost`. `model_index` returns the index of a model in the counters. `stop` ends the
     session with a message. `suspend` is called when the session stops waiting for batches, to skip its
-    remaining runs; `is_suspended` is set then.
+    remaining runs.
     """
 
     def __init__(
@@ -98,7 +99,12 @@ class Batches:
         self._files: FileBatches | None = None
         if settings.batch_write or settings.batch_read:
             self._files = FileBatches(settings, client, self._mask, self._intents)
-        self.is_suspended = False
+        self._is_suspended = False
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether the session no longer waits for batches."""
+        return self._is_suspended
 
     @property
     def is_sending(self) -> bool:
@@ -113,13 +119,21 @@ class Batches:
 
     # Calls.
 
-    async def ask(self, run: str, call: Call, digest: str, history: History) -> tuple[Reply, str] | None:
-        """Wait for the batch of a call, and return its reply and its custom_id.
+    async def answer(self, request: Request) -> Answered:
+        """Wait for the batch of a call, or send the call by itself, and return the reply.
 
-        Returns None if the call has to be sent by itself. `digest` is the hash of its request. Raises
-        BatchWaiting, SessionStopped or CallFailed.
+        Raises BatchWaiting, SessionStopped or CallFailed.
         """
-        custom_id, intent = self._identify(run, call, digest, history)
+        answer = await self._ask(request)
+        if answer is not None:
+            return answer
+        with self._single_call():
+            return Answered(reply=await request.send())
+
+    async def _ask(self, request: Request) -> Answered | None:
+        """The answer from a batch; None if the call has to be sent by itself."""
+        call, history = request.call, request.history
+        custom_id, intent = self._identify(request.run, call, request.digest, history)
         if intent is None and not self._can_batch(call):
             return None
         if self._stopping.is_set():
@@ -146,7 +160,7 @@ class Batches:
             if future.cancelled() and waiting_call.intent is not None:
                 self._counters.in_batches -= 1
             self._note_progress()
-        return None if reply is None else (reply, custom_id)
+        return None if reply is None else Answered(reply=reply, batch=custom_id)
 
     def _identify(self, run: str, call: Call, digest: str, history: History) -> tuple[str, Intent | None]:
         """The custom_id of a call, and the intent of the batch that has the call, if any.
@@ -177,7 +191,7 @@ class Batches:
         return True
 
     @contextmanager
-    def single_call(self) -> Iterator[None]:
+    def _single_call(self) -> Iterator[None]:
         """Prevent a phase from beginning while a call is sent by itself in this block."""
         self._single_calls += 1
         try:
@@ -232,7 +246,7 @@ class Batches:
 
     def _suspend(self) -> None:
         """Stop waiting: the runs are skipped, until the same command is run again."""
-        self.is_suspended = True
+        self._is_suspended = True
         self._suspend_runs()
         for pending in self._pending.values():
             pending.fail(BatchWaiting(WAITING))
@@ -255,7 +269,7 @@ class Batches:
 
     # Messages.
 
-    def waiting_messages(self) -> list[str]:
+    def messages(self) -> list[str]:
         """A message for each endpoint with unread batches, and for each file."""
         by_url: defaultdict[str, list[tuple[Intent, int]]] = defaultdict(list)
         messages = []

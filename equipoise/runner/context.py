@@ -19,6 +19,8 @@ from equipoise.models.parameter_changes import ParameterChange
 from equipoise.models.rate_limit import EndpointQueue, Limiter
 from equipoise.models.redact import Secrets
 from equipoise.runner.batches import Batches
+from equipoise.runner.replies.transport import FromFile, SubjectReplies
+from equipoise.runner.transport import Live, Transport
 
 if TYPE_CHECKING:
     from equipoise.models.client import Client
@@ -60,9 +62,8 @@ class Route:
 class CallContext:
     """The context of all calls. `on_failure` is called with the error of a call before its slot is released.
 
-    `stop` ends the session with a message for the user. Models in a `replay_only` role are never called:
-    their replies come from the journal. A request of an endpoint to wait longer than `max_wait` seconds ends
-    the session. `batches` is None if no calls are sent in batches. `opened` is the monotonic time at which
+    `stop` ends the session with a message for the user. `transport` answers the calls. A request of an
+    endpoint to wait longer than `max_wait` seconds ends the session. `opened` is the monotonic time at which
     the context was created. `thinking` has the models that have shown thoughts, each with the index of its
     endpoint.
     """
@@ -74,9 +75,8 @@ class CallContext:
     routes: Mapping[tuple[Role, str], Route]
     stop: Stop
     on_failure: Callable[[CallFailed], None]
-    replay_only: frozenset[Role] = frozenset()
+    transport: Transport = field(default_factory=Live)
     max_wait: float = math.inf
-    batches: Batches | None = None
     opened: float = field(default_factory=time.monotonic)
     thinking: set[tuple[int, str]] = field(default_factory=set)
 
@@ -130,11 +130,13 @@ def open_context(
     counters: Counters,
     logs: Callable[[], Iterable[Log]],
     suspend: Callable[[], None] | None = None,
+    replies: SubjectReplies | None = None,
 ) -> CallContext:
     """Create the context of a session, on the event loop that its calls run on.
 
     A parameter that an endpoint rejects is recorded in every journal that `logs` returns. Calls are sent in
-    batches only with `suspend`, which is called when the session stops waiting for batches.
+    batches only with `suspend`, which is called when the session stops waiting for batches. With `replies`,
+    the subject is not called.
     """
     from equipoise.models.client import Client
 
@@ -165,9 +167,9 @@ def open_context(
         on_retry=counters.count_retry,
     )
     budget = Budget(counters, stop, calls=settings.max_calls, dollars=settings.max_cost)
-    batches = None
+    transport: Transport = Live()
     if suspend is not None:
-        batches = Batches(
+        transport = Batches(
             settings,
             client,
             budget,
@@ -186,9 +188,8 @@ def open_context(
         routes=routes,
         stop=stop,
         on_failure=fail,
-        batches=batches,
+        transport=transport if replies is None else FromFile(replies, transport),
         max_wait=math.inf if settings.keep_going else settings.max_wait,
-        replay_only=frozenset(["subject"]) if settings.rejudge else frozenset(),
     )
 
 

@@ -17,9 +17,10 @@ from equipoise.models.local import weights
 from equipoise.results import askers, intents
 from equipoise.results.history import History
 from equipoise.results.store import Files
-from equipoise.runner import metadata, rejudge, shards, submissions
+from equipoise.runner import metadata, shards, submissions
 from equipoise.runner.batch_files import Answers
 from equipoise.runner.plan import Plan
+from equipoise.runner.replies import own
 from equipoise.suites.resources import ORIGINAL
 from equipoise.suites.shared_options import DATASET
 
@@ -36,7 +37,7 @@ def check(plan: Plan, names: Sequence[str]) -> None:
 
 
 def _check(plan: Plan, names: Sequence[str]) -> None:
-    for option in ("output", "topics", "rubric", "rejudge", "until"):
+    for option in ("output", "topics", "rubric", "replies", "until"):
         if getattr(plan.settings, option) and len(names) > 1:
             raise UserError(
                 f"--{option}: applies to one suite, but there are {len(names)}; omit it, or name one suite"
@@ -119,13 +120,13 @@ def _refuse_other_defaults(plan: Plan, name: str) -> None:
 
 
 def _prepare_release(plan: Plan, name: str) -> None:
-    """Check rejudging, askers, extra jobs and rules, and load the plan's baseline. Raises UserError."""
+    """Check replies, askers, extra jobs and rules, and load the plan's baseline. Raises UserError."""
     loaded = plan.load(name)
-    if plan.settings.rejudge and not loaded.suite.is_judged:
-        raise UserError(f"--rejudge: {name} asks no evaluator, so nothing can be judged again")
-    if plan.settings.rejudge:
+    if plan.settings.replies and own.is_own(plan.settings.replies):
+        if not loaded.suite.is_judged:
+            raise UserError(f"--replies: {name} asks no evaluator, so nothing can be judged again")
         cues_hash = loaded.askers.hash if loaded.askers else None
-        rejudge.check(plan.settings.rejudge, name, loaded.data_hash, cues_hash)
+        own.check(plan.settings.replies, name, loaded.data_hash, cues_hash)
     suite_release = plan.release(name)
     plan.extra_jobs.prepare(loaded, suite_release.rules)
     _refuse_without_askers(plan, name)

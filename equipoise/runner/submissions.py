@@ -166,8 +166,8 @@ class Submissions:
     def _earlier_cost(self, history: History) -> int:
         """The cost of the calls of earlier sessions, in nano-dollars."""
         settings, totals = self._settings, history.totals
-        # With --rejudge, the subject's calls were copied and not paid for.
-        roles: tuple[Role, ...] = ("evaluator",) if settings.rejudge else ("subject", "evaluator")
+        # With --replies, the subject was not called.
+        roles: tuple[Role, ...] = ("evaluator",) if settings.replies else ("subject", "evaluator")
         costs = [
             totals.cost(role, model, self._base_url(role, model), settings.price, settings.batch_discount)
             for role in roles
