@@ -173,7 +173,9 @@ def _cells(where: str, columns: Sequence[str], cells: Sequence[str]) -> dict[str
             f"--replies: {where}: has {len(cells)} cells, but there are {len(columns)} columns; "
             "a reply with separators or line breaks stands in quotes"
         )
-    return {name: remove_guards(text) for name, text in zip(columns, cells, strict=False) if text}
+    texts = zip(columns, cells, strict=False)
+    # A reply is judged as it is; the sheet to fill in has no guard there.
+    return {name: text if name == "reply" else remove_guards(text) for name, text in texts if text}
 
 
 def _require_columns(where: str, names: Iterable[str]) -> None:
