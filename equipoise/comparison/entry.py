@@ -45,6 +45,7 @@ _METADATA_KEYS = (
     "about",
     "equipoise_version",
     "git_commit",
+    "replies",
 )
 
 

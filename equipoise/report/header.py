@@ -21,6 +21,8 @@ def opening_line(settings: Settings, runs: Mapping[str, int]) -> str:
     fewest, most = min(runs.values()), max(runs.values())
     number = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
     extent = f"{number} run{'' if most == 1 else 's'} per case"
+    if settings.replies:
+        extent = f"replies of {settings.replies.name}"
     if mirror := settings.asker:
         extent += f", and again as asked by either side ({' and '.join(mirror.forms)})"
     next_step = "estimating, no calls are made" if settings.estimate else "reading the questions"
