@@ -201,7 +201,7 @@ def test_what_cannot_be_judged_again_is_named(
 
 def test_the_source_is_named_with_its_check_sum(path: Path) -> None:
     """And with when it was begun, who judged, and by which rubric."""
-    assert own.reference(path) == {
+    rejudged = {
         "results": "m.attribution.json",
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "started": "2026-01-02T03:04:05+00:00",
@@ -209,6 +209,9 @@ def test_the_source_is_named_with_its_check_sum(path: Path) -> None:
         "rubric_version": "7",
         "rubric_hash": "r0",
     }
+    assert own.reference(path) == {"rejudged": rejudged}
+    file = {"name": "answers.csv", "sha256": "f0"}
+    assert own.reference(save(path, replies=file))["replies"] == file
 
 
 def test_results_that_change_are_read_again(path: Path) -> None:
@@ -217,8 +220,9 @@ def test_results_that_change_are_read_again(path: Path) -> None:
     save(path, rubric_version="8")
     os.utime(path, ns=(0, 0))
     after = own.reference(path)
-    assert (before["rubric_version"], after["rubric_version"]) == ("7", "8")
-    assert after["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest() != before["sha256"]
+    assert (before["rejudged"]["rubric_version"], after["rejudged"]["rubric_version"]) == ("7", "8")
+    digests = [item["rejudged"]["sha256"] for item in (before, after)]
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == digests[1] != digests[0]
 
 
 # Answering calls.

@@ -57,5 +57,5 @@ def _model(file: ReplyFile, named: str | None) -> str:
 def reference(path: Path) -> dict[str, JSON]:
     """The metadata of results that say where their replies come from: a file, or earlier results."""
     if own.is_own(path):
-        return {"rejudged": own.reference(path)}
+        return own.reference(path)
     return {"replies": {"name": path.name, "sha256": rows.read(path).sha256}}

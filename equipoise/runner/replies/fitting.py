@@ -200,7 +200,7 @@ def fit(
     and for runs that lack a reply.
     """
     known = _Cases(suite, rubric, cases)
-    problems: list[str] = []
+    problems = dict(file.problems)
     replies: dict[tuple[str, int], dict[str, ReplyRow]] = {}
     for row in _rows_of(file, model, problems):
         try:
@@ -210,9 +210,11 @@ def fit(
             if (other := of_run.setdefault(turn.name, row)) is not row:
                 raise ValueError(f"replies to the same as {other.where}; number repeats in a column 'run'")
         except ValueError as error:
-            problems.append(f"{row.where}: {error}")
-    for (case, run), of_run in replies.items():
-        problems += _missing(known.turns(known.by_id[case]), of_run, case, run)
+            problems[row.where] = str(error)
+    if not problems:
+        # A row that is wrong elsewhere would be missing here.
+        for (case, run), of_run in replies.items():
+            problems |= _missing(known.turns(known.by_id[case]), of_run, case, run)
     refuse(problems)
     by_run = {
         run_id(case, run): _by_message(known.turns(known.by_id[case]), of_run)
@@ -221,12 +223,12 @@ def fit(
     return GivenReplies(file.path.name, by_run)
 
 
-def _rows_of(file: ReplyFile, model: str | None, problems: list[str]) -> Iterator[ReplyRow]:
+def _rows_of(file: ReplyFile, model: str | None, problems: dict[str, str]) -> Iterator[ReplyRow]:
     """The rows of one model."""
     if len(file.models) < 2:
         yield from file.rows
         return
-    problems += [f"{row.where}: names no model, as other rows do" for row in file.rows if not row.model]
+    problems |= {row.where: "names no model, as other rows do" for row in file.rows if not row.model}
     yield from (row for row in file.rows if row.model == model)
 
 
@@ -245,12 +247,14 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
-def _missing(messages: Mapping[str, str], rows: Mapping[str, ReplyRow], case: str, run: int) -> list[str]:
+def _missing(
+    messages: Mapping[str, str], rows: Mapping[str, ReplyRow], case: str, run: int
+) -> dict[str, str]:
     """A problem if a run lacks replies."""
     missing = [name for name in messages if name not in rows]
     first = next(iter(rows.values()))
     what = " and ".join(map(repr, missing))
-    return [f"{first.where}: {case!r}, run {run}, lacks the reply to {what}"] if missing else []
+    return {first.where: f"{case!r}, run {run}, lacks the reply to {what}"} if missing else {}
 
 
 def _by_message(messages: Mapping[str, str], rows: Mapping[str, ReplyRow]) -> dict[str, ReplyRow]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,10 @@ from equipoise.core.files import open_regular, read_bytes, shown
 from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Mirror, Sampling, Settings
 from equipoise.core.types import JSON, Call, Reply
-from equipoise.results import journal, store
+from equipoise.results import journal, lines, store
 from equipoise.results.document import SCHEMA_VERSION
 from equipoise.results.index import Calls
-from equipoise.results.lines import CallLine
+from equipoise.results.lines import CallLine, SessionLine
 from equipoise.results.replay import Replies as Recorded
 
 _NONE = type(None)
@@ -44,6 +44,8 @@ _REQUIRED_TYPES: Mapping[str, tuple[type, ...]] = {
 }
 """The metadata that the earlier results must have, by name, with the types of their values."""
 _HEAD_BYTES = 4096
+_SESSION = b'{"kind":"session"'
+"""The beginning of a line that has planned runs."""
 _SUBJECT_OPTIONS = ("runs", "limit", "language", "model", "asker", "asker_form", "asker_share")
 """The options that determine the subject's calls, in addition to those that begin with `subject_`."""
 
@@ -159,10 +161,12 @@ def _checked_metadata(path: Path) -> dict[str, JSON]:
 
 
 def reference(path: Path) -> dict[str, JSON]:
-    """The metadata of new results that identifies the earlier ones."""
+    """The metadata of new results about the earlier ones, and about the file that these have judged, if any."""
     metadata, digest = _read_metadata(path)
     names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
-    return {"results": path.name, "sha256": digest, **{name: metadata[name] for name in names}}
+    rejudged = {"results": path.name, "sha256": digest, **{name: metadata[name] for name in names}}
+    file = {"replies": metadata["replies"]} if "replies" in metadata else {}
+    return {"rejudged": rejudged, **file}
 
 
 def check(path: Path, suite: str, data_hash: str, cues_hash: str | None = None) -> None:
@@ -197,8 +201,18 @@ class OwnReplies:
         self._replies: Recorded | None = None
 
     def has(self, run: str) -> bool:
-        """Always: a run that the earlier session lacks has a record that says so."""
-        return True
+        """Whether the earlier sessions planned a run; one that they did not come to is an error."""
+        return run in self._planned
+
+    @cached_property
+    def _planned(self) -> set[str]:
+        """The ids of all runs that were planned. Raises UserError."""
+        try:
+            with open_regular(self._path) as file:
+                plans = [lines.decode(line) for line in file if line.startswith(_SESSION)]
+        except OSError as error:
+            raise UserError(f"--replies: {shown(self._path)}: cannot be read ({error.strerror})") from None
+        return {run for line in plans if isinstance(line, SessionLine) for run in line.plan}
 
     def reply(self, run: str, call: Call, digest: str) -> Reply:
         """The next reply to this request of the run. Raises CallFailed."""

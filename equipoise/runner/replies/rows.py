@@ -62,11 +62,12 @@ class ReplyRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyFile:
-    """The rows of a file, and its SHA-256."""
+    """The rows of a file, and its SHA-256. `problems` has what is wrong with other rows, by `file:line`."""
 
     path: Path
     sha256: str
     rows: Sequence[ReplyRow]
+    problems: Mapping[str, str]
 
     @property
     def models(self) -> list[str]:
@@ -75,7 +76,7 @@ class ReplyFile:
 
 
 def read(path: Path) -> ReplyFile:
-    """The replies in a file. Raises UserError naming file and line for everything that is wrong in itself."""
+    """The replies in a file. Raises UserError naming file and line if its rows cannot be told apart."""
     try:
         status = path.stat()
         return _read(path, status.st_mtime_ns, status.st_size)
@@ -89,23 +90,25 @@ def _read(path: Path, modified: int, size: int) -> ReplyFile:
     content = read_bytes(path)
     text = _decoded(path, content)
     lines = _json_lines(path, text) if text.lstrip()[:1] == "{" else _table(path, text)
-    problems, rows = [], []
+    problems: dict[str, str] = {}
+    rows = []
     for where, values in lines:
         try:
             rows.append(_row(where, values))
         except ValueError as error:
-            problems.append(f"{where}: {error}")
-    refuse(problems)
-    if not rows:
+            problems[where] = str(error)
+    if not rows and not problems:
         raise UserError(f"--replies: {shown(path)}: has no reply")
-    return ReplyFile(path=path, sha256=hashlib.sha256(content).hexdigest(), rows=rows)
+    digest = hashlib.sha256(content).hexdigest()
+    return ReplyFile(path=path, sha256=digest, rows=rows, problems=problems)
 
 
-def refuse(problems: Sequence[str]) -> None:
-    """Raise UserError with the first of these problems, if there are any."""
+def refuse(problems: Mapping[str, str]) -> None:
+    """Raise UserError with the first of these problems, which are given by `file:line`, if there are any."""
     if problems:
+        first = sorted(problems, key=lambda where: int(where.rpartition(":")[2]))[:MOST_PROBLEMS]
         more = f"; and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
-        raise UserError(f"--replies: {'; '.join(problems[:MOST_PROBLEMS])}{more}")
+        raise UserError(f"--replies: {'; '.join(f'{where}: {problems[where]}' for where in first)}{more}")
 
 
 def _decoded(path: Path, content: bytes) -> str:
