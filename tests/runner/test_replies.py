@@ -378,6 +378,17 @@ def test_a_sheet_that_is_filled_in_fits(project: Project, subtests: pytest.Subte
             assert all(replies.has(f"{case.id}-run1") for case in judged.cases)
 
 
+def test_the_example_of_the_documentation_fits(project: Project) -> None:
+    """The sheet that the page on replies judges, and the one that it has refused."""
+    samples = ROOT / "docs" / "samples"
+    replies = loaded(project, samples / "answers.csv", "neutrality").replies
+    assert replies is not None
+    assert replies.has("zh-CN-hong_kong-q22_extradition_bill_2019-run1")
+    assert "spoiled.csv:4: the reply is empty" in refusal(
+        loaded, project, samples / "spoiled.csv", "neutrality"
+    )
+
+
 # Sessions.
 
 
