@@ -16,14 +16,15 @@ from equipoise.models import prices
 from equipoise.models.budget import NANO, Budget, usage_of
 from equipoise.models.counters import Counters
 from equipoise.models.parameter_changes import ParameterChange
-from equipoise.models.rate_limit import EndpointQueue, Limiter
+from equipoise.models.rate_limit import Limiter
 from equipoise.models.redact import Secrets
-from equipoise.runner.batches import Batches
+from equipoise.runner.access import Access, Route
+from equipoise.runner.batches.transport import Batches
 from equipoise.runner.replies.transport import FromFile, SubjectReplies
 from equipoise.runner.transport import Live, Transport
 
 if TYPE_CHECKING:
-    from equipoise.models.client import Client
+    pass
 
 
 class Log(Protocol):
@@ -33,47 +34,21 @@ class Log(Protocol):
         """Write one line."""
 
 
-class Stop(Protocol):
-    """Ends the session for a reason. `is_mistake` is as in Counters."""
-
-    def __call__(self, reason: str, *, is_mistake: bool = False) -> None:
-        """Let no further call begin."""
-
-
 EndpointOf = Callable[[Role, str], Endpoint]
 """The endpoint of a model in a role."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
-    """The route to a model in a role: its index and its endpoint's in the counters, its queue and its price.
-
-    `cost` returns the cost of tokens in nano-dollars, `cost_in_batch` their cost in a batch.
-    """
-
-    model_index: int
-    endpoint_index: int
-    queue: EndpointQueue
-    cost: Callable[[Usage], int]
-    cost_in_batch: Callable[[Usage], int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallContext:
+class CallContext(Access):
     """The context of all calls. `on_failure` is called with the error of a call before its slot is released.
 
-    `stop` ends the session with a message for the user. `transport` answers the calls. A request of an
-    endpoint to wait longer than `max_wait` seconds ends the session. `opened` is the monotonic time at which
+    `transport` answers the calls. A request of an endpoint to wait longer than `max_wait` seconds ends the
+    session. `opened` is the monotonic time at which
     the context was created. `thinking` has the models that have shown thoughts, each with the index of its
     endpoint.
     """
 
-    client: Client
     limiter: Limiter
-    counters: Counters
-    budget: Budget
-    routes: Mapping[tuple[Role, str], Route]
-    stop: Stop
     on_failure: Callable[[CallFailed], None]
     transport: Transport = field(default_factory=Live)
     max_wait: float = math.inf
@@ -166,27 +141,21 @@ def open_context(
         on_learned=learn,
         on_retry=counters.count_retry,
     )
-    budget = Budget(counters, stop, calls=settings.max_calls, dollars=settings.max_cost)
-    transport: Transport = Live()
-    if suspend is not None:
-        transport = Batches(
-            settings,
-            client,
-            budget,
-            counters,
-            cost=lambda role, model, usage: routes[role, model].cost_in_batch(usage),
-            model_index=lambda role, model: routes[role, model].model_index,
-            base_url=lambda role, model: base_urls[role, model],
-            stop=stop,
-            suspend=suspend,
-        )
-    return CallContext(
+    access = Access(
         client=client,
-        limiter=limiter,
         counters=counters,
-        budget=budget,
+        budget=Budget(counters, stop, calls=settings.max_calls, dollars=settings.max_cost),
         routes=routes,
         stop=stop,
+    )
+    transport: Transport = Live() if suspend is None else Batches(settings, access, suspend)
+    return CallContext(
+        client=client,
+        counters=counters,
+        budget=access.budget,
+        routes=routes,
+        stop=stop,
+        limiter=limiter,
         on_failure=fail,
         transport=transport if replies is None else FromFile(replies, transport),
         max_wait=math.inf if settings.keep_going else settings.max_wait,
@@ -216,6 +185,7 @@ def _routes(
         (role, model): Route(
             model_index=number,
             endpoint_index=indices[url],
+            base_url=url,
             queue=queues[url],
             cost=partial(_nano_dollars, model, url, settings.price),
             cost_in_batch=partial(_nano_dollars, model, url, settings.price_in_batches),

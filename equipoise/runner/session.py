@@ -16,12 +16,13 @@ from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
 from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
-from equipoise.results import history, intents, store
+from equipoise.results import history, store
 from equipoise.results.history import History
-from equipoise.results.intents import Intents
 from equipoise.results.results import Results
 from equipoise.results.store import Files, Lock
 from equipoise.runner import first_calls, metadata, preflight, resume, saving
+from equipoise.runner.batches import checks, intents
+from equipoise.runner.batches.intents import Intents
 from equipoise.runner.collector import pause_collector
 from equipoise.runner.engine import Engine
 from equipoise.runner.extra_jobs import ExtraJob, ExtraJobs
@@ -81,7 +82,7 @@ class Session:
         """
         names = list(names)
         refuse_proxies(self.settings)
-        preflight.refuse_batch_files(self.settings)
+        checks.refuse_files(self.settings)
         allow_connections(self.settings.concurrency, workers)
         preflight.check(self.plan, names)
         for name in names:
@@ -90,7 +91,7 @@ class Session:
             self._locks.append(store.lock(files))
             self._histories[name] = self._load_history(name, files)
             if not self.settings.fresh:
-                has_unread = preflight.refuse_other_batches(self.settings, self._histories[name], files)
+                has_unread = checks.refuse_others(self.settings, self._histories[name], files)
                 self._has_batches |= has_unread
 
     def _load_history(self, name: str, files: Files) -> History:

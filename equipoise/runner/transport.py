@@ -9,6 +9,9 @@ from typing import Protocol
 from equipoise.core.types import Call, Reply
 from equipoise.results.history import History
 
+WAITING = "waiting for batch"
+"""The reason that is shown for a run that is skipped because its calls wait for a later session."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:

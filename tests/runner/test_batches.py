@@ -21,8 +21,9 @@ from equipoise.core.types import Call, Message, Reply
 from equipoise.models import retry
 from equipoise.models.counters import Counters
 from equipoise.models.rate_limit import Limiter
-from equipoise.results import history, intents
-from equipoise.runner import batches, submissions
+from equipoise.results import history
+from equipoise.runner.batches import intents, submissions
+from equipoise.runner.batches import transport as phases
 from equipoise.runner.context import open_context
 from equipoise.runner.transport import Request
 from loopback import JUDGE, SUBJECT, Answer, error, is_judge
@@ -79,7 +80,7 @@ def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bed]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(submissions, "LOOKUP_SECONDS", 0.05)
     monkeypatch.setattr(submissions, "FIRST_POLL", 0.02)
-    monkeypatch.setattr(batches, "QUIET_SECONDS", 0.02)
+    monkeypatch.setattr(phases, "QUIET_SECONDS", 0.02)
     with retry.testing(first=0.01, longest=0.02), BatchServer() as server:
         yield Bed(tmp_path, server)
 
