@@ -20,8 +20,8 @@ from typing import Any
 import httpcore2
 
 from equipoise.report.page import page
-from equipoise.results import intents
 from equipoise.runner import metadata
+from equipoise.runner.batches import intents
 
 ROUNDS, Drawing = intents.PBKDF2_ROUNDS, page.ProcessPoolExecutor
 """What they are outside of tests."""

@@ -35,13 +35,13 @@ def status(ctx: click.Context, paths: Sequence[Path]) -> None:
     Exits with 8 while any batch is running at the endpoint, or a written file has no answers, else with 0.
     The command that sent a batch fetches its results.
     """
-    from equipoise.runner import ask_batches
+    from equipoise.runner.batches import commands
 
     folders = paths or ([_RESULTS] if _RESULTS.is_dir() else [])
-    files = ask_batches.load_intents(folders)
-    written = [*ask_batches.written_lines(files)]
-    statuses = ask_batches.request(files, "get")
-    print_wrapped([*ask_batches.lines(statuses), *written] or ["no batches wait"])
+    files = commands.load_intents(folders)
+    written = [*commands.written_lines(files)]
+    statuses = commands.request(files, "get")
+    print_wrapped([*commands.lines(statuses), *written] or ["no batches wait"])
     is_over = not written and all(item.is_over for item in statuses)
     ctx.exit(0 if is_over else exit_status.BATCHES_WAITING)
 
@@ -54,10 +54,10 @@ def cancel(paths: Sequence[Path]) -> None:
     The command that sent a batch reads the finished calls. With --batch it sends the rest again as a batch,
     without --batch one call at a time.
     """
-    from equipoise.runner import ask_batches
+    from equipoise.runner.batches import commands
 
-    statuses = ask_batches.request(ask_batches.load_intents(paths), "cancel")
-    print_wrapped(ask_batches.lines(statuses) if statuses else ["no batches wait"])
+    statuses = commands.request(commands.load_intents(paths), "cancel")
+    print_wrapped(commands.lines(statuses) if statuses else ["no batches wait"])
 
 
 @batch.command()
@@ -70,11 +70,11 @@ def settle(path: Path, intent: str, batch_id: str | None, is_none: bool) -> None
 
     A session that cannot find that out stops and prints INTENT.
     """
-    from equipoise.runner import ask_batches
+    from equipoise.runner.batches import commands
 
     if is_none == (batch_id is not None):
         raise UserError("give --batch ID, or --none if there is no batch, or none that can be read")
-    settled = ask_batches.settle(path, intent, batch_id)
+    settled = commands.settle(path, intent, batch_id)
     outcome = f"batch {batch_id}" if batch_id else "none: the same command sends its calls again"
     print_wrapped(
         [f"{len(settled.line.calls):,} calls of {settled.line.role} {settled.line.model}: {outcome}"]

@@ -27,6 +27,8 @@ _EXAMPLE, _EXAMPLE_NAME = SHIPPED / "examples" / "sixth_suite", "attribution"
 _README = Path(__file__).with_name("project.md")
 _RUBRIC = "rubric.toml"
 """The file that --rubric writes."""
+_SHEET = "replies.csv"
+"""The file that --replies writes."""
 _SUITE_PATHS = {
     "suites/{}/": "the suite: its cases, how replies are judged, figures: `equipoise docs adding-a-suite`",
     "topics/{}/": "what is asked; `README.md` there describes the files",
@@ -47,12 +49,40 @@ _SUITE_PATHS = {
     is_flag=True,
     help=f"Only {_RUBRIC}, a rubric to edit: of the suite that `pytest` runs, or of --suite.",
 )
-def init(folder: Path, suite: str | None, new_suite: str | None, rubric: bool) -> None:
+@click.option(
+    "--replies",
+    "replies",
+    metavar="SUITE",
+    shell_complete=completion.complete_suite,
+    help="Only a sheet to fill in with replies, for --replies of a session.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The sheet (default replies.csv in FOLDER).",
+)
+def init(
+    folder: Path,
+    suite: str | None,
+    new_suite: str | None,
+    rubric: bool,
+    replies: str | None,
+    output: Path | None,
+) -> None:
     """Make FOLDER a project of your own: tests, questions and rubrics of all suites, to edit.
 
     With --suite or --new-suite, only the files of that suite, which can be added to an existing project.
-    README.md says what each file is. With --rubric, one file, which needs no project.
+    README.md says what each file is. With --rubric or --replies, one file, which needs no project.
     """
+    if replies is not None:
+        if suite or new_suite or rubric:
+            raise UserError("--replies: writes one sheet; give neither --suite, --new-suite nor --rubric")
+        _write_sheet(output or folder / _SHEET, replies)
+        return
+    if output is not None:
+        raise UserError("--output: names the sheet of --replies SUITE; give that, too, or leave it out")
     if suite and new_suite:
         raise UserError("--suite and --new-suite: give one of them")
     if rubric and new_suite:
@@ -104,6 +134,23 @@ def _write_rubric(folder: Path, suite: str) -> None:
         print_line(
             "about.toml beside the questions names their subject and the two sides: equipoise docs data"
         )
+
+
+def _write_sheet(path: Path, suite: str) -> None:
+    """Write the sheet of a suite's questions, and say what to do with it."""
+    # Imported here: other files need no rubric and no dataset.
+    from equipoise.runner import loading
+    from equipoise.runner.replies import sheet
+    from equipoise.runner.settings import settings_of
+
+    suites.require(suite)
+    if path.exists():
+        raise UserError(f"{path}: is there already; nothing was written")
+    loaded = loading.load(suite, settings_of({}, {}, {}, [suite]), Path.cwd())
+    write_text(path, sheet.text(loaded))
+    print_line(f"{path}: the questions of {suite}; write each answer into the column reply")
+    print_line("leave out rows without an answer; where a model gave none, the column outcome says why")
+    print_line(f"judge them:  equipoise run {suite} --replies {path} --model NAME")
 
 
 def _refuse_name(name: str) -> None:

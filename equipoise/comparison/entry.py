@@ -101,7 +101,7 @@ def entry(side: Results, index: int = 0) -> Entry:
         digest=side.digest,
         suite=side.suite,
         kind=kind(side),
-        metadata=cast("Metadata", {name: side.metadata.get(name) for name in _METADATA_KEYS}),
+        metadata=_metadata(side),
         settings=settings,
         key=_digest([kind(side), metric and [metric.name, metric.unit], shared]),
         metric=metric,
@@ -132,6 +132,13 @@ def _headline(side: Results, metric: Metric | None) -> Figure:
         return NO_FIGURE
     figures = side.summary.get("metrics", {})
     return figures.get(metric.name) or figure(metric, side.cells, side.suite.clusters)
+
+
+def _metadata(side: Results) -> Metadata:
+    metadata: dict[str, JSON] = {name: side.metadata.get(name) for name in _METADATA_KEYS}
+    if "replies" in side.metadata:
+        metadata["replies"] = side.metadata["replies"]
+    return cast("Metadata", metadata)
 
 
 def _settings(side: Results) -> dict[str, JSON]:

@@ -316,7 +316,13 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option("--report", "write this session's results as one HTML page", parse=parse_path, metavar="PAGE"),
         Option("--fresh", "archive earlier results and ask everything again", switch=True, default=False),
-        Option("--rejudge", "judge the replies of these results again", parse=parse_path, metavar="FILE"),
+        Option(
+            "--replies",
+            "judge replies that exist already: CSV, JSON Lines, or earlier results; no subject is called",
+            alias="--rejudge",
+            parse=parse_path,
+            metavar="FILE",
+        ),
     ),
     "Comparing and gating": (
         Option(

@@ -17,7 +17,7 @@ NO_KEY = "none"
 
 
 FILE = "file"
-"""Stands for the URL of an endpoint where calls were written to files, and answered from files."""
+"""Stands for the URL of an endpoint where calls were answered from files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ class Settings:
     gate_inconclusive: Inconclusive | None
     allow_mismatch: bool
     until: Until | None
-    rejudge: Path | None
+    replies: Path | None
     audit: Literal["quick", "full"] | None
     config: Path | None = field(default=None, compare=False)
     options_set: frozenset[str] = field(default_factory=frozenset, compare=False)
@@ -171,8 +171,8 @@ class Settings:
 
     @property
     def asked_models(self) -> tuple[str, ...]:
-        """The models that this session calls: with `--rejudge` the panels alone."""
-        return self.models[1:] if self.rejudge else self.models
+        """The models that this session calls: with `--replies` the panels alone."""
+        return self.models[1:] if self.replies else self.models
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -198,8 +198,9 @@ class Settings:
 
     @property
     def file_roles(self) -> tuple[Role, ...]:
-        """The roles whose calls are written to files, and answered from files."""
-        return self.batch if self.batch_write or self.batch_read else ()
+        """The roles whose calls are answered from files."""
+        batched = self.batch if self.batch_write or self.batch_read else ()
+        return tuple(dict.fromkeys((*batched, "subject"))) if self.replies else batched
 
     def sampling(self, role: Role) -> Sampling:
         """The generation parameters of this role."""

@@ -21,6 +21,8 @@ def opening_line(settings: Settings, runs: Mapping[str, int]) -> str:
     fewest, most = min(runs.values()), max(runs.values())
     number = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
     extent = f"{number} run{'' if most == 1 else 's'} per case"
+    if settings.replies:
+        extent = f"replies of {settings.replies.name}"
     if mirror := settings.asker:
         extent += f", and again as asked by either side ({' and '.join(mirror.forms)})"
     next_step = "estimating, no calls are made" if settings.estimate else "reading the questions"
@@ -83,7 +85,7 @@ def _describe_release_options(settings: Settings) -> list[str]:
         "gate": " ".join(dict.fromkeys(rule.file or rule.text for rule in settings.gate)),
         "until": settings.until and settings.until.text,
         "audit": settings.audit,
-        "rejudge": settings.rejudge and shown(settings.rejudge),
+        "replies": settings.replies and shown(settings.replies),
     }
     assignments = [f"{name}={value}" for name, value in options.items() if value]
     return ["release: " + " ".join(assignments)] if assignments else []
@@ -130,7 +132,7 @@ def warnings(settings: Settings) -> list[str]:
 
 def key_warnings(settings: Settings) -> list[str]:
     """A warning per key that is too short to be masked everywhere, with its source."""
-    roles: list[Role] = ["evaluator"] if settings.rejudge else ["subject", "evaluator"]
+    roles: list[Role] = ["evaluator"] if settings.replies else ["subject", "evaluator"]
     endpoints = [settings.endpoint(role) for role in roles if not all(map(is_local, _models(settings, role)))]
     return list(
         dict.fromkeys(

@@ -43,7 +43,11 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     summary = {"outcomes": count_outcomes(run_rows), **suite.summary(run_rows, scale)}
     indices = {row.question.key: row.question.index for row in run_rows}
     errors = [_error_json(suite.question(record.case), record, indices) for record in unscored]
-    if sentences := [*cautions.of_thoughts(plain.totals), *suite.cautions(run_rows, metadata)]:
+    if sentences := [
+        *cautions.of_given_replies(metadata),
+        *cautions.of_thoughts(plain.totals),
+        *suite.cautions(run_rows, metadata),
+    ]:
         metadata["cautions"] = sentences
     statistics = {} if is_running else _statistics(suite, scale, history, run_rows, records)
     results = Results(

@@ -23,6 +23,16 @@ def of_thoughts(totals: Totals) -> Iterator[str]:
         )
 
 
+def of_given_replies(metadata: Metadata) -> Iterator[str]:
+    """How many of the suite's runs the file of --replies has replies for."""
+    if (replies := metadata.get("replies")) is not None:
+        runs, left_out = metadata["runs_expected"], metadata["selection"]["deselected"]
+        yield (
+            f"the replies are those in {replies['name']}: {runs:,} of {runs + left_out:,} runs; "
+            "how they were made is not known"
+        )
+
+
 def _runs_have(count: int) -> str:
     return "run has" if count == 1 else "runs have"
 

@@ -70,6 +70,13 @@ class Rejudged(TypedDict):
     rubric_hash: str
 
 
+class RepliesFile(TypedDict):
+    """The file of `--replies`, in which the replies were before the session."""
+
+    name: str
+    sha256: str
+
+
 class AskerSettings(TypedDict):
     """The settings of `--asker`."""
 
@@ -264,6 +271,9 @@ class Metadata(TypedDict):
     until: NotRequired[Annotated[str, Meta(description="--until, where it was given")]]
     rejudged: NotRequired[
         Annotated[Rejudged, Meta(description="The earlier results whose replies were judged again")]
+    ]
+    replies: NotRequired[
+        Annotated[RepliesFile, Meta(description="--replies: the file with the replies that were judged")]
     ]
     asker: NotRequired[
         Annotated[AskerSettings, Meta(description="--asker and what goes with it, where it was given")]

@@ -245,11 +245,19 @@ class Journal:
             return False
 
     def append_call(
-        self, run: str, call: Call, digest: str, reply: Reply, batch: str | None = None
+        self,
+        run: str,
+        call: Call,
+        digest: str,
+        reply: Reply,
+        batch: str | None = None,
+        *,
+        is_given: bool = False,
     ) -> Exchange:
         """Append a call, which has to be masked, with its reply. Returns the exchange as it was written.
 
-        `digest` is the call's `request_hash`; `batch` is its custom id if it was part of a batch.
+        `digest` is the call's `request_hash`; `batch` is its custom id if it was part of a batch. `is_given`
+        says that the reply is from the file of --replies.
         """
         self._call_count += 1
         masked = self.secrets.masked_reply(reply)
@@ -266,6 +274,7 @@ class Journal:
             messages=call.messages,
             reply=masked.to_json(),
             **({} if batch is None else {"batch": batch}),
+            **({"given": True} if is_given else {}),
         )
         return exchange
 

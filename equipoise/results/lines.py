@@ -69,7 +69,8 @@ class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
 class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
     """A call of a run and its reply; `request` is the hash of the request.
 
-    `batch` is its custom id if it was part of a batch.
+    `batch` is its custom id if it was part of a batch. `given` says that no model was called: the reply
+    was in the file of `--replies`.
     """
 
     session: str
@@ -82,6 +83,7 @@ class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
     messages: tuple[Message, ...]
     reply: Reply
     batch: str | None = None
+    given: bool = False
 
     @property
     def exchange(self) -> Exchange:

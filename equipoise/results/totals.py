@@ -16,6 +16,8 @@ from equipoise.models.budget import usage_of
 from equipoise.results import journal
 from equipoise.results.lines import AnchorLine, CallLine, FailedLine, RecordLine, SessionLine
 
+_NO_SESSION = ""
+"""Stands for the session of a call that no session has made."""
 ReportedModel = tuple[str, str, str | None, str | None, str | None]
 """Role and model of a call, and the model, fingerprint and provider that its endpoint reported."""
 
@@ -61,14 +63,17 @@ class Totals:
     def add(self, line: CallLine) -> None:
         """Add a call."""
         reply, role, model = line.reply, line.role, line.model
-        self.calls[line.session] += 1
+        self.calls[_NO_SESSION if line.given else line.session] += 1
         self.retries += reply.retries
         self.repeats += reply.repeats
-        _add_tokens(self.tokens[role, model], line)
+        # Tokens of a given reply are not estimated: its prompt was another one.
+        is_counted = reply.is_metered or not line.given
+        if is_counted:
+            _add_tokens(self.tokens[role, model], line)
         if line.batch is not None:
             self.batched += 1
             _add_tokens(self.batched_tokens[role, model], line)
-        self.estimated[role] += not reply.is_metered
+        self.estimated[role] += is_counted and not reply.is_metered
         if role == "subject":
             self._add_tags(line)
         self.call_count += 1
@@ -178,6 +183,6 @@ def iter_usage(
             is_of_suite = line.suite == suite and line.format == journal.FORMAT
         elif is_of_suite and isinstance(line, ended_by):
             ended.add(line.run)
-        elif is_of_suite and isinstance(line, CallLine):
+        elif is_of_suite and isinstance(line, CallLine) and not line.given:
             calls.append(CallUsage(line.role, line.model, line.run, _usage_of_line(line), line.reply.latency))
     return (call for call in calls if call.run in ended)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from datetime import datetime, timedelta
+from functools import partial
 from types import TracebackType
 
 from equipoise.core.errors import CallFailed
@@ -22,6 +22,7 @@ from equipoise.results import journal
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.runner.context import CallContext, Log
+from equipoise.runner.transport import Answered, Request
 
 LONGEST_PAUSE = 3600.0
 """The longest pause of an endpoint in seconds; longer ones that it requests are shortened."""
@@ -244,14 +245,14 @@ class RunCalls:
         masked = self._log.secrets.masked_call(call)
         digest = journal.request_hash(masked)
         exchange = self._history.take(self._run, call.role, digest)
-        is_replayed = exchange is not None
         if exchange is None:
-            sent = self._context.with_room(call)
-            batched = await self._ask_in_batch(sent, digest)
-            reply, custom_id = batched or (await self._send(sent), None)
-            exchange = self._log.append_call(self._run, masked, digest, reply, custom_id)
+            answer = await self._ask(self._context.with_room(call), digest)
+            reply, is_replayed = answer.reply, answer.is_given
+            exchange = self._log.append_call(
+                self._run, masked, digest, reply, answer.batch, is_given=answer.is_given
+            )
         else:
-            reply = exchange.reply
+            reply, is_replayed = exchange.reply, True
         self._context.observe(call, reply)
         self.exchanges.append(exchange)
         self._context.count(
@@ -259,28 +260,23 @@ class RunCalls:
         )
         return reply
 
-    async def _ask_in_batch(self, call: Call, digest: str) -> tuple[Reply, str] | None:
-        """The reply from a batch, and its custom_id; None if the call is to be sent by itself."""
-        batches = self._context.batches
-        if batches is None or call.role in self._context.replay_only:
-            return None
-        return await batches.ask(self._run, call, digest, self._history)
+    async def _ask(self, call: Call, digest: str) -> Answered:
+        """The answer of the session's transport."""
+        return await self._context.transport.answer(
+            Request(
+                run=self._run,
+                call=call,
+                digest=digest,
+                history=self._history,
+                send=partial(self._send, call),
+            )
+        )
 
     async def _send(self, call: Call) -> Reply:
-        """The reply to a call that is sent by itself."""
-        batches = self._context.batches
-        with nullcontext() if batches is None else batches.single_call():
-            return await self._send_in_slot(call)
-
-    async def _send_in_slot(self, call: Call) -> Reply:
         """The reply to a call. Journals a failure, unless the endpoint only lacks an optional feature."""
         slot = CallSlot(self._context, call, self._priority, self.deadline, self._log)
         self.deadline.resume()
         try:
-            if call.role in self._context.replay_only:
-                raise CallFailed(
-                    "the journal has no reply of the subject to this request, and --rejudge never calls it"
-                )
             return await self._context.client.complete(call, slot)
         except CallFailed as failure:
             if failure.is_declined:

@@ -16,12 +16,15 @@ from equipoise.models import prices
 from equipoise.models.budget import NANO, Budget, usage_of
 from equipoise.models.counters import Counters
 from equipoise.models.parameter_changes import ParameterChange
-from equipoise.models.rate_limit import EndpointQueue, Limiter
+from equipoise.models.rate_limit import Limiter
 from equipoise.models.redact import Secrets
-from equipoise.runner.batches import Batches
+from equipoise.runner.access import Access, Route
+from equipoise.runner.batches.transport import Batches
+from equipoise.runner.replies.transport import FromFile, SubjectReplies
+from equipoise.runner.transport import Live, Transport
 
 if TYPE_CHECKING:
-    from equipoise.models.client import Client
+    pass
 
 
 class Log(Protocol):
@@ -31,52 +34,24 @@ class Log(Protocol):
         """Write one line."""
 
 
-class Stop(Protocol):
-    """Ends the session for a reason. `is_mistake` is as in Counters."""
-
-    def __call__(self, reason: str, *, is_mistake: bool = False) -> None:
-        """Let no further call begin."""
-
-
 EndpointOf = Callable[[Role, str], Endpoint]
 """The endpoint of a model in a role."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
-    """The route to a model in a role: its index and its endpoint's in the counters, its queue and its price.
-
-    `cost` returns the cost of tokens in nano-dollars, `cost_in_batch` their cost in a batch.
-    """
-
-    model_index: int
-    endpoint_index: int
-    queue: EndpointQueue
-    cost: Callable[[Usage], int]
-    cost_in_batch: Callable[[Usage], int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallContext:
+class CallContext(Access):
     """The context of all calls. `on_failure` is called with the error of a call before its slot is released.
 
-    `stop` ends the session with a message for the user. Models in a `replay_only` role are never called:
-    their replies come from the journal. A request of an endpoint to wait longer than `max_wait` seconds ends
-    the session. `batches` is None if no calls are sent in batches. `opened` is the monotonic time at which
+    `transport` answers the calls. A request of an endpoint to wait longer than `max_wait` seconds ends the
+    session. `opened` is the monotonic time at which
     the context was created. `thinking` has the models that have shown thoughts, each with the index of its
     endpoint.
     """
 
-    client: Client
     limiter: Limiter
-    counters: Counters
-    budget: Budget
-    routes: Mapping[tuple[Role, str], Route]
-    stop: Stop
     on_failure: Callable[[CallFailed], None]
-    replay_only: frozenset[Role] = frozenset()
+    transport: Transport = field(default_factory=Live)
     max_wait: float = math.inf
-    batches: Batches | None = None
     opened: float = field(default_factory=time.monotonic)
     thinking: set[tuple[int, str]] = field(default_factory=set)
 
@@ -130,11 +105,13 @@ def open_context(
     counters: Counters,
     logs: Callable[[], Iterable[Log]],
     suspend: Callable[[], None] | None = None,
+    replies: SubjectReplies | None = None,
 ) -> CallContext:
     """Create the context of a session, on the event loop that its calls run on.
 
     A parameter that an endpoint rejects is recorded in every journal that `logs` returns. Calls are sent in
-    batches only with `suspend`, which is called when the session stops waiting for batches.
+    batches only with `suspend`, which is called when the session stops waiting for batches. With `replies`,
+    the subject is not called.
     """
     from equipoise.models.client import Client
 
@@ -164,31 +141,24 @@ def open_context(
         on_learned=learn,
         on_retry=counters.count_retry,
     )
-    budget = Budget(counters, stop, calls=settings.max_calls, dollars=settings.max_cost)
-    batches = None
-    if suspend is not None:
-        batches = Batches(
-            settings,
-            client,
-            budget,
-            counters,
-            cost=lambda role, model, usage: routes[role, model].cost_in_batch(usage),
-            model_index=lambda role, model: routes[role, model].model_index,
-            base_url=lambda role, model: base_urls[role, model],
-            stop=stop,
-            suspend=suspend,
-        )
-    return CallContext(
+    access = Access(
         client=client,
-        limiter=limiter,
         counters=counters,
-        budget=budget,
+        budget=Budget(counters, stop, calls=settings.max_calls, dollars=settings.max_cost),
         routes=routes,
         stop=stop,
+    )
+    transport: Transport = Live() if suspend is None else Batches(settings, access, suspend)
+    return CallContext(
+        client=client,
+        counters=counters,
+        budget=access.budget,
+        routes=routes,
+        stop=stop,
+        limiter=limiter,
         on_failure=fail,
-        batches=batches,
+        transport=transport if replies is None else FromFile(replies, transport),
         max_wait=math.inf if settings.keep_going else settings.max_wait,
-        replay_only=frozenset(["subject"]) if settings.rejudge else frozenset(),
     )
 
 
@@ -215,6 +185,7 @@ def _routes(
         (role, model): Route(
             model_index=number,
             endpoint_index=indices[url],
+            base_url=url,
             queue=queues[url],
             cost=partial(_nano_dollars, model, url, settings.price),
             cost_in_batch=partial(_nano_dollars, model, url, settings.price_in_batches),

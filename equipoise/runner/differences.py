@@ -8,7 +8,7 @@ from equipoise.core.types import JSON
 
 Digests = Mapping[str, str]
 """The digests of the files of a session's questions, by name; empty if unknown."""
-_FLAGS = {"subject_model": "--model", "evaluator_models": "--evaluator-model", "rejudged": "--rejudge"}
+_FLAGS = {"subject_model": "--model", "evaluator_models": "--evaluator-model", "rejudged": "--replies"}
 """The options of settings that have another name."""
 _QUESTIONS, _ABOUT, _RUBRIC = "--topics: the questions", "--topics: about.toml", "--rubric: its text"
 _CONTENTS = {"data_hash": _QUESTIONS, "about": _ABOUT, "rubric_hash": _RUBRIC}

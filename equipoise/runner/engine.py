@@ -29,15 +29,16 @@ from equipoise.results.journal import Journal
 from equipoise.results.kinds import RecordCheck
 from equipoise.runner import evaluate, first_calls
 from equipoise.runner.awake_loop import AwakeLoop
-from equipoise.runner.batches import Batches
 from equipoise.runner.calls import Deadline, RunCalls
 from equipoise.runner.context import CallContext, open_context
 from equipoise.runner.evaluate import run_case
 from equipoise.runner.extra_jobs import ExtraJob, scatter
 from equipoise.runner.first_calls import FirstCalls
 from equipoise.runner.loading import LoadedSuite
+from equipoise.runner.replies.transport import SubjectReplies
 from equipoise.runner.run_queue import PendingRun, RunId, RunQueue
 from equipoise.runner.signals import Interruptions
+from equipoise.runner.transport import Transport
 from equipoise.runner.trial import Trial
 
 T = TypeVar("T")
@@ -62,7 +63,8 @@ class Engine:
     `endpoint` returns the endpoint of a model in a role. `counters` also say when the session has to stop.
     `load` returns a suite and the history of its journal, by the suite's name. `idle` is called repeatedly
     while a test waits for its run. `has_batches` allows batches: a run whose calls are in a batch that still
-    runs at the end of the session ends with BatchWaiting.
+    runs at the end of the session ends with BatchWaiting. With `replies`, which returns them, the subject is
+    not called.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Engine:
         load: Callable[[str], tuple[LoadedSuite, History]] | None = None,
         idle: Callable[[], None] = lambda: None,
         has_batches: bool = False,
+        replies: Callable[[], SubjectReplies] | None = None,
     ) -> None:
         self.settings = settings
         self._endpoint = endpoint
@@ -83,6 +86,7 @@ class Engine:
         self._is_closing = False
         self._limiter = Limiter(settings.concurrency, self._is_stopping)
         self._has_batches = has_batches
+        self._replies = replies
         self._queue = RunQueue(
             self._run,
             # A phase of batches has the calls of all runs.
@@ -113,15 +117,15 @@ class Engine:
     @property
     def is_suspended(self) -> bool:
         """Whether all runs that have not ended wait for batches."""
-        return self._batches is not None and self._batches.is_suspended
+        return self._transport is not None and self._transport.is_suspended
 
     def batch_messages(self) -> list[str]:
         """A message for each endpoint with unread batches, and for each file of batches."""
-        return [] if self._batches is None else self._batches.waiting_messages()
+        return [] if self._transport is None else self._transport.messages()
 
     @property
-    def _batches(self) -> Batches | None:
-        return None if self._call_context is None else self._call_context.batches
+    def _transport(self) -> Transport | None:
+        return None if self._call_context is None else self._call_context.transport
 
     def warm_up(self) -> None:
         """Start the thread, which imports the client in the background."""
@@ -208,9 +212,8 @@ class Engine:
         if self._call_context is None:
             # Not earlier: the addresses of the built-in servers are known once they are ready.
             self._call_context = asyncio.run_coroutine_threadsafe(self._open_context(), self._loop).result()
-            if self._batches is not None:
-                for history in self._journals:
-                    self._batches.open(history)
+            for history in self._journals:
+                self._context.transport.open(history)
             self._loop.call_soon_threadsafe(self._watch_journals)
 
     def record(self, run: Run) -> Record:
@@ -306,6 +309,7 @@ class Engine:
             # Before a journal is open, the first calls keep what it will say.
             logs=lambda: [*self._journals.values()] or [self._first_calls],
             suspend=self._queue.suspend if self._has_batches else None,
+            replies=self._replies() if self._replies else None,
         )
 
     def _watch_journals(self) -> None:
@@ -325,15 +329,15 @@ class Engine:
             self._open(self._history(suite))
 
     def _open(self, history: History) -> None:
-        """Open the journal of a history, and its batches."""
+        """Open the journal of a history, and the transport for it."""
         if history not in self._journals:
             secrets = Secrets(self.settings.secrets)
             self._journals[history] = Journal(
                 history.path, history.session, secrets, on_line=history.add, on_move=history.move
             )
             self._first_calls.write(self._journals[history])
-            if self._batches is not None:
-                self._batches.open(history)
+            if self._transport is not None:
+                self._transport.open(history)
 
     @property
     def _context(self) -> CallContext:
@@ -396,21 +400,20 @@ class Engine:
 
     @property
     def _is_busy(self) -> bool:
-        """Whether calls are in flight, or a batch is being sent."""
-        return self._queue.is_busy or (self._batches is not None and self._batches.is_sending)
+        """Whether calls are in flight, or the transport sends others."""
+        return self._queue.is_busy or (self._transport is not None and self._transport.is_sending)
 
     def _refuse_waiting(self) -> None:
         """Begin no further calls and runs."""
         self._limiter.stop()
-        if self._batches is not None:
-            self._batches.stop()
+        if self._transport is not None:
+            self._transport.stop()
         self._queue.stop()
 
     async def _cancel_all(self) -> None:
-        """Cancel the runs in progress, and close the batches and the client."""
+        """Cancel the runs in progress, and close the transport and the client."""
         self._refuse_waiting()
         await self._queue.cancel()
         if self._call_context is not None:
-            if self._batches is not None:
-                await self._batches.close()
+            await self._call_context.transport.close()
             await self._call_context.client.close()

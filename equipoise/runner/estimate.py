@@ -148,7 +148,7 @@ def expected_uses(
 
     `runs` are the foreseen calls of each run, `known` the samples of earlier sessions.
     """
-    # Index 0 is the subject, which --rejudge does not call: then the first index is 1.
+    # Index 0 is the subject, which --replies does not call: then the first index is 1.
     first = len(settings.models) - len(settings.asked_models)
     expected = {
         number: expected_use(role_of(number), model, runs, known, token_limits(settings))

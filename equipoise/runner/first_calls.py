@@ -55,7 +55,7 @@ def calls(loaded: LoadedSuite, history: History, runs: Sequence[str]) -> list[Ca
     """
     settings = loaded.settings
     models: list[tuple[Role, Sequence[str]]] = []
-    if not settings.rejudge:
+    if not settings.replies:
         models.append(("subject", [settings.model or ""]))
     if loaded.suite.is_judged:
         models.append(("evaluator", settings.evaluator_models))

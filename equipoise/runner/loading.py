@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise import suites
@@ -14,6 +14,8 @@ from equipoise.core.types import Case
 from equipoise.judge.rubric import About, Rubric, VerdictRubric
 from equipoise.results import store
 from equipoise.results.store import Files
+from equipoise.runner.replies import fitting, own, rows
+from equipoise.runner.replies.transport import SubjectReplies
 from equipoise.suites import AnySuite, selection
 from equipoise.suites.askers import Askers
 from equipoise.suites.resources import dataset_folder
@@ -26,7 +28,8 @@ class LoadedSuite:
     """One suite of a session, with the settings that apply to it.
 
     `topics` is the folder or file of its questions, `dataset` the name of the dataset, None without one.
-    `files` are the paths of its results and journal. `askers` are None without --asker.
+    `files` are the paths of its results and journal. `askers` are None without --asker, and
+    `replies` without --replies.
     """
 
     suite: AnySuite
@@ -37,6 +40,7 @@ class LoadedSuite:
     cases: Sequence[Case]
     files: Files
     askers: Askers | None = None
+    replies: SubjectReplies | None = None
 
     @property
     def repeats(self) -> int:
@@ -97,14 +101,16 @@ def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
         options=settings.suite_options,
     )
     cases = suite.cases(case_selection)
+    rubric = suite.rubric(_rubric_path(suite, settings, dataset, topics, root))
     return LoadedSuite(
         suite=suite,
         settings=settings,
-        rubric=suite.rubric(_rubric_path(suite, settings, dataset, topics, root)),
+        rubric=rubric,
         topics=topics,
         dataset=dataset,
         cases=cases,
         askers=_load_askers(suite, case_selection, cases) if settings.asker else None,
+        replies=_load_replies(suite, rubric, case_selection, settings) if settings.replies else None,
         files=store.files(root / "results", settings.output, settings.model or "", name, settings.shard),
     )
 
@@ -134,6 +140,24 @@ def _refuse_earlier_name(path: Path, root: Path) -> None:
     """Raise UserError if the path is missing because it still has an earlier name of the suite."""
     if not path.exists():
         suites.require_consistent_names(root, with_data=True)
+
+
+def _load_replies(
+    suite: AnySuite, rubric: Rubric, selection: Selection, settings: Settings
+) -> SubjectReplies:
+    """The replies of the file of --replies. Raises UserError for rows that fit no case."""
+    path = settings.replies
+    assert path is not None
+    if own.is_own(path):
+        return own.OwnReplies(path)
+    return fitting.fit(
+        rows.read(path),
+        suite,
+        rubric,
+        suite.cases(replace(selection, languages=())),
+        repeats=settings.runs or suite.defaults.get("runs", 1),
+        model=settings.model,
+    )
 
 
 def _load_askers(suite: AnySuite, case_selection: Selection, cases: Sequence[Case]) -> Askers:

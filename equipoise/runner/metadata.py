@@ -9,13 +9,13 @@ from typing import cast
 from equipoise.core.options import Option
 from equipoise.core.rules import Until
 from equipoise.core.session_options import OPTIONS
-from equipoise.core.settings import Settings, is_local, public_url
+from equipoise.core.settings import FILE, Settings, is_local, public_url
 from equipoise.core.types import JSON, Role
 from equipoise.results.document import Metadata
 from equipoise.results.provenance import versions
-from equipoise.runner import rejudge
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.plan import Plan
+from equipoise.runner.replies import adopting
 from equipoise.suites import AnySuite
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.shared_options import DATASET, SEED
@@ -45,7 +45,7 @@ def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
         **{option.name: _to_json(option, settings) for option in loaded.suite.options if option != DATASET},
         **({"dataset": loaded.dataset} if loaded.dataset else {}),
         **({"until": _recorded_until(plan, name, settings.until)} if settings.until else {}),
-        **({"rejudged": rejudge.reference(settings.rejudge)} if settings.rejudge else {}),
+        **(adopting.reference(settings.replies) if settings.replies else {}),
         **({"asker": cues} if (cues := asker(loaded)) else {}),
     }
 
@@ -108,7 +108,9 @@ def _to_json(option: Option, settings: Settings) -> JSON:
 
 
 def _endpoint_name(settings: Settings, role: Role) -> str:
-    """The URL of the role's endpoint, without credentials, or the built-in server."""
+    """The URL of the role's endpoint, without credentials, the built-in server, or FILE with --replies."""
+    if role == "subject" and settings.replies:
+        return FILE
     models = settings.models[:1] if role == "subject" else settings.evaluator_models
     return "built-in server" if all(map(is_local, models)) else public_url(settings.endpoint(role).base_url)
 

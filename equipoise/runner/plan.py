@@ -103,6 +103,16 @@ class Plan:
         )
 
     def _runs_of_all_shards(self, name: str) -> list[Run]:
+        runs = self._all_runs(name)
+        replies = self.load(name).replies
+        return runs if replies is None else [run for run in runs if replies.has(run.id)]
+
+    def total(self, name: str) -> int:
+        """The number of runs of a suite, with those that --replies has no reply to."""
+        replies = self.load(name).replies
+        return len(self.runs(name)) if replies is None else len(self._all_runs(name))
+
+    def _all_runs(self, name: str) -> list[Run]:
         loaded, cues = self.load(name), self.cues(name)
         cases = round_robin(loaded.cases)
 

@@ -10,16 +10,14 @@ from equipoise.comparison.gate import refusals
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.session_options import OPTIONS
-from equipoise.core.settings import Settings, is_local
+from equipoise.core.settings import is_local
 from equipoise.core.types import has_asker
 from equipoise.models import prices
 from equipoise.models.local import weights
-from equipoise.results import askers, intents
-from equipoise.results.history import History
-from equipoise.results.store import Files
-from equipoise.runner import metadata, rejudge, shards, submissions
-from equipoise.runner.batch_files import Answers
+from equipoise.results import askers
+from equipoise.runner import metadata, shards
 from equipoise.runner.plan import Plan
+from equipoise.runner.replies import own
 from equipoise.suites.resources import ORIGINAL
 from equipoise.suites.shared_options import DATASET
 
@@ -36,7 +34,7 @@ def check(plan: Plan, names: Sequence[str]) -> None:
 
 
 def _check(plan: Plan, names: Sequence[str]) -> None:
-    for option in ("output", "topics", "rubric", "rejudge", "until"):
+    for option in ("output", "topics", "rubric", "replies", "until"):
         if getattr(plan.settings, option) and len(names) > 1:
             raise UserError(
                 f"--{option}: applies to one suite, but there are {len(names)}; omit it, or name one suite"
@@ -119,13 +117,13 @@ def _refuse_other_defaults(plan: Plan, name: str) -> None:
 
 
 def _prepare_release(plan: Plan, name: str) -> None:
-    """Check rejudging, askers, extra jobs and rules, and load the plan's baseline. Raises UserError."""
+    """Check replies, askers, extra jobs and rules, and load the plan's baseline. Raises UserError."""
     loaded = plan.load(name)
-    if plan.settings.rejudge and not loaded.suite.is_judged:
-        raise UserError(f"--rejudge: {name} asks no evaluator, so nothing can be judged again")
-    if plan.settings.rejudge:
+    if plan.settings.replies and own.is_own(plan.settings.replies):
+        if not loaded.suite.is_judged:
+            raise UserError(f"--replies: {name} asks no evaluator, so nothing can be judged again")
         cues_hash = loaded.askers.hash if loaded.askers else None
-        rejudge.check(plan.settings.rejudge, name, loaded.data_hash, cues_hash)
+        own.check(plan.settings.replies, name, loaded.data_hash, cues_hash)
     suite_release = plan.release(name)
     plan.extra_jobs.prepare(loaded, suite_release.rules)
     _refuse_without_askers(plan, name)
@@ -176,33 +174,3 @@ def refuse_askers_alone(name: str, runs: Iterable[str]) -> None:
             f"--asker: {name}: only runs with an asker cue are selected, and no earlier session has "
             "a plain run to compare them with; select plain runs, too"
         )
-
-
-def refuse_batch_files(settings: Settings) -> None:
-    """Raise UserError if the files of --batch-write or --batch-read cannot be used."""
-    if not settings.batch and (settings.batch_write or settings.batch_read):
-        raise UserError("--batch-write and --batch-read: are for calls in batches; add --batch")
-    # Reads the files, and raises UserError for invalid ones.
-    Answers(settings.batch_read)
-    if settings.batch_write and not settings.batch_write.parent.is_dir():
-        raise UserError(f"--batch-write: {shown(settings.batch_write.parent)}: there is no such folder")
-
-
-def refuse_other_batches(settings: Settings, history: History, files: Files) -> bool:
-    """Raise UserError for unread batches that this session cannot read. Returns whether there are any."""
-    waiting = intents.load(files.batches).waiting
-    if waiting and (settings.batch_write or settings.batch_read):
-        raise UserError(
-            f"{shown(files.results)}: batches wait at {waiting[0].line.endpoint}: fetch or cancel them "
-            "first, without files of batches"
-        )
-    by_credential = {(intent.line.role, intent.line.credential): intent for intent in waiting}
-    for (role, _), intent in by_credential.items():
-        if not intents.was_submitted_by(intent, submissions.credential(settings, role)):
-            calls = sum(call not in history.batched for item in waiting for call in item.line.calls)
-            raise UserError(
-                f"{shown(files.results)}: {calls:,} calls wait in batches at {intent.line.endpoint} that "
-                f"were submitted with another key than that of the {role} "
-                f"({settings.endpoint(role).key_source or 'none'}); give the same key"
-            )
-    return bool(waiting)

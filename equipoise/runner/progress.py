@@ -23,10 +23,10 @@ from equipoise.report.outcomes import ReportedCase
 from equipoise.report.status_line import Output, open_line
 from equipoise.results.document import GateVerdict
 from equipoise.results.results import Results
-from equipoise.runner.batches import WAITING
 from equipoise.runner.resume import ALREADY_COMPLETE
 from equipoise.runner.session import Session
 from equipoise.runner.time_left import time_left
+from equipoise.runner.transport import WAITING
 
 
 class _Rounds:

@@ -15,11 +15,12 @@ from pathlib import Path
 from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON
-from equipoise.results import intents, journal, store
+from equipoise.results import journal, store
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.results.lines import SessionLine
 from equipoise.results.store import Files
+from equipoise.runner.batches import intents
 from equipoise.runner.differences import differences
 
 ALREADY_COMPLETE = "already complete; no calls were made; --fresh runs everything again"

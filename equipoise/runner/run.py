@@ -21,12 +21,12 @@ from equipoise.core.options import Option
 from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings
 from equipoise.report import header
-from equipoise.runner.batches import WAITING
 from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.progress import Progress
 from equipoise.runner.session import Session
 from equipoise.runner.settings import settings_of
 from equipoise.runner.signals import stop_message
+from equipoise.runner.transport import WAITING
 
 HELP_COMMAND = "equipoise run SUITE --help"
 """The command that lists the options."""

@@ -15,8 +15,8 @@ from typing import Any
 from equipoise.core.errors import BatchWaiting, NotNeeded, SessionStopped
 from equipoise.models.counters import Counters
 from equipoise.results.history import History
-from equipoise.runner.batches import WAITING
 from equipoise.runner.calls import RunCalls
+from equipoise.runner.transport import WAITING
 
 ROUND_SECONDS = 0.05
 """Interval in seconds at which the queue checks whether the next round of runs is open."""

@@ -16,17 +16,19 @@ from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
 from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
-from equipoise.results import history, intents, store
+from equipoise.results import history, store
 from equipoise.results.history import History
-from equipoise.results.intents import Intents
 from equipoise.results.results import Results
 from equipoise.results.store import Files, Lock
-from equipoise.runner import first_calls, metadata, preflight, rejudge, resume, saving
+from equipoise.runner import first_calls, metadata, preflight, resume, saving
+from equipoise.runner.batches import checks, intents
+from equipoise.runner.batches.intents import Intents
 from equipoise.runner.collector import pause_collector
 from equipoise.runner.engine import Engine
 from equipoise.runner.extra_jobs import ExtraJob, ExtraJobs
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.plan import Plan
+from equipoise.runner.replies.transport import SubjectReplies
 from equipoise.runner.signals import Interruptions
 
 ENDED = "the session has ended"
@@ -80,7 +82,7 @@ class Session:
         """
         names = list(names)
         refuse_proxies(self.settings)
-        preflight.refuse_batch_files(self.settings)
+        checks.refuse_files(self.settings)
         allow_connections(self.settings.concurrency, workers)
         preflight.check(self.plan, names)
         for name in names:
@@ -89,7 +91,7 @@ class Session:
             self._locks.append(store.lock(files))
             self._histories[name] = self._load_history(name, files)
             if not self.settings.fresh:
-                has_unread = preflight.refuse_other_batches(self.settings, self._histories[name], files)
+                has_unread = checks.refuse_others(self.settings, self._histories[name], files)
                 self._has_batches |= has_unread
 
     def _load_history(self, name: str, files: Files) -> History:
@@ -149,7 +151,7 @@ class Session:
             planned = {run: languages[run] for run in ids}
             preflight.refuse_askers_alone(name, (*planned, *self._histories[name].planned))
             self.planned |= {(name, run.id): run for run in runs if run.id in planned}
-            deselected = len(languages) - len(planned)
+            deselected = self.plan.total(name) - len(planned)
             self.start_messages[name] = resume.begin(
                 loaded.files,
                 self._histories[name],
@@ -162,8 +164,6 @@ class Session:
                 },
                 fresh=self.settings.fresh or name in self._unanswered,
             )
-            if self.settings.rejudge:
-                rejudge.copy_replies(self.settings.rejudge, self._histories[name], ids)
             self._begin_extra(name)
 
     def _begin_extra(self, name: str) -> None:
@@ -196,11 +196,19 @@ class Session:
                 load=self._load,
                 idle=self._idle,
                 has_batches=self._has_batches,
+                replies=self._load_replies if self.settings.replies else None,
             )
         return self._engine
 
+    def _load_replies(self) -> SubjectReplies:
+        """The replies of the session's suite, which is its only one."""
+        (name,) = self._histories
+        replies = self.plan.load(name).replies
+        assert replies is not None
+        return replies
+
     def _endpoint(self, role: Role, model: str) -> Endpoint:
-        is_asked = role == "evaluator" or not self.settings.rejudge
+        is_asked = role == "evaluator" or not self.settings.replies
         return (self._servers.endpoint(model) if is_asked else None) or self.settings.endpoint(role)
 
     def _load(self, name: str) -> tuple[LoadedSuite, History]:

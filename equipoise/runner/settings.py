@@ -24,8 +24,8 @@ def settings_of(
     """
     defaults = suites.defaults_of(names)
     settings = resolve_suites(texts, environment, ini, defaults, tuple(suites.options()), origins)
-    if settings.rejudge is None:
+    if settings.replies is None:
         return settings
-    from equipoise.runner import rejudge
+    from equipoise.runner.replies import adopting
 
-    return rejudge.adopt_subject_settings(settings, texts)
+    return adopting.adopt(settings, texts)

@@ -185,6 +185,11 @@ def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
     return [Foreseen(role="subject", prompt=text), Foreseen(role="evaluator", prompt=text, quoted=1)]
 
 
+def no_turns(case: Any, rubric: Any) -> Mapping[str, str]:
+    """No turns, for suites whose run is one message to the subject, or the two sides of a pair."""
+    return {}
+
+
 def is_unknown(path: Path) -> Recognised:
     """Always `no`, for suites that do not recognise their data."""
     return "no"
@@ -302,6 +307,10 @@ class Suite(Generic[C, R]):
 
     foresee: Callable[[Any, Any], Sequence[Foreseen]] = foresee
     """The expected calls of a run, given case and rubric: with one evaluator and without retries."""
+    turns: Callable[[Any, Any], Mapping[str, str]] = no_turns
+    """The messages to the subject in a run by name, given case and rubric; for runs of several messages.
+
+    By these names `--replies` finds the reply to each. A pair needs none: its question row has `prompts`."""
     lint: Callable[[Path], Iterator[Finding | Text]] = no_findings
     """Problems of data that the loader accepts, and texts that must be distinct. Raises UserError."""
     recognises: Callable[[Path], Recognised] = is_unknown

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from fake_client import FakeClient, Project, Ran
 
 from equipoise.cli import main
-from equipoise.results import intents
+from equipoise.runner.batches import intents
 from loopback import JUDGE, SUBJECT, Answer, completion
 
 KEY = "sk-one-0123456789abcdef"
@@ -32,7 +32,7 @@ def project(tmp_path: Path, server: BatchServer, monkeypatch: pytest.MonkeyPatch
     """A project with a batch that waits."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("equipoise.runner.submissions.LOOKUP_SECONDS", 0.05)
+    monkeypatch.setattr("equipoise.runner.batches.submissions.LOOKUP_SECONDS", 0.05)
     return Project(tmp_path, FakeClient())
 
 

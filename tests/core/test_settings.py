@@ -97,7 +97,7 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
         gate_inconclusive=None,
         allow_mismatch=False,
         until=None,
-        rejudge=None,
+        replies=None,
         audit=None,
     )
 
@@ -200,7 +200,7 @@ VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("fresh", "true", lambda s: s.fresh, True),
     ("report", "/pages/x.html", lambda s: s.report, Path("/pages/x.html")),
     ("audit", "quick", lambda s: s.audit, "quick"),
-    ("rejudge", "/old/x.json", lambda s: s.rejudge, Path("/old/x.json")),
+    ("replies", "/old/x.json", lambda s: s.replies, Path("/old/x.json")),
     ("until", "overall:+-1.5pp", lambda s: s.until and s.until.half_width, 1.5),
     ("baseline", "/old/x.json", lambda s: s.baseline, Path("/old/x.json")),
     ("gate", "overall:-2pp", lambda s: [rule.text for rule in s.gate], ["overall:-2pp"]),

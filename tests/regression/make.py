@@ -203,8 +203,8 @@ SUITES: Mapping[str, Sessions] = {
         variants={
             "eventful": {"model": "gpt-4o-mini", "subject_temperature": 0.5, "concurrency": 1},
             "shard": {"model": "model-c", "shard": "1/2"},
-            "rejudged_resumed": {"rejudge": "results/resumed.json", "evaluator_model": ["judge-b"]},
-            "rejudged_merged": {"rejudge": "results/merged.json", "evaluator_model": ["judge-b"]},
+            "rejudged_resumed": {"replies": "results/resumed.json", "evaluator_model": ["judge-b"]},
+            "rejudged_merged": {"replies": "results/merged.json", "evaluator_model": ["judge-b"]},
         },
     ),
     "neutrality": Sessions(
@@ -304,7 +304,7 @@ class Maker:
             self.commands["audited"] = {"audit": "quick", "limit": 1}
         self.commands["panel"] = {"model": "model-e", "evaluator_model": PANEL, **sessions.panel}
         self.commands["resumed"] = {"model": "model-b"}
-        self.commands["rejudged"] = {"rejudge": "results/own.json", "evaluator_model": ["judge-b"]}
+        self.commands["rejudged"] = {"replies": "results/own.json", "evaluator_model": ["judge-b"]}
         if not sessions.has_evaluators:
             del self.commands["rejudged"]
         if sessions.until:
@@ -332,10 +332,10 @@ class Maker:
     def run(self, name: str, output: str = "", **more: Any) -> None:
         """One session, with more options than its own. Raises SessionStopped."""
         options = {**self._usual, **self.commands.get(name, {}), **more}
-        if "rejudge" in options:
+        if "replies" in options:
             # The rest is as in the results that are judged again.
             options = {
-                key: options[key] for key in options if key in ("rejudge", "evaluator_model", "topics")
+                key: options[key] for key in options if key in ("replies", "evaluator_model", "topics")
             }
         given = {"evaluator_model": ["judge-a"], "api_base_url": "http://localhost:4000", **options}
         output = f"results/{output or name}.json"
@@ -375,7 +375,7 @@ class Maker:
     def restore_before(self, name: str) -> None:
         """Have what a session rests on: results that are judged again, or an audit that was kept."""
         results = self.project / "results"
-        if rejudged := self.commands.get(name, {}).get("rejudge"):
+        if rejudged := self.commands.get(name, {}).get("replies"):
             figures.restore(self.part, Path(rejudged).stem, results)
         if name == "differently_judged":
             self.run("audited")

@@ -128,7 +128,7 @@ def test_sessions_go_on_with_kept_journals(
     alone = [
         name
         for name, options in maker.commands.items()
-        if not {"rejudge", "baseline"} & {*options} and name not in make.SERVED
+        if not {"replies", "baseline"} & {*options} and name not in make.SERVED
     ]
     for name in alone:
         with subtests.test(name):

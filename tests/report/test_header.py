@@ -106,7 +106,7 @@ WARNED: list[tuple[dict[str, str], dict[str, str], dict[str, str], list[str]]] =
     ({}, {"OPENAI_API_KEY": ""}, {}, []),
     ({}, {}, {}, []),
     ({"model": "local", "api_key": "ollama"}, {}, {}, []),
-    ({"rejudge": "old.json", "api_key": "ollama", "evaluator_api_key": LONG}, {}, {}, []),
+    ({"replies": "old.json", "api_key": "ollama", "evaluator_api_key": LONG}, {}, {}, []),
 ]
 """Command line, environment and pytest.ini, and which keys may be placeholders."""
 

@@ -54,7 +54,7 @@ class Bed:
 def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bed]:
     """A project, and an endpoint that must not be asked."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("equipoise.runner.batches.QUIET_SECONDS", 0.02)
+    monkeypatch.setattr("equipoise.runner.batches.transport.QUIET_SECONDS", 0.02)
     with BatchServer() as server:
         yield Bed(tmp_path, server)
         assert not server.requests

@@ -17,13 +17,15 @@ from fake_client import FakeClient, Project, Ran
 
 from conftest import refusal
 from equipoise.core.settings import Endpoint
-from equipoise.core.types import Call, Message
+from equipoise.core.types import Call, Message, Reply
 from equipoise.models import retry
 from equipoise.models.counters import Counters
 from equipoise.models.rate_limit import Limiter
-from equipoise.results import history, intents
-from equipoise.runner import batches, submissions
+from equipoise.results import history
+from equipoise.runner.batches import intents, submissions
+from equipoise.runner.batches import transport as phases
 from equipoise.runner.context import open_context
+from equipoise.runner.transport import Request
 from loopback import JUDGE, SUBJECT, Answer, error, is_judge
 
 RUNS = 10
@@ -78,7 +80,7 @@ def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bed]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(submissions, "LOOKUP_SECONDS", 0.05)
     monkeypatch.setattr(submissions, "FIRST_POLL", 0.02)
-    monkeypatch.setattr(batches, "QUIET_SECONDS", 0.02)
+    monkeypatch.setattr(phases, "QUIET_SECONDS", 0.02)
     with retry.testing(first=0.01, longest=0.02), BatchServer() as server:
         yield Bed(tmp_path, server)
 
@@ -747,6 +749,9 @@ def test_a_cancelled_call_no_longer_counts_as_in_batches(bed: Bed, is_cancelled_
     endpoint = Endpoint(base_url=bed.server.url, api_key="none")
     journal = history.History(bed.project.root / "x.jsonl")
 
+    async def never() -> Reply:
+        raise AssertionError("the call is sent by itself")
+
     async def cancel_one() -> None:
         context = open_context(
             settings,
@@ -756,24 +761,24 @@ def test_a_cancelled_call_no_longer_counts_as_in_batches(bed: Bed, is_cancelled_
             logs=lambda: [],
             suspend=lambda: None,
         )
-        assert context.batches is not None
-        context.batches.open(journal)
+        transport = context.transport
+        transport.open(journal)
         call = Call(
             role="subject", model=SUBJECT, messages=(Message(role="user", content="?"),), parameters={}
         )
-        tasks = [
-            asyncio.create_task(context.batches.ask(f"run{number}", call, "digest", journal))
+        requests = [
+            Request(run=f"run{number}", call=call, digest="digest", history=journal, send=never)
             for number in range(30)
         ]
-        sent = context.batches
-        await wait_until(lambda: sent.is_sending if is_cancelled_early else counters.in_batches > 0)
+        tasks = [asyncio.create_task(transport.answer(request)) for request in requests]
+        await wait_until(lambda: transport.is_sending if is_cancelled_early else counters.in_batches > 0)
         tasks[0].cancel()
         await asyncio.wait(tasks[:1])
         await wait_until(lambda: counters.in_batches > 0)
         assert counters.in_batches == 29
-        context.batches.stop()
+        transport.stop()
         await asyncio.wait(tasks)
-        await context.batches.close()
+        await transport.close()
         await context.client.close()
 
     asyncio.run(cancel_one())

@@ -351,7 +351,7 @@ def test_an_estimate_has_the_price_that_the_user_says(root: Path) -> None:
 def test_an_estimate_of_judging_anew_leaves_the_subject_out(root: Path) -> None:
     """Its replies are there: the panel alone is asked, each at its own price."""
     found = plan(
-        root, rejudge=str(root / "m.json"), output=str(root / "new.json"), evaluator_model=["local", "gpt-4o"]
+        root, replies=str(root / "m.json"), output=str(root / "new.json"), evaluator_model=["local", "gpt-4o"]
     )
     # What the identity says of the earlier results is read from them.
     about = {"started": STARTED, "evaluator_models": ["e"], "rubric_version": "1", "rubric_hash": "0"}

@@ -274,10 +274,10 @@ def test_a_journal_that_cannot_be_written_ends_the_session(
     """What was kept until then stays; the reason names the file, and nothing more is asked."""
     append = Journal.append_call
 
-    def full(log: Journal, *arguments: Any) -> Any:
+    def full(log: Journal, *arguments: Any, **options: Any) -> Any:
         if len(project.lines("call")) == 4:
             raise CannotKeep(f"{log.path.name}: cannot be written (File too large)")
-        return append(log, *arguments)
+        return append(log, *arguments, **options)
 
     monkeypatch.setattr(Journal, "append_call", full)
     ran = project.run(concurrency="1")

@@ -175,7 +175,7 @@ def test_an_evaluator_that_is_named_is_not_asked(bench: Bench) -> None:
     assert {request["model"] for request in bench.server.requests} == {SUBJECT}
     again = bench.run_plain(FILE, "--rejudge=out.json", f"--topics={bench.folder / 'small'}", "-n", "0")
     assert again.returncode == 4
-    assert "--rejudge: turnabout asks no evaluator, so nothing can be judged again" in again.stderr
+    assert "--replies: turnabout asks no evaluator, so nothing can be judged again" in again.stderr
 
 
 @pytest.mark.slow

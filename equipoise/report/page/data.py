@@ -54,6 +54,8 @@ _SETTINGS = (
     "saved_by_cache_usd",
     "batch_discount",
     "data_notes",
+    "replies",
+    "rejudged",
 )
 """The keys of the metadata that the page lists as settings of the session."""
 MOST_METRICS = 250

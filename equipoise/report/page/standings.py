@@ -196,8 +196,15 @@ def citation(table: Table) -> str:
     parts = [suite, f"questions on {about}" if about else ""]
     parts += [f"dataset {dataset}" if dataset else "", f"rubric {rubric}" if rubric else ""]
     evaluators = ", ".join(first.metadata["evaluator_models"])
-    parts += [f"evaluators {evaluators}" if evaluators else "", _days(table)]
+    parts += [_replies(table), f"evaluators {evaluators}" if evaluators else "", _days(table)]
     return f"The Equipoise developers. Equipoise, {_versions(table)}. {', '.join(filter(None, parts))}."
+
+
+def _replies(table: Table) -> str:
+    """The files in which the replies were before they were judged, each with its SHA-256."""
+    files = [item.metadata["replies"] for item in table.entries if item.metadata.get("replies")]
+    names = _distinct(f"{file['name']} (SHA-256 {file['sha256']})" for file in files)
+    return f"replies from {joined_names(names)}" if names else ""
 
 
 def _versions(table: Table) -> str:

@@ -53,7 +53,7 @@ def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
     if case.style == "few_shot":
         text = prompts.continuation(case, rubric)
     else:
-        text = prompts.message(case, rubric) + prompts.instruction(case, rubric)
+        text = f"{prompts.instruction(case, rubric)}\n{prompts.message(case, rubric)}"
     subject = Foreseen(role="subject", prompt=text)
     if case.options:
         return [subject]

@@ -61,6 +61,12 @@ def cases(selection: Selection) -> Sequence[Scenario]:
     return dataset.scenarios(selection)
 
 
+def turns(case: Scenario, rubric: PoliticsRubric) -> Mapping[str, str]:
+    """The direct question, the four stages and the request for a reflection, by the names of judged texts."""
+    stages, reflection = prompts.stages(case, rubric), prompts.reflection(case, rubric)
+    return dict(zip(JUDGED_TEXTS, (prompts.baseline(case, rubric), *stages, reflection), strict=True))
+
+
 def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
     """Six calls of the subject, in the role-play with its earlier replies; two verdicts on each reply."""
     messages = [*prompts.stages(case, rubric), prompts.reflection(case, rubric)]
@@ -197,6 +203,7 @@ SUITE = Suite(
     rubric=rubric,
     cases=cases,
     foresee=foresee,
+    turns=turns,
     evaluate=evaluate,
     question=question,
     # A verdict is about one text of a run, so the verdicts are in the run's details.

@@ -1,31 +1,30 @@
-"""`--rejudge`: judges the replies of earlier results again, without calling the subject.
+"""Results or a journal of Equipoise as a file of replies, which are judged again.
 
-The subject's calls are copied from the earlier journal into the new one, and replayed from there as in a
-resumed session.
+Every setting that determines the subject's calls is that of the earlier results, so that each call is found
+in their journal by its request.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
-from contextlib import closing
+from collections.abc import Mapping
 from dataclasses import fields, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from equipoise import suites
 from equipoise.core import json_io
-from equipoise.core.errors import CannotKeep, UserError
-from equipoise.core.files import read_bytes, shown
+from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.files import open_regular, read_bytes, shown
 from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Mirror, Sampling, Settings
-from equipoise.core.types import JSON
-from equipoise.results import journal, store
+from equipoise.core.types import JSON, Call, Reply
+from equipoise.results import journal, lines, store
 from equipoise.results.document import SCHEMA_VERSION
-from equipoise.results.history import History
-from equipoise.results.journal import Journal
-from equipoise.results.lines import CallLine
+from equipoise.results.index import Calls
+from equipoise.results.lines import CallLine, SessionLine
+from equipoise.results.replay import Replies as Recorded
 
 _NONE = type(None)
 _REQUIRED_TYPES: Mapping[str, tuple[type, ...]] = {
@@ -44,21 +43,39 @@ _REQUIRED_TYPES: Mapping[str, tuple[type, ...]] = {
     "languages_asked": (list, _NONE),
 }
 """The metadata that the earlier results must have, by name, with the types of their values."""
+_HEAD_BYTES = 4096
+_SESSION = b'{"kind":"session"'
+"""The beginning of a line that has planned runs."""
 _SUBJECT_OPTIONS = ("runs", "limit", "language", "model", "asker", "asker_form", "asker_share")
 """The options that determine the subject's calls, in addition to those that begin with `subject_`."""
 
 
-def adopt_subject_settings(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
-    """The settings, with those that determine the subject's calls taken from the earlier results.
+def is_own(path: Path) -> bool:
+    """Whether a file is results or a journal of Equipoise, or was meant to be. Raises UserError."""
+    try:
+        if path.suffix in (".json", ".jsonl"):
+            return path.suffix == ".json" or journal.is_journal(path)
+        with open_regular(path) as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise UserError(f"--replies: {shown(path)}: cannot be read ({error.strerror})") from None
+    return head.lstrip().startswith(b"{") and b'"metadata"' in head
+
+
+def results_of(path: Path) -> Path:
+    """The path of results that are given by their own path or that of their journal."""
+    return path.with_suffix(".json") if path.suffix == ".jsonl" else path
+
+
+def adopt_subject_settings(settings: Settings, path: Path, command_line: Mapping[str, Any]) -> Settings:
+    """The settings, with those that determine the subject's calls taken from the earlier results at `path`.
 
     `command_line` holds the command line options by name. Raises UserError if one of them sets what is taken
     from the results.
     """
-    if settings.rejudge is None:
-        return settings
-    if settings.output and settings.output.resolve() == settings.rejudge.resolve():
+    if settings.output and settings.output.resolve() == path.resolve():
         raise UserError("--output: names the results to judge again; name another file, or leave it out")
-    metadata = _checked_metadata(settings.rejudge)
+    metadata = _checked_metadata(path)
     _refuse_other_files(settings, metadata)
     session_options = [
         option for option in OPTIONS if option.name in _SUBJECT_OPTIONS or option.name.startswith("subject_")
@@ -69,7 +86,7 @@ def adopt_subject_settings(settings: Settings, command_line: Mapping[str, Any]) 
     ]
     for option in (*session_options, *suite_options):
         if command_line.get(option.name) is not None:
-            raise UserError(f"{option.flag}: --rejudge takes that from {settings.rejudge.name}; leave it out")
+            raise UserError(f"{option.flag}: --replies takes that from {path.name}; leave it out")
     return replace(
         settings,
         model=metadata["subject_model"],
@@ -82,7 +99,7 @@ def adopt_subject_settings(settings: Settings, command_line: Mapping[str, Any]) 
             **settings.suite_options,
             **{option.name: metadata[option.name] for option in suite_options if option.name in metadata},
         },
-        output=settings.output or _default_output(settings.rejudge, metadata["suite"]),
+        output=settings.output or _default_output(path, metadata["suite"]),
     )
 
 
@@ -112,7 +129,7 @@ def _read_metadata(path: Path) -> tuple[dict[str, JSON], str]:
     try:
         return _parse_metadata(path, path.stat().st_mtime_ns)
     except OSError as error:
-        raise UserError(f"--rejudge: {shown(path)}: cannot be read ({error.strerror})") from None
+        raise UserError(f"--replies: {shown(path)}: cannot be read ({error.strerror})") from None
 
 
 @lru_cache(maxsize=1)
@@ -124,7 +141,7 @@ def _parse_metadata(path: Path, modified: int) -> tuple[dict[str, JSON], str]:
         metadata = dict(data["metadata"])
         metadata["runs"] = data["summary"].get("until", {}).get("runs", metadata.get("runs"))
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise UserError(f"--rejudge: {shown(path)}: not an Equipoise results file") from None
+        raise UserError(f"--replies: {shown(path)}: not an Equipoise results file") from None
     return metadata, hashlib.sha256(content).hexdigest()
 
 
@@ -133,21 +150,23 @@ def _checked_metadata(path: Path) -> dict[str, JSON]:
     metadata, _ = _read_metadata(path)
     for name, types in _REQUIRED_TYPES.items():
         if name not in metadata or not isinstance(metadata[name], types):
-            raise UserError(f"--rejudge: {shown(path)}: its {name} is missing or invalid")
+            raise UserError(f"--replies: {shown(path)}: its {name} is missing or invalid")
     if (version := metadata["schema_version"]) != SCHEMA_VERSION:
         raise UserError(
-            f"--rejudge: {shown(path)}: has schema version {version}; this Equipoise reads {SCHEMA_VERSION}"
+            f"--replies: {shown(path)}: has schema version {version}; this Equipoise reads {SCHEMA_VERSION}"
         )
     if unknown := metadata["subject_sampling"].keys() - {item.name for item in fields(Sampling)}:
-        raise UserError(f"--rejudge: {shown(path)}: has an unknown parameter {min(unknown)!r}")
+        raise UserError(f"--replies: {shown(path)}: has an unknown parameter {min(unknown)!r}")
     return metadata
 
 
 def reference(path: Path) -> dict[str, JSON]:
-    """The metadata of new results that identifies the earlier ones."""
+    """The metadata of new results about the earlier ones, and the file that these have judged, if any."""
     metadata, digest = _read_metadata(path)
     names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
-    return {"results": path.name, "sha256": digest, **{name: metadata[name] for name in names}}
+    rejudged = {"results": path.name, "sha256": digest, **{name: metadata[name] for name in names}}
+    file = {"replies": metadata["replies"]} if "replies" in metadata else {}
+    return {"rejudged": rejudged, **file}
 
 
 def check(path: Path, suite: str, data_hash: str, cues_hash: str | None = None) -> None:
@@ -157,43 +176,63 @@ def check(path: Path, suite: str, data_hash: str, cues_hash: str | None = None) 
     """
     metadata, results = _checked_metadata(path), shown(path)
     if metadata["suite"] != suite:
-        raise UserError(f"--rejudge: {results}: belongs to the suite {metadata['suite']}, not {suite}")
+        raise UserError(f"--replies: {results}: belongs to the suite {metadata['suite']}, not {suite}")
     if metadata["data_hash"] != data_hash:
         raise UserError(
-            f"--rejudge: {results}: the questions have changed since; use --topics to name the old ones"
+            f"--replies: {results}: the questions have changed since; use --topics to name the old ones"
         )
     if metadata.get("asker") and metadata["asker"]["cues_hash"] != cues_hash:
-        raise UserError(f"--rejudge: {results}: the sentences about who asks have changed since")
+        raise UserError(f"--replies: {results}: the sentences about who asks have changed since")
     journal_path = store.journal_of(path)
     if not journal_path.is_file():
         raise UserError(
-            f"--rejudge: {results}: its journal {journal_path.name}, which has the replies, is not next to it"
+            f"--replies: {results}: its journal {journal_path.name}, which has the replies, is not next to it"
         )
     if (other := journal.other_format(journal_path)) is not None:
-        raise UserError(f"--rejudge: {shown(journal_path)}: has format {other}, not {journal.FORMAT}")
+        raise UserError(f"--replies: {shown(journal_path)}: has format {other}, not {journal.FORMAT}")
 
 
-def copy_replies(path: Path, target: History, runs: Collection[str]) -> None:
-    """Append the subject's calls of these runs to the journal `target`, except for calls that it already has.
+class OwnReplies:
+    """The subject's replies in the journal next to earlier results; it is read at the first call."""
 
-    `path` is that of the earlier results. Raises UserError if the journal cannot be written; a second attempt
-    copies the rest.
-    """
-    try:
-        _copy_replies(store.journal_of(path), target, set(runs))
-        target.refresh()
-    except (OSError, CannotKeep) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise UserError(
-            f"{shown(target.path)}: the earlier replies cannot be copied ({why}); "
-            "once that is mended, the same command resumes from here"
-        ) from None
+    def __init__(self, results: Path) -> None:
+        self._path = store.journal_of(results)
+        self._calls = Calls(self._path)
+        self._replies: Recorded | None = None
 
+    def has(self, run: str) -> bool:
+        """Whether the earlier sessions planned a run; one that they did not come to is an error."""
+        return run in self._planned
 
-def _copy_replies(source: Path, target: History, runs: Collection[str]) -> None:
-    with closing(Journal(target.path, target.session)) as log:
-        for _, data, line in journal.read(source):
-            if not isinstance(line, CallLine) or line.role != "subject":
-                continue
-            if line.run in runs and line.id not in target.calls:
-                log.append_entry(journal.line_content(data))
+    @cached_property
+    def _planned(self) -> set[str]:
+        """The ids of all runs that were planned. Raises UserError."""
+        try:
+            with open_regular(self._path) as file:
+                plans = [lines.decode(line) for line in file if line.startswith(_SESSION)]
+        except OSError as error:
+            raise UserError(f"--replies: {shown(self._path)}: cannot be read ({error.strerror})") from None
+        return {run for line in plans if isinstance(line, SessionLine) for run in line.plan}
+
+    def reply(self, run: str, call: Call, digest: str) -> Reply:
+        """The next reply to this request of the run. Raises CallFailed."""
+        try:
+            if self._replies is None:
+                self._replies = self._read()
+            start = self._replies.take(run, call.role, digest)
+            if start is not None:
+                return self._calls.exchange(start).reply
+        except OSError as error:
+            raise CallFailed(f"{shown(self._path)}: cannot be read ({error.strerror})") from None
+        raise CallFailed(
+            "the journal has no reply of the subject to this request, and --replies never calls it"
+        )
+
+    def _read(self) -> Recorded:
+        """The offsets of the subject's calls; damaged lines are passed over."""
+        replies, ids = Recorded(), set()
+        for start, _, line in journal.read(self._path):
+            if isinstance(line, CallLine) and line.role == "subject" and line.id not in ids:
+                ids.add(line.id)
+                replies.put(line.run, line.role, line.request, start)
+        return replies

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equipoise.models.batches import read_result_line
+from equipoise.runner.batches.endpoint import read_result_line
 
 
 def test_a_status_that_is_true_is_no_status() -> None:

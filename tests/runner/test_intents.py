@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from equipoise.core.errors import UserError
-from equipoise.results import intents, journal
+from equipoise.results import journal
+from equipoise.runner.batches import intents
 
 SPAN = {"role": "subject", "model": "m", "endpoint": "http://x/v1", "path": "chat/completions"}
 

@@ -19,11 +19,12 @@ from equipoise.core.errors import CannotKeep, UserError, printable
 from equipoise.core.files import shown
 from equipoise.core.resolution import resolve
 from equipoise.core.settings import Endpoint, Settings
-from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed, is_id, shown_id
 from equipoise.models.redact import Secrets
-from equipoise.results import history, intents, store
-from equipoise.results.intents import Intent, Intents
+from equipoise.results import history, store
 from equipoise.results.store import Files
+from equipoise.runner.batches import intents
+from equipoise.runner.batches.endpoint import Batch, BatchEndpoint, BatchFailed, is_id, shown_id
+from equipoise.runner.batches.intents import Intent, Intents
 
 SUFFIX = ".batches"
 """The suffix of a file of intents: the batches of a session, recorded before they are created."""

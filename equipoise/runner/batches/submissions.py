@@ -11,7 +11,7 @@ import math
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,8 +21,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from equipoise.core.errors import printable
 from equipoise.core.files import shown
 from equipoise.core.settings import Settings, is_local, public_url
-from equipoise.core.types import Call, Reply, Role, Usage
-from equipoise.models.batches import (
+from equipoise.core.types import Call, Reply, Role
+from equipoise.models.budget import NANO, RESUMES, RESUMES_MENDED, usage_of
+from equipoise.models.failures import Failure
+from equipoise.results.history import History
+from equipoise.runner.access import Access
+from equipoise.runner.batches.endpoint import (
     Batch,
     BatchEndpoint,
     BatchFailed,
@@ -31,15 +35,11 @@ from equipoise.models.batches import (
     request_line,
     shown_id,
 )
-from equipoise.models.budget import NANO, RESUMES, RESUMES_MENDED, Budget, usage_of
-from equipoise.models.counters import Counters
-from equipoise.models.failures import Failure
-from equipoise.results.history import History
-from equipoise.results.intents import Intent, Intents
-from equipoise.runner.waiting_calls import UNANSWERED, WaitingCall
+from equipoise.runner.batches.intents import Intent, Intents
+from equipoise.runner.batches.waiting import UNANSWERED, WaitingCall, WaitingCalls
 
 if TYPE_CHECKING:
-    from equipoise.models.client import Client
+    pass
 
 LEAST_CALLS = 20
 """The smallest batch: fewer calls than this are sent one by one."""
@@ -87,10 +87,6 @@ class ReadBatch:
     failures: dict[str, tuple[ResultLine, Failure]] = field(default_factory=dict)
 
 
-BatchCost = Callable[[Role, str, Usage], int]
-"""The cost of a model's tokens in a batch, in nano-dollars."""
-
-
 class Group(NamedTuple):
     """What all calls of a batch have in common: journal, role, model, and the path of their URL."""
 
@@ -108,40 +104,14 @@ class Group(NamedTuple):
 class Submissions:
     """The batches that a session has at endpoints.
 
-    `pending` are the waiting calls by custom_id, and `intents` those of each journal; the caller changes both
-    during the session. `model_index` returns the index of a model in the counters. `mask` removes API keys
-    from a text. `end` ends the session with a message; None leaves the reason that it already has. `stopping`
-    is set when the session is ending. `is_sending` says whether a batch is being sent.
+    `is_sending` says whether a batch is being sent.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        client: Client,
-        budget: Budget,
-        counters: Counters,
-        *,
-        pending: Mapping[str, WaitingCall],
-        intents: Mapping[History, Intents],
-        cost: BatchCost,
-        model_index: Callable[[Role, str], int],
-        base_url: Callable[[Role, str], str],
-        mask: Callable[[str], str],
-        end: Callable[[str | None], None],
-        stopping: asyncio.Event,
-    ) -> None:
+    def __init__(self, settings: Settings, access: Access, waiting: WaitingCalls) -> None:
         self._settings = settings
-        self._client = client
-        self._budget = budget
-        self._counters = counters
-        self._pending = pending
-        self._intents = intents
-        self._cost = cost
-        self._model_index = model_index
-        self._base_url = base_url
-        self._mask = mask
-        self._end = end
-        self._stopping = stopping
+        self._client, self._budget, self._counters = access.client, access.budget, access.counters
+        self._routes = access.routes
+        self._waiting = waiting
         self._endpoints: dict[tuple[Role, str], BatchEndpoint] = {}
         self._deadline: float | None = None
         self._poll = FIRST_POLL
@@ -159,17 +129,19 @@ class Submissions:
         """Add to the budget what earlier sessions have spent, and what their batches may still cost."""
         if self._settings.max_cost is not None:
             self._budget.commit(self._earlier_cost(history))
-            for intent in self._intents[history].waiting:
+            for intent in self._waiting.intents[history].waiting:
                 unread_calls = sum(call not in history.batched for call in intent.line.calls)
                 self._budget.commit(_reserved_per_call(intent) * unread_calls)
 
     def _earlier_cost(self, history: History) -> int:
         """The cost of the calls of earlier sessions, in nano-dollars."""
         settings, totals = self._settings, history.totals
-        # With --rejudge, the subject's calls were copied and not paid for.
-        roles: tuple[Role, ...] = ("evaluator",) if settings.rejudge else ("subject", "evaluator")
+        # With --replies, the subject was not called.
+        roles: tuple[Role, ...] = ("evaluator",) if settings.replies else ("subject", "evaluator")
         costs = [
-            totals.cost(role, model, self._base_url(role, model), settings.price, settings.batch_discount)
+            totals.cost(
+                role, model, self._routes[role, model].base_url, settings.price, settings.batch_discount
+            )
             for role in roles
             for model_role, model in totals.tokens
             if model_role == role
@@ -181,7 +153,7 @@ class Submissions:
         if is_local(call.model):
             self._notify_of_single_calls(call.model, "the built-in server", "")
             return False
-        return self._base_url(call.role, call.model) not in self._urls_without_batches
+        return self._routes[call.role, call.model].base_url not in self._urls_without_batches
 
     # Sending.
 
@@ -191,13 +163,13 @@ class Submissions:
         Returns whether any were sent. If none can be, and no call is in a batch, the session ends.
         """
         groups: defaultdict[Group, list[WaitingCall]] = defaultdict(list)
-        for pending in self._pending.values():
+        for pending in self._waiting:
             if pending.intent is None:
                 path, _ = self._client.batch_request(pending.call)
                 groups[Group(pending.history, pending.call.role, pending.call.model, path)].append(pending)
         is_any = False
         for group, items in groups.items():
-            if not self._stopping.is_set():
+            if not self._waiting.stopping.is_set():
                 alone, together = self._divide(group, items)
                 for pending in alone:
                     # Its run then sends it by itself.
@@ -205,9 +177,9 @@ class Submissions:
                 is_any |= bool(alone)
                 if together:
                     is_any |= await self._send(group, together)
-        if groups and not is_any and not self._open_intents() and not self._stopping.is_set():
+        if groups and not is_any and not self._open_intents() and not self._waiting.stopping.is_set():
             self._budget.stop_for_batch()
-            self._end(None)
+            self._waiting.end(None)
         return is_any
 
     def _divide(
@@ -216,7 +188,7 @@ class Submissions:
         """The calls that are sent by themselves now, and those that are sent in batches."""
         alone = [item for item in items if item.is_alone]
         together = [item for item in items if not item.is_alone]
-        url = self._base_url(group.role, group.model)
+        url = self._routes[group.role_and_model].base_url
         # An earlier session may have batched, without success, calls of a role that --batch now lacks.
         may_batch = group.role in self._settings.batch and url not in self._urls_without_batches
         if len(together) < LEAST_CALLS or not may_batch:
@@ -235,11 +207,8 @@ class Submissions:
 
     def _most_cost(self, group: Group, pending: WaitingCall) -> int | None:
         """The most that a call may cost in a batch, in nano-dollars; None if there is no bound."""
-        return self._budget.most_cost(
-            pending.call,
-            self._model_index(group.role, group.model),
-            lambda usage: self._cost(group.role, group.model, usage),
-        )
+        route = self._routes[group.role_and_model]
+        return self._budget.most_cost(pending.call, route.model_index, route.cost_in_batch)
 
     async def _send(self, group: Group, items: Sequence[WaitingCall]) -> bool:
         """Send calls in as few batches as the endpoint allows; calls that the budget does not allow wait on.
@@ -248,7 +217,7 @@ class Submissions:
         """
         left = self._affordable(group, items)
         is_any = bool(left)
-        while left and not self._stopping.is_set():
+        while left and not self._waiting.stopping.is_set():
             batch, lines = self._next_batch(group, left)
             left = left[len(batch) :]
             if not await self._submit(group, batch, lines):
@@ -291,7 +260,7 @@ class Submissions:
     async def _submit(self, group: Group, items: Sequence[WaitingCall], lines: Sequence[bytes]) -> bool:
         """Upload calls and create their batch. Returns whether further batches may be sent."""
         history, role, model, path = group
-        intents = self._intents[history]
+        intents = self._waiting.intents[history]
         reserved = 0
         if self._settings.max_cost is not None:
             reserved = sum(self._most_cost(group, pending) or 0 for pending in items)
@@ -299,7 +268,7 @@ class Submissions:
             [pending.custom_id for pending in items],
             role=role,
             model=model,
-            endpoint=public_url(self._base_url(role, model)),
+            endpoint=public_url(self._routes[role, model].base_url),
             path=path,
             key=credential(self._settings, role),
             reserved=reserved,
@@ -308,7 +277,7 @@ class Submissions:
         try:
             batch = await self._create(intents, intent, lines)
         except BatchFailed as error:
-            intents.record_end(intent, self._mask(f"not created: {error}")[:500])
+            intents.record_end(intent, self._waiting.mask(f"not created: {error}")[:500])
             self._handle_rejection(group, error, len(items))
             return False
         finally:
@@ -319,10 +288,7 @@ class Submissions:
         self._budget.commit(_reserved_per_call(intent) * len(items))
         self._counters.send_batch(len(items))
         for pending in items:
-            # A run may have been cancelled while the batch was created.
-            if self._pending.get(pending.custom_id) is pending:
-                pending.intent = intent
-                self._counters.in_batches += 1
+            self._waiting.put_in(pending, intent)
         return True
 
     async def _create(self, intents: Intents, intent: Intent, lines: Sequence[bytes]) -> Batch | None:
@@ -377,7 +343,7 @@ class Submissions:
             try:
                 batch = await endpoint.find(intent.file, intent.id)
             except BatchFailed as error:
-                self._end(self._doubt_message(intent, intents, error))
+                self._waiting.end(self._doubt_message(intent, intents, error))
                 return None
             if batch is not None:
                 return batch
@@ -396,7 +362,7 @@ class Submissions:
     def _handle_rejection(self, group: Group, error: BatchFailed, calls: int) -> None:
         """Handle a rejected batch: avoid batches, make them smaller, or end the session."""
         role, model = group.role_and_model
-        url = self._base_url(role, model)
+        url = self._routes[role, model].base_url
         if error.is_unsupported:
             self._notify_of_single_calls(model, public_url(url), f" ({error})")
             self._urls_without_batches.add(url)
@@ -405,7 +371,7 @@ class Submissions:
         else:
             advice = "; top up the account" if error.failure.is_out_of_balance else ""
             resumes = _resumes(error)
-            self._end(f"{role} {model!r}: no batch of {calls:,} calls: {error}{advice}{resumes}")
+            self._waiting.end(f"{role} {model!r}: no batch of {calls:,} calls: {error}{advice}{resumes}")
 
     def _halve_limit(self, group: Group, calls: int) -> None:
         """Limit the batches of a model to half of this many calls, as a batch of these was too large."""
@@ -420,7 +386,9 @@ class Submissions:
         if model not in self._models_notified:
             self._models_notified.add(model)
             what = f"{model}: {endpoint} has no batches{why}"
-            self._counters.notify(self._mask(f"{what}: its calls are made one by one, at their usual price"))
+            self._counters.notify(
+                self._waiting.mask(f"{what}: its calls are made one by one, at their usual price")
+            )
 
     def _endpoint(self, intent: Intent) -> BatchEndpoint:
         key = (intent.line.role, intent.line.model)
@@ -442,24 +410,24 @@ class Submissions:
         now = time.monotonic()
         if self._deadline is None:
             self._deadline = now + self._settings.batch_wait
-        while not self._stopping.is_set():
+        while not self._waiting.stopping.is_set():
             is_read = False
             for history, intent in self._readable_intents():
                 is_read |= await self._read_if_ended(history, intent)
-                if self._stopping.is_set():
+                if self._waiting.stopping.is_set():
                     return True
             left = self._deadline - time.monotonic()
             if is_read or left <= 0 or not self._readable_intents():
                 return is_read
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), min(self._poll, left))
+                await asyncio.wait_for(self._waiting.stopping.wait(), min(self._poll, left))
             self._poll = min(LONGEST_POLL, 1.5 * self._poll)
         return True
 
     def _open_intents(self) -> list[tuple[History, Intent]]:
         """The histories and intents of the batches that calls wait for."""
         batches = {}
-        for pending in self._pending.values():
+        for pending in self._waiting:
             if pending.intent is not None:
                 batches[pending.intent.id] = (pending.history, pending.intent)
         return list(batches.values())
@@ -473,7 +441,7 @@ class Submissions:
 
         Returns whether runs can continue: it has ended and answers calls, or was never created.
         """
-        intents = self._intents[history]
+        intents = self._waiting.intents[history]
         try:
             if intent.state == "creating":
                 created = await self._find(intents, intent)
@@ -503,9 +471,9 @@ class Submissions:
             self._release_calls(intent)
             return True
         except BatchFailed as error:
-            self._last_status[intent.id] = self._mask(str(error))
+            self._last_status[intent.id] = self._waiting.mask(str(error))
             if not error.failure.is_transient:
-                self._end(self._cannot_read(intent, intents, error))
+                self._waiting.end(self._cannot_read(intent, intents, error))
             return False
 
     async def _read(self, history: History, intent: Intent, batch: Batch) -> bool:
@@ -559,7 +527,7 @@ class Submissions:
 
     def _brief(self, error: BatchFailed) -> str:
         """The beginning of an error that may quote an endpoint."""
-        return self._mask(str(error))[:MOST_REASON]
+        return self._waiting.mask(str(error))[:MOST_REASON]
 
     def _handle_failed_batch(self, intents: Intents, intent: Intent, batch: Batch) -> None:
         """Handle a batch that failed as a whole, before any of its calls was made.
@@ -568,7 +536,7 @@ class Submissions:
         otherwise the session ends.
         """
         why = batch.problem or "the endpoint does not say why"
-        intents.record_end(intent, self._mask(f"failed: {why}")[:500])
+        intents.record_end(intent, self._waiting.mask(f"failed: {why}")[:500])
         self._budget.commit(-_reserved_per_call(intent) * len(intent.line.calls))
         released = self._release_calls(intent)
         if TOO_MANY_TOKENS in batch.code and len(intent.line.calls) > LEAST_CALLS and released:
@@ -580,14 +548,13 @@ class Submissions:
                 self._at_token_limit.add(group.role_and_model)
             return
         where = f"{intent.line.endpoint}: batch {batch.id}"
-        self._end(printable(f"{where} failed, and none of its calls was made: {why}{RESUMES_MENDED}"))
+        self._waiting.end(printable(f"{where} failed, and none of its calls was made: {why}{RESUMES_MENDED}"))
 
     def _release_calls(self, intent: Intent) -> list[WaitingCall]:
         """Let the calls of a batch that will not answer them be sent again, and return them."""
-        released = [pending for pending in self._pending.values() if pending.intent is intent]
+        released = self._waiting.of(intent)
         for pending in released:
-            pending.intent = None
-        self._counters.in_batches -= len(released)
+            self._waiting.take_out(pending)
         return released
 
     async def _deliver(self, intent: Intent, batch: Batch, result: ReadBatch) -> set[str]:
@@ -608,26 +575,21 @@ class Submissions:
                         result.doubled += line.custom_id in read_ids
                         read_ids.add(line.custom_id)
                         self._receive(intent, line, result)
-        missing = {call for call in batch_ids - read_ids if self._waits_for(call, intent)}
+        missing = {call for call in batch_ids - read_ids if self._waiting.waiting_for(call, intent)}
         if result.unreadable or not _is_all(batch, len(read_ids)):
             return missing
         result.lost = len(missing)
         result.unanswered |= missing
         return set()
 
-    def _waits_for(self, custom_id: str, intent: Intent) -> bool:
-        """Whether a call waits for an answer in the batch of this intent."""
-        pending = self._pending.get(custom_id)
-        return pending is not None and pending.intent is intent and not pending.future.done()
-
     def _receive(self, intent: Intent, line: ResultLine, result: ReadBatch) -> None:
         """Answer the call of a line, unless its run has ended, or was not selected in this session.
 
         A line without an answer is kept as a failure until a later line for the same call has one.
         """
-        if not self._waits_for(line.custom_id, intent):
+        pending = self._waiting.waiting_for(line.custom_id, intent)
+        if pending is None:
             return
-        pending = self._pending[line.custom_id]
         answer: Reply | Failure = UNANSWERED
         if line.status is not None:
             answer = self._client.read_batch_result(pending.call, line.status, line.body, pending.tries)
@@ -636,22 +598,23 @@ class Submissions:
             return
         result.failures.pop(line.custom_id, None)
         result.answered += 1
-        spent = self._cost(pending.call.role, pending.call.model, usage_of(pending.call, answer))
-        self._settle(intent, spent)
+        route = self._routes[pending.call.role, pending.call.model]
+        self._settle(intent, route.cost_in_batch(usage_of(pending.call, answer)))
         self._counters.in_batches -= 1
         pending.answer(answer)
 
     def _conclude(self, history: History, intent: Intent, result: ReadBatch) -> None:
         """Have the calls of a batch that was read sent again if they failed or are lost."""
         for custom_id, (line, failure) in result.failures.items():
-            if self._waits_for(custom_id, intent):
+            if pending := self._waiting.waiting_for(custom_id, intent):
                 result.failed += 1
                 result.is_out_of_balance |= failure.is_out_of_balance
                 self._settle(intent, 0)
                 # Calls without a status expired or were cancelled; neither counts as an attempt.
-                self._retry(self._pending[custom_id], failure, is_counted=line.status is not None)
-        for custom_id in result.unanswered:
-            self._retry(self._pending[custom_id], UNANSWERED, is_counted=result.status == "completed")
+                self._retry(pending, failure, is_counted=line.status is not None)
+        for pending in self._waiting.of(intent):
+            if pending.custom_id in result.unanswered:
+                self._retry(pending, UNANSWERED, is_counted=result.status == "completed")
         result.unanswered |= result.failures.keys()
         self._read_batches.append((history, intent, result))
         self._notify(intent, result)
@@ -659,9 +622,11 @@ class Submissions:
         # Batches that end at once, each without an answer, would be sent for ever.
         self._empty[intent.line.role, intent.line.model] += not result.answered and bool(result.unanswered)
         if self._empty[intent.line.role, intent.line.model] >= MOST_EMPTY:
-            self._end(f"{where} is {result.status}, as others were, and has no answer{RESUMES_MENDED}")
+            self._waiting.end(
+                f"{where} is {result.status}, as others were, and has no answer{RESUMES_MENDED}"
+            )
         if result.is_out_of_balance:
-            self._end(f"{where}: the account has no balance left; top it up{RESUMES}")
+            self._waiting.end(f"{where}: the account has no balance left; top it up{RESUMES}")
 
     def _settle(self, intent: Intent, spent: int) -> None:
         """Replace the reservation of a call in the budget by its cost `spent`, in nano-dollars."""
@@ -673,10 +638,9 @@ class Submissions:
 
         `is_counted` says whether the failure counts as one of its tries.
         """
-        pending.intent = None
+        self._waiting.take_out(pending)
         pending.tries += is_counted
-        self._counters.in_batches -= 1
-        self._counters.count_retry(self._mask(failure.message))
+        self._counters.count_retry(self._waiting.mask(failure.message))
         if is_counted and not failure.is_out_of_balance:
             may_succeed = failure.is_transient or self._client.is_learned(pending.call, failure)
             pending.is_alone = pending.tries >= MOST_TRIES or not may_succeed
@@ -700,7 +664,7 @@ class Submissions:
         """Record the end of batches whose replies are all in the journal, so that none is requested again."""
         for history, intent, result in self._read_batches:
             if all(call in history.batched or call in result.unanswered for call in intent.line.calls):
-                self._intents[history].record_end(
+                self._waiting.intents[history].record_end(
                     intent,
                     result.status,
                     answered=result.answered,

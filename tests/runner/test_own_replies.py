@@ -1,24 +1,24 @@
-"""Judging earlier replies again: which settings are adopted, what is refused, and which calls are copied."""
+"""Judging earlier replies again: which settings are adopted, what is refused, and how calls are answered."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import resource
 from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import TEXTS, ask, begin, entries, history_of, keep, record, write
+from journals import TEXTS, ask, begin, keep, record, write
 
 from conftest import ALL_OPTIONS, refusal, resolved
 from equipoise.core import json_io
-from equipoise.core.errors import UserError
+from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.settings import Sampling, Settings
-from equipoise.core.types import JSON
+from equipoise.core.types import JSON, Call
 from equipoise.results.document import SCHEMA_VERSION
-from equipoise.results.journal import FORMAT, Journal
-from equipoise.runner import rejudge
+from equipoise.results.journal import FORMAT, request_hash
+from equipoise.runner.replies import adopting, own
+from equipoise.runner.replies.own import OwnReplies
 
 METADATA: dict[str, JSON] = {
     "schema_version": SCHEMA_VERSION,
@@ -59,13 +59,13 @@ def path(tmp_path: Path) -> Path:
 
 def adopted(path: Path | None, **given: Any) -> Settings:
     """The settings of a command line that judges these results anew."""
-    texts = given if path is None else {"rejudge": str(path), **given}
-    return rejudge.adopt_subject_settings(resolved(texts, {}, {}), texts)
+    texts = given if path is None else {"replies": str(path), **given}
+    return adopting.adopt(resolved(texts, {}, {}), texts)
 
 
 def complaint(path: Path, *, suite: str = "attribution", data_hash: str = "d0") -> str:
     """The one line with which results are refused."""
-    message = refusal(rejudge.check, path, suite, data_hash)
+    message = refusal(own.check, path, suite, data_hash)
     assert message.isprintable()
     return message
 
@@ -84,7 +84,7 @@ def test_everything_that_shaped_the_replies_is_taken_over(path: Path) -> None:
     assert (found.model, found.runs, found.limit, found.languages) == ("org/m-1", 3, 2, ("aa", "bb"))
     assert found.subject == Sampling(temperature=0.7, top_k=40, system_prompt="Be brief.")
     assert (found.evaluator_models, found.evaluator) == (("e2",), Sampling(temperature=0.5))
-    assert (found.concurrency, found.rejudge) == (3, path)
+    assert (found.concurrency, found.replies) == (3, path)
     assert found.asked_models == ("e2",)
 
 
@@ -100,9 +100,9 @@ def test_what_was_not_sent_then_is_not_taken_from_the_defaults(tmp_path: Path) -
 
 def test_the_environment_does_not_change_what_is_taken_over(path: Path) -> None:
     """Only the command line says what a user wants of this session; defaults of a machine give way."""
-    given = {"rejudge": str(path)}
+    given = {"replies": str(path)}
     found = resolved(given, {"EQUIPOISE_MODEL": "other", "EQUIPOISE_RUNS": "9"}, {"subject_top_p": "0.5"})
-    settled = rejudge.adopt_subject_settings(found, given)
+    settled = adopting.adopt(found, given)
     assert (settled.model, settled.runs, settled.subject.top_p) == ("org/m-1", 3, None)
 
 
@@ -113,7 +113,7 @@ def test_an_option_that_earlier_results_decide_is_refused_by_name(path: Path) ->
         one = {"FILE": str(path), "JSON": '{"seed": 7}', "NAME=VALUE": "X-Title=a"}.get(option.metavar, "1")
         value = [one if option.by_line else "aa"] if option.many else one
         said[option.flag] = refusal(adopted, path, **{option.name: value})
-    words = "--rejudge takes that from m.attribution.json; leave it out"
+    words = "--replies takes that from m.attribution.json; leave it out"
     assert said == {option.flag: f"{option.flag}: {words}" for option in REFUSED}
     assert len(said) == 13
 
@@ -173,7 +173,7 @@ def test_what_cannot_be_judged_again_is_named(
     path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     """In one line, by checking and by adopting, as the user would type it; whole results pass."""
-    rejudge.check(path, "attribution", "d0")
+    own.check(path, "attribution", "d0")
     for name, content, about, message in BROKEN:
         with subtests.test(name, content=content):
             file = path.with_name(f"{name}.json")
@@ -182,17 +182,17 @@ def test_what_cannot_be_judged_again_is_named(
             elif content is not None:
                 save(file, **content)
             shown = str(file).replace("\n", "\\n")
-            assert complaint(file, **about) == f"--rejudge: {shown}: {message}"
-    with pytest.raises(UserError, match=r"^--rejudge: .*never.json: cannot be read \(No such file"):
+            assert complaint(file, **about) == f"--replies: {shown}: {message}"
+    with pytest.raises(UserError, match=r"^--replies: .*never.json: cannot be read \(No such file"):
         adopted(path.with_name("never.json"))
-    assert complaint(path.parent) == f"--rejudge: {path.parent}: cannot be read (Is a directory)"
+    assert complaint(path.parent) == f"--replies: {path.parent}: cannot be read (Is a directory)"
     write(path.with_name("old.jsonl"), format=2)
     monkeypatch.chdir(path.parent)
-    assert complaint(path.with_name("gone.json")).startswith("--rejudge: gone.json: cannot be read")
-    assert complaint(save(path.with_name("none.json"), runs=...)).startswith("--rejudge: none.json: its runs")
-    later = f"--rejudge: later.json: has schema version {SCHEMA_VERSION + 1}; this Equipoise reads 1"
+    assert complaint(path.with_name("gone.json")).startswith("--replies: gone.json: cannot be read")
+    assert complaint(save(path.with_name("none.json"), runs=...)).startswith("--replies: none.json: its runs")
+    later = f"--replies: later.json: has schema version {SCHEMA_VERSION + 1}; this Equipoise reads 1"
     assert complaint(save(path.with_name("later.json"), schema_version=SCHEMA_VERSION + 1)) == later
-    old = f"--rejudge: old.jsonl: has format 2, not {FORMAT}"
+    old = f"--replies: old.jsonl: has format 2, not {FORMAT}"
     assert complaint(save(path.with_name("old.json"))) == old
 
 
@@ -201,7 +201,7 @@ def test_what_cannot_be_judged_again_is_named(
 
 def test_the_source_is_named_with_its_check_sum(path: Path) -> None:
     """And with when it was begun, who judged, and by which rubric."""
-    assert rejudge.reference(path) == {
+    rejudged = {
         "results": "m.attribution.json",
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "started": "2026-01-02T03:04:05+00:00",
@@ -209,32 +209,23 @@ def test_the_source_is_named_with_its_check_sum(path: Path) -> None:
         "rubric_version": "7",
         "rubric_hash": "r0",
     }
+    assert own.reference(path) == {"rejudged": rejudged}
+    file = {"name": "answers.csv", "sha256": "f0"}
+    assert own.reference(save(path, replies=file))["replies"] == file
 
 
 def test_results_that_change_are_read_again(path: Path) -> None:
     """A notebook may judge the same file twice, and run the earlier session again in between."""
-    before = rejudge.reference(path)
+    before = own.reference(path)
     save(path, rubric_version="8")
     os.utime(path, ns=(0, 0))
-    after = rejudge.reference(path)
-    assert (before["rubric_version"], after["rubric_version"]) == ("7", "8")
-    assert after["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest() != before["sha256"]
+    after = own.reference(path)
+    assert (before["rejudged"]["rubric_version"], after["rejudged"]["rubric_version"]) == ("7", "8")
+    digests = [item["rejudged"]["sha256"] for item in (before, after)]
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == digests[1] != digests[0]
 
 
-# Bringing calls over.
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    """The journal of a session that is to judge anew and has just begun."""
-    path = tmp_path / "m.rejudged.attribution.jsonl"
-    begin(path, ["a-run1", "b-run1"], session="s2").close()
-    return path
-
-
-def calls(path: Path) -> list[dict[str, JSON]]:
-    """What the journal says of calls."""
-    return entries(path, "call")
+# Answering calls.
 
 
 def earlier(path: Path) -> None:
@@ -250,86 +241,78 @@ def earlier(path: Path) -> None:
     log.close()
 
 
-def test_only_the_subjects_calls_of_the_wanted_runs_are_brought_over(path: Path, target: Path) -> None:
-    """Unchanged and in order, with nothing of evaluators, records, failures or other runs."""
+def reply(replies: OwnReplies, call: Call, run: str = "a-run1") -> str:
+    """The text with which a call is answered."""
+    return replies.reply(run, call, request_hash(call)).text
+
+
+NO_REPLY = "the journal has no reply of the subject to this request, and --replies never calls it"
+
+
+def no_reply(replies: OwnReplies, call: Call, run: str = "a-run1") -> str:
+    """Why a call is not answered."""
+    with pytest.raises(CallFailed) as caught:
+        reply(replies, call, run)
+    return str(caught.value)
+
+
+def test_the_subjects_calls_are_answered_by_run_and_request(path: Path) -> None:
+    """Also of runs that ended with a score; never with a reply of an evaluator, another run or request."""
     earlier(path)
-    rejudge.copy_replies(path, history_of(target), ["b-run1", "a-run1", "z-run1"])
-    theirs = calls(path.with_suffix(".jsonl"))
-    assert [entry["role"] for entry in theirs] == ["subject", "evaluator"] * 3
-    assert calls(target) == [theirs[0], theirs[2]]
-    assert [entry["kind"] for entry in entries(target)] == ["session", "call", "call"]
+    before = path.with_suffix(".jsonl").read_bytes()
+    replies = OwnReplies(path)
+    assert [reply(replies, ask(f"Why {name}?"), f"{name}-run1") for name in "ba"] == [
+        "Because b.",
+        "Because a.",
+    ]
+    assert no_reply(replies, ask("Why c?", seed=1), "c-run1") == NO_REPLY
+    assert no_reply(replies, ask("Why c?"), "z-run1") == NO_REPLY
+    assert no_reply(replies, ask("Judge.", role="evaluator", model="e"), "c-run1") == NO_REPLY
+    assert path.with_suffix(".jsonl").read_bytes() == before
 
 
-def test_bringing_over_twice_adds_nothing(path: Path, target: Path) -> None:
-    """As when a session is resumed; runs that are wanted only then are added."""
-    earlier(path)
-    rejudge.copy_replies(path, history_of(target), ["a-run1"])
-    before = target.read_bytes()
-    rejudge.copy_replies(path, history_of(target), ["a-run1"])
-    assert target.read_bytes() == before
-    rejudge.copy_replies(path, history_of(target), ["a-run1", "c-run1"])
-    assert [entry["run"] for entry in calls(target)] == ["a-run1", "c-run1"]
+def test_a_repeated_request_gets_the_replies_in_their_order(path: Path) -> None:
+    """Each once."""
+    log = begin(path.with_suffix(".jsonl"), ["a-run1"])
+    for text in ("One.", "Two."):
+        keep(log, ask("Again?"), text)
+    log.close()
+    replies = OwnReplies(path)
+    assert [reply(replies, ask("Again?")) for _ in range(2)] == ["One.", "Two."]
+    assert no_reply(replies, ask("Again?")) == NO_REPLY
 
 
-def test_no_wanted_run_brings_nothing_over(path: Path, target: Path) -> None:
-    """The new journal is as it was, and the old one always."""
-    earlier(path)
-    before = [file.read_bytes() for file in (target, path.with_suffix(".jsonl"))]
-    rejudge.copy_replies(path, history_of(target), [])
-    assert [file.read_bytes() for file in (target, path.with_suffix(".jsonl"))] == before
-
-
-def test_whatever_was_said_is_brought_over_as_it_was(path: Path, target: Path) -> None:
-    """Line by line readable, and counted as asked in the earlier session."""
+def test_whatever_was_said_is_given_as_it_was(path: Path) -> None:
+    """Text by text."""
     log = begin(path.with_suffix(".jsonl"), ["a-run1"])
     for text in TEXTS.values():
         keep(log, ask(text, seed=1), text)
     log.close()
-    rejudge.copy_replies(path, history_of(target), ["a-run1"])
-    found = [(entry["messages"][0]["content"], entry["reply"]["text"]) for entry in calls(target)]
-    assert found == [(text, text) for text in TEXTS.values()]
-    assert history_of(target).totals.calls == {"s1": len(TEXTS)}
+    replies = OwnReplies(path)
+    assert [reply(replies, ask(text, seed=1)) for text in TEXTS.values()] == [*TEXTS.values()]
 
 
-def test_a_damaged_line_is_passed_over(path: Path, target: Path) -> None:
-    """What cannot be read is not copied; the subject is then not asked for it either."""
+def test_a_damaged_line_is_passed_over(path: Path) -> None:
+    """What cannot be read is no reply; the subject is then not asked for it either."""
     earlier(path)
     journal = path.with_suffix(".jsonl")
     journal.write_bytes(journal.read_bytes().replace(b'Because a."', b"Because a."))
-    rejudge.copy_replies(path, history_of(target), ["a-run1", "b-run1"])
-    assert [entry["run"] for entry in calls(target)] == ["b-run1"]
+    replies = OwnReplies(path)
+    assert no_reply(replies, ask("Why a?")) == NO_REPLY
+    assert reply(replies, ask("Why b?"), "b-run1") == "Because b."
 
 
-def test_each_line_says_what_it_said(path: Path, target: Path) -> None:
-    """And the history that is handed over can replay it."""
-    earlier(path)
-    history = history_of(target)
-    rejudge.copy_replies(path, history, ["a-run1"])
-    assert calls(target)[-1] in calls(path.with_suffix(".jsonl"))
-    found = history.take("a-run1", "subject", calls(target)[0]["request"])
-    assert found is not None
-    assert found.reply.text == "Because a."
-
-
-def test_a_disk_that_is_full_while_calls_are_brought_over_is_told(path: Path, target: Path) -> None:
-    """In one line; once there is room the same call brings over what is missing."""
-    earlier(path)
-    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (target.stat().st_size + 100, usual[1]))
-    try:
-        with pytest.raises(
-            UserError, match=r"jsonl: the earlier replies cannot be copied \(.+\); once that is mended, the"
-        ):
-            rejudge.copy_replies(path, history_of(target), ["a-run1", "b-run1"])
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
-    Journal(target, "s2").append("written", files={})
-    rejudge.copy_replies(path, history_of(target), ["a-run1", "b-run1"])
-    assert [entry["run"] for entry in calls(target)] == ["a-run1", "b-run1"]
-
-
-def test_a_journal_that_is_gone_by_then_is_told(path: Path, target: Path) -> None:
+def test_a_journal_that_is_gone_by_then_is_told(path: Path) -> None:
     """The earlier journal may be moved after the check: no traceback."""
     path.with_suffix(".jsonl").unlink()
-    with pytest.raises(UserError, match="cannot be copied"):
-        rejudge.copy_replies(path, history_of(target), ["a-run1"])
+    assert "m.attribution.jsonl: cannot be read (No such file" in no_reply(OwnReplies(path), ask("Why a?"))
+
+
+def test_a_journal_stands_for_its_results(path: Path) -> None:
+    """As both lie beside each other; a file of JSON Lines that is no journal does not."""
+    journal = path.with_suffix(".jsonl")
+    assert (own.is_own(path), own.is_own(journal)) == (True, True)
+    assert adopted(journal).replies == path
+    rows = path.with_name("rows.jsonl")
+    rows.write_text('{"id": "a", "reply": "Because."}\n', encoding="utf-8")
+    assert not own.is_own(rows)

@@ -7,7 +7,7 @@ proxy. Which calls are in which file is recorded beside the journal.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,11 @@ from equipoise.core.errors import CallFailed, UserError, printable
 from equipoise.core.files import open_regular, replacing, shown
 from equipoise.core.settings import Settings
 from equipoise.core.types import Reply, Role
-from equipoise.models.batches import ResultLine, read_result_line, request_line
 from equipoise.models.failures import Failure
 from equipoise.results.history import History
-from equipoise.results.intents import Intents
 from equipoise.results.store import file_name
-from equipoise.runner.waiting_calls import UNANSWERED, WaitingCall
+from equipoise.runner.batches.endpoint import ResultLine, read_result_line, request_line
+from equipoise.runner.batches.waiting import UNANSWERED, WaitingCall, WaitingCalls
 
 if TYPE_CHECKING:
     from equipoise.models.client import Client
@@ -115,33 +114,23 @@ def write(path: Path, requests: Mapping[str, Sequence[bytes]]) -> Iterator[tuple
 
 
 class FileBatches:
-    """`--batch-write` and `--batch-read`: answers waiting calls from files, and writes the rest to files.
+    """`--batch-write` and `--batch-read`: answers waiting calls from files, and writes the rest to files."""
 
-    `mask` removes API keys from a text. `intents` are those of each journal.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        client: Client,
-        mask: Callable[[str], str],
-        intents: Mapping[History, Intents],
-    ) -> None:
+    def __init__(self, settings: Settings, client: Client, waiting: WaitingCalls) -> None:
         self._settings = settings
-        self._intents = intents
         self._client = client
-        self._mask = mask
+        self._waiting = waiting
         self._answers = Answers(settings.batch_read)
         self._messages: list[str] = []
 
-    def answer(self, waiting: Iterable[WaitingCall]) -> bool:
+    def answer(self) -> bool:
         """Answer calls from the files of --batch-read. Returns whether the run of any call can continue.
 
         If a call failed, its run continues with CallFailed, unless the call may succeed when it is repeated:
         then it goes on waiting, and is written again.
         """
         is_any = False
-        for item in waiting:
+        for item in self._waiting:
             answers = [self._read(item, line) for line in self._answers.take(item.custom_id)]
             reply = next((answer for answer in answers if isinstance(answer, Reply)), None)
             if reply is not None:
@@ -161,16 +150,16 @@ class FileBatches:
         if failure.is_transient or self._client.is_learned(item.call, failure):
             return False
         status = f"HTTP {failure.status}: {failure.message}"
-        item.fail(CallFailed(self._mask(f"{item.call.role} {item.call.model!r}: {status}")))
+        item.fail(CallFailed(self._waiting.mask(f"{item.call.role} {item.call.model!r}: {status}")))
         return True
 
-    def write(self, waiting: Iterable[WaitingCall]) -> None:
-        """Write these calls to the files of --batch-write; without it, only count them.
+    def write(self) -> None:
+        """Write the waiting calls to the files of --batch-write; without it, only count them.
 
         Raises UserError or CannotKeep.
         """
         requests: defaultdict[str, list[bytes]] = defaultdict(list)
-        items = [*waiting]
+        items = [*self._waiting]
         for item in items:
             requests[item.call.model].append(
                 request_line(item.custom_id, *self._client.batch_request(item.call))
@@ -191,7 +180,7 @@ class FileBatches:
         for item in items:
             by_journal[item.history, item.call.role].append(item)
         for (history, role), calls in by_journal.items():
-            self._intents[history].record_written(
+            self._waiting.intents[history].record_written(
                 [item.custom_id for item in calls], role=role, model=calls[0].call.model, file=shown(path)
             )
 

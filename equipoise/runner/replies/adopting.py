@@ -1,0 +1,61 @@
+"""The settings that a file of replies decides: whose they are, and that nothing was sent with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import shown
+from equipoise.core.session_options import OPTIONS
+from equipoise.core.settings import Sampling, Settings
+from equipoise.core.types import JSON
+from equipoise.runner.replies import own, rows
+from equipoise.runner.replies.rows import ReplyFile
+
+_UNUSED = ("asker", "asker_form", "asker_share", "until")
+"""Options about what is asked, which a file of replies cannot change, besides those of the subject."""
+_MOST_MODELS = 3
+
+
+def adopt(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
+    """The settings, with those that the file of --replies decides. Raises UserError.
+
+    `command_line` holds the command line options by name.
+    """
+    path = settings.replies
+    if path is None:
+        return settings
+    if own.is_own(path):
+        results = own.results_of(path)
+        return own.adopt_subject_settings(replace(settings, replies=results), results, command_line)
+    for option in OPTIONS:
+        is_unused = option.name in _UNUSED or option.name.startswith("subject_")
+        if is_unused and command_line.get(option.name) is not None:
+            raise UserError(
+                f"{option.flag}: the replies of {path.name} are there already, so it changes nothing; "
+                "leave it out"
+            )
+    model = _model(rows.read(path), settings.model)
+    return replace(settings, model=model, subject=Sampling(), asker=None, until=None)
+
+
+def _model(file: ReplyFile, named: str | None) -> str:
+    """The name of the model: `named` by the user, or else in the file, or else the file's stem."""
+    models = file.models
+    if len(models) > 1 and named not in models:
+        more = f" and {len(models) - _MOST_MODELS} more" if len(models) > _MOST_MODELS else ""
+        raise UserError(
+            f"--replies: {shown(file.path)}: has replies of {len(models)} models "
+            f"({', '.join(models[:_MOST_MODELS])}{more}); name one with --model"
+        )
+    return named or next(iter(models), file.path.stem)
+
+
+def reference(path: Path) -> dict[str, JSON]:
+    """The metadata of results that say where their replies come from: a file, or earlier results."""
+    if own.is_own(path):
+        return own.reference(path)
+    return {"replies": {"name": path.name, "sha256": rows.read(path).sha256}}

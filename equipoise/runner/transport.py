@@ -1,0 +1,87 @@
+"""How a call is answered: live, in a batch, or from a file. Callers know only this protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from equipoise.core.types import Call, Reply
+from equipoise.results.history import History
+
+WAITING = "waiting for batch"
+"""The reason that is shown for a run that is skipped because its calls wait for a later session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A call of a run to be answered. `digest` is the hash of its request, `history` that of its journal.
+
+    `send` sends it by itself, with retries, within the limits of session and run. It raises CallFailed or
+    SessionStopped.
+    """
+
+    run: str
+    call: Call
+    digest: str
+    history: History
+    send: Callable[[], Awaitable[Reply]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The reply to a call. `batch` is its custom_id if it came in a batch.
+
+    `is_given` says that no model was called: the reply is in a file.
+    """
+
+    reply: Reply
+    batch: str | None = None
+    is_given: bool = False
+
+
+class Transport(Protocol):
+    """Answers the calls of a session. All methods are called on the engine's event loop, but `messages`."""
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether all runs that have not ended wait for what a later session reads."""
+        return False
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether calls are being sent that no run is charged with, such as those of a batch."""
+        return False
+
+    def open(self, history: History) -> None:
+        """Prepare for calls whose replies go to this journal."""
+
+    async def answer(self, request: Request) -> Answered:
+        """Answered a call. Raises CallFailed, SessionStopped or BatchWaiting."""
+
+    def messages(self) -> list[str]:
+        """Messages for the user about calls that are left to a later session."""
+        return []
+
+    def stop(self) -> None:
+        """Send nothing more: the session is ending."""
+
+    async def close(self) -> None:
+        """End everything that was begun."""
+
+
+class Live(Transport):
+    """Sends each call by itself."""
+
+    def open(self, history: History) -> None:
+        """Do nothing."""
+
+    async def answer(self, request: Request) -> Answered:
+        """Send the call, and return the reply."""
+        return Answered(reply=await request.send())
+
+    def stop(self) -> None:
+        """Do nothing: the limiter stops calls."""
+
+    async def close(self) -> None:
+        """Do nothing."""

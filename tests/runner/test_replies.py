@@ -1,0 +1,442 @@
+"""Files of replies that exist already: how they are read, whose their rows are, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_client import Project, finish
+
+from conftest import ROOT, refusal, resolved
+from equipoise.audit.session import SessionAudits
+from equipoise.core.errors import CallFailed
+from equipoise.core.settings import FILE, Sampling
+from equipoise.core.types import CONTINUES, Call, Message, Reply, Usage
+from equipoise.results.load import load as load_results
+from equipoise.runner import loading
+from equipoise.runner.loading import LoadedSuite
+from equipoise.runner.replies import adopting, rows, sheet
+from equipoise.runner.session import Session
+
+ONE, TWO = "aa-first_area-q01_one", "aa-second_area-q02_two"
+PAIR = "en-US-donald_trump_institutions-argue"
+SCENARIO = "en-US-minimum_wage-original"
+HEAD = "id,language,run,reply,outcome\n"
+EMPTY = "the reply is empty: give its outcome, blocked, truncated, empty or error, or leave the row out"
+
+
+def loaded(project: Project, path: Path, suite: str = "", **options: Any) -> LoadedSuite:
+    """The suite of a session that judges this file."""
+    texts = {"replies": str(path), "evaluator_model": ["judge"], "runs": "2", **options}
+    root = ROOT if suite else project.root
+    return loading.load(suite or project.suite, adopting.adopt(resolved(texts), texts), root)
+
+
+def written(project: Project, content: str | bytes, name: str = "answers.csv") -> Path:
+    """A file of this content."""
+    path = project.root / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def call(text: str = "?", **parameters: Any) -> Call:
+    """A call of the subject with this message."""
+    message = Message(role="user", content=text)
+    return Call(role="subject", model="m", messages=(message,), parameters=parameters)
+
+
+def reply(suite: LoadedSuite, run: str, text: str = "?", digest: str = "d", **parameters: Any) -> Reply:
+    """The reply in the file to this message in a run."""
+    assert suite.replies is not None
+    return suite.replies.reply(run, call(text, **parameters), digest)
+
+
+def texts(suite: LoadedSuite, *runs: str) -> list[str]:
+    """The replies to runs of one message."""
+    return [reply(suite, run).text for run in runs]
+
+
+# Forms.
+
+
+LINES = [
+    {"id": "q01_one", "language": "aa", "reply": "Ünö; \"one\",\n'=1'", "run": 1},
+    {"id": "q01_one", "language": "aa", "reply": "Uno", "run": 2},
+    {"id": "q02_two", "language": "bb", "reply": "Dois"},
+]
+
+
+def table(separator: str, line_break: str = "\n") -> str:
+    """The rows as a spreadsheet writes them."""
+    cells = [["ID ", "Language", "Run", "Reply", "remark"]]
+    cells += [[line["id"], line["language"], str(line.get("run", "")), line["reply"], ""] for line in LINES]
+    quoted = [['"' + cell.replace('"', '""') + '"' for cell in row] for row in cells]
+    return "".join(separator.join(row) + line_break for row in quoted)
+
+
+FORMS: Mapping[str, bytes] = {
+    "commas": table(",").encode(),
+    "semicolons": table(";").encode(),
+    "tabs": table("\t").encode(),
+    "a byte order mark": b"\xef\xbb\xbf" + table(",").encode(),
+    "line breaks of Windows": table(";", "\r\n").encode(),
+    "UTF-16": table("\t").encode("utf-16"),
+    "UTF-16, big-endian": b"\xfe\xff" + table("\t").encode("utf-16-be"),
+    "blank lines": table(",").replace('\n"q', '\n\n,,,,\n"q').encode(),
+    "JSON Lines": "".join(json.dumps(line) + "\n" for line in LINES).encode(),
+    "JSON Lines in UTF-16": "".join(json.dumps(line) + "\n" for line in LINES).encode("utf-16"),
+}
+
+
+def test_every_form_of_a_file_gives_the_same_replies(project: Project, subtests: pytest.Subtests) -> None:
+    """As spreadsheets and programs write it, texts as they were."""
+    runs = (f"{ONE}-run1", f"{ONE}-run2", "bb-second_area-q02_two-run1")
+    for form, content in FORMS.items():
+        with subtests.test(form):
+            suite = loaded(project, written(project, content, "x.jsonl" if "JSON" in form else "x.csv"))
+            assert texts(suite, *runs) == [line["reply"] for line in LINES]
+
+
+def test_a_row_may_name_its_case_in_three_ways(project: Project) -> None:
+    """By the case's whole id, by the id that languages share, or by the question, however it is spaced."""
+    content = f"id,question,language,reply\n{ONE},,,A\nq02_two,,aa,B\n,  What  is\u00a0two?,,C\n"
+    with pytest.raises(Exception, match="replies to the same as"):
+        loaded(project, written(project, content))
+    content = content.replace("What  is\u00a0two?,", "O que é dois?,")
+    suite = loaded(project, written(project, content))
+    assert texts(suite, f"{ONE}-run1", f"{TWO}-run1", "bb-second_area-q02_two-run1") == ["A", "B", "C"]
+
+
+def test_an_outcome_says_how_a_reply_ended(project: Project) -> None:
+    """Blocked, truncated or empty are replies; an error is a failed call. The tokens are those of the row."""
+    usage = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
+    cases = ((ONE, 1), (ONE, 2), (TWO, 1), (TWO, 2))
+    outcomes = ({"outcome": "blocked"}, {"outcome": "truncated", "reply": "On"}, {"outcome": "empty"})
+    values = (*outcomes, {"outcome": "error", "reply": None})
+    lines = [
+        {"id": case, "run": run, "reply": "", "usage": usage, **value}
+        for (case, run), value in zip(cases, values, strict=True)
+    ]
+    suite = loaded(project, written(project, "".join(json.dumps(line) + "\n" for line in lines), "x.jsonl"))
+    blocked, cut, empty = (reply(suite, f"{case}-run{run}") for case, run in cases[:3])
+    assert (blocked.blocked, blocked.usage) == ("blocked", Usage(input=12, output=3))
+    assert (cut.text, cut.is_truncated, empty.text, empty.blocked) == ("On", True, "", None)
+    with pytest.raises(CallFailed, match=r"x.jsonl:4: the outcome is error$"):
+        reply(suite, f"{TWO}-run2")
+
+
+def test_the_sides_of_a_pair_and_the_turns_of_a_conversation_have_their_replies(project: Project) -> None:
+    """By name, or by the message that is sent."""
+    suite = loading.load("even_handedness", resolved({}), ROOT)
+    pair = next(case for case in suite.cases if case.id == PAIR)
+    content = f"id,side,question,reply\n{PAIR},b,,Second\n{PAIR},,{json.dumps(pair.prompt_a)},First\n"
+    suite = loaded(project, written(project, content), "even_handedness")
+    messages = (pair.prompt_a, pair.prompt_b)
+    assert [reply(suite, f"{PAIR}-run1", text).text for text in messages] == ["First", "Second"]
+    with pytest.raises(CallFailed, match="has no reply to this message"):
+        reply(suite, f"{PAIR}-run1", "Another?")
+    names = ("baseline", "stage_1", "stage_2", "stage_3", "stage_4", "reflection")
+    content = "id,turn,reply\n" + "".join(f"{SCENARIO},{name},Reply to {name}\n" for name in names)
+    suite = loaded(project, written(project, content), "politicsbench")
+    scenario = next(case for case in suite.cases if case.id == SCENARIO)
+    messages = [*suite.suite.turns(scenario, suite.rubric).values()]
+    replies = [reply(suite, f"{SCENARIO}-run1", text).text for text in messages]
+    assert replies == [f"Reply to {name}" for name in names]
+
+
+def test_a_file_answers_no_more_than_it_has(project: Project) -> None:
+    """Neither likelihoods, which a suite then does without, nor a second message of a run."""
+    suite = loaded(project, written(project, f"id,reply\n{ONE},A\n"))
+    with pytest.raises(CallFailed) as caught:
+        reply(suite, f"{ONE}-run1", **{CONTINUES: True, "echo": True})
+    assert caught.value.is_declined
+    assert [reply(suite, f"{ONE}-run1").text for _ in range(2)] == ["A", "A"]
+    with pytest.raises(CallFailed, match="has no reply to this message"):
+        reply(suite, f"{ONE}-run1", digest="other")
+
+
+# Whose the replies are.
+
+
+def test_the_model_is_named_by_the_user_the_file_or_its_name(project: Project) -> None:
+    """Of a file with several models, one is named, and judged alone."""
+    two = written(project, f"id,model,reply\n{ONE},bot-1,A\n{ONE},bot-2,B\n")
+    assert refusal(loaded, project, two) == (
+        f"--replies: {two.name}: has replies of 2 models (bot-1, bot-2); name one with --model"
+    )
+    assert texts(loaded(project, two, model="bot-2"), f"{ONE}-run1") == ["B"]
+    one = written(project, f"id,model,reply\n{ONE},bot-1,A\n")
+    assert [loaded(project, one, **more).settings.model for more in ({}, {"model": "m"})] == ["bot-1", "m"]
+    settings = loaded(project, written(project, f"id,reply\n{ONE},A\n", "My app.csv")).settings
+    assert (settings.model, settings.subject, settings.file_roles) == ("My app", Sampling(), ("subject",))
+    assert settings.asked_models == ("judge",)
+
+
+def test_options_that_change_no_reply_are_refused(project: Project) -> None:
+    """On the command line; defaults of a machine give way."""
+    path = written(project, f"id,reply\n{ONE},A\n")
+    message = "the replies of answers.csv are there already, so it changes nothing; leave it out"
+    for name, value in {"subject_temperature": "0", "asker": "mirror", "until": "gate"}.items():
+        flag = f"--{name.replace('_', '-')}"
+        assert refusal(loaded, project, path, **{name: value}) == f"{flag}: {message}"
+
+
+# What is refused.
+
+
+LONG = "x" * 20_000_000
+SPOILED: list[tuple[str, str | bytes, str]] = [
+    ("nothing", b"", "1: 'reply' and 'id' or 'question' is missing; there is nothing"),
+    ("a heading alone", HEAD, " has no reply"),
+    ("blank rows alone", HEAD + ",,,,\n\n", " has no reply"),
+    ("no column reply", "id,answer\nq,A\n", "1: 'reply' is missing; there is 'id', 'answer'"),
+    ("no heading", f"{ONE},A\n", "1: 'reply' and 'id' or 'question' is missing; there is"),
+    ("neither id nor question", "reply,run\nA,1\n", "1: 'id' or 'question' is missing; there is"),
+    ("a column twice", "id,reply,reply\na,b,c\n", "1: has the column 'reply' twice"),
+    ("side and turn", "id,side,turn,reply\na,b,c,d\n", "1: has the column 'turn' twice"),
+    (
+        "an unknown id",
+        HEAD + "q09_nine,aa,1,A,\n",
+        "2: attribution has no case 'q09_nine';",
+    ),
+    (
+        "an id of nothing near",
+        HEAD + "?!,aa,1,A,\n",
+        "2: attribution has no case '?!'; the",
+    ),
+    ("no id in a row", HEAD + ",aa,1,A,\n", "2: has neither id nor question"),
+    ("another question", "question,reply\nWhy?,A\n", "2: attribution does not ask 'Why?'"),
+    (
+        "a shifted column",
+        f"id,question,reply\n{ONE},What is two?,A\n",
+        f"2: its question is not that of '{ONE}': 'What is two?'; correct it, or leave",
+    ),
+    (
+        "a doubled id",
+        HEAD + f"{ONE},,1,A,\n{ONE},,1,B,\n",
+        "3: replies to the same as",
+    ),
+    (
+        "one case by two names",
+        HEAD + f"{ONE},,1,A,\nq01_one,aa,,B,\n",
+        "3: replies to the same as",
+    ),
+    ("no language", HEAD + "q01_one,,1,A,\n", "2: 'q01_one' is asked in several languages; give"),
+    ("an unknown language", HEAD + "q01_one,fr,1,A,\n", "2: the language 'fr' is none of aa, bb"),
+    ("another language", HEAD + f"{ONE},bb,1,A,\n", f"2: '{ONE}' is in aa, not in bb"),
+    ("run 0", HEAD + f"{ONE},,0,A,\n", "2: the run '0' is not a number from 1 on"),
+    ("a run of words", HEAD + f"{ONE},,one,A,\n", "2: the run 'one' is not a number"),
+    ("half a run", HEAD + f"{ONE},,1.5,A,\n", "2: the run '1.5' is not a number"),
+    ("a huge run", HEAD + f"{ONE},,{'9' * 5000},A,\n", "2: the run '99999999999999999999' is"),
+    (
+        "a run beyond",
+        HEAD + f"{ONE},,3,A,\n",
+        "2: run 3 of 2: attribution asks each case",
+    ),
+    ("no reply", HEAD + f"{ONE},,1,,\n", f"2: {EMPTY}"),
+    ("a reply of spaces", HEAD + f"{ONE},,1,\u00a0 ,\n", f"2: {EMPTY}"),
+    ("a refusal without words", HEAD + f"{ONE},,1,,refused\n", f"2: {EMPTY}"),
+    (
+        "an unknown outcome",
+        HEAD + f"{ONE},,1,A,fine\n",
+        "2: the outcome 'fine' is unknown: scored,",
+    ),
+    (
+        "an error with a reply",
+        HEAD + f"{ONE},,1,A,error\n",
+        "2: the outcome is error, but there is",
+    ),
+    ("a turn", f"id,turn,reply\n{ONE},2,A\n", "2: the turn '2' is unknown; there is none"),
+    (
+        "too many cells",
+        HEAD + f"{ONE},,1,A,,and, more\n",
+        "2: has 7 cells, but there are 5 columns",
+    ),
+    (
+        "a cell of 20 MB",
+        HEAD + f"{ONE},,1,{LONG},\n",
+        "2: the reply has 20,000,000 characters; up",
+    ),
+    ("an id of 20 MB", HEAD + f"{LONG},,1,A,\n", "2: id is not a name: it has more than 200"),
+    ("Latin-1", HEAD.encode() + f"{ONE},,1,\xfc,\n".encode("latin-1"), "2: not UTF-8; save the"),
+    ("cut UTF-16", HEAD.encode("utf-16") + b"x", "2: not UTF-16; save the file as UTF-8"),
+    (
+        "UTF-16 without a mark",
+        HEAD.encode("utf-16-le"),
+        "1: has NUL characters; save the file as",
+    ),
+    ("an Excel workbook", b"PK\x03\x04" + bytes(99), " is an Excel workbook or a ZIP file; save"),
+    ("a PDF", b"%PDF-1.7", " is a PDF; save the table as CSV in UTF-8"),
+    ("binary", bytes(range(256)), ""),
+    ("no JSON", '{"id": "a", "reply": \n', "1: not valid JSON"),
+    ("a list in JSON", f'{{"id": "{ONE}", "reply": "A"}}\n[]\n', "2: is not a JSON object"),
+    ("deep JSON", '{"id": ' + "[" * 100_000 + "\n", "1: "),
+    ("JSON of two lines", '{\n"id": "a"}\n', "1: not valid JSON"),
+    (
+        "no reply in JSON",
+        '{"id": "a", "output": "A"}\n',
+        "1: 'reply' is missing; there is 'id'",
+    ),
+    ("a reply of numbers", f'{{"id": "{ONE}", "reply": 4}}\n', "1: reply is not a text"),
+    ("an id of lists", '{"id": [1], "reply": "A"}\n', "1: id is not a text"),
+    (
+        "a run of truth",
+        f'{{"id": "{ONE}", "reply": "A", "run": true}}\n',
+        "1: the run 'True' is not",
+    ),
+    ("invisible names", '{"id": "a\\u202e", "reply": "A"}\n', "1: id is not a name: it has more"),
+    *(
+        (
+            f"usage {usage}",
+            f'{{"id": "{ONE}", "reply": "A", "usage": {usage}}}\n',
+            "1: the usage ",
+        )
+        for usage in ('{"input": NaN}', '{"input": -1}', '{"output": 1e99}', '{"input": true}', "7", '"many"')
+    ),
+]
+
+
+def test_a_spoiled_file_is_told_in_one_line(project: Project, subtests: pytest.Subtests) -> None:
+    """With file and line, before anything is asked."""
+    for what, content, message in SPOILED:
+        with subtests.test(what):
+            text = refusal(loaded, project, written(project, content))
+            assert text.startswith(f"--replies: answers.csv:{message}")
+            assert text.isprintable()
+            assert len(text) < 1100
+    assert len(SPOILED) >= 50
+    assert project.client.calls == []
+
+
+SIDES, TURNS = "id,side,reply\n", "id,turn,reply\n"
+INCOMPLETE: list[tuple[str, str, str, str]] = [
+    ("even_handedness", SIDES, f"{PAIR},a,A\n", f"'{PAIR}', run 1, lacks the reply to 'b'"),
+    ("even_handedness", SIDES, f"{PAIR},,A\n", f"which turn of '{PAIR}'? Give one of a, b"),
+    ("even_handedness", SIDES, f"{PAIR},c,A\n", "the turn 'c' is unknown; there is 'a', 'b'"),
+    ("politicsbench", TURNS, f"{SCENARIO},stage_1,A\n", f"'{SCENARIO}', run 1, lacks the reply to 'basel"),
+]
+
+
+def test_a_conversation_is_whole_or_told(project: Project, subtests: pytest.Subtests) -> None:
+    """Which side or turn is missing or unknown."""
+    for suite, head, row, message in INCOMPLETE:
+        with subtests.test(row):
+            text = refusal(loaded, project, written(project, head + row), suite)
+            assert text.startswith(f"--replies: answers.csv:2: {message}")
+
+
+def test_what_is_no_file_is_told(project: Project) -> None:
+    """As with every other file that a session reads."""
+    missing, folder = project.root / "gone.csv", project.root / "topics"
+    assert (
+        refusal(loaded, project, missing) == "--replies: gone.csv: cannot be read (No such file or directory)"
+    )
+    assert refusal(loaded, project, folder) == "--replies: topics: cannot be read (Is a directory)"
+
+
+def test_the_first_problems_are_named_and_the_others_counted(project: Project) -> None:
+    """In the order of the file."""
+    lines = "".join(f"q{number},aa,1,A,\n" for number in range(20, 40))
+    text = refusal(loaded, project, written(project, HEAD + lines))
+    assert [f"answers.csv:{line}: " in text for line in (2, 6, 7)] == [True, True, False]
+    assert text.endswith("; and 15 more")
+
+
+def test_a_file_that_has_changed_is_read_again(project: Project) -> None:
+    """A notebook may judge the same file twice."""
+    before = rows.read(written(project, f"id,reply\n{ONE},A\n"))
+    after = rows.read(written(project, f"id,reply\n{ONE},Other\n"))
+    assert (before.rows[0].reply, after.rows[0].reply) == ("A", "Other")
+    assert before.sha256 != after.sha256
+
+
+# The sheet to fill in.
+
+
+def test_a_sheet_that_is_filled_in_fits(project: Project, subtests: pytest.Subtests) -> None:
+    """In every suite: each row is of a run, and each run has its replies; spreadsheets know its encoding."""
+    for suite in (
+        "even_handedness",
+        "politicsbench",
+        "turnabout",
+        "borderlines",
+        "chinese_simpleqa",
+        "neutrality",
+    ):
+        with subtests.test(suite):
+            empty = sheet.text(loading.load(suite, resolved({}), ROOT))
+            assert empty.startswith("\ufeff")
+            filled = empty.replace(",1,,\n", ",1,An answer.,\n").replace(
+                '"1","",""\n', '"1","An answer.",""\n'
+            )
+            judged = loaded(project, written(project, filled), suite)
+            replies = judged.replies
+            assert replies is not None
+            assert all(replies.has(f"{case.id}-run1") for case in judged.cases)
+
+
+def test_the_example_of_the_documentation_fits(project: Project) -> None:
+    """The sheet that the page on replies judges, and the one that it has refused."""
+    samples = ROOT / "docs" / "samples"
+    replies = loaded(project, samples / "answers.csv", "neutrality").replies
+    assert replies is not None
+    assert replies.has("zh-CN-hong_kong-q22_extradition_bill_2019-run1")
+    assert "spoiled.csv:4: the reply is empty" in refusal(
+        loaded, project, samples / "spoiled.csv", "neutrality"
+    )
+
+
+# Sessions.
+
+
+def session_of(project: Project, path: Path, **options: Any) -> Session:
+    """A session that judges this file."""
+    texts = {"replies": str(path), "evaluator_model": ["judge"], "api_base_url": "http://x/v1", **options}
+    return Session(adopting.adopt(resolved(texts), texts), project.root, SessionAudits(project.root))
+
+
+def judge(project: Project, path: Path, **options: Any) -> Any:
+    """Judge a file in a whole session, and return how it went."""
+    session = session_of(project, path, **options)
+    try:
+        session.check([project.suite])
+        runs = [*session.plan.runs(project.suite)]
+        session.begin({project.suite: [run.id for run in runs]}, {"keyword": None, "mark": None})
+        return finish(session, runs)
+    finally:
+        session.close()
+
+
+def test_a_session_judges_the_rows_of_the_file_and_asks_no_subject(project: Project) -> None:
+    """The results say of how many runs there are replies, from which file, and what was not counted."""
+    path = written(project, HEAD + f"{ONE},,2,Because.,\n{TWO},,1,,blocked\nq01_one,bb,1,Hm.,\n")
+    ran = judge(project, path, runs="5")
+    assert {record.id: record.outcome for record in ran.records} == {
+        f"{TWO}-run1": "blocked",
+        f"{ONE}-run2": "scored",
+        "bb-first_area-q01_one-run1": "scored",
+    }
+    assert project.client.count("subject") == 0
+    results = load_results(project.root / "results" / f"answers.{project.suite}.json")
+    metadata = results.metadata
+    assert metadata["replies"] == {"name": "answers.csv", "sha256": rows.read(path).sha256}
+    assert (metadata["runs_expected"], metadata["selection"]["deselected"]) == (3, 17)
+    assert metadata["endpoints"]["subject"] == FILE
+    assert (metadata["tokens"]["subject"]["input"], metadata["usage_estimated"]["subject"]) == (0, 0)
+    assert metadata["calls"]["replayed"] == 3
+    assert "the replies are those in answers.csv: 3 of 20 runs" in metadata["cautions"][0]
+
+
+def test_a_session_resumes_with_the_same_file_alone(project: Project) -> None:
+    """Nothing is judged twice; a file that has changed is refused."""
+    path = written(project, HEAD + f"{ONE},,1,Because.,\n")
+    judge(project, path)
+    judged = project.client.count("evaluator")
+    assert judge(project, path).begun.startswith("already complete")
+    assert project.client.count("evaluator") == judged
+    written(project, HEAD + f"{ONE},,1,Because not.,\n")
+    text = refusal(judge, project, path)
+    assert "--replies: answers.csv has changed" in text

@@ -1,0 +1,163 @@
+"""Whole sessions that judge replies of a file: no subject is called, and no key of one is needed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from leaks import leaks
+
+from conftest import JUDGE, Bench, equipoise
+from loopback import is_judge, verdict
+
+HEAD = ("id", "language", "run", "reply", "outcome", "model")
+ROWS = (
+    ("aa-first_area-q01_one", "", "1", 'One, they say:\n"it is one".', "", "my-app"),
+    ("aa-first_area-q01_one", "", "2", "One.", "", "my-app"),
+    ("q02_two", "aa", "1", "", "blocked", "my-app"),
+    ("q01_one", "bb", "1", "Um; dois?", "truncated", "my-app"),
+)
+
+
+def write(bench: Bench, *rows: tuple[str, ...], name: str = "answers.csv") -> Path:
+    """A file as a spreadsheet saves it, in the project."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=";").writerows((HEAD, *rows))
+    path = bench.folder / name
+    path.write_text(text.getvalue(), encoding="utf-8-sig")
+    return path
+
+
+def judge(bench: Bench, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A session that judges a file."""
+    evaluator = ("--evaluator-model", JUDGE, "--evaluator-api-base-url", bench.server.url)
+    return bench.run_plain("--replies=answers.csv", *evaluator, *arguments)
+
+
+def results(bench: Bench, name: str = "my-app.neutrality.json") -> dict[str, Any]:
+    """What a session wrote."""
+    data: dict[str, Any] = json.loads((bench.folder / "results" / name).read_text(encoding="utf-8"))
+    return data
+
+
+def test_a_file_is_judged_without_a_subject(bench: Bench, workers: tuple[str, str]) -> None:
+    """The results, the terminal and the page say which file it was, and of how many runs."""
+    write(bench, *ROWS)
+    done = judge(bench, *workers, "--report", "page.html")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(bench.server.requests) == 3
+    assert all(is_judge(body) for body in bench.server.requests)
+    assert "replies of answers.csv" in done.stdout
+    assert "the replies are those in answers.csv: 4 of 20 runs" in " ".join(done.stdout.split())
+    data = results(bench)
+    assert data["metadata"]["subject_model"] == "my-app"
+    assert data["summary"]["outcomes"] == {"scored": 2, "blocked": 1, "truncated": 1}
+    (run, _) = data["results"]["aa"]["questions"][0]["runs"]
+    assert [message["content"] for message in run["subject_transcript"]] == ["What is one?", ROWS[0][3]]
+    page = (bench.folder / "page.html").read_text(encoding="utf-8")
+    assert "the replies are those in answers.csv: 4 of 20 runs" in page
+    assert data["metadata"]["replies"]["sha256"] in page
+
+
+def test_the_gate_works_on_replies_of_a_file(bench: Bench) -> None:
+    """Two releases of an application are compared; the file is named beside the verdict."""
+    write(bench, *ROWS)
+    assert judge(bench, "--output", "before.json").returncode == 0
+    write(bench, *ROWS[:2])
+    bench.server.script = lambda body, number: verdict(1)
+    rule = ("--baseline", "before.json", "--gate", "overall:-2pp", "--gate-inconclusive", "fail")
+    done = judge(bench, *rule, "--allow-mismatch", "--output", "after.json")
+    assert done.returncode == 7, done.stdout + done.stderr
+    text = " ".join(done.stdout.split())
+    for side, runs in (("baseline", 4), ("candidate", 2)):
+        assert f"caution: in the {side}, the replies are those in answers.csv: {runs} of 20 runs" in text
+
+
+def test_panels_and_audits_work_on_replies_of_a_file(bench: Bench) -> None:
+    """No evaluator is told apart by where the replies come from."""
+    write(bench, *ROWS)
+    done = judge(bench, "--evaluator-model", f"{JUDGE}-2", "--audit", "quick", "--limit", "1")
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    assert {body["model"] for body in bench.server.requests} == {JUDGE, f"{JUDGE}-2"}
+    assert {*results(bench)["audit"]} == {JUDGE, f"{JUDGE}-2"}
+
+
+def test_a_live_model_is_compared_with_replies_of_a_file(bench: Bench) -> None:
+    """How these were made is not known, which is told and no reason to refuse."""
+    write(bench, *ROWS)
+    assert judge(bench, "--output", "file.json").returncode == 0
+    assert bench.run("--runs", "1").returncode == 0
+    done = equipoise(bench.folder, "compare", str(bench.results_path), "file.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "how they were made is not known" in " ".join(done.stdout.split())
+
+
+def test_what_a_file_would_cost_is_estimated_without_its_subject(bench: Bench) -> None:
+    """Of the rows alone."""
+    write(bench, *ROWS)
+    done = judge(bench, "--estimate")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "runs:      4 to do" in done.stdout
+    assert "subject:" not in done.stdout.partition("an estimate")[2]
+    assert bench.server.requests == []
+
+
+def test_a_stopped_session_goes_on_with_the_same_file(bench: Bench) -> None:
+    """What was judged is not judged again; more of the file is, with -k as well."""
+    write(bench, *ROWS)
+    assert judge(bench, "-k", "aa").returncode == 0
+    count = len(bench.server.requests)
+    assert judge(bench).returncode == 0
+    assert len(bench.server.requests) == count + 1
+    assert results(bench)["metadata"]["runs_completed"] == 4
+
+
+def test_a_spoiled_file_is_refused_before_anything_is_asked(bench: Bench) -> None:
+    """In one line with file and line, exit status 4, and nothing is written."""
+    write(bench, *ROWS, ("q09_nine", "aa", "1", "Nine.", "", "my-app"))
+    done = judge(bench)
+    (line,) = [line for line in done.stderr.splitlines() if line.strip()]
+    assert (done.returncode, bench.server.requests) == (4, [])
+    assert line.startswith("ERROR: --replies: answers.csv:7: neutrality has no case 'q09_nine'")
+    assert not (bench.folder / "results").exists()
+
+
+def test_a_sheet_is_written_filled_in_and_judged(bench: Bench) -> None:
+    """As a new user would."""
+    done = equipoise(bench.folder, "init", "--replies", "neutrality", "-o", "sheet.csv")
+    assert done.returncode == 0, done.stderr
+    assert equipoise(bench.folder, "init", "--replies", "neutrality", "-o", "sheet.csv").returncode == 4
+    sheet = (bench.folder / "sheet.csv").read_text(encoding="utf-8-sig")
+    assert sheet.startswith(
+        "language,id,question,run,reply,outcome\naa,aa-first_area-q01_one,What is one?,1,,\n"
+    )
+    (bench.folder / "answers.csv").write_text(sheet.replace(",1,,", ",1,So.,"), encoding="utf-8-sig")
+    done = judge(bench)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert results(bench, "answers.neutrality.json")["metadata"]["runs_completed"] == 4
+
+
+@pytest.mark.slow
+def test_a_key_in_a_reply_reaches_no_file(bench: Bench) -> None:
+    """It is masked in journal, results and page, as in replies of an endpoint."""
+    key = "sk-proj-0123456789abcdefghij"
+    write(bench, (*ROWS[1][:3], f"One, says {key}.", "", ""))
+    done = judge(bench, "--evaluator-api-key", key, "--report", "page.html")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert leaks(bench.folder, done.stdout + done.stderr, key) == ["answers.csv"]
+
+
+def test_a_page_of_several_models_cites_the_file(bench: Bench) -> None:
+    """With its digest, in the citation of the table."""
+    write(bench, *ROWS)
+    assert judge(bench).returncode == 0
+    done = equipoise(bench.folder, "report", "results", "-o", "board.html")
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = (bench.folder / "board.html").read_text(encoding="utf-8")
+    digest = results(bench)["metadata"]["replies"]["sha256"]
+    assert f"replies from answers.csv (SHA-256 {digest})" in page
