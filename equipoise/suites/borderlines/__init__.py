@@ -144,7 +144,7 @@ def score(
     country.
     """
     original = case.options[original_parse(reply.text, case.names)]
-    positions = {NOBODY: 0.0, **{code: float(place) for place, code in enumerate(case.claimants, 1)}}
+    positions = {NOBODY: 0.0, **{code: float(number) for number, code in enumerate(case.claimants, 1)}}
     return Score(
         outcome=_outcome(reply, answer, how),
         value=None if answer is None else positions[answer],

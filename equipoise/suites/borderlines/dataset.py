@@ -505,8 +505,8 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
             if row["language"] == CONTROL and (word := _PARTISAN.search(row["name"])):
                 yield Finding.at(row.where, f"the name says {word[0].lower()!r}; name the place alone")
     if (path := topics / REGIONAL_QUESTIONS).is_file():
-        asked = {(case.region, case.language) for case in disputes(Selection(topics=topics))}
+        languages = {(case.region, case.language) for case in disputes(Selection(topics=topics))}
         for row in rows(path, REGIONAL_COLUMNS):
-            if (row["region"], row["language"]) not in asked:
+            if (row["region"], row["language"]) not in languages:
                 what = f"no territory in {row['region']} is asked about in {row['language']}"
                 yield Finding.at(row.where, what)

@@ -65,8 +65,8 @@ def _shares_of_none(answers: Mapping[str, str | None]) -> dict[str, float | None
         _LANGUAGES_OF_VOICES.get(name, name): None if answer is None else 100.0 * (answer == NOBODY)
         for name, answer in answers.items()
     }
-    given = [share for share in shares.values() if share is not None]
-    return {NOBODY: mean(given), **{f"{NOBODY}.{language}": share for language, share in shares.items()}}
+    valid = [share for share in shares.values() if share is not None]
+    return {NOBODY: mean(valid), **{f"{NOBODY}.{language}": share for language, share in shares.items()}}
 
 
 def _claimants_and_control(

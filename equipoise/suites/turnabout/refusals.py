@@ -21,7 +21,7 @@ ACT_DISTANCE = 60
 """The maximum distance in characters from the end of "I cannot" to a verb such as "answer"."""
 SHORT_PHRASE = 3
 """A phrase of up to so many characters must be a whole word; a longer one may be the beginning of a word."""
-Kind = Literal["markers", "declines", "unable", "acts", "excuses", "yet"]
+PhraseKind = Literal["markers", "declines", "unable", "acts", "excuses", "yet"]
 """The kinds of phrases, which the rubric file explains."""
 _CLAUSE_END = re.compile(r"[.!?](?=\s|$)|[\n\u3002\u0964\u06d4\u061f]")
 _APOSTROPHES = dict.fromkeys(map(ord, "'\u2018\u2019\u201b\u02bb\u02bc\u0060\u00b4\u200b\u200c\u200d"))
@@ -35,7 +35,7 @@ class Phrases:
     `unspaced` scripts have no spaces between words.
     """
 
-    lists: Mapping[Kind, tuple[str, ...]]
+    lists: Mapping[PhraseKind, tuple[str, ...]]
     unspaced: bool = False
 
 
@@ -70,9 +70,11 @@ def load(path: Path) -> AnswerRubric:
 
 
 def _phrases(name: str, table: Mapping[str, JSON]) -> Phrases:
-    if unknown := sorted(table.keys() - {*get_args(Kind), "unspaced"}):
+    if unknown := sorted(table.keys() - {*get_args(PhraseKind), "unspaced"}):
         raise ValueError(f"{name}.{unknown[0]}: there is no such key")
-    lists = {kind: tuple(folded(text).strip() for text in table.get(kind, ())) for kind in get_args(Kind)}
+    lists = {
+        kind: tuple(folded(text).strip() for text in table.get(kind, ())) for kind in get_args(PhraseKind)
+    }
     # Markers are looked for in replies as they are.
     lists["markers"] = tuple(table.get("markers", ()))
     return Phrases(lists=lists, unspaced=table.get("unspaced", False))
@@ -111,7 +113,7 @@ def _is_followed(end: int, acts: Sequence[int], clause_ends: Sequence[int]) -> b
     return bisect_left(clause_ends, end) == bisect_left(clause_ends, acts[index])
 
 
-def _spans(text: str, kind: Kind, phrases: Iterable[Phrases]) -> Iterator[tuple[int, int]]:
+def _spans(text: str, kind: PhraseKind, phrases: Iterable[Phrases]) -> Iterator[tuple[int, int]]:
     """The start and end of each phrase of a kind in a folded text; it begins a word if there are spaces."""
     for language in phrases:
         for phrase in language.lists[kind]:
