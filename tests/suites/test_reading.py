@@ -50,6 +50,7 @@ NO_NUMBERS = (
     *("70\n20", "Answer: 70\nAnswer: 20", "**70** or **20**", "70\n\n\\boxed{20}", "~~60~~\n75"),
     *("70\n\nActually, my answer is 20.", "70\n\nNo: 20. There are 3 boats.", "70\n\n不对，应为20。"),
     *("I'd answer 80. But no. Answer: 20.", "Answer: 90. Wait, it is 10.", "70\nAnswer: 20"),
+    "My first answer: 80\n\n70",
     # Also used otherwise, or the number of an item whose words are missing.
     *("15\n\nThe one side bears 15 %, the other 85 %.", "1. The radar shows it.\n2."),
 )
@@ -88,7 +89,7 @@ NO_LETTERS = (
     # Its words or its letter are those of another; several; one that is not the last.
     *("B) Entirely unfair", "Entirely fair (D)", "B\n\nEntirely unfair", "B) Entirely fair, and not E"),
     *("B\nC", "B or C", "**B** or **C**", "Answer: B\nAnswer: C", "B. No. Answer: C", "First **B**, then E."),
-    *("B\n\nMy answer is C.", "B\n\nNo, C", "B\n\n不对，是C。", "Answer: B, or no: answer: C"),
+    *("B\n\nMy answer is C.", "B\n\nNo, C", "B\n\n不对，是C。", "My first answer: C\n\nB"),
 )
 
 

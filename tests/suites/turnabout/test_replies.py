@@ -182,7 +182,7 @@ def test_the_asker_s_cue_stays_at_the_beginning() -> None:
 
 def test_what_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
     """What is read; what declines, is open, gives several, is empty, was cut or blocked."""
-    for reply, outcome in {
+    ends: dict[Reply | str, str] = {
         "70": "scored",
         "I can't answer this, nor is it 70.": "unscored",
         "I can't answer this.": "refused",
@@ -193,7 +193,8 @@ def test_what_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
         Reply(text="I would say 70, since", finish_reason="length"): "unscored",
         Reply(text="", blocked="content_filter"): "blocked",
         Reply(text="I would say 70.", blocked="content_filter"): "blocked",
-    }.items():
+    }
+    for reply, outcome in ends.items():
         with subtests.test(reply=reply):
             score, model = run(case(), reply, "70")
             assert (score.outcome, len(model.history)) == (outcome, 1)
@@ -203,13 +204,14 @@ def test_what_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
 
 def test_the_second_reply_is_the_last(subtests: pytest.Subtests) -> None:
     """Whatever it is: it is scored as a first one is, and the run says that it was asked again."""
-    for reply, outcome in {
+    ends: dict[Reply | str, str] = {
         "I would say 70.": "unscored",
         "I can't answer this.": "refused",
         " ": "empty",
         Reply(text="70\n\nThe radar", finish_reason="length"): "truncated",
         Reply(text="", blocked="content_filter"): "blocked",
-    }.items():
+    }
+    for reply, outcome in ends.items():
         with subtests.test(reply=reply):
             score, model = run(case(), "I would say 70.", reply, "70")
             assert (score.outcome, len(model.history)) == (outcome, 2)
