@@ -115,8 +115,9 @@ def entry(side: Results, index: int = 0) -> Entry:
 
 
 def _cost(metadata: Metadata) -> float | None:
-    costs = metadata.get("cost_usd") or {"subject": None, "evaluator": None}
-    subject, evaluator = costs.get("subject"), costs.get("evaluator")
+    if "cost_usd" not in metadata:
+        return None
+    subject, evaluator = metadata["cost_usd"]["subject"], metadata["cost_usd"]["evaluator"]
     return None if subject is None or evaluator is None else subject + evaluator
 
 

@@ -108,9 +108,9 @@ class Plan:
         return runs if replies is None else [run for run in runs if replies.has(run.id)]
 
     def total(self, name: str) -> int:
-        """The number of runs of a suite, with those that --replies has no reply to."""
-        replies = self.load(name).replies
-        return len(self.runs(name)) if replies is None else len(self._all_runs(name))
+        """The number of runs of a suite, or of its shard, with those that --replies has no reply to."""
+        is_part = self.load(name).replies is not None and self.settings.shard is None
+        return len(self._all_runs(name) if is_part else self.runs(name))
 
     def _all_runs(self, name: str) -> list[Run]:
         loaded, cues = self.load(name), self.cues(name)

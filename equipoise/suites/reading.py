@@ -9,7 +9,6 @@ understand it.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence, Set
 from typing import NamedTuple, TypeVar
 
@@ -213,7 +212,7 @@ def _mentioned(text: str, words: Sequence[Set[str]]) -> set[int]:
 
 def _numbers_of(piece: str) -> list[float]:
     """The number that a piece states, if it is nothing else, and on the scale."""
-    match = _NUMBER.fullmatch(_with_ascii_digits(_bare(piece)))
+    match = _NUMBER.fullmatch(_with_plain_signs(_bare(piece)))
     if match is None or _NO_PLACE.match(nfkc(piece)) or (_FRACTION.fullmatch(match[1]) and not match[2]):
         return []
     return _numbers(match[1])
@@ -221,11 +220,10 @@ def _numbers_of(piece: str) -> list[float]:
 
 def _numbers(text: str, pattern: re.Pattern[str] = _ANY_NUMBER) -> list[float]:
     """All numbers from 0 to 100 in a text."""
-    numbers = (float(number.replace(",", ".")) for number in pattern.findall(_with_ascii_digits(text)))
+    numbers = (float(number.replace(",", ".")) for number in pattern.findall(_with_plain_signs(text)))
     return [number for number in numbers if number <= 100]
 
 
-def _with_ascii_digits(text: str) -> str:
-    """The text with the digits, decimal points and percent signs of all scripts as in English."""
-    digits = (str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in text)
-    return "".join(digits).translate({0x66A: "%", 0x66B: "."})
+def _with_plain_signs(text: str) -> str:
+    """The text with Arabic percent signs and decimal points as in English; digits are read as they are."""
+    return text.translate({0x66A: "%", 0x66B: "."})

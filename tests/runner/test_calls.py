@@ -220,6 +220,7 @@ class World:
             key: Route(
                 model_index=number,
                 endpoint_index=number,
+                base_url="http://localhost",
                 queue=self.limiter.queue(self.limits[number]),
                 cost=lambda usage: usage.input + PRICE * usage.output,
                 cost_in_batch=lambda usage: (usage.input + PRICE * usage.output) // 2,

@@ -357,6 +357,7 @@ def test_an_estimate_of_judging_anew_leaves_the_subject_out(root: Path) -> None:
     about = {"started": STARTED, "evaluator_models": ["e"], "rubric_version": "1", "rubric_hash": "0"}
     saved = {"metadata": about, "summary": {}, "results": {}}
     (root / "m.json").write_bytes(json_io.dumps(saved))
+    journal_of(root / "m.jsonl")
     lines = shown(found)
     assert lines[0] == "runs:      4 to do"
     assert not any(line.startswith("subject:") for line in lines)

@@ -183,19 +183,26 @@ def check(path: Path, suite: str, data_hash: str, cues_hash: str | None = None) 
         )
     if metadata.get("asker") and metadata["asker"]["cues_hash"] != cues_hash:
         raise UserError(f"--replies: {results}: the sentences about who asks have changed since")
-    journal_path = store.journal_of(path)
-    if not journal_path.is_file():
-        raise UserError(
-            f"--replies: {results}: its journal {journal_path.name}, which has the replies, is not next to it"
-        )
+    journal_path = _journal_of(path)
     if (other := journal.other_format(journal_path)) is not None:
         raise UserError(f"--replies: {shown(journal_path)}: has format {other}, not {journal.FORMAT}")
+
+
+def _journal_of(results: Path) -> Path:
+    """The journal next to earlier results. Raises UserError if there is none."""
+    path = store.journal_of(results)
+    if not path.is_file():
+        raise UserError(
+            f"--replies: {shown(results)}: its journal {path.name}, which has the replies, is not next to it"
+        )
+    return path
 
 
 class OwnReplies:
     """The subject's replies in the journal next to earlier results; it is read at the first call."""
 
     def __init__(self, results: Path) -> None:
+        self._results = results
         self._path = store.journal_of(results)
         self._calls = Calls(self._path)
         self._replies: Recorded | None = None
@@ -208,7 +215,7 @@ class OwnReplies:
     def _planned(self) -> set[str]:
         """The ids of all runs that were planned. Raises UserError."""
         try:
-            with open_regular(self._path) as file:
+            with open_regular(_journal_of(self._results)) as file:
                 plans = [lines.decode(line) for line in file if line.startswith(_SESSION)]
         except OSError as error:
             raise UserError(f"--replies: {shown(self._path)}: cannot be read ({error.strerror})") from None

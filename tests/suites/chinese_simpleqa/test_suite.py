@@ -162,7 +162,7 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
     asked, judge = FakeModel("陆羽"), FakeModel("A")
     run(CASE, asked, judge)
     subject, evaluator = suite.foresee(CASE, RUBRIC)
-    assert (subject.role, subject.prompt) == ("subject", f"茶圣是谁？{DIRECT}")
+    assert (subject.role, subject.prompt) == ("subject", f"{DIRECT}\n茶圣是谁？")
     assert (evaluator.role, evaluator.quoted) == ("evaluator", 1)
     sent = "".join(message["content"] for message in judge.history[0].messages)
     assert evaluator.prompt == sent.replace("code-e1", "").replace("\n陆羽\n", "\n\n")
