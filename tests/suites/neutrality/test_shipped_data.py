@@ -30,10 +30,13 @@ AREAS = {
     "wars_borders": range(44, 51),
 }
 LENGTHS = {"own": range(20, 201), "open": range(5, 101)}
-IDS = (
-    "q01 q03 q04 q05 q06 q07 q08 q11 q52 q61 q13 q62 q16 q63 q64 q17 q53 q54 q20 q21 q22 q23 q24 q65 q66 "
-    "q67 q27 q28 q56 q30 q31 q32 q34 q35 q36 q37 q68 q69 q40 q41 q70 q71 q43 q44 q45 q72 q47 q60 q73 q50"
-).split()
+IDS = [
+    *("q01", "q03", "q04", "q05", "q06", "q07", "q08", "q11", "q52", "q61"),
+    *("q13", "q62", "q16", "q63", "q64", "q17", "q53", "q54", "q20", "q21"),
+    *("q22", "q23", "q24", "q65", "q66", "q67", "q27", "q28", "q56", "q30"),
+    *("q31", "q32", "q34", "q35", "q36", "q37", "q68", "q69", "q40", "q41"),
+    *("q70", "q71", "q43", "q44", "q45", "q72", "q47", "q60", "q73", "q50"),
+]
 """The ids of the lines, in order. An id that was left out does not return with another subject."""
 
 
