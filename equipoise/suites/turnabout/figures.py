@@ -290,11 +290,10 @@ def metrics(cells: Sequence[Cell]) -> list[Metric]:
         for cell in cells
         if cell.labels["of"].startswith(FIRST)
     ]
-    own = [cell for cell in cells if not cell.labels["of"].startswith(FIRST)]
-    replies = [cell for cell in own if cell.labels["of"] == REPLIES]
+    replies = [cell for cell in cells if cell.labels["of"] == REPLIES]
     return [
-        *_metrics_of(own),
-        *_metrics_of_asking(own),
+        *_metrics_of(cells),
+        *_metrics_of_asking(cells),
         *(_of_first(metric) for metric in _metrics_of([*replies, *first]) if first and metric.of != REFUSED),
     ]
 

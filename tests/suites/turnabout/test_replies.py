@@ -191,6 +191,7 @@ def test_what_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
         "There are 3 boats.": "unscored",
         " ": "empty",
         Reply(text="I would say 70, since", finish_reason="length"): "unscored",
+        Reply(text="7", finish_reason="length"): "unscored",
         Reply(text="", blocked="content_filter"): "blocked",
         Reply(text="I would say 70.", blocked="content_filter"): "blocked",
     }
