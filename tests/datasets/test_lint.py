@@ -537,15 +537,11 @@ def test_a_rubric_is_checked_by_itself(subtests: pytest.Subtests) -> None:
         ("mine.toml", "version =\n", "not valid TOML: Invalid value .*line 1"),
         ("mine.toml", RUBRIC + "x = 1 \n", "ends in blanks; remove them"),
         ("about.toml", ABOUT.replace("subject", "topic"), "subject is missing"),
-<<<<<<< HEAD
         (
             "about.toml",
             ABOUT.replace('down = "those below"\n', ""),
             "sides must name two sides, or two and a third",
         ),
-=======
-        ("about.toml", ABOUT.replace('down = "those below"\n', ""), "sides must name two sides"),
->>>>>>> t62
         ("gates.toml", "[gates]\noverall = -2\n", "is neither a rubric, such as `equipoise init --rubric`"),
     ):
         with subtests.test(name=name, finding=finding):
