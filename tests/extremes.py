@@ -175,7 +175,8 @@ def incidents() -> list[Record]:
         for value in [answers[case.language]["abx".index(case.leads)]]
     ]
     refused = Score(outcome="refused", value=None, error="the reply declines to answer")
-    return [*scored, record(cases[0], refused, len(against) + 1)]
+    again = Score(outcome="scored", value=0.0, percent=0.0, details={"asked_again": True})
+    return [*scored, record(cases[0], refused, len(against) + 1), record(cases[0], again, len(against) + 2)]
 
 
 def attributions() -> list[Record]:
