@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,15 +28,16 @@ def unknown() -> Iterator[pytest.MonkeyPatch]:
     """Only the suites that come with Equipoise are known until the end."""
     caches = (suites.names, suites.load, suites.options)
     own = str(EXAMPLE / "suites")
-    with pytest.MonkeyPatch.context() as patch:
+    with ExitStack() as stack:
+        for known in caches:
+            stack.callback(known.cache_clear)
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setattr(suites, "__path__", [path for path in suites.__path__ if path != own])
         patch.delattr(suites, SUITE)
         patch.delitem(sys.modules, f"{suites.__name__}.{SUITE}")
         for known in caches:
             known.cache_clear()
         yield patch
-    for known in caches:
-        known.cache_clear()
 
 
 def copied(folder: Path) -> Path:
