@@ -32,7 +32,8 @@ from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
 from equipoise.models.reasoning import split, split_verdict
 from equipoise.suites import even_handedness, neutrality
-from equipoise.suites.borderlines.dataset import LETTERS
+from equipoise.suites.borderlines.dataset import LETTERS, NOBODY
+from equipoise.suites.borderlines.judging import NONE, REFUSAL, UNCLEAR
 from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.neutrality.dataset import Question
 from hostile import replies
@@ -170,8 +171,7 @@ def _counted(suite: str, score: Score) -> list[str]:
         choices = [choice for found in score.details["judgements"].values() for choice in found]
         return sorted(f"({max(c['probabilities'], key=c['probabilities'].get)})" for c in choices)
     if suite == "borderlines":
-        answer = score.details["answer"]
-        return [f"({LETTERS[one_dispute.CASE.options.index(answer)]})" if answer else "(N)"]
+        return [f"({_label_of(score)})"]
     if suite == "chinese_simpleqa":
         return sorted(f"({verdict.fields['grade']})" for verdict in score.verdicts if verdict.fields)
     if suite == "neutrality":
@@ -179,6 +179,16 @@ def _counted(suite: str, score: Score) -> list[str]:
         assert verdict.fields is not None
         return [json.dumps(dict(verdict.fields))] if verdict.fields["score"] == score.value else []
     return sorted(json.dumps(dict(verdict.fields)) for verdict in score.verdicts if verdict.fields)
+
+
+def _label_of(score: Score) -> str:
+    """The label behind a score: of a country, of nobody, of a refusal, or of what cannot be told."""
+    answer = score.details["answer"]
+    if answer in one_dispute.CASE.options:
+        return LETTERS[one_dispute.CASE.options.index(answer)]
+    if answer == NOBODY:
+        return NONE
+    return REFUSAL if score.outcome == "refused" else UNCLEAR
 
 
 # Verdicts.
