@@ -28,6 +28,7 @@ from equipoise.suites.borderlines.dataset import (
     COUNTRY_NAME_COLUMNS,
     DEMOGRAPHIC_COLUMNS,
     PLACE_NAME_COLUMNS,
+    REGIONAL_COLUMNS,
     TEMPLATE_COLUMNS,
     TERRITORY_COLUMNS,
 )
@@ -381,6 +382,30 @@ def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
     assert "dataset/names.csv:4: repeats dataset/names.csv:2" in one(
         disputes(names=names + "other,en,Isle of the far north\n")
     )
+
+
+def test_a_question_of_a_region_has_its_slots_and_is_asked_once() -> None:
+    """In a language in which a territory of the region is asked about, and in each of these."""
+    head = f"{','.join(REGIONAL_COLUMNS)}\n"
+    whole = "".join(f'Asia,{language},"{{territory}}: {{options}}?"\n' for language in ("en", "xx"))
+    assert found(disputes(regional_questions=head + whole)) == []
+    path = "dataset/regional_questions.csv"
+    for rows, finding in (
+        (
+            "Asia,xx,{territory}?\n",
+            f"{path}:2: the question must have {{territory}} and {{options}} once each",
+        ),
+        (whole + whole, f"{path}:4: there is a question on Asia in en already"),
+        (
+            f"{whole}Asia,yy,{{territory}}: {{options}}\n",
+            f"{path}:4: no territory in Asia is asked about in yy",
+        ),
+        (
+            "Asia,en,{territory}: {options}\n",
+            "dataset/territories.csv:2: regional_questions.csv has no question on Asia in xx",
+        ),
+    ):
+        assert one(disputes(regional_questions=head + rows)) == finding
 
 
 # Leaks.
