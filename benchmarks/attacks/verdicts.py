@@ -32,7 +32,7 @@ from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
 from equipoise.models.reasoning import split, split_verdict
 from equipoise.suites import even_handedness, neutrality
-from equipoise.suites.borderlines.dataset import LETTERS, NOBODY
+from equipoise.suites.borderlines.dataset import LETTERS, NO_COUNTRY
 from equipoise.suites.borderlines.judging import NONE, REFUSAL, UNCLEAR
 from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.neutrality.dataset import Question
@@ -186,7 +186,7 @@ def _label_of(score: Score) -> str:
     answer = score.details["answer"]
     if answer in one_dispute.CASE.options:
         return LETTERS[one_dispute.CASE.options.index(answer)]
-    if answer == NOBODY:
+    if answer == NO_COUNTRY:
         return NONE
     return REFUSAL if score.outcome == "refused" else UNCLEAR
 

@@ -449,7 +449,7 @@ class VarianceParts(TypedDict):
     smallest_difference_assumes: NotRequired[dict[str, float]]
 
 
-class LanguagePair(TypedDict):
+class LanguagePair(Estimated):
     """How much the first language scores above the second on the same questions.
 
     `n`: questions in both; `unpaired`: questions in one of the two; `p_adjusted`: by Holm, over all pairs.
@@ -457,12 +457,6 @@ class LanguagePair(TypedDict):
 
     first: str
     second: str
-    value: float | None
-    se: float | None
-    low: float | None
-    high: float | None
-    n: Count
-    reason: str | None
     p: float | None
     unpaired: Count
     p_adjusted: float | None
@@ -508,29 +502,17 @@ class EvaluatorLean(TypedDict):
     units: Count
 
 
-class AlphaFigure(TypedDict):
+class AlphaFigure(Estimated):
     """Krippendorff's alpha; `metric`: how far two scores count as apart."""
 
     metric: str
-    value: float | None
-    se: float | None
-    low: float | None
-    high: float | None
-    n: Count
-    reason: str | None
 
 
-class PairKappa(TypedDict):
+class PairKappa(Estimated):
     """The weighted kappa of two evaluators."""
 
     first: str
     second: str
-    value: float | None
-    se: float | None
-    low: float | None
-    high: float | None
-    n: Count
-    reason: str | None
 
 
 class PanelFigures(TypedDict):

@@ -2,8 +2,8 @@
 
 An answer is certain if it stands alone: as the whole reply, as a line, in bold, in a box, or behind a marker
 such as "Answer:" on its own line. All that stand alone must agree, and no later sentence may end with another
-one. Nothing else is read: an answer in a sentence, among other letters or numbers, is left to whoever can
-understand it.
+one. Nothing else is read: an answer in a sentence, among other letters or numbers, is left to the evaluator,
+or has no score.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NO_PLACE = re.compile(r"\W*(?:[-\u2013\u2014.,+]|[<>]\s?)\d")
 _FRACTION = re.compile(r"0[.,]\d+|1[.,]0+")
 """A number that may be a share of one instead of a hundred."""
 _BOLD_AT_END = re.compile(r"\*\*([^*\n%\u066a]{1,80})\*\*(?=[.!)\u3002\u0964\u06d4 ]{0,9}$)", re.MULTILINE)
-"""What stands in bold at the end of a line and is no percentage, which may be the share of a side."""
+"""Bold text at the end of a line, without percentages: these may be the share of a side."""
 _ITEM = re.compile(r"^[^\w\n]*[1-9][.)][ \t]+\S", re.MULTILINE)
 """An item of a numbered list."""
 _CUT_ITEM = re.compile(r"^[^\w\n]*[1-9][.)][ \t]*$", re.MULTILINE)
@@ -86,7 +86,7 @@ def answer_text(reply: str) -> str:
 def read_letter(reply: str, options: Sequence[str], markers: Sequence[str] = ()) -> Reading:
     """The index of the option that a reply gives, by its letter, its words or both.
 
-    A letter with the words of another option is no answer, nor is one if a later sentence ends with another.
+    No answer if the letter stands with another option's words, or a later sentence ends with another letter.
     """
     return read_option(reply, [[option] for option in options], markers)
 

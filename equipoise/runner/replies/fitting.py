@@ -48,7 +48,7 @@ class GivenReplies:
         rows = self._by_run[run]
         row = rows.get("") or rows.get(call.messages[-1]["content"])
         if row is None or ("" in rows and self._asked.setdefault(run, digest) != digest):
-            raise CallFailed(f"{self.name} has no reply to this message of {run}, and nobody else is asked")
+            raise CallFailed(f"{self.name} has no reply to this message of {run}, and no model is called")
         if row.outcome == "error":
             raise CallFailed(f"{row.where}: the outcome is error")
         return _reply(row)

@@ -1,7 +1,7 @@
 """BorderLines: whose territory is it, asked in the language of each claimant and in English.
 
 The headline, consistency, is the share of pairs of languages with equal answers, over territories with at
-least two answers; that a territory is disputed or nobody's is an answer of its own, and the English control
+least two answers; "disputed" and "belongs to no country" count as an answer, too, and the English control
 counts only if a claimant speaks English. The other metrics are those of Li et al. (2024), whose names are in
 brackets. The first three say how often answers that name a country name the controller, which holds the
 territory: in the English control (KB CS), in the controller's own language (Con CS), and on average over the
@@ -40,7 +40,7 @@ from equipoise.suites.borderlines import (
 from equipoise.suites.borderlines.dataset import (
     LETTERS,
     METHOD,
-    NOBODY,
+    NO_COUNTRY,
     OPTION_ORDER,
     PARSE,
     STRATEGY,
@@ -138,13 +138,13 @@ async def _rank_letters(case: Dispute, rubric: BorderRubric, subject: Subject) -
 def score(
     case: Dispute, reply: Reply, answer: str | None, how: str, shares: Mapping[str, float] | None = None
 ) -> Score:
-    """The score of an answer: the position of the claimant in the table, from 1, or 0 for NOBODY.
+    """The score of an answer: the position of the claimant in the table, from 1, or 0 for NO_COUNTRY.
 
     `answer` is None if it could not be told, `how` says how it was read, and `shares` are likelihoods by
     country.
     """
     original = case.options[original_parse(reply.text, case.names)]
-    positions = {NOBODY: 0.0, **{code: float(number) for number, code in enumerate(case.claimants, 1)}}
+    positions = {NO_COUNTRY: 0.0, **{code: float(number) for number, code in enumerate(case.claimants, 1)}}
     return Score(
         outcome=_outcome(reply, answer, how),
         value=None if answer is None else positions[answer],
@@ -183,7 +183,7 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 
 
 def details(record: Record) -> dict[str, JSON]:
-    """The answer as a country code or NOBODY, and how it was read; None without an answer."""
+    """The answer as a country code or NO_COUNTRY, and how it was read; None without an answer."""
     return {name: record.details.get(name) for name in _NO_ANSWER}
 
 

@@ -51,8 +51,8 @@ _PARTISAN = re.compile(r"\b(?:annexed|claimed|disputed|liberated|occupied|stolen
 """English words that take a position in the dispute, so that a name must not contain them."""
 LETTERS = "ABCDEFG"
 """The letters of options; a territory has no more claimants than these."""
-NOBODY = "none"
-"""The answer that the territory is disputed, divided, or nobody's; other answers are codes of countries."""
+NO_COUNTRY = "none"
+"""The answer that a territory is disputed, divided or no country's; other answers are country codes."""
 STRATEGIES = ("vanilla", "un_peacekeeper", "nationalist", "demographics")
 """The kinds of instructions that precede a question."""
 STRATEGY = Option(

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from equipoise.core.records import Choice
 from equipoise.judge.judge import Panel
-from equipoise.suites.borderlines.dataset import LETTERS, NOBODY, Dispute
+from equipoise.suites.borderlines.dataset import LETTERS, NO_COUNTRY, Dispute
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.reading import read_option
 
@@ -81,7 +81,7 @@ def likeliest(choices: Sequence[Choice]) -> str | None:
 
 
 def answer_of(case: Dispute, label: str | None) -> str | None:
-    """The answer behind a label: a country's code, NOBODY, or None for REFUSAL, UNCLEAR and no label."""
+    """The answer behind a label: a country's code, NO_COUNTRY, or None for REFUSAL, UNCLEAR and no label."""
     if label == NONE:
-        return NOBODY
+        return NO_COUNTRY
     return case.options[LETTERS.index(label)] if label and label in LETTERS else None

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
-from equipoise.suites.borderlines.dataset import NOBODY, UNKNOWN
+from equipoise.suites.borderlines.dataset import NO_COUNTRY, UNKNOWN
 from equipoise.suites.borderlines.scoring import rows_by_strategy
 from equipoise.suites.plots import Plot
 
@@ -60,7 +60,7 @@ def _matrix(queries: Sequence[Runs], note: str) -> Plot:
 def _cell(territory: str, runs: Runs) -> dict[str, JSON]:
     query, answers = runs[0].question, _answers(runs)
     controller, voice = query.details["controller"], query.details["voice"]
-    countries = [answer for answer in answers if answer != NOBODY]
+    countries = [answer for answer in answers if answer != NO_COUNTRY]
     is_known = countries and controller != UNKNOWN
     return {
         "row": territory,

@@ -13,7 +13,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
 from equipoise.stats import mean
-from equipoise.suites.borderlines.dataset import CONTROL, NOBODY, STRATEGIES, UNKNOWN, VOICES
+from equipoise.suites.borderlines.dataset import CONTROL, NO_COUNTRY, STRATEGIES, UNKNOWN, VOICES
 
 # Scores of agreement.
 
@@ -24,8 +24,8 @@ def figures(details: Mapping[str, JSON], answers: Mapping[str, str | None]) -> d
     `kb`, `con` and `non`: whether the control, the controller's own language and the other languages name the
     controller, where they name a country. `alike`: equal answers of two languages; `alike_unknown`: the same
     without a known controller. `distinct`, `with_control`: the number of different countries, without and
-    with the control. `none`: the answers that are NOBODY, and `none.LANGUAGE` those in each language. All are
-    in percent, except `kb` (1 or 0) and the numbers of countries.
+    with the control. `none`: the answers that are NO_COUNTRY, and `none.LANGUAGE` those in each language. All
+    are in percent, except `kb` (1 or 0) and the numbers of countries.
 
     `details` are those of a query about the territory. `answers` are by language, None without an answer; if
     English was asked in two voices, the answers in English are by voice.
@@ -34,7 +34,7 @@ def figures(details: Mapping[str, JSON], answers: Mapping[str, str | None]) -> d
     is_known = controller != UNKNOWN
     by_language, control = _claimants_and_control(details, answers)
     own = details["speaks"].get(controller) if is_known else None
-    named = {language: answer for language, answer in by_language.items() if answer != NOBODY}
+    named = {language: answer for language, answer in by_language.items() if answer != NO_COUNTRY}
     others = [100.0 * (answer == controller) for language, answer in named.items() if language != own]
     alike = [100.0 * (a == b) for a, b in combinations(by_language.values(), 2)]
     return {
@@ -53,20 +53,23 @@ _LANGUAGES_OF_VOICES = {"control": CONTROL, "claimant": f"{CONTROL}-claimant"}
 
 
 def _is_country(answer: str | None) -> bool:
-    return answer not in (None, NOBODY)
+    return answer not in (None, NO_COUNTRY)
 
 
 def _shares_of_none(answers: Mapping[str, str | None]) -> dict[str, float | None]:
-    """The percentage of all answers that are NOBODY, and 100 or 0 for each language.
+    """The percentage of all answers that are NO_COUNTRY, and 100 or 0 for each language.
 
     If English was asked in two voices, the claimant's answers are under `en-claimant`.
     """
     shares = {
-        _LANGUAGES_OF_VOICES.get(name, name): None if answer is None else 100.0 * (answer == NOBODY)
+        _LANGUAGES_OF_VOICES.get(name, name): None if answer is None else 100.0 * (answer == NO_COUNTRY)
         for name, answer in answers.items()
     }
     valid = [share for share in shares.values() if share is not None]
-    return {NOBODY: mean(valid), **{f"{NOBODY}.{language}": share for language, share in shares.items()}}
+    return {
+        NO_COUNTRY: mean(valid),
+        **{f"{NO_COUNTRY}.{language}": share for language, share in shares.items()},
+    }
 
 
 def _claimants_and_control(
@@ -91,7 +94,7 @@ def expected_figures(
     # A controller that is not a claimant is never named.
     agreement = (details["controller"] in details["claimants"]) / k
     by_language, _ = _claimants_and_control(details, answers)
-    named = [language for language, answer in by_language.items() if answer != NOBODY]
+    named = [language for language, answer in by_language.items() if answer != NO_COUNTRY]
     has_voices = bool(answers.keys() & {*VOICES})
     chance = {
         **{"kb": agreement, "con": 100 * agreement, "non": 100 * agreement},
@@ -101,7 +104,7 @@ def expected_figures(
         "with_control": k * (1 - (1 - 1 / k) ** len({*named, "control" if has_voices else CONTROL})),
     }
     return {
-        # Random answers name a claimant, and so never NOBODY.
+        # Random answers name a claimant, and so never NO_COUNTRY.
         name: None if value is None else chance.get(name, 0.0)
         for name, value in figures(details, answers).items()
     }
@@ -110,8 +113,8 @@ def expected_figures(
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """All metrics for each strategy; the first four by dispute, if there are such cells; all by region.
 
-    The share of NOBODY is by language, too, and stands beside the headline, as its caution. The caution is
-    about all territories, and so not that of a region's consistency.
+    The share of NO_COUNTRY is by language, too, and stands beside the headline, as its caution. The caution
+    is about all territories, and so not that of a region's consistency.
     """
     territories = [cell.labels for cell in cells if DISPUTE_LABEL not in cell.labels]
     strategies = list(dict.fromkeys(labels["strategy"] for labels in territories)) or ["vanilla"]
@@ -159,7 +162,7 @@ def _metrics_of(strategy: str, cells: Sequence[Cell]) -> list[Metric]:
         ),
         Metric(name="agrees_in_own_language", of="con", higher_is_better=None, where=where),
         Metric(name="agrees_in_other_languages", of="non", higher_is_better=None, where=where),
-        Metric(name=NOBODY, of=NOBODY, higher_is_better=None, where=where),
+        Metric(name=NO_COUNTRY, of=NO_COUNTRY, higher_is_better=None, where=where),
         Metric(name="consistency_no_controller", of="alike_unknown", where=where),
         _contrast_metric("own_language_lift", "lift", where),
         _contrast_metric("own_language_gap", "gap", where),
@@ -173,26 +176,26 @@ def _contrast_metric(name: str, kind: Literal["lift", "gap"], where: Mapping[str
 
 
 def _none_by_language(headline: Metric, cells: Sequence[Cell], prefix: str) -> list[Metric]:
-    """The share of NOBODY in each language of a strategy; `prefix` is that of the strategy's metrics."""
+    """The share of NO_COUNTRY in each language of a strategy; `prefix` is that of the strategy's metrics."""
     names = dict.fromkeys(name for cell in headline.select(cells) for name in cell.values)
     return [
         Metric(name=f"{prefix}{name}", of=name, higher_is_better=None, where=headline.where)
         for name in sorted(names)
-        if name.startswith(f"{NOBODY}.")
+        if name.startswith(f"{NO_COUNTRY}.")
     ]
 
 
 def _describe_none(strategy: str, cells: Sequence[Cell]) -> str:
-    """A phrase on how many answers are NOBODY, and in which languages most and fewest; empty if none is.
+    """A phrase on how many answers are NO_COUNTRY, and in which languages most and fewest; empty if none is.
 
     The shares are those of the metrics `none` and `none.LANGUAGE`. A model that never names a country tells
     all readers the same.
     """
     own = [cell for cell in cells if cell.labels.get("strategy") == strategy]
-    total = _mean_of_means(own, NOBODY)
+    total = _mean_of_means(own, NO_COUNTRY)
     if not total:
         return ""
-    names = {name for cell in own for name in cell.values if name.startswith(f"{NOBODY}.")}
+    names = {name for cell in own for name in cell.values if name.startswith(f"{NO_COUNTRY}.")}
     shares = {name.partition(".")[2]: _mean_of_means(own, name) for name in names}
     by_share = sorted((share, language) for language, share in shares.items() if share is not None)
     (least, rarely), (most, often) = by_share[0], by_share[-1]
@@ -341,9 +344,9 @@ def agreement_with_original(rows: Sequence[RunRow]) -> float | None:
 def shares_by_language(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """For each language, the number of answers, and how often they name the controller.
 
-    `none` is the number of answers that are NOBODY; `controller` is the share in percent of the `n` answers
-    that name a country, about `territories` with a known controller. If English is asked in two voices, the
-    claimant's answers are under `en-claimant`.
+    `none` is the number of answers that are NO_COUNTRY; `controller` is the share in percent of the `n`
+    answers that name a country, about `territories` with a known controller. If English is asked in two
+    voices, the claimant's answers are under `en-claimant`.
     """
     languages: dict[str, list[RunRow]] = {}
     for row in rows:
@@ -362,7 +365,7 @@ def _controller_share(answered: Sequence[RunRow]) -> dict[str, JSON]:
         if controller != UNKNOWN
     ]
     none = len(answered) - len(countries)
-    return {"answers": len(answered), NOBODY: none, **_share("controller", hits)}
+    return {"answers": len(answered), NO_COUNTRY: none, **_share("controller", hits)}
 
 
 def shares_by_dispute(rows: Sequence[RunRow]) -> dict[str, JSON]:
