@@ -12,9 +12,11 @@ from equipoise import suites
 from equipoise.core.records import Outcome, Record, Score, Verdict
 from equipoise.core.settings import Sampling
 from equipoise.core.types import JSON, Call, Case, Reply
+from equipoise.judge.anchors import Check
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.model import Subject
+from equipoise.results.document import Audit
 
 USUAL = Sampling()
 Model = Callable[[Call], Awaitable[Reply]]
@@ -116,3 +118,33 @@ def scored(
         error=error if score is None else None,
         verdicts=tuple(verdicts),
     )
+
+
+def check(name: str = "lean", **fields: Any) -> Check:
+    """A check of twelve topics that finds no fault."""
+    figures = {"value": 1.0, "low": -2.0, "high": 4.0, "n": 12, "p": 0.5, "level": 0.02}
+    sound = {"unit": "points", "sound": 0.0, "tolerance": 0.0, "worse": "either"}
+    return Check(**{"name": name, **figures, **sound, **fields})
+
+
+def audit(*checks: Check, **fields: Any) -> Audit:
+    """A complete audit with these checks, kept from an earlier session."""
+    audit: Audit = {
+        "state": "complete",
+        "source": "kept",
+        "extent": "quick",
+        "finished": "2026-01-01T00:00:00+00:00",
+        "verdicts": 9,
+        "planned": 9,
+        "rubric_version": "1",
+        "rubric_hash": "r0",
+        "anchors_hash": "a0",
+        "response_models": [{"response_model": "m-1", "system_fingerprint": None, "provider": None}],
+        "sampling": {},
+        "system_prompt": None,
+        "differs": [],
+        "checks": list(checks),
+        "lean_by_language": {},
+        "judged": [],
+    }
+    return {**audit, **fields}  # type: ignore[typeddict-item]  # a test names the fields

@@ -10,32 +10,32 @@ from equipoise.core import json_io
 from equipoise.core.files import read_bytes
 from equipoise.results import store
 from equipoise.results.audits import FOLDER
-from equipoise.results.document import EvaluatorAudit, KeptAudit
+from equipoise.results.document import Audit, KeptAudit
 
 VERSION = "2"
 _IDENTITY = ("extent", "rubric_hash", "anchors_hash", "response_models", "sampling", "system_prompt")
 """Keys of an audit for `is_alike`: if any differs, the earlier audit is archived rather than replaced."""
 
 
-def write(folder: Path, evaluator: str, suite: str, audit: EvaluatorAudit) -> Path:
+def write(folder: Path, evaluator: str, suite: str, audit: Audit) -> Path:
     """Write a complete audit below the folder of results, unless its file has a later audit. Raises OSError.
 
     An earlier audit of another extent, rubric, model or sampling is archived. Returns the path.
     """
     path = folder / FOLDER / f"{store.file_name(evaluator)}.{suite}.json"
-    content: KeptAudit = {"version": VERSION, "evaluator": evaluator, "suite": suite, **audit}
-    earlier = _read(path)
-    if earlier is not None:
-        if _date(earlier) > _date(audit) or earlier == content:
+    as_kept: Audit = {**audit, "source": "kept", "differs": []}
+    content: KeptAudit = {"version": VERSION, "evaluator": evaluator, "suite": suite, "audit": as_kept}
+    if (earlier := _read(path)) is not None:
+        if _date(earlier["audit"]) > _date(as_kept) or earlier == content:
             return path
-        if not is_alike(earlier, audit):
-            _archive(path, _date(earlier))
+        if not is_alike(earlier["audit"], as_kept):
+            _archive(path, _date(earlier["audit"]))
     path.parent.mkdir(parents=True, exist_ok=True)
     store.write_json(path, content)
     return path
 
 
-def _date(audit: EvaluatorAudit) -> str:
+def _date(audit: Audit) -> str:
     return audit["finished"] or ""
 
 
@@ -46,33 +46,30 @@ def _archive(path: Path, finished: str) -> None:
     path.rename(folder / f"{path.stem}.{stamp}.json")
 
 
-def is_alike(one: EvaluatorAudit, other: EvaluatorAudit) -> bool:
+def is_alike(one: Audit, other: Audit) -> bool:
     """Whether two audits have the same extent, texts, models and sampling; dates and verdicts may differ."""
     return all(one.get(name) == other.get(name) for name in _IDENTITY)
 
 
-def read(folder: Path, evaluator: str, suite: str) -> list[KeptAudit]:
+def read(folder: Path, evaluator: str, suite: str) -> list[Audit]:
     """The saved audits of an evaluator in a suite, with those in the archive, the latest first."""
     name = f"{store.file_name(evaluator)}.{suite}"
     audits_folder = folder / FOLDER
     paths = (*audits_folder.glob("*.json"), *(audits_folder / store.ARCHIVE).glob("*.json"))
     # The name of an archived file has a date at its end.
     own_paths = (path for path in paths if path.stem == name or path.stem.rpartition(".")[0] == name)
-    audits = [audit for path in own_paths if (audit := _read(path)) is not None]
+    saved = [content for path in own_paths if (content := _read(path)) is not None]
     # The name of another evaluator's file may begin in the same way.
-    own_audits = [audit for audit in audits if (audit["evaluator"], audit["suite"]) == (evaluator, suite)]
-    return sorted(own_audits, key=_date, reverse=True)
+    audits = [item["audit"] for item in saved if (item["evaluator"], item["suite"]) == (evaluator, suite)]
+    return sorted(audits, key=_date, reverse=True)
 
 
 def _read(path: Path) -> KeptAudit | None:
     """The audit in a file; None if the file cannot be read, or has an incomplete audit or another version."""
     try:
-        audit = msgspec.convert(json_io.loads(read_bytes(path)), KeptAudit)
-        is_usable = (
-            audit["version"] == VERSION
-            and audit["state"] == "complete"
-            and isinstance(audit["finished"], str)
-        )
-    except (OSError, ValueError, LookupError, TypeError):
+        content = msgspec.convert(json_io.loads(read_bytes(path)), KeptAudit)
+    except (OSError, ValueError):
         return None
-    return audit if is_usable else None
+    audit = content["audit"]
+    is_complete = audit["state"] == "complete" and audit["finished"] is not None
+    return content if content["version"] == VERSION and is_complete else None

@@ -19,7 +19,7 @@ from equipoise.suites import AnySuite
 from equipoise.suites.contract import Audited
 
 if TYPE_CHECKING:
-    from equipoise.results.document import CheckFigures
+    from equipoise.judge.anchors import Check
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class AuditPlan:
         """How often each anchor is judged, by its id."""
         return {anchor.id: self.design.repeats(anchor.kind) for anchor in self.texts}
 
-    def possible_checks(self) -> Sequence[CheckFigures]:
+    def possible_checks(self) -> Sequence[Check]:
         """The checks that the audit will make, for their names and units: their figures mean nothing."""
         rows = [
             row

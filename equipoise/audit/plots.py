@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import open_regular, read_bytes
-from equipoise.results.schema import DAMAGE, describe
 from equipoise.suites.plots import Plot
 
 if TYPE_CHECKING:
-    from equipoise.results.document import CheckFigures, KeptAudit
+    from equipoise.judge.anchors import Check
+    from equipoise.results.document import KeptAudit
 
-_KEYS = {"evaluator", "suite", "extent", "checks"}
+_KEYS = {"evaluator", "suite", "audit"}
 _SOMERS_FACTOR = 100.0
 """Factor of Somers' D, so that it shares the axis of points and percent."""
 
@@ -35,18 +37,18 @@ def _is_audit(path: Path) -> bool:
 
 
 def _read(path: Path) -> KeptAudit:
+    from equipoise.results.document import KeptAudit
+
     try:
-        audit = json_io.loads(read_bytes(path))
+        content = json_io.loads(read_bytes(path))
     except ValueError as error:
         raise UserError(f"{path}: not valid JSON ({error})") from None
-    if not isinstance(audit, dict) or not audit.keys() >= _KEYS:
+    if not isinstance(content, dict) or not content.keys() >= _KEYS:
         raise UserError(f"{path}: neither results nor an audit")
     try:
-        # Build the rows once now, so that an error can name the file.
-        _rows(cast("KeptAudit", audit))
-    except DAMAGE as error:
-        raise UserError(f"{path}: is damaged: {describe(error)}") from None
-    return cast("KeptAudit", audit)
+        return msgspec.convert(content, KeptAudit)
+    except ValueError as error:
+        raise UserError(f"{path}: is damaged: {error}") from None
 
 
 def plots(audits: Sequence[KeptAudit]) -> dict[str, Plot]:
@@ -66,35 +68,35 @@ def plots(audits: Sequence[KeptAudit]) -> dict[str, Plot]:
     }
 
 
-def _rows(audit: KeptAudit) -> list[dict[str, str | float | None]]:
-    return [_row(f"{audit['evaluator']} ({audit['extent']})", check) for check in audit["checks"]]
+def _rows(content: KeptAudit) -> list[dict[str, str | float | None]]:
+    audit = content["audit"]
+    return [_row(f"{content['evaluator']} ({audit['extent']})", check) for check in audit["checks"]]
 
 
-def _row(series: str, check: CheckFigures) -> dict[str, str | float | None]:
-    factor = 1.0 if check["unit"] in ("points", "%") else _SOMERS_FACTOR
+def _row(series: str, check: Check) -> dict[str, str | float | None]:
+    factor = 1.0 if check.unit in ("points", "%") else _SOMERS_FACTOR
     value, low, high = (
-        None if figure is None else factor * figure
-        for figure in (check["value"], check["low"], check["high"])
+        None if figure is None else factor * figure for figure in (check.value, check.low, check.high)
     )
     band_low, band_high = _band(check, factor)
     return {
         "series": series,
-        "name": check["name"] if factor == 1.0 else f"{check['name']} (D x 100)",
+        "name": check.name if factor == 1.0 else f"{check.name} (D x 100)",
         "value": value,
         "low": None if low is None else max(-100.0, low),
         "high": None if high is None else min(100.0, high),
         "from": band_low,
         "to": band_high,
         "ruling": "fault, or no better than chance"
-        if check["is_fault"] or check["is_by_chance"]
+        if check.is_fault or check.is_by_chance
         else "no fault found",
     }
 
 
-def _band(check: CheckFigures, factor: float) -> tuple[float, float]:
+def _band(check: Check, factor: float) -> tuple[float, float]:
     """The lower and upper end of a sound evaluator's band, within the axis."""
-    axis_low = 0.0 if check["unit"] == "%" else -100.0
-    low, high = (factor * (check["sound"] + sign * check["tolerance"]) for sign in (-1, 1))
-    band_low = axis_low if check["worse"] == "higher" else low
-    band_high = 100.0 if check["worse"] == "lower" else high
+    axis_low = 0.0 if check.unit == "%" else -100.0
+    low, high = (factor * (check.sound + sign * check.tolerance) for sign in (-1, 1))
+    band_low = axis_low if check.worse == "higher" else low
+    band_high = 100.0 if check.worse == "lower" else high
     return band_low, band_high

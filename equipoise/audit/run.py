@@ -26,7 +26,7 @@ from equipoise.results.totals import ReportedModel
 from equipoise.runner.jobs import Job, open_jobs
 
 if TYPE_CHECKING:
-    from equipoise.results.document import EvaluatorAudit, Sampling
+    from equipoise.results.document import Audit, Sampling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class AuditOutcome:
     """The audit of one evaluator and its file; both None if verdicts are `missing`."""
 
     evaluator: str
-    audit: EvaluatorAudit | None = None
+    audit: Audit | None = None
     path: Path | None = None
     missing: int = 0
 
@@ -104,12 +104,12 @@ def _complete_audit(
     settings: Settings,
     verdicts: Sequence[list[Judged]],
     models: Iterable[tuple[str | None, ...]],
-) -> EvaluatorAudit:
+) -> Audit:
     numbers = list(chain.from_iterable(verdicts))
     return {
         "state": "complete",
+        "source": "kept",
         "extent": plan.design.name,
-        "topics": len({number.topic for number in numbers}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "verdicts": len(verdicts),
         "planned": len(verdicts),
@@ -119,5 +119,6 @@ def _complete_audit(
         "response_models": audits.reported_models(models),
         "sampling": cast("Sampling", settings.evaluator.to_json()),
         "system_prompt": settings.evaluator.system_prompt,
+        "differs": [],
         **audits.conclude(plan.audited, numbers, plan.anchors.order),
     }

@@ -26,7 +26,7 @@ from equipoise.suites.resources import nearest
 
 if TYPE_CHECKING:
     from equipoise.judge.anchors import Judged
-    from equipoise.results.document import KeptAudit
+    from equipoise.results.document import Audit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,11 +153,11 @@ class SessionAudits:
 
     def _note_saved(self, loaded: LoadedSuite, history: History) -> None:
         if history.audit is None:
-            for audit in self._saved_audits(loaded).values():
-                if history.kept_audits.get(audit["evaluator"]) != audit:
-                    resume.append(history, "kept_audit", audit=audit)
+            for evaluator, audit in self._saved_audits(loaded).items():
+                if history.kept_audits.get(evaluator) != audit:
+                    resume.append(history, "kept_audit", evaluator=evaluator, audit=audit)
 
-    def _saved_audits(self, loaded: LoadedSuite) -> dict[str, KeptAudit]:
+    def _saved_audits(self, loaded: LoadedSuite) -> dict[str, Audit]:
         """The latest saved audit on the session's rubric and anchors, of each evaluator that has one."""
         name, evaluators = loaded.suite.name, loaded.settings.evaluator_models
         audits_by_evaluator = {
@@ -181,7 +181,7 @@ class SessionAudits:
         return {evaluator: saved[0] for evaluator, saved in usable.items() if saved}
 
 
-def _text_hashes(audit: KeptAudit) -> tuple[str, str]:
+def _text_hashes(audit: Audit) -> tuple[str, str]:
     """The hashes of the rubric and the anchors of a saved audit."""
     return audit["rubric_hash"], audit["anchors_hash"]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from equipoise.audit.plan import AuditPlan
     from equipoise.audit.run import AuditOutcome
     from equipoise.core.settings import Settings
-    from equipoise.results.document import EvaluatorAudit
+    from equipoise.results.document import Audit
     from equipoise.suites import AnySuite
 
 
@@ -75,7 +75,7 @@ def audit(
             raise UserError(f"{name}: no suite with anchors; there are {', '.join(auditable)}")
     plans = [_plan_audit(suites.load(name), extent, limit) for name in names or auditable]
     warn_of_keys(settings)
-    by_evaluator: dict[str, dict[str, EvaluatorAudit]] = {}
+    by_evaluator: dict[str, dict[str, Audit]] = {}
     for audit_plan in filter(None, plans):
         for outcome in _run_audit(audit_plan, settings, folder, is_fresh=fresh):
             if outcome.audit is not None:

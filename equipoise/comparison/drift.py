@@ -14,7 +14,7 @@ from equipoise.stats import mean
 from equipoise.stats.intervals import Estimate, Observation, linearised_mean
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AuditFigures
+    from equipoise.results.document import Audit
 
 FEWEST = 6
 """Fewest topics for a change that is identical in all of them, and so has no interval, to count as drift."""
@@ -115,7 +115,7 @@ def _drift(
     )
 
 
-def _are_comparable(older: AuditFigures, newer: AuditFigures) -> bool:
+def _are_comparable(older: Audit, newer: Audit) -> bool:
     """Whether these are two complete audits on the same texts, and not one audit twice."""
     are_complete = older["state"] == newer["state"] == "complete"
     return (
@@ -125,7 +125,7 @@ def _are_comparable(older: AuditFigures, newer: AuditFigures) -> bool:
     )
 
 
-def _mean_scores(audit: AuditFigures) -> dict[TextKey, float]:
+def _mean_scores(audit: Audit) -> dict[TextKey, float]:
     """The mean score of the valid verdicts on each text, without verdicts on the aspect LEANING."""
     means = {}
     for row in audit["judged"]:

@@ -25,7 +25,7 @@ from equipoise.suites import AnySuite
 from equipoise.suites.shared_options import DATASET
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AuditFigures, Metadata
+    from equipoise.results.document import Audit, Metadata
 
 DATA, RUBRIC, CASES, AUDIT = "data", "rubric", "cases asked", "audit of the evaluators"
 """Names of settings whose difference the board describes in a way of its own."""
@@ -70,7 +70,7 @@ class Entry:
     metric: Metric | None
     headline: Figure
     outcomes: Mapping[str, int]
-    audits: Mapping[str, AuditFigures | None]
+    audits: Mapping[str, Audit | None]
     cost: float | None
     layout: SharedCells
     column: ModelValues
@@ -166,7 +166,7 @@ def _audit_state(side: Results) -> str:
     return next(iter(states.values()), "no evaluator")
 
 
-def _state_of(audit: AuditFigures | None) -> str:
+def _state_of(audit: Audit | None) -> str:
     if audit is None:
         return "not audited"
     if audit["state"] != "complete":

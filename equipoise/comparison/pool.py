@@ -18,7 +18,7 @@ from equipoise.results.askers import NO_ASKERS, AskerCells
 from equipoise.results.results import Results
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AuditFigures, Metadata, OutcomeCounts
+    from equipoise.results.document import Audit, Metadata, OutcomeCounts
 
 
 def pool_results(sides: Iterable[Results]) -> list[Results]:
@@ -112,9 +112,9 @@ def _pooled_metadata(all_metadata: Sequence[Metadata]) -> Metadata:
     return cast("Metadata", pooled)
 
 
-def _latest_audits(group: Sequence[Results]) -> dict[str, AuditFigures | None]:
+def _latest_audits(group: Sequence[Results]) -> dict[str, Audit | None]:
     """The latest audit of each evaluator in any of the results; None for evaluators without one."""
-    audits: dict[str, AuditFigures | None] = dict.fromkeys(group[0].metadata["evaluator_models"])
+    audits: dict[str, Audit | None] = dict.fromkeys(group[0].metadata["evaluator_models"])
     for audit, name in (
         (audit, name) for side in group for name, audit in side.audits.items() if audit is not None
     ):

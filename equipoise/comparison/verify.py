@@ -13,7 +13,7 @@ from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric
 from equipoise.results import askers, audits, build, journal, light, reevaluation, rows, store
-from equipoise.results.document import AuditFigures, LanguageResult
+from equipoise.results.document import Audit, LanguageResult
 from equipoise.results.history import History
 from equipoise.results.load import load_without_transcripts
 from equipoise.results.results import Results
@@ -104,7 +104,7 @@ def _as_in_file(data: JSON) -> JSON:
     return json_io.loads(json_io.dumps(data))
 
 
-def _verdicts(figures: Mapping[str, AuditFigures | None]) -> JSON:
+def _verdicts(figures: Mapping[str, Audit | None]) -> JSON:
     """The verdicts of audits on anchors. Checks are left out: a later version may compute others."""
     return {
         name: audit and [audit["state"], audit["source"], audit["judged"]] for name, audit in figures.items()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
-CheckT = TypeVar("CheckT", bound=Mapping[str, Any])
 Unit = Literal["pp", "%", "points"]
 Inconclusive = Literal["pass", "fail"]
 """The verdict that an inconclusive gate counts as."""
@@ -110,12 +109,6 @@ class Rule:
     def is_about_asker(self) -> bool:
         """Whether the rule is about how much answers depend on who asks."""
         return self.name.startswith(ASKER)
-
-    def select_checks(self, checks: Sequence[CheckT]) -> list[CheckT]:
-        """The check with exactly the name in the rule, else all checks with that first word."""
-        name = self.name.removeprefix(AUDIT)
-        exact = [check for check in checks if check["name"] == name]
-        return exact or [check for check in checks if check["name"].split(maxsplit=1)[0] == name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

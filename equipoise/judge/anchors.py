@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
 
 from equipoise.core.records import Number
 from equipoise.judge.rubric import About
@@ -16,6 +18,8 @@ SCORE = "score"
 """The aspect of a verdict that consists of a single score."""
 LEANING = "lean"
 """The aspect of the lean that a verdict finds in a text: -100 to 100, in percent of a strong lean."""
+Worse = Literal["either", "higher", "lower"]
+"""On which side of a sound evaluator's figure a fault lies."""
 Mirrors = Sequence[tuple[str, str]]
 """Pairs of kinds of texts that are equally one-sided: the first for one side, the second for the other."""
 
@@ -96,44 +100,32 @@ class Judged:
     aspect: str = SCORE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """The result of one check: a figure with its 95 % interval, and whether it is a fault.
+class Check(Struct, frozen=True, kw_only=True):
+    """One check of an evaluator: a figure with its 95 % interval, and whether it is a fault.
 
-    The figure of an evaluator without the fault is at most `tolerance` from `sound` in the direction `worse`:
-    "higher", "lower" or "either". `p` is the probability that such an evaluator gets a figure as bad as this
-    one. There is a fault if `p` is below `level`, the check's part of `checks.LEVEL`. `n` counts topics, or
-    verdicts for a share. `chance` is the figure of an evaluator that answers at random, for checks whose
-    figure should be high. `reason` says why there is no interval.
+    The figure of an evaluator without the fault is at most `tolerance` from `sound` in the direction `worse`.
+    `checks.with_levels` rules on it, once all checks of an audit are known.
     """
 
-    name: str
-    value: float | None
+    name: Annotated[str, Meta(description="The check: lean, length, order ...")]
+    value: Annotated[float | None, Meta(description="The figure of this evaluator")]
     low: float | None
-    high: float | None
-    n: int
-    unit: str
-    sound: float
-    tolerance: float
-    worse: str
-    p: float | None = None
-    level: float = 0.0
-    reason: str | None = None
-    chance: float | None = None
-
-    @property
-    def is_lean(self) -> bool:
-        """Whether the check is of a lean, the fault that matters most."""
-        return self.name.partition(" ")[0] == "lean"
-
-    @property
-    def is_by_chance(self) -> bool:
-        """Whether the check does not show the evaluator to be better than chance, by its lower limit."""
-        if self.chance is None or self.value is None:
-            return False
-        return (self.value if self.low is None else self.low) <= self.chance
-
-    @property
-    def is_fault(self) -> bool:
-        """Whether the evaluator has this fault."""
-        return self.p is not None and self.p < self.level
+    high: Annotated[float | None, Meta(description="The 95 % interval over topics")]
+    n: Annotated[int, Meta(ge=0, description="Topics, or verdicts of a share")]
+    unit: Annotated[str, Meta(description="points of 100, %, or Somers' D")]
+    sound: Annotated[float, Meta(description="The figure of a sound evaluator")]
+    tolerance: Annotated[float, Meta(description="How far from it a figure may lie without a fault")]
+    worse: Annotated[Worse, Meta(description="On which side of it a fault lies")]
+    p: Annotated[
+        float | None, Meta(description="Probability of a figure at least as bad from a sound evaluator")
+    ] = None
+    level: Annotated[float, Meta(description="Significance level: p below it is a fault")] = 0.0
+    reason: Annotated[str | None, Meta(description="Why there is no interval")] = None
+    chance: Annotated[
+        float | None,
+        Meta(description="The figure of an evaluator that answers at random, where that is known"),
+    ] = None
+    is_fault: bool = False
+    is_by_chance: Annotated[
+        bool, Meta(description="Whether the figure has not been shown to be better than chance")
+    ] = False

@@ -10,10 +10,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
+from msgspec import structs
 from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
-from equipoise.judge.anchors import SCORE, Check, Judged, Mirrors
+from equipoise.judge.anchors import SCORE, Check, Judged, Mirrors, Worse
 from equipoise.stats.intervals import Estimate, Observation, linearised_mean
 
 LEVEL = 0.05
@@ -40,14 +41,23 @@ def with_levels(checks: Iterable[Check]) -> tuple[Check, ...]:
     shares = _shares({_weight_class(check) for check in with_data})
     counts = Counter(map(_weight_class, with_data))
     return tuple(
-        replace(check, level=LEVEL * shares[_weight_class(check)] / counts[_weight_class(check)])
+        _ruled(check, LEVEL * shares[_weight_class(check)] / counts[_weight_class(check)])
         for check in with_data
     )
 
 
+def _ruled(check: Check, level: float) -> Check:
+    """The check with its level, and whether it is a fault or no better than chance, by its lower limit."""
+    least = check.value if check.low is None else check.low
+    is_by_chance = check.chance is not None and least is not None and least <= check.chance
+    is_fault = check.p is not None and check.p < level
+    return structs.replace(check, level=level, is_fault=is_fault, is_by_chance=is_by_chance)
+
+
 def _weight_class(check: Check) -> str:
     """The class whose checks divide a share of LEVEL: "lean", "part" (by LEAN_PART_PREFIXES) or "other"."""
-    return "other" if not check.is_lean else "part" if check.name.startswith(LEAN_PART_PREFIXES) else "lean"
+    is_lean = check.name.partition(" ")[0] == "lean"
+    return "other" if not is_lean else "part" if check.name.startswith(LEAN_PART_PREFIXES) else "lean"
 
 
 def _shares(classes: Collection[str]) -> dict[str, float]:
@@ -146,7 +156,7 @@ def mean_check(
     *,
     sound: float = 0.0,
     tolerance: float = 0.0,
-    worse: str = "either",
+    worse: Worse = "either",
     unit: str = "points",
 ) -> Check:
     """The mean of the observations, tested by Student's t, clustered by topic.
@@ -206,7 +216,7 @@ def share_right(
         judged, lambda item: None if item.score is None else float(item.low <= item.score <= item.high)
     )
     wrong = share_check(name, [share <= 0.5 for share in within.values()], tolerance=1 - at_least)
-    return replace(
+    return structs.replace(
         wrong,
         value=_complement(wrong.value),
         low=_complement(wrong.high),

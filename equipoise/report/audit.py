@@ -9,14 +9,15 @@ from equipoise.core.figures import format_limits
 from equipoise.report.layout import align
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AuditFigures, CheckFigures, EvaluatorAudit
+    from equipoise.judge.anchors import Check
+    from equipoise.results.document import Audit
 
 NOT_AUDITED = "evaluator not audited"
 _HEAD = ("check", "found", "95 % interval", "a sound one has", "")
 _SOMERS = "Somers' D"
 
 
-def summary_lines(audits: Mapping[str, AuditFigures | None], width: int | None = None) -> Iterator[str]:
+def summary_lines(audits: Mapping[str, Audit | None], width: int | None = None) -> Iterator[str]:
     """Lines on the audit of each evaluator of a session, or that the evaluator was not audited."""
     for evaluator, audit in audits.items():
         if audit is None:
@@ -28,7 +29,7 @@ def summary_lines(audits: Mapping[str, AuditFigures | None], width: int | None =
         yield from align(check_rows(audit), width)
 
 
-def describe_audit(audit: AuditFigures) -> str:
+def describe_audit(audit: Audit) -> str:
     """A phrase on an audit: its faults, extent and date, or its progress if it is incomplete."""
     done = f"{audit['verdicts']:,} of {audit['planned']:,} verdicts"
     if audit["state"] != "complete":
@@ -41,50 +42,50 @@ def describe_audit(audit: AuditFigures) -> str:
     return f"{describe_faults(audit)} ({origin}){outdated}"
 
 
-def describe_faults(audit: AuditFigures | EvaluatorAudit) -> str:
+def describe_faults(audit: Audit) -> str:
     """A phrase on the checks of an audit that found a fault."""
-    names = [check["name"] for check in audit["checks"] if check["is_fault"]]
-    by_chance = [check["name"] for check in audit["checks"] if check["is_by_chance"]]
+    names = [check.name for check in audit["checks"] if check.is_fault]
+    by_chance = [check.name for check in audit["checks"] if check.is_by_chance]
     phrases = [f"not shown to be better than chance ({', '.join(by_chance)})"] if by_chance else []
     phrases += [f"faults: {', '.join(names)}"] if names else []
     return "; ".join(phrases) or "no fault found"
 
 
-def check_rows(audit: AuditFigures | EvaluatorAudit) -> list[tuple[str, ...]]:
+def check_rows(audit: Audit) -> list[tuple[str, ...]]:
     """The table of checks, header first; empty for an incomplete audit."""
     table = [
-        (check["name"], *_format_figures(check), _describe_sound(check), _describe_ruling(check))
+        (check.name, *_format_figures(check), _describe_sound(check), _describe_ruling(check))
         for check in audit["checks"]
     ]
     # The checks of some suites include the lean in each language, which needs no second row.
     table += [
         (f"lean in {language}", *_format_figures(check), "", "")
         for language, check in audit["lean_by_language"].items()
-        if f"lean in {language}" not in {check["name"] for check in audit["checks"]}
+        if f"lean in {language}" not in {check.name for check in audit["checks"]}
     ]
     return [_HEAD, *table] if table else []
 
 
-def _format_figures(check: CheckFigures) -> tuple[str, str]:
+def _format_figures(check: Check) -> tuple[str, str]:
     """The value of a check, signed if it may be too high or too low, and its interval or why it has none."""
-    decimals = 2 if check["unit"] == _SOMERS else 1
-    sign = "+" if check["worse"] == "either" else ""
-    value = "-" if check["value"] is None else f"{check['value']:{sign}.{decimals}f}"
-    if check["low"] is None:
-        return value, check["reason"] or "-"
-    return value, format_limits(check["low"], check["high"], decimals)
+    decimals = 2 if check.unit == _SOMERS else 1
+    sign = "+" if check.worse == "either" else ""
+    value = "-" if check.value is None else f"{check.value:{sign}.{decimals}f}"
+    if check.low is None:
+        return value, check.reason or "-"
+    return value, format_limits(check.low, check.high, decimals)
 
 
-def _describe_sound(check: CheckFigures) -> str:
+def _describe_sound(check: Check) -> str:
     """The values of a check that a sound evaluator has."""
-    low, high = check["sound"] - check["tolerance"], check["sound"] + check["tolerance"]
-    unit = " %" if check["unit"] == "%" else ""
-    if check["worse"] == "lower":
+    low, high = check.sound - check.tolerance, check.sound + check.tolerance
+    unit = " %" if check.unit == "%" else ""
+    if check.worse == "lower":
         return f"at least {low:g}{unit}"
-    if check["worse"] == "higher":
+    if check.worse == "higher":
         return f"at most {high:g}{unit}"
-    return f"{low:g} to {high:g}{unit}" if check["tolerance"] else f"{check['sound']:g}{unit}"
+    return f"{low:g} to {high:g}{unit}" if check.tolerance else f"{check.sound:g}{unit}"
 
 
-def _describe_ruling(check: CheckFigures) -> str:
-    return "FAULT" if check["is_fault"] else "BY CHANCE" if check["is_by_chance"] else ""
+def _describe_ruling(check: Check) -> str:
+    return "FAULT" if check.is_fault else "BY CHANCE" if check.is_by_chance else ""

@@ -3,65 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
+
+from msgspec import structs
 
 from equipoise.core.types import JSON
-from equipoise.results.document import AuditFigures
 from equipoise.results.history import History
 from equipoise.suites import AnySuite
 from equipoise.suites.contract import Audited
 
 if TYPE_CHECKING:
     from equipoise.judge.anchors import Check, Judged
-    from equipoise.results.document import AuditedModel, CheckFigures, EvaluatorAudit, JudgedAnchor
+    from equipoise.results.document import Audit, AuditedModel, JudgedAnchor
 
 FOLDER = "audits"
 """The folder of audits' files, below that of the results."""
 _MODEL_KEYS = ("response_model", "system_fingerprint", "provider")
 _SAMPLING_KEYS = ("temperature", "top_p", "top_k", "reasoning_effort", "extra_body")
+_ROUNDED = ("value", "low", "high", "sound", "tolerance", "chance")
 _TEXT_KEYS = ("topic", "language", "kind", "host", "aspect")
 
 
 class Conclusions(TypedDict):
     """The checks of a complete audit, and the verdicts they are made of."""
 
-    checks: list[CheckFigures]
-    lean_by_language: dict[str, CheckFigures]
-    judged: list[Judged]
+    checks: list[Check]
+    lean_by_language: dict[str, Check]
+    judged: list[JudgedAnchor]
 
 
-def figures(suite: AnySuite, history: History, *, is_running: bool = False) -> dict[str, AuditFigures | None]:
-    """The audit of each evaluator of a journal, in the form of results; None if it was not audited."""
+def figures(suite: AnySuite, history: History, *, is_running: bool = False) -> dict[str, Audit | None]:
+    """The audit of each evaluator of a journal; None if it was not audited."""
     return {
-        str(name): _session_figures(suite, history, name, is_running=is_running)
-        or _kept_figures(history, name)
+        str(name): _compared_audit(suite, history, name, is_running=is_running)
         for name in history.settings["evaluator_models"]
     }
 
 
-def _session_figures(
-    suite: AnySuite, history: History, evaluator: str, *, is_running: bool
-) -> AuditFigures | None:
+def _compared_audit(suite: AnySuite, history: History, evaluator: str, *, is_running: bool) -> Audit | None:
+    """The audit of the journal or the one kept in it, with what has changed about the evaluator since."""
     audit = journal_audit(suite, history, evaluator, is_running=is_running)
-    if audit is None:
-        return None
-    is_final = not is_running and audit["state"] == "complete"
-    return _audit_figures("session", audit, _differences(history, evaluator, audit) if is_final else [])
-
-
-def _kept_figures(history: History, evaluator: str) -> AuditFigures | None:
-    audit = history.kept_audits.get(evaluator)
-    return None if audit is None else _audit_figures("kept", audit, _differences(history, evaluator, audit))
-
-
-def _audit_figures(
-    source: Literal["session", "kept"], audit: EvaluatorAudit, differs: list[str]
-) -> AuditFigures:
-    """An audit in the form of results, which groups the scores by text."""
-    figures = {**audit, "source": source, "differs": differs, "judged": _group_by_text(audit["judged"])}
-    return cast("AuditFigures", {name: figures[name] for name in AuditFigures.__annotations__})
+    audit = audit or history.kept_audits.get(evaluator)
+    if audit is None or (audit["source"] == "session" and (is_running or audit["state"] == "incomplete")):
+        return audit
+    return {**audit, "differs": _differences(history, evaluator, audit)}
 
 
 def _group_by_text(judged: Sequence[Judged]) -> list[JudgedAnchor]:
@@ -93,7 +79,7 @@ def _planned_names(history: History, evaluator: str) -> list[str]:
 
 def journal_audit(
     suite: AnySuite, history: History, evaluator: str, *, is_running: bool = False
-) -> EvaluatorAudit | None:
+) -> Audit | None:
     """The audit made by the sessions of a journal; None without one.
 
     It has no checks while verdicts are missing or the session is running.
@@ -110,6 +96,7 @@ def journal_audit(
         conclusions = conclude(suite.audit, judged, plan.order)
     return {
         "state": "complete" if is_complete else "incomplete",
+        "source": "session",
         "extent": plan.extent,
         "finished": max((line.at for line in lines), default=None),
         "verdicts": len(lines),
@@ -120,9 +107,8 @@ def journal_audit(
         "response_models": reported_models(row for line in lines for row in line.seen),
         "sampling": history.settings["evaluator_sampling"],
         "system_prompt": history.settings["evaluator_system_prompt"],
-        "checks": conclusions["checks"],
-        "lean_by_language": conclusions["lean_by_language"],
-        "judged": conclusions["judged"],
+        "differs": [],
+        **conclusions,
     }
 
 
@@ -134,19 +120,17 @@ def conclude(audited: Audited, judged: Sequence[Judged], order: Sequence[Sequenc
     checks = audited.checks(judged, [(above, below) for above, below in order])
     leans = lean_by_language(judged, audited.MIRRORS)
     return {
-        "checks": [_check_figures(check) for check in checks],
-        "lean_by_language": {language: _check_figures(check) for language, check in leans.items() if check.n},
-        "judged": list(judged),
+        "checks": [_rounded(check) for check in checks],
+        "lean_by_language": {language: _rounded(check) for language, check in leans.items() if check.n},
+        "judged": _group_by_text(judged),
     }
 
 
-def _check_figures(check: Check) -> CheckFigures:
+def _rounded(check: Check) -> Check:
+    """The check as in results. A rounded probability could fall on the other side of its level."""
     from equipoise.results.summary import to_plain_json
 
-    # Not rounded: a rounded probability could fall on the other side of its level.
-    unrounded = {"p": check.p, "level": check.level}
-    decisions = {"is_fault": check.is_fault, "is_by_chance": check.is_by_chance}
-    return cast("CheckFigures", {**to_plain_json(asdict(check)), **unrounded, **decisions})
+    return structs.replace(check, **{name: to_plain_json(getattr(check, name)) for name in _ROUNDED})
 
 
 def reported_models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedModel]:
@@ -161,7 +145,7 @@ def reported_models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedModel
 # Differences between the evaluator of a journal and the one that was audited.
 
 
-def _differences(history: History, evaluator: str, audit: EvaluatorAudit) -> list[str]:
+def _differences(history: History, evaluator: str, audit: Audit) -> list[str]:
     """Phrases, one for each difference between the evaluator of this journal and the one that was audited."""
     now = [model[2:] for model in history.totals.reported if model[:2] == ("evaluator", evaluator)]
     return [
@@ -184,7 +168,7 @@ def _join_names(names: set[str | None]) -> str:
     return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
 
 
-def _sampling_differences(audit: EvaluatorAudit, settings: Mapping[str, JSON]) -> Iterator[str]:
+def _sampling_differences(audit: Audit, settings: Mapping[str, JSON]) -> Iterator[str]:
     for name in _SAMPLING_KEYS:
         before, after = (item.get(name) for item in (audit["sampling"], settings["evaluator_sampling"]))
         if before != after:

@@ -14,7 +14,7 @@ from equipoise.core.figures import Change, Count, Figure
 from equipoise.core.records import Outcome
 from equipoise.core.rows import EvaluatorTranscript, VerdictRow
 from equipoise.core.types import JSON, Form, Message, Place
-from equipoise.judge.anchors import Judged
+from equipoise.judge.anchors import Check
 
 SCHEMA_VERSION = 1
 """The version of the schema, which is also that of `Metadata.schema_version`."""
@@ -898,8 +898,8 @@ class JudgedAnchor(TypedDict):
     ]
 
 
-class AuditFigures(TypedDict):
-    """The audit of one evaluator."""
+class Audit(TypedDict):
+    """The audit of one evaluator. Without all its verdicts it has no checks and no `judged`."""
 
     state: Annotated[
         Literal["complete", "incomplete"],
@@ -929,71 +929,20 @@ class AuditFigures(TypedDict):
             "the audit holds"
         ),
     ]
-    checks: list[CheckFigures]
+    checks: list[Check]
     lean_by_language: Annotated[
-        dict[str, CheckFigures], Meta(description="The lean in each language alone, for information")
+        dict[str, Check], Meta(description="The lean in each language alone, for information")
     ]
     judged: Annotated[list[JudgedAnchor], Meta(description="The verdicts, by text")]
 
 
-class CheckFigures(TypedDict):
-    """One check of an evaluator, and whether it found a fault."""
-
-    name: Annotated[str, Meta(description="The check: lean, length, order ...")]
-    value: Annotated[float | None, Meta(description="The figure of this evaluator")]
-    low: float | None
-    high: Annotated[float | None, Meta(description="The 95 % interval over topics")]
-    n: Annotated[Count, Meta(description="Topics, or verdicts of a share")]
-    unit: Annotated[str, Meta(description="points of 100, %, or Somers' D")]
-    sound: Annotated[float, Meta(description="The figure of a sound evaluator")]
-    tolerance: Annotated[float, Meta(description="How far from it a figure may lie without a fault")]
-    worse: Annotated[
-        Literal["either", "higher", "lower"], Meta(description="On which side of it a fault lies")
-    ]
-    p: Annotated[
-        float | None, Meta(description="Probability of a figure at least as bad from a sound evaluator")
-    ]
-    level: Annotated[float, Meta(description="Significance level: p below it is a fault")]
-    reason: Annotated[str | None, Meta(description="Why there is no interval")]
-    is_fault: bool
-    chance: Annotated[
-        float | None,
-        Meta(description="The figure of an evaluator that answers at random, where that is known"),
-    ]
-    is_by_chance: Annotated[
-        bool, Meta(description="Whether the figure has not been shown to be better than chance")
-    ]
-
-
-class EvaluatorAudit(TypedDict):
-    """The audit of one evaluator with each of its verdicts; results show it as `AuditFigures`.
-
-    If it is incomplete, `checks`, `lean_by_language` and `judged` are empty. `topics` counts judged topics.
-    """
-
-    state: Literal["complete", "incomplete"]
-    extent: str
-    topics: NotRequired[int]
-    finished: str | None
-    verdicts: int
-    planned: int
-    rubric_version: str
-    rubric_hash: str
-    anchors_hash: str
-    response_models: list[AuditedModel]
-    sampling: Sampling
-    system_prompt: str | None
-    checks: list[CheckFigures]
-    lean_by_language: dict[str, CheckFigures]
-    judged: list[Judged]
-
-
-class KeptAudit(EvaluatorAudit):
+class KeptAudit(TypedDict):
     """A complete audit, as stored in its file."""
 
     version: str
     evaluator: str
     suite: str
+    audit: Audit
 
 
 class AskerResult(TypedDict):
@@ -1132,7 +1081,7 @@ class AskedResults(AskedRuns):
 class Sections(TypedDict, total=False):
     """The parts of results beside metadata, summary, runs and errors, by their key in the file."""
 
-    audit: dict[str, AuditFigures | None]
+    audit: dict[str, Audit | None]
     askers: AskedRuns
     comparison: ComparisonFigures
     gate: GateVerdict
@@ -1148,7 +1097,7 @@ class Document(TypedDict):
     ]
     summary: Annotated[Summary, Meta(description="The figures")]
     audit: Annotated[
-        dict[str, AuditFigures | None],
+        dict[str, Audit | None],
         Meta(description="Audits by evaluator; null for one that was not audited"),
     ]
     results: Annotated[dict[str, LanguageResult], Meta(description="By language")]

@@ -41,7 +41,7 @@ from equipoise.results.replay import Replies
 from equipoise.results.totals import Totals
 
 if TYPE_CHECKING:
-    from equipoise.results.document import KeptAudit
+    from equipoise.results.document import Audit
 
 Status = Literal["running", "interrupted", "no_scores", "complete_with_unscored", "complete"]
 WITH_UNSCORED: Status = "complete_with_unscored"
@@ -75,7 +75,7 @@ class History:
         self.sections: dict[str, SectionLine] = {}
         self.audit: AuditLine | None = None
         self.anchors: dict[str, AnchorLine] = {}
-        self.kept_audits: dict[str, KeptAudit] = {}
+        self.kept_audits: dict[str, Audit] = {}
         self.unscored: set[str] = set()
         self.batched: set[str] = set()
         self.calls = Calls(path)
@@ -158,7 +158,7 @@ class History:
                 self.anchors[line.run] = line
             case KeptAuditLine():
                 # The line has checked that this is an audit.
-                self.kept_audits[line.audit["evaluator"]] = line.audit
+                self.kept_audits[line.evaluator] = line.audit
 
     def _add_session(self, start: int, line: SessionLine) -> None:
         self.plans.add(line)

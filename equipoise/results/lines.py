@@ -15,7 +15,7 @@ from equipoise.core import json_io
 from equipoise.core.records import Number, Record
 from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role, Transcript
 from equipoise.judge.anchors import Judged
-from equipoise.results.document import KeptAudit
+from equipoise.results.document import Audit
 
 PositiveCount = Annotated[int, Meta(ge=1)]
 
@@ -215,7 +215,8 @@ class KeptAuditLine(_Line, frozen=True, kw_only=True, tag="kept_audit"):
     """An earlier audit of an evaluator, copied from its file."""
 
     session: str
-    audit: KeptAudit
+    evaluator: str
+    audit: Audit
 
 
 class SectionLine(_Line, frozen=True, kw_only=True, tag="section"):

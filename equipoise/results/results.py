@@ -27,7 +27,7 @@ from equipoise.results import askers, rows, schema
 from equipoise.results.askers import AskerCells
 from equipoise.results.document import (
     AskedRuns,
-    AuditFigures,
+    Audit,
     ComparedResults,
     Metadata,
     PeopleScores,
@@ -132,7 +132,7 @@ class Results:
         return self.summary.get("until")
 
     @property
-    def audits(self) -> Mapping[str, AuditFigures | None]:
+    def audits(self) -> Mapping[str, Audit | None]:
         """The audit of each evaluator; None if there is none."""
         return self.sections.get("audit", {})
 
@@ -298,6 +298,8 @@ def _sections(data: Mapping[str, JSON]) -> Sections:
     if section := sections.get("askers"):
         without_runs = {name: value for name, value in section.items() if name != "results"}
         sections["askers"] = cast("AskedRuns", without_runs)
+    if audits := sections.get("audit"):
+        sections["audit"] = msgspec.convert(audits, dict[str, Audit | None])
     if comparison := sections.get("comparison"):
         metrics = msgspec.convert(comparison["metrics"], dict[str, Change])
         sections["comparison"] = {**comparison, "metrics": metrics}

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import builders
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 from known_anchors import SCORES, any_sound, lean, verdict
@@ -73,7 +75,7 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     found = next(line for line in second.splitlines() if line.startswith("lean "))
     assert found.split()[1] == "+25.0"
     assert found.endswith("FAULT")
-    kept = json.loads(Path("results/audits/leaning.neutrality.json").read_text(encoding="utf-8"))
+    kept = json.loads(Path("results/audits/leaning.neutrality.json").read_text(encoding="utf-8"))["audit"]
     assert [check["name"] for check in kept["checks"] if check["is_fault"]] == LEANS
     assert (kept["extent"], kept["rubric_version"]) == ("quick", "1")
     assert max(len(line) for line in result.stdout.splitlines() if "audits/" not in line) <= 80
@@ -112,8 +114,8 @@ def test_an_evaluator_without_valid_verdicts_is_useless(loopback: Loopback) -> N
     result = run(loopback, "chinese_simpleqa")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("judge: faults: invalid verdicts\n")
-    kept = json.loads(Path("results/audits/judge.chinese_simpleqa.json").read_text(encoding="utf-8"))
-    assert {item["score"] for item in kept["judged"]} == {None}
+    kept = json.loads(Path("results/audits/judge.chinese_simpleqa.json").read_text(encoding="utf-8"))["audit"]
+    assert {score for item in kept["judged"] for score in item["scores"]} == {None}
     assert [check["value"] for check in kept["checks"]] == [100.0]
 
 
@@ -131,8 +133,8 @@ def test_the_first_topics_alone_and_their_figure(loopback: Loopback) -> None:
     loopback.script = lambda body, number: any_sound(body["messages"])
     result = run(loopback, "borderlines", "--limit", "1")
     assert result.exit_code == 0, result.output
-    kept = json.loads(Path("results/audits/judge.borderlines.json").read_text(encoding="utf-8"))
-    assert (kept["topics"], len(loopback.requests)) == (1, 7)
+    kept = json.loads(Path("results/audits/judge.borderlines.json").read_text(encoding="utf-8"))["audit"]
+    assert (len({item["topic"] for item in kept["judged"]}), len(loopback.requests)) == (1, 7)
     drawn = CliRunner().invoke(main, ["plot", "results/audits", "-o", "figures"])
     assert drawn.exit_code == 0, drawn.output
     svg = Path("figures/audit-borderlines.svg").read_text(encoding="utf-8")
@@ -150,12 +152,13 @@ def test_a_file_that_begins_like_an_audit_is_refused_by_name() -> None:
 
 def test_a_damaged_audit_is_refused_by_name() -> None:
     """With what is wrong in it."""
-    head = '{"evaluator": "judge", "suite": "neutrality", "extent": "full", "checks": '
-    for checks, problem in (
-        (("[{}]"), "'unit' is missing"),
-        ("5", "TypeError: 'int' object is not iterable"),
+    whole: Any = msgspec.to_builtins(builders.audit(builders.check()))
+    for damage, problem in (
+        ({"checks": [{}]}, "Object missing required field `name` - at `$.audit.checks[0]`"),
+        ({"checks": 5}, "Expected `array`, got `int` - at `$.audit.checks`"),
     ):
-        Path("audit.json").write_text(f"{head}{checks}}}", encoding="utf-8")
+        content = {"version": "2", "evaluator": "judge", "suite": "neutrality", "audit": {**whole, **damage}}
+        Path("audit.json").write_text(json.dumps(content), encoding="utf-8")
         drawn = CliRunner().invoke(main, ["plot", "audit.json", "-o", "figures"])
         assert drawn.exit_code == 4
         assert f"audit.json: is damaged: {problem}" in drawn.stderr

@@ -189,7 +189,10 @@ def test_an_audit_after_all_runs_are_done(project: Project) -> None:
     project.run(audit="full")
     full = results(project)["audit"]["judge"]
     folder = project.root / "results" / "audits"
-    kept = [json.loads(path.read_bytes())["extent"] for path in sorted(folder.rglob("*.json"), reverse=True)]
+    kept = [
+        json.loads(path.read_bytes())["audit"]["extent"]
+        for path in sorted(folder.rglob("*.json"), reverse=True)
+    ]
     assert kept == ["full", "quick"]
     assert (full["extent"], full["verdicts"]) == ("full", full["planned"])
     assert project.client.count("evaluator") == ALL + full["planned"]

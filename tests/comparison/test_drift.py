@@ -7,17 +7,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import builders
 from sides import alike, side_of
 
 from equipoise.comparison.compare import Comparison, compare
 from equipoise.comparison.pool import pool_results
 from equipoise.judge.anchors import LEANING
+from equipoise.results.document import Audit
 from equipoise.results.results import Results
 
 KINDS = ("exemplary", "state_aligned", "critic_aligned")
 
 
-def audit(score: Callable[[str, str], float | None], **changes: Any) -> dict[str, Any]:
+def audit(score: Callable[[str, str], float | None], **changes: Any) -> Audit:
     """A complete audit on 12 topics in two languages, with two verdicts by topic and kind on each text."""
     texts = [
         {
@@ -30,8 +32,7 @@ def audit(score: Callable[[str, str], float | None], **changes: Any) -> dict[str
     ]
     # A lean that moves is no score that moves.
     texts += [{**text, "aspect": LEANING, "scores": [100.0 * bool(changes)]} for text in texts]
-    about = {"state": "complete", "anchors_hash": "a0", "extent": "quick", "finished": "2026-01-01T00:00:00"}
-    return {**about, "differs": [], "checks": [], "judged": texts, **changes}
+    return builders.audit(**{"finished": "2026-01-01T00:00:00", "judged": texts, **changes})
 
 
 LATER = {"finished": "2026-02-01T00:00:00"}

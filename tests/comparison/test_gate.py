@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import builders
 import pytest
 from scipy.stats import norm  # type: ignore[import-untyped]  # scipy has no types
 from scipy.stats import t as student
@@ -18,6 +19,7 @@ from equipoise.comparison.gate.family import Family, failing_rules
 from equipoise.comparison.gate.ruling import Ruling, overall_verdict
 from equipoise.comparison.gate.verdict import rule_on, rule_on_all, rule_on_unscored
 from equipoise.core.rules import Rule, parse_rule
+from equipoise.results.document import Audit
 from equipoise.results.results import RunCounts
 from equipoise.stats.paired import Decision, Difference
 
@@ -631,19 +633,9 @@ def test_more_questions_would_decide() -> None:
 # Audits.
 
 
-def audited(name: str = "lean", worse: str = "either", **check: Any) -> dict[str, Any]:
+def audited(**fields: Any) -> Audit:
     """The complete audit of one evaluator with one check."""
-    figures = {
-        "value": 1.0,
-        "low": -2.0,
-        "high": 4.0,
-        "n": 12,
-        "unit": "points",
-        "sound": 0.0,
-        "reason": None,
-    }
-    found = {"name": name, "worse": worse, **figures, **check}
-    return {"state": "complete", "differs": [], "verdicts": 9, "planned": 9, "checks": [found]}
+    return builders.audit(builders.check(**fields))
 
 
 def of_audits(rule: str, **audits: Any) -> Ruling:

@@ -44,7 +44,8 @@ def flat(name: str, value: Any) -> Figures:
         for key, item in value.items():
             yield from flat(f"{name} {key}", item)
     elif isinstance(value, list | tuple):
-        for label, item in zip(_labels(value), value, strict=True):
+        items = [msgspec.to_builtins(item) if isinstance(item, msgspec.Struct) else item for item in value]
+        for label, item in zip(_labels(items), items, strict=True):
             yield from flat(f"{name} {label}", item)
     else:
         yield name, value

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import RUBRIC, SUITE
+from builders import RUBRIC, SUITE, audit, check
 from click.testing import CliRunner
 from fuzzing import any_json, modest, mutated, places, thorough, user_errors
 from hypothesis import given
@@ -85,14 +85,8 @@ def _append_audit(log: Journal) -> None:
     name = audits.verdict_name("e", "aa-q1-good", 0)
     calls = [keep(log, judged, json.dumps(VERDICT), run=name).id]
     log.append("anchor", run=name, evaluator="e", calls=calls, **content)
-    texts = dict.fromkeys(("extent", "rubric_version", "rubric_hash", "anchors_hash"), "0")
-    done = {"finished": STARTED, "verdicts": 1, "planned": 1, "sampling": {}, "system_prompt": None}
-    answered = {"response_model": "m-1", "system_fingerprint": None, "provider": None}
-    check = {"name": "lean", "unit": "points", "worse": "either", "n": 9, "reason": None, "is_fault": False}
-    check |= {"value": 1.0, "low": -1.0, "high": 2.0, "sound": 0.0, "tolerance": 0.0}
-    parts = {"response_models": [answered], "checks": [check], "lean_by_language": {}}
-    done |= {"judged": content["judged"]}
-    log.append("kept_audit", audit={"evaluator": "e", **texts, **done, **parts})
+    about = {"topic": "q1", "language": "aa", "kind": "good", "host": None, "aspect": "score"}
+    log.append("kept_audit", evaluator="e", audit=audit(check(), judged=[{**about, "scores": [75.0]}]))
 
 
 @pytest.fixture(scope="module")

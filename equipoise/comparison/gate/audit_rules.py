@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from equipoise.comparison.compare import ROUNDING
@@ -16,16 +16,15 @@ from equipoise.comparison.gate.ruling import (
     inconclusive_ruling,
     overall_verdict,
 )
-from equipoise.core.rules import Rule
+from equipoise.core.rules import AUDIT, Rule
 from equipoise.stats.intervals import student
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AuditFigures, CheckFigures
+    from equipoise.judge.anchors import Check
+    from equipoise.results.document import Audit
 
 
-def rule_on(
-    rule: Rule, audits: Mapping[str, AuditFigures | None], alpha: float = ALPHA_OF_ONE_RULE
-) -> Ruling:
+def rule_on(rule: Rule, audits: Mapping[str, Audit | None], alpha: float = ALPHA_OF_ONE_RULE) -> Ruling:
     """The ruling on a rule about audits, over all evaluators and all checks that the rule names.
 
     `alpha` is the one-sided error of a FAIL.
@@ -38,9 +37,9 @@ def rule_on(
     )
 
 
-def _rule_on_audit(rule: Rule, evaluator: str, audit: AuditFigures | None, alpha: float) -> Ruling:
+def _rule_on_audit(rule: Rule, evaluator: str, audit: Audit | None, alpha: float) -> Ruling:
     problem = _why_unusable(audit)
-    checks = rule.select_checks(audit["checks"]) if audit else []
+    checks = select_checks(rule, audit["checks"]) if audit else []
     if problem or not checks:
         return inconclusive_ruling(rule, f"{evaluator}: {problem or 'the audit has no such check'}")
     rulings = [_rule_on_check(rule, check, alpha) for check in checks]
@@ -48,7 +47,14 @@ def _rule_on_audit(rule: Rule, evaluator: str, audit: AuditFigures | None, alpha
     return Ruling(rule=rule.text, verdict=overall_verdict(rulings), why=f"{evaluator}: {explanations}")
 
 
-def _why_unusable(audit: AuditFigures | None) -> str | None:
+def select_checks(rule: Rule, checks: Sequence[Check]) -> list[Check]:
+    """The check with exactly the name in the rule, else all checks with that first word."""
+    name = rule.name.removeprefix(AUDIT)
+    exact = [check for check in checks if check.name == name]
+    return exact or [check for check in checks if check.name.split(maxsplit=1)[0] == name]
+
+
+def _why_unusable(audit: Audit | None) -> str | None:
     """Why an audit decides nothing, in a few words; None if it is complete and of this evaluator."""
     if audit is None:
         return "not audited"
@@ -59,10 +65,10 @@ def _why_unusable(audit: AuditFigures | None) -> str | None:
     return None
 
 
-def _rule_on_check(rule: Rule, check: CheckFigures, alpha: float) -> Ruling:
+def _rule_on_check(rule: Rule, check: Check, alpha: float) -> Ruling:
     """The ruling on one check: pass if its whole interval is within the margin, fail if all is outside."""
-    lower_bound = -math.inf if rule.sign > 0 else check["sound"] - rule.amount - ROUNDING
-    upper_bound = math.inf if rule.sign < 0 else check["sound"] + rule.amount + ROUNDING
+    lower_bound = -math.inf if rule.sign > 0 else check.sound - rule.amount - ROUNDING
+    upper_bound = math.inf if rule.sign < 0 else check.sound + rule.amount + ROUNDING
     low, high = _interval_at(check, alpha)
     return Ruling(
         rule=rule.text,
@@ -71,24 +77,24 @@ def _rule_on_check(rule: Rule, check: CheckFigures, alpha: float) -> Ruling:
     )
 
 
-def _interval_at(check: CheckFigures, alpha: float) -> tuple[float | None, float | None]:
+def _interval_at(check: Check, alpha: float) -> tuple[float | None, float | None]:
     """The confidence interval of a check's value at one-sided error `alpha`.
 
     Results have only the 95 % interval, which is rescaled by the ratio of t quantiles: most checks use
     Student's t over topics. If all of FEWEST topics or more agree, the interval is the value alone.
     """
-    value, low, high = check["value"], check["low"], check["high"]
-    if low is None and value is not None and check["n"] >= FEWEST:
+    value, low, high = check.value, check.low, check.high
+    if low is None and value is not None and check.n >= FEWEST:
         return value, value
     if value is None or low is None or high is None or alpha == ALPHA_OF_ONE_RULE:
         return low, high
-    degrees = max(check["n"] - 1, 1)
+    degrees = max(check.n - 1, 1)
     stretch = student(degrees, 1 - 2 * alpha) / student(degrees, 1 - 2 * ALPHA_OF_ONE_RULE)
     return value - stretch * (value - low), value + stretch * (high - value)
 
 
-def _explanation(check: CheckFigures) -> str:
-    if check["value"] is None:
-        return f"{check['name']} -"
-    interval = describe_interval(check["low"], check["high"], check["reason"])
-    return f"{check['name']} {check['value']:+.2f} {check['unit']} ({interval})"
+def _explanation(check: Check) -> str:
+    if check.value is None:
+        return f"{check.name} -"
+    interval = describe_interval(check.low, check.high, check.reason)
+    return f"{check.name} {check.value:+.2f} {check.unit} ({interval})"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
+from equipoise.comparison.gate.audit_rules import select_checks
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until
@@ -14,7 +15,7 @@ from equipoise.results.askers import AskerCells
 from equipoise.results.results import Results
 
 if TYPE_CHECKING:
-    from equipoise.results.document import CheckFigures
+    from equipoise.judge.anchors import Check
 
 Metrics = Mapping[str, Metric]
 
@@ -129,20 +130,20 @@ def _refuse_single_run(rule: Rule, runs: int, where: str) -> None:
         )
 
 
-def refuse_unfit_audit(rule: Rule, checks: Sequence[CheckFigures]) -> None:
+def refuse_unfit_audit(rule: Rule, checks: Sequence[Check]) -> None:
     """Raise UserError for a rule about audits that names none of these checks or has a wrong sign or unit."""
-    named_checks = rule.select_checks(checks)
+    named_checks = select_checks(rule, checks)
     if not named_checks:
-        known = dict.fromkeys(check["name"].split()[0] for check in checks)
+        known = dict.fromkeys(check.name.split()[0] for check in checks)
         raise UserError(f"{rule}: an audit has no check of that name; there are {', '.join(known)}")
     check = named_checks[0]
-    sign, shown_sign = {"either": (0, "±"), "higher": (1, "+"), "lower": (-1, "-")}[check["worse"]]
-    has_unit = check["unit"] in ("points", "%")
+    sign, shown_sign = {"either": (0, "±"), "higher": (1, "+"), "lower": (-1, "-")}[check.worse]
+    has_unit = check.unit in ("points", "%")
     if rule.sign != sign or (rule.unit == "pp") is not has_unit:
         example = f"{rule.name}:{shown_sign}{'5pp' if has_unit else '0.5'}"
         raise UserError(
-            f"{rule}: write {example}, for how far {check['name'].split()[0]} may lie from a "
-            f"sound evaluator's, {check['sound']:g}"
+            f"{rule}: write {example}, for how far {check.name.split()[0]} may lie from a "
+            f"sound evaluator's, {check.sound:g}"
         )
 
 

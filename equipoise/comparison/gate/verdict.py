@@ -16,9 +16,9 @@ from equipoise.results.askers import NO_ASKERS, AskerCells
 from equipoise.results.results import RunCounts
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AuditFigures, GateVerdict
+    from equipoise.results.document import Audit, GateVerdict
 
-_NO_AUDITS: Mapping[str, AuditFigures | None] = {}
+_NO_AUDITS: Mapping[str, Audit | None] = {}
 _NO_METRICS: Mapping[str, Metric] = {}
 
 
@@ -27,7 +27,7 @@ def rule_on_all(
     comparison: Comparison | None,
     runs: RunCounts,
     *,
-    audits: Mapping[str, AuditFigures | None] = _NO_AUDITS,
+    audits: Mapping[str, Audit | None] = _NO_AUDITS,
     cells: Sequence[Cell] = (),
     metrics: Mapping[str, Metric] = _NO_METRICS,
     asker_cells: AskerCells = NO_ASKERS,

@@ -26,7 +26,7 @@ from equipoise.stats import mean
 from equipoise.suites.plots import Plot, interval_row
 
 if TYPE_CHECKING:
-    from equipoise.results.document import AuditFigures, Metadata
+    from equipoise.results.document import Audit, Metadata
 
 _BINS = 5
 """Number of equal intervals of the scale in the distribution of scores."""
@@ -200,7 +200,7 @@ def _audits(results: Results) -> list[AuditedEvaluator]:
     return [_audited_evaluator(name, figures) for name, figures in results.audits.items()]
 
 
-def _audited_evaluator(evaluator: str, figures: AuditFigures | None) -> AuditedEvaluator:
+def _audited_evaluator(evaluator: str, figures: Audit | None) -> AuditedEvaluator:
     if figures is None:
         return AuditedEvaluator(evaluator=evaluator, finding=audit.NOT_AUDITED)
     finding, rows = audit.describe_audit(figures), audit.check_rows(figures)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from statistics import stdev, variance
 
+from msgspec import structs
 from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.judge.anchors import LEANING, SCORE, Check, Judged
@@ -103,7 +103,7 @@ def _lean_checks_by_language(
             yield check
             continue
         t = abs(check.value) / math.sqrt(squares / degrees / len(sample))
-        yield replace(check, p=float(min(1.0, 2 * stdtr(degrees, -t))))
+        yield structs.replace(check, p=float(min(1.0, 2 * stdtr(degrees, -t))))
 
 
 def _most_different_topic(name: str, means: Mapping[str, float], *, tolerance: float) -> Check:
@@ -177,7 +177,7 @@ def _order_check(texts: Sequence[Judged], order: Sequence[tuple[str, str]]) -> C
         if signs:
             correlations.append(Observation(cluster=topic, stratum=language, value=sum(signs) / len(signs)))
     check = mean_check("order", correlations, sound=1.0, tolerance=0.5, worse="lower", unit="Somers' D")
-    return replace(check, chance=0.0)
+    return structs.replace(check, chance=0.0)
 
 
 def _repeat_differences(texts: Sequence[Judged]) -> list[Observation]:

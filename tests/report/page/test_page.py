@@ -12,6 +12,8 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import builders
+import msgspec
 import once
 import one_dispute
 import one_scenario
@@ -63,18 +65,13 @@ PEOPLE = {
     "sheets": [{"name": "anna", "scores": 59, "blank": 1, "invalid": 0}],
     "agreement": [{**BETWEEN, "kappa": KAPPA, "weighted_kappa": None}],
 }
-CHECK = {"name": "lean", "worse": "either", "unit": "points", "sound": 0.0, "tolerance": 0.0, "reason": None}
-AUDIT = {
-    "state": "complete",
-    "source": "kept",
-    "extent": "quick",
-    "finished": "2026-02-03T04:05:06+00:00",
-    "verdicts": 1_234,
-    "planned": 1_234,
-    "differs": ["the system fingerprint was fp_1, now fp_2"],
-    "checks": [{**CHECK, "value": 7.5, "low": 5.5, "high": 9.5, "is_fault": True, "is_by_chance": False}],
-    "lean_by_language": {},
-}
+AUDIT = builders.audit(
+    builders.check(value=7.5, low=5.5, high=9.5, is_fault=True),
+    finished="2026-02-03T04:05:06+00:00",
+    verdicts=1_234,
+    planned=1_234,
+    differs=["the system fingerprint was fp_1, now fp_2"],
+)
 RULE = {"verdict": "fail", "rule": "overall:-2pp", "why": "it fell", "required": True}
 
 
@@ -100,7 +97,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gate = {"gate": {"verdict": "fail", "rules": [RULE]}, "comparison": COMPARISON}
     more = {"backtranslation": BACKTRANSLATION, "people": PEOPLE}
     audit = dict.fromkeys(data["metadata"]["evaluator_models"], AUDIT)
-    first.write_text(json.dumps({**data, **gate, **more, "audit": audit}))
+    first.write_text(json.dumps({**data, **gate, **more, "audit": msgspec.to_builtins(audit)}))
     pages.write(folder / "b.json", "local", level=3.5, seed=1, judges=("another",))
     (folder / "other.json").write_text("[]")
     return folder
