@@ -20,6 +20,7 @@ from equipoise.core.types import Foreseen
 from equipoise.judge.judge import JobModels
 from equipoise.results import audits
 from equipoise.results.history import History
+from equipoise.results.results import Results
 from equipoise.runner import resume
 from equipoise.runner.loading import LoadedSuite
 from equipoise.suites.resources import nearest
@@ -125,13 +126,12 @@ class SessionAudits:
             for name in settings.evaluator_models
         }
 
-    def finish(self, loaded: LoadedSuite, history: History) -> None:
+    def finish(self, results: Results) -> None:
         """Save each complete audit for later sessions. If that fails, the results still have it."""
-        for evaluator in history.settings["evaluator_models"]:
-            audit = audits.journal_audit(loaded.suite, history, evaluator)
-            if audit is not None and audit["state"] == "complete":
+        for evaluator, audit in results.audits.items():
+            if audit is not None and audit["source"] == "session" and audit["state"] == "complete":
                 with suppress(OSError):
-                    audit_files.write(self._folder, evaluator, loaded.suite.name, audit)
+                    audit_files.write(self._folder, evaluator, results.suite.name, audit)
 
     def _plan(self, loaded: LoadedSuite) -> AuditPlan | None:
         """The audit of a suite's evaluators; None without `--audit`, and in every shard except the first."""

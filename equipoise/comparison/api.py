@@ -8,13 +8,12 @@ from pathlib import Path
 
 from equipoise.comparison.compare import Comparison
 from equipoise.comparison.compare import compare as compare_sides
-from equipoise.comparison.gate.ruling import Ruling
 from equipoise.comparison.of_files import compare_files
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, parse_gate, rules_in
 from equipoise.core.rules import Rule
-from equipoise.results.document import ComparisonFigures
+from equipoise.results.document import ComparisonFigures, Ruling
 from equipoise.stats.paired import Decision
 
 
@@ -60,7 +59,7 @@ def gate(baseline: Path, candidate: Path, rules: Sequence[str], *, allows_mismat
     outcome = sections["gate"]
     return Gate(
         verdict=outcome["verdict"],
-        rulings=[Ruling(**row) for row in outcome["rules"]],
+        rulings=outcome["rules"],
         missing=outcome["left"] + outcome["unscored"],
         comparison=sections["comparison"],
     )

@@ -14,7 +14,7 @@ from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.results.document import ComparedResults, Estimated
 from equipoise.results.results import Results
-from equipoise.results.summary import to_plain_json
+from equipoise.results.summary import to_plain_json, with_cluster_names
 from equipoise.stats import fixed
 from equipoise.stats.metrics import measure
 
@@ -77,8 +77,8 @@ def _figure(side: Results, change: Change | None) -> JSON:
     metric = _headline(side)
     return {
         **side.about(),
-        **asdict(measure(metric, side.cells)),
-        "these": asdict(fixed.estimate(metric, side.cells)),
+        **with_cluster_names(asdict(measure(metric, side.cells)), side.suite.clusters),
+        "these": with_cluster_names(asdict(fixed.estimate(metric, side.cells)), side.suite.clusters),
         "change": change,
     }
 

@@ -12,7 +12,7 @@ from equipoise.report.layout import markdown_cell, markdown_table
 from equipoise.report.verdict import VERDICTS, SectionsBySuite, gates_of, suite_rows, worst_verdict
 
 if TYPE_CHECKING:
-    from equipoise.results.document import ComparisonFigures, RuleVerdict, Sections
+    from equipoise.results.document import ComparisonFigures, Ruling, Sections
 
 
 def publish(suites: SectionsBySuite, environment: Mapping[str, str]) -> list[str]:
@@ -50,7 +50,7 @@ def _suite_blocks(title: str, sections: Sections) -> Iterator[str]:
     yield f"## Equipoise: {markdown_cell(title)}"
     for gate in gates_of({title: sections}):
         rule_rows = [("rule", "verdict", "why")]
-        rule_rows += [(_rule_label(row), VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
+        rule_rows += [(_rule_label(row), VERDICTS[row.verdict], row.why) for row in gate["rules"]]
         yield f"**Gate: {VERDICTS[gate['verdict']]}**"
         yield markdown_table(rule_rows)
         yield from (f"- answered: {markdown_cell(text)}" for text in gate.get("answered", ()))
@@ -59,8 +59,8 @@ def _suite_blocks(title: str, sections: Sections) -> Iterator[str]:
         yield from _comparison_blocks(comparison)
 
 
-def _rule_label(ruling: RuleVerdict) -> str:
-    return str(ruling["rule"]) if ruling["required"] else f"{ruling['rule']} (advisory)"
+def _rule_label(ruling: Ruling) -> str:
+    return ruling.rule if ruling.required else f"{ruling.rule} (advisory)"
 
 
 def _comparison_blocks(comparison: ComparisonFigures) -> Iterator[str]:
@@ -89,10 +89,10 @@ def _workflow_commands(title: str, sections: Sections) -> Iterator[str]:
     levels = {"fail": "error", "inconclusive": "warning", "pass": "notice"}
     gate = sections.get("gate")
     for ruling in gate["rules"] if gate else ():
-        message = f"{_rule_label(ruling)}: {ruling['why']}"
-        heading = f"{title}: gate {VERDICTS[ruling['verdict']]}"
-        level = levels[ruling["verdict"]]
-        if level == "error" and not ruling["required"]:
+        message = f"{_rule_label(ruling)}: {ruling.why}"
+        heading = f"{title}: gate {VERDICTS[ruling.verdict]}"
+        level = levels[ruling.verdict]
+        if level == "error" and not ruling.required:
             level = "warning"
         yield f"::{level} title={_escape_property(heading)}::{_escape(message)}"
 

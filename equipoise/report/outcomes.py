@@ -47,15 +47,15 @@ def gate_cases(suite: str, gate: GateVerdict, inconclusive: str | None) -> Itera
     `inconclusive` is the value of `--gate-inconclusive`. An advisory rule that does not pass is `skipped`.
     """
     outcomes = {**_OUTCOMES, "inconclusive": _INCONCLUSIVE.get(inconclusive, "error")}
-    summary = ", ".join(f"{ruling['rule']} {VERDICTS[ruling['verdict']]}" for ruling in gate["rules"])
+    summary = ", ".join(f"{ruling.rule} {VERDICTS[ruling.verdict]}" for ruling in gate["rules"])
     yield ReportedCase(suite=suite, name="gate", outcome=outcomes[gate["verdict"]], why=summary)
     for ruling in gate["rules"]:
-        is_required = ruling["required"]
-        label, outcome = "gate" if is_required else "advisory", outcomes[ruling["verdict"]]
-        why = f"{label} {VERDICTS[ruling['verdict']]}: {ruling['rule']}: {ruling['why']}"
+        is_required = ruling.required
+        label, outcome = "gate" if is_required else "advisory", outcomes[ruling.verdict]
+        why = f"{label} {VERDICTS[ruling.verdict]}: {ruling.rule}: {ruling.why}"
         if not is_required and outcome != "passed":
             outcome = "skipped"
-        yield ReportedCase(suite=suite, name=f"gate::{ruling['rule']}", outcome=outcome, why=why)
+        yield ReportedCase(suite=suite, name=f"gate::{ruling.rule}", outcome=outcome, why=why)
 
 
 def incomplete_case(suite: str, why: str) -> ReportedCase:

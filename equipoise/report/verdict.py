@@ -10,7 +10,7 @@ from equipoise.report.layout import align
 from equipoise.results.results import Results
 
 if TYPE_CHECKING:
-    from equipoise.results.document import GateVerdict, RuleVerdict, Sections
+    from equipoise.results.document import GateVerdict, Ruling, Sections
 
 VERDICTS = {"fail": "FAIL", "inconclusive": "INCONCLUSIVE", "pass": "PASS"}
 """Verdicts as they are shown, the worst first."""
@@ -84,23 +84,23 @@ def _suite_row(suite: str, sections: Sections) -> tuple[str, ...]:
     gate = sections.get("gate")
     if not gate:
         return suite, "no rules", "-", "-"
-    required = [ruling for ruling in gate["rules"] if ruling["required"]]
-    passed = sum(ruling["verdict"] == "pass" for ruling in required)
+    required = [ruling for ruling in gate["rules"] if ruling.required]
+    passed = sum(ruling.verdict == "pass" for ruling in required)
     missing, planned = _missing_and_planned(gate)
     return suite, VERDICTS[gate["verdict"]], f"{passed} of {len(required)}", f"{missing:,} of {planned:,}"
 
 
-def ruling_lines(suites: SectionsBySuite) -> Iterator[tuple[RuleVerdict, str]]:
+def ruling_lines(suites: SectionsBySuite) -> Iterator[tuple[Ruling, str]]:
     """Each ruling with its line; in each suite the worst first, and advisory ones last."""
     for suite, sections in suites.items():
         gate, comparison = sections.get("gate"), sections.get("comparison")
         prefix = f"{suite}: " if len(suites) > 1 else ""
         mark = "  [mismatch]" if comparison and comparison["mismatches"] else ""
         for ruling in sorted(gate["rules"], key=_rank_of) if gate else ():
-            label = "gate" if ruling["required"] else "advisory"
-            verdict = VERDICTS[ruling["verdict"]]
-            yield ruling, f"{label} {verdict}: {prefix}{ruling['rule']}: {ruling['why']}{mark}"
+            label = "gate" if ruling.required else "advisory"
+            verdict = VERDICTS[ruling.verdict]
+            yield ruling, f"{label} {verdict}: {prefix}{ruling.rule}: {ruling.why}{mark}"
 
 
-def _rank_of(ruling: RuleVerdict) -> tuple[bool, int]:
-    return not ruling["required"], list(VERDICTS).index(ruling["verdict"])
+def _rank_of(ruling: Ruling) -> tuple[bool, int]:
+    return not ruling.required, list(VERDICTS).index(ruling.verdict)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from equipoise.core.figures import Change, Count, Figure
 from equipoise.core.records import Outcome
@@ -656,20 +656,20 @@ class CaseMove(TypedDict):
     change: float
 
 
-class RuleVerdict(TypedDict):
-    """A rule of the gate, and how it decided."""
+class Ruling(Struct, frozen=True, kw_only=True):
+    """A rule of the gate, how it decided, and why."""
 
     rule: str
     verdict: Literal["pass", "fail", "inconclusive"]
     why: str
-    required: Annotated[bool, Meta(description="Whether the gate's verdict rests on it")]
+    required: Annotated[bool, Meta(description="Whether the gate's verdict rests on it")] = True
 
 
 class GateVerdict(TypedDict):
     """The verdict of the gate."""
 
     verdict: Literal["pass", "fail", "inconclusive"]
-    rules: list[RuleVerdict]
+    rules: list[Ruling]
     tests: Annotated[
         Count,
         Meta(description="Rules of all suites that chance may decide"),

@@ -31,6 +31,7 @@ from equipoise.results.document import (
     ComparedResults,
     Metadata,
     PeopleScores,
+    Ruling,
     RunError,
     Sections,
     Summary,
@@ -300,6 +301,8 @@ def _sections(data: Mapping[str, JSON]) -> Sections:
         sections["askers"] = cast("AskedRuns", without_runs)
     if audits := sections.get("audit"):
         sections["audit"] = msgspec.convert(audits, dict[str, Audit | None])
+    if gate := sections.get("gate"):
+        sections["gate"] = {**gate, "rules": msgspec.convert(gate["rules"], list[Ruling])}
     if comparison := sections.get("comparison"):
         metrics = msgspec.convert(comparison["metrics"], dict[str, Change])
         sections["comparison"] = {**comparison, "metrics": metrics}

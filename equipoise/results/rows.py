@@ -180,18 +180,21 @@ class _SubjectTranscript:
     def __call__(self) -> list[Message]:
         if not self._prompts:
             return [message for item in self._transcripts for message in item.messages]
+        # Lazy transcripts are read from the journal each time.
+        transcripts = list(self._transcripts)
         return [
             {**message, "conversation": label}
             for label, prompt in self._prompts.items()
-            for message in self._conversation(prompt)
+            for message in _conversation(transcripts, prompt)
         ]
 
-    def _conversation(self, prompt: str) -> Sequence[Message]:
-        """The first conversation with this prompt, after a system prompt, if any; empty if none has it."""
-        for transcript in self._transcripts:
-            if any(message["content"] == prompt for message in transcript.messages):
-                return transcript.messages
-        return ()
+
+def _conversation(transcripts: Sequence[Transcript], prompt: str) -> Sequence[Message]:
+    """The first conversation with this prompt, after a system prompt, if any; empty if none has it."""
+    for transcript in transcripts:
+        if any(message["content"] == prompt for message in transcript.messages):
+            return transcript.messages
+    return ()
 
 
 class _EvaluatorTranscripts:

@@ -159,8 +159,9 @@ def _metric_at_look(look: Mapping[str, JSON], metrics: Mapping[str, Figure]) -> 
     # Without any value of it, results lack the metric.
     if look.get("metric") not in metrics:
         return {}
-    name, adjusted = look["metric"], {key: look[key] for key in ("se", "low", "high", "n", "reason")}
+    name, adjusted = look["metric"], {key: look[key] for key in ("se", "low", "high", "n")}
     figure = replace(metrics[name], value=look["value"])
+    adjusted["reason"] = reword_reason(look["reason"], figure.clusters)
     if look.get("scope") == "these":
         return {name: replace(figure, these=Interval(**adjusted))}
     return {name: replace(figure, **adjusted)}

@@ -13,6 +13,7 @@ from equipoise.core.rules import Rule
 from equipoise.core.types import JSON, Foreseen
 from equipoise.judge.judge import JobModels
 from equipoise.results.history import History
+from equipoise.results.results import Results
 from equipoise.runner.loading import LoadedSuite
 
 R = TypeVar("R")
@@ -56,8 +57,8 @@ class ExtraJobs(Protocol):
     def foreseen(self, loaded: LoadedSuite, history: History) -> Mapping[str, Sequence[Sequence[Foreseen]]]:
         """The foreseen calls of each job that is left to do, by evaluator."""
 
-    def finish(self, loaded: LoadedSuite, history: History) -> None:
-        """Store the findings of the jobs in this journal; called after the results are written."""
+    def finish(self, results: Results) -> None:
+        """Store what the jobs found for later sessions; called after the results are written."""
 
 
 def scatter(runs: Sequence[R], jobs: Sequence[V], seed: str) -> list[R | V]:

@@ -337,7 +337,7 @@ class Session:
             results = saving.save(self.plan, name, history, is_running=is_running)
             if is_running:
                 return results, None
-            self.plan.extra_jobs.finish(self.plan.load(name), history)
+            self.plan.extra_jobs.finish(results)
             return results, saving.selected_results(self.plan, name, history, self._selected(name))
 
     def _selected(self, name: str) -> set[str]:

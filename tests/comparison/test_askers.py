@@ -66,7 +66,7 @@ def swayed(project: Project) -> Project:
 def gate(project: Project, **options: Any) -> dict[str, str]:
     """The verdicts of the rules of a session's gate, by rule."""
     project.run(**MIRROR, **options)
-    return {rule["rule"]: rule["verdict"] for rule in load(project.results_path).sections["gate"]["rules"]}
+    return {rule.rule: rule.verdict for rule in load(project.results_path).sections["gate"]["rules"]}
 
 
 def test_a_rule_bounds_the_session_s_own_figure(swayed: Project) -> None:
@@ -108,10 +108,10 @@ def test_a_rule_that_is_not_decided_says_what_would_decide_it(swayed: Project) -
     bound = f"asker.asymmetry:+{value + 0.5:.2f}pp"
     swayed.run(**MIRROR, gate=[bound, f"{bound}@population"])
     these, others = load(swayed.results_path).sections["gate"]["rules"]
-    assert (these["verdict"], others["verdict"]) == ("inconclusive", "inconclusive")
-    assert "runs of each would decide it" in these["why"]
-    assert "on these 16 cases" in these["why"]
-    assert "questions would decide it" in others["why"]
+    assert (these.verdict, others.verdict) == ("inconclusive", "inconclusive")
+    assert "runs of each would decide it" in these.why
+    assert "on these 16 cases" in these.why
+    assert "questions would decide it" in others.why
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import builders
 import pytest
 
 import pages
@@ -20,7 +21,7 @@ from equipoise.results.results import of_json
 
 Data = dict[str, Any]
 Change = Callable[[Data], None]
-AUDIT = {"state": "complete", "differs": []}
+AUDIT = builders.audit()
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,10 @@ from sides import Run, Runs, alike, by_chance, neutral_side, side_of
 
 from equipoise.comparison.compare import Comparison, MetricChange, compare
 from equipoise.comparison.gate.family import Family, failing_rules
-from equipoise.comparison.gate.ruling import Ruling, overall_verdict
+from equipoise.comparison.gate.ruling import overall_verdict
 from equipoise.comparison.gate.verdict import rule_on, rule_on_all, rule_on_unscored
 from equipoise.core.rules import Rule, parse_rule
-from equipoise.results.document import Audit
+from equipoise.results.document import Audit, Ruling
 from equipoise.results.results import RunCounts
 from equipoise.stats.paired import Decision, Difference
 
@@ -524,22 +524,17 @@ def test_the_worst_ruling_is_that_of_all() -> None:
 
 
 def test_all_rules_are_judged_in_their_order() -> None:
-    """As plain data, with the verdict of all; a rule without a baseline is judged beside the others."""
+    """With the verdict of all; a rule without a baseline is judged beside the others."""
     rules = [parse_rule(text) for text in ("unscored:1%", "overall:-2pp", "question:-1")]
     comparison = compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
     found = rule_on_all(rules, comparison, runs(5, 100))
     assert found["verdict"] == "fail"
-    assert [(row["rule"], row["verdict"]) for row in found["rules"]] == [
+    assert [(row.rule, row.verdict) for row in found["rules"]] == [
         ("unscored:1%", "fail"),
         ("overall:-2pp", "pass"),
         ("question:-1", "pass"),
     ]
-    assert found["rules"][0] == {
-        "rule": "unscored:1%",
-        "verdict": "fail",
-        "why": "5 of 100 runs have no score (5.0 %)",
-        "required": True,
-    }
+    assert found["rules"][0].why == "5 of 100 runs have no score (5.0 %)"
     assert {name: found[name] for name in ("tests", "planned", "left", "unscored")} == {
         "tests": 2,
         "planned": 100,
@@ -553,7 +548,7 @@ def test_an_advisory_rule_decides_nothing() -> None:
     rules = [replace(parse_rule("unscored:1%"), required=False), parse_rule("overall:-2pp")]
     found = rule_on_all(rules, compare(side_of(alike(4, 4)), side_of(alike(4, 4))), runs(5, 100))
     assert (found["verdict"], found["tests"]) == ("pass", 1)
-    assert [(row["verdict"], row["required"]) for row in found["rules"]] == [("fail", False), ("pass", True)]
+    assert [(row.verdict, row.required) for row in found["rules"]] == [("fail", False), ("pass", True)]
 
 
 def test_of_many_rules_a_fail_takes_more() -> None:
@@ -566,7 +561,7 @@ def test_of_many_rules_a_fail_takes_more() -> None:
     for rules, expected in ((level - 1, "fail"), (level, "inconclusive")):
         found = rule_on_all([rule], whole, runs(0, 9), family=Family(rules=rules, own=1))
         assert (found["verdict"], found["tests"]) == (expected, rules)
-    assert f"but of {level} rules one may lie there by chance: a FAIL takes a " in found["rules"][0]["why"]
+    assert f"but of {level} rules one may lie there by chance: a FAIL takes a " in found["rules"][0].why
 
 
 def _fails(rule: Rule, comparison: Comparison, rules: int) -> bool:
@@ -597,8 +592,8 @@ def test_what_was_asked_otherwise_passes_no_rule() -> None:
     fell = replace(whole.changes["area.x"], these=difference(-9, -10, -8))
     comparison = replace(whole, changes={**whole.changes, "area.x": fell})
     found = rule_on_all(rules, comparison, runs(0, 9), late_mismatches=["sampling differs"])
-    assert [row["verdict"] for row in found["rules"]] == ["inconclusive", "fail", "pass"]
-    assert "; but sampling differs: " in found["rules"][0]["why"]
+    assert [row.verdict for row in found["rules"]] == ["inconclusive", "fail", "pass"]
+    assert "; but sampling differs: " in found["rules"][0].why
 
 
 def test_without_a_comparison_only_missing_scores_are_judged() -> None:
@@ -641,7 +636,7 @@ def audited(**fields: Any) -> Audit:
 def of_audits(rule: str, **audits: Any) -> Ruling:
     """The ruling on a rule about audits."""
     (found,) = rule_on_all([parse_rule(rule)], None, runs(0, 9), audits=audits)["rules"]
-    return Ruling(**found)
+    return found
 
 
 @pytest.mark.parametrize(

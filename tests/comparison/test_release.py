@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from builders import RUBRIC, SUITE, question
 from from_records import as_read
@@ -23,7 +23,7 @@ from equipoise.comparison.of_session import (
     refuse_unfit_rules,
 )
 from equipoise.comparison.release import Release, releases
-from equipoise.core import resolution
+from equipoise.core import json_io, resolution
 from equipoise.core.errors import UserError
 from equipoise.core.figures import Change
 from equipoise.core.records import Metric
@@ -400,11 +400,11 @@ def test_a_session_adds_comparison_and_gate() -> None:
     assert [*concluded(only("unscored:1%", baseline=None), None, data)] == ["gate"]
     found = concluded(only("overall:-2pp", "unscored:1%"), baseline, data)
     assert [*found] == ["comparison", "gate"]
-    assert [row["rule"] for row in found["gate"]["rules"]] == ["overall:-2pp", "unscored:1%"]
+    assert [row.rule for row in found["gate"]["rules"]] == ["overall:-2pp", "unscored:1%"]
     candidate = found["comparison"]["candidate"]
     assert (candidate["file"], candidate["subject_model"], candidate["sha256"]) == ("m2.json", "m2", None)
     assert as_read(found["comparison"], Change) == found["comparison"]
-    assert json.loads(json.dumps(found["gate"], allow_nan=False)) == found["gate"]
+    assert json_io.loads(json_io.dumps(found["gate"])) == msgspec.to_builtins(found["gate"])
 
 
 def test_a_session_is_never_refused_at_its_end() -> None:
@@ -418,7 +418,7 @@ def test_runs_that_were_not_done_count_as_missing() -> None:
     """One ended in an error and three of 40 are still to be done: 4 of 40."""
     data = data_of({**alike(4), "aa/q7": ["error"]}, runs_expected=40, runs_completed=37)
     (row,) = concluded(only("unscored:1%", baseline=None), None, data)["gate"]["rules"]
-    assert (row["verdict"], row["why"]) == ("fail", "4 of 40 runs have no score (10.0 %)")
+    assert (row.verdict, row.why) == ("fail", "4 of 40 runs have no score (10.0 %)")
 
 
 def test_sampling_that_an_endpoint_changed_is_seen_at_the_end() -> None:

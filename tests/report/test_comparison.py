@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 from sides import Runs, alike, by_chance, neutral_side
 
 from equipoise.comparison.compare import compare
@@ -16,6 +17,7 @@ from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
 from equipoise.report import comparison as comparing
 from equipoise.report import verdict
+from equipoise.results.document import Ruling
 from equipoise.results.results import RunCounts
 
 NAMES = ["overall", "aa", "bb", "cc", "area.y", "area.x", "overall_without_blocked"]
@@ -314,11 +316,11 @@ def test_several_candidates_are_shown_together_and_one_by_one() -> None:
 
 def test_the_verdict_comes_first_and_then_the_worst_rule() -> None:
     """Advisory rules stand last."""
-    rules: list[dict[str, JSON]] = [
-        {"rule": "zh-CN:-5%", "verdict": "fail", "why": "who knows", "required": False},
-        {"rule": "unscored:1%", "verdict": "pass", "why": "none", "required": True},
-        {"rule": "overall:-2pp", "verdict": "inconclusive", "why": "who knows", "required": True},
-        {"rule": "refused:+3pp", "verdict": "fail", "why": "too many", "required": True},
+    rules = [
+        Ruling(rule="zh-CN:-5%", verdict="fail", why="who knows", required=False),
+        Ruling(rule="unscored:1%", verdict="pass", why="none"),
+        Ruling(rule="overall:-2pp", verdict="inconclusive", why="who knows"),
+        Ruling(rule="refused:+3pp", verdict="fail", why="too many"),
     ]
     gate = {"verdict": "fail", "rules": rules, "planned": 8, "left": 0, "unscored": 0}
     assert [*verdict.lines({"x": {"gate": gate}})] == [
@@ -332,11 +334,11 @@ def test_the_verdict_comes_first_and_then_the_worst_rule() -> None:
 
 def test_several_suites_have_a_table() -> None:
     """The worst verdict is that of the release; a suite without rules is told as such."""
-    rule = {"rule": "overall:-2pp", "verdict": "pass", "why": "it rose", "required": True}
+    rule = Ruling(rule="overall:-2pp", verdict="pass", why="it rose")
     gate = {"verdict": "pass", "rules": [rule], "planned": 50, "left": 0, "unscored": 2}
     suites = {
         "x": {"gate": gate},
-        "y": {"gate": {**gate, "verdict": "fail", "rules": [{**rule, "verdict": "fail"}]}},
+        "y": {"gate": {**gate, "verdict": "fail", "rules": [structs.replace(rule, verdict="fail")]}},
         "z": {},
     }
     assert words(verdict.lines(suites)) == [

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
 from sides import by_chance, side_of
 
 from equipoise.comparison.compare import compare
@@ -13,11 +14,12 @@ from equipoise.core.types import JSON
 from equipoise.report import comparison as comparing
 from equipoise.report import github
 from equipoise.report.github import publish
+from equipoise.results.document import Ruling
 
 
 def gate(*rows: tuple[str, str, str], verdict: str = "fail") -> dict[str, Any]:
     """A gate with these rules, verdicts and reasons."""
-    rules = [{**dict(zip(("rule", "verdict", "why"), row, strict=True)), "required": True} for row in rows]
+    rules = [Ruling(**dict(zip(("rule", "verdict", "why"), row, strict=True))) for row in rows]
     return {"verdict": verdict, "rules": rules, "planned": 9, "left": 0, "unscored": 0}
 
 
@@ -131,7 +133,7 @@ def test_several_suites_have_one_verdict_first() -> None:
 def test_an_advisory_rule_is_no_error() -> None:
     """It fails nothing, and says what it is."""
     advisory = gate(("r", "fail", "so"), verdict="pass")
-    advisory["rules"][0]["required"] = False
+    advisory["rules"] = [structs.replace(*advisory["rules"], required=False)]
     (line,) = publish({"m": parts(None, advisory)}, {"GITHUB_ACTIONS": "true"})
     assert line == "::warning title=m%3A gate FAIL::r (advisory): so"
 

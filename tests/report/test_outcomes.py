@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from equipoise.report.outcomes import ReportedCase, gate_cases, incomplete_case
+from equipoise.results.document import Ruling
 
 RULES = [
-    {"rule": "a:-2pp", "verdict": "pass", "why": "it rose", "required": True},
-    {"rule": "b:+1pp", "verdict": "inconclusive", "why": "too few runs", "required": True},
+    Ruling(rule="a:-2pp", verdict="pass", why="it rose"),
+    Ruling(rule="b:+1pp", verdict="inconclusive", why="too few runs"),
 ]
 
 
@@ -34,14 +36,14 @@ def test_a_gate_and_each_of_its_rules_are_cases(inconclusive: str | None, outcom
 @pytest.mark.parametrize("inconclusive", [None, "pass", "fail"])
 def test_a_gate_that_fails_is_a_failure(inconclusive: str | None) -> None:
     """Whatever becomes of its inconclusive rules."""
-    rules = [*RULES, {"rule": "c:-1%", "verdict": "fail", "why": "it fell", "required": True}]
+    rules = [*RULES, Ruling(rule="c:-1%", verdict="fail", why="it fell")]
     whole, *_, last = gate_cases("x", {"verdict": "fail", "rules": rules}, inconclusive)
     assert (whole.outcome, last.outcome) == ("failed", "failed")
 
 
 def test_an_advisory_rule_fails_nothing() -> None:
     """It is skipped, with its reason, unless it passes."""
-    rules = [{**rule, "required": False} for rule in RULES]
+    rules = [structs.replace(rule, required=False) for rule in RULES]
     _, *found = gate_cases("x", {"verdict": "pass", "rules": rules}, None)
     assert [(case.outcome, case.why) for case in found] == [
         ("passed", "advisory PASS: a:-2pp: it rose"),

@@ -10,13 +10,13 @@ from equipoise.comparison.compare import ROUNDING
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE
 from equipoise.comparison.gate.ruling import (
     FEWEST,
-    Ruling,
     decide_within_bounds,
     describe_interval,
     inconclusive_ruling,
     overall_verdict,
 )
 from equipoise.core.rules import AUDIT, Rule
+from equipoise.results.document import Ruling
 from equipoise.stats.intervals import student
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from equipoise.comparison.compare import ROUNDING
 from equipoise.comparison.gate import needed
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE
 from equipoise.comparison.gate.ruling import (
-    Ruling,
     decide_within_bounds,
     describe_basis,
     describe_interval,
@@ -18,6 +17,7 @@ from equipoise.comparison.gate.ruling import (
 )
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule
+from equipoise.results.document import Ruling
 from equipoise.stats import fixed
 from equipoise.stats.intervals import Estimate
 from equipoise.stats.metrics import measure

@@ -12,13 +12,13 @@ from equipoise.comparison.gate import needed
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE
 from equipoise.comparison.gate.ruling import (
     FEWEST,
-    Ruling,
     describe_basis,
     describe_interval,
     inconclusive_ruling,
     is_constant,
 )
 from equipoise.core.rules import Rule
+from equipoise.results.document import Ruling
 from equipoise.stats.corrected import FEWEST_LABELS
 from equipoise.stats.paired import Decision, Difference, noninferiority
 

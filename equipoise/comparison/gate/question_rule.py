@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from equipoise.comparison.compare import ROUNDING, Comparison
-from equipoise.comparison.gate.ruling import Ruling, inconclusive_ruling
+from equipoise.comparison.gate.ruling import inconclusive_ruling
 from equipoise.core.rules import Rule
+from equipoise.results.document import Ruling
 from equipoise.stats import sum_of_squares
 from equipoise.stats.intervals import student
 from equipoise.stats.metrics import valid

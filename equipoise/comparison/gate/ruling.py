@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from equipoise.core.rules import Rule, Scope
+from equipoise.results.document import Ruling
 from equipoise.stats.fixed import NOTHING_VARIED
 from equipoise.stats.intervals import NOTHING_TO_DIVIDE_BY, Estimate
 from equipoise.stats.paired import Decision, Difference
-
-if TYPE_CHECKING:
-    from equipoise.results.document import RuleVerdict
 
 FEWEST = 6
 """Fewest questions or cases whose observed figure counts as evidence if nothing varied.
 
 Without variation there is no interval.
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling:
-    """The verdict on one rule, with a sentence that explains it."""
-
-    rule: str
-    verdict: Decision
-    why: str
-    required: bool = True
-
-    def to_json(self) -> RuleVerdict:
-        """Plain data."""
-        return {"rule": self.rule, "verdict": self.verdict, "why": self.why, "required": self.required}
 
 
 def inconclusive_ruling(rule: Rule, why: str) -> Ruling:

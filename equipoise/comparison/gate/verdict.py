@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from equipoise.comparison.compare import Comparison
 from equipoise.comparison.gate import audit_rules, bound_rules, metric_rules, question_rule
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, Family, failing_rules, family_of
-from equipoise.comparison.gate.ruling import Ruling, overall_verdict
+from equipoise.comparison.gate.ruling import overall_verdict
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.results.askers import NO_ASKERS, AskerCells
+from equipoise.results.document import Ruling
 from equipoise.results.results import RunCounts
 
 if TYPE_CHECKING:
@@ -58,19 +60,18 @@ def rule_on_all(
         )
 
     failed = failing_rules(rules, lambda rule, alpha: rule_at(rule, alpha).verdict == "fail", gate_family)
-    uncorrected = [replace(rule_at(rule), required=rule.required) for rule in rules]
+    uncorrected = [structs.replace(rule_at(rule), required=rule.required) for rule in rules]
     rulings = [
         ruling if rule in failed else _withhold_fail(ruling, gate_family)
         for rule, ruling in zip(rules, uncorrected, strict=True)
     ]
-    rows = [ruling.to_json() for ruling in rulings]
     return {
         "verdict": overall_verdict(rulings),
         "tests": gate_family.rules,
         "planned": runs.planned,
         "left": runs.left,
         "unscored": runs.unscored,
-        "rules": rows,
+        "rules": rulings,
     }
 
 
@@ -108,7 +109,7 @@ def _withhold_fail(ruling: Ruling, family: Family) -> Ruling:
         return ruling
     level = f"a {100 * (1 - 2 * family.alpha()):.1f} % interval"
     why = f"{ruling.why}; but of {family.rules} rules one may lie there by chance: a FAIL takes {level}"
-    return replace(ruling, verdict="inconclusive", why=why)
+    return structs.replace(ruling, verdict="inconclusive", why=why)
 
 
 def _withhold_pass(ruling: Ruling, late_mismatches: Sequence[str]) -> Ruling:
@@ -116,4 +117,4 @@ def _withhold_pass(ruling: Ruling, late_mismatches: Sequence[str]) -> Ruling:
     if ruling.verdict != "pass" or not late_mismatches:
         return ruling
     why = f"{ruling.why}; but {'; '.join(late_mismatches)}: --allow-mismatch judges all the same"
-    return replace(ruling, verdict="inconclusive", why=why)
+    return structs.replace(ruling, verdict="inconclusive", why=why)

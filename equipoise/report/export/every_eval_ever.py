@@ -202,7 +202,8 @@ def _score_details(figure: Figure) -> dict[str, JSON]:
         ends = {"lower": figure.low, "upper": figure.high, "confidence_level": figure.confidence}
         uncertainty["confidence_interval"] = {**ends, "method": f"clustered by {figure.clusters}"}
     these = {"low": figure.these.low, "high": figure.these.high, "se": figure.these.se}
-    details = {"reason": figure.reason, "by_run": list(figure.by_run) or None, "these_questions": these}
+    about = {"reason": figure.reason, "caution": figure.caution}
+    details = {**about, "by_run": list(figure.by_run) or None, "these_questions": these}
     return {"score": figure.value, "uncertainty": uncertainty, "details": _as_texts(details)}
 
 

@@ -12,6 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.figures import Figure
@@ -161,15 +163,9 @@ def _eval_results(results: Results, runs: Sequence[RunRow]) -> Any:
 
 
 def _figure_metadata(figure: Figure) -> dict[str, JSON]:
-    """All fields of a figure except its name and value."""
-    these = figure.these
-    values = {name: getattr(figure, name) for name in ("se", "low", "high", "n", "reason", "unit", "kind")}
-    values |= {name: getattr(figure, name) for name in ("higher_is_better", "clusters", "confidence")}
-    return {
-        **values,
-        "by_run": list(figure.by_run),
-        "these": {"se": these.se, "low": these.low, "high": these.high, "n": these.n},
-    }
+    """All fields of a figure that are set, except its value."""
+    fields: dict[str, JSON] = msgspec.to_builtins(figure)
+    return {name: value for name, value in fields.items() if name != "value"}
 
 
 # Samples.

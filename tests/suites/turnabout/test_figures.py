@@ -366,9 +366,9 @@ def test_a_rule_bounds_the_lean_of_a_pair(cases: list[Incident]) -> None:
         metrics=metrics_of(answered),
         noun="templates",
     )
-    assert {rule["rule"]: rule["verdict"] for rule in gate["rules"]} == rules
+    assert {rule.rule: rule.verdict for rule in gate["rules"]} == rules
     assert gate["tests"] == 4
-    assert "points, 95 % interval" in gate["rules"][0]["why"]
+    assert "points, 95 % interval" in gate["rules"][0].why
 
 
 def test_a_pair_with_few_answers_passes_no_rule_of_evenness(cases: list[Incident]) -> None:
@@ -381,8 +381,8 @@ def test_a_pair_with_few_answers_passes_no_rule_of_evenness(cases: list[Incident
     rules = [parse_rule("lean.purple_green:±5pp"), parse_rule("lean.purple_green.en-US:±5pp")]
     counts = RunCounts(planned=100, left=0, unscored=0)
     gate = rule_on_all(rules, None, counts, cells=answered, metrics=metrics_of(answered))
-    assert [rule["verdict"] for rule in gate["rules"]] == ["inconclusive", "fail"]
-    assert gate["rules"][0]["why"].endswith(
+    assert [rule.verdict for rule in gate["rules"]] == ["inconclusive", "fail"]
+    assert gate["rules"][0].why.endswith(
         "; but in zz only 40.0 % of the runs with one of the actors first have an answer"
     )
 
