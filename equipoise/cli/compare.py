@@ -26,6 +26,9 @@ from equipoise.runner import exit_status
 )
 @gate_options
 @click.option(
+    "--all", "shows_all", is_flag=True, help="All figures, the questions that moved most, each candidate."
+)
+@click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write the comparisons as JSON as well."
 )
 @click.pass_context
@@ -34,6 +37,7 @@ def compare(
     files: tuple[Path, ...],
     baselines: tuple[Path, ...],
     gating: GateOptions,
+    shows_all: bool,
     output: Path | None,
 ) -> None:
     """Compare the results of each CANDIDATE with BASELINE: what rose, what fell, and is it chance?
@@ -54,7 +58,7 @@ def compare(
         raise click.UsageError("Missing argument 'CANDIDATE...'.")
     with reading(*baselines, *files):
         comparisons = compare_files(baselines, files, gating.rules, allows_mismatch=gating.allows_mismatch)
-    print_wrapped(comparison.report_lines(comparisons, width()))
+    print_wrapped(comparison.report_lines(comparisons, width(), shows_all=shows_all))
     for sections in comparisons:
         publish({str(sections["comparison"]["candidate"]["subject_model"]): sections})
     if output:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from equipoise.core.errors import printable
 from equipoise.core.figures import Change, ChangeOnThese, format_limits
-from equipoise.core.rules import ASKER
 from equipoise.core.types import JSON
-from equipoise.report import askers, verdict
+from equipoise.report import sentences, verdict
 from equipoise.report.layout import align, text_width
 
 if TYPE_CHECKING:
@@ -27,23 +26,51 @@ _SCOPES_NOTE = (
     "what other evaluators would say."
 )
 _STARS_NOTE = "* p < 0.05 after Holm, for questions like these"
-MOST_ROWS = 60
-"""Maximum number of metrics in the table."""
+FIRST_ROWS, MOST_ROWS = 5, 8
+"""How many metrics the short table begins with, and how many it has with those that differ significantly."""
 MOST_MOVES = 5
 """Maximum number of questions that are listed as fallen, and as risen."""
 Way = Literal["fell", "rose"]
 WAYS: tuple[Way, ...] = ("fell", "rose")
 
 
-def lines(comparison: ComparisonFigures, width: int | None = None) -> Iterator[str]:
-    """The lines of a comparison, given as `Comparison.to_json` returns it, with control characters escaped.
+def lines(
+    comparison: ComparisonFigures, width: int | None = None, *, shows_all: bool = False
+) -> Iterator[str]:
+    """The answer in sentences, what was compared, and the table, with control characters escaped.
 
-    The table is at most `width` columns wide, if it is given.
+    The table is at most `width` columns wide, if it is given. With `shows_all` it has all metrics, and the
+    questions that moved most stand below.
     """
-    return map(printable, _lines(comparison, width))
+    return map(printable, _lines(comparison, width, shows_all=shows_all))
 
 
-def _lines(comparison: ComparisonFigures, width: int | None) -> Iterator[str]:
+def _lines(comparison: ComparisonFigures, width: int | None, *, shows_all: bool) -> Iterator[str]:
+    yield from _answer(comparison)
+    yield ""
+    yield from _head_lines(comparison)
+    yield ""
+    shown = comparison["metrics"] if shows_all else _first_metrics(comparison["metrics"])
+    part: ComparisonFigures = {**comparison, "metrics": shown}
+    yield from _with_mark(_table_lines(part, width and width - len(_mark(comparison))), comparison)
+    yield from _note_lines(part)
+    if left_out := len(comparison["metrics"]) - len(shown):
+        yield (
+            f"{left_out:,} more figures, and the {comparison['clusters']} that moved most: "
+            "equipoise compare --all"
+        )
+    if shows_all:
+        yield ""
+        for way in WAYS:
+            yield from _with_mark(move_lines(comparison, way), comparison)
+
+
+def _answer(comparison: ComparisonFigures) -> Iterator[str]:
+    return _with_mark([*sentences.of_comparison(comparison, *side_labels(comparison))], comparison)
+
+
+def _head_lines(comparison: ComparisonFigures) -> Iterator[str]:
+    """What was compared, and what differs beside the model."""
     older, newer = comparison["baseline"], comparison["candidate"]
     yield f"baseline:  {_describe_side(older)}{describe_restriction(comparison)}"
     yield f"candidate: {_describe_side(newer)}"
@@ -53,20 +80,12 @@ def _lines(comparison: ComparisonFigures, width: int | None) -> Iterator[str]:
         yield f"warning:   {warning}"
     for effect in comparison["effects"]:
         yield f"effect:    {effect}"
-    yield ""
-    yield from _with_mark(_table_lines(comparison, width and width - len(_mark(comparison))), comparison)
-    if (left_out := len(comparison["metrics"]) - MOST_ROWS) > 0:
-        yield f"... and {left_out} more metrics in the results JSON"
-    yield from _note_lines(comparison)
-    yield ""
-    for way in WAYS:
-        yield from _with_mark(move_lines(comparison, way), comparison)
 
 
 def _table_lines(comparison: ComparisonFigures, width: int | None) -> list[str]:
     """The table of metrics. If wider than `width`, it has stars for p-values, and fewer digits if need be."""
-    shown = _select_metrics(comparison["metrics"])
-    table = align(metric_rows({**comparison, "metrics": shown}), width, only_head=True)
+    shown = comparison["metrics"]
+    table = align(metric_rows(comparison), width, only_head=True)
     if width is None or max(map(text_width, table)) <= width:
         return table
     for heads, digits in product((_without_provider(side_labels(comparison)), _ROLES), (1, 0)):
@@ -74,21 +93,15 @@ def _table_lines(comparison: ComparisonFigures, width: int | None) -> list[str]:
         table = align([("", *heads, *_HEAD[:-2]), *narrow], width)
         if max(map(text_width, table)) <= width:
             break
-    metrics, clusters = comparison["metrics"], comparison["clusters"]
-    reasons = _reason_lines(list(metrics.values()), f"{clusters} like these")
+    reasons = _reason_lines(list(shown.values()), f"{comparison['clusters']} like these")
     return [*table, _STARS_NOTE, *reasons]
 
 
-def _select_metrics(metrics: Mapping[str, Change]) -> dict[str, Change]:
-    """At most MOST_ROWS metrics: the first, then those about who asks.
-
-    Metrics about who asks over all cases are always among them.
-    """
-    by_asker = {name: metric for name, metric in metrics.items() if askers.is_overall(name)}
-    plain = {name: metric for name, metric in metrics.items() if not name.startswith(ASKER)}
-    selected = {**dict([*plain.items()][: MOST_ROWS - len(by_asker)]), **by_asker}
-    others = {name: metric for name, metric in metrics.items() if name not in selected}
-    return {**selected, **dict([*others.items()][: MOST_ROWS - len(selected)])}
+def _first_metrics(metrics: Mapping[str, Change]) -> dict[str, Change]:
+    """The first metrics, and those after them that differ significantly; at most MOST_ROWS."""
+    first, others = [*metrics][:FIRST_ROWS], [*metrics][FIRST_ROWS:]
+    apart = [name for name in others if sentences.is_significant(metrics[name])]
+    return {name: metrics[name] for name in [*first, *apart][:MOST_ROWS]}
 
 
 def _note_lines(comparison: ComparisonFigures) -> Iterator[str]:
@@ -210,7 +223,7 @@ def _narrow_row(name: str, change: Change, digits: int) -> tuple[str, ...]:
 
 
 def _significance_mark(change: Change) -> str:
-    return "*" if change.p_adjusted is not None and change.p_adjusted < 0.05 else ""
+    return "*" if sentences.is_significant(change) else ""
 
 
 def _format_difference(value: float | None, unit: str) -> str:
@@ -268,9 +281,10 @@ def _describe_move(move: CaseMove, unit: str) -> str:
     return f"{move['change']:+6.1f}{difference_unit(unit)}  {move['cell']}: {figures}"
 
 
-def side_by_side_rows(comparisons: Sequence[ComparisonFigures]) -> list[tuple[str, ...]]:
-    """A table of several candidates against one baseline: a row per metric, header first."""
-    metrics = dict.fromkeys(name for comparison in comparisons for name in comparison["metrics"])
+def side_by_side_rows(
+    comparisons: Sequence[ComparisonFigures], metrics: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """A table of several candidates against one baseline: a row for each of `metrics`, header first."""
     candidates = [comparison["candidate"] for comparison in comparisons]
     head = ("", *_labels([comparisons[0]["baseline"], *candidates]))
     return [head, *(_side_by_side_row(name, comparisons) for name in metrics)]
@@ -289,33 +303,51 @@ def _side_by_side_cell(change: Change | None) -> str:
     return f"{format_value(change.after, change.unit)} ({change.value:+.2f}{_significance_mark(change)})"
 
 
-def report_lines(reports: Sequence[ReleaseSections], width: int | None = None) -> Iterator[str]:
+def report_lines(
+    reports: Sequence[ReleaseSections], width: int | None = None, *, shows_all: bool = False
+) -> Iterator[str]:
     """The lines on candidates with one baseline, each given as its sections `comparison`, `trend` and `gate`.
 
-    A side-by-side table of several candidates comes first.
+    Several candidates stand side by side; each by itself follows with `shows_all`.
     """
-    return map(printable, _report_lines(reports, width))
+    return map(printable, _report_lines(reports, width, shows_all=shows_all))
 
 
-def _report_lines(reports: Sequence[ReleaseSections], width: int | None) -> Iterator[str]:
+def _report_lines(reports: Sequence[ReleaseSections], width: int | None, *, shows_all: bool) -> Iterator[str]:
+    comparisons = [sections["comparison"] for sections in reports]
+    labels = _labels([comparisons[0]["baseline"], *(item["candidate"] for item in comparisons)])[1:]
+    blocks = [verdict.lines(dict(zip(labels, reports, strict=True)), width)]
     if len(reports) > 1:
-        comparisons = [sections["comparison"] for sections in reports]
-        mark = next(filter(None, map(_mark, comparisons)), "")
-        yield from (
-            f"{line}{mark}" for line in align(side_by_side_rows(comparisons), width and width - len(mark))
-        )
-        yield "(difference from the baseline, the first column, in the metric's unit; * p < 0.05 after Holm)"
+        blocks.append(_side_by_side_lines(comparisons, width, shows_all=shows_all))
+    blocks += [_trend_lines(sections["trend"], width) for sections in reports if "trend" in sections]
+    if len(reports) == 1 or shows_all:
+        blocks += [lines(comparison, width, shows_all=shows_all) for comparison in comparisons]
+    written = [block for block in map(list, blocks) if block]
+    for number, block in enumerate(written):
+        yield from ["", *block] if number else block
+
+
+def _side_by_side_lines(
+    comparisons: Sequence[ComparisonFigures], width: int | None, *, shows_all: bool
+) -> Iterator[str]:
+    """The answers on all candidates, and a table with a column for each."""
+    for comparison in comparisons:
+        yield from _answer(comparison)
+    yield ""
+    if not shows_all:
+        yield from dict.fromkeys(line for item in comparisons for line in _head_lines(item))
         yield ""
-    for sections in reports:
-        if "trend" in sections:
-            yield from _trend_lines(sections["trend"], width)
-            yield ""
-        if "gate" in sections:
-            yield from verdict.lines({"": sections}, width)
-            yield ""
-        yield from lines(sections["comparison"], width)
-        if sections is not reports[-1]:
-            yield ""
+    names = dict.fromkeys(
+        name
+        for item in comparisons
+        for name in (item["metrics"] if shows_all else _first_metrics(item["metrics"]))
+    )
+    mark = next(filter(None, map(_mark, comparisons)), "")
+    table = align(side_by_side_rows(comparisons, [*names]), width and width - len(mark))
+    yield from (f"{line}{mark}" for line in table)
+    yield f"(difference from the baseline, the first column; {_STARS_NOTE})"
+    if not shows_all:
+        yield "the other figures, and each candidate by itself: equipoise compare --all"
 
 
 def _trend_lines(trend: Trend, width: int | None) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -102,7 +102,7 @@ def test_long_names_of_models_fit_a_narrow_terminal() -> None:
         (100, ["claude-sonnet-", "claude-sonnet-"]),
         (80, ["claude-", "claude-"]),
     ):
-        table = [*comparing.lines(found, width)][3:]
+        table = [*comparing.lines(found, width, shows_all=True)][6:]
         assert table[0].split()[:2] == heads
         assert max(len(line) for line in table if line.startswith((" ", *NAMES, *RATES))) <= width
     found["candidate"]["subject_model"] = "x" * 60
@@ -138,27 +138,28 @@ def test_a_narrow_table_keeps_both_intervals(subtests: pytest.Subtests) -> None:
             assert ("0.001" in overall[-1]) is (width != 80)
             assert (overall[4] == "pp*") is (width == 80)
             assert ("* p < 0.05 after Holm, for questions like these" in table) is (width == 80)
-            assert width is None or max(len(line) for line in table[3:15]) <= width
+            shown = table[table.index("", 4) + 1 :][:6]
+            assert width is None or max(map(len, shown)) <= width
 
 
 def test_a_narrow_table_has_room_for_the_mark_of_a_mismatch() -> None:
     """Limits in percent lose their decimals before a line is broken."""
     found = {**comparison(after=by_chance(3, 1.5)), "mismatches": ["dataset differs: own, now open"]}
-    table = [line for line in comparing.lines(found, 80) if line.endswith("[mismatch]")]
+    table = [line for line in comparing.lines(found, 80, shows_all=True) if line.endswith("[mismatch]")]
     (overall,) = [line for line in table if line.startswith("overall ")]
     assert not any("." in word for word in overall.split()[5:])
-    assert max(len(line) for line in table[:12]) <= 80
+    assert max(len(line) for line in table if line.startswith((" ", *NAMES, *RATES))) <= 80
 
 
 def test_why_intervals_on_these_questions_are_missing_stands_below() -> None:
     """Once for each reason, with how many metrics it is about; and who is in neither interval."""
-    shown = "\n".join(comparing.lines(comparison(alike(4), alike(4))))
+    shown = "\n".join(comparing.lines(comparison(alike(4), alike(4)), shows_all=True))
     missing = (
         "no interval on these questions for 10 of 10 metrics: every case needs 2 runs or more: aa/q1 has 1"
     )
     assert missing in shown
     assert "Neither interval holds what other evaluators would say." in shown
-    alike_twice = "\n".join(comparing.lines(comparison(alike(4, 4), alike(4, 4))))
+    alike_twice = "\n".join(comparing.lines(comparison(alike(4, 4), alike(4, 4)), shows_all=True))
     assert "for 6 of 10 metrics: all runs of each case came out alike" in alike_twice
     assert "no interval" not in "\n".join(comparing.lines(comparison()))
 
@@ -172,10 +173,10 @@ def test_intervals_that_allow_for_looks_say_so() -> None:
 # The lines.
 
 
-def test_both_sides_are_named_first() -> None:
+def test_both_sides_are_named_below_the_answer() -> None:
     """Model, file and day, which is left out where it is not known."""
     for started, day in (("2026-03-04T05:06:07+00:00", "2026-03-04"), (None, "")):
-        first, second, *_ = comparing.lines(comparison(started=started))
+        *_, first, second = [*comparing.lines(comparison(started=started))][:5]
         assert first == "baseline:  m1 (old.json, 2026-01-02)"
         assert second == f"candidate: m2 (new.json, {day})"
 
@@ -184,14 +185,14 @@ def test_the_questions_that_moved_stand_below() -> None:
     """What fell, then what rose, each with its means; or that nothing did."""
     before: Runs = {"aa/q1": [5], "aa/q2": [3], "aa/q3": [1], "bb/q1": [3]}
     after: Runs = {"aa/q1": [2], "aa/q3": [2], "aa/q2": [3], "bb/q1": [3], "aa/q0": [1]}
-    shown = words(comparing.lines(comparison(before, after)))
+    shown = words(comparing.lines(comparison(before, after), shows_all=True))
     assert shown[-4:] == [
         "the questions that fell most: [mismatch]",
         "-75.0 pp aa/q1: 100.0% to 25.0% [mismatch]",
         "the questions that rose most: [mismatch]",
         "+25.0 pp aa/q3: 0.0% to 25.0% [mismatch]",
     ]
-    assert words(comparing.lines(comparison(AFTER, AFTER)))[-2:] == [
+    assert words(comparing.lines(comparison(AFTER, AFTER), shows_all=True))[-2:] == [
         "none of the questions fell",
         "none of the questions rose",
     ]
@@ -201,7 +202,7 @@ def test_five_questions_are_shown_that_moved_most() -> None:
     """For each way, the largest first; the results JSON has more of them."""
     before, after = ({f"aa/q{n}": [score] * (n + 1) for n in range(8)} for score in (4, 2))
     found = comparison(before, {cell: [*runs[:1], *[1] * (len(runs) - 1)] for cell, runs in after.items()})
-    fell = [line for line in words(comparing.lines(found)) if " pp aa/q" in line]
+    fell = [line for line in words(comparing.lines(found, shows_all=True)) if " pp aa/q" in line]
     assert [line.split()[2] for line in fell] == [f"aa/q{n}:" for n in (7, 6, 5, 4, 3)]
     assert len(found["fell"]) == 8
 
@@ -212,7 +213,7 @@ def test_five_questions_are_shown_that_moved_most() -> None:
 def test_every_figure_of_a_mismatch_is_marked() -> None:
     """The reasons stand on top, and no line with a figure can be quoted without the mark."""
     found = comparison(data_hash="d1", rubric_hash="r1")
-    shown = [line for line in comparing.lines(found) if line]
+    shown = [line for line in comparing.lines(found, shows_all=True) if line]
     assert [line for line in shown if line.startswith("MISMATCH:  ")] == [
         "MISMATCH:  data differs",
         "MISMATCH:  rubric differs",
@@ -234,10 +235,16 @@ def test_what_is_comparable_has_no_mark() -> None:
 # Several candidates.
 
 
+def side_by_side(comparisons: Sequence[Any]) -> list[tuple[str, ...]]:
+    """The table of all metrics that any of them has."""
+    names = dict.fromkeys(name for comparison in comparisons for name in comparison["metrics"])
+    return comparing.side_by_side_rows(comparisons, [*names])
+
+
 def test_candidates_stand_side_by_side() -> None:
     """A column each, with the figure and the difference; a star where that is hardly chance."""
     found = [comparison(), comparison(after=by_chance(3, 1.5), model="m3")]
-    head, *rows = comparing.side_by_side_rows(found)
+    head, *rows = side_by_side(found)
     assert head == ("", "m1", "m2", "m3")
     assert [cells[0] for cells in rows] == NAMES + RATES
     overall = {cells[0]: cells for cells in rows}["overall"]
@@ -256,20 +263,20 @@ def test_candidates_of_one_name_are_told_apart_by_their_files() -> None:
         (("a/new.json", "b/new.json"), ("baseline", "candidate 1", "candidate 2")),
     ):
         parts = [compare(neutral_side(BEFORE), neutral_side(AFTER, file)).to_json() for file in files]
-        assert comparing.side_by_side_rows(parts)[0] == ("", *heads)
+        assert side_by_side(parts)[0] == ("", *heads)
 
 
 def test_a_star_is_for_p_after_holm() -> None:
     """Not for the p of the test alone, which is small here; and also where it is so small that it is 0."""
     for adjusted, star in {0.0499: "*", 0.05: "", 0.0: "*", 1.0: "", None: ""}.items():
         found = metric(p=0.0001, p_adjusted=adjusted)
-        assert comparing.side_by_side_rows([found])[1][2] == f"52.50% (+2.50{star})"
+        assert side_by_side([found])[1][2] == f"52.50% (+2.50{star})"
 
 
 def test_a_metric_that_one_candidate_lacks_is_a_dash() -> None:
     """Each metric of any of them has its row, with the baseline's figure from whoever has it."""
     narrow = comparison(after={cell: runs for cell, runs in AFTER.items() if cell.startswith("aa")})
-    rows = {cells[0]: cells for cells in comparing.side_by_side_rows([narrow, comparison()])}
+    rows = {cells[0]: cells for cells in side_by_side([narrow, comparison()])}
     assert {*rows} == {"", *NAMES, *RATES}
     assert rows["bb"][2] == "-"
     assert rows["bb"][1] == row(comparison(), "bb")[1]
@@ -278,7 +285,7 @@ def test_a_metric_that_one_candidate_lacks_is_a_dash() -> None:
 def test_a_difference_that_could_not_be_measured_is_a_dash() -> None:
     """Without a score in both there is no difference of scores to show."""
     found = comparison(after=alike("error", questions=12), before=alike(4, questions=12))
-    assert {cells[2] for cells in comparing.side_by_side_rows([found])[1:7]} == {"-"}
+    assert {cells[2] for cells in side_by_side([found])[1:7]} == {"-"}
 
 
 # The whole report.
@@ -290,8 +297,8 @@ def test_one_candidate_needs_no_table_of_candidates() -> None:
     assert [*comparing.report_lines([{"comparison": found}])] == [*comparing.lines(found)]
 
 
-def test_several_candidates_are_shown_together_and_one_by_one() -> None:
-    """First side by side, then each with its own gate, in the order given."""
+def test_several_candidates_are_shown_together_and_on_request_one_by_one() -> None:
+    """The gates first, then all candidates side by side."""
     parts = []
     for seed in (2, 3):
         newer = compare(neutral_side(BEFORE), neutral_side(by_chance(seed), subject_model=f"m{seed}"))
@@ -299,16 +306,16 @@ def test_several_candidates_are_shown_together_and_one_by_one() -> None:
         gate = rule_on_all([parse_rule("unscored:1%")], newer, runs)
         parts.append({"comparison": newer.to_json(), "gate": gate})
     shown = words(comparing.report_lines(parts))
-    assert shown[0] == "m1 m2 m3"
-    note = "(difference from the baseline, the first column, in the metric's unit; * p < 0.05 after Holm)"
-    assert note in shown
-    order = [line for line in shown if line.startswith(("candidate:", "gate:"))]
-    assert order == [
-        "gate: PASS",
-        "candidate: m2 (m1.json, 2026-01-02)",
-        "gate: FAIL; 1 of 10 runs have no score",
-        "candidate: m3 (m1.json, 2026-01-02)",
+    assert shown[:4] == [
+        "gate: FAIL; 1 of 20 runs have no score",
+        "verdict rules that pass runs without a score",
+        "m2 PASS 1 of 1 0 of 10",
+        "m3 FAIL 0 of 1 1 of 10",
     ]
+    assert shown.index("m1 m2 m3") > shown.index("candidate: m3 (m1.json, 2026-01-02)")
+    assert not any("p (Holm)" in line for line in shown)
+    whole = words(comparing.report_lines(parts, shows_all=True))
+    assert sum("p (Holm)" in line for line in whole) == 2
 
 
 # Gates.
@@ -369,9 +376,9 @@ def test_figures_that_are_no_percentages_have_their_own_unit() -> None:
     }
     found = {**comparison(), **found}
     assert row(found, "overall")[1:4] == ("-1.00", "0.50", "+1.50 points")
-    assert comparing.side_by_side_rows([found])[1][:2] == ("overall", "-1.00")
-    assert comparing.side_by_side_rows([found])[1][2].startswith("0.50 (+1.50")
-    assert "+2.0 points  q: 1.0 to 3.0" in "\n".join(comparing.lines(found))
+    assert side_by_side([found])[1][:2] == ("overall", "-1.00")
+    assert side_by_side([found])[1][2].startswith("0.50 (+1.50")
+    assert "+2.0 points  q: 1.0 to 3.0" in "\n".join(comparing.lines(found, shows_all=True))
 
 
 # What stands in the files.

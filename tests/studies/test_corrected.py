@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 import pages
 from equipoise.cli import main
 from equipoise.core.rules import parse_rule
-from equipoise.report.page.sentences import about
+from equipoise.report.sentences import about
 from equipoise.results.load import load
 from equipoise.studies.people import draws
 

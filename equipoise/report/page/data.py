@@ -15,8 +15,8 @@ from equipoise.core.figures import NO_FIGURE, Figure
 from equipoise.core.rows import ROW_OUTCOMES, RunRow, by_question
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
-from equipoise.report import askers, audit
-from equipoise.report.page import sentences, standings
+from equipoise.report import askers, audit, sentences
+from equipoise.report.page import standings
 from equipoise.report.page.axis import axis
 from equipoise.report.page.figures import SERIES
 from equipoise.report.page.names import Names, names, title

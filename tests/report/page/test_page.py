@@ -30,7 +30,7 @@ from equipoise.report.page import figures, page, reviews, shades
 from equipoise.report.page.axis import axis
 from equipoise.report.page.data import by_table, overview, page_result
 from equipoise.report.page.names import Names, languages, spelling
-from equipoise.report.page.sentences import about, alike
+from equipoise.report.sentences import about, alike
 from equipoise.results.find import find_results
 from equipoise.results.results import Results, of_json
 from equipoise.suites.contract import no_plots

@@ -1,18 +1,23 @@
-"""Sentences with which the page begins: the headline of results, and what else they show."""
+"""The answer in sentences: what results say, and whether a candidate differs from its baseline."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Change, ChangeOnThese, Figure
 from equipoise.report import askers
 from equipoise.report.page.names import languages
 from equipoise.report.terminal import has_scores
 from equipoise.results.results import Results
 
 if TYPE_CHECKING:
-    from equipoise.results.document import LanguageConsistency, LanguagePair, PeopleScores
+    from equipoise.results.document import (
+        ComparisonFigures,
+        LanguageConsistency,
+        LanguagePair,
+        PeopleScores,
+    )
 
 _OUTCOMES: Mapping[str, str] = {
     "refused": "refused",
@@ -24,6 +29,8 @@ _OUTCOMES: Mapping[str, str] = {
     "unknown": "of unknown outcome",
 }
 """How a sentence names the outcomes other than scored."""
+_MOST_NAMED = 3
+"""Maximum number of figures that a sentence lists."""
 
 
 def about(results: Results, outcomes: Mapping[str, int]) -> Iterator[str]:
@@ -158,3 +165,73 @@ def _unit(unit: str) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+# Comparisons.
+
+
+def of_comparison(comparison: ComparisonFigures, older: str, newer: str) -> Iterator[str]:
+    """Whether a candidate differs from its baseline in the headline, by how much, and in what else.
+
+    `older` and `newer` are what baseline and candidate are called.
+    """
+    for name, headline in [*comparison["metrics"].items()][:1]:
+        yield _on_headline(name, headline, comparison["clusters"], older, newer)
+        others = {other: change for other, change in comparison["metrics"].items() if other != name}
+        yield from _on_others(others)
+
+
+def _on_headline(name: str, change: Change, clusters: str, older: str, newer: str) -> str:
+    if change.value is None:
+        return f"How far {newer} and {older} differ in {name} is not known: {change.reason}."
+    size = f"{abs(change.value):.1f} {unit_of_difference(change.unit)}"
+    way = "lower" if change.value < 0 else "higher"
+    like_these, on_these = _limits(change, change.value), _limits(change.these, change.value)
+    if is_beyond_chance(change):
+        return f"{newer} scores {size} {way} than {older} in {name} ({like_these} for {clusters} like these)."
+    if is_beyond_chance(change.these):
+        elsewhere = f"for other {clusters} like them it may be chance ({like_these})"
+        found = f"{newer} scores {size} {way} than {older} in {name} ({on_these})"
+        return f"On these {clusters} {found}; {elsewhere}."
+    return f"{newer} and {older} cannot be told apart in {name}: they differ by {size} ({like_these})."
+
+
+def _on_others(changes: Mapping[str, Change]) -> Iterator[str]:
+    """How many of the other figures differ by more than chance, and the first of them."""
+    tested = [name for name, change in changes.items() if change.p_adjusted is not None]
+    apart = {name: changes[name] for name in tested if is_significant(changes[name])}
+    if not tested:
+        return
+    if not apart:
+        yield f"None of {len(tested):,} other figures with an interval differs by more than chance."
+        return
+    named = [f"{name} {change.value:+.1f}" for name, change in [*apart.items()][:_MOST_NAMED]]
+    more = f" and {len(apart) - len(named):,} more" if len(apart) > len(named) else ""
+    verb = "differs" if len(apart) == 1 else "differ"
+    yield (
+        f"Of {len(tested):,} other figures {len(apart):,} {verb} by more than chance (p < 0.05 after Holm): "
+        f"{', '.join(named)}{more}."
+    )
+
+
+def is_significant(change: Change) -> bool:
+    """Whether chance does not explain a difference for questions like these, after Holm's correction."""
+    return change.p_adjusted is not None and change.p_adjusted < 0.05
+
+
+def is_beyond_chance(change: Change | ChangeOnThese) -> bool:
+    """Whether the interval of a difference excludes zero."""
+    return change.low is not None and change.high is not None and not change.low <= 0 <= change.high
+
+
+def unit_of_difference(unit: str) -> str:
+    """The unit of a difference in prose: points for percentages."""
+    return "points" if unit in ("%", "pp") else unit
+
+
+def _limits(change: Change | ChangeOnThese, value: float) -> str:
+    """The interval of the size of a difference, positive where it has the sign of `value`."""
+    if change.low is None or change.high is None:
+        return f"no interval: {change.reason}"
+    low, high = (change.low, change.high) if value >= 0 else (-change.high, -change.low)
+    return f"95 % interval {low:.1f} to {high:.1f}"

@@ -1,0 +1,88 @@
+"""The sentences that answer whether a candidate differs from its baseline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from equipoise.core.figures import Change, ChangeOnThese
+from equipoise.report.sentences import of_comparison
+
+NOTHING: dict[str, Any] = dict.fromkeys(("se", "low", "high", "p"))
+
+
+def change(value: float | None, low: float | None, high: float | None, **fields: Any) -> Change:
+    """A difference with this interval for questions like these, and a narrower one on these."""
+    these = {"low": low and low + 1, "high": high and high - 1, "n": 9, "reason": "one run"}
+    rest = {"before": 50.0, "after": 50.0, "n": 9, "unpaired": 0, "reason": "1 question", "unit": "%"}
+    whole = {**NOTHING, "value": value, "low": low, "high": high, **rest, "p_adjusted": None}
+    on_these = ChangeOnThese(**{**NOTHING, **these})
+    return Change(**{**whole, "these": on_these, "higher_is_better": True, **fields})
+
+
+def told(headline: Change, **others: Change) -> list[str]:
+    """What is said of a comparison with these changes."""
+    comparison: Any = {"clusters": "questions", "metrics": {"overall": headline, **others}}
+    return [*of_comparison(comparison, "old", "new")]
+
+
+@pytest.mark.parametrize(
+    ("headline", "sentence"),
+    [
+        (
+            change(-8.25, -12.0, -4.0),
+            "new scores 8.2 points lower than old in overall (95 % interval 4.0 to 12.0 for questions like "
+            "these).",
+        ),
+        (
+            change(3.0, -0.5, 6.5),
+            "On these questions new scores 3.0 points higher than old in overall (95 % interval 0.5 to 5.5); "
+            "for other questions like them it may be chance (95 % interval -0.5 to 6.5).",
+        ),
+        (
+            change(-1.0, -9.0, 7.0),
+            "new and old cannot be told apart in overall: they differ by 1.0 points (95 % interval -7.0 to "
+            "9.0).",
+        ),
+        (
+            change(0.5, None, None),
+            "new and old cannot be told apart in overall: they differ by 0.5 points (no interval: 1 "
+            "question).",
+        ),
+        (
+            change(2.0, 1.0, 3.0, unit="dimensions"),
+            "new scores 2.0 dimensions higher than old in overall (95 % interval 1.0 to 3.0 for questions "
+            "like these).",
+        ),
+        (change(None, None, None), "How far new and old differ in overall is not known: 1 question."),
+    ],
+)
+def test_the_headline_is_answered_first(headline: Change, sentence: str) -> None:
+    """Whether they differ, by how much, on these questions or on others like them."""
+    assert told(headline) == [sentence]
+
+
+def test_other_figures_are_counted_and_the_first_are_named() -> None:
+    """Those without an interval are not counted; a p of exactly 0.05 is no difference."""
+    same = change(1.0, -2.0, 4.0)
+    apart = [msgspec.structs.replace(same, value=value, p_adjusted=0.01) for value in (-4.0, 3.0, 2.0, -1.0)]
+    chance = msgspec.structs.replace(same, p_adjusted=0.05)
+    assert told(same, a=chance, b=chance, c=same)[1:] == [
+        "None of 2 other figures with an interval differs by more than chance."
+    ]
+    assert told(same, a=apart[0], b=chance)[1:] == [
+        "Of 2 other figures 1 differs by more than chance (p < 0.05 after Holm): a -4.0."
+    ]
+    many = dict(zip("abcd", apart, strict=True))
+    assert told(same, **many, e=chance)[1:] == [
+        "Of 5 other figures 4 differ by more than chance (p < 0.05 after Holm): a -4.0, b +3.0, c +2.0 and 1 "
+        "more."
+    ]
+
+
+def test_nothing_in_common_is_no_answer() -> None:
+    """Without a shared metric there is no sentence."""
+    comparison: Any = {"clusters": "questions", "metrics": {}}
+    assert [*of_comparison(comparison, "old", "new")] == []
