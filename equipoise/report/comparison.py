@@ -54,15 +54,14 @@ def _lines(comparison: ComparisonFigures, width: int | None, *, shows_all: bool)
     part: ComparisonFigures = {**comparison, "metrics": shown}
     yield from _with_mark(_table_lines(part, width and width - len(_mark(comparison))), comparison)
     yield from _note_lines(part)
-    if left_out := len(comparison["metrics"]) - len(shown):
-        yield (
-            f"{left_out:,} more figures, and the {comparison['clusters']} that moved most: "
-            "equipoise compare --all"
-        )
-    if shows_all:
-        yield ""
-        for way in WAYS:
-            yield from _with_mark(move_lines(comparison, way), comparison)
+    if not shows_all:
+        left_out = len(comparison["metrics"]) - len(shown)
+        more = f"{left_out:,} more figures, and " if left_out else ""
+        yield f"{more}the {comparison['clusters']} that moved most: equipoise compare --all"
+        return
+    yield ""
+    for way in WAYS:
+        yield from _with_mark(move_lines(comparison, way), comparison)
 
 
 def _answer(comparison: ComparisonFigures) -> Iterator[str]:
