@@ -62,10 +62,7 @@ def _why_unverified(path: Path, side: Results) -> str | None:
 
 def _askers_agree(path: Path, side: Results, cued: History, plain: Sequence[RunRow], rubric: Rubric) -> bool:
     """Whether the section `askers` of a file agrees with the journal's runs with an asker cue."""
-    indices = {row.question.key: row.question.index for row in plain}
-    rebuilt = rows.of_records(
-        side.suite, cued.records(), rubric.scale, section=rows.ASKERS_POINTER, plain_indices=indices
-    )
+    rebuilt = askers.rows_of(side.suite, plain, cued.records(), rubric.scale)
     data = rows.to_json(side.suite, rebuilt, rubric.scale, has_means=False)
     section = _in_file(path).get("askers")
     return section is not None and _agrees(section["results"], _as_in_file(data))

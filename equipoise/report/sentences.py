@@ -191,8 +191,8 @@ def _on_headline(name: str, change: Change, clusters: str, older: str, newer: st
         return f"{newer} scores {size} {way} than {older} in {name} ({like_these} for {clusters} like these)."
     if is_beyond_chance(change.these):
         elsewhere = f"for other {clusters} like them it may be chance ({like_these})"
-        found = f"{newer} scores {size} {way} than {older} in {name} ({on_these})"
-        return f"On these {clusters} {found}; {elsewhere}."
+        difference = f"{newer} scores {size} {way} than {older} in {name} ({on_these})"
+        return f"On these {clusters} {difference}; {elsewhere}."
     return f"{newer} and {older} cannot be told apart in {name}: they differ by {size} ({like_these})."
 
 

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from equipoise.core.records import Cell, Metric
+from equipoise.core.records import Cell, Metric, Record
 from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.core.types import JSON, PLACES, Case, has_asker
+from equipoise.judge.rubric import Scale
+from equipoise.results import rows
 from equipoise.results.document import AskedResults, AskedRuns, AskerFigures, LanguageResult, RunError
 from equipoise.results.history import History
 from equipoise.stats import askers
@@ -131,6 +133,14 @@ def summarise(
         },
     }
     return cast("AskerFigures", figures)
+
+
+def rows_of(
+    suite: AnySuite, plain: Sequence[RunRow], records: Iterable[Record], scale: Scale
+) -> list[RunRow]:
+    """The rows of runs with a cue; their questions have the numbers that they have among the plain runs."""
+    indices = {row.question.key: row.question.index for row in plain}
+    return rows.of_records(suite, records, scale, section=rows.ASKERS_POINTER, plain_indices=indices)
 
 
 def _naming_counts(cued: Sequence[RunRow], settings: Mapping[str, JSON]) -> dict[str, dict[str, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -41,8 +41,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     to_convert = list(records) if len(metadata["evaluators"]) > 1 else records
     run_rows = rows.of_records(suite, _draining(to_convert), scale)
     summary = {"outcomes": count_outcomes(run_rows), **suite.summary(run_rows, scale)}
-    indices = {row.question.key: row.question.index for row in run_rows}
-    errors = [_error_json(suite.question(record.case), record, indices) for record in unscored]
+    errors = _errors(suite, unscored, run_rows)
     if sentences := [
         *cautions.of_given_replies(metadata),
         *cautions.of_thoughts(plain.totals),
@@ -69,12 +68,8 @@ def _with_askers(plain: Results, scale: Scale, cued: History, *, is_running: boo
     suite = plain.suite
     records = cued.records()
     unscored = [record for record in records if record.score is None]
-    indices = {row.question.key: row.question.index for row in plain.rows}
-    cued_rows = rows.of_records(
-        suite, _draining(records), scale, section=rows.ASKERS_POINTER, plain_indices=indices
-    )
-    indices |= {row.question.key: row.question.index for row in cued_rows}
-    errors = [_error_json(suite.question(record.case), record, indices) for record in unscored]
+    cued_rows = askers.rows_of(suite, plain.rows, _draining(records), scale)
+    errors = _errors(suite, unscored, [*plain.rows, *cued_rows])
     section = askers.section(cued, errors, is_running=is_running)
     summary = plain.summary.copy()
     if not is_running:
@@ -286,6 +281,12 @@ def _cost(
 
 def _difference(minuend: float | None, subtrahend: float | None) -> float | None:
     return None if minuend is None or subtrahend is None else round(minuend - subtrahend, 6)
+
+
+def _errors(suite: AnySuite, unscored: Iterable[Record], run_rows: Iterable[RunRow]) -> list[RunError]:
+    """An entry for each run without a score, with the number that its question has in the rows."""
+    indices = {row.question.key: row.question.index for row in run_rows}
+    return [_error_json(suite.question(record.case), record, indices) for record in unscored]
 
 
 def _error_json(question: QuestionRow, record: Record, indices: Mapping[str, int]) -> RunError:
