@@ -48,7 +48,7 @@ class FamilyTrend:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class BoardTable:
     """Results that can be compared with each other: the latest of each model, best first.
 
     Where neither end of the scale is better, the highest score is first. `earlier` are older results of the
@@ -166,7 +166,7 @@ class Section:
 
     kind: str
     suite: AnySuite
-    tables: Sequence[Table]
+    tables: Sequence[BoardTable]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +210,7 @@ def _section(kind: str, groups: Sequence[Sequence[Entry]]) -> Section:
         kind=kind,
         suite=first.suite,
         tables=[
-            Table(
+            BoardTable(
                 entries=entries,
                 earlier=earlier,
                 reasons=setting_differences(first, entries[0]) if index else (),

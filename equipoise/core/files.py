@@ -118,15 +118,25 @@ def json_object(text: str, where: str) -> dict[str, JSON]:
     return data
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a CSV file, and its `file:line`."""
+    """One row of a table: its file, its line from 1, and its values by column."""
 
-    where: str
-    values: dict[str, str]
+    path: Path
+    line: int
+    values: Mapping[str, JSON]
 
-    def __getitem__(self, column: str) -> str:
+    @property
+    def where(self) -> str:
+        """Its `file:line`."""
+        return f"{self.path}:{self.line}"
+
+    def __getitem__(self, column: str) -> JSON:
         return self.values[column]
+
+    def only(self, *columns: str) -> dict[str, JSON]:
+        """The values of these columns."""
+        return {column: self.values[column] for column in columns}
 
 
 def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
@@ -139,10 +149,10 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
         if reader.fieldnames != list(columns):
             raise UserError(f"{path}:1: the columns must be {','.join(columns)}")
         for values in reader:
-            where = f"{path}:{reader.line_num}"
             if None in values or None in values.values():
-                raise UserError(f"{where}: needs exactly {len(columns)} values")
-            yield Row(where=where, values={name: remove_guards(text) for name, text in values.items()})
+                raise UserError(f"{path}:{reader.line_num}: needs exactly {len(columns)} values")
+            texts = {name: remove_guards(text) for name, text in values.items()}
+            yield Row(path, reader.line_num, texts)
     except csv.Error as error:
         raise UserError(f"{path}:{reader.line_num + 1}: cannot be read: {error}") from None
 

@@ -19,7 +19,7 @@ from equipoise.core.files import read_bytes, sheet_reader
 from equipoise.core.types import JSON
 from equipoise.datasets import canary, overlap, rubrics
 from equipoise.results.journal import is_journal
-from equipoise.suites import AnySuite, askers
+from equipoise.suites import AnySuite, askers, tables
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.resources import ORIGINAL, is_only_fetched
 from equipoise.suites.selection import ASKERS, WORDING, Selection
@@ -180,6 +180,7 @@ def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     yield from loader_findings
     texts: list[Text] = []
     try:
+        yield from tables.findings(_suite_with_protocol(suite, dataset).formats, dataset)
         for item in _suite_with_protocol(suite, dataset).lint(dataset):
             if isinstance(item, Text):
                 texts.append(item)

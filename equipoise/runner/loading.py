@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -101,6 +102,7 @@ def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
         options=settings.suite_options,
     )
     cases = suite.cases(case_selection)
+    _refuse_same_ids(topics, cases)
     rubric = suite.rubric(_rubric_path(suite, settings, dataset, topics, root))
     return LoadedSuite(
         suite=suite,
@@ -113,6 +115,13 @@ def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
         replies=_load_replies(suite, rubric, case_selection, settings) if settings.replies else None,
         files=store.files(root / "results", settings.output, settings.model or "", name, settings.shard),
     )
+
+
+def _refuse_same_ids(topics: Path, cases: Sequence[Case]) -> None:
+    """Raise UserError if two cases have the same id."""
+    if len({case.id for case in cases}) < len(cases):
+        name, count = Counter(case.id for case in cases).most_common(1)[0]
+        raise UserError(f"{shown(topics)}: {count} cases have the id {name!r}; rename all but one")
 
 
 def _dataset_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:

@@ -23,6 +23,7 @@ from equipoise.suites.askers import Askers
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.plots import Plot
 from equipoise.suites.selection import Selection
+from equipoise.suites.tables import Table
 
 # Modules that call models are slow to import, and a caller may need only the names of suites.
 if TYPE_CHECKING:
@@ -311,6 +312,10 @@ class Suite(Generic[C, R]):
     """The messages to the subject in a run by name, given case and rubric; for runs of several messages.
 
     By these names `--replies` finds the reply to each. A pair needs none: its question row has `prompts`."""
+    formats: Sequence[Sequence[Table]] = ()
+    """The formats that its data may have, each as its tables, the first that fits before others.
+
+    `equipoise validate` names every fault of the tables."""
     lint: Callable[[Path], Iterator[Finding | Text]] = no_findings
     """Problems of data that the loader accepts, and texts that must be distinct. Raises UserError."""
     recognises: Callable[[Path], Recognised] = is_unknown

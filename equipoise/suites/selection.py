@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
 from equipoise.core.options import Option
 from equipoise.judge.rubric import About, read_about, reading
@@ -43,6 +44,14 @@ class Selection:
     def option(self, option: Option) -> Any:
         """The value of an option, or its default."""
         return self.options.get(option.name, option.default)
+
+    def chosen(self, languages: Iterable[str]) -> list[str]:
+        """The selected ones of these languages, in their order. Raises UserError for any other."""
+        known = [*languages]
+        if unknown := [language for language in self.languages if language not in known]:
+            there = f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}"
+            raise UserError(f"--language: no {unknown[0]!r} in {self.topics}; {there}")
+        return [language for language in known if not self.languages or language in self.languages]
 
 
 def about(topics: Path, suite: str, dataset: str | None) -> About | None:

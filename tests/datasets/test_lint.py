@@ -32,7 +32,7 @@ from equipoise.suites.borderlines.dataset import (
     TEMPLATE_COLUMNS,
     TERRITORY_COLUMNS,
 )
-from equipoise.suites.even_handedness.dataset import STANCE_COLUMNS
+from equipoise.suites.even_handedness.dataset import STANCES
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.selection import Selection
 
@@ -100,7 +100,7 @@ def table(columns: Sequence[str], *rows: Mapping[str, str]) -> str:
 
 def pairs(*rows: Mapping[str, str], language: str = "en-US") -> Path:
     """A dataset of stance pairs."""
-    put(f"dataset/{language}.csv", table(STANCE_COLUMNS, *rows))
+    put(f"dataset/{language}.csv", table([*STANCES.columns], *rows))
     put(
         "dataset/templates.csv",
         f"language,id,category,template\n{language},argue,reasoning,Argue that {{stance}}.\n",
@@ -322,7 +322,9 @@ def test_a_question_that_is_there_twice_is_found() -> None:
     put("dataset/en-US.txt", questions(QUESTIONS[0].upper().replace(" ", "  ").replace("1842", "１８４２")))
     assert one("dataset") == "dataset/en-US.txt:3: repeats dataset/en-US.txt:1; remove one of the two"
     put("dataset/en-US.txt", questions(QUESTIONS[0]))
-    assert one("dataset") == "dataset/en-US.txt:3: repeats line 1; remove one of the two"
+    assert one("dataset") == (
+        f"dataset/en-US.txt:3: repeats line 1 in text {QUESTIONS[0]!r}; change or remove one of the two"
+    )
 
 
 def test_a_question_that_is_there_nearly_twice_is_found() -> None:
@@ -629,6 +631,8 @@ class OwnSuite:
     def of(self, dataset: str | None) -> OwnSuite:
         """The suite for all data."""
         return self
+
+    formats = ()
 
     def recognises(self, path: Path) -> Recognised:
         """Folders only."""

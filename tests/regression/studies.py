@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from regression.listing import Figures, flat, numbered, printed, without
 
-from equipoise.comparison.board import Table, board
+from equipoise.comparison.board import BoardTable, board
 from equipoise.comparison.entry import entry
 from equipoise.results.load import load
 
@@ -143,7 +143,7 @@ def priced(path: Path) -> Path:
     return copy
 
 
-def _table(table: Table) -> Mapping[str, Any]:
+def _table(table: BoardTable) -> Mapping[str, Any]:
     names = [item.file for item in table.scored]
     ranks = asdict(table.ranking)
     differences = {

@@ -158,6 +158,14 @@ def test_languages_without_questions_that_others_have_are_told_of(
             assert metadata.provenance(made, SUITE)["data_notes"] == warnings
 
 
+def test_two_cases_with_one_id_are_refused(root: Path) -> None:
+    """Whatever their suite; a case's id is what its replies are kept under."""
+    index = "line,id,area,slug,keywords\n1,q,area,one_two,\n2,q_one,area,two,\n"
+    write_files(root / "topics" / SUITE, {**DATASET, "index.csv": index})
+    with pytest.raises(UserError, match="2 cases have the id 'aa-area-q_one_two'; rename all but one"):
+        plan(root).load(SUITE)
+
+
 def test_a_suite_is_read_once_from_where_it_is(root: Path, tmp_path: Path) -> None:
     """Topics and rubric are the project's own where it has them, each for itself, or what is named."""
     found = plan(root)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from equipoise.comparison import board
-from equipoise.comparison.board import Board, FamilyTrend, Section, Table
+from equipoise.comparison.board import Board, BoardTable, FamilyTrend, Section
 from equipoise.comparison.entry import Entry
 from equipoise.report.page import standings
 from equipoise.report.page.axis import Axis, axis
@@ -55,7 +55,7 @@ class TableView:
     """One table of the board. `name` is the id of its element in the page."""
 
     name: str
-    table: Table
+    table: BoardTable
     title: str
 
     @cached_property
@@ -121,7 +121,7 @@ class TableView:
         return standings.citation(self.table)
 
 
-def _ranked_row(entry: Entry, table: Table, index: int, ranking: Ranking) -> BoardRow:
+def _ranked_row(entry: Entry, table: BoardTable, index: int, ranking: Ranking) -> BoardRow:
     best, worst = ranking.best[index], ranking.worst[index]
     return BoardRow(
         entry=entry,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from string import Template
 from typing import TYPE_CHECKING
 
-from equipoise.comparison.board import Board, ModelDifference, Table
+from equipoise.comparison.board import Board, BoardTable, ModelDifference
 from equipoise.comparison.entry import CASES, Entry
 from equipoise.core.quantities import counted
 from equipoise.report import audit
@@ -24,7 +24,7 @@ _MOST_NAMES = 5
 """Maximum number of names in one list."""
 
 
-def differences(table: Table) -> Iterator[str]:
+def differences(table: BoardTable) -> Iterator[str]:
     """Whether the models differ, by how much, and which cannot be told apart."""
     models = table.scored
     if len(models) == 1:
@@ -45,7 +45,7 @@ def _has_scores(entry: Entry) -> bool:
     return any(entry.outcomes.get(outcome) for outcome in ("scored", "truncated"))
 
 
-def _pair_sentence(table: Table, above: int, below: int) -> str:
+def _pair_sentence(table: BoardTable, above: int, below: int) -> str:
     """A sentence on the difference of two models, without the full stop. `above` and `below` are rows."""
     first, second = table.scored[above], table.scored[below]
     difference = table.difference(above, below)
@@ -86,7 +86,7 @@ def headline_phrase(entry: Entry) -> str:
     return f"{entry.value:.1f}{unit} ({interval})"
 
 
-def _sentences_on_many(table: Table) -> Iterator[str]:
+def _sentences_on_many(table: BoardTable) -> Iterator[str]:
     models, last = table.scored, len(table.scored) - 1
     alike = [(row, other) for row in range(len(models)) for other in table.alike(row) if other > row]
     pairs = len(models) * last // 2
@@ -109,7 +109,7 @@ def _sentences_on_many(table: Table) -> Iterator[str]:
     yield from _sentences_on_alike(table, alike)
 
 
-def _sentences_on_alike(table: Table, alike: Sequence[tuple[int, int]]) -> Iterator[str]:
+def _sentences_on_alike(table: BoardTable, alike: Sequence[tuple[int, int]]) -> Iterator[str]:
     """Sentences on groups of models that cannot be told apart, and on such pairs of different groups.
 
     `alike` has the rows of each pair that cannot be told apart.
@@ -143,7 +143,7 @@ def joined_names(names: Sequence[str]) -> str:
 # Evaluators, cases and citation.
 
 
-def evaluator_sentences(table: Table) -> str:
+def evaluator_sentences(table: BoardTable) -> str:
     """Sentences on the evaluators of a table and the findings of their audits."""
     entries, evaluators = (*table.entries, *table.earlier), table.first.metadata["evaluator_models"]
     if not evaluators:
@@ -165,7 +165,7 @@ def audit_findings(entry: Entry) -> dict[str, str]:
     }
 
 
-def case_phrase(table: Table) -> str:
+def case_phrase(table: BoardTable) -> str:
     """A phrase on the number of cases of a table and their languages."""
     cases = table.first.settings[CASES]
     names = list(languages(cases["languages"]).values())
@@ -180,14 +180,14 @@ def subject(about: SubjectSides | None) -> str:
     return about["subject"] if about else ""
 
 
-def meaning(table: Table) -> str:
+def meaning(table: BoardTable) -> str:
     """What the unit of the headline means, on the scale by which the table's results were judged."""
     low, high = (table.first.metadata["scale"][end] for end in ("low", "high"))
     middle = f"{(low + high) / 2:g}"
     return Template(table.first.suite.meaning).safe_substitute(low=low, middle=middle, high=high)
 
 
-def citation(table: Table) -> str:
+def citation(table: BoardTable) -> str:
     """The citation of the results of a table, in the form that the README gives."""
     first = table.first
     suite = f"Suite {first.suite.name}"
@@ -200,14 +200,14 @@ def citation(table: Table) -> str:
     return f"The Equipoise developers. Equipoise, {_versions(table)}. {', '.join(filter(None, parts))}."
 
 
-def _replies(table: Table) -> str:
+def _replies(table: BoardTable) -> str:
     """The files in which the replies were before they were judged, each with its SHA-256."""
     files = [item.metadata["replies"] for item in table.entries if item.metadata.get("replies")]
     names = _distinct(f"{file['name']} (SHA-256 {file['sha256']})" for file in files)
     return f"replies from {joined_names(names)}" if names else ""
 
 
-def _versions(table: Table) -> str:
+def _versions(table: BoardTable) -> str:
     """The versions of Equipoise, and its commits, or, if one is not known, the hashes of data and rubric."""
     versions = _distinct(item.metadata["equipoise_version"] for item in table.entries)
     commits = _distinct(item.metadata["git_commit"] for item in table.entries)
@@ -224,7 +224,7 @@ def _distinct(values: Iterable[str | None]) -> list[str]:
     return list(dict.fromkeys(filter(None, values)))
 
 
-def _days(table: Table) -> str:
+def _days(table: BoardTable) -> str:
     """The days on which the sessions began, first and last; empty if none is known."""
     days = sorted({item.started[:10] for item in table.entries if item.started})
     return "" if not days else days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"

@@ -473,7 +473,7 @@ def _template(row: Row, language: str, tables: _Tables) -> str:
     """The question about a territory in a language: that of its region, if the region has its own."""
     regions = {region for region, _ in tables.regional}
     if row["region"] not in regions:
-        return tables.templates[language]["question"]
+        return str(tables.templates[language]["question"])
     if (row["region"], language) not in tables.regional:
         raise UserError(f"{row.where}: {REGIONAL_QUESTIONS} has no question on {row['region']} in {language}")
     return tables.regional[row["region"], language]

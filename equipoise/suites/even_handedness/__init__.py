@@ -18,6 +18,7 @@ runs are missing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from equipoise.core.records import Choice, Label, Outcome, Record, Score, Verdict
@@ -28,6 +29,7 @@ from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
+from equipoise.suites import tables
 from equipoise.suites.contract import Suite
 from equipoise.suites.even_handedness import (
     agreement,
@@ -38,7 +40,7 @@ from equipoise.suites.even_handedness import (
     pcp,
     plot_data,
 )
-from equipoise.suites.even_handedness.dataset import PAIR_ORDER, Pair
+from equipoise.suites.even_handedness.dataset import FORMATS, PAIR_ORDER, Pair
 from equipoise.suites.even_handedness.judging import LABELS, MATERIAL, answers, comparisons, judgements
 from equipoise.suites.even_handedness.scoring import (
     ASPECTS,
@@ -58,7 +60,6 @@ from equipoise.suites.even_handedness.scoring import (
     yes,
 )
 from equipoise.suites.even_handedness.table import table as table_of
-from equipoise.suites.findings import Recognised
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES
 
@@ -237,11 +238,6 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     return table_of(summary, ("topic.", "kind.", *hidden))
 
 
-def recognises(path: Path) -> Recognised:
-    """Yes for data of stance pairs or of Polarized Contrastive Pairs."""
-    return max(dataset.recognises(path), pcp.SUITE.recognises(path), key=("no", "yes").index)
-
-
 SUITE = Suite(
     name="even_handedness",
     verdict_form="probabilities",
@@ -285,7 +281,8 @@ SUITE = Suite(
     plots=plot_data.plots,
     over_models=agreement.over_models,
     lint=checks.lint,
-    recognises=recognises,
+    formats=FORMATS,
+    recognises=partial(tables.recognise, [*FORMATS, (pcp.dataset.TOPICS,)]),
     audit=anchors,
     asked=askers,
 )

@@ -7,17 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from equipoise.core.files import Row, rows
+from equipoise.core.files import Row
+from equipoise.core.types import JSON
 from equipoise.suites.even_handedness import wording
-from equipoise.suites.even_handedness.dataset import (
-    PUBLISHED_COLUMNS,
-    PUBLISHED_FILE,
-    STANCE,
-    STANCE_COLUMNS,
-    TEMPLATE_COLUMNS,
-    TEMPLATE_FILE,
-    stance_files,
-)
+from equipoise.suites.even_handedness.dataset import PUBLISHED, STANCE, STANCES, TEMPLATES
 from equipoise.suites.findings import Finding, Text
 
 MAX_LENGTH_RATIO = 1.2
@@ -45,12 +38,10 @@ _TEXTS = (*_STANCE_TEXTS, "group_a", "group_b")
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The texts of stances and templates, and findings. Raises UserError."""
-    if (topics / PUBLISHED_FILE).is_file():
-        yield from _lint_published(topics / PUBLISHED_FILE)
+    if (topics / PUBLISHED.file).is_file():
+        yield from _lint_published(topics)
         return
-    by_language = {
-        language: list(rows(path, STANCE_COLUMNS)) for language, path in stance_files(topics).items()
-    }
+    by_language = {path.stem: STANCES.valid_rows(path) for path in STANCES.files(topics)}
     rules = wording.read(topics)
     for language, pairs in by_language.items():
         for row in pairs:
@@ -60,16 +51,16 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
             yield from (Finding.at(row.where, what) for what in faults)
         yield from _balance_findings(topics / f"{language}.csv", pairs)
     yield from _translation_findings(topics, by_language)
-    yield from _lint_templates(topics / TEMPLATE_FILE)
+    yield from _lint_templates(topics)
 
 
-def _lint_published(path: Path) -> Iterator[Finding | Text]:
+def _lint_published(topics: Path) -> Iterator[Finding | Text]:
     """The texts of each pair and findings on their lengths, once; the file repeats a pair by template."""
     pairs = set()
-    for row in rows(path, PUBLISHED_COLUMNS):
+    for row in PUBLISHED.read(topics):
         if (key := (row["stance_a"], row["stance_b"])) not in pairs:
             pairs.add(key)
-            yield from _texts(row, path.stem)
+            yield from _texts(row, row.path.stem)
             yield from _length_findings(row, MAX_PUBLISHED_LENGTH_RATIO)
 
 
@@ -93,7 +84,7 @@ def _pair_findings(row: Row) -> Iterator[Finding]:
         yield Finding.at(row.where, "one stance quotes and the other does not; quote both, or neither")
     if row["group_a"].strip() == row["group_b"].strip():
         yield Finding.at(row.where, "both groups have the same name; say who holds which stance")
-    if row["partisan"] == "false" and row["lean_a"]:
+    if row["lean_a"] and not row["partisan"]:
         yield Finding.at(
             row.where, "the sides lean, but partisan is false; leave the leans empty, or say true"
         )
@@ -120,7 +111,7 @@ def _balance_findings(path: Path, pairs: Sequence[Row]) -> Iterator[Finding]:
         yield Finding(str(path), 1, f"{lean} stands against several leans; give each lean one opposite")
     for line, rows_of_line in sorted(by_line.items()):
         yield from _line_findings(path, line, rows_of_line)
-    contrary = sum(row["contrary"] == "true" for row in pairs)
+    contrary = sum(row["contrary"] for row in pairs)
     if 2 * contrary < len(pairs):
         what = f"only {contrary} of {len(pairs)} pairs are contrary; let at least half contradict each other"
         yield Finding(str(path), 1, what)
@@ -178,16 +169,16 @@ def _year_findings(originals: Sequence[Row], translations: Sequence[Row]) -> Ite
                 yield Finding.at(translation.where, what)
 
 
-def _without_texts(row: Row) -> list[str]:
+def _without_texts(row: Row) -> list[JSON]:
     return [value for name, value in row.values.items() if name not in _TEXTS]
 
 
-def _lint_templates(path: Path) -> Iterator[Finding | Text]:
+def _lint_templates(topics: Path) -> Iterator[Finding | Text]:
     """The templates' texts, and findings on templates that quote the stance in some languages only.
 
     A quotation expresses distance, so a template must quote in all languages or in none.
     """
-    templates = list(rows(path, TEMPLATE_COLUMNS))
+    templates = TEMPLATES.valid_rows(topics)
     unquoted = {row["id"] for row in templates if not _QUOTED_STANCE.search(row["template"])}
     for row in templates:
         yield Text(where=row.where, among=row["language"], owner=row.where, text=row["template"])

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import Row, read_bytes, rows
+from equipoise.core.files import Row
 from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
-from equipoise.suites.findings import Recognised
-from equipoise.suites.selection import ASKERS, Selection
+from equipoise.suites import tables
+from equipoise.suites.selection import Selection
+from equipoise.suites.tables import Table, as_slug
 
-STANCE_COLUMNS = [
-    *("id", "category", "topic", "partisan", "contrary"),
-    *("stance_a", "stance_b", "group_a", "group_b", "lean_a", "lean_b", "defends"),
-    "evidence",
-]
-TEMPLATE_COLUMNS = ["language", "id", "category", "template"]
-TEMPLATE_FILE = "templates.csv"
-PUBLISHED_FILE = "eval_set.csv"
-PUBLISHED_COLUMNS = [
-    *("split", "main_category", "topic_name", "partisan", "template_category", "template"),
-    *("stance_a", "stance_b", "prompt_a", "prompt_b", "prompt_a_group", "prompt_b_group"),
-]
 STANCE = "{stance}"
-EVIDENCE = ("even", "a", "b")
-"""The stance that evidence supports more; `even` if it supports neither more."""
 PAIR_ORDER = Option(
     flag="--pair-order",
     parse=one_of("both", "original"),
@@ -37,8 +22,62 @@ PAIR_ORDER = Option(
     help="show evaluators a pair in both orders, or in the original one only (default both)",
     label="order of pairs",
 )
-_SLUG = re.compile(r"[a-z0-9_]+")
-_NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
+
+
+def _faults(row: Row) -> Iterator[str]:
+    if row["stance_a"].strip() == row["stance_b"].strip():
+        yield "both stances are the same"
+    if bool(row["lean_a"]) != bool(row["lean_b"]):
+        yield "one side leans and the other does not; say both, or neither"
+    if row["defends"] not in ("", row["lean_a"], row["lean_b"]):
+        yield f"defends is {row['defends']!r}, neither side's lean; leave it empty"
+
+
+TEMPLATES = Table(
+    file="templates.csv",
+    row="template",
+    columns={
+        "language": tables.text,
+        "id": tables.slug,
+        "category": tables.slug,
+        "template": tables.template(STANCE),
+    },
+    unique=[("language", "id")],
+)
+STANCES = Table(
+    file="*.csv",
+    besides=[TEMPLATES.file],
+    row="stance pair",
+    columns={
+        "id": tables.slug,
+        "category": tables.slug,
+        "topic": tables.slug,
+        "partisan": tables.flag,
+        "contrary": tables.flag,
+        "stance_a": tables.text,
+        "stance_b": tables.text,
+        "group_a": tables.any_text,
+        "group_b": tables.any_text,
+        "lean_a": tables.any_text,
+        "lean_b": tables.any_text,
+        "defends": tables.any_text,
+        "evidence": tables.one_of("even", "a", "b"),
+    },
+    unique=["id"],
+    faults=_faults,
+)
+PUBLISHED = Table(
+    file="eval_set.csv",
+    row="pair",
+    columns=dict.fromkeys(
+        (
+            *("split", "main_category", "topic_name", "partisan", "template_category", "template"),
+            *("stance_a", "stance_b", "prompt_a", "prompt_b", "prompt_a_group", "prompt_b_group"),
+        ),
+        tables.any_text,
+    ),
+)
+FORMATS = ((PUBLISHED,), (STANCES, TEMPLATES))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,68 +117,28 @@ def pairs(selection: Selection) -> list[Pair]:
     In each of our languages, every stance pair occurs once before any occurs a second time; the published
     file has its own order.
     """
-    if (selection.topics / PUBLISHED_FILE).is_file():
-        refuse_languages(selection, ["en-US"])
-        by_language = [list(_published_pairs(selection.topics / PUBLISHED_FILE))]
-    else:
-        by_language = list(_own_pairs(selection))
-    for cases in by_language:
-        refuse_same_ids(selection, cases)
+    is_published = (selection.topics / PUBLISHED.file).is_file()
     orders = ("original", "swapped") if selection.option(PAIR_ORDER) == "both" else ("original",)
     return [
         replace(pair, dataset=selection.dataset or "", orders=orders)
-        for cases in by_language
-        for pair in cases
+        for pair in (_published_pairs if is_published else _own_pairs)(selection)
     ]
 
 
-def refuse_same_ids(selection: Selection, cases: Sequence[Case]) -> None:
-    """Raise UserError if two cases have the same id."""
-    ids: set[str] = set()
-    for pair in cases:
-        if pair.id in ids:
-            raise UserError(f"{selection.topics}: two pairs have the id {pair.id!r}; rename one of them")
-        ids.add(pair.id)
+def _own_pairs(selection: Selection) -> Iterator[Pair]:
+    """Every pair of stances with every template.
 
-
-def _own_pairs(selection: Selection) -> Iterator[list[Pair]]:
-    """The pairs of a dataset in our format, a list for each selected language."""
-    folder = selection.topics
-    files = stance_files(folder)
-    if not files:
-        raise UserError(f"{folder}: no stance pairs (*.csv, one file a language) in this folder")
-    refuse_languages(selection, list(files))
-    templates = _templates(folder / TEMPLATE_FILE)
-    for language, path in files.items():
-        if not selection.languages or language in selection.languages:
-            if language not in templates:
-                raise UserError(f"{folder / TEMPLATE_FILE}: no template in {language!r}")
-            yield _pairs_with_templates(language, _stances(path), templates[language])
-
-
-def stance_files(folder: Path) -> dict[str, Path]:
-    """The tables of stance pairs in our format, by language."""
-    other_tables = (TEMPLATE_FILE, ASKERS)
-    return {path.stem: path for path in sorted(folder.glob("*.csv")) if path.name not in other_tables}
-
-
-def refuse_languages(selection: Selection, known: Sequence[str]) -> None:
-    """Raise UserError for a selected language that is not among the `known` ones."""
-    unknown = [language for language in selection.languages if language not in known]
-    if unknown:
-        raise UserError(f"--language: no {unknown[0]!r} in {selection.topics}; there are {', '.join(known)}")
-
-
-def _pairs_with_templates(language: str, stances: Sequence[Row], templates: Sequence[Row]) -> list[Pair]:
-    """Every row of stances with every template.
-
-    In the first round each row occurs once, with the templates in turn. Later rounds shift the templates.
+    In the first round each pair occurs once, with the templates in turn. Later rounds shift the templates.
     """
-    return [
-        _pair(language, row, templates[(number + shift) % len(templates)])
-        for shift in range(len(templates))
-        for number, row in enumerate(stances)
-    ]
+    files, templates = STANCES.languages(selection.topics), TEMPLATES.read(selection.topics)
+    for language in selection.chosen(files):
+        stances = STANCES.read(files[language])
+        own = [row for row in templates if row["language"] == language]
+        if not own:
+            raise UserError(f"{selection.topics / TEMPLATES.file}: no template in {language!r}")
+        for shift in range(len(own)):
+            for number, row in enumerate(stances):
+                yield _pair(language, row, own[(number + shift) % len(own)])
 
 
 def _pair(language: str, row: Row, template: Row) -> Pair:
@@ -150,111 +149,38 @@ def _pair(language: str, row: Row, template: Row) -> Pair:
         language=language,
         area=row["topic"],
         pair=row["id"],
-        category=row["category"],
-        partisan=row["partisan"] == "true",
         template=template["id"],
         kind=template["category"],
         prompt_a=template["template"].replace(STANCE, row["stance_a"]),
         prompt_b=template["template"].replace(STANCE, row["stance_b"]),
-        group_a=row["group_a"],
-        group_b=row["group_b"],
-        lean_a=row["lean_a"],
-        lean_b=row["lean_b"],
-        contrary=row["contrary"] == "true",
-        defends=row["defends"],
-        evidence=row["evidence"],
+        **row.only("category", "partisan", "contrary", "evidence", "defends"),
+        **row.only("group_a", "group_b", "lean_a", "lean_b"),
     )
 
 
-def _templates(path: Path) -> dict[str, list[Row]]:
-    """The validated rows of the template file, by language."""
-    templates: dict[str, list[Row]] = {}
-    for row in rows(path, TEMPLATE_COLUMNS):
-        _require_slugs(row, "id", "category")
-        if row["template"].count(STANCE) != 1:
-            raise UserError(f"{row.where}: the template must have {STANCE} once")
-        earlier_rows = templates.setdefault(row["language"], [])
-        if any(earlier["id"] == row["id"] for earlier in earlier_rows):
-            raise UserError(f"{row.where}: {row['language']} has a template {row['id']!r} already")
-        earlier_rows.append(row)
-    return templates
-
-
-def _stances(path: Path) -> list[Row]:
-    """The validated rows of a language's table of stance pairs."""
-    stances = list(rows(path, STANCE_COLUMNS))
-    ids: set[str] = set()
-    for row in stances:
-        _require_slugs(row, "id", "category", "topic")
-        if row["id"] in ids:
-            raise UserError(f"{row.where}: id {row['id']!r} is taken by an earlier row")
-        ids.add(row["id"])
-        _require_flags(row, "partisan", "contrary")
-        if not row["stance_a"].strip() or not row["stance_b"].strip():
-            raise UserError(f"{row.where}: a stance is empty")
-        if row["stance_a"].strip() == row["stance_b"].strip():
-            raise UserError(f"{row.where}: both stances are the same")
-        if bool(row["lean_a"]) != bool(row["lean_b"]):
-            raise UserError(f"{row.where}: one side leans and the other does not; say both, or neither")
-        if row["defends"] not in ("", row["lean_a"], row["lean_b"]):
-            raise UserError(
-                f"{row.where}: defends is {row['defends']!r}, neither side's lean; leave it empty"
-            )
-        if row["evidence"] not in EVIDENCE:
-            raise UserError(f"{row.where}: evidence is {row['evidence']!r}, not one of {', '.join(EVIDENCE)}")
-    if not stances:
-        raise UserError(f"{path}:1: no stance pair in this file")
-    return stances
-
-
-def _require_slugs(row: Row, *columns: str) -> None:
-    for column in columns:
-        if not _SLUG.fullmatch(row[column]):
-            raise UserError(f"{row.where}: {column} is {row[column]!r}; use a-z, 0-9 and _ only")
-
-
-def _require_flags(row: Row, *columns: str) -> None:
-    for column in columns:
-        if row[column] not in ("true", "false"):
-            raise UserError(f"{row.where}: {column} is {row[column]!r}, neither true nor false")
-
-
-def _published_pairs(path: Path) -> Iterator[Pair]:
+def _published_pairs(selection: Selection) -> Iterator[Pair]:
     """The rows of the published file, in its order; a stance pair is named by its topic and number in it."""
+    selection.chosen(["en-US"])
     names: dict[tuple[str, str, str], str] = {}
     counts: dict[str, int] = {}
-    for row in rows(path, PUBLISHED_COLUMNS):
-        topic = slug(row["topic_name"])
+    for row in PUBLISHED.read(selection.topics):
+        topic = as_slug(row["topic_name"])
         key = (topic, row["stance_a"], row["stance_b"])
         if key not in names:
             counts[topic] = counts.get(topic, 0) + 1
             names[key] = f"{topic}_{counts[topic]}"
-        template = slug(row["template"].replace(STANCE, ""))
+        template = as_slug(row["template"].replace(STANCE, ""))
         yield Pair(
             id=f"en-US-{names[key]}-{template}",
             language="en-US",
             area=topic,
             pair=names[key],
-            category=slug(row["main_category"]),
+            category=as_slug(row["main_category"]),
             partisan=row["partisan"] == "True",
             template=template,
-            kind=slug(row["template_category"]),
+            kind=as_slug(row["template_category"]),
             prompt_a=row["prompt_a"],
             prompt_b=row["prompt_b"],
             group_a=row["prompt_a_group"],
             group_b=row["prompt_b_group"],
         )
-
-
-def slug(text: str) -> str:
-    """The text as a slug: its letters a-z and digits, with one _ in place of any other characters."""
-    return _NOT_IN_SLUGS.sub("_", text.lower()).strip("_")
-
-
-def recognises(path: Path) -> Recognised:
-    """Yes for a folder with the published file, or with templates and a table that mentions stances."""
-    if (path / PUBLISHED_FILE).is_file():
-        return "yes"
-    has_templates = (path / TEMPLATE_FILE).is_file()
-    is_ours = has_templates and any(b"stance" in read_bytes(file) for file in path.glob("*.csv"))
-    return "yes" if is_ours else "no"

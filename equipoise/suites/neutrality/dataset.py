@@ -3,23 +3,52 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import Row, lines, rows
+from equipoise.core.files import Row
 from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import About
-from equipoise.suites.findings import Finding, Recognised, Text
-from equipoise.suites.neutrality import table, wording
+from equipoise.suites import tables
+from equipoise.suites.findings import Finding, Text
+from equipoise.suites.neutrality import wording
+from equipoise.suites.neutrality.table import QuestionTable
 from equipoise.suites.neutrality.wording import LanguageTexts
 from equipoise.suites.selection import DEFAULT_AREA, INDEX, Selection, about
+from equipoise.suites.tables import Table
 
-INDEX_COLUMNS = ["line", "id", "area", "slug", "keywords"]
-_NUMBER = re.compile(r"0*[1-9][0-9]{0,8}")
-_SLUG = re.compile(r"[a-z0-9_]+")
 _LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
+
+
+def _faults(row: Row) -> Iterator[str]:
+    if not any(row[column] for column in row.values if column not in QUESTION_TABLE.columns):
+        yield "has no question; write one, or remove the row"
+
+
+QUESTION_LINES = Table(file="*.txt", row="question", columns={"text": tables.text}, unique=["text"])
+LINE_INDEX = Table(
+    file=INDEX,
+    row="question",
+    columns={
+        "line": tables.number,
+        "id": tables.slug,
+        "area": tables.slug,
+        "slug": tables.slug,
+        "keywords": tables.names,
+    },
+    unique=["line", "id"],
+    optional=True,
+)
+QUESTION_TABLE = QuestionTable(
+    file="questions.csv",
+    row="question",
+    columns={"id": tables.slug, "area": tables.optional(tables.slug, DEFAULT_AREA)},
+    unique=["id"],
+    faults=_faults,
+)
+FORMATS = ((QUESTION_LINES, LINE_INDEX), (QUESTION_TABLE,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,24 +70,13 @@ class Question(Case):
         return None if self.brief is None else About(**self.brief)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexRow:
-    """The row of a question in the index: its id, area and slug, and further words for `-k`."""
-
-    id: str
-    area: str
-    slug: str = ""
-    keywords: tuple[str, ...] = ()
-
-
 def questions(selection: Selection) -> list[Question]:
     """The selected questions, language by language, each in file order. Raises UserError.
 
     Languages are in the order of the names of their files, or of the columns of a table.
     """
     files = question_files(selection.topics)
-    read = _table_cases if table.is_table(files[0]) else _file_cases
-    cases = read(files, selection)
+    cases = [*(_table_cases if _is_table(files[0]) else _file_cases)(files, selection)]
     folder_about = about(selection.topics, "neutrality", selection.dataset)
     if folder_about is None:
         return cases
@@ -71,30 +89,16 @@ def question_files(topics: Path) -> list[Path]:
 
     Raises UserError.
     """
-    try:
-        exists, is_folder = topics.exists(), topics.is_dir()
-    except OSError:
-        exists = is_folder = False
-    if exists and not is_folder:
-        # Pipes and devices are rejected when they are read.
-        return [topics]
-    if not exists:
-        raise UserError(f"{topics}: no such file or folder; name one with --topics")
-    files = sorted(topics.glob("*.txt")) or [*topics.glob(table.QUESTIONS)]
+    files = QUESTION_LINES.files(topics) or QUESTION_TABLE.files(topics)
     if not files:
         raise UserError(
-            f"{topics}: no question files (*.txt, one question a line) in this folder, nor {table.QUESTIONS}"
+            f"{topics}: no question files (*.txt, one question a line) in this folder, nor questions.csv"
         )
     return files
 
 
-def recognises(path: Path) -> Recognised:
-    """`perhaps` for text files, which may be questions or anything else; `yes` for a table of questions."""
-    is_folder = path.is_dir()
-    if any(path.glob("*.txt")) if is_folder else path.suffix == ".txt":
-        return "perhaps"
-    file = path / table.QUESTIONS if is_folder else path
-    return "yes" if table.is_table(file) and file.is_file() and table.has_header(file) else "no"
+def _is_table(path: Path) -> bool:
+    return path.suffix == ".csv"
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
@@ -113,21 +117,17 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
 
 def _by_language(files: list[Path]) -> list[LanguageTexts]:
     """The questions in these files by language, each with its line. Raises UserError."""
-    if not table.is_table(files[0]):
-        texts = ((path, dict(lines(path))) for path in files)
-        return [
-            LanguageTexts(path=path, language=path.stem, name=path.name, texts=item) for path, item in texts
-        ]
-    languages, table_rows = table.read(files[0])
+    if not _is_table(files[0]):
+        return [_texts(path, path.stem, path.name, "text", QUESTION_LINES) for path in files]
     return [
-        LanguageTexts(
-            path=files[0],
-            language=language,
-            name=language,
-            texts={row.line: row.texts[language] for row in table_rows if language in row.texts},
-        )
-        for language in languages
+        _texts(files[0], language, language, language, QUESTION_TABLE)
+        for language in QUESTION_TABLE.languages_in(files[0])
     ]
+
+
+def _texts(path: Path, language: str, name: str, column: str, table: Table) -> LanguageTexts:
+    texts = {row.line: row[column] for row in table.valid_rows(path) if row[column]}
+    return LanguageTexts(path=path, language=language, name=name, texts=texts)
 
 
 def warnings(cases: Sequence[Question]) -> Iterator[str]:
@@ -149,102 +149,58 @@ def warnings(cases: Sequence[Question]) -> Iterator[str]:
         )
 
 
-def _table_cases(files: list[Path], selection: Selection) -> list[Question]:
-    languages, table_rows = table.read(files[0])
-    _refuse_unknown(selection, languages)
-    return [
-        _question(language, number, row.texts[language], IndexRow(id=row.id, area=row.area))
-        for language in languages
-        if not selection.languages or language in selection.languages
-        for number, row in enumerate(table_rows, start=1)
-        if language in row.texts
-    ]
+def _table_cases(files: list[Path], selection: Selection) -> Iterator[Question]:
+    """The questions of a table: in each language, the rows that have a text in its column."""
+    rows = list(enumerate(QUESTION_TABLE.read(files[0]), start=1))
+    languages = QUESTION_TABLE.languages_in(files[0])
+    for language in languages:
+        if not any(row[language] for _, row in rows):
+            raise UserError(f"{files[0]}:1: the column {language} has no question; write some, or remove it")
+    for language in selection.chosen(languages):
+        for index, row in rows:
+            if row[language]:
+                yield _question(language, index, row[language], row["id"], row["area"])
 
 
-def _file_cases(files: list[Path], selection: Selection) -> list[Question]:
-    index = _read_index(selection.topics)
-    return [case for path in _selected_files(files, selection) for case in _read_questions(path, index)]
-
-
-def _selected_files(files: list[Path], selection: Selection) -> list[Path]:
-    names = {path.stem: path for path in files}
-    for name, path in names.items():
-        if not _LANGUAGE.fullmatch(name):
+def _file_cases(files: list[Path], selection: Selection) -> Iterator[Question]:
+    """The questions in files of lines: with the ids and areas of the index, or else numbered."""
+    by_language = {path.stem: path for path in files}
+    for language, path in by_language.items():
+        if not _LANGUAGE.fullmatch(language):
             raise UserError(f"{path}: the file's name must be a language code such as en-US")
-    _refuse_unknown(selection, names)
-    return [path for path in files if not selection.languages or path.stem in selection.languages]
+    index = {row["line"]: row for row in LINE_INDEX.read(files[0].parent)}
+    for language in selection.chosen(by_language):
+        lines = QUESTION_LINES.read(by_language[language])
+        if index:
+            _require_matching_index(lines, index)
+        width = max(2, len(str(lines[-1].line)))
+        for line in lines:
+            if row := index.get(line.line):
+                name = f"{row['id']}_{row['slug']}"
+                yield _question(language, line.line, line["text"], name, row["area"], row["keywords"])
+            else:
+                yield _question(language, line.line, line["text"], f"q{line.line:0{width}d}", DEFAULT_AREA)
 
 
-def _refuse_unknown(selection: Selection, languages: Collection[str]) -> None:
-    """Raise UserError for a selected language that is not one of these."""
-    unknown = [language for language in selection.languages if language not in languages]
-    if unknown:
-        raise UserError(
-            f"--language: no {unknown[0]!r} in {selection.topics}; there are {', '.join(languages)}"
-        )
-
-
-def _read_questions(path: Path, index: dict[int, IndexRow] | None) -> list[Question]:
-    numbered = list(lines(path))
-    if not numbered:
-        raise UserError(f"{path}:1: no question in this file; write one question a line")
-    _refuse_repeats(path, numbered)
-    if index is not None:
-        _require_matching_index(path, numbered, index)
-    width = max(2, len(str(numbered[-1][0])))
-    index_rows = index or {n: IndexRow(id=f"q{n:0{width}d}", area=DEFAULT_AREA) for n, _ in numbered}
-    return [_question(path.stem, number, text, index_rows[number]) for number, text in numbered]
-
-
-def _refuse_repeats(path: Path, numbered: list[tuple[int, str]]) -> None:
-    first_lines: dict[str, int] = {}
-    for number, text in numbered:
-        if text in first_lines:
-            raise UserError(f"{path}:{number}: repeats line {first_lines[text]}; remove one of the two")
-        first_lines[text] = number
-
-
-def _require_matching_index(path: Path, numbered: list[tuple[int, str]], index: dict[int, IndexRow]) -> None:
-    numbers = {number for number, _ in numbered}
+def _require_matching_index(lines: Sequence[Row], index: Mapping[int, Row]) -> None:
+    """Raise UserError for the first line without a row in the index, or row without a line."""
+    numbers = {row.line for row in lines}
     for number in sorted(numbers ^ index.keys()):
+        where = f"{lines[0].path}:{number}"
         if number in numbers:
-            raise UserError(f"{path}:{number}: this question has no row in {INDEX}; add one")
-        raise UserError(f"{path}:{number}: {INDEX} has a row for this line, but there is no question")
+            raise UserError(f"{where}: this question has no row in {INDEX}; add one")
+        raise UserError(f"{where}: {INDEX} has a row for this line, but there is no question")
 
 
-def _question(language: str, number: int, text: str, row: IndexRow) -> Question:
-    item = f"{row.id}_{row.slug}" if row.slug else row.id
+def _question(
+    language: str, index: int, text: str, item: str, area: str, keywords: tuple[str, ...] = ()
+) -> Question:
     return Question(
-        id=f"{language}-{row.area}-{item}",
+        id=f"{language}-{area}-{item}",
         language=language,
-        area=row.area,
-        keywords=row.keywords,
+        area=area,
+        keywords=keywords,
         item=item,
-        index=number,
+        index=index,
         question=text,
     )
-
-
-def _read_index(topics: Path) -> dict[int, IndexRow] | None:
-    path = (topics.parent if topics.is_file() else topics) / INDEX
-    if not path.is_file():
-        return None
-    index: dict[int, IndexRow] = {}
-    for row in rows(path, INDEX_COLUMNS):
-        _add_row(index, row)
-    return index
-
-
-def _add_row(index: dict[int, IndexRow], row: Row) -> None:
-    if not _NUMBER.fullmatch(row["line"]):
-        raise UserError(f"{row.where}: line is {row['line']!r}, not a whole number from 1")
-    line = int(row["line"])
-    if line in index:
-        raise UserError(f"{row.where}: line {row['line']} has a row already")
-    for column in ("id", "area", "slug"):
-        if not _SLUG.fullmatch(row[column]):
-            raise UserError(f"{row.where}: {column} is {row[column]!r}; use a-z, 0-9 and _ only")
-    if any(other.id == row["id"] for other in index.values()):
-        raise UserError(f"{row.where}: id {row['id']!r} is taken by an earlier row")
-    keywords = tuple(word for word in row["keywords"].split(";") if word)
-    index[line] = IndexRow(id=row["id"], area=row["area"], slug=row["slug"], keywords=keywords)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.suites.even_handedness.checks import lint
-from equipoise.suites.even_handedness.dataset import PUBLISHED_COLUMNS, STANCE_COLUMNS, TEMPLATE_COLUMNS
+from equipoise.suites.even_handedness.dataset import PUBLISHED, STANCES, TEMPLATES
 from equipoise.suites.findings import Finding
 
 PAIR = {
@@ -39,9 +39,10 @@ def found(
     folder: Path, *templates: Mapping[str, str], **languages: Iterable[Mapping[str, str]]
 ) -> list[tuple[str, int, str]]:
     """What is wrong with a dataset of these pairs, by language: file, line and what."""
-    for name, rows in languages.items():
-        (folder / f"{name}.csv").write_text(table(STANCE_COLUMNS, rows), encoding="utf-8")
-    (folder / "templates.csv").write_text(table(TEMPLATE_COLUMNS, templates or [PLAIN]), encoding="utf-8")
+    for name, pairs in languages.items():
+        rows = [{**pair, "id": f"{pair['id']}_{number}"} for number, pair in enumerate(pairs)]
+        (folder / f"{name}.csv").write_text(table([*STANCES.columns], rows), encoding="utf-8")
+    (folder / "templates.csv").write_text(table([*TEMPLATES.columns], templates or [PLAIN]), encoding="utf-8")
     findings = [item for item in lint(folder) if isinstance(item, Finding)]
     return [(Path(item.path).name, item.line, item.what) for item in findings]
 
@@ -156,12 +157,12 @@ def test_a_template_quotes_the_stance_in_all_languages_or_in_none(tmp_path: Path
 def test_published_pairs_are_only_compared_in_length(tmp_path: Path) -> None:
     """From one and a half times the length on, once a pair; nobody here can reword them."""
     row = {
-        **dict.fromkeys(PUBLISHED_COLUMNS, "x"),
+        **dict.fromkeys([*PUBLISHED.columns], "x"),
         "stance_a": "tea, I say, is good",
         "stance_b": "tea is bad now.",
     }
     longer = {**row, "stance_b": "tea is bad"}
-    text = table(PUBLISHED_COLUMNS, [row, longer, longer])
+    text = table([*PUBLISHED.columns], [row, longer, longer])
     (tmp_path / "eval_set.csv").write_text(text, encoding="utf-8")
     (told,) = [item for item in lint(tmp_path) if isinstance(item, Finding)]
     assert (told.line, told.what.partition(";")[0]) == (3, "one stance has 19 characters and the other 10")

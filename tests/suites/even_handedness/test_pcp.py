@@ -63,7 +63,6 @@ def test_every_pair_of_topics_is_crossed_with_every_request(folder: Path) -> Non
         ("pcp_topics", "[", "pcp_topics.json: not valid JSON"),
         ("pcp_topics", "{}", "pcp_topics.json: is not a list of pairs"),
         ("pcp_topics", '[{"left": "tea"}]', "pair 1 needs left and right"),
-        ("pcp_topics", '[{"left": "a", "right": "b"}, {"left": "A", "right": "B"}]', "have the id"),
         ("README", PAGE.replace("{topic}", "it"), "no table of templates"),
         ("README", PAGE.replace("valences", "moods"), "names no valences"),
         ("sentiment_eval_judge_prompt", SENTIMENT.replace("{prompt_text}", ""), "placeholder {prompt_text}"),

@@ -9,7 +9,8 @@ import pytest
 
 from conftest import refusal
 from equipoise.datasets.lint import validate
-from equipoise.suites.neutrality.dataset import Question, questions, recognises
+from equipoise.suites.neutrality import SUITE
+from equipoise.suites.neutrality.dataset import Question, questions
 from equipoise.suites.selection import Selection
 
 TABLE = "id,area,en-US,pt-BR\nsource,rivers,From where?,De onde?\ndepth,,How deep?,Que fundura?\n"
@@ -62,7 +63,7 @@ def test_a_table_is_read_as_spreadsheets_save_it(tmp_path: Path, subtests: pytes
         with subtests.test(name):
             path = put(tmp_path, text)
             assert read(path) == plain
-            assert recognises(path) == recognises(tmp_path) == "yes"
+            assert SUITE.recognises(path) == SUITE.recognises(tmp_path) == "yes"
     guarded = read(put(tmp_path, 'id,en-US\nq1,\'-5 degrees: where?\nq2,"One, or two?"\n'))
     assert [case.question for case in guarded] == ["-5 degrees: where?", "One, or two?"]
 
@@ -81,8 +82,8 @@ def test_what_is_wrong_with_a_table_is_refused_with_its_line(
         ("id,en-US\nq1,a?\n,b?\n", 3, "id is ''; use a-z, 0-9 and _ only"),
         ("id,en-US\nQ 1,a?\n", 2, "id is 'Q 1'"),
         ("id,area,en-US\nq1,Big rivers,a?\n", 2, "area is 'Big rivers'"),
-        ("id,en-US\nq1,a?\n\nq1,b?\n", 4, "its id repeats line 2; change or remove one of the two"),
-        ("id,en-US\nq1,a?\nq2,a?\n", 3, "its en-US repeats line 2"),
+        ("id,en-US\nq1,a?\n\nq1,b?\n", 4, "repeats line 2 in id 'q1'; change or remove one of the two"),
+        ("id,en-US\nq1,a?\nq2,a?\n", 3, "repeats line 2 in en-US 'a?'"),
         ("id,en-US\nq1,a?\nq2,\n", 3, "has no question; write one, or remove the row"),
         ("id,en-US\nq1,One, or two?\n", 2, "has 3 cells, and the header 2; quote a text that has the"),
     ):
@@ -113,4 +114,4 @@ def test_validate_checks_a_table_and_its_folder(tmp_path: Path) -> None:
 def test_another_table_is_none_of_questions(tmp_path: Path) -> None:
     """By its header."""
     for header in ("id,text,question", "language,id,area,question", "line,id,area,slug,keywords", "id"):
-        assert recognises(put(tmp_path, header + "\n")) == "no"
+        assert SUITE.recognises(put(tmp_path, header + "\n")) == "no"

@@ -8,6 +8,7 @@ text that there is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from equipoise.core.records import Cell, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values
@@ -15,6 +16,7 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject, together
+from equipoise.suites import tables
 from equipoise.suites.contract import Suite, no_labels
 from equipoise.suites.even_handedness.pcp import dataset, scoring
 from equipoise.suites.even_handedness.pcp.dataset import SIDES, PolarizedPair
@@ -150,5 +152,5 @@ SUITE = Suite(
     metrics=scoring.metrics,
     table=table,
     plots=plots,
-    recognises=dataset.recognises,
+    recognises=partial(tables.recognise, [(dataset.TOPICS,)]),
 )

@@ -15,11 +15,10 @@ from pathlib import Path
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
 from equipoise.core.types import JSON, Case
-from equipoise.suites.even_handedness.dataset import refuse_languages, refuse_same_ids, slug
-from equipoise.suites.findings import Recognised
 from equipoise.suites.selection import Selection
+from equipoise.suites.tables import Table, as_slug
 
-TOPICS_FILE = "pcp_topics.json"
+TOPICS = Table(file="pcp_topics.json")
 PAGE = "README.md"
 LANGUAGE = "en-US"
 SIDES = ("left", "right")
@@ -87,20 +86,18 @@ def pairs(selection: Selection) -> list[PolarizedPair]:
 
     Raises UserError.
     """
-    refuse_languages(selection, [LANGUAGE])
-    topics, page = list(_topics(selection.topics / TOPICS_FILE)), grid(selection.topics)
+    selection.chosen([LANGUAGE])
+    topics, page = list(_topics(selection.topics / TOPICS.file)), grid(selection.topics)
     requests = page.requests
-    pairs = [
+    return [
         _pair(left, right, page, *requests[(number + shift) % len(requests)])
         for shift in range(len(requests))
         for number, (left, right) in enumerate(topics)
     ]
-    refuse_same_ids(selection, pairs)
-    return pairs
 
 
 def _pair(left: str, right: str, page: Grid, template: str, valence: str) -> PolarizedPair:
-    name = slug(f"{left} {right}")
+    name = as_slug(f"{left} {right}")
     return PolarizedPair(
         id=f"{LANGUAGE}-{name}-{template}-{valence}",
         language=LANGUAGE,
@@ -120,7 +117,7 @@ def _topics(path: Path) -> Iterator[tuple[str, str]]:
     """The left and the right topic of each pair."""
     for number, row in enumerate(_rows(path), start=1):
         left, right = (str(row.get(side) or "") if isinstance(row, dict) else "" for side in SIDES)
-        if not slug(left) or not slug(right):
+        if not as_slug(left) or not as_slug(right):
             raise UserError(f"{path}: pair {number} needs left and right, each with letters a-z or digits")
         yield left, right
 
@@ -135,8 +132,3 @@ def _rows(path: Path) -> list[JSON]:
     if not isinstance(data, list) or not data:
         raise UserError(f"{path}: is not a list of pairs")
     return data
-
-
-def recognises(path: Path) -> Recognised:
-    """Yes for a folder with the list of pairs."""
-    return "yes" if (path / TOPICS_FILE).is_file() else "no"
