@@ -186,7 +186,7 @@ class Table:
             return
         table, row, first_lines = self.of(path), None, dict[JSON, int]()
         for line, cells in table.raw_rows(path):
-            values, faults = table._values(cells)
+            values, faults = ({}, [cells]) if isinstance(cells, str) else table._values(cells)
             row = Row(path, line, values)
             if faults := faults or [*self.faults(row), *table._repeats(row, first_lines)]:
                 yield from (Finding(str(path), line, what) for what in faults)
@@ -200,12 +200,12 @@ class Table:
         """The table with the columns that it has in this file. Raises UserError."""
         return self
 
-    def raw_rows(self, path: Path) -> Iterator[tuple[int, Mapping[str, JSON]]]:
-        """Each line with its cells as written. Raises UserError naming the first that cannot be read."""
+    def raw_rows(self, path: Path) -> Iterator[tuple[int, Mapping[str, JSON] | str]]:
+        """Each line with its cells as written, or its fault. Raises UserError if the file cannot be read."""
         if path.suffix == ".csv":
             return ((row.line, row.values) for row in rows(path, [*self.columns]))
         if path.suffix == ".jsonl":
-            return ((line, json_object(content, f"{path}:{line}")) for line, content in lines(path))
+            return ((line, _cells(content)) for line, content in lines(path))
         return ((line, {"text": content}) for line, content in lines(path))
 
     def _values(self, cells: Mapping[str, JSON]) -> tuple[dict[str, JSON], list[str]]:
@@ -241,6 +241,14 @@ class Table:
 
 _HOW = {".csv": "a row for each", ".jsonl": "one JSON object a line", ".txt": "one a line"}
 """How rows are written, by the suffix of the file."""
+
+
+def _cells(line: str) -> Mapping[str, JSON] | str:
+    """The cells of a line of JSON, or its fault."""
+    try:
+        return json_object(line, "")
+    except UserError as error:
+        return str(error).removeprefix(": ")
 
 
 # Formats. A dataset is in one of the formats of its suite, each of which is some tables.

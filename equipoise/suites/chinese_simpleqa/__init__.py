@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from equipoise.core.figures import Figure
@@ -18,6 +19,7 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
+from equipoise.suites import tables
 from equipoise.suites.chinese_simpleqa import anchors, answers, askers, checks, dataset, plot_data, prompts
 from equipoise.suites.chinese_simpleqa.dataset import Fact
 from equipoise.suites.chinese_simpleqa.judging import grade_answer, grading_material
@@ -267,7 +269,8 @@ SUITE = Suite(
     table=table,
     plots=plot_data.plots,
     lint=checks.lint,
-    recognises=dataset.recognises,
+    formats=dataset.FORMATS,
+    recognises=partial(tables.recognise, dataset.FORMATS),
     audit=anchors,
     asked=askers,
 )

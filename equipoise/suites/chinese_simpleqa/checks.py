@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from equipoise.core.files import readable_objects
-from equipoise.core.types import JSON
+from equipoise.core.files import Row
 from equipoise.suites.chinese_simpleqa.answers import normal_form
-from equipoise.suites.chinese_simpleqa.dataset import LETTERS, facts, question_file
+from equipoise.suites.chinese_simpleqa.dataset import LETTERS, QUESTIONS, facts, question_file
 from equipoise.suites.chinese_simpleqa.options import ANSWER_FORMAT
 from equipoise.suites.findings import Finding, Text
 from equipoise.suites.selection import Selection
@@ -39,20 +38,17 @@ _MAX_LETTER_SHARE = 0.4
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The questions; findings on vague ones, on leaked answers and on distractors. Raises UserError."""
-    rows_with_options: dict[str, dict[str, JSON]] = {}
-    for where, data in readable_objects(question_file(topics)):
-        if isinstance(question := data.get("question"), str):
-            yield Text(where=where, among="", owner=where, text=question)
-            yield from _leak_findings(where, question, data)
-            yield from _vagueness_findings(where, question)
-        if "distractors" in data:
-            rows_with_options[where] = data
-    if rows_with_options:
+    rows = QUESTIONS.valid_rows(question_file(topics))
+    for row in rows:
+        yield Text(where=row.where, among="", owner=row.where, text=row["question"])
+        yield from _leak_findings(row)
+        yield from _vagueness_findings(row.where, row["question"])
+    if rows_with_options := [row for row in rows if row["distractors"]]:
         # The loader raises UserError for distractors that it does not accept.
         cases = facts(Selection(topics=topics, options={ANSWER_FORMAT.name: "choice"}))
         yield from _distractor_findings(rows_with_options)
         for what in letter_imbalance([case.options.index(case.accepted[0]) for case in cases]):
-            yield Finding.at(next(iter(rows_with_options)), what)
+            yield Finding.at(rows_with_options[0].where, what)
 
 
 def _vagueness_findings(where: str, question: str) -> Iterator[Finding]:
@@ -63,24 +59,21 @@ def _vagueness_findings(where: str, question: str) -> Iterator[Finding]:
         yield Finding.at(where, "asks for about how many, where one figure is right; ask for the figure")
 
 
-def _leak_findings(where: str, question: str, data: Mapping[str, JSON]) -> Iterator[Finding]:
+def _leak_findings(row: Row) -> Iterator[Finding]:
     """Findings on accepted answers that the question contains."""
-    variants = data.get("variants")
-    for answer in (data.get("answer"), *(variants if isinstance(variants, list) else ())):
-        if not isinstance(answer, str) or len(folded(answer)) < _MIN_ANSWER_LENGTH:
-            continue
-        if contains(question, answer):
-            yield Finding.at(where, f"the answer {answer!r} stands in the question; reword it")
+    for answer in (row["answer"], *row["variants"]):
+        if len(folded(answer)) >= _MIN_ANSWER_LENGTH and contains(row["question"], answer):
+            yield Finding.at(row.where, f"the answer {answer!r} stands in the question; reword it")
 
 
 # Distractors.
 
 
-def _distractor_findings(rows: Mapping[str, Mapping[str, JSON]]) -> Iterator[Finding]:
-    for where, row in rows.items():
-        accepted = (row["answer"], *row.get("variants", ()))
-        for what in distractor_faults(row["question"], accepted, row["distractors"], row.get("kind")):
-            yield Finding.at(where, what)
+def _distractor_findings(rows: Sequence[Row]) -> Iterator[Finding]:
+    for row in rows:
+        accepted = (row["answer"], *row["variants"])
+        for what in distractor_faults(row["question"], accepted, row["distractors"], row["kind"]):
+            yield Finding.at(row.where, what)
 
 
 def distractor_faults(
