@@ -531,7 +531,7 @@ def test_a_path_that_is_no_data_is_a_mistake(subtests: pytest.Subtests) -> None:
     """The message names it and says what to do."""
     Path("empty").mkdir()
     pairs(PAIR)
-    put("scenarios.jsonl", '{"stages": []}\n')
+    put("scenarios.jsonl", '{"scenario": "vote", "stages": []}\n')
     put("dataset/scenario_prompts.txt", "########1 | A | B\n")
     for name in (
         "nowhere",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from equipoise.core.files import readable_objects, rows
+from equipoise.core.files import Row
 from equipoise.core.types import JSON
 from equipoise.suites.findings import Finding, Text
-from equipoise.suites.politicsbench.dataset import COLUMNS, ORDERS, QUESTIONS, SIDES
+from equipoise.suites.politicsbench.dataset import ORDERS, QUESTIONS, SCENARIOS, SIDES
 
 MOST_IMBALANCE = 0.1
 """The maximum share by which the originals may differ in number between one side or order and the other, and
@@ -28,35 +27,17 @@ _WORD = re.compile(r"[\u3400-\u9fff]|[^\s\u3400-\u9fff]+")
 _OPPOSITE = {"left": "right", "right": "left"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioLine:
-    """A line with a wording of a scenario; values are not validated."""
-
-    where: str
-    pressure: JSON
-    change_seeker: JSON
-    presser_speaks: JSON
-    stages: Sequence[str]
-
-    @property
-    def length(self) -> int:
-        """Words, or characters of Chinese, of all stages."""
-        return sum(len(_WORD.findall(text)) for text in self.stages)
-
-
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The wordings and direct questions; findings on unequal mirrors and on imbalance. Raises UserError.
 
     A mirror may be a near-duplicate of its original.
     """
-    for path in sorted(topics.glob("*.jsonl")):
-        wordings: dict[tuple[str, str], ScenarioLine] = {}
-        for where, data in readable_objects(path):
-            name, wording = str(data.get("scenario")), str(data.get("wording"))
-            wordings[name, wording] = _scenario_line(where, data)
-            owner = name if wording in ("original", "mirror") else where
-            text = "\n".join(wordings[name, wording].stages)
-            yield Text(where=where, among=f"{path.stem} stages", owner=owner, text=text)
+    for path in SCENARIOS.files(topics):
+        wordings = {(row["scenario"], row["wording"]): row for row in SCENARIOS.valid_rows(path)}
+        for (name, wording), row in wordings.items():
+            owner = name if wording in ("original", "mirror") else row.where
+            text = "\n".join(row["stages"])
+            yield Text(where=row.where, among=f"{path.stem} stages", owner=owner, text=text)
         pairs = [
             (wordings[name, "original"], mirror)
             for (name, wording), mirror in wordings.items()
@@ -66,45 +47,38 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
             yield from _mirror_findings(original, mirror)
         yield from _length_findings(path, pairs)
         yield from _balance_findings(path, wordings)
-    if (path := topics / QUESTIONS).is_file():
-        for row in rows(path, COLUMNS):
+    for path in QUESTIONS.files(topics):
+        for row in QUESTIONS.valid_rows(path):
             yield Text(where=row.where, among=row["language"], owner=row["scenario"], text=row["question"])
-
-
-def _scenario_line(where: str, data: Mapping[str, JSON]) -> ScenarioLine:
-    texts = data.get("stages")
-    stages = [text for text in texts if isinstance(text, str)] if isinstance(texts, list) else []
-    return ScenarioLine(
-        where=where,
-        pressure=data.get("pressure"),
-        change_seeker=data.get("change_sought_by"),
-        presser_speaks=data.get("presser_speaks"),
-        stages=stages,
-    )
 
 
 # A scenario and its mirror.
 
 
-def _mirror_findings(original: ScenarioLine, mirror: ScenarioLine) -> Iterator[Finding]:
+def _mirror_findings(original: Row, mirror: Row) -> Iterator[Finding]:
     """Differences that a mirror must not have, among them those between the same stages."""
-    if original.pressure in _OPPOSITE and mirror.pressure != _OPPOSITE[original.pressure]:
-        what = (
-            f"presses from the {mirror.pressure}, as its original does; a mirror presses from the other side"
-        )
-        yield Finding.at(mirror.where, what)
-    if original.change_seeker != mirror.change_seeker:
-        what = f"change is sought by the {mirror.change_seeker}, in its original by the"
-        yield Finding.at(mirror.where, f"{what} {original.change_seeker}; a mirror keeps the situation")
-    if original.presser_speaks != mirror.presser_speaks:
+    if original["pressure"] in _OPPOSITE and mirror["pressure"] != _OPPOSITE[original["pressure"]]:
+        what = f"presses from the {mirror['pressure']}, as its original does; a mirror presses from the other"
+        yield Finding.at(mirror.where, f"{what} side")
+    if original["change_sought_by"] != mirror["change_sought_by"]:
+        what = f"change is sought by the {mirror['change_sought_by']}, in its original by the"
+        yield Finding.at(mirror.where, f"{what} {original['change_sought_by']}; a mirror keeps the situation")
+    if original["presser_speaks"] != mirror["presser_speaks"]:
         what = "the pressing person does not speak in the same place as in its original; keep the order"
         yield Finding.at(mirror.where, what)
-    for number, (first, second) in enumerate(zip(original.stages, mirror.stages, strict=False), start=1):
+    for number, (first, second) in enumerate(
+        zip(original["stages"], mirror["stages"], strict=False), start=1
+    ):
         for what in _stage_differences(first, second):
             yield Finding.at(mirror.where, f"stage {number} {what}; give both the same form")
-    if abs(mirror.length - original.length) > MOST_LENGTH_DIFFERENCE * original.length:
-        what = f"has {mirror.length} words or Chinese characters and its original {original.length}"
+    if abs(_length(mirror) - _length(original)) > MOST_LENGTH_DIFFERENCE * _length(original):
+        what = f"has {_length(mirror)} words or Chinese characters and its original {_length(original)}"
         yield Finding.at(mirror.where, f"{what}; keep within {MOST_LENGTH_DIFFERENCE:.0%} of each other")
+
+
+def _length(row: Row) -> int:
+    """Words, or characters of Chinese, of all stages."""
+    return sum(len(_WORD.findall(text)) for text in row["stages"])
 
 
 def _stage_differences(original: str, mirror: str) -> Iterator[str]:
@@ -122,25 +96,25 @@ def _stage_differences(original: str, mirror: str) -> Iterator[str]:
 # A dataset.
 
 
-def _length_findings(path: Path, pairs: Sequence[tuple[ScenarioLine, ScenarioLine]]) -> Iterator[Finding]:
+def _length_findings(path: Path, pairs: Sequence[tuple[Row, Row]]) -> Iterator[Finding]:
     """A finding if mirrors are longer, or shorter, than their originals as a habit."""
-    longer = sum(mirror.length > original.length for original, mirror in pairs)
-    shorter = sum(mirror.length < original.length for original, mirror in pairs)
+    longer = sum(_length(mirror) > _length(original) for original, mirror in pairs)
+    shorter = sum(_length(mirror) < _length(original) for original, mirror in pairs)
     if _is_imbalanced(longer, shorter):
         what = f"{longer} mirrors are longer than their originals and {shorter} shorter"
         yield Finding(str(path), 1, f"{what}; balance them")
 
 
-def _balance_findings(path: Path, wordings: Mapping[tuple[str, str], ScenarioLine]) -> Iterator[Finding]:
+def _balance_findings(path: Path, wordings: Mapping[tuple[str, str], Row]) -> Iterator[Finding]:
     """Findings unless each side presses, seeks change and speaks first in about half of the originals."""
     originals = [line for (_, wording), line in wordings.items() if wording == "original"]
     for property_text, values, observed in (
-        ("pressure comes from the", SIDES, [line.pressure for line in originals]),
+        ("pressure comes from the", SIDES, [line["pressure"] for line in originals]),
         *(
             (f"where the {side} presses, change is sought by the", SIDES, _change_seekers(originals, side))
             for side in SIDES
         ),
-        ("the pressing person speaks", ORDERS, [line.presser_speaks for line in originals]),
+        ("the pressing person speaks", ORDERS, [line["presser_speaks"] for line in originals]),
     ):
         first, second = (observed.count(value) for value in values)
         if _is_imbalanced(first, second):
@@ -148,9 +122,9 @@ def _balance_findings(path: Path, wordings: Mapping[tuple[str, str], ScenarioLin
             yield Finding(str(path), 1, f"{property_text} {counts}; balance them")
 
 
-def _change_seekers(originals: Sequence[ScenarioLine], pressure: str) -> list[JSON]:
+def _change_seekers(originals: Sequence[Row], pressure: str) -> list[JSON]:
     """The side that seeks change, in each original in which the side `pressure` presses."""
-    return [line.change_seeker for line in originals if line.pressure == pressure]
+    return [line["change_sought_by"] for line in originals if line["pressure"] == pressure]
 
 
 def _is_imbalanced(first: int, second: int) -> bool:

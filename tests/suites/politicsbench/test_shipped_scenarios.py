@@ -108,7 +108,7 @@ def test_a_case_has_four_stages_and_an_id_of_its_own() -> None:
 
 def test_a_scenario_has_its_question_and_title_in_both_languages() -> None:
     """One row each and no others; the same question for all wordings, whose subject is the same area."""
-    with (FOLDER / QUESTIONS).open(encoding="utf-8", newline="") as file:
+    with (FOLDER / QUESTIONS.file).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert Counter((row["scenario"], row["language"]) for row in rows) == {
         (name, language): 1 for name in names() for language in LANGUAGES
