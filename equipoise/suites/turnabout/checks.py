@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from equipoise.suites import askers as cues
-from equipoise.suites.findings import Finding, Recognised, Text
+from equipoise.suites.findings import Finding, Text
 from equipoise.suites.selection import ASKERS, Selection
 from equipoise.suites.turnabout import askers, dataset
 from equipoise.suites.turnabout.dataset import (
@@ -29,7 +29,6 @@ from equipoise.suites.turnabout.dataset import (
     Tables,
 )
 
-FILES = ("pairs.csv", "incidents.csv", "actors.csv", "answers.csv", "options.csv")
 FEWEST_TEMPLATES, FEWEST_OF_A_KIND = 12, 3
 """The minimum number of templates that a pair is asked about, in all and of each kind of evidence."""
 WORD_LIMITS, CHARACTER_LIMITS = (60, 130), (100, 260)
@@ -40,13 +39,6 @@ _ACTOR_MARK = "\ue000"
 """A private character in place of an actor."""
 _ARTICLE = re.compile(rf"(?i)\ban? {_ACTOR_MARK}")
 _SENTENCE_START = re.compile(r"(?:^|[.!?\u3002]\s+|[\u201c\u00ab\u201e]\s?)$")
-
-
-def recognises(path: Path) -> Recognised:
-    """`yes` for a folder with the suite's tables, `part` for a file in such a folder, otherwise `no`."""
-    folder = path if path.is_dir() else path.parent
-    is_dataset = all((folder / name).is_file() for name in FILES)
-    return "no" if not is_dataset else "yes" if path.is_dir() else "part"
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:

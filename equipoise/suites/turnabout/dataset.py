@@ -13,25 +13,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import Row, rows
+from equipoise.core.files import Row
 from equipoise.core.options import Option
 from equipoise.core.types import Case
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
+from equipoise.suites.tables import Table, names, one_of, slug, text
 
 Direction = Literal["up", "down"]
-PAIR_COLUMNS = ["pair", "set", "a", "b", "home_a", "home_b", "languages"]
-INCIDENT_COLUMNS = ["id", "set", "kind", "asks", "incident", "not_in"]
-TEXT_COLUMNS = ["id", "text", "question"]
-ANSWER_COLUMNS = ["language", "asks", "direction", "text"]
-OPTION_COLUMNS = ["language", "value", "text"]
-ACTOR_COLUMNS = ["language", "set", "actor", "form", "text"]
 COMMON_LANGUAGE = "en-US"
 """The language in which every pair is asked about, in addition to the home languages of its actors."""
 ANONYMOUS = "anonymous"
@@ -54,7 +48,6 @@ have equal numbers of each kind and of each thing asked."""
 SLOT = re.compile(r"\{(first|second|side)(?::([^{}]+))?\}")
 DEFAULT_FORM = "name"
 """The default form, for a slot without a form, such as `{first}`."""
-_SLUG = re.compile(r"[a-z0-9_]+")
 
 CHOSEN_PAIRS = Option(
     flag="--pairs",
@@ -65,6 +58,64 @@ CHOSEN_PAIRS = Option(
     label="pairs",
     shown=list,
 )
+
+
+def _pair_faults(row: Row) -> Iterator[str]:
+    if row["a"] == row["b"]:
+        yield f"a and b are both {row['a']!r}"
+    if not {row["home_a"], row["home_b"], COMMON_LANGUAGE} <= {*row["languages"]}:
+        yield f"its languages must include both homes and {COMMON_LANGUAGE}"
+
+
+PAIRS = Table(
+    file="pairs.csv",
+    row="pair",
+    columns={
+        "pair": slug,
+        "set": slug,
+        "a": slug,
+        "b": slug,
+        "home_a": text,
+        "home_b": text,
+        "languages": names,
+    },
+    unique=["pair"],
+    faults=_pair_faults,
+)
+INCIDENTS = Table(
+    file="incidents.csv",
+    columns={
+        "id": slug,
+        "set": slug,
+        "kind": one_of(*EVIDENCE),
+        "asks": one_of(*ASKS),
+        "incident": text,
+        "not_in": names,
+    },
+    unique=["id"],
+)
+ACTORS = Table(
+    file="actors.csv",
+    columns={"language": text, "set": slug, "actor": slug, "form": slug, "text": text},
+    unique=[("language", "set", "actor", "form")],
+)
+ANSWERS = Table(
+    file="answers.csv",
+    columns={"language": text, "asks": one_of(*ASKS), "direction": one_of(*DIRECTIONS), "text": text},
+    unique=[("language", "asks", "direction")],
+)
+OPTIONS = Table(
+    file="options.csv",
+    columns={"language": text, "value": one_of(*map(str, OPTION_VALUES), "ask"), "text": text},
+    unique=[("language", "value")],
+)
+TEXTS = Table(
+    file="*.csv",
+    besides=[table.file for table in (PAIRS, INCIDENTS, ACTORS, ANSWERS, OPTIONS)],
+    columns={"id": slug, "text": text, "question": text},
+    unique=["id"],
+)
+FORMATS = ((PAIRS, INCIDENTS, ACTORS, ANSWERS, OPTIONS, TEXTS),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,11 +240,7 @@ def _selected_pairs(pairs: Sequence[ActorPair], selection: Selection) -> Sequenc
 def _languages(pairs: Sequence[ActorPair], selection: Selection) -> list[str]:
     """The selected languages: COMMON_LANGUAGE first, then the others in the order of the pairs."""
     in_order = dict.fromkeys(language for pair in pairs for language in pair.languages)
-    known = sorted(in_order, key=lambda language: language != COMMON_LANGUAGE)
-    if unknown := [name for name in selection.languages if name not in known]:
-        where = selection.topics / "pairs.csv"
-        raise UserError(f"--language: no {unknown[0]!r} in {where}; there are {', '.join(known)}")
-    return [name for name in known if not selection.languages or name in selection.languages]
+    return selection.chosen(sorted(in_order, key=lambda language: language != COMMON_LANGUAGE))
 
 
 def _incidents_in(
@@ -350,57 +397,38 @@ def fill_slots(text: str, forms: Mapping[str, Mapping[str, str]], where: str) ->
 
 def read(folder: Path) -> Tables:
     """The tables in a folder, complete and consistent. Raises UserError naming file and line."""
-    pairs = [_pair(row) for row in rows(folder / "pairs.csv", PAIR_COLUMNS)]
-    templates = _templates(folder / "incidents.csv")
+    pairs = [_pair(row) for row in PAIRS.read(folder)]
     languages = dict.fromkeys(language for pair in pairs for language in pair.languages)
+    texts = {name: TEXTS.read(folder / f"{name}.csv") for name in languages}
     tables = Tables(
         pairs=pairs,
-        templates=templates,
-        texts={name: _texts_by_id(folder / f"{name}.csv") for name in languages},
+        templates=_templates(INCIDENTS.read(folder)),
+        texts={name: {row["id"]: row for row in rows} for name, rows in texts.items()},
         answers={
-            (row["language"], row["asks"], row["direction"]): row["text"]
-            for row in rows(folder / "answers.csv", ANSWER_COLUMNS)
+            (row["language"], row["asks"], row["direction"]): row["text"] for row in ANSWERS.read(folder)
         },
-        options={
-            (row["language"], row["value"]): row["text"]
-            for row in rows(folder / "options.csv", OPTION_COLUMNS)
-        },
-        actors=_actors(folder / "actors.csv"),
+        options={(row["language"], row["value"]): row["text"] for row in OPTIONS.read(folder)},
+        actors=_actors(ACTORS.read(folder)),
     )
     _require_complete(folder, tables)
     return tables
 
 
 def _pair(row: Row) -> ActorPair:
-    pair = ActorPair(
+    return ActorPair(
         name=row["pair"],
         actor_set=row["set"],
         actors=(row["a"], row["b"]),
         homes=(row["home_a"], row["home_b"]),
-        languages=tuple(row["languages"].split(";")),
+        languages=row["languages"],
     )
-    if not _SLUG.fullmatch(pair.name):
-        raise UserError(f"{row.where}: pair is {pair.name!r}; use a-z, 0-9 and _")
-    if pair.actors[0] == pair.actors[1]:
-        raise UserError(f"{row.where}: a and b are both {row['a']!r}")
-    if COMMON_LANGUAGE not in pair.languages or not {*pair.homes} <= {*pair.languages}:
-        raise UserError(f"{row.where}: its languages must include both homes and {COMMON_LANGUAGE}")
-    return pair
 
 
-def _templates(path: Path) -> list[Template]:
+def _templates(rows: Sequence[Row]) -> list[Template]:
     """The templates, in an order in which the first few of a set have all kinds and all things asked."""
-    checked: list[Row] = []
-    for row in rows(path, INCIDENT_COLUMNS):
-        if not _SLUG.fullmatch(row["id"]) or row["id"] in {other["id"] for other in checked}:
-            raise UserError(f"{row.where}: id is {row['id']!r}; use a-z, 0-9 and _, and each only once")
-        for name, known in (("kind", EVIDENCE), ("asks", ASKS)):
-            if row[name] not in known:
-                raise UserError(f"{row.where}: {name} is {row[name]!r}, none of {', '.join(known)}")
-        checked.append(row)
     groups = [
-        [row for row in checked if (row["set"], row["kind"]) == (actor_set, kind)]
-        for actor_set in dict.fromkeys(row["set"] for row in checked)
+        [row for row in rows if (row["set"], row["kind"]) == (actor_set, kind)]
+        for actor_set in dict.fromkeys(row["set"] for row in rows)
         for kind in EVIDENCE
     ]
     templates = [template for group in groups for template in _templates_of_kind(group)]
@@ -423,34 +451,22 @@ def _templates_of_kind(group: Sequence[Row]) -> Iterator[Template]:
             evidence=row["kind"],
             asks=row["asks"],
             incident=row["incident"],
-            not_in=tuple(name for name in row["not_in"].split(";") if name),
+            not_in=row["not_in"],
             half=HALVES[rank % len(HALVES)][kind],
             order=(rank, kind),
             where=row.where,
         )
 
 
-def _texts_by_id(path: Path) -> dict[str, Row]:
-    by_id: dict[str, Row] = {}
-    for row in rows(path, TEXT_COLUMNS):
-        if row["id"] in by_id:
-            raise UserError(f"{row.where}: {row['id']} is there twice")
-        by_id[row["id"]] = row
-    return by_id
-
-
-def _actors(path: Path) -> dict[tuple[str, str, str], dict[str, str]]:
-    listed = sorted(rows(path, ACTOR_COLUMNS), key=lambda row: (row["language"], row["set"], row["actor"]))
-    return {
-        key: {row["form"]: row["text"] for row in forms}
-        for key, forms in groupby(listed, key=lambda row: (row["language"], row["set"], row["actor"]))
-    }
+def _actors(rows: Sequence[Row]) -> dict[tuple[str, str, str], dict[str, str]]:
+    actors: dict[tuple[str, str, str], dict[str, str]] = {}
+    for row in rows:
+        actors.setdefault((row["language"], row["set"], row["actor"]), {})[row["form"]] = row["text"]
+    return actors
 
 
 def _require_complete(folder: Path, tables: Tables) -> None:
     """Raise UserError if a text or an actor that a case needs is missing."""
-    if not tables.pairs:
-        raise UserError(f"{folder / 'pairs.csv'}:1: no pair in this file")
     for pair in tables.pairs:
         for language in pair.languages:
             for template in tables.templates_for(pair):
