@@ -23,7 +23,7 @@ from equipoise.suites.askers import Askers
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.plots import Plot
 from equipoise.suites.selection import Selection
-from equipoise.suites.tables import Table
+from equipoise.suites.tables import Table, recognise
 
 # Modules that call models are slow to import, and a caller may need only the names of suites.
 if TYPE_CHECKING:
@@ -191,11 +191,6 @@ def no_turns(case: Any, rubric: Any) -> Mapping[str, str]:
     return {}
 
 
-def is_unknown(path: Path) -> Recognised:
-    """Always `no`, for suites that do not recognise their data."""
-    return "no"
-
-
 def no_findings(topics: Path) -> Iterator[Finding | Text]:
     """No findings, for suites without rules beyond the loader's."""
     return iter(())
@@ -313,13 +308,11 @@ class Suite(Generic[C, R]):
 
     By these names `--replies` finds the reply to each. A pair needs none: its question row has `prompts`."""
     formats: Sequence[Sequence[Table]] = ()
-    """The formats that its data may have, each as its tables, the first that fits before others.
+    """The formats that its data may have, each as its tables; a folder of two formats has the first.
 
-    `equipoise validate` names every fault of the tables."""
+    By these a folder is recognised, and `equipoise validate` names every fault."""
     lint: Callable[[Path], Iterator[Finding | Text]] = no_findings
     """Problems of data that the loader accepts, and texts that must be distinct. Raises UserError."""
-    recognises: Callable[[Path], Recognised] = is_unknown
-    """Whether a folder or file contains the suite's data, by its content rather than its name."""
     notes: Callable[[Path], Sequence[str]] = no_notes
     """Known defects of these data and other remarks, in sentences, for the metadata."""
     warnings: Callable[[Sequence[C]], Iterable[str]] = no_warnings
@@ -340,6 +333,11 @@ class Suite(Generic[C, R]):
     def of(self, dataset: str | None) -> Suite[Any, Any]:
         """The suite by which a dataset is asked and judged: the dataset's protocol, or else this suite."""
         return self if dataset is None else self.protocols.get(dataset, self)
+
+    def recognises(self, path: Path) -> Recognised:
+        """Whether a folder or file contains the suite's data, by its content rather than its name."""
+        suites: tuple[AnySuite, ...] = (self, *self.protocols.values())
+        return recognise([tables for suite in suites for tables in suite.formats], path)
 
     def dataset_at(self, topics: Path) -> str | None:
         """The dataset with its own protocol whose format these data have; None if there is none."""

@@ -68,9 +68,10 @@ def one_of(*words: str) -> CellType:
     return checked
 
 
-def flag(cell: JSON) -> bool:
-    """The word true or false."""
-    return bool(one_of("true", "false")(cell) == "true")
+def flag(yes: str, no: str) -> CellType:
+    """One of two words, of which the first is True and the second False."""
+    word = one_of(yes, no)
+    return lambda cell: word(cell) == yes
 
 
 def number(cell: JSON) -> int:

@@ -24,13 +24,13 @@ from equipoise.core.errors import UserError
 from equipoise.datasets.lint import validate
 from equipoise.results.document import SCHEMA_VERSION
 from equipoise.suites.borderlines.dataset import (
-    COUNTRY_COLUMNS,
-    COUNTRY_NAME_COLUMNS,
-    DEMOGRAPHIC_COLUMNS,
-    PLACE_NAME_COLUMNS,
-    REGIONAL_COLUMNS,
-    TEMPLATE_COLUMNS,
-    TERRITORY_COLUMNS,
+    COUNTRIES,
+    COUNTRY_NAMES,
+    DEMOGRAPHICS,
+    PLACE_NAMES,
+    REGIONAL_QUESTIONS,
+    TEMPLATES,
+    TERRITORIES,
 )
 from equipoise.suites.even_handedness.dataset import STANCES
 from equipoise.suites.findings import Finding, Recognised, Text
@@ -134,21 +134,21 @@ def disputes(**tables: str) -> Path:
     """A dataset of one territory, with these tables in place of those there are."""
     made = {
         "territories": table(
-            TERRITORY_COLUMNS,
+            [*TERRITORIES.columns],
             dict(
                 zip(
-                    TERRITORY_COLUMNS,
+                    [*TERRITORIES.columns],
                     ("isle", "Isle", "AA;BB", "AA", "Asia", "yes", "2026-01", "a"),
                     strict=True,
                 )
             ),
         ),
-        "names": f"{','.join(PLACE_NAME_COLUMNS)}\nisle,en,Isle\nisle,xx,Ile\n",
-        "countries": f"{','.join(COUNTRY_COLUMNS)}\nAA,en\nBB,xx\n",
-        "demographics": f"{','.join(DEMOGRAPHIC_COLUMNS)}\nAA,a,b,c\nBB,a,b,c\n",
-        "country_names": f"{','.join(COUNTRY_NAME_COLUMNS)}\n"
+        "names": f"{','.join([*PLACE_NAMES.columns])}\nisle,en,Isle\nisle,xx,Ile\n",
+        "countries": f"{','.join([*COUNTRIES.columns])}\nAA,en\nBB,xx\n",
+        "demographics": f"{','.join([*DEMOGRAPHICS.columns])}\nAA,a,b,c\nBB,a,b,c\n",
+        "country_names": f"{','.join([*COUNTRY_NAMES.columns])}\n"
         "AA,en,Aland\nAA,xx,Ala\nBB,en,Bland\nBB,xx,Bla\n",
-        "templates": f"{','.join(TEMPLATE_COLUMNS)}\n"
+        "templates": f"{','.join([*TEMPLATES.columns])}\n"
         'en,English,"Whose is {territory}: {options}?", or \nxx,Xish,"De {territory}: {options}?", ou \n',
     }
     for name, text in {**made, **tables}.items():
@@ -379,7 +379,7 @@ def test_a_mirror_may_be_much_like_its_original() -> None:
 
 def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
     """A name that is nearly another's is none: islands have islands."""
-    names = f"{','.join(PLACE_NAME_COLUMNS)}\nisle,en,Isle of the Far North\nisle,xx,Ile\n"
+    names = f"{','.join([*PLACE_NAMES.columns])}\nisle,en,Isle of the Far North\nisle,xx,Ile\n"
     assert found(disputes(names=names + "isles,en,Isles of the Far North\n")) == []
     assert "dataset/names.csv:4: repeats dataset/names.csv:2" in one(
         disputes(names=names + "other,en,Isle of the far north\n")
@@ -388,16 +388,19 @@ def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
 
 def test_a_question_of_a_region_has_its_slots_and_is_asked_once() -> None:
     """In a language in which a territory of the region is asked about, and in each of these."""
-    head = f"{','.join(REGIONAL_COLUMNS)}\n"
+    head = f"{','.join([*REGIONAL_QUESTIONS.columns])}\n"
     whole = "".join(f'Asia,{language},"{{territory}}: {{options}}?"\n' for language in ("en", "xx"))
     assert found(disputes(regional_questions=head + whole)) == []
     path = "dataset/regional_questions.csv"
     for rows, finding in (
         (
             "Asia,xx,{territory}?\n",
-            f"{path}:2: the question must have {{territory}} and {{options}} once each",
+            f"{path}:2: question must have {{territory}} and {{options}} once each",
         ),
-        (whole + whole, f"{path}:4: there is a question on Asia in en already"),
+        (
+            f'{whole}Asia,en,"Of {{territory}}: {{options}}?"\n',
+            f"{path}:4: repeats line 2 in region 'Asia', language 'en'; change or remove one of the two",
+        ),
         (
             f"{whole}Asia,yy,{{territory}}: {{options}}\n",
             f"{path}:4: no territory in Asia is asked about in yy",

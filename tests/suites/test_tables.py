@@ -119,9 +119,9 @@ def test_columns_say_what_a_cell_may_be(subtests: pytest.Subtests) -> None:
         (tables.slug, "a_1", "a_1"),
         (tables.slug, "té", "is 'té'; use a-z, 0-9 and _ only"),
         (tables.slug, 3, "is 3; use a-z, 0-9 and _ only"),
-        (tables.flag, "true", True),
-        (tables.flag, "false", False),
-        (tables.flag, "True", "is 'True', neither true nor false"),
+        (tables.flag("true", "false"), "true", True),
+        (tables.flag("true", "false"), "false", False),
+        (tables.flag("true", "false"), "True", "is 'True', neither true nor false"),
         (tables.number, "007", 7),
         *(
             (tables.number, cell, f"is {cell!r}, not a whole number from 1")

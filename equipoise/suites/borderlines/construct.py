@@ -11,12 +11,13 @@ from pathlib import Path
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, rows, table_text, write_text
 from equipoise.suites.borderlines.dataset import (
-    COUNTRY_COLUMNS,
-    COUNTRY_NAME_COLUMNS,
-    TEMPLATE_COLUMNS,
-    TERRITORY_COLUMNS,
+    COUNTRIES,
+    COUNTRY_NAMES,
+    TEMPLATES,
+    TERRITORIES,
 )
 from equipoise.suites.borderlines.published_tables import CLDR_CODES
+from equipoise.suites.tables import Table
 
 
 def country_names(folder: Path) -> str:
@@ -24,11 +25,11 @@ def country_names(folder: Path) -> str:
 
     A name in country_overrides.csv takes precedence over CLDR's. Raises UserError if neither has the name.
     """
+    columns = [*COUNTRY_NAMES.columns]
     overrides = {
-        (row["code"], row["language"]): row["name"]
-        for row in rows(folder / "country_overrides.csv", COUNTRY_NAME_COLUMNS)
+        (row["code"], row["language"]): row["name"] for row in rows(folder / "country_overrides.csv", columns)
     }
-    lines = [list(COUNTRY_NAME_COLUMNS)]
+    lines = [columns]
     for code, language in sorted(needed(folder)):
         name = overrides.get((code, language)) or _cldr(code, language)
         if name is None:
@@ -43,10 +44,15 @@ def needed(folder: Path) -> set[tuple[str, str]]:
     Each claimant of a territory needs a name in all claimants' languages that have a template, and in
     English.
     """
-    speaks = {row["code"]: row["language"] for row in rows(folder / "countries.csv", COUNTRY_COLUMNS)}
-    languages = {row["language"] for row in rows(folder / "templates.csv", TEMPLATE_COLUMNS)}
-    territories = rows(folder / "territories.csv", TERRITORY_COLUMNS)
+    speaks = {row["code"]: row["language"] for row in _rows(COUNTRIES, folder)}
+    languages = {row["language"] for row in _rows(TEMPLATES, folder)}
+    territories = _rows(TERRITORIES, folder)
     return {pair for row in territories for pair in _pairs(row, speaks, languages)}
+
+
+def _rows(table: Table, folder: Path) -> Iterator[Row]:
+    """The rows as they are written: names may be needed before the rest of a row is."""
+    return rows(folder / table.file, [*table.columns])
 
 
 def _pairs(row: Row, speaks: dict[str, str], languages: set[str]) -> Iterator[tuple[str, str]]:

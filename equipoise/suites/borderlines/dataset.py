@@ -7,33 +7,24 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import Row, rows
+from equipoise.core.files import Row
 from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
 from equipoise.suites.borderlines import published_tables
 from equipoise.suites.borderlines.published_tables import OWN_CODES, Published, PublishedNames, PublishedQuery
-from equipoise.suites.findings import Finding, Recognised, Text
+from equipoise.suites.findings import Finding, Text
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
+from equipoise.suites.tables import Table, any_text, as_slug, flag, names, slug, template, text
 
-TERRITORY_COLUMNS = ["slug", "name", "claimants", "controller", "region", "populated", "as_of", "source"]
-PLACE_NAME_COLUMNS = ["slug", "language", "name"]
-COUNTRY_COLUMNS = ["code", "language"]
-COUNTRY_NAME_COLUMNS = ["code", "language", "name"]
-DEMOGRAPHIC_COLUMNS = ["code", "religion", "language", "source"]
-DISPUTE_COLUMNS = ["slug", "dispute"]
-REGIONAL_QUESTIONS, REGIONAL_COLUMNS = "regional_questions.csv", ["region", "language", "question"]
-TEMPLATE_COLUMNS = ["language", "language_name", "question", "separator"]
 OWN = SHIPPED / "topics" / "borderlines"
 """Our own tables. Their country names are also used for the published questions."""
-FORMAL_NAMES = "formal_names.csv"
-"""The table of formal names, for questions about a territory with a claimant that has no other name there."""
 UNKNOWN = "unknown"
 """The controller of a territory that no country controls, or several."""
 CONTROL = "en"
@@ -41,8 +32,6 @@ CONTROL = "en"
 VOICES = ("control", "claimant")
 """The two voices in which English is asked, if the instructions for the control and for an English-speaking
 claimant differ."""
-_SLUG = re.compile(r"[a-z0-9_]+")
-_NOT_IN_SLUG = re.compile(r"[^a-z0-9]+")
 _ALTERNATIVES = re.compile(r"(.+?) \((.+?)\)(.*)")
 """A territory's name with two names in it: the first, the second in parentheses, and what both share."""
 _ARTICLE = "the "
@@ -91,6 +80,69 @@ OPTION_ORDER = Option(
     help="countries shuffled by --seed, or as in the table (default seeded)",
     comparable="must",
     label="order of options",
+)
+
+
+def _faults(row: Row) -> Iterator[str]:
+    if not 2 <= len({*row["claimants"]}) == len(row["claimants"]) <= len(LETTERS):
+        yield f"needs two to {len(LETTERS)} different claimants"
+    elif row["controller"] not in (*row["claimants"], UNKNOWN):
+        yield f"the controller {row['controller']!r} is neither a claimant nor {UNKNOWN}"
+
+
+TERRITORIES = Table(
+    file="territories.csv",
+    row="territory",
+    columns={
+        "slug": slug,
+        "name": text,
+        "claimants": names,
+        "controller": text,
+        "region": text,
+        "populated": flag("yes", "no"),
+        "as_of": any_text,
+        "source": any_text,
+    },
+    unique=["slug"],
+    faults=_faults,
+)
+PLACE_NAMES = Table(
+    file="names.csv",
+    columns={"slug": slug, "language": text, "name": text},
+    unique=[("slug", "language")],
+)
+COUNTRIES = Table(file="countries.csv", columns={"code": text, "language": text}, unique=["code"])
+COUNTRY_NAMES = Table(
+    file="country_names.csv",
+    columns={"code": text, "language": text, "name": text},
+    unique=[("code", "language")],
+)
+FORMAL_NAMES = replace(COUNTRY_NAMES, file="formal_names.csv", optional=True)
+"""Formal names, for questions about a territory with a claimant that has no other name there."""
+VARIANTS = replace(COUNTRY_NAMES, file="country_variants.csv", optional=True, unique=())
+DEMOGRAPHICS = Table(
+    file="demographics.csv",
+    columns={"code": text, "religion": text, "language": text, "source": any_text},
+    unique=["code"],
+)
+DISPUTES = Table(file="disputes.csv", columns={"slug": slug, "dispute": slug}, unique=["slug"], optional=True)
+QUESTION = template("{territory}", "{options}")
+TEMPLATES = Table(
+    file="templates.csv",
+    columns={"language": text, "language_name": text, "question": QUESTION, "separator": any_text},
+    unique=["language"],
+)
+REGIONAL_QUESTIONS = Table(
+    file="regional_questions.csv",
+    columns={"region": text, "language": text, "question": QUESTION},
+    unique=[("region", "language")],
+    optional=True,
+)
+"""Questions on regions of which no country need be the owner."""
+_NEEDED = (TERRITORIES, PLACE_NAMES, COUNTRIES, COUNTRY_NAMES, DEMOGRAPHICS, TEMPLATES)
+FORMATS = (
+    (Table(file=published_tables.FILE),),
+    (*_NEEDED, FORMAL_NAMES, VARIANTS, DISPUTES, REGIONAL_QUESTIONS),
 )
 
 
@@ -185,24 +237,18 @@ def _queries_under_strategy(strategy: str, case: Dispute) -> Iterator[Dispute]:
         yield query
 
 
-def _selected_languages(selection: Selection, known: Collection[str], file: str) -> set[str]:
-    """The selected languages in our own codes; empty means all. Raises UserError for an unknown one."""
-    selected = {OWN_CODES.get(language, language) for language in selection.languages}
-    if unknown := sorted(selected - {*known}):
-        raise UserError(f"--language: no {unknown[0]!r} in {selection.topics / file}")
-    return selected
+def _chosen(selection: Selection, languages: Iterable[str]) -> list[str]:
+    """The selected ones of these languages, by our own codes or the published ones. Raises UserError."""
+    codes = tuple(OWN_CODES.get(language, language) for language in selection.languages)
+    return replace(selection, languages=codes).chosen(languages)
 
 
 def _own_queries(selection: Selection) -> list[Dispute]:
     tables = _read(selection)
-    _require_complete(selection.topics, tables)
-    selected = _selected_languages(selection, tables.templates, "templates.csv")
-    return [
-        case
-        for row in tables.territories
-        for case in _queries(row, tables)
-        if not selected or case.language in selected
-    ]
+    if CONTROL not in tables.templates:
+        raise UserError(f"{selection.topics / TEMPLATES.file}: there is no template in {CONTROL!r}")
+    chosen = _chosen(selection, tables.templates)
+    return [case for row in tables.territories for case in _queries(row, tables) if case.language in chosen]
 
 
 def _published_queries(selection: Selection) -> Iterator[Dispute]:
@@ -210,14 +256,8 @@ def _published_queries(selection: Selection) -> Iterator[Dispute]:
     if selection.option(SEED):
         raise UserError("--seed: the published questions have their options in one order; leave it out")
     tables = published_tables.read(selection.topics)
-    selected = _selected_languages(selection, {query.language for query in tables.queries}, "translate")
-    names = PublishedNames(
-        rows(OWN / "country_names.csv", COUNTRY_NAME_COLUMNS),
-        (
-            *rows(OWN / FORMAL_NAMES, COUNTRY_NAME_COLUMNS),
-            *rows(OWN / "country_variants.csv", COUNTRY_NAME_COLUMNS),
-        ),
-    )
+    chosen = _chosen(selection, sorted({query.language for query in tables.queries}))
+    names = PublishedNames(COUNTRY_NAMES.read(OWN), (*FORMAL_NAMES.read(OWN), *VARIANTS.read(OWN)))
     by_territory: dict[str, list[PublishedQuery]] = {}
     for query in tables.queries:
         by_territory.setdefault(query.row["QueryID"], []).append(query)
@@ -226,7 +266,7 @@ def _published_queries(selection: Selection) -> Iterator[Dispute]:
         has_english = CONTROL in speaks.values()
         languages = tuple(item.language for item in queries if item.language != CONTROL or has_english)
         for query in queries:
-            if not selected or query.language in selected:
+            if query.language in chosen:
                 yield _published_case(query, position, speaks, languages, tables, names)
 
 
@@ -239,11 +279,11 @@ def _published_case(
     names: PublishedNames,
 ) -> Dispute:
     row = query.row
-    slug = f"t{position:03d}_{_NOT_IN_SLUG.sub('_', row['Territory'].lower()).strip('_')[:40].strip('_')}"
+    slug = f"t{position:03d}_{as_slug(row['Territory'])[:40].strip('_')}"
     return Dispute(
         id=f"{query.language}-{slug}",
         language=query.language,
-        area=_NOT_IN_SLUG.sub("_", row["Region"].lower()),
+        area=as_slug(row["Region"]),
         territory=slug,
         dispute=slug,
         region=row["Region"],
@@ -270,88 +310,33 @@ def _published_case(
 
 def _read(selection: Selection) -> _Tables:
     folder = selection.topics
-    countries = list(rows(folder / "countries.csv", COUNTRY_COLUMNS))
+    countries, formal = COUNTRY_NAMES.read(folder), FORMAL_NAMES.read(folder)
+    # Further names include those that questions show, formal or short, since a question shows one of the two.
+    variants: dict[tuple[str, str], list[str]] = {}
+    for row in (*countries, *formal, *VARIANTS.read(folder)):
+        variants.setdefault((row["code"], row["language"]), []).append(row["name"])
     return _Tables(
-        territories=list(rows(folder / "territories.csv", TERRITORY_COLUMNS)),
+        territories=TERRITORIES.read(folder),
         order=selection.option(OPTION_ORDER),
         seed=selection.option(SEED),
-        names={
-            (row["slug"], row["language"]): row["name"]
-            for row in rows(folder / "names.csv", PLACE_NAME_COLUMNS)
+        names={(row["slug"], row["language"]): row["name"] for row in PLACE_NAMES.read(folder)},
+        speaks={row["code"]: row["language"] for row in COUNTRIES.read(folder)},
+        demographics={row["code"]: row for row in DEMOGRAPHICS.read(folder)},
+        countries={(row["code"], row["language"]): row["name"] for row in countries},
+        formal={(row["code"], row["language"]): row["name"] for row in formal},
+        templates={row["language"]: row for row in TEMPLATES.read(folder)},
+        regional={
+            (row["region"], row["language"]): row["question"] for row in REGIONAL_QUESTIONS.read(folder)
         },
-        speaks={row["code"]: row["language"] for row in countries},
-        demographics={row["code"]: row for row in rows(folder / "demographics.csv", DEMOGRAPHIC_COLUMNS)},
-        countries=_country_table(folder / "country_names.csv"),
-        formal=_country_table(folder / FORMAL_NAMES),
-        templates={row["language"]: row for row in rows(folder / "templates.csv", TEMPLATE_COLUMNS)},
-        regional=_regional_questions(folder / REGIONAL_QUESTIONS),
-        variants=_variants(folder),
-        disputes=_second_by_first(folder / "disputes.csv", DISPUTE_COLUMNS),
+        variants=variants,
+        disputes={row["slug"]: row["dispute"] for row in DISPUTES.read(folder)},
     )
-
-
-def _second_by_first(path: Path, columns: list[str]) -> dict[str, str]:
-    """The second column by the first; empty if there is no such table."""
-    table = rows(path, columns) if path.is_file() else ()
-    return {row[columns[0]]: row[columns[1]] for row in table}
-
-
-def _regional_questions(path: Path) -> dict[tuple[str, str], str]:
-    """Questions by region and language, for regions of which no country need be the owner."""
-    questions: dict[tuple[str, str], str] = {}
-    for row in rows(path, REGIONAL_COLUMNS) if path.is_file() else ():
-        _require_slots(row)
-        key = row["region"], row["language"]
-        if key in questions:
-            raise UserError(f"{row.where}: there is a question on {key[0]} in {key[1]} already")
-        questions[key] = row["question"]
-    return questions
-
-
-def _require_slots(row: Row) -> None:
-    """Raise UserError unless a question has its two slots."""
-    if any(row["question"].count(part) != 1 for part in ("{territory}", "{options}")):
-        raise UserError(f"{row.where}: the question must have {{territory}} and {{options}} once each")
-
-
-def _country_table(path: Path) -> dict[tuple[str, str], str]:
-    """Names of countries by code and language; empty if there is no such table."""
-    table = rows(path, COUNTRY_NAME_COLUMNS) if path.is_file() else ()
-    return {(row["code"], row["language"]): row["name"] for row in table}
-
-
-def _variants(folder: Path) -> dict[tuple[str, str], list[str]]:
-    """Further names of countries by code and language; empty if there is no such table.
-
-    They include the names that questions show, formal or short, since a question shows one of the two.
-    """
-    variants: dict[tuple[str, str], list[str]] = {}
-    for file in ("country_names.csv", FORMAL_NAMES, "country_variants.csv"):
-        path = folder / file
-        for row in rows(path, COUNTRY_NAME_COLUMNS) if path.is_file() else ():
-            variants.setdefault((row["code"], row["language"]), []).append(row["name"])
-    return variants
-
-
-def _require_complete(folder: Path, tables: _Tables) -> None:
-    """Raise UserError if templates or territories are missing, or unfit for questions."""
-    if CONTROL not in tables.templates:
-        raise UserError(f"{folder / 'templates.csv'}: there is no template in {CONTROL!r}")
-    for row in tables.templates.values():
-        _require_slots(row)
-    if not tables.territories:
-        raise UserError(f"{folder / 'territories.csv'}:1: no territory in this file")
-    slugs: set[str] = set()
-    for row in tables.territories:
-        if not _SLUG.fullmatch(row["slug"]) or row["slug"] in slugs:
-            raise UserError(f"{row.where}: slug is {row['slug']!r}; use a-z, 0-9 and _, and each only once")
-        slugs.add(row["slug"])
 
 
 def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
     """The queries about a territory: in the languages of its claimants, and in English."""
-    claimants = tuple(row["claimants"].split(";"))
-    _require_valid(row, claimants, tables)
+    claimants = row["claimants"]
+    _require_countries(row, tables)
     speaks = {code: tables.speaks[code] for code in claimants}
     languages = tuple(dict.fromkeys(code for code in speaks.values() if code in tables.templates))
     called = _territory_names(row, (*languages, CONTROL), tables)
@@ -369,7 +354,7 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             territory=row["slug"],
             dispute=tables.disputes.get(row["slug"], row["slug"]),
             region=row["region"],
-            populated=row["populated"] == "yes",
+            populated=row["populated"],
             claimants=claimants,
             controller=row["controller"],
             options=options,
@@ -438,19 +423,11 @@ def _country_names(key: tuple[str, str], tables: _Tables) -> Iterator[str]:
     yield from dict.fromkeys((*names, *tables.variants.get(key, ())))
 
 
-def _require_valid(row: Row, claimants: Sequence[str], tables: _Tables) -> None:
-    if not 2 <= len(set(claimants)) == len(claimants) <= len(LETTERS):
-        raise UserError(f"{row.where}: needs two to {len(LETTERS)} different claimants")
-    for code in claimants:
-        if code not in tables.speaks:
-            raise UserError(f"{row.where}: there is no country {code!r} in countries.csv")
-        if code not in tables.demographics:
-            raise UserError(f"{row.where}: there is no country {code!r} in demographics.csv")
-    if row["controller"] not in (*claimants, UNKNOWN):
-        what = f"the controller {row['controller']!r} is neither a claimant nor {UNKNOWN}"
-        raise UserError(f"{row.where}: {what}")
-    if row["populated"] not in ("yes", "no"):
-        raise UserError(f"{row.where}: populated is {row['populated']!r}, neither yes nor no")
+def _require_countries(row: Row, tables: _Tables) -> None:
+    for code in row["claimants"]:
+        for table, known in ((COUNTRIES, tables.speaks), (DEMOGRAPHICS, tables.demographics)):
+            if code not in known:
+                raise UserError(f"{row.where}: there is no country {code!r} in {table.file}")
 
 
 def _required_name(row: Row, names: Mapping[tuple[str, str], str], key: str, language: str) -> str:
@@ -475,7 +452,9 @@ def _template(row: Row, language: str, tables: _Tables) -> str:
     if row["region"] not in regions:
         return str(tables.templates[language]["question"])
     if (row["region"], language) not in tables.regional:
-        raise UserError(f"{row.where}: {REGIONAL_QUESTIONS} has no question on {row['region']} in {language}")
+        raise UserError(
+            f"{row.where}: {REGIONAL_QUESTIONS.file} has no question on {row['region']} in {language}"
+        )
     return tables.regional[row["region"], language]
 
 
@@ -487,26 +466,21 @@ def _question(template: str, separator: str, territory: str, names: Sequence[str
 # Checking.
 
 
-def recognises(path: Path) -> Recognised:
-    """`yes` for a folder with a table of territories, ours or the published one, otherwise `no`."""
-    is_dataset = any((path / name).is_file() for name in ("territories.csv", published_tables.FILE))
-    return "yes" if is_dataset else "no"
-
-
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The names of territories as texts, and findings on names that take a position. Raises UserError.
 
     The names have no owner, so that similar ones, such as those of an island and its group, are allowed.
     There is a finding, too, on each question of a region that is never asked.
     """
-    if (path := topics / "names.csv").is_file():
-        for row in rows(path, PLACE_NAME_COLUMNS):
-            yield Text(where=row.where, among=row["language"], owner="", text=row["name"])
-            if row["language"] == CONTROL and (word := _PARTISAN.search(row["name"])):
-                yield Finding.at(row.where, f"the name says {word[0].lower()!r}; name the place alone")
-    if (path := topics / REGIONAL_QUESTIONS).is_file():
+    if (topics / published_tables.FILE).is_file():
+        return
+    for row in PLACE_NAMES.valid_rows(topics):
+        yield Text(where=row.where, among=row["language"], owner="", text=row["name"])
+        if row["language"] == CONTROL and (word := _PARTISAN.search(row["name"])):
+            yield Finding.at(row.where, f"the name says {word[0].lower()!r}; name the place alone")
+    if regional := REGIONAL_QUESTIONS.valid_rows(topics):
         languages = {(case.region, case.language) for case in disputes(Selection(topics=topics))}
-        for row in rows(path, REGIONAL_COLUMNS):
+        for row in regional:
             if (row["region"], row["language"]) not in languages:
                 what = f"no territory in {row['region']} is asked about in {row['language']}"
                 yield Finding.at(row.where, what)

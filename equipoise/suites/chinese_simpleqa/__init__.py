@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from equipoise.core.figures import Figure
@@ -19,7 +18,6 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites import tables
 from equipoise.suites.chinese_simpleqa import anchors, answers, askers, checks, dataset, plot_data, prompts
 from equipoise.suites.chinese_simpleqa.dataset import Fact
 from equipoise.suites.chinese_simpleqa.judging import grade_answer, grading_material
@@ -270,7 +268,6 @@ SUITE = Suite(
     plots=plot_data.plots,
     lint=checks.lint,
     formats=dataset.FORMATS,
-    recognises=partial(tables.recognise, dataset.FORMATS),
     audit=anchors,
     asked=askers,
 )

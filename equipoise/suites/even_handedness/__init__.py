@@ -18,7 +18,6 @@ runs are missing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from equipoise.core.records import Choice, Label, Outcome, Record, Score, Verdict
@@ -29,7 +28,6 @@ from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites import tables
 from equipoise.suites.contract import Suite
 from equipoise.suites.even_handedness import (
     agreement,
@@ -282,7 +280,6 @@ SUITE = Suite(
     over_models=agreement.over_models,
     lint=checks.lint,
     formats=FORMATS,
-    recognises=partial(tables.recognise, [*FORMATS, (pcp.dataset.TOPICS,)]),
     audit=anchors,
     asked=askers,
 )

@@ -9,7 +9,6 @@ are rounded, to two decimals.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
-from equipoise.suites import tables
 from equipoise.suites.contract import Suite
 from equipoise.suites.neutrality import anchors, askers, dataset, plot_data
 from equipoise.suites.neutrality.dataset import Question
@@ -289,7 +287,6 @@ SUITE = Suite(
     warnings=dataset.warnings,
     lint=dataset.lint,
     formats=dataset.FORMATS,
-    recognises=partial(tables.recognise, dataset.FORMATS),
     audit=anchors,
     asked=askers,
     judge_reply=judge_reply,

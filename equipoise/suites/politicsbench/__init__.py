@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.model import Subject, together
-from equipoise.suites import tables
 from equipoise.suites.contract import Suite
 from equipoise.suites.politicsbench import anchors, askers, checks, dataset, plot_data, prompts
 from equipoise.suites.politicsbench.cells import ORIGINAL, combine, values
@@ -219,7 +217,6 @@ SUITE = Suite(
     over_models=over_models,
     lint=checks.lint,
     formats=dataset.FORMATS,
-    recognises=partial(tables.recognise, dataset.FORMATS),
     audit=anchors,
     asked=askers,
 )

@@ -9,7 +9,6 @@ Sciences 12, 148).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from equipoise.core.records import Outcome, Record, Score
 from equipoise.core.rows import QuestionRow, RunRow, Values
@@ -17,7 +16,6 @@ from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites import tables
 from equipoise.suites.contract import Suite
 from equipoise.suites.reading import Reading, read_letter, read_number, without_cut_number
 from equipoise.suites.selection import Selection
@@ -222,5 +220,4 @@ SUITE = Suite(
     asked=askers,
     lint=checks.lint,
     formats=dataset.FORMATS,
-    recognises=partial(tables.recognise, dataset.FORMATS),
 )

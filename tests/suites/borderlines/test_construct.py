@@ -17,10 +17,10 @@ from equipoise.cli import main
 from equipoise.core.errors import UserError
 from equipoise.suites.borderlines.construct import construct, country_names, needed
 from equipoise.suites.borderlines.dataset import (
-    COUNTRY_COLUMNS,
-    COUNTRY_NAME_COLUMNS,
-    TEMPLATE_COLUMNS,
-    TERRITORY_COLUMNS,
+    COUNTRIES,
+    COUNTRY_NAMES,
+    TEMPLATES,
+    TERRITORIES,
 )
 
 OURS = ROOT / "topics" / "borderlines"
@@ -67,10 +67,10 @@ def tables(
 ) -> Path:
     """A folder of tables with these territories, each a slug and its claimants."""
     rows = [[slug, slug, claimants] for slug, claimants in territories or TERRITORY_ROWS]
-    write(folder / "territories.csv", TERRITORY_COLUMNS, rows)
-    write(folder / "countries.csv", COUNTRY_COLUMNS, COUNTRY_ROWS)
-    write(folder / "templates.csv", TEMPLATE_COLUMNS, [[language] for language in languages])
-    write(folder / "country_overrides.csv", COUNTRY_NAME_COLUMNS, overrides)
+    write(folder / "territories.csv", [*TERRITORIES.columns], rows)
+    write(folder / "countries.csv", [*COUNTRIES.columns], COUNTRY_ROWS)
+    write(folder / "templates.csv", [*TEMPLATES.columns], [[language] for language in languages])
+    write(folder / "country_overrides.csv", [*COUNTRY_NAMES.columns], overrides)
     return folder
 
 
@@ -105,9 +105,11 @@ def test_a_name_of_our_own_that_nobody_needs_is_left_out(tmp_path: Path) -> None
 def test_serbian_is_cyrillic_and_tagalog_filipino(tmp_path: Path) -> None:
     """As the templates write them."""
     write(
-        tables(tmp_path, ("rock", "PE;CL")) / "countries.csv", COUNTRY_COLUMNS, [["PE", "sr"], ["CL", "tl"]]
+        tables(tmp_path, ("rock", "PE;CL")) / "countries.csv",
+        [*COUNTRIES.columns],
+        [["PE", "sr"], ["CL", "tl"]],
     )
-    write(tmp_path / "templates.csv", TEMPLATE_COLUMNS, [["sr"], ["tl"]])
+    write(tmp_path / "templates.csv", [*TEMPLATES.columns], [["sr"], ["tl"]])
     rows = dict(row.rsplit(",", 1) for row in country_names(tmp_path).splitlines())
     assert rows["PE,sr"] == "Перу"
     assert rows["CL,tl"] == Locale.parse("fil").territories["CL"]
@@ -130,7 +132,9 @@ def test_building_twice_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_a_name_that_neither_has_is_refused(tmp_path: Path) -> None:
     """With the country, the language and the file to put it in."""
     write(
-        tables(tmp_path, ("rock", "CL;XQ")) / "countries.csv", COUNTRY_COLUMNS, [["CL", "es"], ["XQ", "es"]]
+        tables(tmp_path, ("rock", "CL;XQ")) / "countries.csv",
+        [*COUNTRIES.columns],
+        [["CL", "es"], ["XQ", "es"]],
     )
     with pytest.raises(UserError) as caught:
         country_names(tmp_path)

@@ -14,15 +14,15 @@ import pytest
 
 from conftest import refusal
 from equipoise.suites.borderlines.dataset import (
-    COUNTRY_COLUMNS,
-    COUNTRY_NAME_COLUMNS,
-    DEMOGRAPHIC_COLUMNS,
+    COUNTRIES,
+    COUNTRY_NAMES,
+    DEMOGRAPHICS,
     LETTERS,
-    PLACE_NAME_COLUMNS,
-    REGIONAL_COLUMNS,
+    PLACE_NAMES,
+    REGIONAL_QUESTIONS,
     STRATEGIES,
-    TEMPLATE_COLUMNS,
-    TERRITORY_COLUMNS,
+    TEMPLATES,
+    TERRITORIES,
     Dispute,
     disputes,
     lint,
@@ -56,22 +56,22 @@ def tables() -> dict[str, Table]:
     """The six tables; every name says what it names in which language."""
     codes = [*SPEAKS]
     return {
-        "territories": [TERRITORY_COLUMNS, *ROWS],
+        "territories": [[*TERRITORIES.columns], *ROWS],
         "names": [
-            PLACE_NAME_COLUMNS,
+            [*PLACE_NAMES.columns],
             *([row[0], tongue, f"{row[1]} {tongue}"] for row in ROWS for tongue in LANGUAGES),
         ],
-        "countries": [COUNTRY_COLUMNS, *([code, SPEAKS[code]] for code in codes)],
+        "countries": [[*COUNTRIES.columns], *([code, SPEAKS[code]] for code in codes)],
         "demographics": [
-            DEMOGRAPHIC_COLUMNS,
+            [*DEMOGRAPHICS.columns],
             *([code, "folk religion", f"{code}ish", "a census"] for code in codes),
         ],
         "country_names": [
-            COUNTRY_NAME_COLUMNS,
+            [*COUNTRY_NAMES.columns],
             *([code, tongue, f"{code} {tongue}"] for code in codes for tongue in LANGUAGES),
         ],
         "templates": [
-            TEMPLATE_COLUMNS,
+            [*TEMPLATES.columns],
             ["xx", "Ixian", "Cui est {territory}: {options}?", ", an "],
             EN,
             *([code, f"{code}ish", "{territory}: {options}?", ", "] for code in LANGUAGES[2:]),
@@ -170,11 +170,11 @@ def test_a_territory_is_called_by_each_of_its_names(tmp_path: Path) -> None:
 
 def regional(*rows: tuple[str, str, str]) -> dict[str, Table]:
     """The table of questions of regions."""
-    return {"regional_questions": [REGIONAL_COLUMNS, *map(list, rows)]}
+    return {"regional_questions": [[*REGIONAL_QUESTIONS.columns], *map(list, rows)]}
 
 
 IF_ANY = "Whose, if anyone's, is {territory}: {options}, or nobody's?"
-NORTH = {"territories": [TERRITORY_COLUMNS, ROCK, territory("reef", "AA;BB", "AA", region="North Sea")]}
+NORTH = {"territories": [[*TERRITORIES.columns], ROCK, territory("reef", "AA;BB", "AA", region="North Sea")]}
 
 
 def test_a_region_may_have_questions_of_its_own(tmp_path: Path) -> None:
@@ -207,7 +207,11 @@ def test_a_question_of_a_region_is_checked(tmp_path: Path) -> None:
     for rows, line, says in (
         ([("North Sea", "en", "Whose is {territory}?"), *whole[:2]], 2, QUESTION),
         ([("North Sea", "en", "{options}: {territory}? {options}"), *whole[:2]], 2, QUESTION),
-        ([*whole, ("North Sea", "he", IF_ANY)], 5, "there is a question on North Sea in he already"),
+        (
+            [*whole, ("North Sea", "he", IF_ANY)],
+            5,
+            "repeats line 3 in region 'North Sea', language 'he'; change or remove one of the two",
+        ),
     ):
         dataset(tmp_path, {**NORTH, **regional(*rows)})
         assert complaint(folder) == f"{path}:{line}: {says}"
@@ -217,13 +221,13 @@ def test_a_question_of_a_region_is_checked(tmp_path: Path) -> None:
         f"{path}:5: no territory in North Sea is asked about in zh-Hans",
         f"{path}:6: no territory in Nrth Sea is asked about in en",
     ]
-    dataset(tmp_path, {"regional_questions": [REGIONAL_COLUMNS[::-1]]})
+    dataset(tmp_path, {"regional_questions": [[*REGIONAL_QUESTIONS.columns][::-1]]})
     assert complaint(folder) == f"{path}:1: the columns must be region,language,question"
 
 
 def test_as_many_claimants_are_lettered_as_there_are_letters(tmp_path: Path) -> None:
     """Seven claimants get A to G."""
-    rows = [TERRITORY_COLUMNS, territory("rock", ";".join(SPEAKS), "unknown")]
+    rows = [[*TERRITORIES.columns], territory("rock", ";".join(SPEAKS), "unknown")]
     (case,) = read(dataset(tmp_path, {"territories": rows}), "he")
     assert [case.question.count(f"{letter}) ") for letter in LETTERS] == [1] * 7
     assert case.populated is False
@@ -231,7 +235,7 @@ def test_as_many_claimants_are_lettered_as_there_are_letters(tmp_path: Path) -> 
 
 def test_queries_come_territory_by_territory_in_the_order_of_the_claimants(tmp_path: Path) -> None:
     """English last, unless a claimant speaks it; then in that claimant's place, and only once."""
-    changes = {"territories": [TERRITORY_COLUMNS, ROCK, territory("reef", "DD;AA", "unknown")]}
+    changes = {"territories": [[*TERRITORIES.columns], ROCK, territory("reef", "DD;AA", "unknown")]}
     found = read(dataset(tmp_path, changes))
     assert ids(found) == ["xx-rock", "he-rock", "en-rock", "en-reef", "xx-reef"]
     assert {case.territory: case.asked for case in found} == {"rock": ("xx", "he"), "reef": ("en", "xx")}
@@ -278,7 +282,7 @@ def test_options_are_shuffled_the_same_at_all_times(tmp_path: Path) -> None:
     cases = read(dataset(tmp_path), strategy="all")
     shuffled = {case.territory: case.options for case in cases}
     assert all(case.options == shuffled[case.territory] for case in cases)
-    turned = {"territories": [TERRITORY_COLUMNS, territory("peak", "EE;CC;AA", "EE")]}
+    turned = {"territories": [[*TERRITORIES.columns], territory("peak", "EE;CC;AA", "EE")]}
     assert read(dataset(tmp_path, turned))[0].options == shuffled["peak"]
     assert shuffled["peak"] == PINNED
 
@@ -290,7 +294,9 @@ def test_a_seed_makes_another_order(tmp_path: Path) -> None:
     """The same for the same seed in all languages and strategies; none given is the seed 0."""
     rows = [territory(f"rock{n}", "AA;BB;DD", "AA") for n in range(40)]
     names = [[row[0], tongue, row[0]] for row in rows for tongue in LANGUAGES]
-    dataset(tmp_path, {"territories": [TERRITORY_COLUMNS, *rows], "names": [PLACE_NAME_COLUMNS, *names]})
+    dataset(
+        tmp_path, {"territories": [[*TERRITORIES.columns], *rows], "names": [[*PLACE_NAMES.columns], *names]}
+    )
     usual, one, two = (ordered(tmp_path, seed) for seed in (0, 1, 2))
     assert usual == {case.territory: case.options for case in read(tmp_path)}
     assert ordered(tmp_path, 1) == one
@@ -304,7 +310,7 @@ def test_a_seed_makes_another_order(tmp_path: Path) -> None:
 def test_a_fixed_order_is_the_tables(tmp_path: Path) -> None:
     """Whatever the seed; names go with it."""
     rows = [territory("rock", "BB;AA", "AA"), territory("reef", "AA;DD", "AA"), PEAK]
-    folder = dataset(tmp_path, {"territories": [TERRITORY_COLUMNS, *rows]})
+    folder = dataset(tmp_path, {"territories": [[*TERRITORIES.columns], *rows]})
     assert ordered(folder, 7, "fixed") == {
         "rock": ("BB", "AA"),
         "reef": ("AA", "DD"),
@@ -355,7 +361,7 @@ def test_a_nationalist_is_asked_in_english_beside_the_control(tmp_path: Path) ->
 def test_a_name_with_a_placeholder_of_its_own_is_not_filled_in_twice(tmp_path: Path) -> None:
     """Nor does a country's name that looks like one change the question."""
     names = [[code, tongue, "{territory}"] for code in SPEAKS for tongue in LANGUAGES]
-    changes: dict[str, Table] = {"country_names": [COUNTRY_NAME_COLUMNS, *names]}
+    changes: dict[str, Table] = {"country_names": [[*COUNTRY_NAMES.columns], *names]}
     question = read(dataset(tmp_path, changes), "he")[0].question
     assert question == "Rock he: A) {territory}, B) {territory}?"
 
@@ -369,26 +375,14 @@ FAULTY_ROWS = [
     (territory("reef", "AA;AA;BB", "AA"), "needs two to 7 different claimants"),
     (territory("reef", "AA;BB;CC;DD;EE;HS;HT;ZZ", "AA"), "needs two to 7 different claimants"),
     (territory("reef", "AA;ZZ", "AA"), "there is no country 'ZZ' in countries.csv"),
-    (territory("reef", "AA;", "AA"), "there is no country '' in countries.csv"),
+    (territory("reef", "AA;", "AA"), "needs two to 7 different claimants"),
     (territory("reef", "AA;BB", "CC"), "the controller 'CC' is neither a claimant nor unknown"),
     (territory("reef", "AA;BB", "Unknown"), "the controller 'Unknown' is neither a claimant nor unknown"),
-    (territory("reef", "AA;BB", ""), "the controller '' is neither a claimant nor unknown"),
-    (territory("reef", "AA;BB", "AA", populated="Yes"), "populated is 'Yes', neither yes nor no"),
     (territory("isle", "AA;BB", "AA"), "there is no name of isle in xx"),
-    (territory("reef", "AA;BB", "AA")[:-1], "needs exactly 8 values"),
-    ([*territory("reef", "AA;BB", "AA"), "more"], "needs exactly 8 values"),
 ]
 
 
-QUESTION = "the question must have {territory} and {options} once each"
-ODD = "slug is {!r}; use a-z, 0-9 and _, and each only once"
-FAULTY_TABLES: list[tuple[str, Table, int, str]] = [
-    ("territories", [TERRITORY_COLUMNS, ROCK, ROCK], 3, ODD.format("rock")),
-    ("territories", [TERRITORY_COLUMNS, ["Röck!", *ROCK[1:]]], 2, ODD.format("Röck!")),
-    ("territories", [TERRITORY_COLUMNS], 1, "no territory in this file"),
-    ("templates", [TEMPLATE_COLUMNS, EN, ["xx", "X", "Whose is {territory}?", ", "]], 3, QUESTION),
-    ("templates", [TEMPLATE_COLUMNS, EN, ["xx", "X", "Whose: {options}?", ", "]], 3, QUESTION),
-]
+QUESTION = "question must have {territory} and {options} once each"
 MISSING = [
     ("names", ["reef", "en"], "there is no name of reef in en"),
     ("country_names", ["DD", "xx"], "there is no name of DD in xx"),
@@ -402,17 +396,13 @@ def test_a_faulty_territory_is_refused(tmp_path: Path, subtests: pytest.Subtests
     """The third line of the file is named."""
     for row, says in FAULTY_ROWS:
         with subtests.test(str(row)):
-            dataset(tmp_path, {"territories": [TERRITORY_COLUMNS, ROCK, row]})
+            dataset(tmp_path, {"territories": [[*TERRITORIES.columns], ROCK, row]})
             assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:3: {says}"
 
 
-def test_faulty_tables_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """With file and line; of a language that is not there, with the file."""
-    for name, rows, line, says in FAULTY_TABLES:
-        with subtests.test(says):
-            dataset(tmp_path, {name: rows})
-            assert complaint(tmp_path) == f"{tmp_path / name}.csv:{line}: {says}"
-    dataset(tmp_path, {"templates": [TEMPLATE_COLUMNS, ["xx", *EN[1:]]]})
+def test_a_language_of_the_control_needs_a_template(tmp_path: Path) -> None:
+    """Every territory is asked about in it."""
+    dataset(tmp_path, {"templates": [[*TEMPLATES.columns], ["xx", *EN[1:]]]})
     assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}: there is no template in 'en'"
 
 
@@ -420,38 +410,17 @@ def test_a_name_that_is_missing_is_refused(tmp_path: Path) -> None:
     """The line of the territory that needs it is named."""
     for table, key, says in MISSING:
         rows = [row for row in tables()[table] if row[: len(key)] != key]
-        dataset(tmp_path, {table: rows, "territories": [TERRITORY_COLUMNS, REEF]})
+        dataset(tmp_path, {table: rows, "territories": [[*TERRITORIES.columns], REEF]})
         assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:2: {says}"
-
-
-def test_a_table_of_another_shape_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """With file and line, and the columns as they must be, or how many values a row needs."""
-    for name, (head, first, *rest) in tables().items():
-        with subtests.test(name):
-            dataset(tmp_path, {name: [head[::-1], first, *rest]})
-            assert complaint(tmp_path) == f"{tmp_path / name}.csv:1: the columns must be {','.join(head)}"
-            dataset(tmp_path, {name: [head, first, first[:-1]]})
-            assert complaint(tmp_path) == f"{tmp_path / name}.csv:3: needs exactly {len(head)} values"
-
-
-def test_a_table_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    """The missing file is named."""
-    (dataset(tmp_path) / "countries.csv").unlink()
-    assert complaint(tmp_path).startswith(f"{tmp_path / 'countries.csv'}: cannot be read")
-
-
-def test_a_table_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
-    """With the line."""
-    path = dataset(tmp_path) / "names.csv"
-    path.write_bytes(path.read_bytes().replace(b"Rock en", b"Rock \xff"))
-    assert complaint(tmp_path) == f"{path}:3: not UTF-8; save the file as UTF-8"
 
 
 def test_a_language_without_a_template_is_refused_where_it_is_asked_for(tmp_path: Path) -> None:
     """A claimant's own language is no better than one that nobody speaks."""
     dataset(tmp_path)
     for language in ("zz", "dz", "en-US"):
-        assert complaint(tmp_path, language) == f"--language: no {language!r} in {tmp_path / 'templates.csv'}"
+        assert complaint(tmp_path, language).startswith(
+            f"--language: no {language!r} in {tmp_path}; there are xx, "
+        )
 
 
 def test_a_name_that_says_what_is_in_dispute_is_a_finding(tmp_path: Path) -> None:

@@ -17,16 +17,16 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import Row, rows
 from equipoise.suites.borderlines.construct import construct, needed
 from equipoise.suites.borderlines.dataset import (
-    COUNTRY_COLUMNS,
-    COUNTRY_NAME_COLUMNS,
-    DEMOGRAPHIC_COLUMNS,
-    DISPUTE_COLUMNS,
+    COUNTRIES,
+    COUNTRY_NAMES,
+    DEMOGRAPHICS,
+    DISPUTES,
     LETTERS,
-    PLACE_NAME_COLUMNS,
-    REGIONAL_COLUMNS,
+    PLACE_NAMES,
+    REGIONAL_QUESTIONS,
     STRATEGIES,
-    TEMPLATE_COLUMNS,
-    TERRITORY_COLUMNS,
+    TEMPLATES,
+    TERRITORIES,
     UNKNOWN,
     Dispute,
     disputes,
@@ -46,16 +46,16 @@ REGIONS = {
 def table(name: str) -> tuple[Row, ...]:
     """All rows of one of the tables."""
     columns = {
-        "territories": TERRITORY_COLUMNS,
-        "names": PLACE_NAME_COLUMNS,
-        "countries": COUNTRY_COLUMNS,
-        "demographics": DEMOGRAPHIC_COLUMNS,
-        "country_names": COUNTRY_NAME_COLUMNS,
-        "country_overrides": COUNTRY_NAME_COLUMNS,
-        "formal_names": COUNTRY_NAME_COLUMNS,
-        "country_variants": COUNTRY_NAME_COLUMNS,
-        "templates": TEMPLATE_COLUMNS,
-        "regional_questions": REGIONAL_COLUMNS,
+        "territories": [*TERRITORIES.columns],
+        "names": [*PLACE_NAMES.columns],
+        "countries": [*COUNTRIES.columns],
+        "demographics": [*DEMOGRAPHICS.columns],
+        "country_names": [*COUNTRY_NAMES.columns],
+        "country_overrides": [*COUNTRY_NAMES.columns],
+        "formal_names": [*COUNTRY_NAMES.columns],
+        "country_variants": [*COUNTRY_NAMES.columns],
+        "templates": [*TEMPLATES.columns],
+        "regional_questions": [*REGIONAL_QUESTIONS.columns],
     }
     return tuple(rows(FOLDER / f"{name}.csv", columns[name]))
 
@@ -116,7 +116,7 @@ def test_every_territory_is_whole() -> None:
 
 def test_every_territory_is_part_of_one_dispute() -> None:
     """Also one that is all of its dispute; no dispute has a name that could be taken for a metric's."""
-    found = [(row["slug"], row["dispute"]) for row in rows(FOLDER / "disputes.csv", DISPUTE_COLUMNS)]
+    found = [(row["slug"], row["dispute"]) for row in rows(FOLDER / "disputes.csv", [*DISPUTES.columns])]
     assert [slug for slug, _ in found] == [row["slug"] for row in table("territories")]
     assert [dispute for _, dispute in found if not re.fullmatch("[a-z0-9_]+", dispute)] == []
     assert len({dispute for _, dispute in found}) == 74

@@ -8,7 +8,6 @@ text that there is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from equipoise.core.records import Cell, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values
@@ -16,7 +15,6 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject, together
-from equipoise.suites import tables
 from equipoise.suites.contract import Suite, no_labels
 from equipoise.suites.even_handedness.pcp import dataset, scoring
 from equipoise.suites.even_handedness.pcp.dataset import SIDES, PolarizedPair
@@ -131,6 +129,7 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
 
 
 SUITE = Suite(
+    formats=((dataset.TOPICS,),),
     name="even_handedness",
     title="Even-handedness (Polarized Contrastive Pairs)",
     headline="how far left-coded and right-coded topics were written about alike (sentiment consistency)",
@@ -152,5 +151,4 @@ SUITE = Suite(
     metrics=scoring.metrics,
     table=table,
     plots=plots,
-    recognises=partial(tables.recognise, [(dataset.TOPICS,)]),
 )
