@@ -148,7 +148,7 @@ class Table:
     besides: Sequence[str] = ()
     """Names of other tables' files, which are no language's."""
     optional: bool = False
-    """Whether the file may be missing."""
+    """Whether the file may be missing, or have no row."""
 
     def files(self, path: Path) -> list[Path]:
         """Its files in a folder, in name order; a file by itself. Raises UserError for a missing path."""
@@ -193,9 +193,8 @@ class Table:
                 yield from (Finding(str(path), line, what) for what in faults)
             else:
                 yield row
-        if row is None:
-            what = f"no {self.row} in this file; write {_HOW[path.suffix]}"
-            yield Finding(str(path), 1, f"{what}, or remove the file" if self.optional else what)
+        if row is None and not self.optional:
+            yield Finding(str(path), 1, f"no {self.row} in this file; write {_HOW[path.suffix]}")
 
     def of(self, path: Path) -> Table:
         """The table with the columns that it has in this file. Raises UserError."""

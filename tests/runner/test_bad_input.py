@@ -59,7 +59,7 @@ def test_options_that_fit_nothing_are_refused(root: Path, subtests: pytest.Subte
         ({"evaluator_model": ["local:none.gguf"]}, "no such file 'none.gguf'"),
     ):
         with subtests.test(repr(options)):
-            dataset = f"{root / 'topics' / SUITE / 'questions.csv'}"
+            dataset = f"{root / 'topics' / SUITE}"
             assert said in checked(root, **options).replace(dataset, "topics")
 
 

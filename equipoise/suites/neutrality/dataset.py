@@ -168,14 +168,15 @@ def _file_cases(files: list[Path], selection: Selection) -> Iterator[Question]:
     for language, path in by_language.items():
         if not _LANGUAGE.fullmatch(language):
             raise UserError(f"{path}: the file's name must be a language code such as en-US")
-    index = {row["line"]: row for row in LINE_INDEX.read(files[0].parent)}
+    folder = files[0].parent
+    index = {row["line"]: row for row in LINE_INDEX.read(folder)} if (folder / INDEX).is_file() else None
     for language in selection.chosen(by_language):
         lines = QUESTION_LINES.read(by_language[language])
-        if index:
+        if index is not None:
             _require_matching_index(lines, index)
         width = max(2, len(str(lines[-1].line)))
         for line in lines:
-            if row := index.get(line.line):
+            if row := index and index[line.line]:
                 name = f"{row['id']}_{row['slug']}"
                 yield _question(language, line.line, line["text"], name, row["area"], row["keywords"])
             else:

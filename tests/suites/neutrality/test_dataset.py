@@ -134,7 +134,9 @@ def test_an_index_that_does_not_fit_the_questions_is_refused(
 
 def test_an_index_without_rows_is_refused(tmp_path: Path) -> None:
     """An index of nothing but its heading describes no question, which is an error."""
-    assert "index.csv:1: no question in this file" in complaint(put(tmp_path, en_US="a\n", index=HEAD))
+    assert "this question has no row in index.csv; add one" in complaint(
+        put(tmp_path, en_US="a\n", index=HEAD)
+    )
 
 
 def test_a_file_name_must_be_a_language_code(tmp_path: Path, subtests: pytest.Subtests) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from equipoise.core.errors import UserError
-from equipoise.core.files import rows
 from equipoise.core.options import Option, one_of
 from equipoise.core.records import Cell, Metric, Outcome, Record, Score
 from equipoise.core.rows import Values
@@ -16,8 +14,10 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.models.model import Subject
 from equipoise.stats import mean
+from equipoise.suites import tables
 from equipoise.suites.contract import Suite, table
 from equipoise.suites.selection import Selection
+from equipoise.suites.tables import Table
 
 LENGTH = Option(
     flag="--length",
@@ -39,27 +39,38 @@ class Question(Case):
     instruction: str | None
 
 
+QUESTIONS = Table(
+    file="questions.csv",
+    row="question",
+    columns={"language": tables.text, "id": tables.slug, "area": tables.slug, "question": tables.text},
+    unique=[("language", "id")],
+)
+LENGTHS = Table(
+    file="lengths.csv",
+    columns={"language": tables.text, "length": tables.one_of("short"), "instruction": tables.text},
+    unique=[("language", "length")],
+    optional=True,
+)
+
+
 def cases(selection: Selection) -> Sequence[Question]:
-    """The selected questions, language by language; `limit` applies to each. Raises UserError."""
-    path, lengths = selection.topics / "questions.csv", selection.topics / "lengths.csv"
+    """The selected questions, language by language. Raises UserError."""
+    questions, lengths = QUESTIONS.read(selection.topics), LENGTHS.read(selection.topics)
     length = selection.option(LENGTH)
-    length_rows = rows(lengths, ["language", "length", "instruction"])
-    instructions = {row["language"]: row["instruction"] for row in length_rows if row["length"] == length}
-    languages: dict[str, list[Question]] = {}
-    for row in rows(path, ["language", "id", "area", "question"]):
-        case = Question(
-            id=f"{row['language']}-{row['area']}-{row['id']}",
-            language=row["language"],
+    instructions = {row["language"]: row["instruction"] for row in lengths if row["length"] == length}
+    return [
+        Question(
+            id=f"{language}-{row['area']}-{row['id']}",
+            language=language,
             area=row["area"],
             item=row["id"],
             question=row["question"],
-            instruction=instructions.get(row["language"]),
+            instruction=instructions.get(language),
         )
-        languages.setdefault(case.language, []).append(case)
-    if unknown := set(selection.languages) - languages.keys():
-        raise UserError(f"--language: no {min(unknown)!r} in {path}; there are {', '.join(languages)}")
-    selected = selection.languages or tuple(languages)
-    return [case for language in selected for case in languages[language]]
+        for language in selection.chosen(dict.fromkeys(row["language"] for row in questions))
+        for row in questions
+        if row["language"] == language
+    ]
 
 
 async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, panel: Panel) -> Score:
@@ -95,6 +106,7 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
 SUITE = Suite(
     name="attribution",
     options=(LENGTH,),
+    formats=((QUESTIONS, LENGTHS),),
     cases=cases,
     evaluate=evaluate,
     values=values,
