@@ -177,21 +177,21 @@ class Table:
         return valid
 
     def valid_rows(self, path: Path) -> list[Row]:
-        """The rows without a fault. Raises UserError if it is no table like this."""
+        """The rows whose cells are valid. Raises UserError if it is no table like this."""
         return [item for item in self.check(path) if isinstance(item, Row)]
 
     def check(self, path: Path) -> Iterator[Row | Finding]:
-        """As `read`, with findings for each faulty row. Raises UserError if it is no table like this."""
+        """The rows whose cells are valid, and all faults. Raises UserError if it is no table like this."""
         path = path / self.file if path.is_dir() and not path.match(self.file) else path
         if self.optional and not path.exists():
             return
         table, row, first_lines = self.of(path), None, dict[JSON, int]()
         for line, cells in table.raw_rows(path):
             values, faults = ({}, [cells]) if isinstance(cells, str) else table._values(cells)
-            row = Row(path, line, values)
+            row, is_readable = Row(path, line, values), not faults
             if faults := faults or [*self.faults(row), *table._repeats(row, first_lines)]:
                 yield from (Finding(str(path), line, what) for what in faults)
-            else:
+            if is_readable:
                 yield row
         if row is None and not self.optional:
             yield Finding(str(path), 1, f"no {self.row} in this file; write {_HOW[path.suffix]}")
@@ -225,18 +225,22 @@ class Table:
             names = (columns,) if isinstance(columns, str) else columns
             key = names, *map(row.values.get, names)
             if (first := first_lines.setdefault(key, row.line)) != row.line and None not in key:
-                what = ", ".join(f"{name} {row[name]!r:.60}" for name in names)
-                faults.append(f"repeats line {first} in {what}; change or remove one of the two")
+                shown = (f"{name} {row[name]!r}" if len(str(row[name])) < 40 else name for name in names)
+                faults.append(f"repeats line {first} in {', '.join(shown)}; change or remove one of the two")
         return faults
 
     def is_like(self, path: Path) -> bool:
-        """Whether the first line of a file names half the columns that a row needs; of lines of text none."""
+        """Whether the first line of a file names most columns that a row needs; lines of text need not."""
         needed = {name for name, cell in self.columns.items() if not isinstance(cell, _Optional)}
         try:
             head = read_bytes(path).decode(errors="replace").lstrip("\ufeff").lstrip().partition("\n")[0]
         except OSError:
             return False
-        return path.suffix == ".txt" or 2 * len(needed & {*re.findall(r"\w+", head)}) >= len(needed)
+        return (
+            not self.columns
+            or path.suffix == ".txt"
+            or 2 * len(needed & {*re.findall(r"\w+", head)}) > len(needed)
+        )
 
 
 _HOW = {".csv": "a row for each", ".jsonl": "one JSON object a line", ".txt": "one a line"}

@@ -291,6 +291,18 @@ def test_other_checks_go_on_where_a_loader_stops() -> None:
     assert leak.startswith("dataset/questions.jsonl:2: the answer 'Lao She' stands in the question")
 
 
+def test_all_faults_of_all_tables_are_found() -> None:
+    """Not only the first, which is what a session is told."""
+    path = facts({**FACT, "kind": "odd"}, {**FACT, "id": "Q 2", "answer": ""}, {**FACT, "id": "q3"})
+    put("dataset/subtopics.csv", "subtopic,subtopic_name,topic,topic_name\nTea,tea,drinks,Drinks\n")
+    assert [line.removeprefix("dataset/")[:45] for line in found(path)] == [
+        "questions.jsonl:1: kind is 'odd', not one of ",
+        "questions.jsonl:2: answer is empty",
+        "questions.jsonl:2: id is 'Q 2'; use a-z, 0-9 ",
+        "subtopics.csv:2: subtopic is 'Tea'; use a-z, ",
+    ]
+
+
 def test_two_cases_with_one_id_are_found() -> None:
     """Also where the tables give each part only once."""
     put("dataset/en-US.txt", questions())
