@@ -16,23 +16,43 @@ from pathlib import Path
 from typing import TypeVar
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import Row, rows, shown
-from equipoise.core.types import FORMS, PLACES, Case, Cue, Form
+from equipoise.core.files import shown
+from equipoise.core.types import FORMS, JSON, PLACES, Case, Cue, Form
+from equipoise.suites import tables
 from equipoise.suites.resources import OWN, SHIPPED, contents_hash
 from equipoise.suites.selection import ASKERS, Selection
 from equipoise.suites.similarity import folded
+from equipoise.suites.tables import Table
 
 C = TypeVar("C", bound=Case)
 
-COLUMNS = ["language", "form", "number", "side", "text"]
-"""Columns of a cue file in which all cases have the same two sides, with a text for each side."""
 OF_EACH_CASE: tuple[str, str] = PLACES
 """Names of the two sides in figures, where each case has sides of its own."""
 CuePair = tuple[Cue, Cue]
 """Two cues with the same number and form: one for the first side of a case, one for the second."""
 CueTexts = dict[tuple[str, str, str], dict[int, str]]
 """For each language, form and side: the texts by number."""
-_SLUG = re.compile(r"[A-Za-z0-9_]+")
+
+
+def _side(cell: JSON) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_]+", str(cell)):
+        raise ValueError(f"is {cell!r}; use letters, digits and _ only")
+    return str(cell)
+
+
+def cue_table(*columns: str) -> Table:
+    """The table of cues with these columns, of which `text` is the cue and the others say whose it is."""
+    cell_types = {"form": tables.one_of(*FORMS), "number": tables.number, "side": _side}
+    return Table(
+        file=ASKERS,
+        row="sentence",
+        columns={name: cell_types.get(name, tables.text) for name in columns},
+        unique=[tuple(name for name in columns if name != "text")],
+    )
+
+
+SIDE_CUES = cue_table("language", "form", "number", "side", "text")
+"""The cues where all cases have the same two sides, with a text for each side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,19 +88,6 @@ def cue_file(selection: Selection, suite: str, name: str = ASKERS) -> Path:
             "(docs/askers.md), or leave --asker out"
         )
     return file
-
-
-def read(path: Path, columns: Sequence[str] = COLUMNS) -> list[Row]:
-    """The rows of a cue file, with valid forms and numbers. Raises UserError naming file and line."""
-    cues = list(rows(path, columns))
-    for row in cues:
-        if row["form"] not in FORMS:
-            raise UserError(f"{row.where}: form is {row['form']!r}, not one of {', '.join(FORMS)}")
-        if not re.fullmatch("[1-9][0-9]?", row["number"]):
-            raise UserError(f"{row.where}: number is {row['number']!r}, not a whole number from 1 to 99")
-        if not row["text"].strip():
-            raise UserError(f"{row.where}: has no text")
-    return cues
 
 
 def of_two_sides(
@@ -132,14 +139,8 @@ def of_pairs_of_sides(path: Path, cases: Iterable[Case]) -> Askers:
 
 def _texts(path: Path) -> CueTexts:
     texts: CueTexts = {}
-    for row in read(path):
-        if not _SLUG.fullmatch(row["side"]):
-            raise UserError(f"{row.where}: side is {row['side']!r}; use letters, digits and _ only")
-        key = row["language"], row["form"], row["side"]
-        by_number = texts.setdefault(key, {})
-        if int(row["number"]) in by_number:
-            raise UserError(f"{row.where}: {' '.join(key)} {row['number']} has a row already")
-        by_number[int(row["number"])] = row["text"]
+    for row in SIDE_CUES.read(path):
+        texts.setdefault((row["language"], row["form"], row["side"]), {})[row["number"]] = row["text"]
     return texts
 
 

@@ -770,4 +770,4 @@ def test_sentences_about_who_asks_are_checked(folder: Path) -> None:
     assert findings(without="aa,stated,4") == ["aa stated: 3 texts for each side; write 4 or more"]
     missing = "bb: there are no sentences about who asks; add some, for both sides"
     assert findings(without="bb") == [missing]
-    assert findings("aa,stated,2", "aa,told,2") == ["form is 'told', not one of stated, implied"]
+    assert findings("aa,stated,2", "aa,told,2") == ["form is 'told', neither stated nor implied"]

@@ -57,11 +57,7 @@ def deal(found: Askers, cases: list[Case], *forms: Form, share: float = 1.0, rep
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ("aa,told,1,us,text\n", ":2: form is 'told', not one of stated, implied"),
-        ("aa,stated,0,us,text\n", ":2: number is '0', not a whole number from 1 to 99"),
-        ("aa,stated,1,us, \n", ":2: has no text"),
         ("aa,stated,1,a-b,text\n", ":2: side is 'a-b'; use letters, digits and _ only"),
-        ("aa,stated,1,us,text\naa,stated,1,us,text\n", ":3: aa stated us 1 has a row already"),
         ("aa,stated,1,us,text\n", ": needs two sides, and has us"),
     ],
 )

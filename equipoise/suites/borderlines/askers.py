@@ -7,23 +7,28 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from pathlib import Path
 
-from equipoise.core.errors import UserError
-from equipoise.core.files import Row, rows
+from equipoise.core.files import Row
 from equipoise.core.rows import RunRow, Values
 from equipoise.core.types import Form
 from equipoise.stats.askers import AskerScale
 from equipoise.suites import askers as cues
+from equipoise.suites import tables
 from equipoise.suites.askers import OF_EACH_CASE, Askers
 from equipoise.suites.borderlines.dataset import Dispute
 from equipoise.suites.resources import contents_hash
 from equipoise.suites.selection import ASKER_NAMES, ASKERS, Selection
 from equipoise.suites.shared_options import SEED
+from equipoise.suites.tables import Table
 
-COLUMNS = ["language", "form", "number", "text"]
-NAME_COLUMNS = ["language", "code", "of", "in"]
-"""Columns of the table of names: `of` and `in` are the forms of a country's name that fill these slots."""
+CUES = cues.cue_table("language", "form", "number", "text")
+NAMES = Table(
+    file=ASKER_NAMES,
+    row="name",
+    columns={"language": tables.text, "code": tables.text, "of": tables.text, "in": tables.text},
+    unique=[("language", "code")],
+)
+"""Names of countries: `of` and `in` are the forms of a name that fill these slots."""
 _SLOT = re.compile(r"\{(of|in)\}")
 SCALES: Sequence[AskerScale] = (AskerScale(what="the country named"),)
 BY_CLUSTER = True
@@ -41,9 +46,9 @@ def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
     """
     texts, table = (cues.cue_file(selection, "borderlines", name) for name in (ASKERS, ASKER_NAMES))
     by_form: TextsByForm = {}
-    for row in cues.read(texts, COLUMNS):
+    for row in CUES.read(texts):
         by_form.setdefault((row["language"], row["form"]), []).append(row)
-    names = read_names(table)
+    names = {(row["language"], row["code"]): row.only("of", "in") for row in NAMES.read(table)}
     twins = {}
     for case in cases:
         texts_of = partial(_filled_texts, by_form, names, case.language)
@@ -60,20 +65,7 @@ def _filled_texts(
     if name_forms is None:
         return {}
     rows_of_form = by_form.get((language, form), [])
-    return {
-        int(row["number"]): _SLOT.sub(lambda slot: name_forms[slot[1]], row["text"]) for row in rows_of_form
-    }
-
-
-def read_names(path: Path) -> CountryNames:
-    """The names of countries for the slots. Raises UserError naming file and line."""
-    names: dict[tuple[str, str], Mapping[str, str]] = {}
-    for row in rows(path, NAME_COLUMNS):
-        key = row["language"], row["code"]
-        if key in names:
-            raise UserError(f"{row.where}: {key[0]} has {key[1]} already")
-        names[key] = {slot: row[slot] for slot in ("of", "in")}
-    return names
+    return {row["number"]: _SLOT.sub(lambda slot: name_forms[slot[1]], row["text"]) for row in rows_of_form}
 
 
 def sides(case: Dispute, seed: int) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.turnabout import dataset
 from equipoise.suites.turnabout.dataset import Incident
 
-COLUMNS = ["language", "set", "form", "number", "text"]
+CUES = cues.cue_table("language", "set", "form", "number", "text")
 SCALES: Sequence[AskerScale] = (AskerScale(what="the side that answers favour"),)
 BY_CLUSTER = False
 
@@ -27,7 +27,7 @@ def askers(selection: Selection, cases: Sequence[Incident]) -> Askers:
     Raises UserError naming file and line.
     """
     path = cues.cue_file(selection, "turnabout")
-    rows, actors = cues.read(path, COLUMNS), dataset.read(selection.topics).actors
+    rows, actors = CUES.read(path), dataset.read(selection.topics).actors
     twins = {}
     for case in cases:
         if case.pair and (pairs := cues.cue_pairs(sides(case), partial(_texts, rows, actors, case))):
@@ -45,7 +45,7 @@ def _texts(
     """The texts of a form by number, for an asker who belongs to this actor."""
     key, slots = (case.language, case.actor_set, form), {"side": actors[case.language, case.actor_set, actor]}
     return {
-        int(row["number"]): dataset.fill_slots(row["text"], slots, row.where)
+        row["number"]: dataset.fill_slots(row["text"], slots, row.where)
         for row in rows
         if (row["language"], row["set"], row["form"]) == key
     }

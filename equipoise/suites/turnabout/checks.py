@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from equipoise.suites import askers as cues
 from equipoise.suites.findings import Finding, Text
 from equipoise.suites.selection import ASKERS, Selection
 from equipoise.suites.turnabout import askers, dataset
@@ -253,7 +252,7 @@ def _lint_askers(topics: Path, tables: Tables) -> Iterator[Finding | Text]:
     for (language, actor_set, actor), actor_forms in tables.actors.items():
         if actor not in ANONYMOUS_ACTORS:
             forms.setdefault((language, actor_set), []).append(actor_forms)
-    for row in cues.read(path, askers.COLUMNS) if path.is_file() else ():
+    for row in askers.CUES.valid_rows(path) if path.is_file() else ():
         yield Text(where=row.where, among=f"asker {row['language']}", owner=row.where, text=row["text"])
         slots = [*SLOT.finditer(row["text"])]
         if not slots or {slot[1] for slot in slots} != {"side"}:
