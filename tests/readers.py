@@ -434,7 +434,7 @@ def _rows(text: str) -> None:
     from equipoise.core import files
 
     with _file("x.jsonl", text) as path, suppress(UserError):
-        list(files.readable_objects(path))
+        list(files.objects(path))
         list(files.rows(path, ["a", "b"]))
 
 
@@ -729,11 +729,11 @@ ELSEWHERE: Mapping[str, str] = {
     "runner/resume.py": "reads settings",
     "comparison/gate/refusals.py:refuse_unfit_asker": "reads names of metrics",
     "report/askers.py": "reads names of metrics",
-    "suites/askers.py:_texts": "reads cues",
-    "suites/askers.py:read": "reads cues",
+    "suites/askers.py:_side": "reads cues",
     "suites/borderlines/askers.py": "reads cues",
     "suites/*/dataset.py": "reads questions",
     "suites/neutrality/table.py": "reads questions",
+    "suites/tables.py": "reads questions",
     "suites/naming.py": "reads the user's own code",
     "suites/even_handedness/checks.py": "reads stances",
     "suites/even_handedness/pcp/rubric.py:load": "reads published prompts",

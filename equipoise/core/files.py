@@ -94,17 +94,6 @@ def objects(path: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
         yield where, json_object(line, where)
 
 
-def readable_objects(path: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
-    """The lines of a file that are JSON objects, each with its `file:line`. Other lines are skipped.
-
-    Raises UserError if the file cannot be read.
-    """
-    for number, line in lines(path):
-        where = f"{path}:{number}"
-        with suppress(UserError):
-            yield where, json_object(line, where)
-
-
 def json_object(text: str, where: str) -> dict[str, JSON]:
     """Parse a text that must be one JSON object. Raises UserError naming `where`."""
     try:

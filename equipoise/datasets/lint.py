@@ -19,11 +19,12 @@ from equipoise.core.files import read_bytes, sheet_reader
 from equipoise.core.types import JSON
 from equipoise.datasets import canary, overlap, rubrics
 from equipoise.results.journal import is_journal
-from equipoise.suites import AnySuite, askers, tables
+from equipoise.suites import AnySuite, askers
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.resources import ORIGINAL, is_only_fetched
 from equipoise.suites.selection import ASKERS, WORDING, Selection
 from equipoise.suites.similarity import folded, similar_pairs
+from equipoise.suites.tables import files_of
 
 _TOPICS = Path("topics")
 """The folder that is checked if no path is given."""
@@ -178,9 +179,9 @@ def _suite_by_folder_name(folder: Path) -> str | None:
 def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     loader_findings = list(_loader_findings(suite, dataset))
     yield from loader_findings
+    yield from _table_findings(suite, dataset)
     texts: list[Text] = []
     try:
-        yield from tables.findings(_suite_with_protocol(suite, dataset).formats, dataset)
         for item in _suite_with_protocol(suite, dataset).lint(dataset):
             if isinstance(item, Text):
                 texts.append(item)
@@ -192,6 +193,15 @@ def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     reported = {(item.path, item.line) for item in loader_findings if item.what.startswith("repeats ")}
     yield from (item for item in _repeat_findings(texts) if (item.path, item.line) not in reported)
     yield from overlap.lint(suite, dataset, texts)
+
+
+def _table_findings(suite: str, dataset: Path) -> Iterator[Finding]:
+    """All faults of the dataset's tables, of which a loader names the first."""
+    for table, file in files_of(_suite_with_protocol(suite, dataset).formats, dataset):
+        try:
+            yield from (item for item in table.check(file) if isinstance(item, Finding))
+        except UserError as error:
+            yield _error_finding(error, file)
 
 
 def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:

@@ -236,11 +236,8 @@ class Table:
             head = read_bytes(path).decode(errors="replace").lstrip("\ufeff").lstrip().partition("\n")[0]
         except OSError:
             return False
-        return (
-            not self.columns
-            or path.suffix == ".txt"
-            or 2 * len(needed & {*re.findall(r"\w+", head)}) > len(needed)
-        )
+        named = needed & {*re.findall(r"\w+", head)}
+        return not needed or path.suffix == ".txt" or 2 * len(named) > len(needed)
 
 
 _HOW = {".csv": "a row for each", ".jsonl": "one JSON object a line", ".txt": "one a line"}
@@ -273,7 +270,7 @@ def _recognise(tables: Sequence[Table], path: Path) -> Recognised:
     if path.is_dir():
         present = sum(any(map(table.is_like, table.files(path))) for table in needed)
         is_text = all(table.file.endswith(".txt") and table.columns for table in needed)
-        return "no" if 2 * present < len(needed) else "perhaps" if is_text else "yes"
+        return "no" if not present or 2 * present < len(needed) else "perhaps" if is_text else "yes"
     if len(needed) == 1 and needed[0].columns:
         if not path.is_file() or path.suffix != Path(needed[0].file).suffix:
             return "no"
@@ -282,10 +279,9 @@ def _recognise(tables: Sequence[Table], path: Path) -> Recognised:
     return "part" if is_table and _recognise(tables, path.parent) == "yes" else "no"
 
 
-def findings(formats: Iterable[Sequence[Table]], path: Path) -> Iterator[Finding]:
-    """The findings on the tables of the first of these formats that a path has. Raises UserError."""
+def files_of(formats: Iterable[Sequence[Table]], path: Path) -> Iterator[tuple[Table, Path]]:
+    """Each file of the first of these formats that a folder or file has, with its table."""
     tables = next((tables for tables in formats if recognise([tables], path) != "no"), ())
     for table in tables:
-        for file in table.files(path) if path.is_dir() else [path] if not table.optional else []:
-            if table.columns:
-                yield from (item for item in table.check(file) if isinstance(item, Finding))
+        if table.columns and (path.is_dir() or not table.optional):
+            yield from ((table, file) for file in table.files(path))

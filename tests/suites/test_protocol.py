@@ -10,11 +10,13 @@ import pytest
 from builders import SUITE
 from click.testing import CliRunner
 
-from conftest import SHIPPED
+from conftest import ROOT, SHIPPED
 from equipoise import suites
 from equipoise.cli import main
 from equipoise.core.errors import UserError
 from equipoise.suites.contract import Suite
+from equipoise.suites.resources import dataset_folder
+from equipoise.suites.selection import Selection
 
 
 @pytest.fixture
@@ -47,6 +49,16 @@ def test_every_suite_is_one_value_of_its_name() -> None:
         suite = suites.load(name)
         assert isinstance(suite, Suite)
         assert suite.name == name
+
+
+def test_every_suite_refuses_a_language_that_its_data_lack(subtests: pytest.Subtests) -> None:
+    """With those that there are, so that nothing is asked in another."""
+    for name in SHIPPED:
+        with subtests.test(name):
+            suite = suites.load(name)
+            topics = dataset_folder(name, next(iter(suite.datasets), None), ROOT)
+            with pytest.raises(UserError, match=r"^--language: no 'xx-XX' in .*; there (is|are) .*[a-z]{2}"):
+                suite.cases(Selection(topics=topics, languages=("xx-XX",)))
 
 
 def test_a_suite_of_an_older_contract_is_told_what_to_write(folder: Path) -> None:

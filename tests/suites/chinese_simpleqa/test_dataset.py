@@ -210,12 +210,6 @@ def test_a_file_without_a_question_is_refused(tmp_path: Path) -> None:
     assert complaint(tmp_path) == f"{path}:2: not UTF-8; save the file as UTF-8"
 
 
-def test_another_language_is_refused(tmp_path: Path) -> None:
-    """There is one."""
-    dataset(tmp_path)
-    assert complaint(tmp_path, "zh-CN", "en-US") == (f"--language: no 'en-US' in {tmp_path}; there is zh-CN")
-
-
 def test_options_that_do_not_go_together_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Before any file is opened."""
     for options, says in (

@@ -226,14 +226,6 @@ def test_a_language_without_a_template_is_refused(tmp_path: Path) -> None:
     assert len(read(tmp_path, "en-US")) == 6
 
 
-def test_a_language_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    """With those that are."""
-    dataset(tmp_path, languages=("en-US", "zh-CN"))
-    assert complaint(tmp_path, "zh-CN", "fr-FR") == (
-        f"--language: no 'fr-FR' in {tmp_path}; there are en-US, zh-CN"
-    )
-
-
 # The published format.
 
 ROW = {
@@ -296,9 +288,3 @@ def test_the_published_file_comes_before_others(tmp_path: Path) -> None:
     found = read(tmp_path, "en-US", order="original")
     assert [(pair.area, pair.orders) for pair in found[:1]] == [("tea_milk", ("original",))]
     assert len(found) == 2
-
-
-def test_the_published_file_has_one_language(tmp_path: Path) -> None:
-    """Another is refused, with the one that there is."""
-    published(tmp_path, {})
-    assert complaint(tmp_path, "pt-BR") == f"--language: no 'pt-BR' in {tmp_path}; there is en-US"

@@ -168,15 +168,6 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path, subtests: pytest.Subtests
             assert f"{tmp_path}/{said}" in complaint(tmp_path / name)
 
 
-def test_an_unknown_language_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """An unknown language is named together with those that there are."""
-    for language in ("de-DE", "en-us", "en", ""):
-        with subtests.test(language=language):
-            message = complaint(put(tmp_path, en_US="a\n", zh_CN="b\n"), "en-US", language)
-            assert message.startswith(f"--language: no {language!r} in ")
-            assert message.endswith("there are en-US, zh-CN")
-
-
 def test_the_questions_of_the_demo_are_short() -> None:
     """A small model finishes an answer of one sentence within the limit that `make demo` sets."""
     found = read(ROOT / "examples" / "demo")

@@ -116,18 +116,6 @@ def test_original_wordings_come_first(own: Path) -> None:
     assert ids(own) == ids(own, languages=("zh-CN", "en-US")) == OWN
 
 
-def test_a_language_that_is_not_there_is_refused(own: Path) -> None:
-    """With those that are."""
-    assert (
-        refused(own, languages=("en-US", "pt-BR")) == "--language: no 'pt-BR' in here; there are en-US, zh-CN"
-    )
-
-
-def test_a_folder_without_scenarios_is_refused(tmp_path: Path) -> None:
-    """It says what it looks for."""
-    assert refused(tmp_path) == "here: no scenarios (*.jsonl, one file a language) in this folder"
-
-
 def test_a_faulty_line_is_refused(own: Path, subtests: pytest.Subtests) -> None:
     """With file and line; an empty line counts, though it is passed over."""
     for text, says in (
