@@ -119,6 +119,8 @@ COUNTRY_NAMES = Table(
 )
 FORMAL_NAMES = replace(COUNTRY_NAMES, file="formal_names.csv", optional=True)
 """Formal names, for questions about a territory with a claimant that has no other name there."""
+OVERRIDES = replace(COUNTRY_NAMES, file="country_overrides.csv", optional=True)
+"""Names that `equipoise construct` takes instead of CLDR's."""
 VARIANTS = replace(COUNTRY_NAMES, file="country_variants.csv", optional=True, unique=())
 DEMOGRAPHICS = Table(
     file="demographics.csv",
@@ -142,7 +144,7 @@ REGIONAL_QUESTIONS = Table(
 _NEEDED = (TERRITORIES, PLACE_NAMES, COUNTRIES, COUNTRY_NAMES, DEMOGRAPHICS, TEMPLATES)
 FORMATS = (
     (Table(file=published_tables.FILE),),
-    (*_NEEDED, FORMAL_NAMES, VARIANTS, DISPUTES, REGIONAL_QUESTIONS),
+    (*_NEEDED, FORMAL_NAMES, OVERRIDES, VARIANTS, DISPUTES, REGIONAL_QUESTIONS),
 )
 
 

@@ -56,7 +56,7 @@ SUBTOPICS = Table(
         "topic": tables.slug,
         "topic_name": tables.text,
     },
-    unique=["subtopic"],
+    unique=["subtopic", ("topic_name", "subtopic_name")],
     optional=True,
 )
 FORMATS = ((QUESTIONS, SUBTOPICS), (PUBLISHED, SUBTOPICS))

