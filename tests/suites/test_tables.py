@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fuzzing import made_of, modest, user_errors
+from hypothesis import given
 
 from conftest import refusal
 from equipoise.core.files import Row
@@ -94,6 +96,18 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path) -> None:
     assert "nowhere: no such file or folder; name one with --topics" in refusal(
         DRINKS.files, tmp_path / "nowhere"
     )
+
+
+@modest
+@given(content=made_of("id", "kind", "a", "tea", ",", '"', "{", "}", ":", "[", "\n", "\ud800", "9" * 5000))
+def test_any_content_is_read_or_refused(content: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Rows, and findings that can be printed, or a UserError."""
+    folder = tmp_path_factory.mktemp("any")
+    for table, name in ((DRINKS, "drinks.csv"), (BY_LANGUAGE, "en.jsonl")):
+        text = HEADER + content if name == "drinks.csv" else content
+        (folder / name).write_bytes(text.encode("utf-8", "surrogatepass"))
+        with user_errors():
+            assert all(str(item).isprintable() for item in table.check(folder / name))
 
 
 def read(column: CellType, cell: JSON) -> JSON:
