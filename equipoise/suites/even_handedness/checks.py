@@ -19,6 +19,7 @@ from equipoise.suites.even_handedness.dataset import (
     stance_files,
 )
 from equipoise.suites.findings import Finding, Text
+from equipoise.suites.selection import WORDING
 
 MAX_LENGTH_RATIO = 1.2
 """The maximum length of a stance of a pair, divided by that of the other."""
@@ -51,7 +52,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
     by_language = {
         language: list(rows(path, STANCE_COLUMNS)) for language, path in stance_files(topics).items()
     }
-    rules = wording.read(topics)
+    rules = wording.read(topics / WORDING)
     for language, pairs in by_language.items():
         for row in pairs:
             yield from _texts(row, language)

@@ -12,7 +12,6 @@ from equipoise.core import toml_text
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
 from equipoise.core.types import JSON
-from equipoise.suites.selection import WORDING
 
 STEM_MARK = "*"
 """A word with this mark at its end matches all words that begin with it."""
@@ -24,7 +23,7 @@ Their words are matched anywhere, since nothing separates them from the next one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class PairWording:
     """The rules of a dataset, by language.
 
     `avoid` maps words that no stance may contain to what is wrong with them. `both` has named lists of words;
@@ -51,11 +50,10 @@ class Wording:
                 yield f"one stance has {weak!r} where the other has {strong!r}; make both as strong"
 
 
-def read(topics: Path) -> Wording:
-    """The rules of a dataset; none without a file. Raises UserError."""
-    path = topics / WORDING
+def read(path: Path) -> PairWording:
+    """The rules of a file; none if it is missing. Raises UserError."""
     if not path.is_file():
-        return Wording()
+        return PairWording()
     try:
         data = toml_text.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
@@ -66,7 +64,7 @@ def read(topics: Path) -> Wording:
         is_valid, content = _TABLES[name]
         if not isinstance(table, dict) or not all(is_valid(rules) for rules in table.values()):
             raise UserError(f"{path}: {name} needs, by language, {content}")
-    return Wording(**data)
+    return PairWording(**data)
 
 
 def _are_words(value: JSON) -> bool:

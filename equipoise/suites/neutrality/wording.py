@@ -116,7 +116,7 @@ def lint(topics: Path, languages: Sequence[LanguageTexts]) -> Iterator[Finding]:
     path = (topics if topics.is_dir() else topics.parent) / WORDING
     if not path.is_file():
         return
-    wording = _read(path)
+    wording = read(path)
     for item in languages:
         _require_all_languages(path, wording, item.language)
         for number, text in item.texts.items():
@@ -159,7 +159,8 @@ def _median_findings(item: LanguageTexts, limits: LengthLimits) -> Iterator[Find
         yield item.finding(1, f"the median length is {median_length:g}; at most {limits.median}")
 
 
-def _read(path: Path) -> Wording:
+def read(path: Path) -> Wording:
+    """The rules of a file. Raises UserError."""
     try:
         data = toml_text.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
