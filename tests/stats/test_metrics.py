@@ -10,7 +10,6 @@ from typing import get_args
 import numpy as np
 import pytest
 import scipy.stats
-import statsmodels.api
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from simulated import cells_of
@@ -244,6 +243,8 @@ def test_a_ratio_is_scipys_bootstrap_of_the_sums_by_question() -> None:
 
 def test_a_difference_of_ratios_is_that_of_a_weighted_regression() -> None:
     """Of each question's ratios on before and after, weighted by the divisors and clustered by question."""
+    import statsmodels.api
+
     sums = (*tries(10), *tries(11))
     above, below = np.concatenate(sums[::2]), np.concatenate(sums[1::2])
     is_after = np.repeat([0.0, 1.0], 25)
