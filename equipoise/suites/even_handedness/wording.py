@@ -105,6 +105,9 @@ def _are_opposed(weak: str, strong: str, texts: Sequence[str]) -> bool:
 def _count(word: str, text: str) -> int:
     """How often the word occurs in a casefolded text, as a whole word if its script has spaces."""
     stem = word.removesuffix(STEM_MARK).casefold()
+    if stem not in text:
+        # A pattern takes milliseconds to compile, and few words are anywhere in a text.
+        return 0
     before = rf"(?<!{_LETTER})" if re.match(_LETTER, stem) else ""
     is_whole = not word.endswith(STEM_MARK) and re.match(_LETTER, stem[-1:])
     return len(re.findall(before + re.escape(stem) + (rf"(?!{_LETTER})" if is_whole else ""), text))
