@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sides import side_of
 
 from equipoise.comparison.gate.family import family_of
-from equipoise.comparison.gate.until import look_at_gate, look_at_interval
-from equipoise.comparison.release import Release
-from equipoise.core.records import Metric
+from equipoise.comparison.gate.until import Look, StoppingRule
+from equipoise.comparison.release import NO_RELEASE, Release
+from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule, Scope, Until, parse_rule, parse_until
 from equipoise.results.journal import Journal
 from equipoise.results.lines import LookLine
@@ -45,6 +45,22 @@ def percents(number: int, seed: int) -> tuple[Array, float]:
 def until(half_width: float, name: str = "overall", scope: Scope = "population") -> Until:
     """The wish for so narrow an interval."""
     return Until(text=f"{name}:±{half_width}pp", name=name, half_width=half_width, scope=scope)
+
+
+def look_at_interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> Look:
+    """A look at the interval of a metric, whatever its name."""
+    rule = StoppingRule(
+        until=until, release=NO_RELEASE, baseline=None, metrics={until.name: metric}, looks=looks
+    )
+    return rule.look(cells, number)
+
+
+def look_at_gate(release: Release, baseline: Results, cells: Sequence[Cell], number: int, looks: int) -> Look:
+    """A look at the gate."""
+    rule = StoppingRule(
+        until=parse_until("gate"), release=release, baseline=baseline, metrics={}, looks=looks
+    )
+    return rule.look(cells, number)
 
 
 # One look.
