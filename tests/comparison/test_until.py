@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy
 import simulated
 from journals import begin, history_of, record
 from numpy.typing import NDArray
