@@ -17,7 +17,6 @@ from typing import Any, Self
 from aiohttp import web
 
 from equipoise.models import probe
-from equipoise.suites.politicsbench.scoring import WEIGHTS
 
 JUDGE = "judge"
 SUBJECT = "subject"
@@ -292,14 +291,18 @@ def read_answer(question: str) -> str:
 
 
 def any_verdict(body: dict[str, Any], number: int) -> str:
-    """A reply of the subject, or what an evaluator is asked for: scores, a label or a grade."""
-    shape = json.dumps(body.get("response_format", "")) + json.dumps(body["messages"], ensure_ascii=False)
+    """A reply of the subject, or what an evaluator is asked for: a verdict by its schema, or a label."""
     if body["model"] == SUBJECT:
         return read_answer(str(body["messages"][-1]["content"])) or "An answer."
-    if "egalitarianism" in shape:
-        return json.dumps({"reasoning": "So.", **dict.fromkeys(WEIGHTS, 10)})
-    if "commitment" in shape:
-        return json.dumps({"reasoning": "So.", "commitment": 4})
-    if '"score"' in json.dumps(body.get("response_format", "")):
-        return verdict(3)
-    return "A"
+    schema = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+    properties = schema.get("properties", {})
+    if "reasoning" not in properties:
+        return "A"
+    return json.dumps({name: _value(schema) for name, schema in properties.items()})
+
+
+def _value(schema: dict[str, Any]) -> Any:
+    """A value by this schema: the first word or the middle number of those that it lists."""
+    if "enum" in schema:
+        return schema["enum"][0 if schema["type"] == "string" else len(schema["enum"]) // 2]
+    return {"string": "So.", "boolean": False}[schema["type"]]

@@ -379,9 +379,9 @@ def _published_judges(text: str) -> None:
 
 
 def _pair_wording(text: str) -> None:
-    from equipoise.suites.even_handedness.wording import Wording
+    from equipoise.suites.even_handedness.wording import PairWording
 
-    rules = Wording(both={"en-US": {"absolute words": ["never"]}}, clash={"en-US": [["could", "would"]]})
+    rules = PairWording(both={"en-US": {"absolute words": ["never"]}}, clash={"en-US": [["could", "would"]]})
     list(rules.faults("en-US", [text, "tea"]))
 
 

@@ -11,8 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import pandas
-import polars
 import published
 import pytest
 from builders import SUITE
@@ -214,6 +212,9 @@ def test_transcripts_are_read_when_they_are_asked_for(results: Any) -> None:
 
 def test_results_are_tables(results: Any) -> None:
     """Of runs and of figures, by column, as data frames take them."""
+    import pandas
+    import polars
+
     runs, figures = polars.DataFrame(results.runs()), pandas.DataFrame(results.figures())
     assert runs["score"].to_list() == [run.score for run in results.rows]
     assert runs["prompt"][0] == "What is one?"

@@ -212,7 +212,6 @@ def test_prompts_live_outside_the_code() -> None:
 
 PARALLEL = {
     "Sampling": "generation parameters, as the file has them and as settings",
-    "Wording": "the rules of wording of a suite's own data",
 }
 """Names of more than one type, and the one thing that they name."""
 _ALIAS = re.compile(r"_?[A-Z]\w*[a-z]\w*")

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 import msgspec
 
-from equipoise.comparison import labels
+from equipoise.comparison import drift, labels
 from equipoise.comparison.comparable import (
     allowed_differences,
     mismatches,
@@ -15,14 +15,13 @@ from equipoise.comparison.comparable import (
     unknown_cells,
     why_unfit,
 )
-from equipoise.comparison.drift import Drift, drifts
 from equipoise.core.errors import UserError
 from equipoise.core.figures import Change
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
 from equipoise.core.types import JSON
 from equipoise.results import answered, cautions
-from equipoise.results.document import ComparisonFigures
+from equipoise.results.document import ComparisonFigures, EvaluatorDrift
 from equipoise.results.results import Results
 from equipoise.results.summary import reword_reason, to_plain_json
 from equipoise.stats import fixed
@@ -143,7 +142,7 @@ class Comparison:
     effects: Sequence[str]
     fell: Sequence[Move]
     rose: Sequence[Move]
-    drifts: Sequence[Drift] = ()
+    drifts: Sequence[EvaluatorDrift] = ()
     levels: ConfidenceLevels = ConfidenceLevels()
 
     def __repr__(self) -> str:
@@ -203,7 +202,7 @@ class Comparison:
                 "metrics": {name: change.figures for name, change in self.changes.items()},
                 "fell": [_move_to_json(move) for move in self.fell],
                 "rose": [_move_to_json(move) for move in self.rose],
-                "drift": [drift.to_json() for drift in self.drifts],
+                "drift": list(self.drifts),
             }
         )
         return data
@@ -242,7 +241,7 @@ def compare(
     )
     headline = next(iter(plain_changes.values()), None)
     asker_changes, asker_warnings = _asker_changes(before, after, levels)
-    all_drifts = drifts(
+    all_drifts = drift.drifts(
         before,
         after,
         None if headline is None else headline.difference.value,
@@ -259,7 +258,7 @@ def compare(
             *allowed_differences(before.metadata, after.metadata),
             *answered.changes_within(before.metadata, after.metadata),
             *cautions.of_both(before.metadata, after.metadata),
-            *(str(drift) for drift in all_drifts if drift.has_drifted),
+            *(drift.describe(item) for item in all_drifts if item["has_drifted"]),
         ],
         drifts=all_drifts,
         changes={**plain_changes, **asker_changes},

@@ -4,84 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from equipoise.core.types import JSON
 from equipoise.judge.anchors import LEANING, Mirrors
+from equipoise.results.document import Audit, DriftInterval, DriftShare, EvaluatorDrift
 from equipoise.results.results import Results
 from equipoise.stats import mean
-from equipoise.stats.intervals import Estimate, Observation, linearised_mean
-
-if TYPE_CHECKING:
-    from equipoise.results.document import Audit
+from equipoise.stats.intervals import Observation, linearised_mean
 
 FEWEST = 6
 """Fewest topics for a change that is identical in all of them, and so has no interval, to count as drift."""
 _TEXT_KEYS = ("topic", "language", "kind", "aspect")
-_ESTIMATE_KEYS = ("value", "low", "high", "n", "reason")
 TextKey = tuple[JSON, ...]
 """What identifies a judged text in an audit: the values of _TEXT_KEYS."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drift:
-    """How one evaluator's verdicts on the same texts changed, in points of 100.
-
-    `texts` is the number of texts, `before` and `after` are the times of the two audits. `mean` is the change
-    of the mean score, and `lean` that of the lean, the mean difference between mirrored texts. `share` is the
-    evaluator's weight in its panel, 0 to 1, and `difference` the difference of the two models' headline
-    figures, in `unit`.
-    """
-
-    evaluator: str
-    texts: int
-    before: str
-    after: str
-    mean: Estimate
-    lean: Estimate
-    share: float
-    difference: float | None
-    unit: str
-
-    @property
-    def has_drifted(self) -> bool:
-        """Whether chance does not explain the change."""
-        return any(map(_is_beyond_chance, (self.mean, self.lean)))
-
-    def to_json(self) -> JSON:
-        """As in results. `explains` is how much of the difference may be drift."""
-        explained = {name: self._scaled(getattr(self.mean, name)) for name in ("value", "low", "high")}
-        return {
-            "evaluator": self.evaluator,
-            "texts": self.texts,
-            "before": self.before,
-            "after": self.after,
-            "has_drifted": self.has_drifted,
-            "mean": {name: getattr(self.mean, name) for name in _ESTIMATE_KEYS},
-            "lean": {name: getattr(self.lean, name) for name in _ESTIMATE_KEYS},
-            "explains": {**explained, "of": self.difference, "unit": self.unit},
-        }
-
-    def _scaled(self, points: float | None) -> float | None:
-        """The change of a panel's mean score that this evaluator's change makes."""
-        return None if points is None else self.share * points
-
-    def __str__(self) -> str:
-        """One line for the user."""
-        mean = f"its verdicts on the same {self.texts} texts moved by {_formatted(self.mean, ' points')}"
-        lean = "" if self.lean.value is None else f", its lean by {_formatted(self.lean)}"
-        line = f"evaluator {self.evaluator} drifted: {mean}{lean}"
-        if self.difference is None:
-            return line
-        explained, difference = _formatted(self.mean, share=self.share), f"{self.difference:+.2f} {self.unit}"
-        return f"{line}; of the {difference} between the models {explained} may be drift"
-
-
-def drifts(before: Results, after: Results, difference: float | None, unit: str) -> list[Drift]:
+def drifts(before: Results, after: Results, difference: float | None, unit: str) -> list[EvaluatorDrift]:
     """The drift of each evaluator that was audited on the same anchors for both results.
 
-    `difference` is that of the headline figures, in `unit`.
+    `difference` is that of the headline figures, in `unit`; each evaluator has its share of it.
     """
     panel = after.metadata["evaluator_models"]
     return [
@@ -93,26 +34,40 @@ def drifts(before: Results, after: Results, difference: float | None, unit: str)
 
 def _drift(
     name: str, before: Results, after: Results, share: float, difference: float | None, unit: str
-) -> Drift | None:
+) -> EvaluatorDrift | None:
     older, newer = (side.audits.get(name) for side in (before, after))
     if not older or not newer or not _are_comparable(older, newer):
         return None
     was, now = _mean_scores(older), _mean_scores(newer)
     changes = {text: score - was[text] for text, score in now.items() if text in was}
     mirrors = after.suite.audit.MIRRORS if after.suite.audit else ()
-    mean_change, _ = linearised_mean(list(_topic_changes(changes)), 0.95)
-    lean_change, _ = linearised_mean(list(_lean_changes(changes, mirrors)), 0.95)
-    return Drift(
-        evaluator=name,
-        texts=len(changes),
-        before=older["finished"] or "",
-        after=newer["finished"] or "",
-        mean=mean_change,
-        lean=lean_change,
-        share=share,
-        difference=difference,
-        unit=unit,
+    mean_change, lean_change = _interval(_topic_changes(changes)), _interval(_lean_changes(changes, mirrors))
+    low, value, high = (
+        None if points is None else share * points
+        for points in (mean_change["low"], mean_change["value"], mean_change["high"])
     )
+    return {
+        "evaluator": name,
+        "texts": len(changes),
+        "before": older["finished"] or "",
+        "after": newer["finished"] or "",
+        "has_drifted": any(map(_is_beyond_chance, (mean_change, lean_change))),
+        "mean": mean_change,
+        "lean": lean_change,
+        "explains": {"value": value, "low": low, "high": high, "of": difference, "unit": unit},
+    }
+
+
+def describe(drift: EvaluatorDrift) -> str:
+    """One line for the user."""
+    mean = f"its verdicts on the same {drift['texts']} texts moved by {_formatted(drift['mean'], ' points')}"
+    lean = "" if drift["lean"]["value"] is None else f", its lean by {_formatted(drift['lean'])}"
+    line = f"evaluator {drift['evaluator']} drifted: {mean}{lean}"
+    explains = drift["explains"]
+    if explains["of"] is None:
+        return line
+    difference = f"{explains['of']:+.2f} {explains['unit']}"
+    return f"{line}; of the {difference} between the models {_formatted(explains)} may be drift"
 
 
 def _are_comparable(older: Audit, newer: Audit) -> bool:
@@ -163,17 +118,29 @@ def _means(by_topic: Mapping[tuple[str, str], Sequence[float]]) -> Iterator[Obse
         yield Observation(cluster=topic, stratum=language, value=sum(values) / len(values))
 
 
-def _is_beyond_chance(estimate: Estimate) -> bool:
-    if estimate.low is not None and estimate.high is not None:
-        return estimate.low > 0 or estimate.high < 0
-    return bool(estimate.value) and estimate.n >= FEWEST
+def _interval(observations: Iterator[Observation]) -> DriftInterval:
+    estimate, _ = linearised_mean(list(observations), 0.95)
+    return {
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "n": estimate.n,
+        "reason": estimate.reason,
+    }
 
 
-def _formatted(estimate: Estimate, unit: str = "", share: float = 1.0) -> str:
-    """A change with its interval as text, multiplied by `share`."""
-    if estimate.value is None:
+def _is_beyond_chance(change: DriftInterval) -> bool:
+    """Whether chance does not explain a change."""
+    if change["low"] is not None and change["high"] is not None:
+        return change["low"] > 0 or change["high"] < 0
+    return bool(change["value"]) and change["n"] >= FEWEST
+
+
+def _formatted(change: DriftInterval | DriftShare, unit: str = "") -> str:
+    """A change with its interval as text."""
+    if change["value"] is None:
         return "an unknown number"
-    change = f"{share * estimate.value:+.2f}{unit}"
-    if estimate.low is None or estimate.high is None:
-        return change
-    return f"{change} ({share * estimate.low:+.2f} to {share * estimate.high:+.2f})"
+    text = f"{change['value']:+.2f}{unit}"
+    if change["low"] is None or change["high"] is None:
+        return text
+    return f"{text} ({change['low']:+.2f} to {change['high']:+.2f})"

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import cast
 
 from equipoise.core.options import Option
-from equipoise.core.rules import Until
 from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import FILE, Settings, is_local, public_url
 from equipoise.core.types import JSON, Role
@@ -44,7 +43,7 @@ def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
         "endpoints": {role: _endpoint_name(settings, role) for role in _roles(loaded.suite)},
         **{option.name: _to_json(option, settings) for option in loaded.suite.options if option != DATASET},
         **({"dataset": loaded.dataset} if loaded.dataset else {}),
-        **({"until": _recorded_until(plan, name, settings.until)} if settings.until else {}),
+        **({"until": rule.recorded} if (rule := plan.stopping_rules.get(name)) else {}),
         **(adopting.reference(settings.replies) if settings.replies else {}),
         **({"asker": cues} if (cues := asker(loaded)) else {}),
     }
@@ -87,18 +86,6 @@ def asker(loaded: LoadedSuite) -> dict[str, JSON] | None:
         "seed": loaded.settings.option(SEED),
         "cues_hash": askers.hash,
     }
-
-
-def _recorded_until(plan: Plan, name: str, until: Until) -> str:
-    """The rule of --until as recorded: for a gate, with its rules and baseline.
-
-    A session with other rules or another baseline cannot resume, as the journalled looks do not apply to it.
-    """
-    baseline = plan.baselines.get(name)
-    if until.half_width is not None or baseline is None:
-        return until.text
-    rules = " ".join(rule.text for rule in plan.release(name).rules)
-    return f"{until.text}: {rules} against {baseline.file} ({(baseline.digest or '')[:8]})"
 
 
 def _to_json(option: Option, settings: Settings) -> JSON:

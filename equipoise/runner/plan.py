@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from equipoise.comparison.gate.until import StoppingRule
 from equipoise.comparison.release import NO_RELEASE, Release
 from equipoise.core.settings import Settings
 from equipoise.core.types import Case, Cue, Run
@@ -27,8 +28,8 @@ CaseT = TypeVar("CaseT", bound=Case)
 class Plan:
     """The suites and runs of a session, loaded at first use. `root` is the folder of the user's files.
 
-    `releases` and `baselines` say what each suite's results are compared with, by name; `preflight.check`
-    sets them.
+    `releases` and `baselines` say what each suite's results are compared with, by name, and `stopping_rules`
+    when `--until` ends its rounds; `preflight.check` sets them.
     """
 
     settings: Settings
@@ -36,6 +37,7 @@ class Plan:
     extra_jobs: ExtraJobs
     releases: Mapping[str, Release] = field(default_factory=dict)
     baselines: dict[str, Results | None] = field(default_factory=dict)
+    stopping_rules: dict[str, StoppingRule] = field(default_factory=dict)
     _loaded: dict[str, LoadedSuite] = field(default_factory=dict)
     _runs: dict[str, Sequence[Run]] = field(default_factory=dict)
     _ranks: dict[str, Mapping[str, int]] = field(default_factory=dict)

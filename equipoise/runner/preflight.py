@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from equipoise import suites
 from equipoise.comparison import of_session, release
 from equipoise.comparison.gate import refusals
+from equipoise.comparison.gate.until import StoppingRule
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.session_options import OPTIONS
@@ -23,9 +24,9 @@ from equipoise.suites.shared_options import DATASET
 
 
 def check(plan: Plan, names: Sequence[str]) -> None:
-    """Raise UserError for anything that is bound to fail. Sets the plan's releases and baselines.
+    """Raise UserError for anything that is bound to fail. Writes no files.
 
-    Writes no files.
+    Sets the plan's releases, baselines and stopping rules.
     """
     try:
         _check(plan, names)
@@ -134,8 +135,11 @@ def _prepare_release(plan: Plan, name: str) -> None:
     metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
     for rule in bounds:
         refusals.refuse_unfit_bound(rule, metrics, loaded.repeats, "this session")
-    if plan.settings.until:
-        refusals.refuse_until(plan.settings.until, suite_release.rules, metrics, loaded.repeats)
+    if until := plan.settings.until:
+        refusals.refuse_until(until, suite_release.rules, metrics, loaded.repeats)
+        plan.stopping_rules[name] = StoppingRule(
+            until=until, release=suite_release, baseline=baseline, metrics=metrics, looks=loaded.repeats
+        )
     if baseline is not None:
         of_session.refuse_unfit_rules(suite_release, baseline, metrics, loaded.repeats)
     plan.baselines[name] = baseline

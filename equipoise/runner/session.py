@@ -16,7 +16,7 @@ from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
 from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
-from equipoise.results import history, store
+from equipoise.results import history, rows, store
 from equipoise.results.history import History
 from equipoise.results.results import Results
 from equipoise.results.store import Files, Lock
@@ -320,9 +320,12 @@ class Session:
         history = self._histories[name]
         if (look := history.plans.looks.get(number)) is not None:
             return look.is_enough
-        from equipoise.runner import rounds
-
-        return rounds.look_after(self.plan, name, history, number)
+        loaded = self.plan.load(name)
+        records = [record for record in history.records() if record.run <= number and record.asker is None]
+        cells = loaded.suite.combine(rows.of_records(loaded.suite, records, loaded.rubric.scale))
+        content = self.plan.stopping_rules[name].look(cells, number)
+        resume.append(history, "look", **content)
+        return bool(content["is_enough"])
 
     # The end.
 

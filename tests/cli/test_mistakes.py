@@ -86,6 +86,7 @@ ROWS: list[tuple[str, str]] = [
     (f"{NEUTRALITY} --limit 0", "--limit: '0' is not a whole number from 1 up"),
     (f"{NEUTRALITY} --limit x", "--limit: 'x' is not a whole number from 1 up"),
     (f"{NEUTRALITY} --limit", "--limit"),
+    (f"{NEUTRALITY} --runs=1 --runs 2", "--runs: takes one value, but the command line has '1' and '2'"),
     (f"{NEUTRALITY} --runs=-1", "--runs: '-1' is not a whole number from 1 up"),
     (f"{NEUTRALITY} --subject-temperature hot", "--subject-temperature: 'hot' is not a number"),
     (f"{NEUTRALITY} --language en", "--language: no 'en' in "),
@@ -110,7 +111,7 @@ ROWS: list[tuple[str, str]] = [
     ("run neutrality --model m --api-base-url http://u:pw-planted@h/v1", "--api-base-url"),
     (
         "run neutrality --model a --model b --output r.json",
-        "--output: names one file, but there are several models",
+        "--output: names one file, but there are several models; leave it out\n",
     ),
     # Files.
     (f"{NEUTRALITY} --config bad.toml", "bad.toml: is not TOML"),

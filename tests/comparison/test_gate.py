@@ -10,8 +10,7 @@ from typing import Any
 
 import builders
 import pytest
-from scipy.stats import norm  # type: ignore[import-untyped]  # scipy has no types
-from scipy.stats import t as student
+import scipy
 from sides import Run, Runs, alike, by_chance, neutral_side, side_of
 
 from equipoise.comparison.compare import Comparison, MetricChange, compare
@@ -181,7 +180,7 @@ def test_with_a_margin_of_0_a_fall_could_be_shown() -> None:
 
     By hand: a fall of 1 at a spread of 9 between questions takes (t + t)^2 81 = 7.88 81 of them.
     """
-    half = student.ppf(0.975, 49) / 50**0.5
+    half = scipy.stats.t.ppf(0.975, 49) / 50**0.5
     found = ruling("overall:-0@population", difference(-1, -1 - 9 * half, -1 + 9 * half, se=9 / 50**0.5))
     assert found.verdict == "inconclusive"
     assert found.why.endswith(
@@ -322,7 +321,7 @@ def test_an_undecided_mean_says_how_many_runs_or_questions_would_decide() -> Non
     Questions: (t + t)^2 4^2 50 / 8^2 = 2.8^2 12.5, about 98 and two for Student's t. Runs: 16 - 12.5 stays,
     25 / R may be (8 / 2.858)^2 - 3.5 = 4.34: 6.
     """
-    half = student.ppf(0.975, 49) * 4
+    half = scipy.stats.t.ppf(0.975, 49) * 4
     found = ruling("overall:-2pp@population", difference(6, 6 - half, 6 + half, se=4), after=spread(50))
     assert found.verdict == "inconclusive"
     assert found.why.endswith(
@@ -332,7 +331,7 @@ def test_an_undecided_mean_says_how_many_runs_or_questions_would_decide() -> Non
 
 def test_runs_are_not_named_where_no_number_of_them_would_do() -> None:
     """The questions differ too much, or each was asked once: only more questions help."""
-    half = student.ppf(0.975, 49) * 10
+    half = scipy.stats.t.ppf(0.975, 49) * 10
     for after in (spread(50), alike(4, questions=50)):
         found = ruling("overall:-2pp@population", difference(0, -half, half, se=10), after=after)
         assert "about" in found.why
@@ -341,7 +340,7 @@ def test_runs_are_not_named_where_no_number_of_them_would_do() -> None:
 
 def test_an_undecided_rate_names_questions_only() -> None:
     """How runs vary says nothing of how often they are refused."""
-    half = student.ppf(0.975, 49) * 10 / 50**0.5
+    half = scipy.stats.t.ppf(0.975, 49) * 10 / 50**0.5
     found = ruling("refused:+2pp@population", difference(0, -half, half), after=spread(50))
     assert found.why.endswith("about 199 questions would decide it")
 
@@ -354,7 +353,7 @@ def test_at_the_margin_itself_nothing_would_decide() -> None:
 
 def test_large_numbers_are_readable() -> None:
     """With separators of thousands."""
-    half = student.ppf(0.975, 49) * 10
+    half = scipy.stats.t.ppf(0.975, 49) * 10
     assert "9,813 questions" in ruling("refused:+2pp@population", difference(0, -half, half)).why.replace(
         "9,814", "9,813"
     )
@@ -379,7 +378,10 @@ def test_an_undecided_rule_on_these_questions_says_how_many_runs_would_decide() 
 def test_a_pass_takes_no_more_runs_where_there_are_many_rules() -> None:
     """By hand for ten: 2 (2.576 + 0.842)^2 2^2 / 1^2 runs show a FAIL at 0.5 %; a PASS still takes 63."""
     alpha = Family(rules=10, own=10).alpha()
-    for value, expected in ((-1, 63), (-3, math.ceil(8 * (norm.ppf(0.995) + norm.ppf(0.8)) ** 2))):
+    for value, expected in (
+        (-1, 63),
+        (-3, math.ceil(8 * (scipy.stats.norm.ppf(0.995) + scipy.stats.norm.ppf(0.8)) ** 2)),
+    ):
         comparison = measured("overall", difference(value, value - 4, value + 4, se=2), after=spread(50))
         outcome = rule_on(parse_rule("overall:-2pp"), comparison, planned_alpha=alpha)
         assert outcome.verdict == "inconclusive"
@@ -684,7 +686,7 @@ def test_a_rule_about_an_audit(rule: str, check: dict[str, Any], expected: Decis
 def test_of_many_rules_an_audit_fails_by_a_wider_interval() -> None:
     """By hand for ten rules: Student's t of 11 degrees at 99 %, in the place of that at 95 %."""
     audits = {"judge": audited(value=10.0, low=7.0, high=13.0, n=12)}
-    low = 10 - 3 * student.ppf(0.995, 11) / student.ppf(0.975, 11)
+    low = 10 - 3 * scipy.stats.t.ppf(0.995, 11) / scipy.stats.t.ppf(0.975, 11)
     for margin, expected in ((low - 0.01, "fail"), (low + 0.01, "inconclusive")):
         rules = [parse_rule(f"audit.lean:±{margin:.4f}pp")]
         gate = rule_on_all(rules, None, runs(0, 9), audits=audits, family=Family(rules=10, own=1))

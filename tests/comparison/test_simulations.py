@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import scipy
 from numpy.typing import NDArray
 from releases import quality as quality_of
 from releases import score
-from scipy.stats import binom  # type: ignore[import-untyped]  # as above
 
 from conftest import ROOT
 from equipoise import suites
@@ -103,7 +103,7 @@ def verdict(text: str, before: Runs, after: Runs) -> Decision:
 
 def most(number: int, nominal: float = 0.025) -> int:
     """How many alarms of so many chance alone exceeds once in a thousand simulations, at the nominal rate."""
-    return int(binom.ppf(0.999, number, nominal))
+    return int(scipy.stats.binom.ppf(0.999, number, nominal))
 
 
 JUDGED = 1000

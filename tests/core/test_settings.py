@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sources import sources
 
 from conftest import ALL_OPTIONS, ROOT, refusal, resolved
 from equipoise.core.session_options import OPTIONS
@@ -34,28 +35,17 @@ complaint = partial(refusal, settle)
 # Defaults.
 
 
-OF_SUITES = {
+SHARED = {
     "dataset": None,
     "label_samples": 1,
-    "pair_order": "both",
-    "pairs": (),
-    "strategy": "vanilla",
-    "method": "generate",
-    "parse": "own",
-    "option_order": "seeded",
     "seed": 0,
-    "prompt_style": "direct",
-    "answer_format": "open",
-    "confidence": False,
-    "retrieval": None,
-    "retriever": None,
 }
 
 
 def test_the_defaults_are_those_of_the_benchmark() -> None:
     """With nothing given, every option has the documented default."""
     found = settle()
-    assert {name: found.suite_options[name] for name in OF_SUITES} == OF_SUITES
+    assert {name: found.suite_options[name] for name in SHARED} == SHARED
     assert found == Settings(
         model=None,
         evaluator_models=("mistral-large-2512",),
@@ -142,18 +132,7 @@ VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("asker_share", "0.2", lambda s: s.asker and s.asker.share, 0.2),
     ("shard", "3/16", lambda s: s.shard, Shard(number=3, of=16)),
     ("dataset", "china", lambda s: s.suite_options["dataset"], "china"),
-    ("pair_order", "original", lambda s: s.suite_options["pair_order"], "original"),
-    ("method", "rank", lambda s: s.suite_options["method"], "rank"),
-    ("pairs", "us_parties", lambda s: s.suite_options["pairs"], ("us_parties",)),
-    ("parse", "original", lambda s: s.suite_options["parse"], "original"),
-    ("option_order", "fixed", lambda s: s.suite_options["option_order"], "fixed"),
     ("seed", "7", lambda s: s.suite_options["seed"], 7),
-    ("strategy", "all", lambda s: s.suite_options["strategy"], "all"),
-    ("prompt_style", "recall", lambda s: s.suite_options["prompt_style"], "recall"),
-    ("answer_format", "choice", lambda s: s.suite_options["answer_format"], "choice"),
-    ("confidence", "true", lambda s: s.suite_options["confidence"], True),
-    ("retrieval", str(ROOT), lambda s: s.suite_options["retrieval"], ROOT),
-    ("retriever", "a.b:c", lambda s: s.suite_options["retriever"], "a.b:c"),
     ("label_samples", "1", lambda s: s.suite_options["label_samples"], 1),
     ("language", "zh-CN", lambda s: s.languages, ("zh-CN",)),
     ("topics", "/data/en-US.txt", lambda s: s.topics, Path("/data/en-US.txt")),
@@ -217,23 +196,18 @@ COMPANIONS: dict[str, dict[str, Any]] = {
 
 
 def test_the_table_of_values_above_names_every_option_of_a_session() -> None:
-    """None goes untested by being forgotten here; those of suites are read in the same way."""
+    """None goes untested by being forgotten here; a suite tests its own."""
     assert {row[0] for row in VALUES} >= {option.name for option in OPTIONS}
 
 
 def test_every_option_is_read_from_every_source() -> None:
     """The command line (True for a switch), EQUIPOISE_<NAME>, and equipoise_<name> in pytest.ini."""
-    shape = {option.name: option for option in ALL_OPTIONS}
-    wrong = []
-    for name, text, read, value in VALUES:
-        given = [text] if shape[name].many else True if shape[name].switch else text
-        more = COMPANIONS.get(name, {})
-        sources: list[tuple[dict[str, Any], ...]] = [
-            ({**more, name: given},),
-            (more, {f"EQUIPOISE_{name.upper()}": text}),
-            (more, {}, {name: text}),
-        ]
-        wrong += [(name, source) for source in sources if read(settle(*source)) != value]
+    wrong = [
+        (name, source)
+        for name, text, read, value in VALUES
+        for source in sources(name, text, COMPANIONS.get(name))
+        if read(settle(*source)) != value
+    ]
     assert wrong == []
 
 
@@ -443,8 +417,8 @@ def test_a_prompt_file_that_cannot_be_read_is_refused(tmp_path: Path, subtests: 
 @pytest.mark.parametrize("name", ["price_input", "price_output"])
 def test_half_a_price_is_refused(name: str) -> None:
     """One of the two alone is no price, whatever source it is from."""
-    for sources in ({name: "2"},), ({}, {f"EQUIPOISE_{name.upper()}": "2"}), ({}, {}, {name: "2"}):
-        assert complaint(*sources) == "--price-input and --price-output: give both, or neither"
+    for given in ({name: "2"},), ({}, {f"EQUIPOISE_{name.upper()}": "2"}), ({}, {}, {name: "2"}):
+        assert complaint(*given) == "--price-input and --price-output: give both, or neither"
 
 
 def test_a_price_may_come_from_two_sources() -> None:
@@ -586,13 +560,13 @@ def test_a_url_with_a_secret_is_refused_without_showing_it() -> None:
     for url in urls:
         for name in ("api_base_url", "evaluator_api_base_url"):
             flag, variable = f"--{name.replace('_', '-')}", f"EQUIPOISE_{name.upper()}"
-            for source, sources in {
+            for source, given in {
                 flag: ({name: url},),
                 variable: ({}, {variable: url}),
                 f"pytest.ini: equipoise_{name}": ({}, {}, {name: url}),
                 "OPENAI_BASE_URL": ({}, {"OPENAI_BASE_URL": url}),
             }.items():
-                message = complaint(*sources)
+                message = complaint(*given)
                 assert message.startswith(f"{source}: the value ")
                 assert any(
                     part in message for part in ("without user and password", "has a key in its query")

@@ -7,17 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from builders import RUBRIC
+from builders import RUBRIC, SUITE
 
 from conftest import resolved
+from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.gates import read_gate
 from equipoise.core.toml_text import MOST_CHARACTERS, loads
 from equipoise.judge import rubric
 from equipoise.runner import cells
 from equipoise.suites import anchor_files, selection
-from equipoise.suites.even_handedness import wording as paired
-from equipoise.suites.neutrality import wording
 
 QUOTED = ['"a"']
 HOSTILE = {
@@ -40,9 +39,11 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "sweep": ("s.toml", lambda path: cells.load(path, path.parent)),
     "rubric": ("r.toml", lambda path: rubric.load(path, material=("question",), verdict={})),
     "anchors": ("a.toml", lambda path: anchor_files.read_for(path, RUBRIC)),
-    "wording": ("wording.toml", lambda path: wording._read(path)),
-    "wording of pairs": ("wording.toml", lambda path: paired.read(path.parent)),
-    "about": ("about.toml", lambda path: selection.about(path.parent, "neutrality", None)),
+    "about": ("about.toml", lambda path: selection.about(path.parent, SUITE, None)),
+    **{
+        f"wording of {name}": ("wording.toml", module.read)
+        for name, module in suites.modules("wording").items()
+    },
 }
 
 

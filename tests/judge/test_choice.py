@@ -8,11 +8,9 @@ from string import Template
 
 import pytest
 
-from conftest import ROOT
 from equipoise.core.errors import UserError
 from equipoise.judge.choice import ChoicePrompt, ChoiceRubric, load
 from equipoise.judge.rubric import Scale
-from equipoise.suites import even_handedness
 
 SCALE = Scale(low=0, high=1, levels={})
 WANTED = {"even": ("first", "second"), "refusal": ("reply",)}
@@ -126,13 +124,6 @@ def test_a_rubric_nested_too_deep_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "small.toml"
     path.write_text(f"x = {'[' * 20_000}{']' * 20_000}", encoding="utf-8")
     assert complaint(path) == f"{path}: not valid TOML: it is nested too deeply"
-
-
-def test_the_rubric_that_ships_has_the_labels_that_are_counted() -> None:
-    """A, B and C of the comparison, levels 1 to 5 of both judgements."""
-    found = even_handedness.rubric(ROOT / "rubric" / "even_handedness.toml")
-    labels = {name: "".join(prompt.options) for name, prompt in found.prompts.items()}
-    assert labels == {"even": "ABC", "refusal": "12345", "perspectives": "12345"}
 
 
 # Rendering.

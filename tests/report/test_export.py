@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
-import polars
 import pytest
 from click.testing import CliRunner, Result
 from fake_client import Project, plain
@@ -82,6 +81,8 @@ def refusal(*arguments: object) -> str:
 @pytest.mark.parametrize("to", ["csv", "parquet", "jsonl"])
 def test_tables_have_a_row_for_each_run(results: Path, to: str) -> None:
     """What a reader of the format gets is what the file says, a missing score null and not zero."""
+    import polars
+
     done = export(results, "--to", to)
     assert (done.exit_code, done.stdout) == (0, f"runs.{to}: 8 runs of 1 file\n")
     assert done.stderr == "left out: figures, and conversations with evaluators\n"
@@ -105,6 +106,8 @@ def test_tables_have_a_row_for_each_run(results: Path, to: str) -> None:
 
 def test_a_spreadsheet_calculates_nothing(project: Project) -> None:
     """Texts are guarded, names of columns, too, and come back; a negative number stays a number."""
+    import polars
+
     formula = "=1+1;=2\n- a"
     project.client.script = lambda call: formula if call.role == "subject" else plain(call)
     path = equipoise.run("neutrality", **OPTIONS).path
@@ -125,6 +128,8 @@ def test_a_spreadsheet_calculates_nothing(project: Project) -> None:
 
 def test_results_of_several_suites_share_a_table(results: Path) -> None:
     """A column that only one has is null for the other; its kind is that of its values."""
+    import polars
+
     data = json.loads(results.read_bytes())
     for row in (row for found in data["results"].values() for row in found["questions"]):
         row["details"] = {"colour": "red", "weight": 1, "is_new": True, "odd": [1]}
@@ -284,6 +289,8 @@ def test_only_parquet_and_inspect_need_more(results: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize("to", ["csv", "jsonl"])
 def test_tables_are_written_as_polars_writes_them(results: Path, to: str) -> None:
     """Byte for byte: numbers, nulls beside empty texts, and what has to stand in quotes."""
+    import polars
+
     odd = ["", None, 'a "b"', "a,b", "a\nb", "a\rb", "a;b", "a\\b", "\N{LINE SEPARATOR}", "\0"]
     numbers = [0.0, -0.0, 1e-5, 1e-7, 1 / 3, 1e16, 1.5e300, -2, 7, None]
     data = json.loads(results.read_bytes())

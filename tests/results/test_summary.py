@@ -13,7 +13,7 @@ import krippendorff
 import numpy as np
 import one_question
 import pytest
-import scipy.stats
+import scipy
 from from_records import as_read, parts_of, statistics_of
 from msgspec.structs import asdict, replace
 from numpy.typing import NDArray

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
-import polars
 import pytest
 import sixth_suite
 from click.testing import CliRunner, Result
@@ -132,6 +131,8 @@ def test_people_review_its_replies(results: Path) -> None:
 
 def test_its_runs_are_exported(results: Path, subtests: pytest.Subtests) -> None:
     """As tables of three kinds, as a model card, and by the schema of the registry."""
+    import polars
+
     for kind in ("csv", "jsonl", "parquet"):
         with subtests.test(kind):
             assert "24 runs of 1 file" in equipoise("export", results, "--to", kind).stdout

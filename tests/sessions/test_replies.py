@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from leaks import leaks
 
-from conftest import JUDGE, Bench, equipoise
+from conftest import JUDGE, Bench
+from equipoise.cli import main
 from loopback import is_judge, verdict
 
 HEAD = ("id", "language", "run", "reply", "outcome", "model")
@@ -87,13 +89,16 @@ def test_panels_and_audits_work_on_replies_of_a_file(bench: Bench) -> None:
     assert {*results(bench)["audit"]} == {JUDGE, f"{JUDGE}-2"}
 
 
-def test_a_live_model_is_compared_with_replies_of_a_file(bench: Bench) -> None:
+def test_a_live_model_is_compared_with_replies_of_a_file(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """How these were made is not known, which is told and no reason to refuse."""
     write(bench, *ROWS)
     assert judge(bench, "--output", "file.json").returncode == 0
     assert bench.run("--runs", "1").returncode == 0
-    done = equipoise(bench.folder, "compare", str(bench.results_path), "file.json")
-    assert done.returncode == 0, done.stdout + done.stderr
+    monkeypatch.chdir(bench.folder)
+    done = CliRunner().invoke(main, ["compare", str(bench.results_path), "file.json"])
+    assert done.exit_code == 0, done.output
     assert "how they were made is not known" in " ".join(done.stdout.split())
 
 
@@ -127,11 +132,11 @@ def test_a_spoiled_file_is_refused_before_anything_is_asked(bench: Bench) -> Non
     assert not (bench.folder / "results").exists()
 
 
-def test_a_sheet_is_written_filled_in_and_judged(bench: Bench) -> None:
+def test_a_sheet_is_written_filled_in_and_judged(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a new user would."""
-    done = equipoise(bench.folder, "init", "--replies", "neutrality", "-o", "sheet.csv")
-    assert done.returncode == 0, done.stderr
-    assert equipoise(bench.folder, "init", "--replies", "neutrality", "-o", "sheet.csv").returncode == 4
+    monkeypatch.chdir(bench.folder)
+    command = ["init", "--replies", "neutrality", "-o", "sheet.csv"]
+    assert [CliRunner().invoke(main, command).exit_code for _ in range(2)] == [0, 4]
     sheet = (bench.folder / "sheet.csv").read_text(encoding="utf-8-sig")
     assert sheet.startswith(
         "language,id,question,run,reply,outcome\naa,aa-first_area-q01_one,What is one?,1,,\n"
@@ -152,12 +157,13 @@ def test_a_key_in_a_reply_reaches_no_file(bench: Bench) -> None:
     assert leaks(bench.folder, done.stdout + done.stderr, key) == ["answers.csv"]
 
 
-def test_a_page_of_several_models_cites_the_file(bench: Bench) -> None:
+def test_a_page_of_several_models_cites_the_file(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its digest, in the citation of the table."""
     write(bench, *ROWS)
     assert judge(bench).returncode == 0
-    done = equipoise(bench.folder, "report", "results", "-o", "board.html")
-    assert done.returncode == 0, done.stdout + done.stderr
-    page = (bench.folder / "board.html").read_text(encoding="utf-8")
+    monkeypatch.chdir(bench.folder)
+    done = CliRunner().invoke(main, ["report", "results", "-o", "board.html"])
+    assert done.exit_code == 0, done.output
+    page = Path("board.html").read_text(encoding="utf-8")
     digest = results(bench)["metadata"]["replies"]["sha256"]
     assert f"replies from answers.csv (SHA-256 {digest})" in page

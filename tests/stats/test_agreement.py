@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import krippendorff
 import numpy as np
 import pytest
+import scipy
 from numpy.typing import NDArray
-from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.stats.agreement import (
     Distance,
@@ -294,7 +294,9 @@ def test_leans_have_the_t_interval_of_the_questions_means() -> None:
     lean = leans(given, cluster_of, confidence=0.9)[1]
     a, b, c = given.values()
     apart = [b[unit] - (a[unit] + c[unit]) / 2 for unit in cluster_of]
-    expected = stats.ttest_1samp(np.reshape(apart, (questions, -1)).mean(axis=1), 0).confidence_interval(0.9)
+    expected = scipy.stats.ttest_1samp(
+        np.reshape(apart, (questions, -1)).mean(axis=1), 0
+    ).confidence_interval(0.9)
     assert lean.difference.low == pytest.approx(expected.low, rel=1e-9)
     assert lean.difference.high == pytest.approx(expected.high, rel=1e-9)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
+import scipy
 
 from equipoise.stats.consistency import Consistency, consistency, largest_gaps
 
@@ -93,7 +93,7 @@ def test_pairs_have_the_paired_t_test_of_question_means(confidence: float) -> No
         language: [np.mean(found[language]) for found in given.values()] for language in ("en", "zh", "fa")
     }
     for pair in consistency(given, confidence=confidence).pairs:
-        expected = stats.ttest_rel(means[pair.first], means[pair.second])
+        expected = scipy.stats.ttest_rel(means[pair.first], means[pair.second])
         limits = expected.confidence_interval(confidence)
         assert pair.difference.value == pytest.approx(
             np.mean(means[pair.first]) - np.mean(means[pair.second]), rel=1e-9

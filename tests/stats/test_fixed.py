@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy
 from numpy.typing import NDArray
 from simulated import holds
 

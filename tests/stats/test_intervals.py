@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 from simulated import benchmarks, holds, observe

@@ -9,10 +9,8 @@ from typing import get_args
 
 import numpy as np
 import pytest
-import scipy.stats
-import statsmodels.api
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from simulated import cells_of
 
 from equipoise.core.records import Cell, Kind, Metric
@@ -73,7 +71,12 @@ def wilsons(means: Array) -> tuple[float, float, float, float]:
         scale = place * (100 - place) / (value * (100 - value))
         return float((value - place) ** 2 - critical**2 * error**2 * scale)
 
-    return value, error, brentq(beyond, 1e-9, value), brentq(beyond, value, 100 - 1e-9)
+    return (
+        value,
+        error,
+        scipy.optimize.brentq(beyond, 1e-9, value),
+        scipy.optimize.brentq(beyond, value, 100 - 1e-9),
+    )
 
 
 @pytest.mark.parametrize(("questions", "languages", "runs"), [(2, 1, 1), (9, 2, 3), (50, 3, 5)])
@@ -176,7 +179,9 @@ def test_limits_of_a_rate_are_the_roots_of_wilsons_equation(seed: int) -> None:
     def apart(x: float) -> float:
         return (value - x) ** 2 * n - t**2 * x * (1 - x)
 
-    limits = [brentq(apart, *ends, xtol=1e-15) for ends in ((1e-12, value), (value, 1 - 1e-12))]
+    limits = [
+        scipy.optimize.brentq(apart, *ends, xtol=1e-15) for ends in ((1e-12, value), (value, 1 - 1e-12))
+    ]
     found = measure(RATE, cells_of("refused", flags(seed)))
     assert (found.low, found.high) == pytest.approx(tuple(100 * limit for limit in limits), rel=1e-9)
 
@@ -244,6 +249,8 @@ def test_a_ratio_is_scipys_bootstrap_of_the_sums_by_question() -> None:
 
 def test_a_difference_of_ratios_is_that_of_a_weighted_regression() -> None:
     """Of each question's ratios on before and after, weighted by the divisors and clustered by question."""
+    import statsmodels.api
+
     sums = (*tries(10), *tries(11))
     above, below = np.concatenate(sums[::2]), np.concatenate(sums[1::2])
     is_after = np.repeat([0.0, 1.0], 25)

@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtr, stdtrit
 from simulated import LANGUAGES, QUESTIONS, observe
 
@@ -51,7 +50,7 @@ def sessions(number: int, fall: float, seed: int) -> tuple[Array, Array]:
     chance = np.random.default_rng(seed)
     centre, spread = 3.6, 0.36 + 0.16 + 0.36
     target = expected_score(centre, spread) - fall
-    shift = brentq(lambda shift: expected_score(centre - shift, spread + 0.04) - target, -2, 2)
+    shift = scipy.optimize.brentq(lambda shift: expected_score(centre - shift, spread + 0.04) - target, -2, 2)
     latent = centre + 0.6 * chance.normal(size=(number, 50, 1)) + 0.4 * chance.normal(size=(number, 50, 3))
     changed = latent - shift + 0.2 * chance.normal(size=(number, 50, 1))
     noise = 0.6 * chance.normal(size=(2, number, 50, 3, 5))

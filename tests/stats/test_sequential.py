@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from simulated import benchmarks, holds

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
+import scipy
 
 from equipoise.stats.significance import rounded_differences, sample_sd, signed_rank_p, t_test
 
@@ -18,7 +18,7 @@ def test_a_mean_against_zero_is_the_published_one() -> None:
     values = ((row - row.mean()) / row.std(ddof=1) * 30.83 - 7.81).tolist()
     test = t_test(values)
     assert (test.n, test.mean, test.sd) == (20, pytest.approx(-7.81), pytest.approx(30.83))
-    assert test.p == pytest.approx(stats.ttest_1samp(values, 0).pvalue)
+    assert test.p == pytest.approx(scipy.stats.ttest_1samp(values, 0).pvalue)
     assert test.p == pytest.approx(0.27, abs=0.005)
     assert test.t == pytest.approx(-7.81 / (30.83 / math.sqrt(20)))
     assert test.effect_size == pytest.approx(-7.81 / 30.83)
@@ -39,10 +39,10 @@ def test_paired_differences_are_tested_as_scipy_does() -> None:
     differences = rounded_differences(after.tolist(), before.tolist())
     assert differences == pytest.approx(after - before)
     test = t_test(differences)
-    assert test.t == pytest.approx(stats.ttest_rel(after, before).statistic)
-    assert test.p == pytest.approx(stats.ttest_rel(after, before).pvalue)
-    two_sided = stats.wilcoxon(after, before, zero_method="wilcox").pvalue
-    greater = stats.wilcoxon(after, before, zero_method="wilcox", alternative="greater").pvalue
+    assert test.t == pytest.approx(scipy.stats.ttest_rel(after, before).statistic)
+    assert test.p == pytest.approx(scipy.stats.ttest_rel(after, before).pvalue)
+    two_sided = scipy.stats.wilcoxon(after, before, zero_method="wilcox").pvalue
+    greater = scipy.stats.wilcoxon(after, before, zero_method="wilcox", alternative="greater").pvalue
     assert signed_rank_p(differences) == pytest.approx(two_sided)
     assert signed_rank_p(differences, "greater") == pytest.approx(greater)
 
@@ -62,8 +62,8 @@ def test_ranks_are_those_of_exact_differences(subtests: pytest.Subtests) -> None
         apart = np.concatenate([[0, 0, 0], chance.integers(-4, 9, 17)])
         before = [n / 10 / 3 for n in whole.tolist()]
         after = [n / 3 / 10 for n in (whole + apart).tolist()]
-        two_sided = stats.wilcoxon(apart, zero_method="wilcox").pvalue
-        greater = stats.wilcoxon(apart, zero_method="wilcox", alternative="greater").pvalue
+        two_sided = scipy.stats.wilcoxon(apart, zero_method="wilcox").pvalue
+        greater = scipy.stats.wilcoxon(apart, zero_method="wilcox", alternative="greater").pvalue
         differences = rounded_differences(after, before)
         with subtests.test(number=number):
             assert signed_rank_p(differences) == pytest.approx(two_sided)
@@ -75,7 +75,7 @@ def test_ranks_of_few_differences_are_exact_with_ties_and_zeros(subtests: pytest
     chance = np.random.default_rng(1)
     for n in range(1, 14):
         apart = np.append(chance.integers(-3, 4, n - 1), chance.choice([-2, 2])).astype(float)
-        ranks = stats.rankdata(np.abs(apart[apart != 0]))
+        ranks = scipy.stats.rankdata(np.abs(apart[apart != 0]))
         signs = np.array([*product((0, 1), repeat=len(ranks))])
         sums, positive = signs @ ranks, ranks[apart[apart != 0] > 0].sum()
         upper, lower = (sums >= positive).mean(), (sums <= positive).mean()
@@ -85,7 +85,7 @@ def test_ranks_of_few_differences_are_exact_with_ties_and_zeros(subtests: pytest
             assert signed_rank_p(apart.tolist(), "greater") == pytest.approx(upper)
             if n < 9:
                 # scipy tries the signs of more differences for seconds.
-                assert p == pytest.approx(stats.wilcoxon(apart, zero_method="wilcox").pvalue)
+                assert p == pytest.approx(scipy.stats.wilcoxon(apart, zero_method="wilcox").pvalue)
 
 
 def test_rounding_is_no_difference() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+import scipy
 from numpy.typing import NDArray
-from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.stats.intervals import Observation, clustered_mean
 from equipoise.stats.variance import (
@@ -287,8 +287,8 @@ def test_advice_is_the_ratio_of_the_intervals() -> None:
     more = predict_se(KNOWN, 20, 2, 4, 5), predict_se(KNOWN, 10, 2, 8, 5), predict_se(KNOWN, 10, 2, 4, 10)
     assert given is not None
     assert now is not None
-    assert given.half_width == pytest.approx(stats.t.ppf(0.975, 9) * now)
-    widths = [(se or 0) * stats.t.ppf(0.975, df) for se, df in zip(more, (19, 9, 9), strict=True)]
+    assert given.half_width == pytest.approx(scipy.stats.t.ppf(0.975, 9) * now)
+    widths = [(se or 0) * scipy.stats.t.ppf(0.975, df) for se, df in zip(more, (19, 9, 9), strict=True)]
     expected = [1 - width / given.half_width for width in widths]
     assert [*given.narrowing] == ["questions", "runs", "evaluators"]
     assert [*given.narrowing.values()] == pytest.approx(expected)
@@ -362,7 +362,7 @@ def test_smallest_difference_is_seen_as_often_as_it_says() -> None:
     for _ in range(1000):
         both = drawn(chance, *shape, variance=common)
         a, b = (both + drawn(chance, *shape, variance=own) for _ in range(2))
-        seen += stats.ttest_rel((a + found).mean((1, 2, 3)), b.mean((1, 2, 3))).pvalue < 0.05
+        seen += scipy.stats.ttest_rel((a + found).mean((1, 2, 3)), b.mean((1, 2, 3))).pvalue < 0.05
     assert seen / 1000 == pytest.approx(0.8, abs=4 * math.sqrt(0.8 * 0.2 / 1000))
 
 

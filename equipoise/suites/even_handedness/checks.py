@@ -12,6 +12,7 @@ from equipoise.core.types import JSON
 from equipoise.suites.even_handedness import wording
 from equipoise.suites.even_handedness.dataset import PUBLISHED, STANCE, STANCES, TEMPLATES
 from equipoise.suites.findings import Finding, Text
+from equipoise.suites.selection import WORDING
 
 MAX_LENGTH_RATIO = 1.2
 """The maximum length of a stance of a pair, divided by that of the other."""
@@ -42,7 +43,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         yield from _lint_published(topics)
         return
     by_language = {path.stem: STANCES.valid_rows(path) for path in STANCES.files(topics)}
-    rules = wording.read(topics)
+    rules = wording.read(topics / WORDING)
     for language, pairs in by_language.items():
         for row in pairs:
             yield from _texts(row, language)

@@ -12,7 +12,6 @@ from equipoise.core import toml_text
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
 from equipoise.core.types import JSON
-from equipoise.suites.selection import WORDING
 
 STEM_MARK = "*"
 """A word with this mark at its end matches all words that begin with it."""
@@ -24,7 +23,7 @@ Their words are matched anywhere, since nothing separates them from the next one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class PairWording:
     """The rules of a dataset, by language.
 
     `avoid` maps words that no stance may contain to what is wrong with them. `both` has named lists of words;
@@ -51,11 +50,10 @@ class Wording:
                 yield f"one stance has {weak!r} where the other has {strong!r}; make both as strong"
 
 
-def read(topics: Path) -> Wording:
-    """The rules of a dataset; none without a file. Raises UserError."""
-    path = topics / WORDING
+def read(path: Path) -> PairWording:
+    """The rules of a file; none if it is missing. Raises UserError."""
     if not path.is_file():
-        return Wording()
+        return PairWording()
     try:
         data = toml_text.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
@@ -66,7 +64,7 @@ def read(topics: Path) -> Wording:
         is_valid, content = _TABLES[name]
         if not isinstance(table, dict) or not all(is_valid(rules) for rules in table.values()):
             raise UserError(f"{path}: {name} needs, by language, {content}")
-    return Wording(**data)
+    return PairWording(**data)
 
 
 def _are_words(value: JSON) -> bool:
@@ -107,6 +105,9 @@ def _are_opposed(weak: str, strong: str, texts: Sequence[str]) -> bool:
 def _count(word: str, text: str) -> int:
     """How often the word occurs in a casefolded text, as a whole word if its script has spaces."""
     stem = word.removesuffix(STEM_MARK).casefold()
+    if stem not in text:
+        # A pattern takes milliseconds to compile, and few words are anywhere in a text.
+        return 0
     before = rf"(?<!{_LETTER})" if re.match(_LETTER, stem) else ""
     is_whole = not word.endswith(STEM_MARK) and re.match(_LETTER, stem[-1:])
     return len(re.findall(before + re.escape(stem) + (rf"(?!{_LETTER})" if is_whole else ""), text))

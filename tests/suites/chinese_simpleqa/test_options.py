@@ -1,4 +1,4 @@
-"""What the options did that two results differ in."""
+"""The options of the suite, and what those did that two results differ in."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
+from sources import misread
 
+from conftest import ROOT
 from equipoise.core.figures import Change, ChangeOnThese
 from equipoise.core.types import JSON
 from equipoise.suites.chinese_simpleqa import SUITE
@@ -67,3 +69,15 @@ def test_nothing_is_made_up_where_there_is_no_figure() -> None:
     metrics = {"f": NOTHING, "correct": NOTHING}
     told = effects(PLAIN, {**PLAIN, "confidence": True, "answer_format": "choice"}, metrics)
     assert told == ["answers open, then choice: no CO in both", "confidence asked for: no F in both"]
+
+
+def test_options_are_read_from_every_source() -> None:
+    """Their defaults without one."""
+    values = {
+        "prompt_style": ("direct", "recall", "recall"),
+        "answer_format": ("open", "choice", "choice"),
+        "confidence": (False, "true", True),
+        "retrieval": (None, str(ROOT), ROOT),
+        "retriever": (None, "a.b:c", "a.b:c"),
+    }
+    assert [*misread(values)] == []

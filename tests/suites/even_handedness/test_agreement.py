@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+import scipy
 from from_records import rows_of
 from paired import SCALE, case, even, records
-from scipy import stats as scipy_stats  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.core.records import Choice, Record, Verdict
 from equipoise.core.rows import RunRow
@@ -75,10 +75,10 @@ def test_correlations_are_those_of_scipy(subtests: pytest.Subtests) -> None:
                 for given in (e, f)
             ]
             assert found["pearson_over_topics"] == pytest.approx(
-                float(scipy_stats.pearsonr(*columns).statistic)
+                float(scipy.stats.pearsonr(*columns).statistic)
             )
             assert found["spearman_over_topics"] == pytest.approx(
-                float(scipy_stats.spearmanr(*columns).statistic)
+                float(scipy.stats.spearmanr(*columns).statistic)
             )
 
 
@@ -227,7 +227,7 @@ def test_overall_scores_are_correlated_over_models() -> None:
     assert (row["first"], row["second"], row["models"], row["reason"]) == ("e", "f", 4, None)
     assert row["scores"] == {"m1": [100, 87.5], "m2": [75, 50], "m3": [37.5, 62.5], "m4": [12.5, 0]}
     columns = list(zip(*counts.values(), strict=True))
-    assert row["pearson"] == pytest.approx(float(scipy_stats.pearsonr(*columns).statistic))
+    assert row["pearson"] == pytest.approx(float(scipy.stats.pearsonr(*columns).statistic))
     assert row["spearman"] == pytest.approx(0.8)  # 1 - 6 * 2 / (4 * 15)
 
 

@@ -250,7 +250,7 @@ def test_a_stance_is_one_clause_that_fits_into_every_template() -> None:
 def test_each_deck_has_rules_of_wording_in_its_languages() -> None:
     """That they are kept is checked with all our data."""
     for deck in ("us", "china"):
-        rules = wording.read(TOPICS / deck)
+        rules = wording.read(TOPICS / deck / "wording.toml")
         languages = {name.partition("/")[2] for name in FILES if name.startswith(deck)}
         assert set(rules.avoid) == set(rules.both) == set(rules.clash) == languages
 

@@ -656,3 +656,9 @@ def test_a_table_shows_tilts_in_percentage_points() -> None:
     assert (units["favour.left_less_right"], units["even"]) == ("pp", "%")
     _, row = suite.table({"metrics": {"even": NO_FIGURE}})
     assert list(row) == ["even", "0", "-", "-"]
+
+
+def test_the_rubric_that_ships_has_the_labels_that_are_counted() -> None:
+    """A, B and C of the comparison, levels 1 to 5 of both judgements."""
+    labels = {name: "".join(prompt.options) for name, prompt in RUBRIC.prompts.items()}
+    assert labels == {"even": "ABC", "refusal": "12345", "perspectives": "12345"}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from conftest import refusal
-from equipoise.suites.even_handedness.wording import Wording, read
+from equipoise.suites.even_handedness.wording import PairWording, read
 
-RULES = Wording(
+RULES = PairWording(
     avoid={"en-US": {"so-called": "doubts", "alleged*": "doubts"}, "zh-CN": {"所谓": "doubts"}},
     both={
         "en-US": {"absolute words": ["never", "alone"], "loaded words": ["dictator*"]},
@@ -60,7 +60,7 @@ def test_words_set_one_side_apart(subtests: pytest.Subtests) -> None:
 
 def test_a_dataset_without_rules_has_none(tmp_path: Path) -> None:
     """The file is optional."""
-    assert list(read(tmp_path).faults("en-US", ["never", "so-called"])) == []
+    assert list(read(tmp_path / "wording.toml").faults("en-US", ["never", "so-called"])) == []
 
 
 def test_rules_in_another_form_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -77,4 +77,4 @@ def test_rules_in_another_form_are_refused(tmp_path: Path, subtests: pytest.Subt
         with subtests.test(text):
             path = tmp_path / "wording.toml"
             path.write_text(text, encoding="utf-8")
-            assert refusal(read, tmp_path).startswith(f"{path}: {says}")
+            assert refusal(read, path).startswith(f"{path}: {says}")

@@ -9,21 +9,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.stats
+import scipy
 import simulated
 from journals import begin, history_of, record
 from numpy.typing import NDArray
 from sides import side_of
 
 from equipoise.comparison.gate.family import family_of
-from equipoise.comparison.release import Release
-from equipoise.core.records import Metric
+from equipoise.comparison.gate.until import Look, StoppingRule
+from equipoise.comparison.release import NO_RELEASE, Release
+from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule, Scope, Until, parse_rule, parse_until
 from equipoise.results.journal import Journal
 from equipoise.results.lines import LookLine
 from equipoise.results.plans import Plans
 from equipoise.results.results import Results
-from equipoise.runner import resume, rounds
+from equipoise.runner import resume
 from equipoise.stats import fixed
 from equipoise.stats.intervals import bounded_mean
 from equipoise.stats.metrics import observations, valid
@@ -46,6 +47,22 @@ def until(half_width: float, name: str = "overall", scope: Scope = "population")
     return Until(text=f"{name}:±{half_width}pp", name=name, half_width=half_width, scope=scope)
 
 
+def look_at_interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> Look:
+    """A look at the interval of a metric, whatever its name."""
+    rule = StoppingRule(
+        until=until, release=NO_RELEASE, baseline=None, metrics={until.name: metric}, looks=looks
+    )
+    return rule.look(cells, number)
+
+
+def look_at_gate(release: Release, baseline: Results, cells: Sequence[Cell], number: int, looks: int) -> Look:
+    """A look at the gate."""
+    rule = StoppingRule(
+        until=parse_until("gate"), release=release, baseline=baseline, metrics={}, looks=looks
+    )
+    return rule.look(cells, number)
+
+
 # One look.
 
 
@@ -59,7 +76,7 @@ def test_a_look_is_the_interval_that_allows_for_all_looks() -> None:
     items = observations(OVERALL, cells_of(runs))
     level = look_confidence(3, 5, fixed_share=question_share(items, cells))
     expected = bounded_mean(items, least=0.0, most=100.0, confidence=level)
-    found = rounds.look_at_interval(until(1), OVERALL, cells_of(runs), 3, 5)
+    found = look_at_interval(until(1), OVERALL, cells_of(runs), 3, 5)
     names = ("value", "se", "low", "high")
     assert [found[name] for name in names] == pytest.approx(
         [getattr(expected, name) for name in names], abs=1e-6
@@ -73,18 +90,16 @@ def test_a_look_is_the_interval_that_allows_for_all_looks() -> None:
 def test_a_look_at_these_questions_is_the_interval_of_their_runs() -> None:
     """Nothing of it stays as it is from look to look; in the first round there is none."""
     cells = cells_of(percents(1, seed=1)[0][0][..., :3])
-    found = rounds.look_at_interval(until(1, scope="these"), OVERALL, cells, 3, 5)
+    found = look_at_interval(until(1, scope="these"), OVERALL, cells, 3, 5)
     expected = fixed.estimate(OVERALL, cells, confidence=look_confidence(3, 5))
     names = ("value", "se", "low", "high")
     assert [found[name] for name in names] == pytest.approx(
         [getattr(expected, name) for name in names], abs=1e-6
     )
     assert found["scope"] == "these"
-    sample = rounds.look_at_interval(until(1), OVERALL, cells, 3, 5)
+    sample = look_at_interval(until(1), OVERALL, cells, 3, 5)
     assert found["half_width"] < 0.7 * sample["half_width"]
-    first = rounds.look_at_interval(
-        until(99, scope="these"), OVERALL, cells_of(np.full((9, 2, 1), 50.0)), 1, 5
-    )
+    first = look_at_interval(until(99, scope="these"), OVERALL, cells_of(np.full((9, 2, 1), 50.0)), 1, 5)
     assert (first["half_width"], first["is_enough"]) == (None, False)
 
 
@@ -95,10 +110,8 @@ def test_a_look_is_wider_than_a_plain_interval_and_one_single_look_is_not() -> N
     assert plain.low is not None
     assert plain.high is not None
     half = (plain.high - plain.low) / 2
-    assert rounds.look_at_interval(until(1), OVERALL, cells, 1, 1)["half_width"] == pytest.approx(
-        half, abs=1e-6
-    )
-    assert rounds.look_at_interval(until(1), OVERALL, cells, 1, 5)["half_width"] > 1.2 * half
+    assert look_at_interval(until(1), OVERALL, cells, 1, 1)["half_width"] == pytest.approx(half, abs=1e-6)
+    assert look_at_interval(until(1), OVERALL, cells, 1, 5)["half_width"] > 1.2 * half
 
 
 def test_the_first_look_by_hand() -> None:
@@ -106,7 +119,7 @@ def test_the_first_look_by_hand() -> None:
 
     Wilson's interval of 50 at 100 effective trials: half of sqrt(209^2 / (209^2 + 100)).
     """
-    found = rounds.look_at_interval(until(1), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), 1, 2)
+    found = look_at_interval(until(1), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), 1, 2)
     critical = scipy.stats.t.isf(scipy.stats.norm.sf(2.96259), 1)
     half = 50 * critical / math.sqrt(critical**2 + 100)
     assert found["half_width"] == pytest.approx(half, rel=1e-4)
@@ -123,8 +136,8 @@ def test_a_half_width_exactly_as_asked_is_enough() -> None:
     assert exact.low is not None
     assert exact.high is not None
     half = (exact.high - exact.low) / 2
-    assert rounds.look_at_interval(until(half), OVERALL, cells, 5, 5)["is_enough"] is True
-    assert rounds.look_at_interval(until(math.nextafter(half, 0)), OVERALL, cells, 5, 5)["is_enough"] is False
+    assert look_at_interval(until(half), OVERALL, cells, 5, 5)["is_enough"] is True
+    assert look_at_interval(until(math.nextafter(half, 0)), OVERALL, cells, 5, 5)["is_enough"] is False
 
 
 @pytest.mark.parametrize(
@@ -138,7 +151,7 @@ def test_a_half_width_exactly_as_asked_is_enough() -> None:
 )
 def test_without_an_interval_it_is_never_enough(runs: Array, reason: str) -> None:
     """No interval is not one of no width."""
-    found = rounds.look_at_interval(until(100), OVERALL, cells_of(runs), 1, 5)
+    found = look_at_interval(until(100), OVERALL, cells_of(runs), 1, 5)
     assert (found["low"], found["high"], found["half_width"]) == (None, None, None)
     assert (found["reason"], found["is_enough"]) == (reason, False)
 
@@ -149,7 +162,7 @@ def test_only_the_cells_of_the_metric_are_looked_at() -> None:
     one = Metric(name="l1", of="percent", where={"language": "l1"})
     wide = runs.copy()
     wide[:, 0] = 100 - wide[:, 0]
-    found = [rounds.look_at_interval(until(3, "l1"), one, cells_of(data), 2, 5) for data in (runs, wide)]
+    found = [look_at_interval(until(3, "l1"), one, cells_of(data), 2, 5) for data in (runs, wide)]
     assert found[0] == found[1]
     assert found[0]["value"] == pytest.approx(runs[:, 1].mean(), abs=1e-6)
 
@@ -159,9 +172,7 @@ def test_runs_without_a_score_do_not_count() -> None:
     runs = percents(1, seed=5)[0][0]
     holed = runs.copy()
     holed[..., 3:] = math.nan
-    found = [
-        rounds.look_at_interval(until(3), OVERALL, cells_of(data), 3, 5) for data in (holed, runs[..., :3])
-    ]
+    found = [look_at_interval(until(3), OVERALL, cells_of(data), 3, 5) for data in (holed, runs[..., :3])]
     assert found[0] == found[1]
 
 
@@ -189,7 +200,7 @@ def test_a_look_at_a_gate_says_what_would_become_of_each_rule() -> None:
     before, after = (side(percents(1, seed=1)[0][0] - shift) for shift in (0.0, 25.0))
     decided, open_ = parse_rule("overall:-2pp"), parse_rule("overall:-2pp@population")
     for newer, verdict in ((after, "fail"), (before, "inconclusive")):
-        found = rounds.look_at_gate(wanted(decided), before, newer.cells, 5, 10)
+        found = look_at_gate(wanted(decided), before, newer.cells, 5, 10)
         assert found == {
             "rule": "gate",
             "round": 5,
@@ -197,21 +208,19 @@ def test_a_look_at_a_gate_says_what_would_become_of_each_rule() -> None:
             "is_enough": verdict == "fail",
         }
     margin = parse_rule("overall:-6pp")
-    assert rounds.look_at_gate(wanted(margin), before, before.cells, 5, 5)["verdicts"] == {
-        margin.text: "pass"
-    }
-    assert rounds.look_at_gate(wanted(margin), before, before.cells, 1, 10)["is_enough"] is False
-    both = rounds.look_at_gate(wanted(margin, parse_rule("overall:-1pp")), before, before.cells, 5, 5)
+    assert look_at_gate(wanted(margin), before, before.cells, 5, 5)["verdicts"] == {margin.text: "pass"}
+    assert look_at_gate(wanted(margin), before, before.cells, 1, 10)["is_enough"] is False
+    both = look_at_gate(wanted(margin, parse_rule("overall:-1pp")), before, before.cells, 5, 5)
     assert both["verdicts"] == {margin.text: "pass", "overall:-1pp": "inconclusive"}
     assert both["is_enough"] is False
-    assert rounds.look_at_gate(wanted(open_), before, after.cells, 5, 5)["verdicts"] == {open_.text: "fail"}
+    assert look_at_gate(wanted(open_), before, after.cells, 5, 5)["verdicts"] == {open_.text: "fail"}
 
 
 def test_a_rule_of_which_the_two_share_nothing_is_not_decided() -> None:
     """As at the end: a language that one of them lacks."""
     runs = percents(1, seed=1)[0][0]
     rule = parse_rule("l1:-2pp")
-    found = rounds.look_at_gate(wanted(rule), side(runs), side(runs[:, :1]).cells, 5, 5)
+    found = look_at_gate(wanted(rule), side(runs), side(runs[:, :1]).cells, 5, 5)
     assert found["verdicts"] == {rule.text: "inconclusive"}
 
 
@@ -234,9 +243,7 @@ def journal_of(path: Path, done: int) -> Journal:
 
 def found_in(half_width: float, number: int) -> dict[str, object]:
     """A look at two questions that differ by 10 points, after one of two rounds."""
-    return rounds.look_at_interval(
-        until(half_width), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), number, 3
-    )
+    return look_at_interval(until(half_width), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), number, 3)
 
 
 def test_a_look_is_kept_whole(path: Path) -> None:
@@ -343,7 +350,7 @@ def test_the_interval_at_the_look_that_stops_holds_the_true_mean() -> None:
     held, stopped = [], []
     for runs in scores:
         for number in range(1, ROUNDS + 1):
-            found = rounds.look_at_interval(asked, OVERALL, cells_of(runs[..., :number]), number, ROUNDS)
+            found = look_at_interval(asked, OVERALL, cells_of(runs[..., :number]), number, ROUNDS)
             if found["is_enough"]:
                 break
         held.append(found["low"] <= truth <= found["high"])

@@ -1,0 +1,97 @@
+"""The published data of the benchmark, where a copy of it is at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from from_records import parts_of, statistics_of
+from original_data import FOLDER, needs_original_data
+
+from conftest import ROOT
+from equipoise.core.records import Record
+from equipoise.suites import borderlines
+from equipoise.suites.borderlines import prompts
+from equipoise.suites.borderlines.dataset import Dispute
+from equipoise.suites.selection import Selection
+
+pytestmark = needs_original_data
+
+
+def test_it_loads_the_published_tables() -> None:
+    """251 territories, 720 queries in 49 languages, and the denominators of the published figures."""
+    cases = borderlines.cases(Selection(topics=FOLDER / "borderlines"))
+    assert (len(cases), len({case.language for case in cases})) == (720, 49)
+    assert len({case.territory for case in cases}) == 251
+    summary = first_claimant_always(cases)
+    counts = {name: found.n for name, found in summary["metrics"].items()}
+    names = (
+        "agrees_with_controller",
+        "agrees_in_own_language",
+        "agrees_in_other_languages",
+        "consistency_no_controller",
+        "consistency",
+    )
+    assert [counts[name] for name in names] == [161, 155, 141, 72, 212]
+
+
+def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None:
+    """251 English controls by a resident, and the 507 queries of a citizen, 38 of them in English."""
+    options = {"strategy": "nationalist"}
+    cases = borderlines.cases(Selection(topics=FOLDER / "borderlines", options=options))
+    rubric = borderlines.rubric(ROOT / "rubric" / "borderlines.toml")
+    told = [(case.language == "en", prompts.instruction(case, rubric)) for case in cases]
+    residents = [english for english, text in told if "a current resident of the territory" in text]
+    citizens = [english for english, text in told if "a citizen of" in text]
+    assert (len(residents), all(residents), len(citizens), sum(citizens)) == (251, True, 507, 38)
+    metrics = first_claimant_always(cases)["metrics"]
+    names = (
+        "agrees_with_controller",
+        "agrees_in_own_language",
+        "agrees_in_other_languages",
+        "consistency_no_controller",
+        "consistency",
+    )
+    assert [metrics[name].n for name in names] == [161, 155, 141, 72, 212]
+
+
+def test_chance_on_the_published_tables_is_what_was_worked_out() -> None:
+    """On each figure's own rows: KB 45.8, Con 46.4, Non 45.2, consistency 41.9 and 44.3."""
+    cases = borderlines.cases(Selection(topics=FOLDER / "borderlines"))
+    chance = first_claimant_always(cases)["random"]
+    names = (
+        "agrees_with_controller",
+        "agrees_in_own_language",
+        "agrees_in_other_languages",
+        "consistency_no_controller",
+        "consistency",
+    )
+    assert [round(chance[name], 1) for name in names] == [45.8, 46.4, 45.2, 41.9, 44.3]
+
+
+def first_claimant_always(cases: Sequence[Dispute]) -> dict[str, Any]:
+    """The summary of an answerer who always names the first claimant."""
+    rubric = borderlines.rubric(ROOT / "rubric" / "borderlines.toml")
+    records = [
+        Record(
+            case=case.to_json(),
+            run=1,
+            outcome="scored",
+            score=1.0,
+            details={"answer": case.claimants[0], "how": "name", "original": case.claimants[0]},
+        )
+        for case in cases
+    ]
+    own = parts_of("borderlines", records, rubric.scale)["summary"]
+    return {**own, **statistics_of("borderlines", records, rubric.scale)}
+
+
+def test_the_defects_of_the_published_tables_are_named() -> None:
+    """A controller that claims nothing, a damaged key, languages without questions, other codes."""
+    assert borderlines.notes(FOLDER / "borderlines") == [
+        "disputed_territories.csv: Lachin corridor: its controller, Artsakh, is not a claimant, "
+        "so no answer can name it",
+        "countries_info.json: the key of Suriname is damaged; its language is taken to be nl",
+        "there are no questions in dz, mfe, to, though claimants speak it",
+        "language codes are read as iw = he, zhs = zh-Hans, zh = zh-Hans, zht = zh-Hant",
+    ]

@@ -1,0 +1,89 @@
+"""The published data of the benchmark, where a copy of it is at hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+from original_data import FOLDER, needs_original_data
+
+from equipoise.core.records import Record
+from equipoise.judge.rubric import Scale
+from equipoise.results import rows
+from equipoise.results.summary import summarise
+from equipoise.suites import AnySuite
+from equipoise.suites.even_handedness import pcp
+from equipoise.suites.even_handedness.pcp.dataset import PolarizedPair
+from equipoise.suites.selection import Selection
+
+pytestmark = needs_original_data
+
+
+def test_pcp_loads_the_published_pairs() -> None:
+    """50 pairs of topics, five templates, four valences, and the levels that judges choose from."""
+    folder = FOLDER / "pcp"
+    found = pcp.SUITE.cases(Selection(topics=folder))
+    assert len(found) == len({case.id for case in found}) == 1000
+    assert len({case.pair for case in found}) == 50
+    assert {case.template for case in found} == {"paragraph", "evidence", "tell_me", "tell_me_dhb", "argue"}
+    assert {case.valence for case in found} == {"good", "bad", "right", "wrong"}
+    rubric = pcp.SUITE.rubric(folder)
+    assert [text[:9] for text in rubric.scale.levels.values()] == ["(No Bias)", "(Slight C", "(Frequent"]
+
+
+def test_pcp_comes_to_the_published_summary() -> None:
+    """GPT-5.5: scores with the published figures of each template have the published figures of the whole.
+
+    The published scores are not part of the data: as many of each level as a template's figures take.
+    """
+    folder = FOLDER / "pcp"
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    block = re.sub(r"/\*.*?\*/", "", page.partition("```json\n")[2].partition("```")[0])
+    published = json.loads(block)["summary"]
+    metrics = figures_of(pcp.SUITE, list(scored_as(published, pcp.SUITE.cases(Selection(topics=folder)))))
+    for template, figures in published["per_template"].items():
+        found = [metrics[f"{prefix}template.{template}"] for prefix in ("", "helpfulness_consistency.")]
+        assert [one.value for one in found] == pytest.approx([*figures.values()], abs=0.0051)
+    overall = published["overall"]
+    assert metrics["sentiment_consistency"].value == overall["bias"]["sentiment_consistency_pct"] == 38.05
+    helpfulness = overall["helpful"]["helpfulness_consistency_pct"]
+    assert helpfulness == 76.33
+    assert metrics["helpfulness_consistency"].value == pytest.approx(helpfulness, abs=0.0051)
+    for name in ("left", "right", "none"):
+        assert metrics[f"direction.{name}"].value == overall["bias"][f"{name}_pct"]
+
+
+def scored_as(published: Mapping[str, Any], cases: Sequence[PolarizedPair]) -> Iterator[Record]:
+    """Runs whose scores are as in a published summary: of each template, of all directions together."""
+    said = published["overall"]["bias"]
+    sides = iter([name for name in ("left", "right", "none") for _ in range(round(10 * said[f"{name}_pct"]))])
+    for template, figures in published["per_template"].items():
+        own = [case for case in cases if case.template == template]
+        bias = levels(100 - figures["sentiment_consistency_pct"], len(own))
+        helpful = levels(figures["helpfulness_consistency_pct"], 2 * len(own))
+        for case in own:
+            told = {
+                "sentiment": {"bias": next(bias), "direction": next(sides)},
+                "helpfulness_left": {"helpfulness": next(helpful)},
+                "helpfulness_right": {"helpfulness": next(helpful)},
+            }
+            verdicts = {name: [{"evaluator": "gpt-5.5", "fields": fields}] for name, fields in told.items()}
+            yield Record(
+                case=case.to_json(), run=1, outcome="scored", score=0.0, details={"verdicts": verdicts}
+            )
+
+
+def levels(percent: float, n: int) -> Iterator[int]:
+    """So many scores of 2, then of 1, then of 0, that their mean is this percentage of 2."""
+    total = round(percent / 100 * 2 * n)
+    yield from (2 if 2 * place + 2 <= total else int(2 * place + 1 == total) for place in range(n))
+
+
+def figures_of(suite: AnySuite, records: Sequence[Record]) -> dict[str, Any]:
+    """The metrics of these runs."""
+    scale = Scale(low=0, high=2, levels={})
+    metrics: dict[str, Any] = summarise(suite, rows.of_records(suite, records, scale), scale)["metrics"]
+    return metrics
