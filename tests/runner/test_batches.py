@@ -22,7 +22,7 @@ from equipoise.models import retry
 from equipoise.models.counters import Counters
 from equipoise.models.rate_limit import Limiter
 from equipoise.results import history
-from equipoise.runner.batches import intents, submissions
+from equipoise.runner.batches import intents, sent, submissions
 from equipoise.runner.batches import transport as phases
 from equipoise.runner.context import open_context
 from equipoise.runner.transport import Request
@@ -78,7 +78,7 @@ class Bed:
 def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bed]:
     """A project and a server, whose batches are done at the first look."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(submissions, "LOOKUP_SECONDS", 0.05)
+    monkeypatch.setattr(sent, "LOOKUP_SECONDS", 0.05)
     monkeypatch.setattr(submissions, "FIRST_POLL", 0.02)
     monkeypatch.setattr(phases, "QUIET_SECONDS", 0.02)
     with retry.testing(first=0.01, longest=0.02), BatchServer() as server:
@@ -106,7 +106,7 @@ def test_two_phases_and_nothing_but_batches(bed: Bed, live_scores: dict[str, Any
     assert sorted(bed.batched()) == sorted(bed.server.sent)
     assert set(bed.server.sent.values()) == {1}
     found = bed.intents()
-    assert [intent.over.answered for intent in found.by_id.values() if intent.over] == [ALL, ALL]
+    assert [intent.over.counts["answered"] for intent in found.by_id.values() if intent.over] == [ALL, ALL]
     assert not found.waiting
     assert not ran.waiting
     metadata = json.loads(bed.project.results_path.read_text())["metadata"]
@@ -235,7 +235,11 @@ def test_ignored_lines_are_counted_and_told(bed: Bed) -> None:
     (ran,) = bed.run_to_end()
     said = f"{ALL} of {ALL} calls were answered; lines: 5 with another id, {ALL} doubled"
     assert [notice.partition(": ")[2] for notice in ran.notices] == [said, said]
-    counts = [(item.over.unknown, item.over.doubled) for item in bed.intents().by_id.values() if item.over]
+    counts = [
+        (item.over.counts["unknown"], item.over.counts["doubled"])
+        for item in bed.intents().by_id.values()
+        if item.over
+    ]
     assert counts == [(5, ALL)] * 2
 
 
@@ -326,7 +330,7 @@ def test_where_it_cannot_know_it_stops_and_sends_nothing_again(bed: Bed) -> None
     assert len(bed.server.batches) == 1
     (intent,) = bed.intents().waiting
     found = bed.intents()
-    found.record_batch(found.by_id[intent.id], "batch_1", None)
+    found.append(intents.CreatedLine(intent=intent.id, batch="batch_1"))
     bed.run_to_end()
     assert set(bed.server.sent.values()) == {1}
 

@@ -32,7 +32,7 @@ def refuse_others(settings: Settings, history: History, files: Files) -> bool:
         )
     by_credential = {(intent.line.role, intent.line.credential): intent for intent in waiting}
     for (role, _), intent in by_credential.items():
-        if not intents.was_submitted_by(intent, credential(settings, role)):
+        if not intent.was_submitted_by(credential(settings, role)):
             calls = sum(call not in history.batched for item in waiting for call in item.line.calls)
             raise UserError(
                 f"{shown(files.results)}: {calls:,} calls wait in batches at {intent.line.endpoint} that "

@@ -24,7 +24,7 @@ from equipoise.results import history, store
 from equipoise.results.store import Files
 from equipoise.runner.batches import intents
 from equipoise.runner.batches.endpoint import Batch, BatchEndpoint, BatchFailed, is_id, shown_id
-from equipoise.runner.batches.intents import Intent, Intents
+from equipoise.runner.batches.intents import CreatedLine, Intent, Intents, OverLine
 
 SUFFIX = ".batches"
 """The suffix of a file of intents: the batches of a session, recorded before they are created."""
@@ -87,7 +87,7 @@ def _credential(file: Intents, intent: Intent, settings: Settings) -> tuple[str,
     keys = dict.fromkeys((settings.subject_endpoint.api_key, settings.evaluator_endpoint.api_key))
     for key, has_headers in product(keys, (True, False)):
         headers = settings.header_values if has_headers else ()
-        if intents.was_submitted_by(intent, "\0".join((key, *headers))):
+        if intent.was_submitted_by("\0".join((key, *headers))):
             return key, has_headers
     raise UserError(
         f"{shown(file.path)}: batch {intent.batch or intent.id} at {intent.line.endpoint} was submitted "
@@ -110,10 +110,11 @@ async def _request(intent: Intent, key: str, has_headers: bool, action: Action) 
 
     line = intent.line
     address = Endpoint(base_url=line.endpoint, api_key=key, takes_environment=has_headers)
-    client = Client(
-        lambda role, model: address, max_retries=MAX_RETRIES, timeout=TIMEOUT, secrets=Secrets([key])
+    secrets = Secrets([key])
+    client = Client(lambda role, model: address, max_retries=MAX_RETRIES, timeout=TIMEOUT, secrets=secrets)
+    endpoint = BatchEndpoint(
+        client, line.role, line.model, max_retries=MAX_RETRIES, max_wait=MAX_WAIT, mask=secrets.mask
     )
-    endpoint = BatchEndpoint(client, line.role, line.model, max_retries=MAX_RETRIES, max_wait=MAX_WAIT)
     try:
         batch_id = intent.batch
         if not batch_id:
@@ -124,7 +125,7 @@ async def _request(intent: Intent, key: str, has_headers: bool, action: Action) 
         batch = await endpoint.get(batch_id)
         return batch if action == "get" or batch.is_over else await endpoint.cancel(batch_id)
     except BatchFailed as error:
-        return str(Secrets([key]).mask(str(error)))
+        return str(error)
     finally:
         await client.close()
 
@@ -148,9 +149,10 @@ def settle(path: Path, name: str, batch: str | None, variables: Mapping[str, str
             raise UserError(f"{shown(file.path)}: no intent {name!r} waits; waiting: {names}")
         try:
             if batch is None:
-                file.record_end(intent, "given up")
+                file.append(OverLine(intent=intent.id, status="given up"))
             else:
-                file.record_batch(intent, batch, _own_batch(file, intent, batch, variables).expires)
+                expires = _own_batch(file, intent, batch, variables).expires
+                file.append(CreatedLine(intent=intent.id, batch=batch, expires=expires))
         except CannotKeep as error:
             raise UserError(str(error)) from None
     return intent
