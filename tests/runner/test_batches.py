@@ -765,7 +765,7 @@ def test_a_cancelled_call_no_longer_counts_as_in_batches(bed: Bed, is_cancelled_
             logs=lambda: [],
             suspend=lambda: None,
         )
-        transport = context.transport
+        transport = context.transports["subject"]
         transport.open(journal)
         call = Call(
             role="subject", model=SUBJECT, messages=(Message(role="user", content="?"),), parameters={}

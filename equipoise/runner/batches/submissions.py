@@ -61,7 +61,7 @@ _COUNTS = {
 
 
 @dataclass(slots=True)
-class Results:
+class ReadBatch:
     """What was read of a batch with this status. `counts` has the calls `answered` and those of _COUNTS.
 
     `unanswered` are the custom_ids of calls that have failed, or have no line; `failures` has the line of
@@ -75,7 +75,7 @@ class Results:
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class Model:
+class BatchModel:
     """The batches of a model in a role: its endpoint, and what the session has learned about it.
 
     At the token limit, no further batch is accepted before another one has ended. `empty` counts the batches
@@ -102,9 +102,9 @@ class Submissions:
         self._settings = settings
         self._access = access
         self._waiting = waiting
-        self._models: dict[tuple[Role, str], Model] = {}
+        self._models: dict[tuple[Role, str], BatchModel] = {}
         self._sent: dict[str, SentBatch] = {}
-        self._read: list[tuple[SentBatch, Results]] = []
+        self._read: list[tuple[SentBatch, ReadBatch]] = []
         self._urls_without_batches: set[str] = set()
         self._models_notified: set[str] = set()
         self._deadline: float | None = None
@@ -136,7 +136,7 @@ class Submissions:
         self._sent[intent.id] = sent
         return sent
 
-    def _model(self, role: Role, name: str) -> Model:
+    def _model(self, role: Role, name: str) -> BatchModel:
         key = role, name
         if key not in self._models:
             endpoint = BatchEndpoint(
@@ -147,10 +147,10 @@ class Submissions:
                 mask=self._waiting.mask,
             )
             route = self._access.routes[key]
-            self._models[key] = Model(role=role, name=name, endpoint=endpoint, route=route)
+            self._models[key] = BatchModel(role=role, name=name, endpoint=endpoint, route=route)
         return self._models[key]
 
-    def _model_of(self, sent: SentBatch) -> Model:
+    def _model_of(self, sent: SentBatch) -> BatchModel:
         return self._model(sent.intent.line.role, sent.intent.line.model)
 
     def _commit(self, amount: int) -> None:
@@ -165,7 +165,7 @@ class Submissions:
 
         Returns whether any were sent. If none can be, and no call is in a batch, the session ends.
         """
-        groups: defaultdict[tuple[History, Model, str], list[WaitingCall]] = defaultdict(list)
+        groups: defaultdict[tuple[History, BatchModel, str], list[WaitingCall]] = defaultdict(list)
         for item in self._waiting:
             if item.intent is None:
                 path, _ = self._access.client.batch_request(item.call)
@@ -185,7 +185,7 @@ class Submissions:
         return is_any
 
     def _divide(
-        self, model: Model, items: Sequence[WaitingCall]
+        self, model: BatchModel, items: Sequence[WaitingCall]
     ) -> tuple[list[WaitingCall], list[WaitingCall]]:
         """The calls that are sent by themselves now, and those that are sent in batches."""
         alone = [item for item in items if item.is_alone]
@@ -203,11 +203,13 @@ class Submissions:
             return [*alone, together[0]], []
         return alone, together
 
-    def _most_cost(self, model: Model, item: WaitingCall) -> int | None:
+    def _most_cost(self, model: BatchModel, item: WaitingCall) -> int | None:
         """The most that a call may cost in a batch, in nano-dollars; None if there is no bound."""
         return self._access.budget.most_cost(item.call, model.route.model_index, model.route.cost_in_batch)
 
-    async def _send(self, history: History, model: Model, path: str, items: Sequence[WaitingCall]) -> bool:
+    async def _send(
+        self, history: History, model: BatchModel, path: str, items: Sequence[WaitingCall]
+    ) -> bool:
         """Send calls in as few batches as the endpoint allows; calls that the budget does not allow wait on.
 
         Returns whether the budget allowed any.
@@ -221,7 +223,7 @@ class Submissions:
                 break
         return is_any
 
-    def _affordable(self, model: Model, items: Sequence[WaitingCall]) -> list[WaitingCall]:
+    def _affordable(self, model: BatchModel, items: Sequence[WaitingCall]) -> list[WaitingCall]:
         """The first of these calls that the budget allows."""
         calls, dollars = self._access.budget.remaining()
         fitting: list[WaitingCall] = []
@@ -233,7 +235,7 @@ class Submissions:
             fitting.append(item)
         return fitting
 
-    def _next_batch(self, model: Model, items: Sequence[WaitingCall]) -> tuple[list[WaitingCall], bytes]:
+    def _next_batch(self, model: BatchModel, items: Sequence[WaitingCall]) -> tuple[list[WaitingCall], bytes]:
         """The first calls, as many as one batch takes, and the content of their file.
 
         The calls are divided evenly, so that the last batch is not much smaller than the others.
@@ -249,7 +251,9 @@ class Submissions:
             content.write(line)
         return taken, content.getvalue()
 
-    def _intend(self, history: History, model: Model, path: str, items: Sequence[WaitingCall]) -> SentBatch:
+    def _intend(
+        self, history: History, model: BatchModel, path: str, items: Sequence[WaitingCall]
+    ) -> SentBatch:
         """A batch of calls that are about to be sent, whose intent is on disk. Raises CannotKeep."""
         log, has_limit = self._waiting.logs[history], self._settings.max_cost is not None
         line = IntentLine(
@@ -266,7 +270,7 @@ class Submissions:
         return self._add(history, log.by_id[line.intent])
 
     async def _submit(
-        self, sent: SentBatch, model: Model, items: Sequence[WaitingCall], content: bytes
+        self, sent: SentBatch, model: BatchModel, items: Sequence[WaitingCall], content: bytes
     ) -> bool:
         """Upload calls and create their batch. Returns whether further batches may be sent."""
         self.is_sending = True
@@ -284,7 +288,7 @@ class Submissions:
             self._waiting.put(item, sent.intent)
         return True
 
-    def _handle_rejection(self, model: Model, error: BatchFailed, calls: int) -> None:
+    def _handle_rejection(self, model: BatchModel, error: BatchFailed, calls: int) -> None:
         """Handle a rejected batch: avoid batches, make them smaller, or end the session."""
         url = model.route.base_url
         if error.is_unsupported:
@@ -382,7 +386,7 @@ class Submissions:
         """
         retries, answered = sent.endpoint.new_retries(MOST_READINGS - 1), 0
         while True:
-            results = Results(batch.status, Counter(answered=answered))
+            results = ReadBatch(batch.status, Counter(answered=answered))
             if not await self._deliver(sent, batch, results):
                 self._conclude(sent, results)
                 return True
@@ -394,7 +398,7 @@ class Submissions:
                 return answered > 0
             sent.status = batch = await sent.endpoint.get(sent.intent.batch)
 
-    async def _deliver(self, sent: SentBatch, batch: Batch, results: Results) -> set[str]:
+    async def _deliver(self, sent: SentBatch, batch: Batch, results: ReadBatch) -> set[str]:
         """Read the results of a batch line by line, and answer the calls that wait for them.
 
         Returns the calls that wait for an answer which the endpoint has, or may have. Raises BatchFailed.
@@ -418,7 +422,7 @@ class Submissions:
         results.unanswered |= missing
         return set()
 
-    def _receive(self, intent: Intent, line: ResultLine, results: Results) -> None:
+    def _receive(self, intent: Intent, line: ResultLine, results: ReadBatch) -> None:
         """Answer the call of a line, unless its run has ended, or was not selected in this session.
 
         A line without an answer is kept as a failure until a later line for the same call has one.
@@ -441,7 +445,7 @@ class Submissions:
         cost = 0 if reply is None else route.cost_in_batch(usage_of(item.call, reply))
         self._commit(cost - intent.reserved_per_call)
 
-    def _conclude(self, sent: SentBatch, results: Results) -> None:
+    def _conclude(self, sent: SentBatch, results: ReadBatch) -> None:
         """Have the calls of a batch that was read sent again if they failed or are lost."""
         for custom_id, (line, failure) in results.failures.items():
             if item := self._waiting.waiting_for(custom_id, sent.intent):
@@ -457,7 +461,7 @@ class Submissions:
         self._notify(sent, results)
         self._stop_if_useless(sent, results)
 
-    def _stop_if_useless(self, sent: SentBatch, results: Results) -> None:
+    def _stop_if_useless(self, sent: SentBatch, results: ReadBatch) -> None:
         """Raise UserError if further batches would end as this one."""
         model = self._model_of(sent)
         model.empty += not results.counts["answered"] and bool(results.unanswered)
@@ -507,7 +511,7 @@ class Submissions:
             self._waiting.put(item, None)
         return released
 
-    def _notify(self, sent: SentBatch, results: Results) -> None:
+    def _notify(self, sent: SentBatch, results: ReadBatch) -> None:
         """Notify the user of failed, lost or unexpected lines of a batch, if there are any."""
         counts = [f"{count:,} {what}" for name, what in _COUNTS.items() if (count := results.counts[name])]
         if counts:
@@ -553,7 +557,7 @@ def credential(settings: Settings, role: Role) -> str:
     return "\0".join((endpoint.api_key, *headers))
 
 
-def _why_missing(batch: Batch, results: Results) -> str:
+def _why_missing(batch: Batch, results: ReadBatch) -> str:
     """Why calls have no readable answer in the files of a batch."""
     unreadable = results.counts["unreadable"]
     lines = f"{unreadable:,} lines are unreadable" if unreadable else "no line names them"
