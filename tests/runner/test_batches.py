@@ -9,10 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import once
 import pytest
 from asked import DATASET
-from batch_server import NO_FUNDS, UNREADABLE, BatchServer, Faults
+from batch_server import NO_FUNDS, ROUNDS, UNREADABLE, BatchServer, Faults
 from fake_client import FakeClient, Project, Ran
 
 from conftest import refusal
@@ -607,7 +606,7 @@ def test_no_key_is_in_the_file_of_intents(bed: Bed) -> None:
     text = bed.project.journal_path.with_suffix(".batches").read_text()
     assert "sk-one" not in text
     assert len({json.loads(line).get("credential") for line in text.splitlines()} - {None}) == 1
-    assert once.ROUNDS >= 100_000
+    assert ROUNDS >= 100_000
 
 
 @pytest.mark.parametrize("kind", ["POST files", "POST batches", "GET batches/ID", "GET files/ID/content"])
