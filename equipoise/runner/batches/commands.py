@@ -28,8 +28,6 @@ from equipoise.runner.batches.intents import CreatedLine, Intent, Intents, OverL
 
 SUFFIX = ".batches"
 """The suffix of a file of intents: the batches of a session, recorded before they are created."""
-_SUFFIXES = (SUFFIX, ".jsonl", ".json")
-"""The suffixes of a session's files of intents, journal and results, which share the rest of the name."""
 MAX_RETRIES, MAX_WAIT, TIMEOUT = 3, 30.0, 60.0
 """The limits on requests; waits and timeout in seconds. They are short, as the user waits for the command."""
 MOST_REASON = 200
@@ -65,8 +63,7 @@ def load_intents(paths: Sequence[Path]) -> list[Intents]:
 
 def _intents_path(path: Path) -> Path:
     """The path of the intents of these results, of this journal, or with this path. Raises UserError."""
-    suffix = next((suffix for suffix in _SUFFIXES if path.name.endswith(suffix)), "")
-    intents_path = path.with_name(f"{path.name.removesuffix(suffix)}{SUFFIX}")
+    intents_path = path.with_suffix(SUFFIX)
     if not intents_path.is_file() and not path.exists():
         raise UserError(f"{shown(path)}: there is no such file; name results, their journal, or a folder")
     return intents_path
@@ -139,7 +136,7 @@ def settle(path: Path, name: str, batch: str | None, variables: Mapping[str, str
     if path.is_dir():
         raise UserError(f"{shown(path)}: is a folder; name the results that the batch is for")
     intents_path = _intents_path(path)
-    journal = intents_path.with_name(f"{intents_path.name.removesuffix(SUFFIX)}.jsonl")
+    journal = intents_path.with_suffix(".jsonl")
     with ExitStack() as steps:
         steps.callback(store.lock(Files(results=journal.with_suffix(".json"), journal=journal)).release)
         file = intents.load(intents_path)
@@ -178,7 +175,7 @@ def _own_batch(file: Intents, intent: Intent, name: str, variables: Mapping[str,
 def written_lines(files: Iterable[Intents]) -> Iterator[str]:
     """A line of text for each file of requests that has calls without an answer in the journal."""
     for file in files:
-        past = history.load(file.path.with_name(f"{file.path.name.removesuffix(SUFFIX)}.jsonl"))
+        past = history.load(file.path.with_suffix(".jsonl"))
         written = file.written if past.pending(past.planned) else {}
         open_calls = Counter(
             (line.role, line.model, line.file) for call, line in written.items() if call not in past.batched

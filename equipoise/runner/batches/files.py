@@ -7,7 +7,7 @@ proxy. Which calls are in which file is recorded beside the journal.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from equipoise.core import json_io
@@ -94,15 +94,6 @@ def _why_no_answer(data: bytes) -> str:
     return f"has no {' and no '.join(missing) or 'status_code and body in `response`'}"
 
 
-def write(path: Path, lines: Iterable[bytes]) -> None:
-    """Write a file of lines. Raises UserError."""
-    try:
-        with replacing(path) as file:
-            file.writelines(lines)
-    except OSError as error:
-        raise UserError(f"--batch-write: {shown(path)}: cannot be written ({error.strerror})") from None
-
-
 class FileBatches:
     """`--batch-write` and `--batch-read`: answers waiting calls from files, and writes the rest to files."""
 
@@ -168,7 +159,13 @@ class FileBatches:
             path = self._target
             if len(by_model) > 1:
                 path = path.with_name(f"{path.stem}.{file_name(model)}{path.suffix}")
-            write(path, map(self._waiting.request_line, items))
+            try:
+                with replacing(path) as file:
+                    file.writelines(map(self._waiting.request_line, items))
+            except OSError as error:
+                raise UserError(
+                    f"--batch-write: {shown(path)}: cannot be written ({error.strerror})"
+                ) from None
             self._record(path, items)
             written.append(f"{shown(path)} ({len(items)} calls)")
         self._next_step = [

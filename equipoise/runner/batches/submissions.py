@@ -17,7 +17,7 @@ from datetime import datetime
 
 from equipoise.core.errors import UserError, printable
 from equipoise.core.settings import Settings, is_local, public_url
-from equipoise.core.types import Call, Reply, Role
+from equipoise.core.types import CONTINUES, Call, Reply, Role
 from equipoise.models.budget import RESUMES, RESUMES_MENDED, usage_of
 from equipoise.models.failures import Failure
 from equipoise.results.history import History
@@ -165,20 +165,21 @@ class Submissions:
 
         Returns whether any were sent. If none can be, and no call is in a batch, the session ends.
         """
-        groups: defaultdict[tuple[History, BatchModel, str], list[WaitingCall]] = defaultdict(list)
+        groups: defaultdict[tuple[History, BatchModel, bool], list[WaitingCall]] = defaultdict(list)
         for item in self._waiting:
             if item.intent is None:
-                path, _ = self._access.client.batch_request(item.call)
-                groups[item.history, self._model(item.call.role, item.call.model), path].append(item)
+                model = self._model(item.call.role, item.call.model)
+                # Continuations have a path of their own.
+                groups[item.history, model, CONTINUES in item.call.parameters].append(item)
         is_any = False
-        for (history, model, path), items in groups.items():
+        for (_, model, _), items in groups.items():
             alone, together = self._divide(model, items)
             for item in alone:
                 # Its run then sends it by itself.
                 item.answer(None)
             is_any |= bool(alone)
             if together:
-                is_any |= await self._send(history, model, path, together)
+                is_any |= await self._send(model, together)
         if groups and not is_any and not self._open:
             self._access.budget.stop_for_batch()
             self._waiting.end(None)
@@ -207,9 +208,7 @@ class Submissions:
         """The most that a call may cost in a batch, in nano-dollars; None if there is no bound."""
         return self._access.budget.most_cost(item.call, model.route.model_index, model.route.cost_in_batch)
 
-    async def _send(
-        self, history: History, model: BatchModel, path: str, items: Sequence[WaitingCall]
-    ) -> bool:
+    async def _send(self, model: BatchModel, items: Sequence[WaitingCall]) -> bool:
         """Send calls in as few batches as the endpoint allows; calls that the budget does not allow wait on.
 
         Returns whether the budget allowed any.
@@ -219,7 +218,7 @@ class Submissions:
         while left and not self._waiting.stopping.is_set():
             batch, content = self._next_batch(model, left)
             left = left[len(batch) :]
-            if not await self._submit(self._intend(history, model, path, batch), model, batch, content):
+            if not await self._submit(self._intend(model, batch), model, batch, content):
                 break
         return is_any
 
@@ -251,11 +250,11 @@ class Submissions:
             content.write(line)
         return taken, content.getvalue()
 
-    def _intend(
-        self, history: History, model: BatchModel, path: str, items: Sequence[WaitingCall]
-    ) -> SentBatch:
+    def _intend(self, model: BatchModel, items: Sequence[WaitingCall]) -> SentBatch:
         """A batch of calls that are about to be sent, whose intent is on disk. Raises CannotKeep."""
-        log, has_limit = self._waiting.logs[history], self._settings.max_cost is not None
+        history, has_limit = items[0].history, self._settings.max_cost is not None
+        log = self._waiting.logs[history]
+        path, _ = self._access.client.batch_request(items[0].call)
         line = IntentLine(
             intent=new_id(),
             role=model.role,

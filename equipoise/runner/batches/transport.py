@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Protocol
 
 from equipoise.core.errors import BatchWaiting, CannotKeep, SessionStopped, UserError
@@ -97,8 +97,13 @@ class Batches(Transport):
         reply = await self._wait(request, custom_id, intent) if is_in_batch else None
         if reply is not None:
             return Answered(reply=reply, batch=custom_id)
-        with self._single_call():
+        # No phase begins while a call is sent by itself.
+        self._single_calls += 1
+        try:
             return Answered(reply=await request.send())
+        finally:
+            self._single_calls -= 1
+            self._note_progress()
 
     async def _wait(self, request: Request, custom_id: str, intent: Intent | None) -> Reply | None:
         """The reply from a batch; None if the call has to be sent by itself."""
@@ -133,16 +138,6 @@ class Batches(Transport):
             number += 1
         intent = self._waiting.logs[history].by_call.get(custom_id)
         return custom_id, intent if intent is not None and intent.may_exist else None
-
-    @contextmanager
-    def _single_call(self) -> Iterator[None]:
-        """Prevent a phase from beginning while a call is sent by itself in this block."""
-        self._single_calls += 1
-        try:
-            yield
-        finally:
-            self._single_calls -= 1
-            self._note_progress()
 
     def _note_progress(self) -> None:
         """Delay the next phase, as a run has made progress."""
