@@ -15,6 +15,7 @@ import pytest
 
 from conftest import ROOT
 from equipoise.runner.transports import TRANSPORTS
+from loopback import JUDGE, SUBJECT, Loopback, any_verdict
 
 pytestmark = pytest.mark.nightly
 COPIED = ("conftest.py", "pytest.ini", "pyproject.toml", "README.md", "CHANGELOG.md", "docs", "equipoise")
@@ -113,8 +114,19 @@ def test_its_option_and_its_command_are_unknown_without_it(without: tuple[str, P
     assert command is None or f"  {command} " not in listed.stdout
 
 
-def test_the_rest_works_without_it(without: tuple[str, Path]) -> None:
-    """Live sessions with their pages, and the other quick tests of sessions."""
+def test_a_session_and_its_page_are_made_without_it(without: tuple[str, Path], loopback: Loopback) -> None:
+    """Live, on our own questions."""
+    _, folder = without
+    loopback.script = any_verdict
+    models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", loopback.url)
+    done = python(folder, "-m", "pytest", *models, "--limit", "1", "--runs", "1", "--report", "page.html")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert loopback.count(judge=False) == loopback.count(judge=True) == 3
+    assert "transcript" in (folder / "page.html").read_text(encoding="utf-8")
+
+
+def test_the_quick_tests_of_sessions_pass_without_it(without: tuple[str, Path]) -> None:
+    """Those that are left."""
     _, folder = without
     left = [path for path in LEFT if (folder / path).exists()]
     options = ("-q", "-n", "2", "-m", "not slow and not nightly", "--basetemp", str(folder.parent / "t"))
