@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from equipoise import suites
 from equipoise.core.options import Option
-from equipoise.core.session_options import GROUPS
+from equipoise.runner import transports
 
 
 def row(option: Option, of: Sequence[str] = ()) -> str:
@@ -35,7 +35,7 @@ def _shown(value: object) -> str:
 def text() -> str:
     """All tables of the site, as Markdown."""
     parts = []
-    for name, options in GROUPS.items():
+    for name, options in transports.groups().items():
         parts += [f"### {name}", "", "| option | what it does |", "|---|---|", *map(row, options), ""]
     own: Mapping[Option, Sequence[str]] = suites.options()
     parts += ["### Options of suites", "", "| option | suites | what it does |", "|---|---|---|"]

@@ -14,7 +14,11 @@ from typing import Any
 
 from aiohttp import web
 
+from equipoise.runner.batches import intents
 from loopback import Answer, Loopback, completion, error
+
+ROUNDS, intents.PBKDF2_ROUNDS = intents.PBKDF2_ROUNDS, 1
+"""What the digest of a key takes; in the process of the tests it is one round."""
 
 EXPIRED = {"code": "batch_expired", "message": "This request could not be executed before the batch expired."}
 CANCELLED = {"code": "batch_cancelled", "message": "This request was cancelled."}

@@ -27,6 +27,7 @@ from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings
 from equipoise.models import retry
 from equipoise.results import history
+from equipoise.runner import transports
 from loopback import JUDGE, SUBJECT, Loopback
 
 if TYPE_CHECKING:
@@ -297,7 +298,7 @@ def refusal(call: Callable[..., object], *arguments: Any, **options: Any) -> str
     return str(caught.value)
 
 
-ALL_OPTIONS = (*OPTIONS, *suites.options())
+ALL_OPTIONS = (*OPTIONS, *transports.options(), *suites.options())
 """The options of a session and those of its suites."""
 
 

@@ -1,8 +1,8 @@
 """What each session and each page pays, and a process of tests pays once for all of them.
 
-Certificates are read again where the environment names others, versions are those of the first session, the
-digest of a key is one round instead of `ROUNDS`, the process that writes a page draws its figures, too,
-instead of a `Drawing` process, and the same TOML is parsed once. No file waits for the disk: a process that
+Certificates are read again where the environment names others, versions are those of the first session,
+the process that writes a page draws its figures, too, instead of a `Drawing` process, and the same TOML is
+parsed once. No file waits for the disk: a process that
 is killed loses nothing by that, only a machine does.
 """
 
@@ -21,10 +21,9 @@ import httpcore2
 
 from equipoise.report.page import page
 from equipoise.runner import metadata
-from equipoise.runner.batches import intents
 
-ROUNDS, Drawing = intents.PBKDF2_ROUNDS, page.ProcessPoolExecutor
-"""What they are outside of tests."""
+Drawing = page.ProcessPoolExecutor
+"""What it is outside of tests."""
 
 
 @cache
@@ -65,5 +64,4 @@ def _parsed(text: str) -> bytes:
 
 tomllib.loads = lambda text, /, **_: pickle.loads(_parsed(text))  # noqa: S301 - our own
 metadata.versions = cache(metadata.versions)
-intents.PBKDF2_ROUNDS = 1
 os.fsync = lambda descriptor: None

@@ -16,10 +16,10 @@ from fake_client import Project
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.core.session_options import OPTIONS
 from equipoise.report.export import FORMATS
 from equipoise.results import document, schema
 from equipoise.results.table import COLUMNS
+from equipoise.runner.transports import session_options
 
 DOCS = ROOT / "docs"
 DESCRIBED = ("Document", "RunResult")
@@ -104,7 +104,7 @@ def test_the_page_on_the_schema_has_every_key() -> None:
 def test_the_pages_name_every_other_key() -> None:
     """On the schema, or as an option; each has a description."""
     named = set(re.findall(r"[a-z_0-9]+", page("results-schema.md")))
-    options = {option.name for option in OPTIONS}
+    options = {option.name for option in session_options()}
     for part in NAMED:
         keys, described = (
             get_type_hints(getattr(document, part)),
@@ -162,7 +162,9 @@ def test_the_list_of_pages_has_every_page() -> None:
 def test_the_site_has_every_option() -> None:
     """With those of suites, which `--help` describes as well."""
     tables = script("option_tables").text()
-    assert [name.flag for name in (*OPTIONS, *suites.options()) if f"| `{name.usage}`" not in tables] == []
+    assert [
+        name.flag for name in (*session_options(), *suites.options()) if f"| `{name.usage}`" not in tables
+    ] == []
     assert "<!-- site: options -->" in page("options.md")
 
 

@@ -58,7 +58,7 @@ def _bed(**settings: Any) -> Iterator[_Bed]:
         BatchServer(**settings) as server,
     ):
         patch.chdir(folder)
-        for name, value in {"submissions.LOOKUP_SECONDS": 0.05, "submissions.FIRST_POLL": 0.02}.items():
+        for name, value in {"sent.LOOKUP_SECONDS": 0.05, "submissions.FIRST_POLL": 0.02}.items():
             patch.setattr(f"equipoise.runner.batches.{name}", value)
         patch.setattr("equipoise.runner.batches.transport.QUIET_SECONDS", 0.02)
         yield _Bed(Path(folder), server)

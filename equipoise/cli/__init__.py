@@ -18,7 +18,7 @@ from equipoise.core import env_file
 from equipoise.core.errors import ContradictoryResultsWarning, SessionStopped, UserError, printable, shortened
 from equipoise.core.files import require_posix
 from equipoise.core.quantities import first_sentence
-from equipoise.runner import exit_status
+from equipoise.runner import exit_status, transports
 from equipoise.runner.signals import interruptible, stop_message
 
 _MODULES: Mapping[str, str] = {
@@ -34,7 +34,6 @@ _MODULES: Mapping[str, str] = {
     "robustness": "compare",
     "merge": "merge",
     "sweep": "sweep",
-    "batch": "batch",
     "audit": "audit",
     "backtranslate": "backtranslate",
     "report": "page",
@@ -46,6 +45,7 @@ _MODULES: Mapping[str, str] = {
     "suites": "suites",
     "init": "init",
     "docs": "docs",
+    **{command: command for command in transports.TRANSPORTS.values() if command},
 }
 """The module of each command. It is imported when the command is used."""
 

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from equipoise import suites
 from equipoise.cli.help import PYTEST_OPTIONS
 from equipoise.core.options import Option
-from equipoise.core.session_options import OPTIONS
+from equipoise.runner.transports import session_options
 from equipoise.suites import AnySuite
 from equipoise.suites.shared_options import DATASET
 
@@ -26,7 +26,7 @@ class SessionCommand(click.Command):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Completions of options: those of the chosen suites, and the most useful ones of pytest."""
-        options = (*OPTIONS, *_suite_options(ctx.params.get("suite") or ALL))
+        options = (*session_options(), *_suite_options(ctx.params.get("suite") or ALL))
         pytest = ((flag, about) for text, about in PYTEST_OPTIONS.items() for flag in _FLAG.findall(text))
         helps = {**{option.flag: option.help for option in options}, **dict(pytest), "--help": "all options"}
         return [CompletionItem(flag, help=helps[flag]) for flag in helps if flag.startswith(incomplete)]
@@ -48,7 +48,7 @@ def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) 
     """Completions of the value of the preceding option: its allowed words, or else files."""
     arguments: Sequence[str] = ctx.params.get("arguments") or [""]
     flag, suite = arguments[-1], ctx.params.get("suite") or ALL
-    options = (*OPTIONS, *_suite_options(suite))
+    options = (*session_options(), *_suite_options(suite))
     option = next((option for option in options if option.flag == flag), None)
     words = _datasets(suite) if flag == DATASET.flag else option.choices if option else ()
     if not words:

@@ -13,8 +13,7 @@ import click
 from equipoise import suites
 from equipoise.cli.output import width
 from equipoise.core.options import Option
-from equipoise.core.session_options import GROUPS
-from equipoise.runner import exit_status
+from equipoise.runner import exit_status, transports
 from equipoise.suites import AnySuite
 
 PYTEST_OPTIONS = {
@@ -69,7 +68,7 @@ def _groups(chosen: Sequence[AnySuite]) -> Iterator[tuple[str, list[tuple[str, s
     ]
     if suite_rows:
         yield "Options of the suite", suite_rows
-    for title, options in GROUPS.items():
+    for title, options in transports.groups().items():
         yield title, [_option_row(option, defaults) for option in options]
     yield "Of pytest (`pytest --help` has the rest)", [*PYTEST_OPTIONS.items()]
 

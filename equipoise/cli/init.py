@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from string import Template
@@ -17,6 +17,7 @@ from equipoise.cli import completion
 from equipoise.cli.output import print_line
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text, write_text
+from equipoise.runner import transports
 from equipoise.suites.resources import ORIGINAL, PINS, SHIPPED, originals
 
 _CONFIGURATION = ("conftest.py", "pytest.ini")
@@ -38,6 +39,23 @@ _SUITE_PATHS = {
 """The paths of a suite, with `{}` for its name, and what each is, for the table in README.md."""
 
 
+def _with_sheet(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of the sheet to fill in with replies."""
+    if "replies" not in transports.TRANSPORTS:
+        return command
+    path = click.Path(path_type=Path, dir_okay=False)
+    output = click.option(
+        "-o", "--output", type=path, metavar="FILE", help="The sheet (default replies.csv in FOLDER)."
+    )
+    replies = click.option(
+        "--replies",
+        metavar="SUITE",
+        shell_complete=completion.complete_suite,
+        help="Only a sheet to fill in with replies, for --replies of a session.",
+    )
+    return replies(output(command))
+
+
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
 @click.option(
@@ -49,27 +67,14 @@ _SUITE_PATHS = {
     is_flag=True,
     help=f"Only {_RUBRIC}, a rubric to edit: of the suite that `pytest` runs, or of --suite.",
 )
-@click.option(
-    "--replies",
-    "replies",
-    metavar="SUITE",
-    shell_complete=completion.complete_suite,
-    help="Only a sheet to fill in with replies, for --replies of a session.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="The sheet (default replies.csv in FOLDER).",
-)
+@_with_sheet
 def init(
     folder: Path,
     suite: str | None,
     new_suite: str | None,
     rubric: bool,
-    replies: str | None,
-    output: Path | None,
+    replies: str | None = None,
+    output: Path | None = None,
 ) -> None:
     """Make FOLDER a project of your own: tests, questions and rubrics of all suites, to edit.
 

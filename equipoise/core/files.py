@@ -164,10 +164,13 @@ def sheet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise UserError(f"{path}:{reader.line_num + 1}: cannot be read: {error}") from None
 
 
-def sheet_reader(text: str) -> Reader:
-    """A reader of a table with the separator that its first line has most: a comma, a semicolon or a tab."""
+def sheet_reader(text: str, *, strict: bool = False) -> Reader:
+    """A reader of a table with the separator that its first line has most: a comma, a semicolon or a tab.
+
+    With `strict`, quotation marks that are not closed, or not doubled within a cell, raise csv.Error.
+    """
     header = text.partition("\n")[0]
-    return csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
+    return csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), strict=strict)
 
 
 # Writing.

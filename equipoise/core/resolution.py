@@ -42,7 +42,7 @@ def resolve_suites(
     environment: Mapping[str, str],
     ini: Mapping[str, Any],
     defaults: Mapping[str, Mapping[str, Any]],
-    suite_options: Sequence[Option] = (),
+    more_options: Sequence[Option] = (),
     origins: Mapping[str, str] = _NOTHING,
 ) -> Settings:
     """The settings of a session of these suites, with the `defaults` of each suite by its name.
@@ -51,7 +51,7 @@ def resolve_suites(
     """
 
     def settings(suite_defaults: Mapping[str, Any]) -> Settings:
-        return resolve(command_line, environment, ini, suite_defaults, suite_options, origins)
+        return resolve(command_line, environment, ini, suite_defaults, more_options, origins)
 
     suites = {name: settings(suite_defaults) for name, suite_defaults in defaults.items()}
     return next(iter(suites.values())) if len(suites) == 1 else replace(settings(_NOTHING), suites=suites)
@@ -62,17 +62,17 @@ def resolve(
     environment: Mapping[str, str],
     ini: Mapping[str, Any],
     defaults: Mapping[str, Any] = _NOTHING,
-    suite_options: Sequence[Option] = (),
+    more_options: Sequence[Option] = (),
     origins: Mapping[str, str] = _NOTHING,
 ) -> Settings:
     """The settings of a session. Raises UserError naming the source and the value.
 
     `command_line` and `ini` map option names to texts, or to lists of texts if the option is repeatable.
     `defaults` has the suite's own default values; its `evaluator_model` is None if the suite uses no
-    evaluators. `suite_options` are the options of all suites. `origins` has the names that error messages use
-    for variables set by a file. The file of --config takes precedence over `ini`.
+    evaluators. `more_options` are those of transports and of all suites. `origins` has the names that error
+    messages use for variables set by a file. The file of --config takes precedence over `ini`.
     """
-    options = (*OPTIONS, *suite_options)
+    options = (*OPTIONS, *more_options)
     sources = _with_config(_Sources(command_line, environment, ini, origins), options)
     explicit: dict[str, Any] = {}
     source_names: dict[str, str] = {}
@@ -92,7 +92,9 @@ def resolve(
         "evaluator_endpoint": _evaluator_endpoint(subject, values, source_names),
         "languages": values["language"],
         "asker": _mirror(values, source_names),
-        "suite_options": {option.name: values[option.name] for option in suite_options},
+        "suite_options": {
+            option.name: values[option.name] for option in more_options if option.name not in _FIELDS
+        },
         "subject": _sampling("subject", values),
         "evaluator": _sampling("evaluator", values),
         "price": _price(values["price_input"], values["price_output"]),
@@ -101,7 +103,7 @@ def resolve(
         "options_set": frozenset(explicit) - {"config"},
         "header_values": (*_header_values(environment), *_secret_headers(values)),
     }
-    own_fields = {option.name: values[option.name] for option in OPTIONS if option.name in _FIELDS}
+    own_fields = {option.name: values[option.name] for option in options if option.name in _FIELDS}
     return Settings(**{**own_fields, **combined})
 
 

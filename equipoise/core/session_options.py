@@ -8,13 +8,11 @@ from itertools import chain
 
 from equipoise.core.gates import parse_gate
 from equipoise.core.options import (
-    ROLES,
     Option,
     above_zero,
     at_least,
     one_of,
     parse_body,
-    parse_duration,
     parse_existing,
     parse_fraction,
     parse_header,
@@ -22,10 +20,8 @@ from equipoise.core.options import (
     parse_name,
     parse_number,
     parse_path,
-    parse_percentage,
     parse_prompt,
     parse_prompt_file,
-    parse_roles,
     parse_seconds,
     parse_temperature,
     parse_url,
@@ -35,8 +31,6 @@ from equipoise.core.types import Shard
 
 DEFAULT_EVALUATOR = "mistral-large-2512"
 DEFAULT_BASE_URL = "http://localhost:4000"
-BATCH_DISCOUNT = 50.0
-"""Default discount on calls in batches, in percent: that of nearly all endpoints."""
 
 
 def _sampling(role: str, temperature: float, prompt_help: str) -> tuple[Option, ...]:
@@ -271,41 +265,6 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             metavar="USD",
         ),
     ),
-    "Batches": (
-        Option(
-            "--batch",
-            "send calls as batches; the same command fetches them later; --batch=subject or "
-            "--batch=evaluator: that role alone",
-            optional_words=ROLES,
-            parse=parse_roles,
-            default=(),
-        ),
-        Option(
-            "--batch-wait",
-            "wait for batches, as 90s or 2h (default 0)",
-            parse=parse_duration,
-            metavar="TIME",
-            default=0.0,
-        ),
-        Option(
-            "--batch-discount",
-            "discount for models without a listed batch price (default 50)",
-            parse=parse_percentage,
-            metavar="PERCENT",
-            default=BATCH_DISCOUNT,
-        ),
-        Option(
-            "--batch-write", "write the next calls to FILE and send nothing", parse=parse_path, metavar="FILE"
-        ),
-        Option(
-            "--batch-read",
-            "read answers to written calls from FILE; repeatable",
-            parse=parse_path,
-            metavar="FILE",
-            many=True,
-            default=(),
-        ),
-    ),
     "Files": (
         CONFIG,
         Option(
@@ -316,13 +275,6 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option("--report", "write this session's results as one HTML page", parse=parse_path, metavar="PAGE"),
         Option("--fresh", "archive earlier results and ask everything again", switch=True, default=False),
-        Option(
-            "--replies",
-            "judge replies that exist already: CSV, JSON Lines, or earlier results; no subject is called",
-            alias="--rejudge",
-            parse=parse_path,
-            metavar="FILE",
-        ),
     ),
     "Comparing and gating": (
         Option(
@@ -363,5 +315,5 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
     ),
 }
-"""The options of every session, by the heading of their group in help and documentation."""
+"""The options of every session, whichever its transports, by the heading of their group in help and docs."""
 OPTIONS = tuple(chain.from_iterable(GROUPS.values()))

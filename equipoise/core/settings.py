@@ -16,6 +16,8 @@ LOCAL = "local"
 NO_KEY = "none"
 
 
+BATCH_DISCOUNT = 50.0
+"""Default discount on calls in batches, in percent: that of nearly all endpoints."""
 FILE = "file"
 """Stands for the URL of an endpoint where calls were answered from files."""
 
@@ -134,11 +136,6 @@ class Settings:
     max_cost: float | None
     max_calls: int | None
     price: Price | None
-    batch: tuple[Role, ...]
-    batch_wait: float
-    batch_discount: float
-    batch_write: Path | None
-    batch_read: tuple[Path, ...]
     output: Path | None
     report: Path | None
     fresh: bool
@@ -147,8 +144,13 @@ class Settings:
     gate_inconclusive: Inconclusive | None
     allow_mismatch: bool
     until: Until | None
-    replies: Path | None
     audit: Literal["quick", "full"] | None
+    batch: tuple[Role, ...] = ()
+    batch_wait: float = 0.0
+    batch_discount: float = BATCH_DISCOUNT
+    batch_write: Path | None = None
+    batch_read: tuple[Path, ...] = ()
+    replies: Path | None = None
     config: Path | None = field(default=None, compare=False)
     options_set: frozenset[str] = field(default_factory=frozenset, compare=False)
     header_values: tuple[str, ...] = field(default=(), repr=False, compare=False)

@@ -24,7 +24,6 @@ from equipoise.core.errors import BatchWaiting, NotNeeded, SessionStopped, UserE
 from equipoise.core.files import require_posix
 from equipoise.core.options import Option
 from equipoise.core.records import Record
-from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings
 from equipoise.core.types import Run
 from equipoise.models.redact import Secrets
@@ -50,6 +49,7 @@ from equipoise.report import header
 from equipoise.runner import exit_status
 from equipoise.runner.collector import collect_garbage_rarely
 from equipoise.runner.settings import settings_of
+from equipoise.runner.transports import session_options
 
 # The opening line should appear at once, so whatever it does not need is imported inside functions.
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         suite_options = suites.options()
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
-    for option in (*OPTIONS, *suite_options):
+    for option in (*session_options(), *suite_options):
         for word in option.optional_words:
             # A separate flag for each word: with an optional value, argparse would take a path that follows
             # the flag for that value.
@@ -161,7 +161,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
     if suites_asked_for(config) and not runs_no_tests(config):
         _as_usage_error(refuse_unsupported, config)
-        _as_usage_error(refuse_doubled, config, (*OPTIONS, *suites.options()))
+        _as_usage_error(refuse_doubled, config, (*session_options(), *suites.options()))
 
 
 @pytest.hookimpl(trylast=True)
@@ -171,7 +171,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "suite(name): the benchmark that a test module runs")
     config.addinivalue_line("markers", "area(name): the topic area of a case")
     config.addinivalue_line("markers", "language(name): the language of a case")
-    options = (*OPTIONS, *suites.options())
+    options = (*session_options(), *suites.options())
     command_line = {option.name: config.getoption(option.name) for option in options}
     ini = {option.name: config.getini(option.ini_key) for option in options}
     names = suites_asked_for(config)

@@ -14,8 +14,7 @@ from typing import cast
 from equipoise.core import json_io
 from equipoise.core.records import Record
 from equipoise.core.rows import QuestionRow, RunRow, count_outcomes
-from equipoise.core.session_options import BATCH_DISCOUNT
-from equipoise.core.settings import FILE, Price
+from equipoise.core.settings import BATCH_DISCOUNT, FILE, Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.results import answered, askers, audits, cautions, rows, sections

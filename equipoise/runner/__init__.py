@@ -10,7 +10,8 @@ Each part of a session's state belongs to one class, from the outermost to the i
   Any thread may read them.
 - `Engine`: the event loop in its thread, the queued and running runs, the futures that tests wait for, and
   the open journals.
-- `CallContext`: what all calls on that loop share: client, limiter, budget, routes and batches.
+- `CallContext`: what all calls on that loop share: client, limiter, budget, routes, and the transport of
+  each role: live, or a package of `transports.TRANSPORTS`.
 - `RunCalls`: the calls of one run, and its time limit.
 - `Progress`: the runs that have finished, and the results that were written.
 """

@@ -261,8 +261,8 @@ class RunCalls:
         return reply
 
     async def _ask(self, call: Call, digest: str) -> Answered:
-        """The answer of the session's transport."""
-        return await self._context.transport.answer(
+        """The answer of the transport of the call's role."""
+        return await self._context.transports[call.role].answer(
             Request(
                 run=self._run,
                 call=call,

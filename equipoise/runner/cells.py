@@ -21,10 +21,10 @@ from equipoise.core import option_files
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.options import Option, parse_name
-from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings
 from equipoise.results.store import Files, file_name
 from equipoise.runner.settings import settings_of
+from equipoise.runner.transports import session_options
 
 _AXES: Mapping[str, str] = {"suites": "suite", "models": "model", "settings": "name"}
 """The tables of rows, each with the key that holds a row's name."""
@@ -113,7 +113,7 @@ class SweepCell:
     def arguments(self) -> list[str]:
         """The arguments of `equipoise run` that follow the suite."""
         texts = {**self.options, "model": self.model, "output": str(self.files.results)}
-        options = {option.name: option for option in (*OPTIONS, *suites.options())}
+        options = {option.name: option for option in (*session_options(), *suites.options())}
         return [word for name, value in texts.items() for word in _words(options[name], value)]
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
@@ -205,7 +205,7 @@ def _row(where: str, row: Any, further_keys: frozenset[str] = frozenset()) -> di
     """
     if not isinstance(row, dict):
         raise UserError(f"{where}: is not a table")
-    options = [option for option in (*OPTIONS, *suites.options()) if option.name != "model"]
+    options = [option for option in (*session_options(), *suites.options()) if option.name != "model"]
     return option_files.option_texts(where, row, options, _REFUSED_OPTIONS, further_keys)
 
 

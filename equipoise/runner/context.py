@@ -19,8 +19,6 @@ from equipoise.models.parameter_changes import ParameterChange
 from equipoise.models.rate_limit import Limiter
 from equipoise.models.redact import Secrets
 from equipoise.runner.access import Access, Route
-from equipoise.runner.batches.transport import Batches
-from equipoise.runner.replies.transport import FromFile, SubjectReplies
 from equipoise.runner.transport import Live, Transport
 
 if TYPE_CHECKING:
@@ -38,19 +36,23 @@ EndpointOf = Callable[[Role, str], Endpoint]
 """The endpoint of a model in a role."""
 
 
+def _live() -> Mapping[Role, Transport]:
+    live = Live()
+    return {"subject": live, "evaluator": live}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallContext(Access):
     """The context of all calls. `on_failure` is called with the error of a call before its slot is released.
 
-    `transport` answers the calls. A request of an endpoint to wait longer than `max_wait` seconds ends the
-    session. `opened` is the monotonic time at which
-    the context was created. `thinking` has the models that have shown thoughts, each with the index of its
-    endpoint.
+    `transports` answer the calls of each role. A request of an endpoint to wait longer than `max_wait`
+    seconds ends the session. `opened` is the monotonic time at which the context was created. `thinking` has
+    the models that have shown thoughts, each with the index of its endpoint.
     """
 
     limiter: Limiter
     on_failure: Callable[[CallFailed], None]
-    transport: Transport = field(default_factory=Live)
+    transports: Mapping[Role, Transport] = field(default_factory=_live)
     max_wait: float = math.inf
     opened: float = field(default_factory=time.monotonic)
     thinking: set[tuple[int, str]] = field(default_factory=set)
@@ -105,13 +107,13 @@ def open_context(
     counters: Counters,
     logs: Callable[[], Iterable[Log]],
     suspend: Callable[[], None] | None = None,
-    replies: SubjectReplies | None = None,
+    replies: Transport | None = None,
 ) -> CallContext:
     """Create the context of a session, on the event loop that its calls run on.
 
     A parameter that an endpoint rejects is recorded in every journal that `logs` returns. Calls are sent in
-    batches only with `suspend`, which is called when the session stops waiting for batches. With `replies`,
-    the subject is not called.
+    batches only with `suspend`, which is called when the session stops waiting for batches. `replies` are
+    those of the subject if they exist already.
     """
     from equipoise.models.client import Client
 
@@ -148,7 +150,11 @@ def open_context(
         routes=routes,
         stop=stop,
     )
-    transport: Transport = Live() if suspend is None else Batches(settings, access, suspend)
+    transport: Transport = Live()
+    if suspend is not None:
+        from equipoise.runner.batches.transport import Batches
+
+        transport = Batches(settings, access, suspend)
     return CallContext(
         client=client,
         counters=counters,
@@ -157,7 +163,7 @@ def open_context(
         stop=stop,
         limiter=limiter,
         on_failure=fail,
-        transport=transport if replies is None else FromFile(replies, transport),
+        transports={"subject": transport if replies is None else replies, "evaluator": transport},
         max_wait=math.inf if settings.keep_going else settings.max_wait,
     )
 

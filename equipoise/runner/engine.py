@@ -11,10 +11,11 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing, suppress
 from functools import partial
+from itertools import product
 from typing import Any, TypeVar
 
 from equipoise.core.errors import CannotKeep, SessionStopped, UserError
@@ -35,7 +36,6 @@ from equipoise.runner.evaluate import run_case
 from equipoise.runner.extra_jobs import ExtraJob, scatter
 from equipoise.runner.first_calls import FirstCalls
 from equipoise.runner.loading import LoadedSuite
-from equipoise.runner.replies.transport import SubjectReplies
 from equipoise.runner.run_queue import PendingRun, RunId, RunQueue
 from equipoise.runner.signals import Interruptions
 from equipoise.runner.transport import Transport
@@ -76,7 +76,7 @@ class Engine:
         load: Callable[[str], tuple[LoadedSuite, History]] | None = None,
         idle: Callable[[], None] = lambda: None,
         has_batches: bool = False,
-        replies: Callable[[], SubjectReplies] | None = None,
+        replies: Callable[[], Transport] | None = None,
     ) -> None:
         self.settings = settings
         self._endpoint = endpoint
@@ -117,15 +117,16 @@ class Engine:
     @property
     def is_suspended(self) -> bool:
         """Whether all runs that have not ended wait for batches."""
-        return self._transport is not None and self._transport.is_suspended
+        return any(transport.is_suspended for transport in self._transports)
 
     def batch_messages(self) -> list[str]:
         """A message for each endpoint with unread batches, and for each file of batches."""
-        return [] if self._transport is None else self._transport.messages()
+        return [message for transport in self._transports for message in transport.messages()]
 
     @property
-    def _transport(self) -> Transport | None:
-        return None if self._call_context is None else self._call_context.transport
+    def _transports(self) -> Collection[Transport]:
+        """The transports of the roles, each once."""
+        return dict.fromkeys(self._call_context.transports.values()) if self._call_context else ()
 
     def warm_up(self) -> None:
         """Start the thread, which imports the client in the background."""
@@ -212,8 +213,8 @@ class Engine:
         if self._call_context is None:
             # Not earlier: the addresses of the built-in servers are known once they are ready.
             self._call_context = asyncio.run_coroutine_threadsafe(self._open_context(), self._loop).result()
-            for history in self._journals:
-                self._context.transport.open(history)
+            for transport, history in product(self._transports, self._journals):
+                transport.open(history)
             self._loop.call_soon_threadsafe(self._watch_journals)
 
     def record(self, run: Run) -> Record:
@@ -336,8 +337,8 @@ class Engine:
                 history.path, history.session, secrets, on_line=history.add, on_move=history.move
             )
             self._first_calls.write(self._journals[history])
-            if self._transport is not None:
-                self._transport.open(history)
+            for transport in self._transports:
+                transport.open(history)
 
     @property
     def _context(self) -> CallContext:
@@ -401,19 +402,20 @@ class Engine:
     @property
     def _is_busy(self) -> bool:
         """Whether calls are in flight, or the transport sends others."""
-        return self._queue.is_busy or (self._transport is not None and self._transport.is_sending)
+        return self._queue.is_busy or any(transport.is_sending for transport in self._transports)
 
     def _refuse_waiting(self) -> None:
         """Begin no further calls and runs."""
         self._limiter.stop()
-        if self._transport is not None:
-            self._transport.stop()
+        for transport in self._transports:
+            transport.stop()
         self._queue.stop()
 
     async def _cancel_all(self) -> None:
         """Cancel the runs in progress, and close the transport and the client."""
         self._refuse_waiting()
         await self._queue.cancel()
+        for transport in self._transports:
+            await transport.close()
         if self._call_context is not None:
-            await self._call_context.transport.close()
             await self._call_context.client.close()

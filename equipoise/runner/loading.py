@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise import suites
@@ -15,8 +15,7 @@ from equipoise.core.types import Case
 from equipoise.judge.rubric import About, Rubric, VerdictRubric
 from equipoise.results import store
 from equipoise.results.store import Files
-from equipoise.runner.replies import fitting, own, rows
-from equipoise.runner.replies.transport import SubjectReplies
+from equipoise.runner.transport import SubjectReplies
 from equipoise.suites import AnySuite, selection
 from equipoise.suites.askers import Askers
 from equipoise.suites.resources import dataset_folder
@@ -112,7 +111,7 @@ def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
         dataset=dataset,
         cases=cases,
         askers=_load_askers(suite, case_selection, cases) if settings.asker else None,
-        replies=_load_replies(suite, rubric, case_selection, settings) if settings.replies else None,
+        replies=_load_replies(suite, rubric, case_selection, settings),
         files=store.files(root / "results", settings.output, settings.model or "", name, settings.shard),
     )
 
@@ -153,20 +152,13 @@ def _refuse_earlier_name(path: Path, root: Path) -> None:
 
 def _load_replies(
     suite: AnySuite, rubric: Rubric, selection: Selection, settings: Settings
-) -> SubjectReplies:
-    """The replies of the file of --replies. Raises UserError for rows that fit no case."""
-    path = settings.replies
-    assert path is not None
-    if own.is_own(path):
-        return own.OwnReplies(path)
-    return fitting.fit(
-        rows.read(path),
-        suite,
-        rubric,
-        suite.cases(replace(selection, languages=())),
-        repeats=settings.runs or suite.defaults.get("runs", 1),
-        model=settings.model,
-    )
+) -> SubjectReplies | None:
+    """The replies of the file of --replies, if there is one. Raises UserError."""
+    if settings.replies is None:
+        return None
+    from equipoise.runner.replies import adopting
+
+    return adopting.load(suite, rubric, selection, settings)
 
 
 def _load_askers(suite: AnySuite, case_selection: Selection, cases: Sequence[Case]) -> Askers:

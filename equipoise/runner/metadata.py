@@ -14,7 +14,6 @@ from equipoise.results.document import Metadata
 from equipoise.results.provenance import versions
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.plan import Plan
-from equipoise.runner.replies import adopting
 from equipoise.suites import AnySuite
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.shared_options import DATASET, SEED
@@ -44,7 +43,7 @@ def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
         **{option.name: _to_json(option, settings) for option in loaded.suite.options if option != DATASET},
         **({"dataset": loaded.dataset} if loaded.dataset else {}),
         **({"until": rule.recorded} if (rule := plan.stopping_rules.get(name)) else {}),
-        **(adopting.reference(settings.replies) if settings.replies else {}),
+        **(loaded.replies.reference() if loaded.replies else {}),
         **({"asker": cues} if (cues := asker(loaded)) else {}),
     }
 

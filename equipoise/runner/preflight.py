@@ -18,7 +18,6 @@ from equipoise.models.local import weights
 from equipoise.results import askers
 from equipoise.runner import metadata, shards
 from equipoise.runner.plan import Plan
-from equipoise.runner.replies import own
 from equipoise.suites.resources import ORIGINAL
 from equipoise.suites.shared_options import DATASET
 
@@ -120,11 +119,8 @@ def _refuse_other_defaults(plan: Plan, name: str) -> None:
 def _prepare_release(plan: Plan, name: str) -> None:
     """Check replies, askers, extra jobs and rules, and load the plan's baseline. Raises UserError."""
     loaded = plan.load(name)
-    if plan.settings.replies and own.is_own(plan.settings.replies):
-        if not loaded.suite.is_judged:
-            raise UserError(f"--replies: {name} asks no evaluator, so nothing can be judged again")
-        cues_hash = loaded.askers.hash if loaded.askers else None
-        own.check(plan.settings.replies, name, loaded.data_hash, cues_hash)
+    if loaded.replies is not None:
+        loaded.replies.check(name, loaded.data_hash, loaded.askers.hash if loaded.askers else None)
     suite_release = plan.release(name)
     plan.extra_jobs.prepare(loaded, suite_release.rules)
     _refuse_without_askers(plan, name)

@@ -20,7 +20,6 @@ from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.results.lines import SessionLine
 from equipoise.results.store import Files
-from equipoise.runner.batches import intents
 from equipoise.runner.differences import differences
 
 ALREADY_COMPLETE = "already complete; no calls were made; --fresh runs everything again"
@@ -57,8 +56,7 @@ def require_resumable(
     last = past.sessions[-1]
     before, now = _without_local_ports(last.settings), _without_local_ports(settings)
     # A batch has the requests of the models that it was sent to.
-    sent = intents.load(files.batches)
-    is_judged = past.has_verdicts or bool(sent.by_id or sent.written)
+    is_judged = past.has_verdicts or bool(unanswered(files))
     free = _EXTENT_SETTINGS if is_judged else _EXTENT_SETTINGS | _JUDGING_SETTINGS
     fixed = {name: value for name, value in now.items() if not _may_change(name, settings, free)}
     if not is_judged:
@@ -71,6 +69,15 @@ def require_resumable(
             "Give the same as before, or --fresh, which archives it and asks everything again, or another "
             "--output"
         )
+
+
+def unanswered(files: Files) -> str:
+    """A phrase on what earlier sessions have sent in batches, whose answers a new journal could not read."""
+    if not files.batches.exists():
+        return ""
+    from equipoise.runner.batches import checks
+
+    return checks.unanswered(files)
 
 
 def _cue_mismatches(before: JSON, now: JSON) -> list[str]:

@@ -18,7 +18,6 @@ from equipoise.core import env_file
 from equipoise.core.errors import BatchWaiting, CannotSave, NotNeeded, SessionStopped, UserError
 from equipoise.core.files import require_posix
 from equipoise.core.options import Option
-from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings
 from equipoise.report import header
 from equipoise.runner.extra_jobs import ExtraJobs
@@ -27,6 +26,7 @@ from equipoise.runner.session import Session
 from equipoise.runner.settings import settings_of
 from equipoise.runner.signals import stop_message
 from equipoise.runner.transport import WAITING
+from equipoise.runner.transports import session_options
 
 HELP_COMMAND = "equipoise run SUITE --help"
 """The command that lists the options."""
@@ -112,7 +112,7 @@ def _texts(values: Mapping[str, Any]) -> dict[str, Any]:
 
     Those of sessions that make no calls are among these, as they have no results.
     """
-    options = {option.name: option for option in (*OPTIONS, *suites.options())}
+    options = {option.name: option for option in (*session_options(), *suites.options())}
     for name in values:
         if name not in options or name in _WITHOUT_CALLS:
             nearest = get_close_matches(name, options, n=1) if name not in _WITHOUT_CALLS else []

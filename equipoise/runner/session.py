@@ -21,23 +21,15 @@ from equipoise.results.history import History
 from equipoise.results.results import Results
 from equipoise.results.store import Files, Lock
 from equipoise.runner import first_calls, metadata, preflight, resume, saving
-from equipoise.runner.batches import checks, intents
-from equipoise.runner.batches.intents import Intents
 from equipoise.runner.collector import pause_collector
 from equipoise.runner.engine import Engine
 from equipoise.runner.extra_jobs import ExtraJob, ExtraJobs
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.plan import Plan
-from equipoise.runner.replies.transport import SubjectReplies
 from equipoise.runner.signals import Interruptions
+from equipoise.runner.transport import SubjectReplies
 
 ENDED = "the session has ended"
-
-
-def _written_files(sent: Intents) -> str:
-    """A phrase on the files with requests, whose answers a new journal could not read."""
-    names = dict.fromkeys(line.file for line in sent.written.values())
-    return f"the answers to the requests in {' and '.join(names)} can be read only with the options as before"
 
 
 @dataclass(slots=True)
@@ -82,7 +74,10 @@ class Session:
         """
         names = list(names)
         refuse_proxies(self.settings)
-        checks.refuse_files(self.settings)
+        if self.settings.batch or self.settings.batch_write or self.settings.batch_read:
+            from equipoise.runner.batches import checks
+
+            checks.refuse_files(self.settings)
         allow_connections(self.settings.concurrency, workers)
         preflight.check(self.plan, names)
         for name in names:
@@ -90,7 +85,9 @@ class Session:
             files.check()
             self._locks.append(store.lock(files))
             self._histories[name] = self._load_history(name, files)
-            if not self.settings.fresh:
+            if not self.settings.fresh and files.batches.exists():
+                from equipoise.runner.batches import checks
+
                 has_unread = checks.refuse_others(self.settings, self._histories[name], files)
                 self._has_batches |= has_unread
 
@@ -107,11 +104,10 @@ class Session:
                 past, metadata.resume_settings(self.plan, name), files, self.plan.load(name).data_files
             )
         except UserError as error:
-            sent = intents.load(files.batches)
-            if past.has_answers or past.is_empty or sent.waiting:
+            if past.has_answers or past.is_empty:
                 raise
-            if sent.written:
-                raise UserError(f"{error}; {_written_files(sent)}") from None
+            if sent := resume.unanswered(files):
+                raise UserError(f"{error}; {sent}") from None
             # The earlier session has no answer, perhaps because its endpoint was wrong: nothing is lost.
             self._unanswered.add(name)
             return History(files.journal)

@@ -8,6 +8,7 @@ from typing import Any
 from equipoise import suites
 from equipoise.core.resolution import resolve_suites
 from equipoise.core.settings import Settings
+from equipoise.runner import transports
 
 
 def settings_of(
@@ -23,7 +24,9 @@ def settings_of(
     those of pytest.ini, which do not. `origins` says for variables from a file how errors name them.
     """
     defaults = suites.defaults_of(names)
-    settings = resolve_suites(texts, environment, ini, defaults, tuple(suites.options()), origins)
+    settings = resolve_suites(
+        texts, environment, ini, defaults, (*transports.options(), *suites.options()), origins
+    )
     if settings.replies is None:
         return settings
     from equipoise.runner.replies import adopting

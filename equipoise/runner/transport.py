@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from equipoise.core.types import Call, Reply
+from equipoise.core.types import JSON, Call, Reply
 from equipoise.results.history import History
 
 WAITING = "waiting for batch"
@@ -68,6 +68,19 @@ class Transport(Protocol):
 
     async def close(self) -> None:
         """End everything that was begun."""
+
+
+class SubjectReplies(Transport, Protocol):
+    """A transport that has the subject's replies already: the subject is not called."""
+
+    def has(self, run: str) -> bool:
+        """Whether a run of this id is to be judged."""
+
+    def reference(self) -> Mapping[str, JSON]:
+        """The metadata of results that say where the replies come from."""
+
+    def check(self, suite: str, data_hash: str, cues_hash: str | None) -> None:
+        """Raise UserError if they are not of this suite, these questions, and these sentences of --asker."""
 
 
 class Live(Transport):

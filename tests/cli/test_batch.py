@@ -32,7 +32,7 @@ def project(tmp_path: Path, server: BatchServer, monkeypatch: pytest.MonkeyPatch
     """A project with a batch that waits."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("equipoise.runner.batches.submissions.LOOKUP_SECONDS", 0.05)
+    monkeypatch.setattr("equipoise.runner.batches.sent.LOOKUP_SECONDS", 0.05)
     return Project(tmp_path, FakeClient())
 
 

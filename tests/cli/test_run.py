@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from conftest import ROOT, SHIPPED
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.core.session_options import OPTIONS
+from equipoise.runner.transports import session_options
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_the_help_of_a_suite_has_its_own_options_in_groups(
     ]
     shown = {line.split()[0] for line in lines if line.startswith("  --")}
     own = suites.options() if name == "all" else suites.load(name).options
-    expected = {option.flag for option in (*OPTIONS, *own)}
+    expected = {option.flag for option in (*session_options(), *own)}
     assert shown == {*expected, "--collect-only", "--lf,", "--junitxml", "--durations"}
 
 

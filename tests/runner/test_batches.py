@@ -9,10 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import once
 import pytest
 from asked import DATASET
-from batch_server import NO_FUNDS, UNREADABLE, BatchServer, Faults
+from batch_server import NO_FUNDS, ROUNDS, UNREADABLE, BatchServer, Faults
 from fake_client import FakeClient, Project, Ran
 
 from conftest import refusal
@@ -22,7 +21,7 @@ from equipoise.models import retry
 from equipoise.models.counters import Counters
 from equipoise.models.rate_limit import Limiter
 from equipoise.results import history
-from equipoise.runner.batches import intents, submissions
+from equipoise.runner.batches import intents, sent, submissions
 from equipoise.runner.batches import transport as phases
 from equipoise.runner.context import open_context
 from equipoise.runner.transport import Request
@@ -78,7 +77,7 @@ class Bed:
 def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bed]:
     """A project and a server, whose batches are done at the first look."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(submissions, "LOOKUP_SECONDS", 0.05)
+    monkeypatch.setattr(sent, "LOOKUP_SECONDS", 0.05)
     monkeypatch.setattr(submissions, "FIRST_POLL", 0.02)
     monkeypatch.setattr(phases, "QUIET_SECONDS", 0.02)
     with retry.testing(first=0.01, longest=0.02), BatchServer() as server:
@@ -106,7 +105,7 @@ def test_two_phases_and_nothing_but_batches(bed: Bed, live_scores: dict[str, Any
     assert sorted(bed.batched()) == sorted(bed.server.sent)
     assert set(bed.server.sent.values()) == {1}
     found = bed.intents()
-    assert [intent.over.answered for intent in found.by_id.values() if intent.over] == [ALL, ALL]
+    assert [intent.over.counts["answered"] for intent in found.by_id.values() if intent.over] == [ALL, ALL]
     assert not found.waiting
     assert not ran.waiting
     metadata = json.loads(bed.project.results_path.read_text())["metadata"]
@@ -235,7 +234,11 @@ def test_ignored_lines_are_counted_and_told(bed: Bed) -> None:
     (ran,) = bed.run_to_end()
     said = f"{ALL} of {ALL} calls were answered; lines: 5 with another id, {ALL} doubled"
     assert [notice.partition(": ")[2] for notice in ran.notices] == [said, said]
-    counts = [(item.over.unknown, item.over.doubled) for item in bed.intents().by_id.values() if item.over]
+    counts = [
+        (item.over.counts["unknown"], item.over.counts["doubled"])
+        for item in bed.intents().by_id.values()
+        if item.over
+    ]
     assert counts == [(5, ALL)] * 2
 
 
@@ -326,7 +329,7 @@ def test_where_it_cannot_know_it_stops_and_sends_nothing_again(bed: Bed) -> None
     assert len(bed.server.batches) == 1
     (intent,) = bed.intents().waiting
     found = bed.intents()
-    found.record_batch(found.by_id[intent.id], "batch_1", None)
+    found.append(intents.CreatedLine(intent=intent.id, batch="batch_1"))
     bed.run_to_end()
     assert set(bed.server.sent.values()) == {1}
 
@@ -603,7 +606,7 @@ def test_no_key_is_in_the_file_of_intents(bed: Bed) -> None:
     text = bed.project.journal_path.with_suffix(".batches").read_text()
     assert "sk-one" not in text
     assert len({json.loads(line).get("credential") for line in text.splitlines()} - {None}) == 1
-    assert once.ROUNDS >= 100_000
+    assert ROUNDS >= 100_000
 
 
 @pytest.mark.parametrize("kind", ["POST files", "POST batches", "GET batches/ID", "GET files/ID/content"])
@@ -761,7 +764,7 @@ def test_a_cancelled_call_no_longer_counts_as_in_batches(bed: Bed, is_cancelled_
             logs=lambda: [],
             suspend=lambda: None,
         )
-        transport = context.transport
+        transport = context.transports["subject"]
         transport.open(journal)
         call = Call(
             role="subject", model=SUBJECT, messages=(Message(role="user", content="?"),), parameters={}

@@ -12,8 +12,16 @@ import pytest
 from equipoise.core.errors import UserError
 from equipoise.results import journal
 from equipoise.runner.batches import intents
+from equipoise.runner.batches.intents import (
+    CreatedLine,
+    CreatingLine,
+    IntentLine,
+    OverLine,
+    RequestsLine,
+    UploadedLine,
+)
 
-SPAN = {"role": "subject", "model": "m", "endpoint": "http://x/v1", "path": "chat/completions"}
+SPAN: Any = {"role": "subject", "model": "m", "endpoint": "http://x/v1", "path": "chat/completions"}
 
 
 @pytest.fixture
@@ -22,13 +30,14 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "m.suite.batches"
     file = intents.load(path)
     for name in ("one", "two"):
-        intent = file.record_intent([f"{name}-{number}" for number in range(3)], key="k", reserved=30, **SPAN)
-        file.record_upload(intent, f"file-{name}")
-        file.record_creation(intent)
-        file.record_batch(intent, f"batch-{name}", 1.9e9)
+        calls = tuple(f"{name}-{number}" for number in range(3))
+        file.append(IntentLine(intent=name, calls=calls, reserved=30, **SPAN, **file.credential("k")))
+        file.append(UploadedLine(intent=name, file=f"file-{name}"))
+        file.append(CreatingLine(intent=name))
+        file.append(CreatedLine(intent=name, batch=f"batch-{name}", expires=1.9e9))
         if name == "one":
-            file.record_end(intent, "completed", answered=3)
-    file.record_written(["two-0"], role="subject", model="m", file="calls.jsonl")
+            file.append(OverLine(intent=name, status="completed", counts={"answered": 3}))
+    file.append(RequestsLine(calls=("two-0",), role="subject", model="m", file="calls.jsonl"))
     return path
 
 
@@ -48,7 +57,7 @@ def test_it_is_read_as_it_was_written(path: Path) -> None:
     assert before["waiting"] == ["batch-two"]
     assert before["written"] == {"two-0": "calls.jsonl"}
     file = intents.load(path)
-    file.record_end(file.waiting[0], "expired")
+    file.append(OverLine(intent="two", status="expired"))
     assert state(path)["waiting"] == []
 
 
@@ -111,11 +120,12 @@ def test_a_line_that_a_crash_has_cut_is_ignored(path: Path) -> None:
         path.write_bytes(whole[: -len(last)] + last[:length])
         assert state(path)["written"] == {}
         file = intents.load(path)
-        file.record_end(file.waiting[0], "expired")
+        file.append(OverLine(intent="two", status="expired"))
         assert state(path)["waiting"] == []
 
 
-def test_a_kind_of_a_later_version_is_passed_over(path: Path) -> None:
-    """Its checksums are those of any other line."""
+def test_a_line_of_another_kind_is_refused(path: Path) -> None:
+    """What it announces is not known, so that calls could be sent, and paid for, twice."""
     path.write_bytes(journal.encode({"kind": "later", "intent": "x", "at": "y"}, ""))
-    assert state(path)["intents"] == []
+    with pytest.raises(UserError, match="is damaged"):
+        intents.load(path)

@@ -10,13 +10,16 @@ from typing import Any
 import pytest
 from journals import TEXTS, ask, begin, keep, record, write
 
-from conftest import ALL_OPTIONS, refusal, resolved
+from conftest import ALL_OPTIONS, refusal, resolved, write_files
+from equipoise.audit.session import SessionAudits
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.settings import Sampling, Settings
 from equipoise.core.types import JSON, Call
 from equipoise.results.document import SCHEMA_VERSION
 from equipoise.results.journal import FORMAT, request_hash
+from equipoise.runner import estimate
+from equipoise.runner.plan import Plan
 from equipoise.runner.replies import adopting, own
 from equipoise.runner.replies.own import OwnReplies
 
@@ -316,3 +319,20 @@ def test_a_journal_stands_for_its_results(path: Path) -> None:
     rows = path.with_name("rows.jsonl")
     rows.write_text('{"id": "a", "reply": "Because."}\n', encoding="utf-8")
     assert not own.is_own(rows)
+
+
+def test_an_estimate_leaves_the_subject_out(tmp_path: Path) -> None:
+    """Its replies are there: the panel alone is asked, each at its own price."""
+    suite, questions = "neutrality", {"aa.txt": "Why?\nWho?\n", "bb.txt": "Warum?\nWer?\n"}
+    write_files(tmp_path / "topics" / suite, questions)
+    path = save(tmp_path / "m.json", suite=suite)
+    runs = [f"{language}-general-q0{number}-run1" for language in ("aa", "bb") for number in (1, 2)]
+    begin(tmp_path / "m.jsonl", runs, suite=suite).close()
+    given = {"replies": str(path), "evaluator_model": ["local", "gpt-4o"], "api_base_url": "http://x/v1"}
+    planned = Plan(resolved(given), tmp_path, SessionAudits(tmp_path))
+    lines = [*estimate.of_session(planned, suite, runs).lines()]
+    assert lines[0] == "runs:      4 to do"
+    assert not any(line.startswith("subject:") for line in lines)
+    assert lines[1] == "evaluator: local: 4 calls, 0.00 USD (0.00 to 0.00)"
+    assert lines[4].startswith("evaluator: gpt-4o: 4 calls, 0.0")
+    assert lines[-1].removeprefix("total:").strip().startswith(lines[4].split("calls, ")[1])

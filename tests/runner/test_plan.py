@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from journals import STARTED, ask, begin, keep, record
+from journals import ask, begin, keep, record
 
 from conftest import resolved, write_files
 from equipoise.audit.session import SessionAudits
-from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.types import Case, Reply, Usage
 from equipoise.runner import estimate, metadata, preflight
@@ -354,24 +353,6 @@ def test_an_estimate_has_the_price_that_the_user_says(root: Path) -> None:
     assert lines[1] == "subject:   m: 4 calls, 3.20 USD (1.20 to 8.00)"
     assert lines[4] == "evaluator: local: 4 calls, 0.00 USD (0.00 to 0.00)"
     assert lines[-1].startswith("total:     3.20 USD (1.20 to 8.00): prices as listed or given, ")
-
-
-def test_an_estimate_of_judging_anew_leaves_the_subject_out(root: Path) -> None:
-    """Its replies are there: the panel alone is asked, each at its own price."""
-    found = plan(
-        root, replies=str(root / "m.json"), output=str(root / "new.json"), evaluator_model=["local", "gpt-4o"]
-    )
-    # What the identity says of the earlier results is read from them.
-    about = {"started": STARTED, "evaluator_models": ["e"], "rubric_version": "1", "rubric_hash": "0"}
-    saved = {"metadata": about, "summary": {}, "results": {}}
-    (root / "m.json").write_bytes(json_io.dumps(saved))
-    journal_of(root / "m.jsonl")
-    lines = shown(found)
-    assert lines[0] == "runs:      4 to do"
-    assert not any(line.startswith("subject:") for line in lines)
-    assert lines[1] == "evaluator: local: 4 calls, 0.00 USD (0.00 to 0.00)"
-    assert lines[4].startswith("evaluator: gpt-4o: 4 calls, 0.0")
-    assert lines[-1].removeprefix("total:").strip().startswith(lines[4].split("calls, ")[1])
 
 
 # The order in which cases are asked: whatever is done early is a small sample of the whole.

@@ -82,6 +82,9 @@ FORMS: Mapping[str, bytes] = {
     "semicolons": table(";").encode(),
     "tabs": table("\t").encode(),
     "a byte order mark": b"\xef\xbb\xbf" + table(",").encode(),
+    "two byte order marks": 2 * b"\xef\xbb\xbf" + table(",").encode(),
+    "line breaks of old Macs": table(",", "\r").encode(),
+    "numbers with decimal commas": table(";").replace('"2"', '"2,0"').encode(),
     "line breaks of Windows": table(";", "\r\n").encode(),
     "UTF-16": table("\t").encode("utf-16"),
     "UTF-16, big-endian": b"\xfe\xff" + table("\t").encode("utf-16-be"),
@@ -182,12 +185,16 @@ def test_options_that_change_no_reply_are_refused(project: Project) -> None:
     for name, value in {"subject_temperature": "0", "asker": "mirror", "until": "gate"}.items():
         flag = f"--{name.replace('_', '-')}"
         assert refusal(loaded, project, path, **{name: value}) == f"{flag}: {message}"
+    texts, variables = {"replies": str(path)}, {"EQUIPOISE_ASKER": "mirror", "EQUIPOISE_UNTIL": "gate"}
+    settings = adopting.adopt(resolved(texts, variables), texts)
+    assert (settings.asker, settings.until) == (None, None)
 
 
 # What is refused.
 
 
 LONG = "x" * 20_000_000
+BATCHED = {"id": "batch_req_1", "custom_id": "53b3" * 10, "response": {"status_code": 200}, "error": None}
 SPOILED: list[tuple[str, str | bytes, str]] = [
     ("nothing", b"", "1: 'reply' and 'id' or 'question' is missing; there is nothing"),
     ("a heading alone", HEAD, " has no reply"),
@@ -268,9 +275,46 @@ SPOILED: list[tuple[str, str | bytes, str]] = [
         HEAD.encode("utf-16-le"),
         "1: has NUL characters; save the file as",
     ),
+    ("UTF-32", HEAD.encode("utf-32"), "1: has NUL characters; save the file as UTF-8"),
+    ("a cut letter", HEAD.encode() + f"{ONE},,1,".encode() + b"\xe2\x80,\n", "2: not UTF-8; save the"),
+    ("an old Excel workbook", b"\xd0\xcf\x11\xe0" + bytes(99), " is an Excel workbook; save the table as"),
+    (
+        "a page",
+        "<!doctype html>\n<table><tr><td>id</table>\n",
+        "1: 'reply' and 'id' or 'question' is missing",
+    ),
+    (
+        "a line for Excel",
+        f"sep=;\nid;reply\n{ONE};A\n",
+        "1: 'reply' and 'id' or 'question' is missing; there",
+    ),
+    ("headings in German", f"id;antwort\n{ONE};A\n", "1: 'reply' is missing; there is 'id', 'antwort'"),
+    ("two separators", f"id;reply\n{ONE},A\n", f"2: {EMPTY}"),
+    ("two files in one", HEAD + f"{ONE},,1,A,\n" + HEAD, "3: the outcome 'outcome' is unknown: scored,"),
+    ("a question of another letter case", f"id,question,reply\n{ONE},WHAT IS ONE?,A\n", "2: its question is"),
+    ("misread letters", "question,reply\nO que Ã© um?,A\n", "2: attribution does not ask 'O que Ã© um?'"),
+    ("an id in capitals", HEAD + "Q01_ONE,aa,1,A,\n", "2: attribution has no case 'Q01_ONE'; "),
+    ("a run by two numbers", HEAD + f"{ONE},,1,A,\n{ONE},,01,B,\n", "3: replies to the same as"),
+    ("an outcome in capitals", HEAD + f"{ONE},,1,,Blocked\n", "2: the outcome 'Blocked' is unknown: scored,"),
+    ("an open quotation mark", HEAD + f'{ONE},,1,"A,\n{TWO},,1,B,\n', "2: cannot be read (unexpected end of"),
+    ("a single quotation mark", HEAD + f'{ONE},,1,"A" B,\n', "2: cannot be read (',' expected after '\"'):"),
+    ("a formula", HEAD + f"{ONE},,1,#NAME?,\n", "2: the reply is '#NAME?', an error of a spreadsheet; write"),
+    ("a formula of LibreOffice", HEAD + f"{ONE},,1,Err:509,\n", "2: the reply is 'Err:509', an error of a"),
+    (
+        "a cell that Excel cut",
+        HEAD + f"{ONE},,1,{'x' * 32_767},\n",
+        "2: the reply has 32,767 characters, where",
+    ),
+    ("a question of 20 MB", f"question,reply\n{LONG},A\n", "2: attribution does not ask 'xxx"),
     ("an Excel workbook", b"PK\x03\x04" + bytes(99), " is an Excel workbook or a ZIP file; save"),
     ("a PDF", b"%PDF-1.7", " is a PDF; save the table as CSV in UTF-8"),
     ("binary", bytes(range(256)), ""),
+    ("a list of all in JSON", f'[{{"id": "{ONE}", "reply": "A"}}]\n', " is a list in JSON; write each reply"),
+    (
+        "answers of a batch",
+        json.dumps(BATCHED) + "\n",
+        "1: is an answer to a batch, whose custom_id names no",
+    ),
     ("no JSON", '{"id": "a", "reply": \n', "1: not valid JSON"),
     ("a list in JSON", f'{{"id": "{ONE}", "reply": "A"}}\n[]\n', "2: is not a JSON object"),
     ("deep JSON", '{"id": ' + "[" * 100_000 + "\n", "1: "),
@@ -307,7 +351,7 @@ def test_a_spoiled_file_is_told_in_one_line(project: Project, subtests: pytest.S
             assert text.startswith(f"--replies: answers.csv:{message}")
             assert text.isprintable()
             assert len(text) < 1100
-    assert len(SPOILED) >= 50
+    assert len(SPOILED) >= 70
     assert project.client.calls == []
 
 

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_server import BatchServer
 from key_paths import key_paths
 
 from conftest import ROOT, SHIPPED, Bench
@@ -287,15 +286,3 @@ def test_a_session_that_stops(bench: Bench, workers: Workers) -> None:
     done = bench.run(*workers, "--max-calls", "3")
     assert done.returncode == 2, done.stdout + done.stderr
     assert bench.run(*workers).returncode == 0
-
-
-@pytest.mark.slow
-def test_a_session_in_batches(tmp_path: Path, workers: Workers) -> None:
-    """`pytest --model X --batch`: 8 while batches wait, and 0 once the same line has fetched them."""
-    with BatchServer(looks=10**9) as server:
-        bench = Bench(tmp_path, server)
-        first = bench.run(*workers, "--batch")
-        assert first.returncode == 8, first.stdout + first.stderr
-        server.finish()
-        second = bench.run(*workers, "--batch")
-        assert second.returncode == 0, second.stdout + second.stderr

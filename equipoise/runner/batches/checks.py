@@ -22,6 +22,17 @@ def refuse_files(settings: Settings) -> None:
         raise UserError(f"--batch-write: {shown(settings.batch_write.parent)}: there is no such folder")
 
 
+def unanswered(files: Files) -> str:
+    """A phrase on the batches and files of earlier sessions, empty if there are none. Raises UserError."""
+    log = intents.load(files.batches)
+    where = [f"batches at {intent.line.endpoint}" for intent in log.waiting]
+    where += [line.file for line in log.written.values()]
+    names = " and ".join(dict.fromkeys(where))
+    return (
+        f"the answers to the requests in {names} can be read only with the options as before" if names else ""
+    )
+
+
 def refuse_others(settings: Settings, history: History, files: Files) -> bool:
     """Raise UserError for unread batches that this session cannot read. Returns whether there are any."""
     waiting = intents.load(files.batches).waiting
@@ -32,7 +43,7 @@ def refuse_others(settings: Settings, history: History, files: Files) -> bool:
         )
     by_credential = {(intent.line.role, intent.line.credential): intent for intent in waiting}
     for (role, _), intent in by_credential.items():
-        if not intents.was_submitted_by(intent, credential(settings, role)):
+        if not intent.was_submitted_by(credential(settings, role)):
             calls = sum(call not in history.batched for item in waiting for call in item.line.calls)
             raise UserError(
                 f"{shown(files.results)}: {calls:,} calls wait in batches at {intent.line.endpoint} that "

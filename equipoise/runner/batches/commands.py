@@ -24,12 +24,10 @@ from equipoise.results import history, store
 from equipoise.results.store import Files
 from equipoise.runner.batches import intents
 from equipoise.runner.batches.endpoint import Batch, BatchEndpoint, BatchFailed, is_id, shown_id
-from equipoise.runner.batches.intents import Intent, Intents
+from equipoise.runner.batches.intents import CreatedLine, Intent, Intents, OverLine
 
 SUFFIX = ".batches"
 """The suffix of a file of intents: the batches of a session, recorded before they are created."""
-_SUFFIXES = (SUFFIX, ".jsonl", ".json")
-"""The suffixes of a session's files of intents, journal and results, which share the rest of the name."""
 MAX_RETRIES, MAX_WAIT, TIMEOUT = 3, 30.0, 60.0
 """The limits on requests; waits and timeout in seconds. They are short, as the user waits for the command."""
 MOST_REASON = 200
@@ -65,8 +63,7 @@ def load_intents(paths: Sequence[Path]) -> list[Intents]:
 
 def _intents_path(path: Path) -> Path:
     """The path of the intents of these results, of this journal, or with this path. Raises UserError."""
-    suffix = next((suffix for suffix in _SUFFIXES if path.name.endswith(suffix)), "")
-    intents_path = path.with_name(f"{path.name.removesuffix(suffix)}{SUFFIX}")
+    intents_path = path.with_suffix(SUFFIX)
     if not intents_path.is_file() and not path.exists():
         raise UserError(f"{shown(path)}: there is no such file; name results, their journal, or a folder")
     return intents_path
@@ -87,7 +84,7 @@ def _credential(file: Intents, intent: Intent, settings: Settings) -> tuple[str,
     keys = dict.fromkeys((settings.subject_endpoint.api_key, settings.evaluator_endpoint.api_key))
     for key, has_headers in product(keys, (True, False)):
         headers = settings.header_values if has_headers else ()
-        if intents.was_submitted_by(intent, "\0".join((key, *headers))):
+        if intent.was_submitted_by("\0".join((key, *headers))):
             return key, has_headers
     raise UserError(
         f"{shown(file.path)}: batch {intent.batch or intent.id} at {intent.line.endpoint} was submitted "
@@ -110,10 +107,11 @@ async def _request(intent: Intent, key: str, has_headers: bool, action: Action) 
 
     line = intent.line
     address = Endpoint(base_url=line.endpoint, api_key=key, takes_environment=has_headers)
-    client = Client(
-        lambda role, model: address, max_retries=MAX_RETRIES, timeout=TIMEOUT, secrets=Secrets([key])
+    secrets = Secrets([key])
+    client = Client(lambda role, model: address, max_retries=MAX_RETRIES, timeout=TIMEOUT, secrets=secrets)
+    endpoint = BatchEndpoint(
+        client, line.role, line.model, max_retries=MAX_RETRIES, max_wait=MAX_WAIT, mask=secrets.mask
     )
-    endpoint = BatchEndpoint(client, line.role, line.model, max_retries=MAX_RETRIES, max_wait=MAX_WAIT)
     try:
         batch_id = intent.batch
         if not batch_id:
@@ -124,7 +122,7 @@ async def _request(intent: Intent, key: str, has_headers: bool, action: Action) 
         batch = await endpoint.get(batch_id)
         return batch if action == "get" or batch.is_over else await endpoint.cancel(batch_id)
     except BatchFailed as error:
-        return str(Secrets([key]).mask(str(error)))
+        return str(error)
     finally:
         await client.close()
 
@@ -138,7 +136,7 @@ def settle(path: Path, name: str, batch: str | None, variables: Mapping[str, str
     if path.is_dir():
         raise UserError(f"{shown(path)}: is a folder; name the results that the batch is for")
     intents_path = _intents_path(path)
-    journal = intents_path.with_name(f"{intents_path.name.removesuffix(SUFFIX)}.jsonl")
+    journal = intents_path.with_suffix(".jsonl")
     with ExitStack() as steps:
         steps.callback(store.lock(Files(results=journal.with_suffix(".json"), journal=journal)).release)
         file = intents.load(intents_path)
@@ -148,9 +146,10 @@ def settle(path: Path, name: str, batch: str | None, variables: Mapping[str, str
             raise UserError(f"{shown(file.path)}: no intent {name!r} waits; waiting: {names}")
         try:
             if batch is None:
-                file.record_end(intent, "given up")
+                file.append(OverLine(intent=intent.id, status="given up"))
             else:
-                file.record_batch(intent, batch, _own_batch(file, intent, batch, variables).expires)
+                expires = _own_batch(file, intent, batch, variables).expires
+                file.append(CreatedLine(intent=intent.id, batch=batch, expires=expires))
         except CannotKeep as error:
             raise UserError(str(error)) from None
     return intent
@@ -176,7 +175,7 @@ def _own_batch(file: Intents, intent: Intent, name: str, variables: Mapping[str,
 def written_lines(files: Iterable[Intents]) -> Iterator[str]:
     """A line of text for each file of requests that has calls without an answer in the journal."""
     for file in files:
-        past = history.load(file.path.with_name(f"{file.path.name.removesuffix(SUFFIX)}.jsonl"))
+        past = history.load(file.path.with_suffix(".jsonl"))
         written = file.written if past.pending(past.planned) else {}
         open_calls = Counter(
             (line.role, line.model, line.file) for call, line in written.items() if call not in past.batched

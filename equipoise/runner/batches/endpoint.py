@@ -6,13 +6,13 @@ OpenAI documents the paths (/files, /batches, /files/{id}/content) and fields; o
 from __future__ import annotations
 
 import asyncio
+import io
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from equipoise.core import json_io
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from equipoise.models.client import Client
     from equipoise.models.connections import Content, Response
 
+T = TypeVar("T")
 WINDOW = "24h"
 """The only completion window that every endpoint offers."""
 LABEL_KEY = "equipoise"
@@ -93,8 +94,8 @@ class Batch:
     status: str
     input_file: str
     label: str
-    output_file: str | None
-    error_file: str | None
+    output_file: str
+    error_file: str
     done: int
     failed: int
     total: int
@@ -106,6 +107,24 @@ class Batch:
     def is_over(self) -> bool:
         """Whether the state of the batch will not change any more."""
         return self.status in FINAL_STATES
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it failed as a whole, before any of its calls was made."""
+        return self.status == "failed" and not self.output_file and not self.done
+
+    @property
+    def files(self) -> list[str]:
+        """The files of its results, each once."""
+        return list(dict.fromkeys(filter(None, (self.output_file, self.error_file))))
+
+    def has_no_more(self, read: int) -> bool:
+        """Whether `read` calls with a line are all for which the endpoint has one, as it counts them itself.
+
+        A batch that was cut short may have none; one that is completed has some.
+        """
+        ended = self.done + self.failed
+        return read >= ended and (ended > 0 or self.status != "completed")
 
     def is_of(self, label: str, file: str) -> bool:
         """Whether the batch has this label, or this input file, as far as the endpoint says which it has."""
@@ -128,27 +147,32 @@ _FILE_KEYS = ("input_file_id", "output_file_id", "error_file_id")
 
 def read_batch(data: JSON) -> Batch | None:
     """The batch that an endpoint describes; None if it is not one, or has an id that `is_id` rejects."""
-    if not isinstance(data, dict) or not is_id(data.get("id")):
+    name, *files = (_field(data, key, str) for key in ("id", *_FILE_KEYS))
+    if not all(map(is_id, filter(None, (name, *files)))) or not name:
         return None
-    if any(_text_or_none(data.get(key)) and not is_id(data[key]) for key in _FILE_KEYS):
-        return None
-    metadata, counts = _dict(data.get("metadata")), _dict(data.get("request_counts"))
-    errors = _dict(data.get("errors")).get("data")
-    first = _dict(errors[0]) if isinstance(errors, list) and errors else {}
+    metadata, counts = _field(data, "metadata", dict), _field(data, "request_counts", dict)
+    errors = _field(_field(data, "errors", dict), "data", list)
+    first = errors[0] if errors and isinstance(errors[0], dict) else {}
     return Batch(
-        id=data["id"],
+        id=name,
         status=_status(data.get("status")),
-        input_file=_text_or_none(data.get("input_file_id")) or "",
-        label=_text_or_none(metadata.get(LABEL_KEY)) or "",
-        output_file=_text_or_none(data.get("output_file_id")),
-        error_file=_text_or_none(data.get("error_file_id")),
-        done=_count(counts.get("completed")),
-        failed=_count(counts.get("failed")),
-        total=_count(counts.get("total")),
+        input_file=files[0],
+        output_file=files[1],
+        error_file=files[2],
+        label=_field(metadata, LABEL_KEY, str),
+        done=max(0, _field(counts, "completed", int)),
+        failed=max(0, _field(counts, "failed", int)),
+        total=max(0, _field(counts, "total", int)),
         expires=_time(data.get("expires_at")),
         problem=describe_body(first) if first else "",
-        code=_text_or_none(first.get("code")) or "",
+        code=_field(first, "code", str),
     )
+
+
+def _field(data: JSON, name: str, kind: type[T]) -> T:
+    """The value of a field; empty, or 0, if there is none of this kind."""
+    value = data.get(name) if isinstance(data, dict) else None
+    return value if isinstance(value, kind) and not isinstance(value, bool) else kind()
 
 
 def _status(value: JSON) -> str:
@@ -159,18 +183,6 @@ def _status(value: JSON) -> str:
 def shown_id(name: str) -> str:
     """An id in a message: whole unless it is much longer than usual."""
     return name if len(name) <= _MOST_SHOWN else f"{name[: _MOST_SHOWN - 3]}..."
-
-
-def _dict(value: JSON) -> Mapping[str, JSON]:
-    return value if isinstance(value, dict) else {}
-
-
-def _text_or_none(value: JSON) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _count(value: JSON) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def _time(value: JSON) -> float | None:
@@ -206,7 +218,7 @@ def read_result_line(data: bytes) -> ResultLine | None:
         return None
     if not isinstance(content, dict) or not isinstance(content.get("custom_id"), str):
         return None
-    custom_id, response = content["custom_id"], _dict(content.get("response"))
+    custom_id, response = content["custom_id"], _field(content, "response", dict)
     if doubled := doubled_field(data):
         return ResultLine(custom_id, 200, {"error": f"the field {doubled!r} stands there twice"})
     status = response.get("status_code")
@@ -227,23 +239,33 @@ class BatchEndpoint:
     """The files and batches at a model's endpoint. Failed requests are retried if that is safe.
 
     `max_wait` is the longest pause, in seconds, that the endpoint may request; a longer one is a failure.
+    `mask` removes API keys from a text: an endpoint's messages may quote one.
     """
 
-    def __init__(self, client: Client, role: Role, model: str, *, max_retries: int, max_wait: float) -> None:
+    def __init__(
+        self,
+        client: Client,
+        role: Role,
+        model: str,
+        *,
+        max_retries: int,
+        max_wait: float,
+        mask: Callable[[str], str],
+    ) -> None:
         self._request = partial(client.request, role, model)
         self._download = partial(client.download, role, model)
         self._max_retries = max_retries
         self._max_wait = max_wait
+        self._mask = mask
 
-    async def upload(self, path: Path, name: str) -> str:
+    async def upload(self, content: bytes, name: str) -> str:
         """Upload the input file of a batch under this name, and return the file's id. Raises BatchFailed.
 
         A retry may leave a second file at the endpoint, which costs nothing.
         """
-        data = await self._send("POST", "files", partial(_form, path, name))
-        file = _text_or_none(_dict(data).get("id"))
-        if file is None or not is_id(file):
-            raise BatchFailed(Failure(message="the answer to the upload names no file", status=200))
+        file = _field(await self._send("POST", "files", partial(_form, content, name)), "id", str)
+        if not is_id(file):
+            raise _unreadable("the answer to the upload names no file")
         return file
 
     async def create(self, file: str, path: str, label: str) -> Batch:
@@ -256,15 +278,20 @@ class BatchEndpoint:
                 "metadata": {LABEL_KEY: label},
             }
         )
-        return _batch(await self._send("POST", "batches", content, is_idempotent=False))
+        return self._batch(await self._send("POST", "batches", content, is_idempotent=False))
 
     async def get(self, batch: str) -> Batch:
         """The state of a batch. Raises BatchFailed."""
-        return _batch(await self._send("GET", f"batches/{_in_url(batch)}"))
+        return self._batch(await self._send("GET", f"batches/{_in_url(batch)}"))
 
     async def cancel(self, batch: str) -> Batch:
         """Cancel a batch; its finished calls remain available. Raises BatchFailed."""
-        return _batch(await self._send("POST", f"batches/{_in_url(batch)}/cancel", b"{}"))
+        return self._batch(await self._send("POST", f"batches/{_in_url(batch)}/cancel", b"{}"))
+
+    def _batch(self, data: JSON) -> Batch:
+        if (batch := read_batch(data)) is None:
+            raise _unreadable("the answer describes no batch with valid ids")
+        return replace(batch, problem=self._mask(batch.problem))
 
     async def find(self, file: str, label: str) -> Batch | None:
         """The batch with this input file or label in the endpoint's list; None if there is none.
@@ -274,16 +301,16 @@ class BatchEndpoint:
         after = ""
         for _ in range(MOST_PAGES):
             data = await self._send("GET", f"batches?limit={PAGE_SIZE}{after}")
-            rows = data if isinstance(data, list) else _dict(data).get("data")
+            rows = data.get("data") if isinstance(data, dict) else data
             batches = [*filter(None, map(read_batch, rows))] if isinstance(rows, list) else []
             if not isinstance(rows, list) or len(batches) < len(rows):
-                raise BatchFailed(Failure(message="the list of batches cannot be read", status=200))
+                raise _unreadable("the list of batches cannot be read")
             if any(not batch.label and not batch.input_file for batch in batches):
-                raise BatchFailed(Failure(message="the list of batches names no files", status=200))
+                raise _unreadable("the list of batches names no files")
             for batch in batches:
                 if batch.label == label or batch.input_file == file:
                     return batch
-            if not batches or not _dict(data).get("has_more"):
+            if not batches or not (isinstance(data, dict) and data.get("has_more")):
                 return None
             after = f"&after={quote(batches[-1].id, safe='')}"
         return None
@@ -309,6 +336,9 @@ class BatchEndpoint:
                 return
             await self.wait_to_retry(retries, failure)
 
+    def _failed(self, failure: Failure) -> BatchFailed:
+        return BatchFailed(replace(failure, message=self._mask(failure.message)))
+
     async def _send(
         self, method: str, path: str, content: Content = None, *, is_idempotent: bool = True
     ) -> JSON:
@@ -322,7 +352,7 @@ class BatchEndpoint:
                 except ValueError:
                     answer = Failure(message="the answer cannot be read", status=200)
             if not is_idempotent and BatchFailed(answer).is_in_doubt:
-                raise BatchFailed(answer)
+                raise self._failed(answer)
             await self.wait_to_retry(retries, answer)
 
     def new_retries(self, most: int | None = None) -> Retries:
@@ -335,17 +365,16 @@ class BatchEndpoint:
         delay = retries.delay_after(failure)
         retry_after = failure.retry_after or 0.0
         if delay is None or retry_after > self._max_wait:
-            raise BatchFailed(failure)
+            raise self._failed(failure)
         begun = time.monotonic()
         # This leaves out a pause that the endpoint requests of all calls.
         await retries.wait_until_due()
         await asyncio.sleep(max(0.0, retry_after - (time.monotonic() - begun)))
 
 
-def _batch(data: JSON) -> Batch:
-    if (batch := read_batch(data)) is None:
-        raise BatchFailed(Failure(message="the answer describes no batch with valid ids", status=200))
-    return batch
+def _unreadable(why: str) -> BatchFailed:
+    """The error for an answer that succeeded, but says something else than it should."""
+    return BatchFailed(Failure(message=why, status=200))
 
 
 def _in_url(name: str) -> str:
@@ -353,10 +382,10 @@ def _in_url(name: str) -> str:
     return quote(name, safe="/:@,;=+~")
 
 
-def _form(path: Path, name: str) -> aiohttp.FormData:
+def _form(content: bytes, name: str) -> aiohttp.FormData:
     import aiohttp
 
     form = aiohttp.FormData()
     form.add_field("purpose", "batch")
-    form.add_field("file", path.open("rb"), filename=name, content_type="application/jsonl")
+    form.add_field("file", io.BytesIO(content), filename=name, content_type="application/jsonl")
     return form

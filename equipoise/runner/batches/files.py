@@ -7,23 +7,21 @@ proxy. Which calls are in which file is recorded beside the journal.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, UserError, printable
 from equipoise.core.files import open_regular, replacing, shown
 from equipoise.core.settings import Settings
-from equipoise.core.types import Reply, Role
+from equipoise.core.types import Call, Reply, Role
 from equipoise.models.failures import Failure
 from equipoise.results.history import History
 from equipoise.results.store import file_name
-from equipoise.runner.batches.endpoint import ResultLine, read_result_line, request_line
-from equipoise.runner.batches.waiting import UNANSWERED, WaitingCall, WaitingCalls
-
-if TYPE_CHECKING:
-    from equipoise.models.client import Client
+from equipoise.runner.access import Access
+from equipoise.runner.batches.endpoint import ResultLine, read_result_line
+from equipoise.runner.batches.intents import RequestsLine
+from equipoise.runner.batches.waiting import WaitingCall, WaitingCalls
 
 
 class Answers:
@@ -96,108 +94,106 @@ def _why_no_answer(data: bytes) -> str:
     return f"has no {' and no '.join(missing) or 'status_code and body in `response`'}"
 
 
-def write(path: Path, requests: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[Path, str, int]]:
-    """Write each model's requests, one a line: to `path`, or to a file per model if there are several.
-
-    Yields each file with its model and its number of calls. Raises UserError.
-    """
-    for model, request_lines in requests.items():
-        target = (
-            path if len(requests) == 1 else path.with_name(f"{path.stem}.{file_name(model)}{path.suffix}")
-        )
-        try:
-            with replacing(target) as file:
-                file.writelines(request_lines)
-        except OSError as error:
-            raise UserError(f"--batch-write: {shown(target)}: cannot be written ({error.strerror})") from None
-        yield target, model, len(request_lines)
-
-
 class FileBatches:
     """`--batch-write` and `--batch-read`: answers waiting calls from files, and writes the rest to files."""
 
-    def __init__(self, settings: Settings, client: Client, waiting: WaitingCalls) -> None:
-        self._settings = settings
-        self._client = client
+    is_sending = False
+
+    def __init__(self, settings: Settings, access: Access, waiting: WaitingCalls) -> None:
+        self._target = settings.batch_write
         self._waiting = waiting
         self._answers = Answers(settings.batch_read)
-        self._messages: list[str] = []
+        self._next_step: list[str] = []
 
-    def answer(self) -> bool:
-        """Answer calls from the files of --batch-read. Returns whether the run of any call can continue.
+    def open(self, history: History) -> None:
+        """Load the log of a journal's files."""
+        self._waiting.open(history)
 
-        If a call failed, its run continues with CallFailed, unless the call may succeed when it is repeated:
-        then it goes on waiting, and is written again.
+    def takes(self, call: Call) -> bool:
+        """Whether a call can be a line: unless it asks for what no file has, which raises CallFailed."""
+        if "echo" in call.parameters:
+            raise CallFailed(
+                "files of batches have no token probabilities for a given text", is_declined=True
+            )
+        return True
+
+    async def advance(self) -> bool:
+        """Answer calls from the files of --batch-read, or else write them to those of --batch-write.
+
+        Returns whether the run of any call can continue. Raises UserError or CannotKeep.
         """
-        is_any = False
-        for item in self._waiting:
-            answers = [self._read(item, line) for line in self._answers.take(item.custom_id)]
-            reply = next((answer for answer in answers if isinstance(answer, Reply)), None)
-            if reply is not None:
-                item.answer(reply)
-                is_any = True
-            elif failures := [answer for answer in answers if isinstance(answer, Failure)]:
-                is_any |= self._fail(item, failures[0])
-        return is_any
+        can_continue = [self._answer(item) for item in self._waiting]
+        if not any(can_continue):
+            self._write()
+        return any(can_continue)
 
-    def _read(self, item: WaitingCall, line: ResultLine) -> Reply | Failure:
-        if line.status is None:
-            return UNANSWERED
-        return self._client.read_batch_result(item.call, line.status, line.body, retries=0)
+    def _answer(self, item: WaitingCall) -> bool:
+        """Answer a call from the files. Returns whether its run can continue.
 
-    def _fail(self, item: WaitingCall, failure: Failure) -> bool:
-        """Let the run of a call that failed for good continue. Returns False if it may be repeated."""
-        if failure.is_transient or self._client.is_learned(item.call, failure):
+        If the call failed, its run continues with CallFailed, unless the call may succeed when it is
+        repeated: then it goes on waiting, and is written again.
+        """
+        answers = [self._waiting.read(item, line) for line in self._answers.take(item.custom_id)]
+        reply = next((answer for answer in answers if isinstance(answer, Reply)), None)
+        if reply is not None:
+            item.answer(reply)
+            return True
+        failure = next((answer for answer in answers if isinstance(answer, Failure)), None)
+        if failure is None or self._waiting.may_succeed(item, failure):
             return False
         status = f"HTTP {failure.status}: {failure.message}"
         item.fail(CallFailed(self._waiting.mask(f"{item.call.role} {item.call.model!r}: {status}")))
         return True
 
-    def write(self) -> None:
-        """Write the waiting calls to the files of --batch-write; without it, only count them.
-
-        Raises UserError or CannotKeep.
-        """
-        requests: defaultdict[str, list[bytes]] = defaultdict(list)
-        items = [*self._waiting]
-        for item in items:
-            requests[item.call.model].append(
-                request_line(item.custom_id, *self._client.batch_request(item.call))
-            )
-        if self._settings.batch_write is None:
-            total = sum(map(len, requests.values()))
-            self._messages = [f"{total:,} calls have no answer yet; `equipoise batch write` writes them"]
+    def _write(self) -> None:
+        """Write the waiting calls to files; without --batch-write, only count them."""
+        by_model: defaultdict[str, list[WaitingCall]] = defaultdict(list)
+        for item in self._waiting:
+            by_model[item.call.model].append(item)
+        if self._target is None:
+            total = sum(map(len, by_model.values()))
+            self._next_step = [f"{total:,} calls have no answer yet; `equipoise batch write` writes them"]
             return
-        written: dict[Path, int] = {}
-        for path, model, count in write(self._settings.batch_write, requests):
-            written[path] = count
-            self._record(path, [item for item in items if item.call.model == model])
-        self._messages.append(_next_step(written))
+        written = []
+        for model, items in by_model.items():
+            path = self._target
+            if len(by_model) > 1:
+                path = path.with_name(f"{path.stem}.{file_name(model)}{path.suffix}")
+            try:
+                with replacing(path) as file:
+                    file.writelines(map(self._waiting.request_line, items))
+            except OSError as error:
+                raise UserError(
+                    f"--batch-write: {shown(path)}: cannot be written ({error.strerror})"
+                ) from None
+            self._record(path, items)
+            written.append(f"{shown(path)} ({len(items)} calls)")
+        self._next_step = [
+            f"have {' and '.join(written)} answered, then give the answers to `equipoise batch read`, with "
+            "the same options"
+        ]
 
     def _record(self, path: Path, items: Sequence[WaitingCall]) -> None:
-        """Record beside each journal which calls, all to one model, are in a file. Raises CannotKeep."""
-        by_journal: defaultdict[tuple[History, Role], list[WaitingCall]] = defaultdict(list)
+        """Record in the log of each journal which calls, all to one model, are in a file."""
+        calls: defaultdict[tuple[History, Role], list[str]] = defaultdict(list)
         for item in items:
-            by_journal[item.history, item.call.role].append(item)
-        for (history, role), calls in by_journal.items():
-            self._waiting.intents[history].record_written(
-                [item.custom_id for item in calls], role=role, model=calls[0].call.model, file=shown(path)
+            calls[item.history, item.call.role].append(item.custom_id)
+        for (history, role), ids in calls.items():
+            self._waiting.logs[history].append(
+                RequestsLine(file=shown(path), role=role, model=items[0].call.model, calls=tuple(ids))
             )
 
-    def messages(self, call_ids: Collection[str]) -> list[str]:
-        """Messages about files written and answers ignored; `call_ids` are as in Answers.count_unknown."""
-        ignored_counts = {
-            "with another id": self._answers.count_unknown(call_ids),
+    def mark_read(self) -> None:
+        """Do nothing: no file is asked for again."""
+
+    def messages(self) -> Iterator[str]:
+        """Messages about answers that were ignored, and about what to do next."""
+        ignored = {
+            "with another id": self._answers.count_unknown(self._waiting.ids),
             "doubled": self._answers.doubled,
             "unreadable": self._answers.unreadable,
         }
-        counts = [f"{count:,} {what}" for what, count in ignored_counts.items() if count]
+        counts = ", ".join(f"{count:,} {what}" for what, count in ignored.items() if count)
         example = f" ({self._answers.example})" if self._answers.example else ""
-        ignored = [f"answers that were ignored: {', '.join(counts)}{example}"] if counts else []
-        return [*map(printable, [*ignored, *self._messages])]
-
-
-def _next_step(written: Mapping[Path, int]) -> str:
-    """What to do with the files that were written, each with its number of calls."""
-    files = " and ".join(f"{shown(path)} ({calls:,} calls)" for path, calls in written.items())
-    return f"have {files} answered, then give the answers to `equipoise batch read`, with the same options"
+        messages = [f"answers that were ignored: {counts}{example}"] if counts else []
+        yield from map(printable, [*messages, *self._next_step])

@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,11 +30,20 @@ PBKDF2_ROUNDS = 100_000
 BatchState = Literal["intended", "uploaded", "creating", "created", "over"]
 
 
+def new_id() -> str:
+    """A new id of an intent."""
+    return secrets.token_hex(16)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 class _BatchLine(Struct, frozen=True, kw_only=True, tag_field="kind"):
     """Fields of every line: the id of the intent, and the time in ISO 8601."""
 
     intent: str
-    at: str
+    at: str = msgspec.field(default_factory=_now)
 
 
 class IntentLine(_BatchLine, frozen=True, kw_only=True, tag="intent"):
@@ -74,20 +83,17 @@ class CreatedLine(_BatchLine, frozen=True, kw_only=True, tag="created"):
 class OverLine(_BatchLine, frozen=True, kw_only=True, tag="over"):
     """The end of a batch: its last status, or why there is no batch.
 
-    The counts are of the lines of its output; lines with an unknown or duplicate id were ignored.
+    `counts` are of calls and of the lines of its output; those with an unknown or duplicate id were ignored.
     """
 
     status: str
-    answered: int = 0
-    failed: int = 0
-    lost: int = 0
-    unknown: int = 0
-    doubled: int = 0
+    counts: dict[str, int] = {}
 
 
 class RequestsLine(_BatchLine, frozen=True, kw_only=True, tag="written"):
     """The file to which the requests of these calls, all of one model, were written."""
 
+    intent: str = msgspec.field(default_factory=new_id)
     file: str
     role: Role
     model: str
@@ -96,7 +102,6 @@ class RequestsLine(_BatchLine, frozen=True, kw_only=True, tag="written"):
 
 BatchLine = IntentLine | UploadedLine | CreatingLine | CreatedLine | OverLine | RequestsLine
 _DECODER = msgspec.json.Decoder(BatchLine)
-_KINDS = frozenset({"intent", "uploaded", "creating", "created", "over", "written"})
 
 
 @dataclass(slots=True)
@@ -121,6 +126,15 @@ class Intent:
         """Whether the endpoint may have a batch that is not over."""
         return self.state in ("creating", "created")
 
+    @property
+    def reserved_per_call(self) -> int:
+        """The reservation for each of its calls, in nano-dollars."""
+        return self.line.reserved // len(self.line.calls)
+
+    def was_submitted_by(self, key: str) -> bool:
+        """Whether the batch was submitted with this key."""
+        return hmac.compare_digest(self.line.credential, _credential_digest(self.line.salt, key))
+
     def add(self, line: BatchLine) -> None:
         """Update the state by a later line."""
         match line:
@@ -136,7 +150,7 @@ class Intent:
 
 @dataclass(slots=True)
 class Intents:
-    """The intents in one file: by id, in order, and `by_call`, the last intent of each call's custom id.
+    """The intents in one log: by id, in order, and `by_call`, the last intent of each call's custom id.
 
     `attempts` counts the intents of each call, `written` has the last file of each call that was written to
     one. The last line of the file may lack its line break.
@@ -155,75 +169,13 @@ class Intents:
         """Intents whose batch may exist and is not over."""
         return [intent for intent in self.by_id.values() if intent.may_exist]
 
-    def add(self, line: BatchLine) -> None:
-        """Add a line that was read or written. If several intents have a call, the last one counts."""
-        if isinstance(line, IntentLine):
-            intent = self.by_id[line.intent] = Intent(line)
-            for call in line.calls:
-                self.by_call[call] = intent
-                self.attempts[call] = self.attempts.get(call, 0) + 1
-        elif isinstance(line, RequestsLine):
-            self.written |= dict.fromkeys(line.calls, line)
-        elif line.intent in self.by_id:
-            self.by_id[line.intent].add(line)
+    def credential(self, key: str) -> dict[str, str]:
+        """The salt, and the salted digest of a key; one salt for all, so that equal keys have equal ones."""
+        salt = next((intent.line.salt for intent in self.by_id.values()), "") or new_id()
+        return {"salt": salt, "credential": _credential_digest(salt, key)}
 
-    def record_intent(
-        self,
-        calls: Sequence[str],
-        *,
-        role: Role,
-        model: str,
-        endpoint: str,
-        path: str,
-        key: str,
-        reserved: int,
-    ) -> Intent:
-        """Write a new intent for the calls with these custom ids. Raises CannotKeep."""
-        # One salt for all, so that equal keys have equal digests.
-        salt = next((intent.line.salt for intent in self.by_id.values()), "") or secrets.token_hex(16)
-        intent_id = secrets.token_hex(16)
-        self._write(
-            IntentLine(
-                intent=intent_id,
-                at=_now(),
-                role=role,
-                model=model,
-                endpoint=endpoint,
-                path=path,
-                salt=salt,
-                credential=_credential_digest(salt, key),
-                reserved=reserved,
-                calls=tuple(calls),
-            )
-        )
-        return self.by_id[intent_id]
-
-    def record_upload(self, intent: Intent, file: str) -> None:
-        """Write the id of the uploaded file. Raises CannotKeep."""
-        self._write(UploadedLine(intent=intent.id, at=_now(), file=file))
-
-    def record_creation(self, intent: Intent) -> None:
-        """Write that the batch is about to be created. Raises CannotKeep."""
-        self._write(CreatingLine(intent=intent.id, at=_now()))
-
-    def record_batch(self, intent: Intent, batch: str, expires: float | None) -> None:
-        """Write the id of the batch. Raises CannotKeep."""
-        self._write(CreatedLine(intent=intent.id, at=_now(), batch=batch, expires=expires))
-
-    def record_end(self, intent: Intent, status: str, **counts: int) -> None:
-        """Write the end of the batch. Raises CannotKeep."""
-        self._write(OverLine(intent=intent.id, at=_now(), status=status, **counts))
-
-    def record_written(self, calls: Sequence[str], *, role: Role, model: str, file: str) -> None:
-        """Write that the requests of these calls are in a file. Raises CannotKeep."""
-        self._write(
-            RequestsLine(
-                intent=secrets.token_hex(16), at=_now(), file=file, role=role, model=model, calls=tuple(calls)
-            )
-        )
-
-    def _write(self, line: BatchLine) -> None:
-        """Append a line and wait until it is on the disk."""
+    def append(self, line: BatchLine) -> None:
+        """Append a line and wait until it is on the disk. Raises CannotKeep."""
         encoded = journal.encode(msgspec.to_builtins(line), self._last_checksum)
         data = (b"\n" if self._lacks_line_break else b"") + encoded
         try:
@@ -242,67 +194,65 @@ class Intents:
         except OSError as error:
             raise CannotKeep(f"{self.path.name}: cannot be written to ({error.strerror})") from None
         self._last_checksum = journal.checksum(encoded)
-        self.add(line)
+        self._add(line)
+
+    def read(self) -> None:
+        """Read the lines of the file. Raises UserError if it is damaged, or OSError.
+
+        A line cut by a crash can be ignored: what it announces was not done. Any other line that was changed
+        is damage, and so is one that was removed, doubled or moved.
+        """
+        cut_line = 0
+        with open_regular(self.path) as file:
+            for number, data in enumerate(file, start=1):
+                self._lacks_line_break = not data.endswith(b"\n")
+                link = journal.link(data)
+                if link is None:
+                    is_cut = not data.rstrip().endswith(b"}")
+                    if data.strip() and not is_cut:
+                        raise _damaged(self.path, number, "it was changed")
+                    cut_line = cut_line if self._lacks_line_break or not data.strip() else number
+                elif link.previous != self._last_checksum:
+                    raise _damaged(
+                        self.path, cut_line or number, "a line was changed, removed, doubled or moved"
+                    )
+                else:
+                    cut_line, self._last_checksum = 0, link.own
+                    self._add(_decode(self.path, number, data))
+        if cut_line:
+            raise _damaged(self.path, cut_line, "it was changed")
+
+    def _add(self, line: BatchLine) -> None:
+        """Add a line that was read or written. If several intents have a call, the last one counts."""
+        if isinstance(line, IntentLine):
+            intent = self.by_id[line.intent] = Intent(line)
+            for call in line.calls:
+                self.by_call[call] = intent
+                self.attempts[call] = self.attempts.get(call, 0) + 1
+        elif isinstance(line, RequestsLine):
+            self.written |= dict.fromkeys(line.calls, line)
+        elif line.intent in self.by_id:
+            self.by_id[line.intent].add(line)
 
 
 def load(path: Path) -> Intents:
     """Read the intents at a path; empty if there is no file. Raises UserError if it is damaged."""
-    intents = Intents(path)
+    log = Intents(path)
     try:
-        for line, checksum in _read(path):
-            if line is not None:
-                intents.add(line)
-            intents._last_checksum = checksum
-        intents._lacks_line_break = _lacks_line_break(path)
+        log.read()
     except FileNotFoundError:
         pass
     except OSError as error:
         raise UserError(f"{shown(path)}: cannot be read ({error.strerror})") from None
-    return intents
+    return log
 
 
-def _read(path: Path) -> Iterator[tuple[BatchLine | None, str]]:
-    """The whole lines of a file, None for those of a later version, each with its checksum.
-
-    A line cut by a crash can be ignored: what it announces was not done. Raises UserError for any other line
-    that was changed, and where one was removed, doubled or moved.
-    """
-    previous, cut_line = "", 0
-    with open_regular(path) as file:
-        for number, data in enumerate(file, start=1):
-            link = journal.link(data)
-            if link is None:
-                is_cut = not data.rstrip().endswith(b"}")
-                cut_line = number if data.strip() and data.endswith(b"\n") else cut_line
-                if data.strip() and not is_cut:
-                    raise _damaged(path, number, "it was changed")
-            elif link.previous != previous:
-                raise _damaged(path, cut_line or number, "a line was changed, removed, doubled or moved")
-            else:
-                cut_line, previous = 0, link.own
-                yield _decode(path, number, data), previous
-    if cut_line:
-        raise _damaged(path, cut_line, "it was changed")
-
-
-def _decode(path: Path, number: int, data: bytes) -> BatchLine | None:
-    """A line; None if it is of a kind that a later version writes. Raises UserError."""
+def _decode(path: Path, number: int, data: bytes) -> BatchLine:
     try:
         line: BatchLine = _DECODER.decode(data)
     except (ValueError, RecursionError):
-        if _is_of_later_version(data):
-            return None
         raise _damaged(path, number, "it is not as it was written") from None
     return line
-
-
-def _is_of_later_version(data: bytes) -> bool:
-    try:
-        content = msgspec.json.decode(data)
-    except (ValueError, RecursionError):
-        return False
-    kind = content.get("kind") if isinstance(content, dict) else None
-    return isinstance(kind, str) and kind not in _KINDS
 
 
 def _damaged(path: Path, number: int, why: str) -> UserError:
@@ -310,16 +260,6 @@ def _damaged(path: Path, number: int, why: str) -> UserError:
         f"{shown(path)}:{number}: is damaged ({why}), and says what is at an endpoint: restore the file "
         "from a copy; or look at the provider's list of batches, then use --fresh"
     )
-
-
-def _lacks_line_break(path: Path) -> bool:
-    """Whether the last line lacks its line break, as after a crash."""
-    with open_regular(path) as file:
-        file.seek(0, os.SEEK_END)
-        if file.tell() == 0:
-            return False
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) != b"\n"
 
 
 def _sync_folder(folder: Path) -> None:
@@ -330,18 +270,9 @@ def _sync_folder(folder: Path) -> None:
         os.close(file)
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def _credential_digest(salt: str, key: str) -> str:
     """A salted digest of a key, which identifies the key without revealing it."""
     return hashlib.pbkdf2_hmac("sha256", key.encode("utf-8", "replace"), salt.encode(), PBKDF2_ROUNDS).hex()
-
-
-def was_submitted_by(intent: Intent, key: str) -> bool:
-    """Whether the batch was submitted with this key."""
-    return hmac.compare_digest(intent.line.credential, _credential_digest(intent.line.salt, key))
 
 
 def call_id(nonce: str, run: str, role: str, request: str, number: int) -> str:

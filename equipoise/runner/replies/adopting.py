@@ -1,19 +1,21 @@
-"""The settings that a file of replies decides: whose they are, and that nothing was sent with them."""
+"""What a session takes from the file of --replies: replies, and the settings that they decide."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Sampling, Settings
-from equipoise.core.types import JSON
-from equipoise.runner.replies import own, rows
+from equipoise.judge.rubric import Rubric
+from equipoise.runner.replies import fitting, own, rows
 from equipoise.runner.replies.rows import ReplyFile
+from equipoise.runner.transport import SubjectReplies
+from equipoise.suites import AnySuite
+from equipoise.suites.selection import Selection
 
 _UNUSED = ("asker", "asker_form", "asker_share", "until")
 """Options about what is asked, which a file of replies cannot change, besides those of the subject."""
@@ -54,8 +56,19 @@ def _model(file: ReplyFile, named: str | None) -> str:
     return named or next(iter(models), file.path.stem)
 
 
-def reference(path: Path) -> dict[str, JSON]:
-    """The metadata of results that say where their replies come from: a file, or earlier results."""
+def load(suite: AnySuite, rubric: Rubric, selection: Selection, settings: Settings) -> SubjectReplies:
+    """The replies of the file of --replies. Raises UserError for rows that fit no case."""
+    path = settings.replies
+    assert path is not None
     if own.is_own(path):
-        return own.reference(path)
-    return {"replies": {"name": path.name, "sha256": rows.read(path).sha256}}
+        if not suite.is_judged:
+            raise UserError(f"--replies: {suite.name} asks no evaluator, so nothing can be judged again")
+        return own.OwnReplies(path)
+    return fitting.fit(
+        rows.read(path),
+        suite,
+        rubric,
+        suite.cases(replace(selection, languages=())),
+        repeats=settings.runs or suite.defaults.get("runs", 1),
+        model=settings.model,
+    )

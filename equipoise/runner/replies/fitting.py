@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from equipoise.core.errors import CallFailed
-from equipoise.core.types import Call, Case, Reply, run_id
+from equipoise.core.types import JSON, Call, Case, Reply, run_id
 from equipoise.judge.rubric import Rubric
 from equipoise.runner.replies.rows import ReplyFile, ReplyRow, refuse
+from equipoise.runner.replies.transport import FromFile
 from equipoise.suites import AnySuite
 
 _MOST_SHOWN = 60
@@ -26,20 +27,25 @@ class Turn(NamedTuple):
     name: str
 
 
-@dataclass(slots=True)
-class GivenReplies:
-    """The replies of a file, by run and message; the only message of a run is left out.
-
-    `runs` are the ids of the runs that have replies.
-    """
+@dataclass(eq=False)
+class GivenReplies(FromFile):
+    """The replies of a file, by run and message; the only message of a run is left out."""
 
     name: str
+    sha256: str
     _by_run: Mapping[str, Mapping[str, ReplyRow]]
     _asked: dict[str, str] = field(default_factory=dict)
 
     def has(self, run: str) -> bool:
         """Whether the file has the replies of a run."""
         return run in self._by_run
+
+    def reference(self) -> Mapping[str, JSON]:
+        """The file, for the metadata of results."""
+        return {"replies": {"name": self.name, "sha256": self.sha256}}
+
+    def check(self, suite: str, data_hash: str, cues_hash: str | None) -> None:
+        """Do nothing: its rows were fitted to the cases of the session."""
 
     def reply(self, run: str, call: Call, digest: str) -> Reply:
         """The reply to a call of the subject, whose request has this hash. Raises CallFailed."""
@@ -220,7 +226,7 @@ def fit(
         run_id(case, run): _by_message(known.turns(known.by_id[case]), of_run)
         for (case, run), of_run in replies.items()
     }
-    return GivenReplies(file.path.name, by_run)
+    return GivenReplies(file.path.name, file.sha256, by_run)
 
 
 def _rows_of(file: ReplyFile, model: str | None, problems: dict[str, str]) -> Iterator[ReplyRow]:

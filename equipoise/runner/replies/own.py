@@ -25,6 +25,7 @@ from equipoise.results.document import SCHEMA_VERSION
 from equipoise.results.index import Calls
 from equipoise.results.lines import CallLine, SessionLine
 from equipoise.results.replay import Replies as Recorded
+from equipoise.runner.replies.transport import FromFile
 
 _NONE = type(None)
 _REQUIRED_TYPES: Mapping[str, tuple[type, ...]] = {
@@ -198,7 +199,7 @@ def _journal_of(results: Path) -> Path:
     return path
 
 
-class OwnReplies:
+class OwnReplies(FromFile):
     """The subject's replies in the journal next to earlier results; it is read at the first call."""
 
     def __init__(self, results: Path) -> None:
@@ -210,6 +211,14 @@ class OwnReplies:
     def has(self, run: str) -> bool:
         """Whether the earlier sessions planned a run; one that they did not come to is an error."""
         return run in self._planned
+
+    def reference(self) -> Mapping[str, JSON]:
+        """The earlier results, for the metadata of the new ones."""
+        return reference(self._results)
+
+    def check(self, suite: str, data_hash: str, cues_hash: str | None) -> None:
+        """Raise UserError if these results cannot be judged again in this session."""
+        check(self._results, suite, data_hash, cues_hash)
 
     @cached_property
     def _planned(self) -> set[str]:

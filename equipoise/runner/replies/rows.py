@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,7 +35,18 @@ MOST_PROBLEMS = 5
 _MOST_NAME = 200
 _MOST_TOKENS = 10**12
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
-_FOREIGN = {b"PK\x03\x04": "an Excel workbook or a ZIP file", b"%PDF": "a PDF", b"\x1f\x8b": "a gzip file"}
+_FOREIGN = {
+    b"PK\x03\x04": "an Excel workbook or a ZIP file",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook",
+    b"%PDF": "a PDF",
+    b"\x1f\x8b": "a gzip file",
+}
+_LONGEST_CELL = 32_767
+"""The characters of a cell in Excel, which cuts longer texts."""
+_CELL_ERROR = re.compile(r"#[A-Z]+[!?]|#N/A|#DIV/0!|Err:\d{3}")
+"""What a spreadsheet shows in place of a text that it took for a formula."""
+_BATCH_KEYS = {"custom_id", "response"}
+"""The keys of a line of a batch's output."""
 _TOKENS: Mapping[str, Sequence[str]] = {
     "input": ("input", "input_tokens", "prompt_tokens"),
     "output": ("output", "output_tokens", "completion_tokens"),
@@ -89,7 +101,12 @@ def _read(path: Path, modified: int, size: int) -> ReplyFile:
     """As `read`, but raises OSError. Time and size are part of the cache's key: files may change."""
     content = read_bytes(path)
     text = _decoded(path, content)
-    lines = _json_lines(path, text) if text.lstrip()[:1] == "{" else _table(path, text)
+    first = text.lstrip()[:1]
+    if first == "[":
+        raise UserError(
+            f"--replies: {shown(path)}: is a list in JSON; write each reply as an object in a line"
+        )
+    lines = _json_lines(path, text) if first == "{" else _table(path, text)
     problems: dict[str, str] = {}
     rows = []
     for where, values in lines:
@@ -125,6 +142,8 @@ def _decoded(path: Path, content: bytes) -> str:
             f"--replies: {shown(path)}:{line}: not {encoding.removesuffix('-sig').upper()}; "
             "save the file as UTF-8"
         ) from None
+    # A program may write a byte order mark before the one of the sheet.
+    text = text.removeprefix("\ufeff")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise UserError(f"--replies: {shown(path)}:{line}: has NUL characters; save the file as UTF-8")
@@ -150,7 +169,7 @@ def _json_lines(path: Path, text: str) -> Iterator[tuple[str, dict[str, JSON]]]:
 def _table(path: Path, text: str) -> Iterator[tuple[str, dict[str, JSON]]]:
     # The limit on a field is the process's own.
     before = csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    reader = sheet_reader(text)
+    reader, line = sheet_reader(text, strict=True), 1
     try:
         start = f"{shown(path)}:1"
         header = [cell.strip().lower() for cell in next(reader, [])]
@@ -165,7 +184,10 @@ def _table(path: Path, text: str) -> Iterator[tuple[str, dict[str, JSON]]]:
                 yield f"{shown(path)}:{line}", _cells(f"{shown(path)}:{line}", columns, cells)
             line = reader.line_num + 1
     except csv.Error as error:
-        raise UserError(f"--replies: {shown(path)}:{reader.line_num + 1}: cannot be read: {error}") from None
+        raise UserError(
+            f"--replies: {shown(path)}:{line}: cannot be read ({error}): a quotation mark is not closed, or "
+            "not doubled within a cell"
+        ) from None
     finally:
         csv.field_size_limit(before)
 
@@ -183,6 +205,11 @@ def _cells(where: str, columns: Sequence[str], cells: Sequence[str]) -> dict[str
 
 def _require_columns(where: str, names: Iterable[str]) -> None:
     """Raise UserError unless there are columns that say what was replied to which question."""
+    if set(names) >= _BATCH_KEYS and "reply" not in names:
+        raise UserError(
+            f"--replies: {where}: is an answer to a batch, whose custom_id names no case; `equipoise batch "
+            "read` reads those to `equipoise batch write`; of others make lines with 'id' and 'reply'"
+        )
     missing = [] if "reply" in names else ["'reply'"]
     missing += [] if {"id", "question"} & set(names) else ["'id' or 'question'"]
     if missing:
@@ -198,6 +225,13 @@ def _row(where: str, values: Mapping[str, JSON]) -> ReplyRow:
     reply, outcome = _text(values, "reply"), _outcome(_name(values, "outcome"))
     if len(reply) > MOST_CHARACTERS:
         raise ValueError(f"the reply has {len(reply):,} characters; up to {MOST_CHARACTERS:,} are judged")
+    if _CELL_ERROR.fullmatch(reply.strip()):
+        raise ValueError(f"the reply is {reply.strip()!r}, an error of a spreadsheet; write the cell as text")
+    if len(reply) == _LONGEST_CELL and outcome != "truncated":
+        raise ValueError(
+            f"the reply has {len(reply):,} characters, where Excel cuts a cell; give it whole, or the "
+            "outcome truncated"
+        )
     if not reply.strip() and outcome not in SILENT:
         raise ValueError(f"the reply is empty: give its outcome, {_listed(SILENT)}, or leave the row out")
     return ReplyRow(
@@ -240,8 +274,8 @@ def _outcome(text: str) -> Outcome | None:
 def _run(value: JSON) -> int:
     """The number of a run; 1 if none is given."""
     text = "1" if value is None else str(value).strip()
-    # A spreadsheet may write 1.0.
-    number = text.removesuffix(".0")
+    # A spreadsheet may write 1.0, or 1,0.
+    number = re.sub("[.,]0$", "", text)
     if not (number.isascii() and number.isdecimal() and int(number[:9]) >= 1 and len(number) < 9):
         raise ValueError(f"the run {text[:20]!r} is not a number from 1 on")
     return int(number)
