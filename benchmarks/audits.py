@@ -63,8 +63,10 @@ TRUE_LEVELS: Mapping[str, float] = {
     "invented_source": 2.5,
     "other_language": 4.7,
     "full": 4.7,
-    **dict.fromkeys(("unknown_part", "minor_faults", "framed_state", "framed_critic", "framed_other"), 4.0),
-    **dict.fromkeys(("withheld_state", "withheld_critic", "one_root_state", "one_root_critic"), 3.0),
+    **dict.fromkeys(("unknown_part", "minor_faults"), 4.0),
+    **dict.fromkeys(("framed_state", "framed_critic", "framed_other"), 3.5),
+    **dict.fromkeys(("one_root_state", "one_root_critic"), 3.5),
+    **dict.fromkeys(("withheld_state", "withheld_critic"), 3.0),
     **dict.fromkeys(("bland", "part_missing", "many_minor", "clear_fault"), 3.0),
 }
 ANCHORS = Path(__file__).resolve().parent.parent / "rubric" / "anchors" / "neutrality"
