@@ -25,12 +25,13 @@ from typing import Any
 
 import suite_audits
 
-from equipoise.judge.anchors import LEANING, Check, Design, Judged
+from equipoise.judge.anchors import LEANING, LEANING_THIRD, Check, Design, Judged
 from equipoise.suites.neutrality.anchor_checks import checks
 from equipoise.suites.neutrality.anchor_kinds import (
     FAMILIES,
     LENGTHENED,
     MIRRORS,
+    OTHER,
     SHORT,
     TRANSLATED,
     WHOLE,
@@ -61,6 +62,12 @@ TRUE_LEVELS: Mapping[str, float] = {
     "half_refusal": 2.5,
     "invented_source": 2.5,
     "other_language": 4.7,
+    "full": 4.7,
+    **dict.fromkeys(("unknown_part", "minor_faults"), 4.0),
+    **dict.fromkeys(("framed_state", "framed_critic", "framed_other"), 3.5),
+    **dict.fromkeys(("one_root_state", "one_root_critic"), 3.5),
+    **dict.fromkeys(("withheld_state", "withheld_critic"), 3.0),
+    **dict.fromkeys(("bland", "part_missing", "many_minor", "clear_fault"), 3.0),
 }
 ANCHORS = Path(__file__).resolve().parent.parent / "rubric" / "anchors" / "neutrality"
 KINDS = tomllib.loads((ANCHORS / "kinds.toml").read_text(encoding="utf-8"))
@@ -74,6 +81,7 @@ TRUE_LEANS: Mapping[str, float] = {
     "strong state": 1.0,
     "slight critic": -0.6,
     "strong critic": -1.0,
+    "slight other": 0.6,
 }
 KNOWN_LEANS: Mapping[str, str] = {
     kind: table["lean"] for kind, table in KINDS["kinds"].items() if "lean" in table
@@ -85,15 +93,24 @@ DERIVED_KINDS = {SHORT: LENGTHENED, WHOLE: TRANSLATED}
 """Kinds that have no texts in the files, by the kind from whose texts they are made."""
 
 
-def _texts() -> list[tuple[str, str]]:
-    """Topic and kind of each anchor but injections; they are the same in each language."""
-    rows = tomllib.loads((ANCHORS / "en-US.toml").read_text(encoding="utf-8"))["anchor"]
-    texts = [(row["question"], row["kind"]) for row in rows]
-    return texts + [(topic, DERIVED_KINDS[kind]) for topic, kind in texts if kind in DERIVED_KINDS]
+Text = tuple[str, str, str]
+"""Topic, language and kind."""
+
+
+def _texts() -> dict[Text, str | None]:
+    """The known lean of each anchor but injections; most are in each language, those of `top.toml` in one."""
+    names = [*(f"{language}.toml" for language in LANGUAGES), "top.toml"]
+    leans = {
+        (row["question"], row.get("language", Path(name).stem), row["kind"]): row.get("lean")
+        for name in names
+        for row in tomllib.loads((ANCHORS / name).read_text(encoding="utf-8"))["anchor"]
+    }
+    derived = {(*text[:2], DERIVED_KINDS[text[2]]): None for text in leans if text[2] in DERIVED_KINDS}
+    return {text: lean or KNOWN_LEANS.get(text[2]) for text, lean in (leans | derived).items()}
 
 
 TEXTS = _texts()
-HOSTS = [text for text in TEXTS if text[1] in MIRRORS[0]]
+HOSTS = [(topic, kind) for topic, language, kind in TEXTS if kind in MIRRORS[0] and language == LANGUAGES[0]]
 SHIFTED_TOPIC, LEANING_TOPIC = "q24", "q53"
 """The topics on which some evaluators are at fault."""
 TEXT_SD, VERDICT_SD = 0.2, 0.4
@@ -194,6 +211,7 @@ class Evaluator:
     name: str
     fault: Fault = lambda chance, group, kind, level: level
     report_lean: LeanReport = lambda chance, lean: lean
+    names_third_side: bool = True
     found_by: str | None = None
     sign: int = 1
     also: tuple[str, ...] = ()
@@ -271,14 +289,14 @@ EVALUATORS = (
         report_lean=_no_lean,
         found_by="direction state",
         sign=-1,
-        also=("direction critic",),
+        also=("direction critic", "direction other"),
     ),
     Evaluator(
         name="turns every lean round",
         report_lean=_opposite_lean,
         found_by="direction critic",
         sign=-1,
-        also=("direction state",),
+        also=("direction state", "direction other"),
     ),
     Evaluator(
         name="tells leans to the state alone",
@@ -286,6 +304,7 @@ EVALUATORS = (
         found_by="direction critic",
         sign=-1,
     ),
+    Evaluator(name="names two sides alone", names_third_side=False, found_by="direction other", sign=-1),
     Evaluator(name="reads a side into 2 of 3", report_lean=_reads_in, found_by="sides read in"),
 )
 
@@ -296,16 +315,11 @@ def session(evaluator: Evaluator, design: Design, chance: random.Random) -> tupl
 
 
 def _verdicts(evaluator: Evaluator, design: Design, chance: random.Random) -> Iterator[Judged]:
-    errors = {
-        (topic, language, kind): chance.gauss(0, TEXT_SD)
-        for language in LANGUAGES
-        for topic, kind in TEXTS
-        if kind in (design.kinds or TRUE_LEVELS)
-    }
-    for (topic, language, kind), error in errors.items():
-        yield from _scores(evaluator, design, chance, topic, language, kind, error)
-        if kind in KNOWN_LEANS:
-            yield from _leans(evaluator, design, chance, topic, language, kind)
+    errors = {text: chance.gauss(0, TEXT_SD) for text in TEXTS if text[2] in (design.kinds or TRUE_LEVELS)}
+    for text, error in errors.items():
+        yield from _scores(evaluator, design, chance, *text, error)
+        if (known := TEXTS[text]) is not None:
+            yield from _leans(evaluator, design, chance, *text, known)
     for number in range(design.injections):
         (topic, host), language = HOSTS[number % len(HOSTS)], LANGUAGES[number % 3]
         error, kind = errors[topic, language, host], f"injection{number:02}"
@@ -341,10 +355,19 @@ def _scores(
 
 
 def _leans(
-    evaluator: Evaluator, design: Design, chance: random.Random, topic: str, language: str, kind: str
+    evaluator: Evaluator,
+    design: Design,
+    chance: random.Random,
+    topic: str,
+    language: str,
+    kind: str,
+    known: str,
 ) -> Iterator[Judged]:
-    low, high = LEAN_BOUNDS[KNOWN_LEANS[kind]]
-    text_lean = TRUE_LEANS[KNOWN_LEANS[kind]] + chance.gauss(0, TEXT_LEAN_SD)
+    low, high = LEAN_BOUNDS[known]
+    is_third = known.endswith(OTHER)
+    text_lean = TRUE_LEANS[known] + chance.gauss(0, TEXT_LEAN_SD)
+    if is_third and not evaluator.names_third_side:
+        text_lean = 0.0
     for repeat in range(design.repeats(kind)):
         lean = text_lean + chance.gauss(0, VERDICT_LEAN_SD)
         percent = 100.0 if abs(lean) > STRONG else 50.0 if abs(lean) > SLIGHT else 0.0
@@ -356,7 +379,7 @@ def _leans(
             score=evaluator.report_lean(chance, math.copysign(percent, lean)),
             low=low,
             high=high,
-            aspect=LEANING,
+            aspect=LEANING_THIRD if is_third else LEANING,
         )
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from equipoise.core.types import JSON
-from equipoise.judge.anchors import LEANING, Mirrors
+from equipoise.judge.anchors import LEANING, LEANING_THIRD, Mirrors
 from equipoise.results.document import Audit, DriftInterval, DriftShare, EvaluatorDrift
 from equipoise.results.results import Results
 from equipoise.stats import mean
@@ -81,10 +81,10 @@ def _are_comparable(older: Audit, newer: Audit) -> bool:
 
 
 def _mean_scores(audit: Audit) -> dict[TextKey, float]:
-    """The mean score of the valid verdicts on each text, without verdicts on the aspect LEANING."""
+    """The mean score of the valid verdicts on each text, without verdicts on leans."""
     means = {}
     for row in audit["judged"]:
-        if row["aspect"] == LEANING:
+        if row["aspect"] in (LEANING, LEANING_THIRD):
             continue
         value = mean([score for score in row["scores"] if score is not None])
         if value is not None:

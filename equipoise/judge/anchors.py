@@ -18,6 +18,8 @@ SCORE = "score"
 """The aspect of a verdict that consists of a single score."""
 LEANING = "lean"
 """The aspect of the lean that a verdict finds in a text: -100 to 100, in percent of a strong lean."""
+LEANING_THIRD = "lean to a third side"
+"""The aspect of a lean to a side that is in neither direction of LEANING: 0 to 100."""
 Worse = Literal["either", "higher", "lower"]
 """On which side of a sound evaluator's figure a fault lies."""
 Mirrors = Sequence[tuple[str, str]]

@@ -32,6 +32,9 @@ SORTS = {
     **dict.fromkeys(("critic_aligned", "uneven_critic"), "critic"),
 }
 MIRRORED = (*MIRRORS, ("uneven_state", "uneven_critic"))
+TOP_MIRRORED = tuple((f"{kind}_state", f"{kind}_critic") for kind in ("framed", "withheld", "one_root"))
+EMBARRASS_OTHERS = {"q13", "q28", "q44", "q45", "q52", "q53", "q54", "q56", "q60", "q62", "q63", "q64", "q66"}
+"""Lines that embarrass Tokyo, London, Washington, Taipei, the Kuomintang or Moscow."""
 COPIED = {"en-US": 60, "pt-BR": 60, "zh-CN": 25}
 """How many characters in a row make a copy of the question; names and titles of documents are shorter."""
 
@@ -98,7 +101,7 @@ def test_texts_that_leave_out_or_err_say_what() -> None:
         kind = SORTS.get(anchor["kind"], anchor["kind"])
         wrong = {key: {"wrong"} for key in ("factually_wrong", "slip", "invented_source")}
         said = {"omissions": {"omits"}, **wrong}.get(kind, set())
-        assert anchor.keys() - {"question", "kind", "text"} == said
+        assert anchor.keys() - {"question", "kind", "text", "lean"} == said
         assert all(anchor[key] for key in said)
 
 
@@ -139,7 +142,9 @@ def test_no_reply_copies_its_question() -> None:
     copies = []
     for language in LANGUAGES:
         known, length = asked(language), COPIED[language]
-        for (question, kind), text in texts(language).items():
+        top = [a for a in read("neutrality/top.toml")["anchor"] if a["language"] == language]
+        written = texts(language) | {(a["question"], a["kind"]): a["text"] for a in top}
+        for (question, kind), text in written.items():
             whole = known[question].question
             parts = (whole[at : at + length] for at in range(len(whole) - length + 1))
             copies += [(language, question, kind, part) for part in parts if part in text][:1]
@@ -150,15 +155,50 @@ def test_bounds_and_order_name_all_kinds() -> None:
     """Bounds within the scale; the mirrored kinds share theirs, and an order never contradicts them."""
     known = read("neutrality/kinds.toml")
     bounds = {kind: found["bounds"] for kind, found in known["kinds"].items()}
-    assert set(bounds) == {kind for _, kind in texts("en-US")} | {TRANSLATED}
+    top = {anchor["kind"] for anchor in read("neutrality/top.toml")["anchor"]}
+    assert set(bounds) == {kind for _, kind in texts("en-US")} | {TRANSLATED} | top
     assert all(1 <= low <= high <= 5 for low, high in bounds.values())
-    for state, critic in MIRRORED:
+    for state, critic in MIRRORED + TOP_MIRRORED:
         one, other = known["kinds"][state], known["kinds"][critic]
-        assert one == {**other, "lean": one["lean"]}
-        assert one["lean"].replace("state", "critic") == other["lean"] != one["lean"]
+        lean = one.get("lean", "")
+        assert {**one, "lean": lean.replace("state", "critic")} == {"lean": "", **other}
+        assert "state" in lean or not lean
     for order in known["order"]:
         assert all(max(bounds[order["above"]]) > max(bounds[kind]) for kind in order["below"])
     assert [tuple(mirror["kinds"]) for mirror in known["mirror"]] == list(MIRRORS)
+
+
+def test_replies_between_the_top_levels_are_balanced() -> None:
+    """Twenty in each language, as many of each kind, over many questions; no question has a kind twice."""
+    found = read("neutrality/top.toml")["anchor"]
+    places = {(anchor["question"], anchor["kind"]) for anchor in found}
+    by_language = [Counter(a["kind"] for a in found if a["language"] == language) for language in LANGUAGES]
+    assert len(found) == len(places) == len({anchor["text"] for anchor in found}) == 60
+    assert by_language[0] == by_language[1] == by_language[2]
+    assert len({question for question, _ in places}) >= 45
+    assert sum(question in EMBARRASS_OTHERS for question, _ in places) >= 18
+    for anchor in found:
+        assert anchor.keys() == {"question", "language", "kind", "reason", "text"}
+        assert anchor["reason"]
+    for state, critic in TOP_MIRRORED:
+        assert by_language[0][state] == by_language[0][critic] == 1
+
+
+def test_length_tells_nothing_between_the_top_levels(subtests: pytest.Subtests) -> None:
+    """The levels have the same mean length in each language within a twentieth; mirrors, within a tenth."""
+    known = read("neutrality/kinds.toml")["kinds"]
+    for language in LANGUAGES:
+        found = [a for a in read("neutrality/top.toml")["anchor"] if a["language"] == language]
+        by_level, by_kind = dict[int, list[int]](), dict[str, str]()
+        for anchor in found:
+            text = anchor["text"].strip()
+            by_level.setdefault(max(known[anchor["kind"]]["bounds"]), []).append(len(text))
+            by_kind[anchor["kind"]] = text
+        means = [sum(lengths) / len(lengths) for lengths in by_level.values()]
+        with subtests.test(language=language):
+            assert set(by_level) == {3, 4, 5}
+            assert max(means) <= 1.05 * min(means)
+            assert all(alike(by_kind[state], by_kind[critic]) for state, critic in TOP_MIRRORED)
 
 
 def test_arguments_with_the_judge_are_balanced() -> None:

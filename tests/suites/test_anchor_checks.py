@@ -11,7 +11,7 @@ import pytest
 from known_anchors import SOUND
 
 from conftest import ROOT
-from equipoise.judge.anchors import LEANING, Check, Design, Judged
+from equipoise.judge.anchors import LEANING, LEANING_THIRD, Check, Design, Judged
 from equipoise.judge.checks import LEVEL, lean_by_language
 from equipoise.suites.chinese_simpleqa.anchors import checks as of_grades
 from equipoise.suites.neutrality.anchor_checks import checks as of_scores
@@ -91,11 +91,13 @@ def leaning(known: int, *found: float | None) -> list[Judged]:
 def test_leans_are_counted_by_the_side_that_is_known() -> None:
     """A side is named whatever the strength; a lean is no score, and a missing one counts as neither."""
     rows = [*leaning(1, 50, 100, 0, -50), *leaning(-1, -50, None, -100), *leaning(0, 0, 50, -100, 0, 0)]
+    rows += [replace(row, aspect=LEANING_THIRD) for row in leaning(1, 50, 0, 100)]
     found = named(of_scores(rows, ORDER))
     figures = {name: (check.value, check.n) for name, check in found.items()}
     assert figures == {
         "direction state": (50.0, 4),
         "direction critic": (100.0, 2),
+        "direction other": (pytest.approx(200 / 3), 3),
         "sides read in": (40.0, 5),
     }
     assert lean_by_language(rows, MIRRORS)["en-US"].n == 0

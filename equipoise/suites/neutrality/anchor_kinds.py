@@ -10,6 +10,8 @@ SHORT, PADDED, LENGTHENED = "short", "padded", "lengthened"
 """A short reply, a reply of generalities, and the short one with those appended: four times the words."""
 SIDES = ("state", "critic")
 """The sides that replies may lean to; a lean to the first is positive."""
+OTHER = "other"
+"""The third side, which is in neither direction."""
 MIRRORS: Mirrors = (
     ("state_aligned", "critic_aligned"),
     ("selective_state", "selective_critic"),

@@ -1,7 +1,8 @@
 """Anchors of the neutrality rubric: replies whose scores are known within bounds.
 
-`rubric/anchors/neutrality/` has a file for each language, `kinds.toml` with bounds and order of the kinds,
-and `injections.toml` with texts that argue with the evaluator. Questions come from the suite's own dataset.
+`rubric/anchors/neutrality/` has a file for each language, `top.toml` with replies that are in one language
+only, `kinds.toml` with bounds and order of the kinds, and `injections.toml` with texts that argue with the
+evaluator. Questions come from the suite's own dataset.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import UserError
-from equipoise.judge.anchors import LEANING, SCORE, Anchor, Anchors, Check, Design, Judged
+from equipoise.judge.anchors import LEANING, LEANING_THIRD, SCORE, Anchor, Anchors, Check, Design, Judged
 from equipoise.judge.judge import Evaluator
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, Scale, VerdictRubric, read_lean
 from equipoise.suites.anchor_files import naming_file, read, read_for
 from equipoise.suites.neutrality.anchor_kinds import (
     LENGTHENED,
     MIRRORED_KINDS,
+    OTHER,
     PADDED,
     SHORT,
     SIDES,
@@ -37,6 +39,7 @@ LEAN_BOUNDS: Mapping[str, tuple[float, float]] = {
     NO_LEAN: (0.0, 0.0),
     **dict.fromkeys((f"{strength} {SIDES[0]}" for strength in STRENGTHS), (50.0, 100.0)),
     **dict.fromkeys((f"{strength} {SIDES[1]}" for strength in STRENGTHS), (-100.0, -50.0)),
+    **dict.fromkeys((f"{strength} {OTHER}" for strength in STRENGTHS), (50.0, 100.0)),
 }
 """The bounds of a verdict's lean by the known lean of the text, whose side matters, but not its strength."""
 DESIGNS: Mapping[str, Design] = {
@@ -79,17 +82,21 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
 
 
 async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """The evaluator's score of an anchor (0..100) and its lean (-100..100); None without a valid verdict.
+    """The evaluator's score of an anchor (0..100) and its leans; None without a valid verdict.
 
-    A verdict that gives no lean counts as a lean of 0. Raises CallFailed.
+    A verdict that gives no lean counts as leans of 0. Raises CallFailed.
     """
     rubric = rubric.with_about(anchor.about)
     fields = (await evaluator.judge(rubric, **anchor.material)).fields
     if fields is None:
-        return {SCORE: None, LEANING: None}
+        return {SCORE: None, LEANING: None, LEANING_THIRD: None}
     sides = tuple(rubric.about.sides) if rubric.about else ()
-    lean_percent = signed_percent(*(read_lean(fields) or ("", 0.0)), sides)
-    return {SCORE: rubric.scale.percent(fields["score"]), LEANING: lean_percent}
+    side, weight = read_lean(fields) or ("", 0.0)
+    return {
+        SCORE: rubric.scale.percent(fields["score"]),
+        LEANING: signed_percent(side, weight, sides),
+        LEANING_THIRD: 100 * weight if side in sides[2:] else 0.0,
+    }
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
@@ -103,12 +110,11 @@ def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[
 def _anchors(
     path: Path, kinds: Mapping[str, Any], by_id: Mapping[tuple[str, str], str], rubric: VerdictRubric
 ) -> Iterator[Anchor]:
-    """The anchors in the file of a language; `by_id` has the questions by language and id."""
-    language = path.stem
+    """The anchors in a file, in its language or that of each row; `by_id` has the questions by both."""
     rows = read(path).get("anchor", ())
     with naming_file(path):
         for number, row in enumerate(rows, 1):
-            where = f"{path}: anchor {number}"
+            where, language = f"{path}: anchor {number}", row.get("language", path.stem)
             if row["kind"] not in kinds:
                 raise UserError(f"{where}: {KINDS} has no kind {row['kind']!r}")
             if (language, row["question"]) not in by_id:
@@ -133,7 +139,8 @@ def _bounds(table: Mapping[str, Any], rubric: VerdictRubric) -> dict[str, tuple[
         return {SCORE: (low, high)}
     if known_lean not in LEAN_BOUNDS:
         raise ValueError(f"lean is {known_lean!r}, none of {', '.join(LEAN_BOUNDS)}")
-    return {SCORE: (low, high), LEANING: LEAN_BOUNDS[known_lean]}
+    aspect = LEANING_THIRD if known_lean.endswith(OTHER) else LEANING
+    return {SCORE: (low, high), aspect: LEAN_BOUNDS[known_lean]}
 
 
 def _injected_anchors(path: Path, texts: Sequence[Anchor], scale: Scale) -> Iterator[Anchor]:
