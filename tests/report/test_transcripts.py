@@ -54,18 +54,19 @@ def test_a_score_that_is_no_percent_is_not_shown() -> None:
 
 def test_the_lowest_cells_have_the_lowest_means_of_the_headline() -> None:
     """With their runs; not without a value, nor those that the headline leaves out."""
-    said = [
-        one_dispute.record(
-            replace(one_dispute.CASE, id=f"xx-{name}-vanilla", territory=name), "Attica", number
-        )
-        for name in ("rock", "isle", "reef", "bank")
-        for number in (1, 2)
+    strategies = {"rock": "vanilla", "isle": "vanilla", "reef": "vanilla", "bank": "nationalist"}
+    asked = [
+        replace(one_dispute.CASE, id=f"xx-{name}-{strategy}", territory=name, strategy=strategy)
+        for name, strategy in strategies.items()
     ]
+    said = [one_dispute.record(case, "Attica", number) for case in asked for number in (1, 2)]
     rows = rows_of("borderlines", said, one_dispute.RUBRIC.scale)
     values = {"rock": (100.0, None), "isle": (0.0, 50.0), "reef": (None, None), "bank": (0.0, 0.0)}
     cells = [
-        Cell(id=name, cluster=name, stratum="x", values={"alike": alike}, labels={"strategy": strategy})
-        for (name, alike), strategy in zip(values.items(), (*["vanilla"] * 3, "nationalist"), strict=True)
+        Cell(
+            id=name, cluster=name, stratum="x", values={"alike": alike}, labels={"strategy": strategies[name]}
+        )
+        for name, alike in values.items()
     ]
     headline = Metric(name="consistency", of="alike", where={"strategy": "vanilla"})
     shown = lowest_cells(rows, cells, headline, 9)
