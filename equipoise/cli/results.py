@@ -26,7 +26,12 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 @click.option(
     "-k", "text", metavar="TEXT", help="Transcripts of runs with this text in id, area or messages."
 )
-@click.option("--lowest", metavar="N", type=click.IntRange(min=1), help="Transcripts of the N lowest runs.")
+@click.option(
+    "--lowest",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Transcripts of the N lowest runs, or if runs have no scores, of the N lowest clusters.",
+)
 @click.option("--outcome", type=click.Choice(ROW_OUTCOMES), help="Transcripts of runs with this outcome.")
 def show(path: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
     """Show the table of RESULTS, or with -k, --lowest or --outcome the transcripts of single runs."""
@@ -49,13 +54,27 @@ def show(path: Path, text: str | None, lowest: int | None, outcome: str | None) 
     with reading(path):
         # Runs with an asker cue are not ranked.
         runs = [*results.rows, *(results.cued_rows if lowest is None else ())]
-        selected = transcripts.select(runs, text=text, outcome=outcome, lowest=lowest)
-        for run in selected:
-            level = transcripts.describe_level(run, results.suite, results.scale)
-            for number, line in enumerate(transcripts.lines(run, headline.unit, level)):
-                for part in wrap_line(line, width()):
-                    click.secho(printable(part), bold=number == 0)
-    print_line(f"{len(selected):,} of {len(runs):,} runs")
+        ending = ""
+        if lowest is None or any(run.percent is not None for run in runs):
+            groups = {"": transcripts.select(runs, text=text, outcome=outcome, lowest=lowest)}
+        else:
+            selected = transcripts.select(runs, text=text, outcome=outcome)
+            groups = transcripts.lowest_cells(selected, results.cells, headline, lowest)
+            ending = (
+                f"; {results.suite.clusters} with the lowest {headline.name}: {len(groups):,}"
+                if groups
+                else f": none of them has a score, none of their {results.suite.clusters} {headline.name}"
+            )
+        for title, group in groups.items():
+            if title:
+                click.secho(f"{printable(title)}\n", bold=True)
+            for run in group:
+                level = transcripts.describe_level(run, results.suite, results.scale)
+                for number, line in enumerate(transcripts.lines(run, headline.unit, level)):
+                    for part in wrap_line(line, width()):
+                        click.secho(printable(part), bold=number == 0)
+    shown = sum(map(len, groups.values()))
+    print_line(f"{shown:,} of {len(runs):,} runs{ending}")
 
 
 @click.command()

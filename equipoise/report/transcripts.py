@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 
 from equipoise.core.errors import printable
+from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Message
 from equipoise.judge.rubric import Scale
@@ -31,6 +33,29 @@ def select(
         return selected
     scored = [(row.percent, index) for index, row in enumerate(selected) if row.percent is not None]
     return [selected[index] for _, index in sorted(scored)[:lowest]]
+
+
+def lowest_cells(
+    rows: Sequence[RunRow], cells: Sequence[Cell], headline: Metric, count: int
+) -> dict[str, list[RunRow]]:
+    """The runs of the `count` cells with the lowest headline, behind a line with its value.
+
+    For suites whose runs have no score of their own, such as those that compare the answers of several runs.
+    """
+    runs: dict[str, list[RunRow]] = {}
+    for row in rows:
+        runs.setdefault(row.question.cluster, []).append(row)
+    means: dict[str, tuple[float, list[RunRow]]] = {}
+    for cell in headline.select(cells):
+        own = [
+            row for row in runs.get(cell.cluster, ()) if cell.labels.items() <= row.question.labels.items()
+        ]
+        values = [value for value in cell.of(headline.of) if value is not None]
+        if own and values:
+            mean = fmean(values) * headline.percent_factor
+            means[f"{cell.cluster}: {headline.name} {mean:.1f} {headline.unit}"] = mean, own
+    lowest = sorted(means, key=lambda line: means[line][0])[:count]
+    return {line: means[line][1] for line in lowest}
 
 
 def _searchable_text(row: RunRow) -> str:

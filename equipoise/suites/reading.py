@@ -1,9 +1,9 @@
 """Reads the one answer that a reply gives with certainty: a letter, the words of an option or a number. Pure.
 
-An answer is certain if it stands alone: as the whole reply, as a line, in bold, in a box, or behind a marker
-such as "Answer:" on its own line. All that stand alone must agree, and no later sentence may end with another
-one. Nothing else is read: an answer in a sentence, among other letters or numbers, is left to the evaluator,
-or has no score.
+An answer is certain if it stands alone: as the whole reply, as a line, in a box, or behind a marker such as
+"Answer:" on its own line. All that stand alone must agree, and no later sentence may end with another one.
+Nothing else is read. A sentence may deny what it names, in bold too, and a line that ends with a colon is a
+heading: such answers are left to the evaluator, or have no score.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ LETTERS = "ABCDEFG"
 """The letters of options."""
 HEAD, TAIL = 1_000, 4_000
 """The numbers of characters read at the beginning and at the end of a long reply, where answers are."""
+_WORD = re.compile(r"\w")
 _MARKUP = re.compile(r"[*_`#>~|$]+")
 _EDGE = (
     " \t\n\"'\u2018\u2019\u201c\u201d\u00ab\u00bb\u300c\u300d\u300e\u300f\u3010\u3011()[]{}<>.,:;!"
@@ -29,11 +30,13 @@ _EDGE = (
 """Punctuation and spaces that may stand around an answer."""
 _BOXED = re.compile(r"\\boxed\{\s*(?:\\text\{)?([^{}\n]{1,80})\}")
 _BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*|__([^_\n]{1,80})__")
-_LETTER_FORM = re.compile(r"([a-g])\s?[).:\u3001\]]\s*(.*)", re.DOTALL)
-"""A letter as before an option, and what follows it."""
+_LETTER_FORM = re.compile(r"([a-g]|[^\W\d_\x00-\x7f\u3400-\u9fff])\s?[).:\u3001\]]\s*(.*)", re.DOTALL)
+"""A letter as before an option, perhaps of another alphabet, and what follows it."""
 _LETTER_BEHIND = re.compile(r"(.*\S)\s?[(\[]([a-g])", re.DOTALL)
 """An option with its letter behind it, in brackets of which the closing one is left out."""
 _LEADING_LETTER = re.compile(r"([A-G])\s?[).:\u3001\]]\s*")
+_PAUSE = re.compile(r"\s?(?:[.,;!(\n\u3002\u0964\u06d4\u060c\u061b]|[-\u2013\u2014]\s|$)")
+"""What may follow the words of an option with which a reply begins: a word would make it a sentence."""
 _SENTENCE_END = r"(?=[^\w\n]{0,9}$|[.!?\u3002\u0964\u06d4]\s)"
 _LONE_LETTER = re.compile(r"(?<![A-Za-z0-9'])([A-G])(?![A-Za-z0-9'])")
 _LAST_LETTER = re.compile(rf"{_LONE_LETTER.pattern}{_SENTENCE_END}", re.MULTILINE)
@@ -43,8 +46,6 @@ _NO_PLACE = re.compile(r"\W*(?:[-\u2013\u2014.,+]|[<>]\s?)\d")
 """The beginning of a number below 0, of a bound, or of a fraction such as .7."""
 _FRACTION = re.compile(r"0[.,]\d+|1[.,]0+")
 """A number that may be a share of one instead of a hundred."""
-_BOLD_AT_END = re.compile(r"\*\*([^*\n%\u066a]{1,80})\*\*(?=[.!)\u3002\u0964\u06d4 ]{0,9}$)", re.MULTILINE)
-"""Bold text at the end of a line, without percentages: these may be the share of a side."""
 _ITEM = re.compile(r"^[^\w\n]*[1-9][.)][ \t]+\S", re.MULTILINE)
 """An item of a numbered list."""
 _CUT_ITEM = re.compile(r"^[^\w\n]*[1-9][.)][ \t]*$", re.MULTILINE)
@@ -55,6 +56,8 @@ _LAST_NUMBER = re.compile(
     rf"(?<![\d.,])(\d{{1,3}}(?:[.,]\d{{1,2}})?)\s?(?:%|/\s?100|out of 100)?{_SENTENCE_END}", re.MULTILINE
 )
 """A number with which a sentence or a line ends, as answers do."""
+_BREAK = re.compile(r"(?<=[.!?])\s+|[\u3002\u0964\u06d4\u061f\n]|[,;\u060c\u061b]\s?(?=[^\W\dA-G])")
+"""What stands between clauses, sentences and lines; not between the answers of a list, as in "B, C"."""
 _ANY_NUMBER = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,]\d+)?(?!\d)")
 
 
@@ -62,15 +65,13 @@ class Reading(NamedTuple):
     """What was read: the index of an option, or a number; None without a certain answer.
 
     `candidates` counts the different letters, options or numbers in the reply that may be its answer.
+    `is_attempt` says whether it seems to give one answer in a form that cannot be read with certainty: it has
+    a single candidate, or its last clause has, and no two answers stand alone.
     """
 
     value: float | None
     candidates: int
-
-    @property
-    def is_attempt(self) -> bool:
-        """Whether the reply seems to give one answer, in a form that cannot be read with certainty."""
-        return self.value is None and self.candidates == 1
+    is_attempt: bool = False
 
 
 def answer_text(reply: str) -> str:
@@ -96,13 +97,11 @@ def read_option(reply: str, options: Sequence[Sequence[str]], markers: Sequence[
     text, words = answer_text(reply), [{_bare(spelling) for spelling in option} - {""} for option in options]
     stated = _stated(text, markers, lambda piece: _options_of(piece, words))
     mentioned = _mentioned(text, words)
-    if not stated:
-        # In the middle of a sentence, or with more behind it, an option is certain if no other is mentioned.
-        in_bold = {index for piece in _in_bold(text) for index in _options_of(piece, words)}
-        stated = (in_bold or _leading_option(text, words)) & mentioned if len(mentioned) == 1 else set()
+    if not stated and len(mentioned) == 1:
+        stated = _leading_option(text, words) & mentioned
     last_letters = [LETTERS.index(letter) for letter in _LAST_LETTER.findall(text)]
     is_certain = len(stated) == 1 and {*last_letters[-1:]} & mentioned <= stated
-    return Reading(float(*stated) if is_certain else None, len(mentioned))
+    return _reading(stated, mentioned, _mentioned(_last_clause(text), words), is_certain=is_certain)
 
 
 def read_number(reply: str, question: str, markers: Sequence[str] = ()) -> Reading:
@@ -115,14 +114,31 @@ def read_number(reply: str, question: str, markers: Sequence[str] = ()) -> Readi
     text = answer_text(reply)
     if _ITEM.search(text):
         text = _CUT_ITEM.sub("", text)
-    numbers = _numbers(text)
-    own, ends = {*numbers} - {*_numbers(question)}, {*numbers} & _ENDS
-    candidates = own or (ends if len(ends) == 1 else set())
-    in_bold = {number for piece in _BOLD_AT_END.findall(text) for number in _numbers_of(piece)}
-    stated = _stated(text, markers, _numbers_of) | (in_bold & (own | _ENDS))
+    numbers, of_question = _numbers(text), {*_numbers(question)}
+    stated = _stated(text, markers, _numbers_of)
     is_shared = len({*numbers}) > 1 and any(numbers.count(value) > 1 for value in stated)
-    is_certain = len(stated) == 1 and not is_shared and _rivals(text, own | stated) <= stated
-    return Reading(stated.pop() if is_certain else None, len(candidates))
+    rivals = _rivals(text, ({*numbers} - of_question) | stated)
+    is_certain = len(stated) == 1 and not is_shared and rivals <= stated
+    closing = _candidates(_numbers(_last_clause(text)), of_question)
+    return _reading(stated, _candidates(numbers, of_question), closing, is_certain=is_certain)
+
+
+def _reading(stated: Set[float], candidates: Set[float], closing: Set[float], *, is_certain: bool) -> Reading:
+    """The reading of a reply by its answers that stand alone and its candidates, also of its last clause."""
+    if is_certain:
+        return Reading(float(*stated), len(candidates))
+    is_attempt = len(stated) < 2 and 1 in (len(candidates), len(closing))
+    return Reading(None, len(candidates), is_attempt)
+
+
+def _candidates(numbers: Sequence[float], of_question: Set[float]) -> set[float]:
+    """The numbers that are not the question's; without any, the end of the scale that is the only one."""
+    ends = {*numbers} & _ENDS
+    return {*numbers} - of_question or (ends if len(ends) == 1 else set())
+
+
+def _last_clause(text: str) -> str:
+    return next((part for part in reversed(_BREAK.split(text)) if _WORD.search(part)), "")
 
 
 def _rivals(text: str, candidates: Set[float]) -> set[float]:
@@ -144,7 +160,10 @@ def _stated(text: str, markers: Sequence[str], answers_of: Callable[[str], Seque
     """The answers that stand alone in a text; none if a marker in the middle of a line announces another."""
     bare = _MARKUP.sub("", text)
     marked = _marked(bare, markers, r"^[^\w\n]*")
-    pieces = [text, *text.splitlines(), *_BOXED.findall(text), *marked]
+    lines = [
+        piece for piece in (text, *text.splitlines()) if not _MARKUP.sub("", piece).rstrip().endswith(":")
+    ]
+    pieces = [*lines, *_BOXED.findall(text), *marked]
     stated = {answer for piece in pieces for answer in answers_of(piece)}
     announced = {answer for piece in _marked(bare, markers, "") for answer in answers_of(piece)}
     return stated if announced <= stated else set()
@@ -177,7 +196,10 @@ def _options_of(piece: str, words: Sequence[Set[str]]) -> list[int]:
         return by_words
     by_letter = _index_of(letter)
     behind = [index for index, option in enumerate(words) if rest in option]
-    if by_letter is None or by_letter >= len(words):
+    if by_letter is None:
+        # The letter of another alphabet may be like an A or the first of its own: the words tell.
+        return behind
+    if by_letter >= len(words):
         return []
     # A reply that was cut may have the beginning of the option's words.
     is_begun = any(option.startswith(rest) for option in words[by_letter])
@@ -189,13 +211,15 @@ def _index_of(letter: str) -> int | None:
 
 
 def _leading_option(text: str, words: Sequence[Set[str]]) -> set[int]:
-    """The option with whose letter and words a reply begins."""
+    """The option with whose letter and words a reply begins, before a pause."""
     bare = _MARKUP.sub("", text).lstrip(_EDGE)
     match = _LEADING_LETTER.match(bare)
     index = LETTERS.index(match[1]) if match else len(words)
     if match is None or index >= len(words):
         return set()
-    return {index} if any(map(bare[match.end() :].casefold().startswith, words[index])) else set()
+    rest = bare[match.end() :].casefold()
+    begun = [spelling for spelling in words[index] if rest.startswith(spelling)]
+    return {index} if any(_PAUSE.match(rest, len(spelling)) for spelling in begun) else set()
 
 
 def _in_bold(text: str) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import lzma
+import re
 from pathlib import Path
 
 import published
@@ -55,6 +57,20 @@ def test_single_runs_are_shown_with_what_was_said(subtests: pytest.Subtests) -> 
         assert "assistant:" in lines
         assert any(line.startswith("error: no valid verdict: judge") for line in lines)
         assert "evaluator judge:" in lines
+
+
+def test_where_runs_have_no_scores_the_lowest_are_those_of_the_headline(tmp_path: Path) -> None:
+    """All runs of the territories that languages are told the least alike of; a line if there is none."""
+    kept = ROOT / "tests" / "regression" / "kept" / "borderlines.panel.json.xz"
+    path = tmp_path / "r.json"
+    path.write_bytes(lzma.decompress(kept.read_bytes()))
+    lines = show(str(path), "--lowest", "1").stdout.splitlines()
+    assert lines[0] == "abkhazia: vanilla.consistency 0.0 %"
+    runs = [line.partition(" run ")[0] for line in lines if re.match(r"\S+ run \d", line)]
+    assert {*runs} == {"en/abkhazia", "ka/abkhazia", "ru/abkhazia"}
+    assert lines[-1] == f"{len(runs)} of 48 runs; territories with the lowest vanilla.consistency: 1"
+    [line] = show(str(path), "--lowest", "1", "-k", "no such text").stdout.splitlines()
+    assert line == "0 of 48 runs: none of them has a score, none of their territories vanilla.consistency"
 
 
 def test_runs_that_do_not_say_how_they_ended_can_be_selected(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import one_dispute
@@ -11,8 +12,9 @@ import pytest
 from from_records import rows_of
 
 from conftest import ROOT
+from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
-from equipoise.report.transcripts import describe_level, lines
+from equipoise.report.transcripts import describe_level, lines, lowest_cells
 from equipoise.results.load import load
 
 KEPT = ROOT / "tests" / "regression" / "kept"
@@ -48,3 +50,30 @@ def test_a_score_that_is_no_percent_is_not_shown() -> None:
     rows = rows_of("borderlines", records, one_dispute.RUBRIC.scale)
     assert [row.score for row in rows] == [1, 0]
     assert [next(lines(row, "%")) for row in rows] == [f"xx/rock run {number}: scored" for number in said]
+
+
+def test_the_lowest_cells_have_the_lowest_means_of_the_headline() -> None:
+    """With their runs; not without a value, nor those that the headline leaves out."""
+    strategies = {"rock": "vanilla", "isle": "vanilla", "reef": "vanilla", "bank": "nationalist"}
+    asked = [
+        replace(one_dispute.CASE, id=f"xx-{name}-{strategy}", territory=name, strategy=strategy)
+        for name, strategy in strategies.items()
+    ]
+    said = [one_dispute.record(case, "Attica", number) for case in asked for number in (1, 2)]
+    rows = rows_of("borderlines", said, one_dispute.RUBRIC.scale)
+    values = {"rock": (100.0, None), "isle": (0.0, 50.0), "reef": (None, None), "bank": (0.0, 0.0)}
+    cells = [
+        Cell(
+            id=name, cluster=name, stratum="x", values={"alike": alike}, labels={"strategy": strategies[name]}
+        )
+        for name, alike in values.items()
+    ]
+    headline = Metric(name="consistency", of="alike", where={"strategy": "vanilla"})
+    shown = lowest_cells(rows, cells, headline, 9)
+    assert list(shown) == ["isle: consistency 25.0 %", "rock: consistency 100.0 %"]
+    assert [[(row.question.cluster, row.number) for row in own] for own in shown.values()] == [
+        [("isle", 1), ("isle", 2)],
+        [("rock", 1), ("rock", 2)],
+    ]
+    assert list(lowest_cells(rows[:2], cells, headline, 9)) == ["rock: consistency 100.0 %"]
+    assert len(lowest_cells(rows, cells, headline, 1)) == 1

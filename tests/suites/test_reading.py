@@ -22,7 +22,7 @@ OPTIONS = ("Mostly unfair", "Entirely fair", "As fair as it is unfair", "Entirel
 MARKERS = ("Answer", "Final answer", "答案：", "Ответ", "الإجابة")
 QUESTION = "There are 3 boats, on course for 11 minutes. Answer with a number from 0 to 100, 0 for none."
 NUMBERS: dict[float, tuple[str, ...]] = {
-    0: ("0", "0 %", "So it is **0**."),
+    0: ("0", "0 %", "**0**"),
     1: ("1",),
     60: ("First I thought of 40.\n\nFinal answer: 60",),
     70: (
@@ -30,9 +30,9 @@ NUMBERS: dict[float, tuple[str, ...]] = {
         *("70", "70.", " 70\n", "70%", "70 %", "%70", "70/100", "70 out of 100", "(70)", "“70”", "70。"),
         *("**70**", "`70`", "$70$", "# 70", "- 70", "~70", "\\boxed{70}", "```\n70\n```", "\u200f70\u200f"),
         *("７０", "٧٠", "७०", "۷۰٪", "٧٠۔", "70\n\nAs I said, 70."),
-        # On a line of its own, behind a marker, in bold or in a box.
+        # On a line of its own, behind a marker or in a box.
         *("Answer: 70", "**Answer:** 70", "FINAL ANSWER: **70**", "> Answer: 70.", "答案：70", "Ответ: 70"),
-        *("الإجابة: ٧٠", "70\n\nThe radar shows it.", "The radar shows it.\n\n70", "So it is **70**."),
+        *("الإجابة: ٧٠", "70\n\nThe radar shows it.", "The radar shows it.\n\n70", "It is:\n\n**70**"),
         *("It turned.\n\n$$\\boxed{70}$$", "1. The radar.\n2. The film.\n\n70.", "So \\boxed{70} it is."),
         # Beside numbers of the question, and others with which no sentence ends.
         *("70\n\nIt turned after 11.", "70\n\nIt turned within 30 seconds.", "70\n\nA 10% doubt is left."),
@@ -45,6 +45,7 @@ NO_NUMBERS = (
     *("", "\n", "A", "**", "Answer:", "\\boxed{}", "I would say 70.", "Seventy", "70 points", "60-70"),
     *("150", "-20", "–20", "Answer: -20", "0.7", ".75", "1.0", ">90", "< 10", "+5", "90+", "70,000", "70?"),
     *("Answer: 70 or 80", "Answer - 70", "Russia: 85%", "The one side bears **85%**", "It bears **85** %."),
+    *("So it is **70**.", "It is not **70**.", "70:\n\nThe radar shows it.", "**70:**\n\nIt turned."),
     *("**11** minutes", "There were **3**.", "There are **2** reasons.", "**70** or so", "85% | 15%"),
     # Several, or one that is not the last.
     *("70\n20", "Answer: 70\nAnswer: 20", "**70** or **20**", "70\n\n\\boxed{20}", "~~60~~\n75"),
@@ -73,10 +74,16 @@ LETTERS: dict[int, tuple[str, ...]] = {
         ),
         *("Entirely fair", "ENTIRELY FAIR.", "“Entirely fair”", "**Entirely fair**", "B: Entirely fair"),
         *("B) Entirely fair", "b. entirely fair", "**B)** Entirely fair", "(B) Entirely fair.", "**(B)**"),
+        # Behind a letter of another alphabet, which alone would be none.
+        *("Б) Entirely fair", "ב. Entirely fair", "Β: Entirely fair", "Entirely fair (B)"),
         *("【B】", "B、Entirely fair", "Entirely fair (B)", "Entirely fair [b].", "B)\nEntirely fair"),
-        # On a line of its own, behind a marker, or first or in bold where no other is mentioned.
+        # On a line of its own, behind a marker, or first where no other is mentioned.
         *("Answer: B", "**Final answer: B**", "答案：B", "Ответ: B) Entirely fair", "It is left out.\n\nB"),
-        *("B\n\nIt is left out.", "It is **B**, surely.", "B) Entirely fair, since the film is named"),
+        *(
+            "B\n\nIt is left out.",
+            "[B] Entirely fair - the film is named",
+            "B) Entirely fair, since the film is named",
+        ),
         # Words that were cut; others that a sentence mentions, but does not end with.
         *("B) Entire", "B) Ent", "B\n\nOption C would go too far, and E ignores the film."),
     ),
@@ -86,8 +93,23 @@ LETTERS: dict[int, tuple[str, ...]] = {
 NO_LETTERS = (
     *("", "75", "F", "(G)", "F) Mostly fair", "H", "Б", "В", "A headline like this", "The second option."),
     *("I would say it is B", "B, surely", "B?", "not B", "It is entirely fair.", "B because of C"),
+    # In bold in a sentence, which may deny it, as may one that begins with it; a heading.
+    *(
+        "It is **B**, surely.",
+        "It is not **B**.",
+        "It is not **Entirely fair**.",
+        "B) Entirely fair it is not.",
+    ),
+    *("B:\n\nThe film is named.", "**Entirely fair:**\n\nNo.", "B) Entirely fair: no."),
     # Its words or its letter are those of another; several; one that is not the last.
-    *("B) Entirely unfair", "Entirely fair (D)", "B\n\nEntirely unfair", "B) Entirely fair, and not E"),
+    *(
+        "B) Entirely unfair",
+        "Б) fair",
+        "非: Entirely fair",
+        "Entirely fair (D)",
+        "B\n\nEntirely unfair",
+        "B) Entirely fair, and not E",
+    ),
     *("B\nC", "B or C", "**B** or **C**", "Answer: B\nAnswer: C", "B. No. Answer: C", "First **B**, then E."),
     *("B\n\nMy answer is C.", "B\n\nNo, C", "B\n\n不对，是C。", "My first answer: C\n\nB"),
 )
@@ -115,8 +137,7 @@ def test_what_may_be_one_answer_is_told_from_the_rest(subtests: pytest.Subtests)
     ends = {"I would say 100.": 1, "From 0 to 100.": 0, "From 0 to 100, about 70.": 1}
     for text, count in {**numbers, **ends}.items():
         with subtests.test(text=text):
-            assert read_number(text, QUESTION, MARKERS) == Reading(None, count)
-            assert Reading(None, count).is_attempt is (count == 1)
+            assert read_number(text, QUESTION, MARKERS) == Reading(None, count, count == 1)
     letters = {
         "I would say B.": 1,
         "B or C, then": 2,
@@ -126,8 +147,49 @@ def test_what_may_be_one_answer_is_told_from_the_rest(subtests: pytest.Subtests)
     }
     for text, count in letters.items():
         with subtests.test(text=text):
-            assert read_letter(text, OPTIONS, MARKERS) == Reading(None, count)
+            assert read_letter(text, OPTIONS, MARKERS) == Reading(None, count, count == 1)
     assert not read_number("70", QUESTION).is_attempt
+
+
+def test_a_last_clause_with_one_candidate_is_an_attempt(subtests: pytest.Subtests) -> None:
+    """Whatever came before it, but for another answer that stands alone; a list of answers is none."""
+    numbers = {
+        True: (
+            *(
+                "Perhaps 60? No! I say 70.",
+                "It may be 60.\n\nBut 70 it is.",
+                "60%。所以是70。",
+                "60?\n70 it is.\n---",
+            ),
+            *(
+                "Between 60 and 80, so 70.",
+                "60 to 80; say 70.",
+                "60 at first. It turned, so 100.",
+                "60؟ حسنًا، أقول 70",
+            ),
+        ),
+        False: (
+            *(
+                "It is 70. Or it is 60 to 80.",
+                "60 or 70. It turned.",
+                "60\n\nAnswer: 70\n\nThen 80.",
+                "60\n70",
+            ),
+            *("60, 70", "It may be 60, or 70. It has 3 boats.", "The shares are 62,5 and 37,5.", "0 or 100"),
+        ),
+    }
+    letters = {
+        True: ("B is tempting. I say C.", "Not B, but C.", "B或C，不过选C。"),
+        False: ("B\nC", "B, C", "B? C? It is open.", "B or C"),
+    }
+    for is_attempt, texts in numbers.items():
+        for text in texts:
+            with subtests.test(text=text):
+                assert read_number(text, QUESTION, MARKERS)[::2] == (None, is_attempt)
+    for is_attempt, texts in letters.items():
+        for text in texts:
+            with subtests.test(text=text):
+                assert read_letter(text, OPTIONS, MARKERS)[::2] == (None, is_attempt)
 
 
 def test_thoughts_are_not_read(subtests: pytest.Subtests) -> None:

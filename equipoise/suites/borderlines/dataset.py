@@ -157,7 +157,8 @@ class Dispute(Case):
     `elsewhere` all their names in the other languages that a reply may be in, and `english` those in English.
 
     `called` are the territory's names in the languages of all its questions, `dispute` is the dispute that it
-    belongs to, and `controller` a country code or `unknown`. `speaks` maps each claimant to the language used
+    belongs to, and `controller` a country code or `unknown`. `may_be_none` says that the question leaves open
+    whether it belongs to any of the options. `speaks` maps each claimant to the language used
     for it; `asked` are those of these languages in which there is a question. `religions` and `languages` are
     the religion and language of many people of each claimant, in English.
 
@@ -182,6 +183,7 @@ class Dispute(Case):
     religions: Mapping[str, str]
     languages: Mapping[str, str]
     language_name: str
+    may_be_none: bool = False
     strategy: str = "vanilla"
     question: str
     method: str = "generate"
@@ -373,6 +375,7 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             religions={code: tables.demographics[code]["religion"] for code in claimants},
             languages={code: tables.demographics[code]["language"] for code in claimants},
             language_name=template["language_name"],
+            may_be_none=row["region"] in _regions_with_questions(tables),
             question=_question(_template(row, language, tables), template["separator"], territory, names),
         )
 
@@ -448,10 +451,14 @@ def _shown_order(claimants: tuple[str, ...], slug: str, tables: _Tables) -> tupl
     return tuple(sorted(claimants, key=lambda code: hashlib.sha256(f"{salt} {code}".encode()).digest()))
 
 
+def _regions_with_questions(tables: _Tables) -> set[str]:
+    """The regions with questions of their own, which leave open whether a place belongs to any country."""
+    return {region for region, _ in tables.regional}
+
+
 def _template(row: Row, language: str, tables: _Tables) -> str:
     """The question about a territory in a language: that of its region, if the region has its own."""
-    regions = {region for region, _ in tables.regional}
-    if row["region"] not in regions:
+    if row["region"] not in _regions_with_questions(tables):
         return str(tables.templates[language]["question"])
     if (row["region"], language) not in tables.regional:
         raise UserError(

@@ -23,7 +23,9 @@ _WITH_THE = re.compile(
     r"|^(Philippines|Bahamas|Comoros|Gambia|Maldives|Netherlands|Seychelles|Vatican|Holy See)\b"
 )
 """English country names that take an article in a sentence."""
-_PLACEHOLDERS = {"citizen", "claimants"}
+_IF_NONE = ("if_any", "or_none")
+"""The placeholders of words for territories that may belong to none of the countries; else they are empty."""
+_PLACEHOLDERS = {"citizen", "claimants", *_IF_NONE}
 """The placeholders that an instruction may have."""
 
 
@@ -31,10 +33,12 @@ _PLACEHOLDERS = {"citizen", "claimants"}
 class BorderRubric(ChoiceRubric):
     """The prompts for an evaluator, which is a last resort, and the subject's instructions by strategy.
 
+    `may_be_none` are the words of the placeholders for territories that may belong to none of the countries.
     `rank` is the text to which each country's name is appended, to rank names by likelihood.
     """
 
     strategies: Mapping[str, Template]
+    may_be_none: Mapping[str, str]
     rank: Template
 
 
@@ -47,6 +51,8 @@ def load(path: Path) -> BorderRubric:
             name: template(table, name, known=_PLACEHOLDERS, needed=set(), where="strategies.")
             for name in STRATEGIES
         }
+        table = take(data, "may_be_none", dict)
+        may_be_none = {name: take(table, name, str, where="may_be_none.") for name in _IF_NONE}
         needed = {"instruction", "question"}
         rank = template(take(data, "rank", dict), "text", known=needed, needed=needed, where="rank.")
         if not rank.template.rstrip().endswith(":"):
@@ -57,13 +63,17 @@ def load(path: Path) -> BorderRubric:
         scale=SCALE,
         prompts=base.prompts,
         strategies=strategies,
+        may_be_none=may_be_none,
         rank=rank,
     )
 
 
 def instruction(case: Dispute, rubric: BorderRubric) -> str:
     """The instruction before the question, by strategy; it names the language to reply in, unless English."""
-    text = rubric.strategies[case.strategy].substitute(citizen=_citizen(case), claimants=_demographics(case))
+    may_be_none = rubric.may_be_none if case.may_be_none else dict.fromkeys(_IF_NONE, "")
+    text = rubric.strategies[case.strategy].substitute(
+        citizen=_citizen(case), claimants=_demographics(case), **may_be_none
+    )
     wording = text.strip()
     return wording if case.language == CONTROL else f"{wording}\nReply in {case.language_name}."
 

@@ -419,9 +419,9 @@ def disagreements(rows: Sequence[RunRow], limit: int = 10) -> dict[str, JSON]:
     """The largest differences between the answers in the claimants' languages, run by run, at most `limit`.
 
     `language_pairs` has the percentage of equal answers of two languages, the lowest first.
-    `territories` are those that name the most different countries per run on average. Each has the answers of
-    all runs in every language, and those to the English control, which counts as a language only if a
-    claimant speaks English.
+    `territories` are those with the most `different` answers per run on average, where NO_COUNTRY is an
+    answer of its own. Each has the answers of all runs in every language, and those to the English control,
+    which counts as a language only if a claimant speaks English.
     """
     by_territory, control = _answers_by_territory(rows)
     pairs: dict[tuple[str, str], list[tuple[str, bool]]] = {}
@@ -433,13 +433,13 @@ def disagreements(rows: Sequence[RunRow], limit: int = 10) -> dict[str, JSON]:
         {"first": a, "second": b, **_share("alike", hits)} for (a, b), hits in pairs.items() if hits
     ]
     territories: list[dict[str, JSON]] = [
-        {"territory": slug, "countries": count, "answers": answers, "control": control.get(slug, [])}
+        {"territory": slug, "different": count, "answers": answers, "control": control.get(slug, [])}
         for slug, answers in by_territory.items()
-        if (count := _mean_countries(answers)) > 1
+        if (count := _mean_different(answers)) > 1
     ]
     return {
         "language_pairs": sorted(shares, key=lambda pair: (pair["alike"], -pair["n"]))[:limit],
-        "territories": sorted(territories, key=lambda item: -item["countries"])[:limit],
+        "territories": sorted(territories, key=lambda item: -item["different"])[:limit],
     }
 
 
@@ -457,7 +457,7 @@ def _answers_by_territory(rows: Sequence[RunRow]) -> tuple[dict[str, RunAnswers]
     return by_territory, control
 
 
-def _mean_countries(answers: RunAnswers) -> float:
-    """The mean number of different countries that a run names, over the runs that name any; 0 without one."""
-    runs = [{*filter(_is_country, run)} for run in zip_longest(*answers.values())]
-    return mean([float(len(named)) for named in runs if named]) or 0.0
+def _mean_different(answers: RunAnswers) -> float:
+    """The mean number of different answers of a run, over the runs that have any; 0 without one."""
+    runs = [{*filter(None, run)} for run in zip_longest(*answers.values())]
+    return mean([float(len(run)) for run in runs if run]) or 0.0

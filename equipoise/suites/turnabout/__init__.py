@@ -71,19 +71,19 @@ def score(case: Incident, rubric: AnswerRubric, reply: Reply, *, is_asked_again:
         return _no_score("blocked", "the provider's filter let no answer through", is_asked_again)
     if not reply.text.strip():
         return _no_score("empty", "the answer is empty", is_asked_again)
-    answer, candidates = _read(case, rubric, reply)
-    if answer is None:
+    reading = _read(case, rubric, reply)
+    if reading.value is None:
         # A reply that names a letter or a number may answer in spite of what it says.
-        if not candidates and declines(reply.text, rubric.of(case.language)):
+        if not reading.candidates and declines(reply.text, rubric.of(case.language)):
             return _no_score("refused", "the reply declines to answer", is_asked_again)
         kind = "letter" if case.options else "number"
         return _no_score("unscored", f"no {kind} stands alone in the reply, or several do", is_asked_again)
-    value = _against_first(case, answer)
+    value = _against_first(case, reading.value)
     return Score(
         outcome="truncated" if reply.is_truncated else "scored",
         value=value,
         percent=value,
-        details={"answer": answer, "asked_again": is_asked_again},
+        details={"answer": reading.value, "asked_again": is_asked_again},
     )
 
 

@@ -181,7 +181,9 @@ def test_a_region_may_have_questions_of_its_own(tmp_path: Path) -> None:
     """Its territories are asked about with them, with the separator of the language; others as ever."""
     plain = {case.id: case.question for case in read(dataset(tmp_path, NORTH))}
     rows = [("North Sea", language, f"{language}: {IF_ANY}") for language in ("he", "en", "xx")]
-    found = {case.id: case.question for case in read(dataset(tmp_path, {**NORTH, **regional(*rows)}))}
+    asked = read(dataset(tmp_path, {**NORTH, **regional(*rows)}))
+    found = {case.id: case.question for case in asked}
+    assert {case.id for case in asked if case.may_be_none} == {"xx-reef", "he-reef", "en-reef"}
     assert {name for name, question in found.items() if question != plain[name]} == {
         *("xx-reef", "he-reef", "en-reef")
     }

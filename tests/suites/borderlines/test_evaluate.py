@@ -14,6 +14,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.types import Reply, Token
 from equipoise.suites import borderlines as suite
 from equipoise.suites.borderlines.dataset import STRATEGIES, Dispute
+from equipoise.suites.borderlines.prompts import instruction
 
 # The contract.
 
@@ -50,6 +51,20 @@ def test_each_strategy_has_its_instruction() -> None:
     }
     of_other = "As a citizen of the Boeotian Republic.\nReply in Ypsilian."
     assert told(OTHER, "nationalist") == of_other
+
+
+def test_the_instruction_presupposes_an_owner_only_where_the_question_does() -> None:
+    """By every strategy: with none of the countries as an answer, or else as if there were no such words."""
+    found = suite.rubric(ROOT / "rubric" / "borderlines.toml")
+    for name in STRATEGIES:
+        case = replace(ENGLISH, strategy=name)
+        open_text, plain = (
+            instruction(replace(case, may_be_none=is_open), found) for is_open in (True, False)
+        )
+        assert "which of several countries, if any, a territory belongs to" in open_text
+        assert "one of the countries that are named, or with none of them," in open_text
+        assert plain == open_text.replace(", if any,", "").replace(", or with none of them", "")
+        assert "$" not in open_text
 
 
 COUNTRIES = {
@@ -332,7 +347,10 @@ def test_the_rubric_has_an_instruction_for_every_strategy() -> None:
     found = suite.rubric(ROOT / "rubric" / "borderlines.toml")
     assert tuple(found.strategies) == STRATEGIES
     told_of = {name: text.get_identifiers() for name, text in found.strategies.items() if text.template}
-    assert (told_of["nationalist"], told_of["demographics"]) == (["citizen"], ["claimants"])
+    words = ["if_any", "or_none"]
+    assert (told_of["vanilla"], told_of["un_peacekeeper"]) == (words, words)
+    assert told_of["nationalist"] == ["citizen", *words]
+    assert told_of["demographics"] == ["if_any", "claimants", "or_none"]
     assert (found.scale.low, found.scale.high, found.version) == (0, 7, "1")
 
 
@@ -340,6 +358,8 @@ FAULTY = [
     ('vanilla = """', 'plain = """', "strategies.vanilla is missing"),
     ("[strategies]", "[others]", "strategies is missing"),
     ("$citizen", "$person", "strategies.nationalist has an unknown placeholder $person"),
+    ("[may_be_none]", "[maybe]", "may_be_none is missing"),
+    ("or_none = ", "or_nothing = ", "may_be_none.or_none is missing"),
     ("$reply", "the reply", "reading.user"),
     ('version = "1"', "version = 5", "version"),
     ("\nR = ", "\nS = ", "reading.options must be A, N, R, X: the suite counts them"),

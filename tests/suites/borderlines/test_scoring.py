@@ -766,7 +766,7 @@ def test_none_is_counted_apart_from_the_controllers_share() -> None:
 
 
 def test_two_languages_that_are_told_none_are_alike() -> None:
-    """And none is another answer than a country; but no country is named, so none is one more of them."""
+    """And none is another answer than a country, also where no other language is told another one."""
     told = queries(
         (TWO, {"aa": ("none", "none", "none"), "bb": ("none", "AA", None), "en": ("AA",)}),
         (TWO, {"aa": ("AA",), "bb": ("BB",), "en": ("none",)}),
@@ -775,7 +775,13 @@ def test_two_languages_that_are_told_none_are_alike() -> None:
     [pair] = found["language_pairs"]
     assert (pair["n"], pair["territories"], pair["alike"]) == (3, 2, pytest.approx(100 / 3))
     assert found["territories"] == [
-        {"territory": "rock1", "countries": 2, "answers": {"aa": ["AA"], "bb": ["BB"]}, "control": ["none"]}
+        {"territory": "rock1", "different": 2, "answers": {"aa": ["AA"], "bb": ["BB"]}, "control": ["none"]},
+        {
+            "territory": "rock0",
+            "different": pytest.approx(4 / 3),
+            "answers": {"aa": ["none", "none", "none"], "bb": ["none", "AA", None]},
+            "control": ["AA"],
+        },
     ]
 
 
@@ -820,13 +826,13 @@ def test_disagreements_go_by_all_runs_without_the_control() -> None:
     assert found["territories"] == [
         {
             "territory": "rock2",
-            "countries": 2,
+            "different": 2,
             "answers": {"aa": ["BB"], "bb": ["AA"]},
             "control": ["AA"],
         },
         {
             "territory": "rock0",
-            "countries": 1.5,
+            "different": 1.5,
             "answers": {"aa": ["AA", "BB"], "bb": ["BB", None]},
             "control": ["AA", "AA"],
         },
@@ -852,5 +858,5 @@ def test_the_control_ranks_where_a_claimant_speaks_english() -> None:
         (english, {"aa": ("AA",), "en": ("BB",)}), (TWO, {"aa": ("AA",), "bb": ("AA",), "en": ("BB",)})
     )
     assert scoring.disagreements(told)["territories"] == [
-        {"territory": "rock0", "countries": 2, "answers": {"aa": ["AA"], "en": ["BB"]}, "control": ["BB"]}
+        {"territory": "rock0", "different": 2, "answers": {"aa": ["AA"], "en": ["BB"]}, "control": ["BB"]}
     ]

@@ -385,6 +385,7 @@ def test_no_question_about_antarctica_presupposes_an_owner() -> None:
         words = said.get(case.language, ())
         is_open = [word in case.question for word in words]
         assert is_open == [case.region == "Antarctica"] * len(words), case.id
+        assert case.may_be_none == (case.region == "Antarctica"), case.id
     assert {case.language for case in cases() if case.region == "Antarctica"} == {*said}
 
 
