@@ -17,6 +17,7 @@ from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
 from equipoise.report import comparison as comparing
 from equipoise.report import verdict
+from equipoise.report.sentences import is_significant
 from equipoise.results.document import Ruling
 from equipoise.results.results import RunCounts
 
@@ -205,6 +206,18 @@ def test_five_questions_are_shown_that_moved_most() -> None:
     fell = [line for line in words(comparing.lines(found, shows_all=True)) if " pp aa/q" in line]
     assert [line.split()[2] for line in fell] == [f"aa/q{n}:" for n in (7, 6, 5, 4, 3)]
     assert len(found["fell"]) == 8
+
+
+def test_the_short_table_has_the_first_figures_and_what_differs() -> None:
+    """Those after the first five only if they differ significantly, and the hint at the rest."""
+    found = comparison(after=by_chance(3, 1.5))
+    shown = words(comparing.lines(found))
+    apart = [name for name, change in found["metrics"].items() if is_significant(change)]
+    listed = [line.split()[0] for line in shown if line.split()[0:1] and line.split()[0] in NAMES + RATES]
+    assert [*dict.fromkeys(listed)] == [*NAMES[:5], *(name for name in apart if name not in NAMES[:5])]
+    assert len(apart) > 5
+    left_out = len(NAMES + RATES) - len(listed)
+    assert shown[-1] == f"{left_out} more figures, and the questions that moved most: equipoise compare --all"
 
 
 # What is not quite comparable.

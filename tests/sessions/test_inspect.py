@@ -13,6 +13,7 @@ from installed import Environment
 
 import equipoise
 from conftest import ROOT
+from equipoise.core import json_io
 from equipoise.core.errors import CallFailed
 from equipoise.core.types import Call, Reply, Usage
 
@@ -88,7 +89,7 @@ def test_inspect_opens_its_logs(project: Project, tmp_path: Path) -> None:
     assert (log["epochs"], log["scored"]) == (2, [6, 2])
     overall, precision = log["metrics"]["overall"]
     figure = results.metrics["overall"]
-    assert (overall, precision["low"], precision["n"]) == (figure.value, figure.low, figure.n)
+    assert {**precision, "value": overall} == json_io.loads(json_io.dumps(figure))
     samples = {(sample["id"], sample["epoch"]): sample for sample in log["samples"]}
     assert len(samples) == len(log["samples"]) == 8
     failed, cut = samples["aa/q01_one", 1], samples["aa/q02_two", 2]
