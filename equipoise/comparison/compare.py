@@ -62,6 +62,8 @@ class MetricChange:
             "these": asdict(self.these),
             "higher_is_better": self.metric.higher_is_better,
             "unit": self.metric.unit,
+            # Other cautions are about the answers of one of the two results.
+            "caution": self.metric.caution if self.metric.kind == "contrast" else None,
         }
         return msgspec.convert(to_plain_json(data), Change)
 
