@@ -43,7 +43,12 @@ STRONG = {"strong 90": 0.90, "strong 93": 0.93, "strong 95": 0.95, "strong 98": 
 FAULTS = {4.0: 0.6, 3.0: 0.3, 2.0: 0.1}
 """The share of each level among replies with a fault."""
 MODELS = (*CHARACTERS, *STRONG)
-FIGURES = ("overall", "lean.state", "lean.critics", "refused")
+COLUMNS: Mapping[str, tuple[Sequence[str], str]] = {
+    "overall, these": (["overall"], "these"),
+    "overall, population": (["overall"], "population"),
+    "leans or refusals": (["lean.state", "lean.critics", "refused"], "population"),
+}
+"""The columns of the table: figures, any of which may tell two models apart, and the scope."""
 QUESTION_SD, LANGUAGE_SD, SHARED = 1.0, 0.5, 0.5
 """Differences in difficulty, in logits, and the part of the variance between questions that models share."""
 SCOPES = {"these": fixed.difference, "population": difference}
@@ -114,21 +119,35 @@ def told_apart(metric: Metric, scope: str, cells: Mapping[str, Sequence[Cell]]) 
     return {pair for pair, p in adjusted.items() if p < 0.05}
 
 
-def tally(sessions: int, runs: int) -> tuple[Counter[tuple[str, str, Pair]], dict[str, float]]:
-    """In how many sessions each pair is told apart, by figure and scope; and each model's mean score."""
-    counts: Counter[tuple[str, str, Pair]] = Counter()
-    scores: dict[str, list[float]] = {}
+def tally(sessions: int, runs: int) -> tuple[dict[str, Counter[Pair]], dict[str, float]]:
+    """In how many sessions each pair is told apart, by column of the table; and each model's mean score."""
+    counts: dict[str, Counter[Pair]] = {column: Counter() for column in COLUMNS}
+    scores: dict[str, list[float]] = {model: [] for model in MODELS}
     for session in range(sessions):
         cells = sessions_of_all(random.Random(f"{runs} {session}"), runs)  # noqa: S311 - no secrets
         metrics = {item.name: item for item in suites.load("neutrality").metrics(cells["state"])}
-        for figure in FIGURES:
-            for scope in SCOPES if runs > 1 else ("population",):
-                counts.update((figure, scope, pair) for pair in told_apart(metrics[figure], scope, cells))
+        for column, (figures, scope) in COLUMNS.items():
+            if scope == "population" or runs > 1:
+                counts[column].update(
+                    set().union(*(told_apart(metrics[name], scope, cells) for name in figures))
+                )
         for model, its_cells in cells.items():
-            scores.setdefault(model, []).extend(
-                v for cell in its_cells for v in cell.of("percent") if v is not None
-            )
+            scores[model] += [
+                value for cell in its_cells for value in cell.of("percent") if value is not None
+            ]
     return counts, {model: float(np.mean(values)) for model, values in scores.items()}
+
+
+def rows() -> dict[str, list[Pair]]:
+    """The pairs in each row of the table."""
+    alike = {
+        "state, critic": [("state", "critic")],
+        "refuser, state or critic": [("state", "refuser"), ("critic", "refuser")],
+    }
+    strong = {f"{one}, {other.split()[1]}": [(one, other)] for one, other in combinations(STRONG, 2)}
+    taken = {pair for pairs in (*alike.values(), *strong.values()) for pair in pairs}
+    rest = [pair for pair in combinations(MODELS, 2) if pair not in taken]
+    return {**alike, f"{len(rest)} others with a character": rest, **strong}
 
 
 def main() -> None:
@@ -139,20 +158,14 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=100)
     parser.add_argument("--runs", type=int, nargs="+", default=[1, 2, 5, 10])
     arguments = parser.parse_args()
-    print(
-        f"of 100 sessions, those that tell two models apart: these / population ({arguments.sessions} made)"
-    )
+    print(f"sessions of {arguments.sessions} that tell two models apart; of several pairs, the worst one's")
     for runs in arguments.runs:
         counts, scores = tally(arguments.sessions, runs)
         print(f"\n{runs} runs; scores: {', '.join(f'{name} {score:.1f}' for name, score in scores.items())}")
-        for pair in combinations(MODELS, 2):
-            cells = [
-                " / ".join(
-                    f"{100 * counts[figure, scope, pair] / arguments.sessions:3.0f}" for scope in SCOPES
-                )
-                for figure in FIGURES
-            ]
-            print(f"{' - '.join(pair):<24}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
+        print(f"{'':<28}" + "".join(f"{column:>22}" for column in COLUMNS))
+        for name, pairs in rows().items():
+            cells = [min(counts[column][pair] for pair in pairs) for column in COLUMNS]
+            print(f"{name:<28}" + "".join(f"{cell:>22}" for cell in cells), flush=True)
 
 
 if __name__ == "__main__":

@@ -60,8 +60,8 @@ class Question(Case):
     """One question in one language. `index` is its line or row, from 1; `item` is its id in all languages.
 
     `brief` is the `About` of the folder as plain data: what evaluators are told about the questions, their
-    subject and sides. It is None if the folder has none. `embarrasses` says whom a frank answer embarrasses, if
-    the index has that column.
+    subject and sides. It is None if the folder has none. `embarrasses` says whom a frank answer embarrasses,
+    if the index has that column.
     """
 
     item: str
