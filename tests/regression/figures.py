@@ -251,8 +251,9 @@ def _metrics(results: Results) -> Figures:
         yield from flat(f"metric {name} run", figure.by_run)
         over_runs = msgspec.to_builtins(results.summary.get("metrics", {}).get(name, {}))
         yield from flat(f"metric {name}", {part: over_runs.get(part) for part in ("run_mean", "run_sd")})
-        if "caution" in over_runs:
-            yield f"metric {name} caution", over_runs["caution"]
+        for part in ("caution", "smallest_difference"):
+            if part in over_runs:
+                yield f"metric {name} {part}", over_runs[part]
 
 
 def _table(results: Results) -> Figures:
