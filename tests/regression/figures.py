@@ -83,7 +83,7 @@ COMPARED_BY = ("cases", "baseline_cases", "unit", "confidence", "clusters")
 """What a comparison says of all its metrics."""
 CHECKED = (
     *("state", "source", "extent", "verdicts", "planned", "lean_by_language", "differs"),
-    *("response_models", "sampling"),
+    *("response_models", "sampling", "levels"),
 )
 
 
@@ -271,7 +271,7 @@ def _audits(results: Results) -> Figures:
     for evaluator, audit in results.audits.items():
         yield f"audit {evaluator}", audit and audit["state"]
         for part in CHECKED if audit else ():
-            yield from flat(f"audit {evaluator} {part}", audit[part])
+            yield from flat(f"audit {evaluator} {part}", audit.get(part))
         if audit and audit["source"] == "session":
             # In later results they are the same.
             yield from flat(f"audit {evaluator} judged", audit["judged"])
