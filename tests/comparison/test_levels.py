@@ -27,7 +27,9 @@ def audit(score: float, **changes: str) -> Audit:
 
 def side(model: str, run: int, evaluators: Sequence[str], *audits: Audit | None) -> Results:
     """Results of these evaluators, all of whose runs score this."""
-    results = side_of({cell: [run] * 2 for cell in alike(4)}, f"{model}.json", evaluator_models=[*evaluators])
+    results = side_of(
+        {cell: [run] * 2 for cell in alike(4)}, f"{model}.json", "neutrality", evaluator_models=[*evaluators]
+    )
     kept = dict(zip(evaluators, audits, strict=False))
     return replace(results, digest=model, sections={"audit": kept})
 
