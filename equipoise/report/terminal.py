@@ -165,7 +165,7 @@ def precision(summary: Summary) -> Iterator[str]:
         yield _until_line(until)
     if summary["variance"]["share"]:
         yield from _variance_lines(summary["variance"])
-    yield from _contrast_lines(summary["metrics"])
+    yield from _contrast_lines(summary.get("metrics", {}))
     if summary["consistency"]:
         yield from _language_lines(summary["consistency"])
     if panel := summary.get("panel"):
