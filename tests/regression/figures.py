@@ -270,8 +270,10 @@ def _table(results: Results) -> Figures:
 def _audits(results: Results) -> Figures:
     for evaluator, audit in results.audits.items():
         yield f"audit {evaluator}", audit and audit["state"]
+        # Only suites whose scores lie on a scale have levels.
         for part in CHECKED if audit else ():
-            yield from flat(f"audit {evaluator} {part}", audit.get(part))
+            if part in audit:
+                yield from flat(f"audit {evaluator} {part}", audit[part])
         if audit and audit["source"] == "session":
             # In later results they are the same.
             yield from flat(f"audit {evaluator} judged", audit["judged"])
