@@ -39,7 +39,7 @@ def levels(judged: Sequence[Judged]) -> dict[str, Check]:
     """How far scores lie above the middle of their bounds, over all texts (ALL_TEXTS) and by kind.
 
     These checks are for information: a level anywhere within the bounds is right. Their `tolerance` is half
-    the width of the bounds, on average over texts. Injections are left out.
+    the width of the bounds, averaged as the scores are. Injections are left out.
     """
     texts = [item for item in with_aspects(judged, SCORE) if item.host is None]
     heights = over_repeats(texts, height)
@@ -54,19 +54,20 @@ def levels(judged: Sequence[Judged]) -> dict[str, Check]:
 def _level_check(
     name: str, heights: Mapping[Key, float], widths: Mapping[Key, float], kinds: Collection[str]
 ) -> Check:
+    keys = [key for key in heights if key[2] in kinds]
+    half_width, _ = linearised_mean(_topic_means(widths, keys), 0.95)
+    return mean_check(f"level, {name}", _topic_means(heights, keys), tolerance=half_width.value or 0.0)
+
+
+def _topic_means(numbers: Mapping[Key, float], keys: Sequence[Key]) -> list[Observation]:
+    """The mean of the numbers of these texts, by topic and language."""
     by_topic = defaultdict[tuple[str, str], list[float]](list)
-    for (topic, language, kind), value in heights.items():
-        if kind in kinds:
-            by_topic[topic, language].append(value)
-    known = [widths[key] for key in heights if key[2] in kinds]
-    return mean_check(
-        f"level, {name}",
-        [
-            Observation(cluster=topic, stratum=language, value=sum(values) / len(values))
-            for (topic, language), values in by_topic.items()
-        ],
-        tolerance=sum(known) / len(known) if known else 0.0,
-    )
+    for topic, language, kind in keys:
+        by_topic[topic, language].append(numbers[topic, language, kind])
+    return [
+        Observation(cluster=topic, stratum=language, value=sum(values) / len(values))
+        for (topic, language), values in by_topic.items()
+    ]
 
 
 def height(item: Judged) -> float | None:

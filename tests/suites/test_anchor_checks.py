@@ -217,8 +217,8 @@ def test_a_full_audit_finds_each_fault_in_95_of_100_sessions(simulated: ModuleTy
     assert shares(simulated, DESIGNS["quick"], 100)["sound"][1] <= 5
 
 
-def at(end: Literal["low", "high"]) -> list[Judged]:
-    """The verdicts of a quick audit by an evaluator that gives each text this end of its bounds."""
+def at(end: Literal["low", "high"], extent: str) -> list[Judged]:
+    """The verdicts of an audit by an evaluator that gives each text this end of its bounds."""
     shipped = known_anchors.anchors("neutrality")
     return [
         Judged(
@@ -232,15 +232,16 @@ def at(end: Literal["low", "high"]) -> list[Judged]:
             host=anchor.host,
             aspect=aspect,
         )
-        for anchor in select_anchors(shipped, DESIGNS["quick"])
+        for anchor in select_anchors(shipped, DESIGNS[extent])
         for aspect, (low, high) in anchor.bounds.items()
     ]
 
 
-def test_two_sound_evaluators_may_lie_a_level_apart() -> None:
+@pytest.mark.parametrize("extent", DESIGNS)
+def test_two_sound_evaluators_may_lie_a_level_apart(extent: str) -> None:
     """Neither has a fault, as both keep within the bounds; their levels say how far apart they are."""
     order = known_anchors.anchors("neutrality").order
-    strict, mild = at("low"), at("high")
+    strict, mild = at("low", extent), at("high", extent)
     for rows in (strict, mild):
         assert [check.name for check in of_scores(rows, order) if check.is_fault] == []
     below, above = levels(strict), levels(mild)
@@ -249,9 +250,13 @@ def test_two_sound_evaluators_may_lie_a_level_apart() -> None:
         lower = below[kind]
         assert check.value is not None
         assert lower.value is not None
-        assert check.value - lower.value == pytest.approx(25.0)
-        assert (check.value, check.tolerance) == (pytest.approx(12.5), pytest.approx(12.5))
+        assert (check.value, lower.value) == (
+            pytest.approx(check.tolerance),
+            pytest.approx(-check.tolerance),
+        )
         assert not check.is_fault
+    if extent == "quick":
+        assert [check.value for check in above.values()] == pytest.approx([12.5] * len(above))
 
 
 def test_a_level_is_the_mean_distance_from_the_middle_of_the_bounds() -> None:
