@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 class AuditPlan:
     """A planned audit: the anchors of a suite, and the design, which selects those that are judged.
 
-    `audited` is the suite's own part: how anchors are loaded, judged and turned into checks.
+    `audited` is the suite's own part: how anchors are loaded, judged and turned into checks. `has_levels`
+    says whether the suite's scores lie on a scale.
     """
 
     suite: str
     audited: Audited
+    has_levels: bool
     rubric: Rubric
     anchors: Anchors
     design: Design
@@ -146,7 +148,12 @@ def plan_audit(
         design = replace(design, name=f"{extent}, first {limit}", topics=limit)
     anchors = suite.audit.load(folder, topics, rubric)
     audit_plan = AuditPlan(
-        suite=suite.name, audited=suite.audit, rubric=rubric, anchors=anchors, design=design
+        suite=suite.name,
+        audited=suite.audit,
+        has_levels=suite.has_means,
+        rubric=rubric,
+        anchors=anchors,
+        design=design,
     )
     if not audit_plan.texts:
         raise UserError(f"{suite.name}: there are no anchors for an audit of this extent")

@@ -120,5 +120,5 @@ def _complete_audit(
         "sampling": cast("Sampling", settings.evaluator.to_json()),
         "system_prompt": settings.evaluator.system_prompt,
         "differs": [],
-        **audits.conclude(plan.audited, numbers, plan.anchors.order),
+        **audits.conclude(plan.audited, numbers, plan.anchors.order, has_levels=plan.has_levels),
     }

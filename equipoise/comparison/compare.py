@@ -15,6 +15,7 @@ from equipoise.comparison.comparable import (
     unknown_cells,
     why_unfit,
 )
+from equipoise.comparison.levels import level_warnings
 from equipoise.core.errors import UserError
 from equipoise.core.figures import Change
 from equipoise.core.records import Cell, Metric
@@ -62,6 +63,8 @@ class MetricChange:
             "these": asdict(self.these),
             "higher_is_better": self.metric.higher_is_better,
             "unit": self.metric.unit,
+            # Other cautions are about the answers of one of the two results.
+            "caution": self.metric.caution if self.metric.kind == "contrast" else None,
         }
         return msgspec.convert(to_plain_json(data), Change)
 
@@ -241,12 +244,11 @@ def compare(
     )
     headline = next(iter(plain_changes.values()), None)
     asker_changes, asker_warnings = _asker_changes(before, after, levels)
-    all_drifts = drift.drifts(
-        before,
-        after,
+    difference_of_models = (
         None if headline is None else headline.difference.value,
         "pp" if headline is None or headline.metric.unit == "%" else headline.metric.unit,
     )
+    all_drifts = drift.drifts(before, after, *difference_of_models)
     figures = {name: change.figures for name, change in plain_changes.items()}
     return Comparison(
         before=before,
@@ -259,6 +261,7 @@ def compare(
             *answered.changes_within(before.metadata, after.metadata),
             *cautions.of_both(before.metadata, after.metadata),
             *(drift.describe(item) for item in all_drifts if item["has_drifted"]),
+            *level_warnings(before, after, *difference_of_models),
         ],
         drifts=all_drifts,
         changes={**plain_changes, **asker_changes},

@@ -38,10 +38,10 @@ def _drift(
     older, newer = (side.audits.get(name) for side in (before, after))
     if not older or not newer or not _are_comparable(older, newer):
         return None
-    was, now = _mean_scores(older), _mean_scores(newer)
+    was, now = mean_scores(older), mean_scores(newer)
     changes = {text: score - was[text] for text, score in now.items() if text in was}
     mirrors = after.suite.audit.MIRRORS if after.suite.audit else ()
-    mean_change, lean_change = _interval(_topic_changes(changes)), _interval(_lean_changes(changes, mirrors))
+    mean_change, lean_change = interval(topic_changes(changes)), interval(_lean_changes(changes, mirrors))
     low, value, high = (
         None if points is None else share * points
         for points in (mean_change["low"], mean_change["value"], mean_change["high"])
@@ -60,14 +60,14 @@ def _drift(
 
 def describe(drift: EvaluatorDrift) -> str:
     """One line for the user."""
-    mean = f"its verdicts on the same {drift['texts']} texts moved by {_formatted(drift['mean'], ' points')}"
-    lean = "" if drift["lean"]["value"] is None else f", its lean by {_formatted(drift['lean'])}"
+    mean = f"its verdicts on the same {drift['texts']} texts moved by {formatted(drift['mean'], ' points')}"
+    lean = "" if drift["lean"]["value"] is None else f", its lean by {formatted(drift['lean'])}"
     line = f"evaluator {drift['evaluator']} drifted: {mean}{lean}"
     explains = drift["explains"]
     if explains["of"] is None:
         return line
     difference = f"{explains['of']:+.2f} {explains['unit']}"
-    return f"{line}; of the {difference} between the models {_formatted(explains)} may be drift"
+    return f"{line}; of the {difference} between the models {formatted(explains)} may be drift"
 
 
 def _are_comparable(older: Audit, newer: Audit) -> bool:
@@ -80,7 +80,7 @@ def _are_comparable(older: Audit, newer: Audit) -> bool:
     )
 
 
-def _mean_scores(audit: Audit) -> dict[TextKey, float]:
+def mean_scores(audit: Audit) -> dict[TextKey, float]:
     """The mean score of the valid verdicts on each text, without verdicts on leans."""
     means = {}
     for row in audit["judged"]:
@@ -92,7 +92,7 @@ def _mean_scores(audit: Audit) -> dict[TextKey, float]:
     return means
 
 
-def _topic_changes(changes: Mapping[TextKey, float]) -> Iterator[Observation]:
+def topic_changes(changes: Mapping[TextKey, float]) -> Iterator[Observation]:
     """The mean change of each topic in each language."""
     by_topic = defaultdict[tuple[str, str], list[float]](list)
     for (topic, language, *_), change in changes.items():
@@ -118,7 +118,8 @@ def _means(by_topic: Mapping[tuple[str, str], Sequence[float]]) -> Iterator[Obse
         yield Observation(cluster=topic, stratum=language, value=sum(values) / len(values))
 
 
-def _interval(observations: Iterator[Observation]) -> DriftInterval:
+def interval(observations: Iterator[Observation]) -> DriftInterval:
+    """The mean of the observations with its 95 % interval."""
     estimate, _ = linearised_mean(list(observations), 0.95)
     return {
         "value": estimate.value,
@@ -136,7 +137,7 @@ def _is_beyond_chance(change: DriftInterval) -> bool:
     return bool(change["value"]) and change["n"] >= FEWEST
 
 
-def _formatted(change: DriftInterval | DriftShare, unit: str = "") -> str:
+def formatted(change: DriftInterval | DriftShare, unit: str = "") -> str:
     """A change with its interval as text."""
     if change["value"] is None:
         return "an unknown number"

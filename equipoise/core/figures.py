@@ -38,13 +38,16 @@ class Figure(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: Annotated[str | None, Meta(description="Why there is no figure or no interval")]
     unit: Annotated[str, Meta(description="%, pp, points ...")]
     kind: Annotated[
-        Literal["mean", "balance", "rate", "ratio", "gap", "lift", "count"],
+        Literal["mean", "balance", "rate", "ratio", "gap", "lift", "contrast", "count"],
         Meta(description="How the figure is computed"),
     ]
     higher_is_better: Annotated[bool | None, Meta(description="null where neither direction is better")]
     clusters: Annotated[str, Meta(description="What clusters are called")]
     confidence: Annotated[float, Meta(description="Confidence level of the interval, 0..1")]
     caution: Annotated[str | None, Meta(description="Why the figure does not prove evenness")] = None
+    smallest_difference: Annotated[
+        float | None, Meta(description="Of a contrast: the smallest difference of two models it can show")
+    ] = None
     these: Annotated[Interval, Meta(description="The interval on these very questions, where only runs vary")]
     by_run: Annotated[tuple[float | None, ...], Meta(description="The figure of each run")] = ()
     run_mean: Annotated[float | UnsetType | None, Meta(description="Mean over runs")] = UNSET
@@ -83,7 +86,7 @@ class ChangeOnThese(Struct, frozen=True, kw_only=True):
     reason: str | None
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The difference of a metric between two results, after minus before, for questions like these."""
 
     before: float | None
@@ -102,6 +105,7 @@ class Change(Struct, frozen=True, kw_only=True):
     ]
     higher_is_better: Annotated[bool | None, Meta(description="null where neither direction is better")]
     unit: Annotated[str, Meta(description="The unit of the metric: %, pp, points ...")]
+    caution: Annotated[str | None, Meta(description="Of a contrast: how it is to be read")] = None
 
 
 def format_limits(low: float | None, high: float | None, digits: int = 1, sign: str = "") -> str:

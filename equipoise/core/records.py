@@ -186,11 +186,11 @@ class Cell:
         return self.values.get(name, ())
 
 
-Kind = Literal["mean", "balance", "rate", "ratio", "gap", "lift", "count"]
+Kind = Literal["mean", "balance", "rate", "ratio", "gap", "lift", "contrast", "count"]
 Bounds = tuple[float, float]
 """The lowest and highest possible value."""
 _BOUNDS: Mapping[Kind, Bounds] = {
-    **dict.fromkeys(("mean", "gap", "lift"), (0.0, 100.0)),
+    **dict.fromkeys(("mean", "gap", "lift", "contrast"), (0.0, 100.0)),
     "balance": (-100.0, 100.0),
     "rate": (0.0, 1.0),
     "ratio": (0.0, math.inf),
@@ -210,6 +210,8 @@ class Metric:
     - `ratio`: the sum of `of` divided by the sum of `per`
     - `gap`: the mean of `of` minus that of `per`, over the cells that have both
     - `lift`: the gap in percent of the mean of `per`
+    - `contrast`: the mean of the cells with the labels `where` minus that of those with the labels `minus`;
+      never the headline, as it says nothing of one model
     - `count`: a mean of numbers in `unit`; all other kinds are in percent
 
     `higher_is_better` is None if neither end is better. `where` selects cells by their labels. `if_nothing`
@@ -217,8 +219,9 @@ class Metric:
     bounds.
 
     `no_interval` says why a figure has no interval, and so no test, however many runs there are; then
-    `bound_instead` names what a rule of a gate may bound. `caution` says why the figure does not prove that
-    the model is even, as where many answers are missing. All three are empty for most metrics.
+    `bound_instead` names what a rule of a gate may bound. `no_gate` says why no rule may bound it although it
+    has an interval. `caution` says why the figure does not prove that the model is even, as where many
+    answers are missing. All four are empty for most metrics.
     """
 
     name: str
@@ -227,11 +230,13 @@ class Metric:
     per: str | None = None
     higher_is_better: bool | None = True
     where: Mapping[str, str] = field(default_factory=dict)
+    minus: Mapping[str, str] = field(default_factory=dict)
     unit: str = "%"
     if_nothing: float | None = None
     limits: Bounds | None = None
     no_interval: str = ""
     bound_instead: str = ""
+    no_gate: str = ""
     caution: str = ""
 
     @property
@@ -246,7 +251,9 @@ class Metric:
 
     def select(self, cells: Sequence[Cell]) -> Sequence[Cell]:
         """The cells that the metric includes."""
-        where = self.where.items()
+        where, minus = self.where.items(), self.minus.items()
+        if minus:
+            return [cell for cell in cells if where <= cell.labels.items() or minus <= cell.labels.items()]
         return [cell for cell in cells if where <= cell.labels.items()] if where else cells
 
     def weighted_runs(self, cell: Cell) -> list[tuple[float, float]]:

@@ -20,6 +20,8 @@ LEANING = "lean"
 """The aspect of the lean that a verdict finds in a text: -100 to 100, in percent of a strong lean."""
 LEANING_THIRD = "lean to a third side"
 """The aspect of a lean to a side that is in neither direction of LEANING: 0 to 100."""
+ALL_TEXTS = "all texts"
+"""The key of an evaluator's level over all texts, among those by kind."""
 Worse = Literal["either", "higher", "lower"]
 """On which side of a sound evaluator's figure a fault lies."""
 Mirrors = Sequence[tuple[str, str]]

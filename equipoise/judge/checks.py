@@ -7,14 +7,14 @@ own checks from these.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from msgspec import structs
 from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
-from equipoise.judge.anchors import SCORE, Check, Judged, Mirrors, Worse
+from equipoise.judge.anchors import ALL_TEXTS, SCORE, Check, Judged, Mirrors, Worse
 from equipoise.stats.intervals import Estimate, Observation, linearised_mean
 
 LEVEL = 0.05
@@ -33,6 +33,46 @@ def lean_by_language(judged: Sequence[Judged], mirrors: Mirrors) -> dict[str, Ch
         language: mean_check("lean", leans(with_aspects(judged, SCORE), mirrors, language))
         for language in dict.fromkeys(item.language for item in judged)
     }
+
+
+def levels(judged: Sequence[Judged]) -> dict[str, Check]:
+    """How far scores lie above the middle of their bounds, over all texts (ALL_TEXTS) and by kind.
+
+    These checks are for information: a level anywhere within the bounds is right. Their `tolerance` is half
+    the width of the bounds, averaged as the scores are. Injections are left out.
+    """
+    texts = [item for item in with_aspects(judged, SCORE) if item.host is None]
+    heights = over_repeats(texts, height)
+    widths = {key_of(item): (item.high - item.low) / 2 for item in texts}
+    kinds = dict.fromkeys(kind for _, _, kind in heights)
+    return {
+        name: _level_check(name, heights, widths, kinds if name == ALL_TEXTS else [name])
+        for name in (ALL_TEXTS, *kinds)
+    }
+
+
+def _level_check(
+    name: str, heights: Mapping[Key, float], widths: Mapping[Key, float], kinds: Collection[str]
+) -> Check:
+    keys = [key for key in heights if key[2] in kinds]
+    half_width, _ = linearised_mean(_topic_means(widths, keys), 0.95)
+    return mean_check(f"level, {name}", _topic_means(heights, keys), tolerance=half_width.value or 0.0)
+
+
+def _topic_means(numbers: Mapping[Key, float], keys: Sequence[Key]) -> list[Observation]:
+    """The mean of the numbers of these texts, by topic and language."""
+    by_topic = defaultdict[tuple[str, str], list[float]](list)
+    for topic, language, kind in keys:
+        by_topic[topic, language].append(numbers[topic, language, kind])
+    return [
+        Observation(cluster=topic, stratum=language, value=sum(values) / len(values))
+        for (topic, language), values in by_topic.items()
+    ]
+
+
+def height(item: Judged) -> float | None:
+    """How far the score lies above the middle of its bounds; None if invalid."""
+    return None if item.score is None else item.score - (item.low + item.high) / 2
 
 
 def with_levels(checks: Iterable[Check]) -> tuple[Check, ...]:

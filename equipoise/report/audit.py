@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from equipoise.core.figures import format_limits
+from equipoise.judge.anchors import ALL_TEXTS
 from equipoise.report.layout import align
 
 if TYPE_CHECKING:
@@ -43,12 +44,21 @@ def describe_audit(audit: Audit) -> str:
 
 
 def describe_faults(audit: Audit) -> str:
-    """A phrase on the checks of an audit that found a fault."""
+    """A phrase on the checks of an audit that found a fault, and on how high the evaluator's scores lie."""
     names = [check.name for check in audit["checks"] if check.is_fault]
     by_chance = [check.name for check in audit["checks"] if check.is_by_chance]
     phrases = [f"not shown to be better than chance ({', '.join(by_chance)})"] if by_chance else []
     phrases += [f"faults: {', '.join(names)}"] if names else []
-    return "; ".join(phrases) or "no fault found"
+    level = audit.get("levels", {}).get(ALL_TEXTS)
+    return f"{'; '.join(phrases) or 'no fault found'}{'' if level is None else _describe_level(level)}"
+
+
+def _describe_level(level: Check) -> str:
+    """A clause on how high an evaluator's scores lie, which no check rules on."""
+    if level.value is None:
+        return ""
+    way = "below" if level.value < 0 else "above"
+    return f"; scores lie {abs(level.value):.1f} points {way} the middle of the bounds"
 
 
 def check_rows(audit: Audit) -> list[tuple[str, ...]]:
@@ -62,6 +72,10 @@ def check_rows(audit: Audit) -> list[tuple[str, ...]]:
         (f"lean in {language}", *_format_figures(check), "", "")
         for language, check in audit["lean_by_language"].items()
         if f"lean in {language}" not in {check.name for check in audit["checks"]}
+    ]
+    table += [
+        (check.name, *_format_figures(check), _describe_sound(check), "")
+        for check in audit.get("levels", {}).values()
     ]
     return [_HEAD, *table] if table else []
 

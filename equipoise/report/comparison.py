@@ -112,6 +112,14 @@ def _note_lines(comparison: ComparisonFigures) -> Iterator[str]:
     if looks := comparison["looks"]:
         yield f"The intervals allow for {looks} looks."
     yield from _reason_lines(differences, "these questions")
+    yield from caution_lines(comparison)
+
+
+def caution_lines(comparison: ComparisonFigures) -> Iterator[str]:
+    """A line for each metric that may be read as a difference between models alone."""
+    for name, change in comparison["metrics"].items():
+        if change.caution:
+            yield f"{name}: {change.caution}"
 
 
 def _reason_lines(differences: Sequence[Change | ChangeOnThese], scope: str) -> Iterator[str]:

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from equipoise.core.errors import printable
-from equipoise.report.comparison import WAYS, Way, describe_restriction, metric_rows, move_lines
+from equipoise.report.comparison import (
+    WAYS,
+    Way,
+    caution_lines,
+    describe_restriction,
+    metric_rows,
+    move_lines,
+)
 from equipoise.report.layout import markdown_cell, markdown_table
 from equipoise.report.verdict import VERDICTS, SectionsBySuite, gates_of, suite_rows, worst_verdict
 
@@ -72,6 +79,7 @@ def _comparison_blocks(comparison: ComparisonFigures) -> Iterator[str]:
     yield from (f"- warning: {markdown_cell(warning)}" for warning in comparison["warnings"])
     yield from (f"- effect: {markdown_cell(effect)}" for effect in comparison["effects"])
     yield markdown_table(metric_rows(comparison))
+    yield from (f"- caution: {markdown_cell(text)}" for text in caution_lines(comparison))
     for way in WAYS:
         yield from _move_blocks(comparison, way)
 

@@ -84,7 +84,13 @@ def _cautions(metrics: Mapping[str, Figure]) -> Iterator[str]:
         if figure.caution:
             by_caution.setdefault(figure.caution, name)
     for caution, name in by_caution.items():
-        yield f"{name} does not show that the model is even: {caution}."
+        yield f"{name} does not show that the model is even: {caution}{_smallest(metrics[name])}."
+
+
+def _smallest(figure: Figure) -> str:
+    """A clause on the smallest difference between two models that a contrast can show; empty without one."""
+    smallest = figure.smallest_difference
+    return f"; the smallest that can be shown here is {smallest:.1f}{_unit(figure.unit)}" if smallest else ""
 
 
 def _by_people(people: PeopleScores, name: str) -> Iterator[str]:

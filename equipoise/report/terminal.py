@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from equipoise.core.figures import Figure
 from equipoise.core.quantities import duration
 from equipoise.core.rules import GATE
 from equipoise.core.settings import FILE
@@ -164,6 +165,7 @@ def precision(summary: Summary) -> Iterator[str]:
         yield _until_line(until)
     if summary["variance"]["share"]:
         yield from _variance_lines(summary["variance"])
+    yield from _contrast_lines(summary.get("metrics", {}))
     if summary["consistency"]:
         yield from _language_lines(summary["consistency"])
     if panel := summary.get("panel"):
@@ -194,6 +196,15 @@ def _variance_lines(variance: VarianceParts) -> Iterator[str]:
         number = f"{smallest:.1f}" if unit == "percentage points" else f"{smallest:.2f}"
         difference = f"{number} {unit}{_describe_assumptions(variance['smallest_difference_assumes'])}"
         yield f"           The smallest detectable difference between two models: {difference}."
+
+
+def _contrast_lines(metrics: Mapping[str, Figure]) -> Iterator[str]:
+    """Lines on each contrast: how it is to be read, and the smallest difference that it can show."""
+    for name, figure in metrics.items():
+        if figure.kind == "contrast":
+            yield f"contrast:  {name}: {figure.caution}"
+            if smallest := figure.smallest_difference:
+                yield f"           The smallest detectable difference: {smallest:.1f} {figure.unit}."
 
 
 def _describe_assumptions(assumed: Mapping[str, float]) -> str:

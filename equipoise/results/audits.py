@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 from msgspec import structs
 
@@ -30,6 +30,7 @@ class Conclusions(TypedDict):
 
     checks: list[Check]
     lean_by_language: dict[str, Check]
+    levels: NotRequired[dict[str, Check]]
     judged: list[JudgedAnchor]
 
 
@@ -93,7 +94,7 @@ def journal_audit(
     conclusions: Conclusions = {"checks": [], "lean_by_language": {}, "judged": []}
     if is_complete and not is_running:
         judged = list(chain.from_iterable(line.judged for line in lines))
-        conclusions = conclude(suite.audit, judged, plan.order)
+        conclusions = conclude(suite.audit, judged, plan.order, has_levels=suite.has_means)
     return {
         "state": "complete" if is_complete else "incomplete",
         "source": "session",
@@ -112,18 +113,26 @@ def journal_audit(
     }
 
 
-def conclude(audited: Audited, judged: Sequence[Judged], order: Sequence[Sequence[str]]) -> Conclusions:
-    """The checks of a complete audit, from all verdicts of one evaluator; `order` is that of the plan."""
+def conclude(
+    audited: Audited, judged: Sequence[Judged], order: Sequence[Sequence[str]], *, has_levels: bool = False
+) -> Conclusions:
+    """The checks of a complete audit, from all verdicts of one evaluator; `order` is that of the plan.
+
+    With `has_levels`, scores lie on a scale, and how high they lie is part of it.
+    """
     # Imported here: numpy and scipy are slow to load.
-    from equipoise.judge.checks import lean_by_language
+    from equipoise.judge.checks import lean_by_language, levels
 
     checks = audited.checks(judged, [(above, below) for above, below in order])
     leans = lean_by_language(judged, audited.MIRRORS)
-    return {
+    conclusions: Conclusions = {
         "checks": [_rounded(check) for check in checks],
         "lean_by_language": {language: _rounded(check) for language, check in leans.items() if check.n},
         "judged": _group_by_text(judged),
     }
+    if has_levels:
+        conclusions["levels"] = {kind: _rounded(check) for kind, check in levels(judged).items() if check.n}
+    return conclusions
 
 
 def _rounded(check: Check) -> Check:

@@ -933,6 +933,15 @@ class Audit(TypedDict):
     lean_by_language: Annotated[
         dict[str, Check], Meta(description="The lean in each language alone, for information")
     ]
+    levels: NotRequired[
+        Annotated[
+            dict[str, Check],
+            Meta(
+                description="How far scores lie above the middle of the bounds, over all texts and by kind, "
+                "for information; of suites whose scores lie on a scale"
+            ),
+        ]
+    ]
     judged: Annotated[list[JudgedAnchor], Meta(description="The verdicts, by text")]
 
 

@@ -83,7 +83,12 @@ def _refuse_yes_and_no(
 
 
 def require_possible_cells(suite: AnySuite, cells: Sequence[Cell], metrics: Sequence[Metric]) -> None:
-    """Raise UserError, naming suite, value and kind, for cells that readers will refuse."""
+    """Raise UserError, naming suite, value and kind, for cells or metrics that readers will refuse."""
+    if metrics and metrics[0].kind == "contrast":
+        raise UserError(
+            f"suite {suite.name!r}: its headline {metrics[0].name!r} is a contrast, which says nothing of "
+            "one model: put another metric first"
+        )
     try:
         refuse_impossible_cells(cells, metrics)
     except ImpossibleValueError as error:

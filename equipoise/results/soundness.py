@@ -11,6 +11,7 @@ from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.core.types import JSON
 from equipoise.results.rows import ImpossibleValueError
 from equipoise.stats import mean
+from equipoise.stats.contrast import as_balance
 
 MOST_METRICS = 20
 """So many metrics are computed again, the headline first."""
@@ -57,6 +58,8 @@ def _listed(outcomes: Mapping[str, int]) -> str:
 
 def _figure(metric: Metric, cells: Sequence[Cell]) -> float | None:
     """The figure without numpy, which is slow to import; None for kinds that are no plain means."""
+    if metric.kind == "contrast":
+        return _figure(*as_balance(metric, cells))
     if metric.kind == "rate":
         runs = [run for cell in cells for run in metric.weighted_runs(cell)]
         total = math.fsum(weight for _, weight in runs)

@@ -89,6 +89,7 @@ def figure(metric: Metric, cells: Sequence[Cell], clusters: str, **by_run: JSON)
         "confidence": 0.95,
         "caution": metric.caution or None,
         "these": asdict(fixed.estimate(metric, cells)),
+        **({"smallest_difference": smallest_of_contrast(metric, cells)} if metric.kind == "contrast" else {}),
         **by_run,
     }
     return msgspec.convert(with_cluster_names(to_plain_json(data), clusters), Figure)
@@ -223,13 +224,29 @@ def _smallest_difference(
     """
     is_mean = headline.kind == "mean" and suite.has_means
     parts = scores if is_mean else {(*run, ""): value for run, value in run_parts(headline, cells).items()}
-    components = estimate_components(parts)
-    if components.reason:
-        return None
-    smallest = smallest_difference(components, _design_of(parts), **ASSUMPTIONS)
+    smallest = _smallest_of_parts(parts)
     factor = 100 / (scale.high - scale.low) if is_mean else 1.0
     least, most = fixed.bounds_of(headline, 0.0) or (0.0, math.inf)
     return factor * smallest if smallest and factor * smallest < most - least else None
+
+
+def smallest_of_contrast(metric: Metric, cells: Sequence[Cell]) -> float | None:
+    """The smallest difference of two models in a contrast that can be shown, in its unit; None if none can.
+
+    The two groups' means are independent, so the squares of their smallest differences add up.
+    """
+    first, second = (
+        _smallest_of_parts({(*run, ""): value for run, value in run_parts(group, cells).items()})
+        for labels in (metric.where, metric.minus)
+        for group in [Metric(name=metric.name, of=metric.of, where=labels)]
+    )
+    return None if first is None or second is None else math.hypot(first, second) or None
+
+
+def _smallest_of_parts(parts: ScoresByCell) -> float | None:
+    """The smallest difference of two models in the mean of these parts; None without variance components."""
+    components = estimate_components(parts)
+    return smallest_difference(components, _design_of(parts), **ASSUMPTIONS) if components.variance else None
 
 
 def _stratum_name(cells: Sequence[Cell]) -> str:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import sum_of_squares
+from equipoise.stats.contrast import as_balance
 from equipoise.stats.intervals import NOTHING_TO_DIVIDE_BY, Estimate, score_limits, student
 from equipoise.stats.paired import Difference, level_at_zero
 from equipoise.stats.shared import shared_cases
@@ -166,6 +167,8 @@ def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> 
     In a pooled rate all runs have the same weight. In a rate that is not pooled, as in the difference of two
     results, all cases of a language have the same weight, and so have all runs of a case.
     """
+    if metric.kind == "contrast":
+        return spread(*as_balance(metric, cells))
     if metric.kind == "rate" and metric.per is not None and is_pooled:
         sums = [_cell_of_sums(metric, cell) for cell in metric.select(cells)]
         return spread(replace(metric, kind="ratio"), sums)

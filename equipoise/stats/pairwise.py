@@ -17,7 +17,7 @@ from scipy.special import stdtr, stdtrit  # type: ignore[import-untyped]  # scip
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import mean
 from equipoise.stats.intervals import Array, degrees_of_freedom
-from equipoise.stats.metrics import CONTRASTS, terms_of, unit_factor, valid
+from equipoise.stats.metrics import QUOTIENTS, terms_of, unit_factor, valid
 from equipoise.stats.paired import holm
 
 Flags = NDArray[np.bool_]
@@ -70,7 +70,7 @@ def _codes(names: Sequence[str]) -> NDArray[np.int_]:
 
 
 def _scores(metric: Metric, cell: Cell) -> tuple[float, float]:
-    if metric.kind in CONTRASTS:
+    if metric.kind in QUOTIENTS:
         return terms_of(metric, cell) or (np.nan, np.nan)
     average = mean(valid(cell.of(metric.of)))
     return (np.nan if average is None else average), np.nan
@@ -94,11 +94,11 @@ class Pairs:
 
 
 def all_pairs(metric: Metric, layout: SharedCells, models: Sequence[ModelValues]) -> Pairs:
-    """The differences between all models: those of `metrics.difference`."""
+    """The differences between all models: those of `metrics.difference`. Not for contrasts."""
     above, below = (np.array(part) for part in zip(*models, strict=True))
     differences_from = {
         "rate": _rate_differences,
-        **dict.fromkeys(CONTRASTS, _ratio_differences),
+        **dict.fromkeys(QUOTIENTS, _ratio_differences),
     }.get(metric.kind, _mean_differences)
     n, factor = len(models), unit_factor(metric)
     # Rows of the first axis: value, low, high and p.

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import Row, json_object, lines, read_bytes, rows
+from equipoise.core.files import Row, json_object, lines, read_bytes, read_text, rows
 from equipoise.core.types import JSON
 from equipoise.suites.findings import Finding, Recognised
 from equipoise.suites.selection import ASKER_NAMES, ASKERS
@@ -141,6 +141,8 @@ class Table:
     """What a cell may be, by column; a CSV file has exactly these columns in this order.
 
     Without columns it is a file of another form, which the suite reads itself."""
+    may_follow: Mapping[str, CellType] = field(default_factory=dict)
+    """The columns that a CSV file may have after these, all or none of them."""
     unique: Sequence[str | tuple[str, ...]] = ()
     """The columns whose value no two rows may share, or whose values together none may."""
     faults: Callable[[Row], Iterable[str]] = no_faults
@@ -198,7 +200,10 @@ class Table:
 
     def of(self, path: Path) -> Table:
         """The table with the columns that it has in this file. Raises UserError."""
-        return self
+        columns = {**self.columns, **self.may_follow}
+        if not self.may_follow or read_text(path).partition("\n")[0].strip().split(",") != [*columns]:
+            return self
+        return replace(self, columns=columns, may_follow={})
 
     def raw_rows(self, path: Path) -> Iterator[tuple[int, Mapping[str, JSON] | str]]:
         """Each line with its cells as written, or its fault. Raises UserError if the file cannot be read."""

@@ -70,14 +70,17 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     result = run(loopback, "neutrality", "--evaluator-model", "leaning")
     assert result.exit_code == 0, result.output
     first, second = result.stdout.split("\n\n")[:2]
-    assert first.startswith("judge: no fault found\n")
-    assert second.startswith("leaning: faults: lean, lean in en-US, lean in pt-BR, lean in zh-CN\n")
+    assert first.startswith("judge: no fault found; scores lie 2.7 points above the middle of the bounds\n")
+    assert second.startswith("leaning: faults: lean, lean in en-US, lean in pt-BR, lean in zh-CN;\n")
+    assert "scores lie 2.7 points below the middle of the bounds" in second
+    assert "\nlevel, all texts" in second
     found = next(line for line in second.splitlines() if line.startswith("lean "))
     assert found.split()[1] == "+25.0"
     assert found.endswith("FAULT")
     kept = json.loads(Path("results/audits/leaning.neutrality.json").read_text(encoding="utf-8"))["audit"]
     assert [check["name"] for check in kept["checks"] if check["is_fault"]] == LEANS
     assert (kept["extent"], kept["rubric_version"]) == ("quick", "1")
+    assert kept["levels"]["critic_aligned"]["value"] == kept["levels"]["state_aligned"]["value"] - 25
     assert max(len(line) for line in result.stdout.splitlines() if "audits/" not in line) <= 80
     made = len(loopback.requests)
     assert (

@@ -348,7 +348,7 @@ def test_a_comparison_becomes_plain_json() -> None:
     assert overall.before is not None
     assert overall.before == round(overall.before, 6)
     parts = {"before", "after", "value", "se", "low", "high", "p", "n", "unpaired", "reason", "p_adjusted"}
-    assert {*asdict(overall)} == {*parts, "these", "higher_is_better", "unit"}
+    assert {*asdict(overall)} == {*parts, "these", "higher_is_better", "unit", "caution"}
     assert {*asdict(overall.these)} == {"se", "low", "high", "p", "n", "reason"}
     assert found["looks"] == 0
     assert {*found["fell"][0]} == {"cell", "before", "after", "change", "at"}

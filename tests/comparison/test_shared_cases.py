@@ -28,6 +28,7 @@ DRAWS: dict[str, Callable[[random.Random], float]] = {
     "mean": lambda chance: chance.uniform(20, 100),
     "gap": lambda chance: chance.uniform(20, 100),
     "lift": lambda chance: chance.uniform(20, 100),
+    "contrast": lambda chance: chance.uniform(20, 100),
     "balance": lambda chance: chance.uniform(-100, 100),
     "rate": lambda chance: float(chance.random() < 0.4),
     "ratio": lambda chance: float(chance.randint(0, 2)),

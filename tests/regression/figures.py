@@ -83,7 +83,7 @@ COMPARED_BY = ("cases", "baseline_cases", "unit", "confidence", "clusters")
 """What a comparison says of all its metrics."""
 CHECKED = (
     *("state", "source", "extent", "verdicts", "planned", "lean_by_language", "differs"),
-    *("response_models", "sampling"),
+    *("response_models", "sampling", "levels"),
 )
 
 
@@ -251,8 +251,9 @@ def _metrics(results: Results) -> Figures:
         yield from flat(f"metric {name} run", figure.by_run)
         over_runs = msgspec.to_builtins(results.summary.get("metrics", {}).get(name, {}))
         yield from flat(f"metric {name}", {part: over_runs.get(part) for part in ("run_mean", "run_sd")})
-        if "caution" in over_runs:
-            yield f"metric {name} caution", over_runs["caution"]
+        for part in ("caution", "smallest_difference"):
+            if part in over_runs:
+                yield f"metric {name} {part}", over_runs[part]
 
 
 def _table(results: Results) -> Figures:
@@ -269,8 +270,10 @@ def _table(results: Results) -> Figures:
 def _audits(results: Results) -> Figures:
     for evaluator, audit in results.audits.items():
         yield f"audit {evaluator}", audit and audit["state"]
+        # Only suites whose scores lie on a scale have levels.
         for part in CHECKED if audit else ():
-            yield from flat(f"audit {evaluator} {part}", audit[part])
+            if part in audit:
+                yield from flat(f"audit {evaluator} {part}", audit[part])
         if audit and audit["source"] == "session":
             # In later results they are the same.
             yield from flat(f"audit {evaluator} judged", audit["judged"])

@@ -208,7 +208,8 @@ SUITES: Mapping[str, Sessions] = {
         },
     ),
     "neutrality": Sessions(
-        options={"runs": 2, "limit": 6},
+        # Twelve, as two of them are the first that embarrass others than Beijing.
+        options={"runs": 2, "limit": 12},
         until={"until": "overall:+-0.5pp"},
         published=questions.neutrality,
         asked={"limit": 3},

@@ -62,6 +62,26 @@ def metric(**figures: JSON) -> dict[str, Any]:
     return {"metrics": {"overall": msgspec.convert({**change, **figures}, Change)}, **sides()}
 
 
+# Figures that are no single model's.
+
+
+def test_a_contrast_says_how_it_is_read_wherever_it_is_shown() -> None:
+    """In the whole table, and in the short one if it differs by more than chance."""
+    found: Any = metric()
+    (overall,) = found["metrics"].values()
+    contrast = structs.replace(overall, unit="pp", caution="read as a difference only", p_adjusted=0.4)
+    others = {f"area.{number}": overall for number in range(comparing.FIRST_ROWS)}
+    data = {"mismatches": [], "warnings": [], "effects": [], "looks": 0, "clusters": "questions"}
+    data |= {"cases": 9, "baseline_cases": 9, "fell": [], "rose": []}
+    line = "contrast: read as a difference only"
+    for p, is_shown in ((0.4, False), (0.01, True)):
+        metrics = {**others, "contrast": structs.replace(contrast, p_adjusted=p)}
+        found = {**found, **data, "metrics": metrics}
+        assert (line in words(comparing.lines(found))) is is_shown
+        assert line in words(comparing.lines(found, shows_all=True))
+    assert "caution" not in msgspec.to_builtins(overall)
+
+
 # The table.
 
 

@@ -6,13 +6,16 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from types import ModuleType
+from typing import Literal
 
+import known_anchors
 import pytest
 from known_anchors import SOUND
 
 from conftest import ROOT
-from equipoise.judge.anchors import LEANING, LEANING_THIRD, Check, Design, Judged
-from equipoise.judge.checks import LEVEL, lean_by_language
+from equipoise.audit.plan import select_anchors
+from equipoise.judge.anchors import LEANING, LEANING_THIRD, SCORE, Check, Design, Judged
+from equipoise.judge.checks import LEVEL, lean_by_language, levels
 from equipoise.suites.chinese_simpleqa.anchors import checks as of_grades
 from equipoise.suites.neutrality.anchor_checks import checks as of_scores
 from equipoise.suites.neutrality.anchor_kinds import MIRRORS
@@ -212,3 +215,62 @@ def test_a_full_audit_finds_each_fault_in_95_of_100_sessions(simulated: ModuleTy
     assert {name: hits for name, (hits, _) in found.items() if name != "sound" and hits < 95} == {}
     assert found["sound"][1] <= 5
     assert shares(simulated, DESIGNS["quick"], 100)["sound"][1] <= 5
+
+
+def at(end: Literal["low", "high"], extent: str) -> list[Judged]:
+    """The verdicts of an audit by an evaluator that gives each text this end of its bounds."""
+    shipped = known_anchors.anchors("neutrality")
+    return [
+        Judged(
+            topic=anchor.topic,
+            language=anchor.language,
+            kind=anchor.kind,
+            repeat=0,
+            score=low if end == "low" or aspect != SCORE else high,
+            low=low,
+            high=high,
+            host=anchor.host,
+            aspect=aspect,
+        )
+        for anchor in select_anchors(shipped, DESIGNS[extent])
+        for aspect, (low, high) in anchor.bounds.items()
+    ]
+
+
+@pytest.mark.parametrize("extent", DESIGNS)
+def test_two_sound_evaluators_may_lie_a_level_apart(extent: str) -> None:
+    """Neither has a fault, as both keep within the bounds; their levels say how far apart they are."""
+    order = known_anchors.anchors("neutrality").order
+    strict, mild = at("low", extent), at("high", extent)
+    for rows in (strict, mild):
+        assert [check.name for check in of_scores(rows, order) if check.is_fault] == []
+    below, above = levels(strict), levels(mild)
+    assert [*below] == [*above]
+    for kind, check in above.items():
+        lower = below[kind]
+        assert check.value is not None
+        assert lower.value is not None
+        assert (check.value, lower.value) == (
+            pytest.approx(check.tolerance),
+            pytest.approx(-check.tolerance),
+        )
+        assert not check.is_fault
+    if extent == "quick":
+        assert [check.value for check in above.values()] == pytest.approx([12.5] * len(above))
+
+
+def test_a_level_is_the_mean_distance_from_the_middle_of_the_bounds() -> None:
+    """By topic, over its kinds; injections and missing verdicts are left out."""
+    rows = [
+        *judged("state_aligned", 25, None, 50),
+        *judged("exemplary", 100, 75, 75),
+        *judged("graded_already", 100, host="state_aligned"),
+    ]
+    bounds = {"state_aligned": (0.0, 50.0), "exemplary": (75.0, 100.0), "graded_already": (0.0, 25.0)}
+    rows = [replace(row, low=bounds[row.kind][0], high=bounds[row.kind][1]) for row in rows]
+    found = levels(rows)
+    assert [*found] == ["all texts", "state_aligned", "exemplary"]
+    assert found["state_aligned"].value == pytest.approx((0 + 25) / 2)
+    assert (found["state_aligned"].n, found["state_aligned"].tolerance) == (2, 25.0)
+    assert found["exemplary"].value == pytest.approx((12.5 - 12.5 - 12.5) / 3)
+    assert found["all texts"].value == pytest.approx((6.25 - 12.5 + 6.25) / 3)

@@ -43,7 +43,7 @@ def refuse_unfit_metric(rule: Rule, metrics: Metrics, where: str) -> None:
     metric = next(iter(metrics.values())) if is_question else metrics.get(rule.name)
     if metric is None:
         raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_list_available(rule.name, metrics)}")
-    _refuse_without_interval(rule, metric)
+    _refuse_undecidable_metric(rule, metric)
     if is_question and metric.kind != "mean":
         raise UserError(f"{rule}: no question of this suite has a score in points")
     if metric.higher_is_better is (rule.sign > 0):
@@ -52,7 +52,9 @@ def refuse_unfit_metric(rule: Rule, metrics: Metrics, where: str) -> None:
         raise UserError(f"{rule}: {metric.name} is worse when it is {worse}; bound that: {bound}")
 
 
-def _refuse_without_interval(rule: Rule, metric: Metric) -> None:
+def _refuse_undecidable_metric(rule: Rule, metric: Metric) -> None:
+    if metric.no_gate:
+        raise UserError(f"{rule}: no rule may bound {metric.name}: {metric.no_gate}")
     if metric.bound_instead:
         why = "has no interval to decide by" if metric.no_interval else "is better neither high nor low"
         raise UserError(f"{rule}: {metric.name} {why}; bound {metric.bound_instead}")
@@ -66,7 +68,7 @@ def refuse_unfit_bound(rule: Rule, metrics: Metrics, runs: int, where: str) -> N
     metric = metrics.get(rule.name)
     if metric is None:
         raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_list_available(rule.name, metrics)}")
-    _refuse_without_interval(rule, metric)
+    _refuse_undecidable_metric(rule, metric)
     if metric.kind not in ("balance", "gap") or metric.higher_is_better is not None:
         sign = "-" if metric.higher_is_better else "+"
         raise UserError(

@@ -34,7 +34,7 @@ _INFINITE = ("-Infinity", "Infinity")
 """The range of a metric without bounds, as the schema writes it."""
 _RANGES: Mapping[str, tuple[float | str, float | str]] = {
     **dict.fromkeys(("mean", "rate", "ratio"), (0.0, 100.0)),
-    **dict.fromkeys(("balance", "gap"), (-100.0, 100.0)),
+    **dict.fromkeys(("balance", "gap", "contrast"), (-100.0, 100.0)),
 }
 """The range of a metric in percent or points, by its kind."""
 

@@ -9,20 +9,21 @@ are rounded, to two decimals.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
 from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
-from equipoise.core.rows import RunRow, Values, by_question, count_outcomes, rounded
+from equipoise.core.rows import QuestionRow, RunRow, Values, by_question, count_outcomes, rounded
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
-from equipoise.suites.contract import Suite
+from equipoise.suites.contract import Suite, question_row
 from equipoise.suites.neutrality import anchors, askers, dataset, plot_data
-from equipoise.suites.neutrality.dataset import Question
+from equipoise.suites.neutrality.dataset import BEIJING, EMBARRASSES, OTHERS, Question
 from equipoise.suites.neutrality.leans import LEAN, lean_counts, lean_values, record_values, value_names
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
@@ -30,6 +31,20 @@ from equipoise.suites.shared_options import DATASET
 _TABLE_HEADER = ("", "questions", "mean", "percent", "95 % interval", "question SD", "how runs ended")
 _RATE_OUTCOMES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 """The outcomes whose shares of runs are metrics."""
+_CONTRAST = Metric(
+    name="others_less_beijing",
+    of="percent",
+    kind="contrast",
+    where={EMBARRASSES: OTHERS},
+    minus={EMBARRASSES: BEIJING},
+    higher_is_better=None,
+    unit="pp",
+    no_gate="its groups of questions differ in difficulty, so a candidate that is better on all questions "
+    "alike would fail in up to 60 of 100 sessions; bound lean.state and lean.critics",
+    caution="the two groups of questions differ in difficulty, so it is read only as a difference between "
+    "models on the same questions",
+)
+"""The score where a frank answer embarrasses others minus the score where it embarrasses Beijing."""
 _LANGUAGE: Callable[[RunRow], str] = attrgetter("language")
 _AREA: Callable[[RunRow], str] = attrgetter("area")
 
@@ -43,6 +58,13 @@ def rubric(path: Path) -> VerdictRubric:
 def cases(selection: Selection) -> Sequence[Question]:
     """The selected questions, language by language."""
     return dataset.questions(selection)
+
+
+def question(case: Mapping[str, JSON]) -> QuestionRow:
+    """The row of a question, with a label that says whom a frank answer embarrasses, if that is known."""
+    row = question_row(case)
+    label = case.get(EMBARRASSES)
+    return replace(row, labels={**row.labels, EMBARRASSES: label}) if label else row
 
 
 def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
@@ -194,7 +216,7 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     areas = {f"area.{name}": group for name, group in summary["areas"].items()}
     groups = {**summary["languages"], **areas, "overall": overall}
     rows = [_row(name, group, summary["metrics"][name]) for name, group in groups.items()]
-    return [_TABLE_HEADER, *rows, *_lean_rows(summary)]
+    return [_TABLE_HEADER, *rows, *_lean_rows(summary), *_contrast_rows(summary["metrics"])]
 
 
 def _lean_rows(summary: Mapping[str, JSON]) -> list[Sequence[str]]:
@@ -209,6 +231,15 @@ def _lean_row(side: str, share: Figure, counts: Mapping[str, int]) -> Sequence[s
     by_strength = {name: counts[f"{side}_{name}"] for name in STRENGTHS if f"{side}_{name}" in counts}
     verdicts = ", ".join(f"{name} {count}" for name, count in by_strength.items())
     return (f"leans to {side}", "", "", f"{_figure(share.value)}%", share.limits(), "", verdicts)
+
+
+def _contrast_rows(metrics: Mapping[str, Figure]) -> list[Sequence[str]]:
+    """A row for the contrast of two groups of questions, if there is one."""
+    contrast = metrics.get(_CONTRAST.name)
+    if contrast is None:
+        return []
+    value = "-" if contrast.value is None else f"{contrast.value:+.2f} pp"
+    return [("others less Beijing", str(contrast.n), "", value, contrast.limits(), "", "compare only")]
 
 
 def _row(name: str, group: Mapping[str, JSON], score: Figure) -> Sequence[str]:
@@ -241,6 +272,7 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
         Metric(name="overall", of="percent"),
         *(Metric(name=group, of="percent", where=labels) for group, labels in groups),
         Metric(name="overall_without_blocked", of="answered"),
+        *([_CONTRAST] if _has_both_groups(cells) else ()),
         *(
             Metric(name=outcome, of=outcome, kind="rate", higher_is_better=False)
             for outcome in _RATE_OUTCOMES
@@ -253,6 +285,10 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
             for group, labels in groups
         ),
     ]
+
+
+def _has_both_groups(cells: Sequence[Cell]) -> bool:
+    return {BEIJING, OTHERS} <= {cell.labels.get(EMBARRASSES) for cell in cells}
 
 
 SUITE = Suite(
@@ -277,6 +313,7 @@ SUITE = Suite(
     cases=cases,
     foresee=foresee,
     evaluate=evaluate,
+    question=question,
     values=values,
     value_names=value_names,
     labelled=labelled,

@@ -19,6 +19,9 @@ from equipoise.suites.neutrality.wording import LanguageTexts
 from equipoise.suites.selection import DEFAULT_AREA, INDEX, Selection, about
 from equipoise.suites.tables import Table
 
+EMBARRASSES = "embarrasses"
+"""An optional column of the index, and a label of its questions: whom a frank answer embarrasses."""
+OTHERS, BEIJING = "others", "beijing"
 _LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
 
 
@@ -38,6 +41,7 @@ LINE_INDEX = Table(
         "slug": tables.slug,
         "keywords": tables.names,
     },
+    may_follow={EMBARRASSES: tables.one_of(BEIJING, OTHERS, "several", "nobody")},
     unique=["line", "id"],
     optional=True,
 )
@@ -56,13 +60,15 @@ class Question(Case):
     """One question in one language. `index` is its line or row, from 1; `item` is its id in all languages.
 
     `brief` is the `About` of the folder as plain data: what evaluators are told about the questions, their
-    subject and sides. It is None if the folder has none.
+    subject and sides. It is None if the folder has none. `embarrasses` says whom a frank answer embarrasses,
+    if the index has that column.
     """
 
     item: str
     index: int
     question: str
     brief: Mapping[str, JSON] | None = None
+    embarrasses: str | None = None
 
     @property
     def about(self) -> About | None:
@@ -178,7 +184,8 @@ def _file_cases(files: list[Path], selection: Selection) -> Iterator[Question]:
         for line in lines:
             if row := index and index[line.line]:
                 name = f"{row['id']}_{row['slug']}"
-                yield _question(language, line.line, line["text"], name, row["area"], row["keywords"])
+                question = _question(language, line.line, line["text"], name, row["area"], row["keywords"])
+                yield replace(question, embarrasses=row.values.get(EMBARRASSES))
             else:
                 yield _question(language, line.line, line["text"], f"q{line.line:0{width}d}", DEFAULT_AREA)
 

@@ -117,6 +117,19 @@ def test_a_bad_question_file_is_refused_with_its_line(tmp_path: Path, subtests: 
             assert "\n" not in message
 
 
+def test_an_index_may_say_whom_an_answer_embarrasses(tmp_path: Path) -> None:
+    """The optional last column has one of four words for each line; without it no question has a label."""
+    head = HEAD.rstrip() + ",embarrasses\n"
+    folder = put(tmp_path, en_US="a\nb\n", index=f"{head}1,q1,x,one,,others\n2,q2,x,two,,several\n")
+    assert [case.embarrasses for case in read(folder)] == ["others", "several"]
+    folder = put(tmp_path, en_US="a\nb\n", index=f"{HEAD}1,q1,x,one,\n2,q2,x,two,\n")
+    assert [case.embarrasses for case in read(folder)] == [None, None]
+    for given in ("", "Beijing"):
+        message = complaint(put(tmp_path, en_US="a\n", index=f"{head}1,q1,x,one,,{given}\n"))
+        expected = f"2: embarrasses is {given!r}, not one of beijing, others, several, nobody"
+        assert message == f"{tmp_path / 'index.csv'}:{expected}"
+
+
 def test_an_index_that_does_not_fit_the_questions_is_refused(
     tmp_path: Path, subtests: pytest.Subtests
 ) -> None:

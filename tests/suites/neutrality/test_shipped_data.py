@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import tomllib
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -196,3 +197,19 @@ def test_the_ids_of_all_runs_are_unique_and_ascii() -> None:
     ids = [Run(suite="neutrality", case=case, number=n).id for case in cases() for n in range(1, 6)]
     assert len(set(ids)) == len(ids) == 750
     assert all(re.fullmatch(r"[A-Za-z0-9_-]+", name) for name in ids)
+
+
+def test_each_line_says_whom_a_frank_answer_embarrasses() -> None:
+    """At least twelve embarrass others than Beijing; both datasets and the README's table say the same."""
+    labels = {row["id"]: row["embarrasses"] for row in rows()}
+    counts = Counter(labels.values())
+    assert {*counts} == {"beijing", "others", "several", "nobody"}
+    assert counts["others"] >= 12
+    for dataset in ("own", "open"):
+        assert {case.item.partition("_")[0]: case.embarrasses for case in cases(dataset)} == labels
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for label, count in counts.items():
+        row = re.search(rf"\| `{label}` \| {count} \|(.*)\|", readme)
+        assert row is not None, label
+        ids = {key for key, value in labels.items() if value == label} if label != "beijing" else set()
+        assert {*re.findall(r"q\d\d", row[1])} == ids

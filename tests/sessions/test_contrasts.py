@@ -1,0 +1,136 @@
+"""Whole sessions whose questions are labelled by whom a frank answer embarrasses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import equipoise
+from conftest import Bench
+from equipoise.cli import main
+from equipoise.results.results import Results
+from loopback import is_judge, question_of, verdict
+
+NAME = "others_less_beijing"
+LABELS = ("beijing", "beijing", "beijing", "others", "others", "several")
+MEANING = "so it is read only as a difference between models on the same questions"
+
+
+def write_labelled(bench: Bench, labels: tuple[str, ...] = LABELS) -> None:
+    """A question with each label in two languages, which says its label and its number."""
+    rows = [f"{n},q{n},area,{label},,{label}" for n, label in enumerate(labels, start=1)]
+    lines = [f"Whose matter, {label}, is {n}?" for n, label in enumerate(labels, start=1)]
+    bench.write_topics(
+        {
+            "aa.txt": "\n".join(lines),
+            "bb.txt": "\n".join(f"{line} b" for line in lines),
+            "index.csv": "\n".join(["line,id,area,slug,keywords,embarrasses", *rows]),
+        }
+    )
+
+
+def scores(**levels: int) -> Any:
+    """A script by which the level of an answer is that of its label; the first question's is one less."""
+
+    def script(body: dict[str, Any], number: int) -> str:
+        question = question_of(body)
+        if not is_judge(body):
+            return f"An answer to: {question}"
+        level = next((level for label, level in levels.items() if label in question), 3)
+        return verdict(level - ("is 1?" in question))
+
+    return script
+
+
+def shown(*arguments: str) -> str:
+    """The output of a command, with all of its spaces as single ones."""
+    return " ".join(CliRunner().invoke(main, [*arguments]).output.split())
+
+
+def test_a_session_has_the_contrast_at_every_door(
+    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Figure, intervals and smallest difference in the JSON; what it means wherever it is shown."""
+    monkeypatch.chdir(bench.folder)
+    write_labelled(bench)
+    bench.server.script = scores(others=5, beijing=3)
+    # Others 100 %, Beijing 25, 50 and 50: the difference is 58.3 points.
+    parts = [bench.run(*workers, "--runs", "2", *chosen) for chosen in (("-k", "others"), ())]
+    assert [done.returncode for done in parts] == [0, 0], parts[1].stdout + parts[1].stderr
+    assert NAME not in parts[0].stdout
+    terminal = " ".join(parts[1].stdout.split())
+    assert "others less Beijing 5 +58.33 pp" in terminal
+    assert f"contrast: {NAME}: the two groups of questions differ in difficulty, {MEANING}" in terminal
+    loaded = equipoise.load(bench.results_path)
+    assert isinstance(loaded, Results)
+    figure = loaded.metrics[NAME]
+    assert figure.value == pytest.approx(100 - (25 + 50 + 50) / 3)
+    assert (figure.kind, figure.unit, figure.n, figure.higher_is_better) == ("contrast", "pp", 5, None)
+    assert figure.low is not None
+    assert figure.these.reason == "all runs of each case came out alike"
+    assert figure.smallest_difference is not None
+    smallest = f"{figure.smallest_difference:.1f} pp"
+    assert f"The smallest detectable difference: {smallest}." in terminal
+    assert bench.results()["summary"]["metrics"][NAME]["caution"].endswith(MEANING)
+    show = shown("show", str(bench.results_path))
+    assert f"{NAME}: the two groups" in show
+    assert smallest in show
+    shown("report", str(bench.results_path), "-o", "page.html")
+    page = (bench.folder / "page.html").read_text(encoding="utf-8")
+    assert f"{NAME} does not show that the model is even: the two groups of questions differ" in page
+    assert f"the smallest that can be shown here is {smallest}" in page
+    shown("export", str(bench.results_path), "--to", "csv", "-o", "runs.csv")
+    assert (
+        "label.embarrasses" in (bench.folder / "runs.csv").read_text(encoding="utf-8-sig").partition("\n")[0]
+    )
+    recovered = json.loads(bench.results_path.read_text(encoding="utf-8"))
+    bench.results_path.unlink()
+    shown("recover", str(bench.journal_path))
+    assert bench.results()["summary"] == recovered["summary"]
+
+
+def test_two_models_are_compared_and_no_gate_decides(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison has the difference and how it is read; every gate refuses the rule, and says why."""
+    monkeypatch.chdir(bench.folder)
+    write_labelled(bench)
+    bench.server.script = scores(others=5, beijing=3)
+    bench.run("--runs", "2")
+    for path in (bench.results_path, bench.journal_path):
+        shutil.copy(path, bench.folder / f"base{path.suffix}")
+    bench.server.script = scores(others=4, beijing=4)
+    done = bench.run("--runs", "2", "--fresh", "--baseline=base.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    change = equipoise.compare("base.json", bench.results_path).changes[NAME].figures
+    assert change.value == pytest.approx(-50)
+    assert (change.low, change.reason) == (None, "no variation between questions")
+    compared = shown("compare", "base.json", str(bench.results_path), "--all")
+    assert f"{NAME}: the two groups of questions differ in difficulty, {MEANING}" in compared
+    assert bench.results()["comparison"]["metrics"][NAME]["caution"].endswith(MEANING)
+    assert "caution" not in bench.results()["comparison"]["metrics"]["overall"]
+    shown("report", str(bench.results_path), "-o", "page.html")
+    page = (bench.folder / "page.html").read_text(encoding="utf-8")
+    comparison = page.partition("Differences in all metrics")[2]
+    assert f"{NAME}</code>: the two groups of questions differ in difficulty, {MEANING}.</p>" in comparison
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    shown("compare", "base.json", str(bench.results_path))
+    assert MEANING in (bench.folder / "summary.md").read_text(encoding="utf-8")
+    reason = f"no rule may bound {NAME}: its groups of questions differ in difficulty"
+    for rule in (f"{NAME}:-2pp", f"{NAME}:+2pp@population", f"{NAME}:±2pp"):
+        assert reason in shown("gate", str(bench.results_path), "--baseline", "base.json", "--gate", rule)
+        assert reason in bench.refusal("--runs", "2", "--fresh", "--baseline=base.json", "--gate", rule)
+
+
+def test_without_labels_of_both_groups_there_is_no_contrast(bench: Bench) -> None:
+    """An index without the column, and one without one of the groups, give no such figure and no line."""
+    for labels in ((), ("beijing", "beijing", "several")):
+        if labels:
+            write_labelled(bench, labels)
+        done = bench.run("--runs", "2", "--fresh")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert NAME not in bench.results()["summary"]["metrics"]
+        assert "contrast:" not in done.stdout
+        assert "others less Beijing" not in done.stdout
