@@ -24,6 +24,7 @@ from conftest import ROOT, SHIPPED
 from equipoise import suites
 from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.types import Cue, Message, Reply, Token
+from equipoise.runner.replies import rows as replies
 from equipoise.suites.askers import names_asker
 from equipoise.suites.selection import Selection
 
@@ -638,6 +639,16 @@ def _translated_reply(text: str) -> None:
     translate._one_line(text)
 
 
+def _given_replies(text: str) -> object:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "replies.jsonl"
+        rows = ({"id": "q1", "reply": text}, {"id": "q1", "reply": "So.", "run": text})
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        with suppress(UserError):
+            return replies.read(path)
+    return None
+
+
 def _untidy(text: str) -> None:
     from equipoise.datasets import lint, overlap
 
@@ -706,6 +717,7 @@ READERS: Mapping[str, Reader] = {
     "data: translation": _translated,
     "data: translated reply": _translated_reply,
     "data: file": _untidy,
+    "data: replies of a file": _given_replies,
 }
 """By what they read or show."""
 ELSEWHERE: Mapping[str, str] = {
@@ -733,6 +745,7 @@ ELSEWHERE: Mapping[str, str] = {
     "suites/borderlines/askers.py": "reads cues",
     "suites/*/dataset.py": "reads questions",
     "suites/neutrality/table.py": "reads questions",
+    "suites/neutrality/wording.py:_word_pattern": "reads words of wording.toml",
     "suites/tables.py": "reads questions",
     "suites/naming.py": "reads the user's own code",
     "suites/even_handedness/checks.py": "reads stances",

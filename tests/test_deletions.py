@@ -92,9 +92,14 @@ def imports(path: Path) -> set[str]:
     return plain | {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("suite", "other"), [(name, SHIPPED[number - 1]) for number, name in enumerate(SHIPPED)]
+    ("suite", "other"),
+    [
+        pytest.param(
+            name, SHIPPED[number - 1], marks=pytest.mark.slow if number == 1 else pytest.mark.nightly
+        )
+        for number, name in enumerate(SHIPPED)
+    ],
 )
 def test_a_suite_can_be_deleted(suite: str, other: str, tmp_path: Path, loopback: Loopback) -> None:
     """Another one is asked, shown and compared; its data are valid, and what tests are left passes."""

@@ -133,3 +133,9 @@ class Check(Struct, frozen=True, kw_only=True):
     is_by_chance: Annotated[
         bool, Meta(description="Whether the figure has not been shown to be better than chance")
     ] = False
+
+
+def named(checks: Sequence[Check], name: str) -> list[Check]:
+    """The check with exactly this name, else all checks that begin with this word."""
+    exact = [check for check in checks if check.name == name]
+    return exact or [check for check in checks if check.name.split(maxsplit=1)[0] == name]

@@ -209,7 +209,7 @@ def _on_others(changes: Mapping[str, Change]) -> Iterator[str]:
     if not tested:
         return
     if not apart:
-        yield f"None of {len(tested):,} other figures with an interval differs by more than chance."
+        yield f"None of the other figures with an interval ({len(tested):,}) differs by more than chance."
         return
     named = [f"{name} {change.value:+.1f}" for name, change in [*apart.items()][:_MOST_NAMED]]
     more = f" and {len(apart) - len(named):,} more" if len(apart) > len(named) else ""

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from equipoise.comparison.gate.until import StoppingRule
 from equipoise.comparison.release import NO_RELEASE, Release
 from equipoise.core.settings import Settings
 from equipoise.core.types import Case, Cue, Run
@@ -20,6 +19,9 @@ from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.loading import LoadedSuite
 from equipoise.suites import askers, dealing
 from equipoise.suites.shared_options import SEED
+
+if TYPE_CHECKING:
+    from equipoise.comparison.gate.until import StoppingRule
 
 CaseT = TypeVar("CaseT", bound=Case)
 

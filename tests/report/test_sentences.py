@@ -70,7 +70,7 @@ def test_other_figures_are_counted_and_the_first_are_named() -> None:
     apart = [msgspec.structs.replace(same, value=value, p_adjusted=0.01) for value in (-4.0, 3.0, 2.0, -1.0)]
     chance = msgspec.structs.replace(same, p_adjusted=0.05)
     assert told(same, a=chance, b=chance, c=same)[1:] == [
-        "None of 2 other figures with an interval differs by more than chance."
+        "None of the other figures with an interval (2) differs by more than chance."
     ]
     assert told(same, a=apart[0], b=chance)[1:] == [
         "Of 2 other figures 1 differs by more than chance (p < 0.05 after Holm): a -4.0."

@@ -34,7 +34,7 @@ required = ["unscored:0%"]
 def harsh(body: dict[str, Any], number: int) -> str:
     """As before, but neutrality's evaluator gives a 1."""
     said = any_verdict(body, number)
-    return verdict(1) if said == verdict(3) else said
+    return verdict(1) if '"score"' in said else said
 
 
 def released(bench: Bench, *arguments: str) -> Any:

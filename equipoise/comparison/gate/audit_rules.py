@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from equipoise.comparison.compare import ROUNDING
@@ -16,11 +16,11 @@ from equipoise.comparison.gate.ruling import (
     overall_verdict,
 )
 from equipoise.core.rules import AUDIT, Rule
+from equipoise.judge.anchors import Check, named
 from equipoise.results.document import Ruling
 from equipoise.stats.intervals import student
 
 if TYPE_CHECKING:
-    from equipoise.judge.anchors import Check
     from equipoise.results.document import Audit
 
 
@@ -39,19 +39,12 @@ def rule_on(rule: Rule, audits: Mapping[str, Audit | None], alpha: float = ALPHA
 
 def _rule_on_audit(rule: Rule, evaluator: str, audit: Audit | None, alpha: float) -> Ruling:
     problem = _why_unusable(audit)
-    checks = select_checks(rule, audit["checks"]) if audit else []
+    checks = named(audit["checks"], rule.name.removeprefix(AUDIT)) if audit else []
     if problem or not checks:
         return inconclusive_ruling(rule, f"{evaluator}: {problem or 'the audit has no such check'}")
     rulings = [_rule_on_check(rule, check, alpha) for check in checks]
     explanations = ", ".join(item.why for item in rulings)
     return Ruling(rule=rule.text, verdict=overall_verdict(rulings), why=f"{evaluator}: {explanations}")
-
-
-def select_checks(rule: Rule, checks: Sequence[Check]) -> list[Check]:
-    """The check with exactly the name in the rule, else all checks with that first word."""
-    name = rule.name.removeprefix(AUDIT)
-    exact = [check for check in checks if check.name == name]
-    return exact or [check for check in checks if check.name.split(maxsplit=1)[0] == name]
 
 
 def _why_unusable(audit: Audit | None) -> str | None:

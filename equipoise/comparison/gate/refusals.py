@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
-from equipoise.comparison.gate.audit_rules import select_checks
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
-from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until
+from equipoise.core.rules import AUDIT, QUESTION, UNSCORED, VERIFIED, Rule, Until
+from equipoise.judge.anchors import Check, named
 from equipoise.results.askers import AskerCells
 from equipoise.results.results import Results
-
-if TYPE_CHECKING:
-    from equipoise.judge.anchors import Check
 
 Metrics = Mapping[str, Metric]
 
@@ -134,7 +131,7 @@ def _refuse_single_run(rule: Rule, runs: int, where: str) -> None:
 
 def refuse_unfit_audit(rule: Rule, checks: Sequence[Check]) -> None:
     """Raise UserError for a rule about audits that names none of these checks or has a wrong sign or unit."""
-    named_checks = select_checks(rule, checks)
+    named_checks = named(checks, rule.name.removeprefix(AUDIT))
     if not named_checks:
         known = dict.fromkeys(check.name.split()[0] for check in checks)
         raise UserError(f"{rule}: an audit has no check of that name; there are {', '.join(known)}")

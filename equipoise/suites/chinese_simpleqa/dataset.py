@@ -46,7 +46,9 @@ QUESTIONS = Table(
     },
     unique=["id"],
 )
-PUBLISHED = replace(QUESTIONS, file="chinese_simpleqa.jsonl")
+PUBLISHED = replace(
+    QUESTIONS, file="chinese_simpleqa.jsonl", unique=[("id", "primary_category", "secondary_category")]
+)
 SUBTOPICS = Table(
     file="subtopics.csv",
     row="subtopic",
