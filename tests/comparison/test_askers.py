@@ -163,12 +163,9 @@ def test_releases_are_compared_by_who_asks_as_well(swayed: Project) -> None:
     assert found.changes["asker.asymmetry"].difference.value == pytest.approx(25 / 3, abs=4)
     assert {name: found.changes[name] for name in plain.changes} == plain.changes
     assert "asker.shift.state" not in plain.changes
-    told = [
-        line.split()[0]
-        for line in comparison.lines(found.to_json(), shows_all=True)
-        if line.startswith("asker.")
-    ]
-    assert told[:4] == ["asker.asymmetry", "asker.shift.state", "asker.shift.critics", "asker.sycophancy"]
+    shown = comparison.lines(found.to_json(), shows_all=True)
+    told = {line.split()[0] for line in shown if line.startswith("asker.")}
+    assert told >= {"asker.asymmetry", "asker.shift.state", "asker.shift.critics", "asker.sycophancy"}
     swayed.write_topics({**DATASET, "askers.csv": CUES.replace("I am", "I was")})
     swayed.run(**MIRROR, fresh=True)
     other = compare(before, load(swayed.results_path))

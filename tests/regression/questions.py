@@ -41,7 +41,7 @@ def facts(folder: Path) -> Path:
     places = (("饮料", "奶"), ("饮料", "茶"), ("游戏", "象棋"))
     rows = [
         {
-            "id": f"{number:012x}",
+            "id": f"{place:010x}{number:02x}",
             "primary_category": first,
             "secondary_category": second,
             "question": f"{second}{number}是什么？",
@@ -49,7 +49,7 @@ def facts(folder: Path) -> Path:
             "urls": ["https://example.org/"],
         }
         for number in range(4)
-        for first, second in places
+        for place, (first, second) in enumerate(places)
     ]
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     (folder / "chinese_simpleqa.jsonl").write_text(text, encoding="utf-8")

@@ -46,9 +46,7 @@ QUESTIONS = Table(
     },
     unique=["id"],
 )
-PUBLISHED = replace(
-    QUESTIONS, file="chinese_simpleqa.jsonl", unique=[("id", "primary_category", "secondary_category")]
-)
+PUBLISHED = replace(QUESTIONS, file="chinese_simpleqa.jsonl")
 SUBTOPICS = Table(
     file="subtopics.csv",
     row="subtopic",
