@@ -38,6 +38,8 @@ pytest_plugins = ["pytester"]
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 EXAMPLE = ROOT / "examples" / "sixth_suite"
+LONGEST = ("test_installed.py", "test_inspect.py", "test_deletions.py", "test_deleted_transports.py")
+"""The modules of tests that take minutes: they install packages, or copy the checkout."""
 SHIPPED = tuple(sorted(path.parent.name for path in ROOT.glob("equipoise/suites/*/__init__.py")))
 """The suites that come with Equipoise."""
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:hypothesispytest")
@@ -84,8 +86,8 @@ def pytest_make_collect_report(
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All workers run the tests in the same order."""
-    items.sort(key=lambda item: item.path)
+    """All workers run the tests in the same order, the longest first: none is left alone at the end."""
+    items.sort(key=lambda item: (item.path.name not in LONGEST, item.path))
 
 
 @pytest.hookimpl(wrapper=True)
