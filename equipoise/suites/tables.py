@@ -141,7 +141,7 @@ class Table:
     """What a cell may be, by column; a CSV file has exactly these columns in this order.
 
     Without columns it is a file of another form, which the suite reads itself."""
-    may_follow: Mapping[str, CellType] = field(default_factory=dict)
+    optional_columns: Mapping[str, CellType] = field(default_factory=dict)
     """The columns that a CSV file may have after these, all or none of them."""
     unique: Sequence[str | tuple[str, ...]] = ()
     """The columns whose value no two rows may share, or whose values together none may."""
@@ -179,11 +179,11 @@ class Table:
         return valid
 
     def valid_rows(self, path: Path) -> list[Row]:
-        """The rows whose cells are valid. Raises UserError if it is no table like this."""
+        """The rows whose cells are valid. Raises UserError if the file has another form."""
         return [item for item in self.check(path) if isinstance(item, Row)]
 
     def check(self, path: Path) -> Iterator[Row | Finding]:
-        """The rows whose cells are valid, and all faults. Raises UserError if it is no table like this."""
+        """The rows whose cells are valid, and all faults. Raises UserError if the file has another form."""
         path = path / self.file if path.is_dir() and not path.match(self.file) else path
         if self.optional and not path.exists():
             return
@@ -200,10 +200,10 @@ class Table:
 
     def of(self, path: Path) -> Table:
         """The table with the columns that it has in this file. Raises UserError."""
-        columns = {**self.columns, **self.may_follow}
-        if not self.may_follow or read_text(path).partition("\n")[0].strip().split(",") != [*columns]:
+        columns = {**self.columns, **self.optional_columns}
+        if not self.optional_columns or read_text(path).partition("\n")[0].strip().split(",") != [*columns]:
             return self
-        return replace(self, columns=columns, may_follow={})
+        return replace(self, columns=columns, optional_columns={})
 
     def raw_rows(self, path: Path) -> Iterator[tuple[int, Mapping[str, JSON] | str]]:
         """Each line with its cells as written, or its fault. Raises UserError if the file cannot be read."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from equipoise.core.types import Call, Reply
 from equipoise.runner.transport import Answered, Live, Request
 
@@ -9,9 +11,9 @@ from equipoise.runner.transport import Answered, Live, Request
 class FromFile(Live):
     """Answers each call with a reply in a file."""
 
+    @abstractmethod
     def reply(self, run: str, call: Call, digest: str) -> Reply:
         """The reply to a call of a run, whose request has this hash. Raises CallFailed."""
-        raise NotImplementedError
 
     async def answer(self, request: Request) -> Answered:
         """The reply in the file; no subject is ever called."""

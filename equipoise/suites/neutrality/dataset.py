@@ -41,7 +41,7 @@ LINE_INDEX = Table(
         "slug": tables.slug,
         "keywords": tables.names,
     },
-    may_follow={EMBARRASSES: tables.one_of(BEIJING, OTHERS, "several", "nobody")},
+    optional_columns={EMBARRASSES: tables.one_of(BEIJING, OTHERS, "several", "nobody")},
     unique=["line", "id"],
     optional=True,
 )
