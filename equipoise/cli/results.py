@@ -50,7 +50,7 @@ def show(path: Path, text: str | None, lowest: int | None, outcome: str | None) 
             if "comparison" in results.sections:
                 print_wrapped(["", *comparison.lines(results.sections["comparison"], width())])
             return
-        headline = next(iter(results.definitions.values()))
+        headline = results.headline
     with reading(path):
         # Runs with an asker cue are not ranked.
         runs = [*results.rows, *(results.cued_rows if lowest is None else ())]

@@ -20,9 +20,8 @@ from equipoise.core.errors import UserError
 from equipoise.core.figures import Change
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
-from equipoise.core.types import JSON
 from equipoise.results import answered, cautions
-from equipoise.results.document import ComparisonFigures, EvaluatorDrift
+from equipoise.results.document import CaseMove, ComparisonFigures, EvaluatorDrift
 from equipoise.results.results import Results
 from equipoise.results.summary import reword_reason, to_plain_json
 from equipoise.stats import fixed
@@ -109,25 +108,6 @@ def levels_of_look(look: int, looks: int, baseline_runs: int, confidence: float 
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
-    """The headline figure of one case in the two results.
-
-    `cell` is the id of the case. `at` has the JSON pointers to its runs, in the baseline's file and in the
-    candidate's.
-    """
-
-    cell: str
-    before: float
-    after: float
-    at: tuple[str, str]
-
-    @property
-    def change(self) -> float:
-        """After minus before, in percentage points."""
-        return self.after - self.before
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Comparison:
     """A candidate (`after`) compared with a baseline (`before`) on the cells that both have.
@@ -143,8 +123,8 @@ class Comparison:
     warnings: Sequence[str]
     changes: dict[str, MetricChange]
     effects: Sequence[str]
-    fell: Sequence[Move]
-    rose: Sequence[Move]
+    fell: Sequence[CaseMove]
+    rose: Sequence[CaseMove]
     drifts: Sequence[EvaluatorDrift] = ()
     levels: ConfidenceLevels = ConfidenceLevels()
 
@@ -203,16 +183,12 @@ class Comparison:
                 "cases": len(common_cells(self.before.cells, self.after.cells)[0]),
                 "baseline_cases": len(self.before.cells),
                 "metrics": {name: change.figures for name, change in self.changes.items()},
-                "fell": [_move_to_json(move) for move in self.fell],
-                "rose": [_move_to_json(move) for move in self.rose],
+                "fell": list(self.fell),
+                "rose": list(self.rose),
                 "drift": list(self.drifts),
             }
         )
         return data
-
-
-def _move_to_json(move: Move) -> JSON:
-    return {**asdict(move), "change": move.change}
 
 
 def compare(
@@ -407,18 +383,20 @@ def _family(metric: Metric) -> tuple[str, ...]:
     return (metric.kind, *sorted(metric.where)) if metric.where or metric.kind == "rate" else (metric.name,)
 
 
-def _largest(moves: Sequence[Move], sign: int) -> list[Move]:
+def _largest(moves: Sequence[CaseMove], sign: int) -> list[CaseMove]:
     """The cases that rose (sign 1) or fell (-1) most, at most MOST_MOVES of them."""
-    moved = [move for move in moves if sign * move.change > ROUNDING]
-    return sorted(moved, key=lambda move: -sign * move.change)[:MOST_MOVES]
+    moved = [move for move in moves if sign * move["change"] > ROUNDING]
+    return sorted(moved, key=lambda move: -sign * move["change"])[:MOST_MOVES]
 
 
-def _moves(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> list[Move]:
+def _moves(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> list[CaseMove]:
     """The headline figure of each single case that has one in both results."""
     cases = shared_cases(metric, before, after)
     moves = []
     for older, newer in zip(cases.before, cases.after, strict=True):
         was, now = compared_figures(metric, [older], [newer])
         if was is not None and now is not None:
-            moves.append(Move(cell=newer.id, before=was, after=now, at=(older.at, newer.at)))
+            moves.append(
+                CaseMove(cell=newer.id, before=was, after=now, at=[older.at, newer.at], change=now - was)
+            )
     return moves

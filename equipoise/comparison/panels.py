@@ -34,7 +34,7 @@ def scores_by_panel(sides: Sequence[Results]) -> dict[str, dict[str, float]]:
         panel = _panel_name(side)
         if side.model in by_panel.setdefault(panel, {}):
             raise UserError(f"{side.file}: there are two results of {side.model} by {panel}")
-        value = measure(next(iter(side.definitions.values())), side.cells).value
+        value = measure(side.headline, side.cells).value
         if value is not None:
             by_panel[panel][side.model] = value
     return by_panel

@@ -9,7 +9,6 @@ from typing import TypedDict
 
 from equipoise.comparison.compare import ConfidenceLevels, change_in, common_cells, refuse_incomparable
 from equipoise.core.figures import Change
-from equipoise.core.records import Metric
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.results.document import ComparedResults, Estimated
@@ -61,20 +60,16 @@ def trend(
     changes = [None, *(_change(older, newer) for older, newer in pairwise(releases))]
     data: Trend = to_plain_json(
         {
-            "metric": _headline(releases[0]).name,
-            "unit": _headline(releases[0]).unit,
+            "metric": releases[0].headline.name,
+            "unit": releases[0].headline.unit,
             "releases": [_figure(side, change) for side, change in zip(releases, changes, strict=True)],
         }
     )
     return data
 
 
-def _headline(side: Results) -> Metric:
-    return next(iter(side.definitions.values()))
-
-
 def _figure(side: Results, change: Change | None) -> JSON:
-    metric = _headline(side)
+    metric = side.headline
     return {
         **side.about(),
         **with_cluster_names(asdict(measure(metric, side.cells)), side.suite.clusters),
@@ -85,4 +80,4 @@ def _figure(side: Results, change: Change | None) -> JSON:
 
 def _change(older: Results, newer: Results) -> Change:
     before, after = common_cells(older.cells, newer.cells)
-    return change_in(_headline(newer), before, after, newer.suite.clusters, ConfidenceLevels()).figures
+    return change_in(newer.headline, before, after, newer.suite.clusters, ConfidenceLevels()).figures

@@ -105,6 +105,11 @@ class Results:
         return {metric.name: metric for metric in self.suite.metrics(self.cells)}
 
     @property
+    def headline(self) -> Metric:
+        """The first of the metrics."""
+        return next(iter(self.definitions.values()))
+
+    @property
     def model(self) -> str:
         """The subject model."""
         return str(self.metadata["subject_model"])

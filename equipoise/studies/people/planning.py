@@ -48,7 +48,7 @@ class Assumptions:
 
 def lines(results: Results, half_width: float, correlation: float | None) -> Iterator[str]:
     """Lines of the plan for the headline in both scopes, and for gates. Raises UserError."""
-    headline = next(iter(results.definitions.values()))
+    headline = results.headline
     assumptions = _assumptions(results, headline, correlation)
     yield (
         f"plan:      {headline.name} of {results.file}: {assumptions.replies:,} replies, "
