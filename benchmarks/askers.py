@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm  # type: ignore[import-untyped]  # scipy has no types
 
+from equipoise.core.figures import Estimate
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import PLACES, Cue
 from equipoise.stats import askers, fixed
 from equipoise.stats.askers import AskerScale
-from equipoise.stats.intervals import Estimate
 from equipoise.stats.metrics import measure
 
 Array = NDArray[np.float64]

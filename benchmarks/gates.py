@@ -28,11 +28,12 @@ from numpy.typing import NDArray
 from scipy.stats import norm  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing_rules, family_of
+from equipoise.core.figures import Difference
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule, parse_rule
 from equipoise.stats import fixed
 from equipoise.stats.metrics import difference, measure
-from equipoise.stats.paired import Difference, noninferiority
+from equipoise.stats.paired import noninferiority
 from equipoise.stats.sequential import look_confidence
 
 Array = NDArray[np.float64]

@@ -24,20 +24,21 @@ import argparse
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from functools import cache
 from itertools import product
 
 import numpy as np
+from msgspec.structs import asdict
 from numpy.typing import NDArray
 from scipy.special import ndtri  # type: ignore[import-untyped]  # scipy has no types
 
+from equipoise.core.figures import Difference
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Scope
 from equipoise.stats import fixed
 from equipoise.stats.corrected import CorrectedEstimate, Labels, combine, correct, interval
 from equipoise.stats.labelled import estimate
-from equipoise.stats.paired import Difference, noninferiority
+from equipoise.stats.paired import noninferiority
 
 Array = NDArray[np.float64]
 QUESTIONS, LANGUAGES, RUNS, CENTRE = 50, 3, 5, 3.6

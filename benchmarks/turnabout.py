@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 
 from equipoise import suites
+from equipoise.core.figures import Estimate
 from equipoise.core.records import Cell
 from equipoise.core.rows import QuestionRow, RunRow
 from equipoise.stats import fixed
-from equipoise.stats.intervals import Estimate
 from equipoise.stats.metrics import measure
 from equipoise.suites.selection import Selection
 

@@ -14,6 +14,7 @@ from equipoise.core.records import Cell, Record
 from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.judge.rubric import Scale
 from equipoise.results import rows
+from equipoise.results.document import LanguageConsistency, PanelFigures
 from equipoise.results.summary import summarise
 
 
@@ -56,4 +57,11 @@ def statistics_of(suite: str, records: Sequence[Record], scale: Scale) -> dict[s
 def as_read(data: Mapping[str, Any], kind: type) -> dict[str, Any]:
     """A part of results written as strict JSON and read again, its `metrics` as figures of this type."""
     read = json.loads(json.dumps(data, allow_nan=False, default=msgspec.to_builtins))
-    return {**read, "metrics": msgspec.convert(read["metrics"], dict[str, kind])}
+    return typed({**read, "metrics": msgspec.convert(read["metrics"], dict[str, kind])})
+
+
+def typed(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """A summary with figures in place of the objects of its shared parts."""
+    types = {"consistency": LanguageConsistency | None, "panel": PanelFigures}
+    parts = {name: msgspec.convert(summary[name], of) for name, of in types.items() if name in summary}
+    return {**summary, **parts}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from from_records import parts_of, statistics_of
+from from_records import parts_of, statistics_of, typed
 
 from equipoise import suites
 from equipoise.core.records import Record
@@ -23,7 +23,7 @@ def whole(suite: str, records: Sequence[Record], scale: Scale) -> dict[str, JSON
 def drawn(suite: str, data: Mapping[str, JSON]) -> Sequence[Plot]:
     """The figures of these results."""
     loaded, made = suites.load(suite), rows.of_json(data["results"])
-    return [*loaded.plots(data["summary"], made, loaded.combine(made))]
+    return [*loaded.plots(typed(data["summary"]), made, loaded.combine(made))]
 
 
 def plotted(suite: str, data: Mapping[str, JSON]) -> dict[str, list[dict[str, JSON]]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec import structs
 
 from equipoise.comparison import drift, labels
 from equipoise.comparison.comparable import (
@@ -17,7 +18,7 @@ from equipoise.comparison.comparable import (
 )
 from equipoise.comparison.levels import level_warnings
 from equipoise.core.errors import UserError
-from equipoise.core.figures import Change
+from equipoise.core.figures import Change, Difference
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
 from equipoise.results import answered, cautions
@@ -26,7 +27,7 @@ from equipoise.results.results import Results
 from equipoise.results.summary import reword_reason, to_plain_json
 from equipoise.stats import fixed
 from equipoise.stats.metrics import compared_figures, difference
-from equipoise.stats.paired import Difference, holm
+from equipoise.stats.paired import holm
 from equipoise.stats.shared import shared_cases
 
 MOST_MOVES = 10
@@ -57,9 +58,9 @@ class MetricChange:
         data = {
             "before": self.before,
             "after": self.after,
-            **asdict(self.difference),
+            **structs.asdict(self.difference),
             "p_adjusted": self.adjusted,
-            "these": asdict(self.these),
+            "these": structs.asdict(self.these),
             "higher_is_better": self.metric.higher_is_better,
             "unit": self.metric.unit,
             # Other cautions are about the answers of one of the two results.
@@ -353,7 +354,7 @@ def change_in(
         metric=metric,
         before=was,
         after=now,
-        difference=replace(change, reason=reword_reason(change.reason, clusters)),
+        difference=structs.replace(change, reason=reword_reason(change.reason, clusters)),
         these=fixed.difference(metric, older, newer, confidence=levels.these),
     )
 

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Literal, TypedDict, get_args
 
 from equipoise.core.errors import UserError
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Difference, Estimate, Figure, Interval
 from equipoise.core.records import Cell, Label, Metric
 from equipoise.core.rows import Values
 from equipoise.core.rules import Rule, Scope
-from equipoise.core.types import JSON
 from equipoise.judge.rubric import read_lean
 from equipoise.results.document import CorrectedFigure, LabelledRun, Metadata, PeopleScores
 from equipoise.results.results import Results
 from equipoise.results.summary import to_plain_json
 from equipoise.stats.corrected import CorrectedEstimate
-from equipoise.stats.intervals import Estimate
 from equipoise.stats.labelled import LabelledRuns, difference, estimate, figures
 from equipoise.stats.metrics import measure
-from equipoise.stats.paired import Difference
 
 _MUST_MATCH: Mapping[Literal["verdicts_sha256", "rubric_hash", "evaluator_models"], str] = {
     "verdicts_sha256": "belong to other verdicts",
@@ -133,8 +130,10 @@ def _parts_like(headline_parts: Sequence[Metric], metric: Metric, headline: Metr
         yield replace(metric, name=f"{metric.name}.{name}", where=part.where)
 
 
-def _limits(estimate: Estimate) -> JSON:
-    return {name: limit for name, limit in asdict(estimate).items() if name != "value"}
+def _limits(estimate: Estimate) -> Interval:
+    return Interval(
+        se=estimate.se, low=estimate.low, high=estimate.high, n=estimate.n, reason=estimate.reason
+    )
 
 
 def _is_beyond_interval(value: float, judged: Figure | Estimate) -> bool:

@@ -23,11 +23,11 @@ class Interval(Struct, frozen=True, kw_only=True):
         return format_limits(self.low, self.high, digits)
 
 
-class Figure(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A metric, with its interval over clusters and on these very questions.
+class Estimate(Struct, frozen=True, kw_only=True):
+    """A value with its interval, in the unit of the observations.
 
-    The first interval treats clusters as a sample of those that might have been asked. `by_run` is empty with
-    a single run of each question, and the fields after it are then unset.
+    If there is no interval, `low` and `high` are None and `reason` says why in a few words; otherwise
+    `reason` is None. `se` is None if nothing varied: zero would claim more than n clusters can support.
     """
 
     value: Annotated[float | None, Meta(description="The figure; null with a reason")]
@@ -35,6 +35,17 @@ class Figure(Struct, frozen=True, kw_only=True, omit_defaults=True):
     low: Annotated[float | None, Meta(description="Lower end of the interval")]
     high: Annotated[float | None, Meta(description="Upper end")]
     n: Annotated[Count, Meta(description="Clusters that the figure rests on")]
+    reason: Annotated[str | None, Meta(description="Why there is no figure or no interval")] = None
+
+
+class Figure(Estimate, frozen=True, kw_only=True, omit_defaults=True):
+    """A metric, with its interval over clusters and on these very questions.
+
+    The first interval treats clusters as a sample of those that might have been asked. `by_run` is empty with
+    a single run of each question, and the fields after it are then unset.
+    """
+
+    # Without a default, so that it is never left out of the file.
     reason: Annotated[str | None, Meta(description="Why there is no figure or no interval")]
     unit: Annotated[str, Meta(description="%, pp, points ...")]
     kind: Annotated[
@@ -75,6 +86,23 @@ NO_FIGURE = Figure(
 """The headline of results without a run."""
 
 
+class Difference(Struct, frozen=True, kw_only=True):
+    """After minus before, in the unit of the observations.
+
+    `p` is two-sided, and below 1 - confidence exactly if the interval excludes zero. If there is no interval,
+    `reason` says why in a few words, and `low`, `high` and `p` are None. `se` is None if nothing varied.
+    """
+
+    value: Annotated[float | None, Meta(description="The difference; null with a reason")]
+    se: float | None
+    low: float | None
+    high: float | None
+    p: Annotated[float | None, Meta(description="Two-sided; null without an interval")]
+    n: Annotated[Count, Meta(description="Clusters in both results")]
+    unpaired: Annotated[Count, Meta(description="Cells that only one of the two has")]
+    reason: Annotated[str | None, Meta(description="Why there is no difference or no interval")] = None
+
+
 class ChangeOnThese(Struct, frozen=True, kw_only=True):
     """The interval of a difference on these very questions, where only runs vary."""
 
@@ -86,19 +114,13 @@ class ChangeOnThese(Struct, frozen=True, kw_only=True):
     reason: str | None
 
 
-class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Change(Difference, frozen=True, kw_only=True, omit_defaults=True):
     """The difference of a metric between two results, after minus before, for questions like these."""
 
+    # Without a default, so that it is never left out of the file.
+    reason: Annotated[str | None, Meta(description="Why there is no difference or no interval")]
     before: float | None
     after: float | None
-    value: Annotated[float | None, Meta(description="The difference; null with a reason")]
-    se: float | None
-    low: float | None
-    high: float | None
-    p: Annotated[float | None, Meta(description="Two-sided; null without an interval")]
-    n: Annotated[Count, Meta(description="Clusters in both results")]
-    unpaired: Annotated[Count, Meta(description="Cells that only one of the two has")]
-    reason: Annotated[str | None, Meta(description="Why there is no difference or no interval")]
     p_adjusted: Annotated[float | None, Meta(description="By Holm, within the metric's family")]
     these: Annotated[
         ChangeOnThese, Meta(description="The interval on these very questions, where only runs vary")
@@ -106,6 +128,17 @@ class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
     higher_is_better: Annotated[bool | None, Meta(description="null where neither direction is better")]
     unit: Annotated[str, Meta(description="The unit of the metric: %, pp, points ...")]
     caution: Annotated[str | None, Meta(description="Of a contrast: how it is to be read")] = None
+
+
+class LanguagePair(Difference, frozen=True, kw_only=True):
+    """How much the first language scores above the second on the same questions.
+
+    `n`: questions in both; `unpaired`: questions in one of the two; `p_adjusted`: by Holm, over all pairs.
+    """
+
+    first: str
+    second: str
+    p_adjusted: float | None
 
 
 def format_limits(low: float | None, high: float | None, digits: int = 1, sign: str = "") -> str:

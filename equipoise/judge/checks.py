@@ -14,8 +14,9 @@ from msgspec import structs
 from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
+from equipoise.core.figures import Estimate
 from equipoise.judge.anchors import ALL_TEXTS, SCORE, Check, Judged, Mirrors, Worse
-from equipoise.stats.intervals import Estimate, Observation, linearised_mean
+from equipoise.stats.intervals import Observation, linearised_mean
 
 LEVEL = 0.05
 """The probability of accusing a sound evaluator of anything, over all checks together."""

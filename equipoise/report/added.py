@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from equipoise.core.figures import format_limits
+from equipoise.core.figures import Estimate, format_limits
 from equipoise.report.layout import INDENT, align, format_estimate
 
 if TYPE_CHECKING:
     from equipoise.results.document import (
         BackTranslation,
         CorrectedFigure,
-        Estimated,
         GapParts,
         PairAgreement,
         PeopleScores,
@@ -63,12 +62,10 @@ def describe_sample(section: BackTranslation) -> str:
 
 def _describe_gap(pair: GapParts) -> str:
     gap = pair["gap"]
-    if gap["value"] is None:
-        return f"unknown ({gap['reason']})"
+    if gap.value is None:
+        return f"unknown ({gap.reason})"
     content, judged = format_estimate(pair["said"]), format_estimate(pair["judged"])
-    return (
-        f"{gap['value']:+.2f} pp = what was said {content}; how it was judged {judged}; {gap['n']} questions"
-    )
+    return f"{gap.value:+.2f} pp = what was said {content}; how it was judged {judged}; {gap.n} questions"
 
 
 def people_lines(section: PeopleScores) -> Iterator[str]:
@@ -91,7 +88,7 @@ def corrected_lines(section: PeopleScores) -> Iterator[str]:
     if not section.get("corrected"):
         return
     yield f"corrected: {describe_labels(section)}"
-    rows = {name: item for name, item in section["corrected"].items() if item["these"]["low"] is not None}
+    rows = {name: item for name, item in section["corrected"].items() if item["these"].low is not None}
     shown = sorted(rows, key=lambda name: name.count("."))[:MOST_CORRECTED]
     table = [_HEAD, *(_corrected_row(name, item) for name, item in rows.items() if name in shown)]
     yield from (f"  {line}" for line in align(table))
@@ -113,7 +110,7 @@ def corrected_notes(figures: Mapping[str, CorrectedFigure]) -> Iterator[str]:
         yield "* outside the judge's own interval: the correction is larger than the interval admits"
     reasons: dict[str, list[str]] = {}
     for name, item in figures.items():
-        if (why := item["these"]["reason"]) is not None:
+        if (why := item["these"].reason) is not None:
             reasons.setdefault(why.partition(":")[0], []).append(name)
     for why, names in reasons.items():
         yield f"{why} for an interval: {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}"
@@ -121,9 +118,7 @@ def corrected_notes(figures: Mapping[str, CorrectedFigure]) -> Iterator[str]:
 
 def _corrected_row(name: str, item: CorrectedFigure) -> tuple[str, ...]:
     unit, mark = ("%" if item["unit"] == "%" else ""), ("*" if item["is_larger"] else "")
-    intervals = (
-        format_limits(limits["low"], limits["high"]) for limits in (item["these"], item["population"])
-    )
+    intervals = (limits.limits() for limits in (item["these"], item["population"]))
     return (
         name,
         f"{item['judge']:.1f}{unit}",
@@ -155,12 +150,12 @@ def _describe_agreement(item: PairAgreement) -> str:
     return f"{', '.join(phrases)}; {same}"
 
 
-def describe_kappa(agreement: Estimated | None) -> str:
+def describe_kappa(agreement: Estimate | None) -> str:
     """A kappa with its interval, or with the reason why there is none."""
     if agreement is None:
         return "-"
-    if agreement["value"] is None:
-        return f"unknown ({agreement['reason']})"
-    if agreement["low"] is None:
-        return f"{agreement['value']:.2f} (no interval: {agreement['reason']})"
-    return f"{agreement['value']:.2f} ({format_limits(agreement['low'], agreement['high'], 2)})"
+    if agreement.value is None:
+        return f"unknown ({agreement.reason})"
+    if agreement.low is None:
+        return f"{agreement.value:.2f} (no interval: {agreement.reason})"
+    return f"{agreement.value:.2f} ({format_limits(agreement.low, agreement.high, 2)})"

@@ -364,11 +364,11 @@ def _trend_lines(trend: Trend, width: int | None) -> Iterator[str]:
 
 
 def _release_row(release: ReleaseFigure, unit: str) -> tuple[str, ...]:
-    change = release["change"]
+    figure, change = release["figure"], release["change"]
     figure_cells = (
         f"{release['subject_model']} {_day(release)}",
-        format_value(release["value"], unit),
-        format_limits(release["low"], release["high"]),
+        format_value(figure.value, unit),
+        figure.limits(),
     )
     if change is None or change.value is None:
         return (*figure_cells, "-", "-", "-")

@@ -9,15 +9,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, zip_longest
-from typing import TYPE_CHECKING
 
 from wcwidth import wcswidth, wcwidth
 
 from equipoise.core.errors import printable
-from equipoise.core.figures import format_limits
-
-if TYPE_CHECKING:
-    from equipoise.results.document import Estimated
+from equipoise.core.figures import Difference, Estimate, format_limits
 
 DEFAULT_WIDTH = 80
 """The default width, if the terminal's is unknown."""
@@ -272,11 +268,11 @@ def markdown_cell(text: str) -> str:
 # Figures.
 
 
-def format_estimate(figure: Estimated, unit: str = "", digits: int = 2) -> str:
+def format_estimate(figure: Estimate | Difference, unit: str = "", digits: int = 2) -> str:
     """A signed figure with its interval, or with the reason why there is none."""
-    if figure["value"] is None:
-        return f"unknown ({figure['reason']})"
-    value = f"{figure['value']:+.{digits}f}{unit}"
-    if figure["low"] is None:
-        return f"{value} (no interval: {figure['reason']})"
-    return f"{value} ({format_limits(figure['low'], figure['high'], digits, '+')})"
+    if figure.value is None:
+        return f"unknown ({figure.reason})"
+    value = f"{figure.value:+.{digits}f}{unit}"
+    if figure.low is None:
+        return f"{value} (no interval: {figure.reason})"
+    return f"{value} ({format_limits(figure.low, figure.high, digits, '+')})"

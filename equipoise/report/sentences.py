@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from equipoise.core.figures import Change, ChangeOnThese, Figure
+from equipoise.core.figures import Change, ChangeOnThese, Figure, LanguagePair
 from equipoise.report import askers
 from equipoise.report.page.names import languages
 from equipoise.report.terminal import has_scores
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from equipoise.results.document import (
         ComparisonFigures,
         LanguageConsistency,
-        LanguagePair,
         PeopleScores,
     )
 
@@ -101,10 +100,10 @@ def _by_people(people: PeopleScores, name: str) -> Iterator[str]:
     who, unit, these = " and ".join(people["people"]), _unit(item["unit"]), item["these"]
     read = f"as {who} read the replies it is {item['value']:.1f}{unit}"
     sentence = f"The evaluators say {item['judge']:.1f}{unit}; {read}"
-    if these["low"] is None:
-        yield f"{sentence}, by {item['labels']:,} labels ({these['reason']})."
+    if these.low is None:
+        yield f"{sentence}, by {item['labels']:,} labels ({these.reason})."
         return
-    limits = f"95 % interval {these['low']:.1f} to {these['high']:.1f} on these replies"
+    limits = f"95 % interval {these.low:.1f} to {these.high:.1f} on these replies"
     yield f"{sentence}, by {item['labels']:,} labels of replies drawn at random; {limits}."
     if item["is_larger"]:
         yield "That lies outside the evaluators' own interval: they are too strict, or too mild."
@@ -114,8 +113,8 @@ def _languages(consistency: LanguageConsistency) -> Iterator[str]:
     pairs = [*_pairs(consistency)]
     for first, second, pair, unit in pairs:
         if _differs(pair):
-            value = pair["value"] or 0.0
-            low, high = sorted((abs(pair["low"] or 0.0), abs(pair["high"] or 0.0)))
+            value = pair.value or 0.0
+            low, high = sorted((abs(pair.low or 0.0), abs(pair.high or 0.0)))
             how = f"{abs(value):.1f} {unit} {'lower' if value < 0 else 'higher'}"
             yield (
                 f"Answers in {first} score {how} than in {second} on the same questions; "
@@ -131,21 +130,21 @@ def _pairs(consistency: LanguageConsistency | None) -> Iterator[tuple[str, str, 
         return
     unit = "points" if consistency["unit"] in ("percentage points", "points") else str(consistency["unit"])
     pairs = consistency["pairs"]
-    names = languages(dict.fromkeys(code for pair in pairs for code in (pair["first"], pair["second"])))
+    names = languages(dict.fromkeys(code for pair in pairs for code in (pair.first, pair.second)))
     for pair in pairs:
-        if pair["value"] is not None:
-            yield names[pair["first"]], names[pair["second"]], pair, unit
+        if pair.value is not None:
+            yield names[pair.first], names[pair.second], pair, unit
 
 
 def _differs(pair: LanguagePair) -> bool:
     """Whether the interval excludes zero."""
-    low, high = pair["low"], pair["high"]
+    low, high = pair.low, pair.high
     return low is not None and high is not None and not low <= 0 <= high
 
 
 def _gap(pair: LanguagePair, unit: str) -> str:
-    limits = "" if pair["low"] is None else f"; 95 % interval {pair['low']:+.1f} to {pair['high']:+.1f}"
-    return f"{pair['value']:+.1f} {unit}{limits}"
+    limits = "" if pair.low is None else f"; 95 % interval {pair.low:+.1f} to {pair.high:+.1f}"
+    return f"{pair.value:+.1f} {unit}{limits}"
 
 
 def _outcome_sentence(outcomes: Mapping[str, int]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Figure, LanguagePair
 from equipoise.core.quantities import duration
 from equipoise.core.rules import GATE
 from equipoise.core.settings import FILE
@@ -18,7 +18,6 @@ from equipoise.results.results import Results
 if TYPE_CHECKING:
     from equipoise.results.document import (
         LanguageConsistency,
-        LanguagePair,
         Metadata,
         PanelFigures,
         RunError,
@@ -220,11 +219,11 @@ def _language_lines(consistency: LanguageConsistency) -> Iterator[str]:
     for index, pair in enumerate(consistency["pairs"]):
         label = "languages:" if index == 0 else ""
         difference = f"{format_estimate(pair, unit)}{_describe_p(pair)}"
-        yield f"{label:<11}{pair['first']} - {pair['second']}: {difference}"
+        yield f"{label:<11}{pair.first} - {pair.second}: {difference}"
 
 
 def _describe_p(pair: LanguagePair) -> str:
-    return "" if pair["p_adjusted"] is None else f", p {pair['p_adjusted']:.3f} (Holm)"
+    return "" if pair.p_adjusted is None else f", p {pair.p_adjusted:.3f} (Holm)"
 
 
 def _panel_lines(panel: PanelFigures) -> Iterator[str]:

@@ -21,7 +21,7 @@ from equipoise.results import answered, askers, audits, cautions, rows, sections
 from equipoise.results.document import SCHEMA_VERSION, Metadata, RunError, Sections, Summary
 from equipoise.results.history import History, Status
 from equipoise.results.lines import LearnedLine, LimitLine, SessionLine
-from equipoise.results.results import Results
+from equipoise.results.results import Results, typed
 from equipoise.results.totals import Totals
 from equipoise.suites import AnySuite
 
@@ -59,7 +59,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     if cued is not None:
         results = _with_askers(results, scale, cued, is_running=is_running)
     added = {} if is_running else _sections(history, metadata["verdicts_sha256"])
-    return replace(results, sections=cast("Sections", {**results.sections, **added}))
+    return replace(results, sections=cast("Sections", {**results.sections, **typed(added)}))
 
 
 def _with_askers(plain: Results, scale: Scale, cued: History, *, is_running: bool) -> Results:

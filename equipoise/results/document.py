@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 from msgspec import Meta, Struct
 
-from equipoise.core.figures import Change, Count, Figure
+from equipoise.core.figures import Change, Count, Estimate, Figure, Interval, LanguagePair
 from equipoise.core.records import Outcome
 from equipoise.core.rows import EvaluatorTranscript, VerdictRow
 from equipoise.core.types import JSON, Form, Message, Place
@@ -403,17 +403,6 @@ class AskerFigures(TypedDict):
     ]
 
 
-class Estimated(TypedDict):
-    """A figure with its 95 % interval; `n` counts clusters, and `reason` says why there is no interval."""
-
-    value: float | None
-    se: float | None
-    low: float | None
-    high: float | None
-    n: Count
-    reason: str | None
-
-
 class DesignCounts(TypedDict):
     """How many questions, languages, runs of each and evaluators of each reply there were."""
 
@@ -449,19 +438,6 @@ class VarianceParts(TypedDict):
     smallest_difference_assumes: NotRequired[dict[str, float]]
 
 
-class LanguagePair(Estimated):
-    """How much the first language scores above the second on the same questions.
-
-    `n`: questions in both; `unpaired`: questions in one of the two; `p_adjusted`: by Holm, over all pairs.
-    """
-
-    first: str
-    second: str
-    p: float | None
-    unpaired: Count
-    p_adjusted: float | None
-
-
 class LanguageGap(TypedDict):
     """A question on which languages differ most.
 
@@ -487,7 +463,7 @@ class LanguageConsistency(TypedDict):
     """How alike languages score. `mean_spread`: mean over questions of highest minus lowest language."""
 
     unit: str
-    mean_spread: Estimated
+    mean_spread: Estimate
     pairs: list[LanguagePair]
     largest_gaps: list[LanguageGap]
     questions: dict[str, QuestionSpread]
@@ -498,17 +474,17 @@ class EvaluatorLean(TypedDict):
 
     evaluator: str
     mean: float | None
-    difference: Estimated
+    difference: Estimate
     units: Count
 
 
-class AlphaFigure(Estimated):
+class AlphaFigure(Estimate, frozen=True, kw_only=True):
     """Krippendorff's alpha; `metric`: how far two scores count as apart."""
 
     metric: str
 
 
-class PairKappa(Estimated):
+class PairKappa(Estimate, frozen=True, kw_only=True):
     """The weighted kappa of two evaluators."""
 
     first: str
@@ -527,7 +503,7 @@ class PanelFigures(TypedDict):
     alpha: AlphaFigure
     kappas: list[PairKappa]
     by_language: dict[str, dict[str, float | None]]
-    without: dict[str, dict[str, Estimated]]
+    without: dict[str, dict[str, Estimate]]
 
 
 class InterimLook(TypedDict):
@@ -700,9 +676,9 @@ class GapParts(TypedDict):
 
     first: str
     second: str
-    gap: Estimated
-    said: Estimated
-    judged: Estimated
+    gap: Estimate
+    said: Estimate
+    judged: Estimate
 
 
 class TranslationJudge(TypedDict):
@@ -781,9 +757,9 @@ class PairAgreement(TypedDict):
     same: Annotated[
         float | None, Meta(description="Percentage of these replies to which both gave the same score")
     ]
-    kappa: Estimated
+    kappa: Estimate
     weighted_kappa: Annotated[
-        Estimated | None, Meta(description="With quadratic weights; null for categories")
+        Estimate | None, Meta(description="With quadratic weights; null for categories")
     ]
 
 
@@ -820,16 +796,6 @@ class LabelledRun(TypedDict):
     ]
 
 
-class CorrectedInterval(TypedDict):
-    """The interval of a corrected figure; `n` counts labels."""
-
-    se: float | None
-    low: float | None
-    high: float | None
-    n: Count
-    reason: str | None
-
-
 class CorrectedFigure(TypedDict):
     """A metric as judged, and as people's labels correct it."""
 
@@ -838,8 +804,8 @@ class CorrectedFigure(TypedDict):
     unit: str
     weight: Annotated[float, Meta(description="Weight of the judge in the estimate: the tuned slope")]
     labels: Annotated[Count, Meta(description="Labelled replies that it rests on")]
-    these: Annotated[CorrectedInterval, Meta(description="Interval on these very replies")]
-    population: Annotated[CorrectedInterval, Meta(description="Interval for questions like these")]
+    these: Annotated[Interval, Meta(description="Interval on these very replies")]
+    population: Annotated[Interval, Meta(description="Interval for questions like these")]
     is_larger: Annotated[
         bool, Meta(description="Whether the corrected figure lies outside of the judge's own interval")
     ]

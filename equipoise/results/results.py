@@ -28,8 +28,11 @@ from equipoise.results.askers import AskerCells
 from equipoise.results.document import (
     AskedRuns,
     Audit,
+    BackTranslation,
     ComparedResults,
+    LanguageConsistency,
     Metadata,
+    PanelFigures,
     PeopleScores,
     Ruling,
     RunError,
@@ -40,6 +43,16 @@ from equipoise.results.document import (
 from equipoise.results.rows import ObjectReader
 from equipoise.suites import AnySuite
 
+_SUMMARY_TYPES: Mapping[str, Any] = {
+    "metrics": dict[str, Figure],
+    "consistency": LanguageConsistency | None,
+    "panel": PanelFigures,
+}
+_SECTION_TYPES: Mapping[str, Any] = {
+    "audit": dict[str, Audit | None],
+    "backtranslation": BackTranslation,
+    "people": PeopleScores,
+}
 _OWN_KEYS = ("metadata", "summary", "results", "errors")
 """The keys of a results file that are no sections."""
 
@@ -289,13 +302,27 @@ def of_json(
 
 def _summary(content: Mapping[str, JSON]) -> Summary:
     """The summary of a file, with figures in place of objects."""
-    summary = cast("Summary", dict(content))
-    if "metrics" in summary:
-        summary["metrics"] = msgspec.convert(summary["metrics"], dict[str, Figure])
+    parts = {
+        name: msgspec.convert(content[name], of) for name, of in _SUMMARY_TYPES.items() if name in content
+    }
+    summary = cast("Summary", {**content, **parts})
     if "asker" in summary:
         metrics = msgspec.convert(summary["asker"]["metrics"], dict[str, Figure])
         summary["asker"] = {**summary["asker"], "metrics": metrics}
     return summary
+
+
+def _converted(data: Mapping[str, JSON], types: Mapping[str, Any]) -> dict[str, Any]:
+    """The data, its parts that have one of these types as such."""
+    return {**data, **{name: msgspec.convert(data[name], of) for name, of in types.items() if name in data}}
+
+
+def typed(sections: Mapping[str, JSON]) -> dict[str, Any]:
+    """Sections of a file or a journal, with figures in place of objects."""
+    parts = {
+        name: msgspec.convert(sections[name], of) for name, of in _SECTION_TYPES.items() if name in sections
+    }
+    return {**sections, **parts}
 
 
 def _sections(data: Mapping[str, JSON]) -> Sections:
@@ -304,8 +331,7 @@ def _sections(data: Mapping[str, JSON]) -> Sections:
     if section := sections.get("askers"):
         without_runs = {name: value for name, value in section.items() if name != "results"}
         sections["askers"] = cast("AskedRuns", without_runs)
-    if audits := sections.get("audit"):
-        sections["audit"] = msgspec.convert(audits, dict[str, Audit | None])
+    sections = cast("Sections", typed(sections))
     if gate := sections.get("gate"):
         sections["gate"] = {**gate, "rules": msgspec.convert(gate["rules"], list[Ruling])}
     if comparison := sections.get("comparison"):

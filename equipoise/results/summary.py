@@ -9,16 +9,24 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import msgspec
-from msgspec.structs import replace
+from msgspec import structs
 
-from equipoise.core.figures import Figure, Interval
+from equipoise.core.figures import Estimate, Figure, Interval, LanguagePair
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
+from equipoise.results.document import (
+    AlphaFigure,
+    EvaluatorLean,
+    LanguageConsistency,
+    LanguageGap,
+    PairKappa,
+    PanelFigures,
+)
 from equipoise.results.kinds import require_possible_cells
 from equipoise.stats import fixed, mean, population_sd
 from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
@@ -37,6 +45,8 @@ from equipoise.suites import AnySuite
 
 LARGEST_GAPS = 10
 """So many questions are listed on which languages differ most."""
+_PLAIN = (Estimate, Interval, LanguagePair, AlphaFigure, PairKappa)
+"""Types whose numbers are rounded and whose reasons are reworded; a Figure is made of such."""
 ASSUMPTIONS: Mapping[str, float] = {"shared": 0.5, "power": 0.8, "alpha": 0.05}
 """Assumptions of the smallest difference: share of the variance in common, power and error of the test."""
 MOST_HEADLINES = 30
@@ -69,11 +79,11 @@ def summarise(
             for metric in metrics
         },
         "variance": _with_stratum_name(_variance_json(suite, cells, scale), _stratum_name(cells)),
-        "consistency": _consistency_json(metrics[0], cells),
+        "consistency": _consistency(metrics[0], cells),
     }
     names = list(dict.fromkeys(name for cell in cells for name in cell.verdicts))
     if rows_without and len(names) > 1:
-        figures["panel"] = _panel_json(suite, cells, scale, names, rows_without)
+        figures["panel"] = _panel(suite, cells, scale, names, rows_without)
     summary: dict[str, JSON] = with_cluster_names(to_plain_json(figures), suite.clusters)
     return summary
 
@@ -81,14 +91,14 @@ def summarise(
 def figure(metric: Metric, cells: Sequence[Cell], clusters: str, **by_run: JSON) -> Figure:
     """The figure of a metric. `clusters` is the plural word for them, `by_run` the figures of each run."""
     data = {
-        **asdict(measure(metric, cells)),
+        **structs.asdict(measure(metric, cells)),
         "unit": metric.unit,
         "kind": metric.kind,
         "higher_is_better": metric.higher_is_better,
         "clusters": clusters,
         "confidence": 0.95,
         "caution": metric.caution or None,
-        "these": asdict(fixed.estimate(metric, cells)),
+        "these": structs.asdict(fixed.estimate(metric, cells)),
         **({"smallest_difference": smallest_of_contrast(metric, cells)} if metric.kind == "contrast" else {}),
         **by_run,
     }
@@ -102,6 +112,8 @@ def with_cluster_names(data: Any, clusters: str) -> Any:
             name: reword_reason(value, clusters) if name == "reason" else with_cluster_names(value, clusters)
             for name, value in data.items()
         }
+    if type(data) in _PLAIN:
+        return structs.replace(data, reason=reword_reason(data.reason, clusters))
     return [with_cluster_names(value, clusters) for value in data] if isinstance(data, list) else data
 
 
@@ -125,6 +137,8 @@ def to_plain_json(data: Any) -> Any:
     """The data as JSON, with figures rounded to DECIMALS places."""
     if isinstance(data, float):
         return round(data, DECIMALS)
+    if type(data) in _PLAIN:
+        return structs.replace(data, **to_plain_json(structs.asdict(data)))
     if isinstance(data, Mapping):
         return {name: to_plain_json(value) for name, value in data.items()}
     return [to_plain_json(value) for value in data] if isinstance(data, list | tuple) else data
@@ -161,11 +175,11 @@ def _metric_at_look(look: Mapping[str, JSON], metrics: Mapping[str, Figure]) -> 
     if look.get("metric") not in metrics:
         return {}
     name, adjusted = look["metric"], {key: look[key] for key in ("se", "low", "high", "n")}
-    figure = replace(metrics[name], value=look["value"])
+    figure = structs.replace(metrics[name], value=look["value"])
     adjusted["reason"] = reword_reason(look["reason"], figure.clusters)
     if look.get("scope") == "these":
-        return {name: replace(figure, these=Interval(**adjusted))}
-    return {name: replace(figure, **adjusted)}
+        return {name: structs.replace(figure, these=Interval(**adjusted))}
+    return {name: structs.replace(figure, **adjusted)}
 
 
 # Variance components.
@@ -272,7 +286,7 @@ def _with_stratum_name(variance: dict[str, JSON], stratum: str) -> dict[str, JSO
 # Consistency over languages.
 
 
-def _consistency_json(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | None:
+def _consistency(metric: Metric, cells: Sequence[Cell]) -> LanguageConsistency | None:
     """Consistency over languages; None with fewer than two, or for a ratio, which single runs do not have."""
     chosen = metric.select(cells)
     scores: dict[str, dict[str, list[float]]] = {}
@@ -286,17 +300,17 @@ def _consistency_json(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] 
     largest_possible = metric.percent_factor * (highest - lowest)
     return {
         "unit": "percentage points" if metric.unit == "%" else metric.unit,
-        "mean_spread": asdict(result.spread),
+        "mean_spread": result.spread,
         "pairs": [
-            {
-                "first": pair.first,
-                "second": pair.second,
-                **asdict(clip(pair.difference, -largest_possible, largest_possible)),
-                "p_adjusted": pair.adjusted,
-            }
+            LanguagePair(
+                first=pair.first,
+                second=pair.second,
+                **structs.asdict(clip(pair.difference, -largest_possible, largest_possible)),
+                p_adjusted=pair.adjusted,
+            )
             for pair in result.pairs
         ],
-        "largest_gaps": [_gap_json(gap) for gap in largest_gaps(result, LARGEST_GAPS)],
+        "largest_gaps": [_gap(gap) for gap in largest_gaps(result, LARGEST_GAPS)],
         "questions": {gap.question: {"spread": gap.spread, "sd": gap.sd} for gap in result.gaps},
     }
 
@@ -305,32 +319,32 @@ def _language(cell: Cell) -> str:
     return cell.labels.get("language", cell.stratum)
 
 
-def _gap_json(gap: Gap) -> dict[str, JSON]:
-    return {**asdict(gap), "means": dict(gap.means)}
+def _gap(gap: Gap) -> LanguageGap:
+    return cast("LanguageGap", {**asdict(gap), "means": dict(gap.means)})
 
 
 # Panels.
 
 
-def _panel_json(
+def _panel(
     suite: AnySuite, cells: Sequence[Cell], scale: Scale, names: Sequence[str], rows_without: RowsWithout
-) -> dict[str, JSON]:
+) -> PanelFigures:
     ratings = {name: _ratings(cells, name) for name in names}
     cluster_of_cell = {cell.id: cell.cluster for cell in cells}
     cluster_of = {unit: cluster_of_cell[unit[0]] for verdicts in ratings.values() for unit in verdicts}
     levels = [float(level) for level in range(scale.low, scale.high + 1)]
     alpha = krippendorff_alpha(ratings, levels, cluster_of=cluster_of)
     kappas = [
-        {
-            "first": first,
-            "second": second,
-            **asdict(weighted_kappa(ratings[first], ratings[second], levels, cluster_of=cluster_of)),
-        }
+        PairKappa(
+            first=first,
+            second=second,
+            **structs.asdict(weighted_kappa(ratings[first], ratings[second], levels, cluster_of=cluster_of)),
+        )
         for first, second in combinations(names, 2)
     ]
     return {
-        "evaluators": [asdict(lean) for lean in leans(ratings, cluster_of)],
-        "alpha": {"metric": "ordinal", **asdict(alpha)},
+        "evaluators": [cast("EvaluatorLean", asdict(lean)) for lean in leans(ratings, cluster_of)],
+        "alpha": AlphaFigure(metric="ordinal", **structs.asdict(alpha)),
         "kappas": kappas,
         "by_language": {name: _means_by_language(cells, name) for name in names},
         "without": {name: _headlines(suite, rows_without(name)) for name in names},
@@ -357,9 +371,9 @@ def _means_by_language(cells: Sequence[Cell], evaluator: str) -> dict[str, float
     return {language: mean(values) for language, values in means.items()}
 
 
-def _headlines(suite: AnySuite, rows: Sequence[RunRow]) -> dict[str, dict[str, JSON]]:
+def _headlines(suite: AnySuite, rows: Sequence[RunRow]) -> dict[str, Estimate]:
     """The first MOST_HEADLINES metrics of the same kind as the headline, with their estimates."""
     cells = suite.combine(rows)
     metrics = suite.metrics(cells)
     headlines = [metric for metric in metrics if metric.kind == metrics[0].kind][:MOST_HEADLINES]
-    return {metric.name: asdict(measure(metric, cells)) for metric in headlines}
+    return {metric.name: measure(metric, cells) for metric in headlines}

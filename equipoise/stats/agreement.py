@@ -14,8 +14,9 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from equipoise.core.figures import Estimate
 from equipoise.stats import mean
-from equipoise.stats.intervals import Array, Estimate, Observation, clustered_mean
+from equipoise.stats.intervals import Array, Observation, clustered_mean
 
 U = TypeVar("U", bound=Hashable)
 Distance = Literal["ordinal", "nominal", "interval"]

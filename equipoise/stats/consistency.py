@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from equipoise.core.figures import Difference, Estimate
 from equipoise.stats import mean, population_sd
-from equipoise.stats.intervals import Estimate, Observation, clustered_mean
-from equipoise.stats.paired import Difference, holm, paired_difference
+from equipoise.stats.intervals import Observation, clustered_mean
+from equipoise.stats.paired import holm, paired_difference
 
 ScoresByQuestion = Mapping[str, Mapping[str, Sequence[float]]]
 """The scores of the valid runs by question, then language; a language without any is left out or empty."""

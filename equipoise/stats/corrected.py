@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri  # type: ignore[import-untyped]  # scipy has no types
 
+from equipoise.core.figures import Estimate
 from equipoise.core.rules import Scope
-from equipoise.stats.intervals import Array, Codes, Estimate, student
+from equipoise.stats.intervals import Array, Codes, student
 
 Mask = NDArray[np.bool_]
 FEWEST_LABELS = 10

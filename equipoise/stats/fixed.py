@@ -9,13 +9,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
+from msgspec import structs
+
+from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import sum_of_squares
 from equipoise.stats.contrast import as_balance
-from equipoise.stats.intervals import NOTHING_TO_DIVIDE_BY, Estimate, score_limits, student
-from equipoise.stats.paired import Difference, level_at_zero
+from equipoise.stats.intervals import NOTHING_TO_DIVIDE_BY, score_limits, student
+from equipoise.stats.paired import level_at_zero
 from equipoise.stats.shared import shared_cases
 
 RunTerms = tuple[float | None, float | None]
@@ -115,7 +118,7 @@ def difference(
     reason = metric.no_interval or missing or was.reason or now.reason
     if value is None or metric.no_interval or (reason and not _varies_in_one(was, now)):
         none = Estimate(value=value, se=None, low=None, high=None, n=now.cases, reason=reason)
-        return Difference(**asdict(none), p=None, unpaired=both.unpaired)
+        return Difference(**structs.asdict(none), p=None, unpaired=both.unpaired)
     low, high = difference_limits(was, now, confidence)
     return Difference(
         value=value,

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit  # type: ignore[import-untyped]  # scipy has no types
+
+from equipoise.core.figures import Estimate
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int_]
@@ -24,22 +26,6 @@ _TIE = 1e-9
 """Draws that differ by at most this share of their range are equal."""
 NOTHING_TO_DIVIDE_BY = "nothing to divide by"
 """The reason for a ratio without an interval whose divisor is 0."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """A figure with its interval, in the unit of the observations; `n` counts clusters.
-
-    If there is no interval, `low` and `high` are None and `reason` says why in a few words; otherwise
-    `reason` is None. `se` is None if nothing varied: zero would claim more than n questions can support.
-    """
-
-    value: float | None
-    se: float | None
-    low: float | None
-    high: float | None
-    n: int
-    reason: str | None = None
 
 
 class Observation(NamedTuple):

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
 
+from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import Values
 from equipoise.core.rules import Scope
 from equipoise.stats import fixed
 from equipoise.stats.corrected import CorrectedEstimate, Labels, combine, correct, interval, tuned_weight
-from equipoise.stats.intervals import Array, Estimate, score_limits, student
+from equipoise.stats.intervals import Array, score_limits, student
 from equipoise.stats.metrics import clip
-from equipoise.stats.paired import Difference
 from equipoise.stats.shared import shared_cases
 
 RunKey = tuple[str, int]
@@ -79,7 +80,7 @@ def estimate(
     limits = interval(corrected, scope, confidence=confidence)
     if metric.kind == "rate" and limits.se:
         limits = _with_score_limits(limits, student(corrected.degrees_of_freedom(scope), confidence))
-    return clip(replace(limits, value=min(max(corrected.value, least), most)), least, most)
+    return clip(structs.replace(limits, value=min(max(corrected.value, least), most)), least, most)
 
 
 def _with_score_limits(limits: Estimate, critical: float) -> Estimate:
@@ -89,7 +90,7 @@ def _with_score_limits(limits: Estimate, critical: float) -> Estimate:
     share = min(max(limits.value / 100, 0.0), 1.0)
     centre = (limits.n * share + 0.5) / (limits.n + 1)
     low, high = score_limits(share, centre * (1 - centre) / (limits.se / 100) ** 2, critical)
-    return replace(limits, low=100 * low, high=100 * high)
+    return structs.replace(limits, low=100 * low, high=100 * high)
 
 
 def difference(
@@ -123,7 +124,7 @@ def _difference(corrected: CorrectedEstimate, scope: Scope, confidence: float, u
     p = None
     if limits.se is not None and limits.value is not None:
         p = float(2 * stdtr(corrected.degrees_of_freedom(scope), -abs(limits.value) / limits.se))
-    return Difference(**asdict(limits), p=p, unpaired=unpaired)
+    return Difference(**structs.asdict(limits), p=p, unpaired=unpaired)
 
 
 # A metric as weights of runs.

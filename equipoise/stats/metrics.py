@@ -11,12 +11,14 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TypeVar
 
+from msgspec import structs
+
+from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import mean
 from equipoise.stats.contrast import as_balance
 from equipoise.stats.intervals import (
     NOTHING_TO_DIVIDE_BY,
-    Estimate,
     Observation,
     bounded_mean,
     clustered_mean,
@@ -24,7 +26,6 @@ from equipoise.stats.intervals import (
     clustered_ratio,
 )
 from equipoise.stats.paired import (
-    Difference,
     paired_difference,
     paired_rate_difference,
     paired_ratio_difference,
@@ -47,7 +48,7 @@ def _without_interval(metric: Metric, estimate: EstimateOrDifference) -> Estimat
     """The figure alone if its metric has no interval."""
     if not metric.no_interval:
         return estimate
-    return replace(estimate, se=None, low=None, high=None, reason=metric.no_interval)
+    return structs.replace(estimate, se=None, low=None, high=None, reason=metric.no_interval)
 
 
 def _measure(metric: Metric, chosen: Sequence[Cell], confidence: float) -> Estimate:
@@ -67,7 +68,7 @@ def _measure(metric: Metric, chosen: Sequence[Cell], confidence: float) -> Estim
         [above for above, _ in pairs], [below for _, below in pairs], seed=SEED, confidence=confidence
     )
     if ratio.value is None and totals and metric.if_nothing is not None:
-        return replace(ratio, value=metric.if_nothing, reason=NOTHING_TO_DIVIDE_BY)
+        return structs.replace(ratio, value=metric.if_nothing, reason=NOTHING_TO_DIVIDE_BY)
     return _in_unit(metric, ratio)
 
 
@@ -145,8 +146,8 @@ def difference(
 ) -> Difference:
     """After minus before on the cases that they share (`shared_cases`), with its interval, paired by cell."""
     both = shared_cases(metric, before, after)
-    change = replace(_difference(metric, both, confidence), unpaired=both.unpaired)
-    return replace(_without_interval(metric, change), p=None) if metric.no_interval else change
+    change = structs.replace(_difference(metric, both, confidence), unpaired=both.unpaired)
+    return structs.replace(_without_interval(metric, change), p=None) if metric.no_interval else change
 
 
 def _difference(metric: Metric, both: SharedCases, confidence: float) -> Difference:
@@ -255,14 +256,14 @@ def _quotient_difference(metric: Metric, both: SharedCases, confidence: float) -
     was, now = _quotient(older, metric), _quotient(newer, metric)
     if change.value is not None or was is None or now is None:
         return change
-    return replace(change, value=now - was)
+    return structs.replace(change, value=now - was)
 
 
 def clip(estimate: EstimateOrDifference, least: float, most: float) -> EstimateOrDifference:
     """Clip an interval to the range of possible values, which it exceeds with few questions."""
     if estimate.low is None or estimate.high is None:
         return estimate
-    return replace(estimate, low=max(estimate.low, least), high=min(estimate.high, most))
+    return structs.replace(estimate, low=max(estimate.low, least), high=min(estimate.high, most))
 
 
 def _lowest_mean(metric: Metric) -> float:
@@ -282,4 +283,4 @@ def _in_unit(metric: Metric, estimate: EstimateOrDifference) -> EstimateOrDiffer
         None if part is None else factor * part
         for part in (estimate.value, estimate.se, estimate.low, estimate.high)
     )
-    return replace(estimate, value=value, se=se, low=low, high=high)
+    return structs.replace(estimate, value=value, se=se, low=low, high=high)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeVar
 
 import numpy as np
+from msgspec.structs import asdict
 from scipy.special import ndtri, stdtr, stdtrit  # type: ignore[import-untyped]  # scipy has no types
 
+from equipoise.core.figures import Difference, Estimate
 from equipoise.stats.intervals import (
     NOTHING_TO_DIVIDE_BY,
     Array,
-    Estimate,
     Observation,
     linearised_mean,
     student,
@@ -29,26 +30,6 @@ Decision = Literal["pass", "fail", "inconclusive"]
 _SIGNS: Mapping[Better, int] = {"higher": 1, "lower": -1}
 _LARGEST_COUNT = 1_000_000
 """The largest number of questions or runs that a function returns; beyond it, None."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """After minus before, in the unit of the observations; `n` counts the questions that both have.
-
-    `p` is two-sided, and below 1 - confidence exactly if the interval excludes zero. If there is no interval,
-    `reason` says why in a few words, and `low`, `high` and `p` are None. `se` is None if nothing varied.
-    `unpaired` counts the cells (question and language) that were left out because only one result has a
-    value.
-    """
-
-    value: float | None
-    se: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    n: int
-    unpaired: int
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

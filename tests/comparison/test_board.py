@@ -239,7 +239,7 @@ def test_a_trend_is_that_of_a_comparison(tmp_path: Path) -> None:
     assert expected is not None
     assert change[:3] == pytest.approx((expected.value, expected.low, expected.high), abs=1e-5)
     assert change.is_apart
-    assert [item.value for item in found.releases] == pytest.approx([item["value"] for item in wanted])
+    assert [item.value for item in found.releases] == pytest.approx([item["figure"].value for item in wanted])
 
 
 def test_a_model_stands_once_by_its_latest_results(base: Data) -> None:

@@ -11,16 +11,18 @@ from typing import Any
 import builders
 import pytest
 import scipy
+from msgspec import structs
 from sides import Run, Runs, alike, by_chance, neutral_side, side_of
 
 from equipoise.comparison.compare import Comparison, MetricChange, compare
 from equipoise.comparison.gate.family import Family, failing_rules
 from equipoise.comparison.gate.ruling import overall_verdict
 from equipoise.comparison.gate.verdict import rule_on, rule_on_all, rule_on_unscored
+from equipoise.core.figures import Difference
 from equipoise.core.rules import Rule, parse_rule
 from equipoise.results.document import Audit, Ruling
 from equipoise.results.results import RunCounts
-from equipoise.stats.paired import Decision, Difference
+from equipoise.stats.paired import Decision
 
 
 def difference(
@@ -166,7 +168,7 @@ def test_with_a_margin_of_0_not_to_be_worse_is_enough(subtests: pytest.Subtests)
     }
     for name, (found, expected) in every.items():
         value, low, high = (-(figure or 0.0) for figure in (found.value, found.high, found.low))
-        turned = replace(found, value=value, low=low, high=high)
+        turned = structs.replace(found, value=value, low=low, high=high)
         for scope in ("@population", "@these"):
             with subtests.test(name, scope=scope):
                 # Few questions are no sample of all, and all of themselves.

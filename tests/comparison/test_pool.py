@@ -117,7 +117,7 @@ def test_a_trend_has_every_release_and_its_change_from_the_one_before() -> None:
         expected = compare(older, newer).to_json()["metrics"]["overall"]
         change = row["change"]
         assert change is not None
-        assert row["value"] == expected.after
+        assert row["figure"].value == expected.after
         assert (change.value, change.low, change.high) == (expected.value, expected.low, expected.high)
         assert change.these.high == expected.these.high
         assert expected.these.high is not None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 
 import pytest
+from msgspec.structs import asdict
 
 from conftest import ROOT, SHIPPED
 from equipoise import suites

@@ -10,9 +10,11 @@ import one_question
 import pytest
 import sides
 from from_records import parts_of, statistics_of
+from msgspec.structs import asdict
 from one_question import SCALE, SUITE
 
 from equipoise import suites
+from equipoise.core.figures import Estimate, LanguagePair
 from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
 from equipoise.report.terminal import MOST_ERRORS, precision, summary
@@ -268,14 +270,14 @@ NOTHING: Part = {"variance": {"share": {}, "reason": "fewer than 2 questions"}, 
 
 def figure(
     value: float | None, low: float | None = None, high: float | None = None, reason: str | None = None
-) -> Part:
+) -> Estimate:
     """A figure of a summary."""
-    return {"value": value, "se": None, "low": low, "high": high, "n": 9, "reason": reason}
+    return Estimate(value=value, se=None, low=low, high=high, n=9, reason=reason)
 
 
-def pair(second: str, p: float | None, **found: JSON) -> Part:
+def pair(second: str, p: float | None, found: Estimate) -> LanguagePair:
     """The first language less another."""
-    return {"first": "aa", "second": second, **found, "p_adjusted": p}
+    return LanguagePair(first="aa", second=second, **asdict(found), p=p, unpaired=0, p_adjusted=p)
 
 
 WIDTH = {"rule": "overall:±1.5pp", "runs": 3, "calls_saved": 0}
@@ -349,10 +351,10 @@ PRECISION: list[tuple[Part, list[str]]] = [
             "consistency": {
                 **POINTS,
                 "pairs": [
-                    pair("bb", 0.0304, **figure(1.234, 0.126, 2.345)),
-                    pair("cc", 1.0, **figure(-0.5, -1.5, 0.5)),
-                    pair("dd", None, **figure(0.0, reason="no variation between questions")),
-                    pair("ee", None, **figure(None, reason="no questions")),
+                    pair("bb", 0.0304, figure(1.234, 0.126, 2.345)),
+                    pair("cc", 1.0, figure(-0.5, -1.5, 0.5)),
+                    pair("dd", None, figure(0.0, reason="no variation between questions")),
+                    pair("ee", None, figure(None, reason="no questions")),
                 ],
             }
         },

@@ -21,7 +21,7 @@ from one_question import SCALE, SUITE
 
 from equipoise import suites
 from equipoise.core import json_io
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Estimate, Figure
 from equipoise.core.records import Cell, Record, Verdict
 from equipoise.core.types import Reply
 from equipoise.results import rows
@@ -183,13 +183,13 @@ def test_pairs_of_languages_are_paired_t_tests_after_holm(whole: Mapping[str, An
     tests = [scipy.stats.ttest_rel(means[:, first], means[:, second]) for first, second in pairs]
     adjusted = multipletests([float(test.pvalue) for test in tests], method="holm")[1]
     found = whole["consistency"]["pairs"]
-    assert [(pair["first"], pair["second"]) for pair in found] == [(f"l{a}", f"l{b}") for a, b in pairs]
+    assert [(pair.first, pair.second) for pair in found] == [(f"l{a}", f"l{b}") for a, b in pairs]
     for pair, (a, b), test, p in zip(found, pairs, tests, adjusted, strict=True):
         limits = test.confidence_interval(0.95)
         expected = ((means[:, a] - means[:, b]).mean(), limits.low, limits.high, test.pvalue, p)
-        figures = [pair[name] for name in ("value", "low", "high", "p", "p_adjusted")]
+        figures = [getattr(pair, name) for name in ("value", "low", "high", "p", "p_adjusted")]
         assert figures == pytest.approx(expected, abs=ROUNDED)
-        assert (pair["n"], pair["unpaired"]) == (12, 0)
+        assert (pair.n, pair.unpaired) == (12, 0)
 
 
 def test_the_largest_gaps_come_first_and_are_ten(whole: Mapping[str, Any]) -> None:
@@ -198,7 +198,7 @@ def test_the_largest_gaps_come_first_and_are_ten(whole: Mapping[str, Any]) -> No
     found = whole["consistency"]
     spreads = [gap["spread"] for gap in found["largest_gaps"]]
     assert spreads == pytest.approx(np.sort(np.ptp(means, axis=1))[::-1][:LARGEST_GAPS].tolist(), abs=ROUNDED)
-    assert found["mean_spread"]["value"] == pytest.approx(np.ptp(means, axis=1).mean(), abs=ROUNDED)
+    assert found["mean_spread"].value == pytest.approx(np.ptp(means, axis=1).mean(), abs=ROUNDED)
     assert list(found["questions"]) == [f"q{question}" for question in range(12)]
     for gap in found["largest_gaps"]:
         expected = means[int(gap["question"].removeprefix("q"))]
@@ -224,9 +224,9 @@ def test_alpha_is_that_of_the_package_krippendorff(gaps: float) -> None:
         scores.reshape(-1, 3).T, value_domain=[1, 2, 3, 4, 5], level_of_measurement="ordinal"
     )
     found = summary(records(scores))["panel"]["alpha"]
-    assert found["value"] == pytest.approx(round(float(theirs), 6), abs=1e-9)
-    assert (found["metric"], found["n"]) == ("ordinal", 12)
-    assert found["low"] < found["value"] < found["high"]
+    assert found.value == pytest.approx(round(float(theirs), 6), abs=1e-9)
+    assert (found.metric, found.n) == ("ordinal", 12)
+    assert found.low < found.value < found.high
 
 
 def test_kappas_are_those_of_statsmodels(whole: Mapping[str, Any]) -> None:
@@ -236,11 +236,11 @@ def test_kappas_are_those_of_statsmodels(whole: Mapping[str, Any]) -> None:
     scores = panel(1, (12, 3, 4, 3)).reshape(-1, 3)
     found = whole["panel"]["kappas"]
     pairs = list(combinations(range(3), 2))
-    assert [(pair["first"], pair["second"]) for pair in found] == [(NAMES[a], NAMES[b]) for a, b in pairs]
+    assert [(pair.first, pair.second) for pair in found] == [(NAMES[a], NAMES[b]) for a, b in pairs]
     for pair, (a, b) in zip(found, pairs, strict=True):
         table = np.histogram2d(scores[:, a], scores[:, b], bins=5, range=[[0.5, 5.5]] * 2)[0]
         theirs = cohens_kappa(table, wt="quadratic", return_results=False)
-        assert pair["value"] == pytest.approx(float(theirs), abs=ROUNDED)
+        assert pair.value == pytest.approx(float(theirs), abs=ROUNDED)
 
 
 def test_each_evaluator_leans_against_the_mean_of_the_others(whole: Mapping[str, Any]) -> None:
@@ -251,7 +251,7 @@ def test_each_evaluator_leans_against_the_mean_of_the_others(whole: Mapping[str,
         apart = scores[..., place] - np.delete(scores, place, axis=3).mean(axis=3)
         theirs = scipy.stats.ttest_1samp(apart.mean(axis=(1, 2)), 0)
         limits = theirs.confidence_interval(0.95)
-        figures = [lean["difference"][name] for name in ("value", "low", "high")]
+        figures = [getattr(lean["difference"], name) for name in ("value", "low", "high")]
         assert figures == pytest.approx((apart.mean(), limits.low, limits.high), abs=ROUNDED)
         assert (lean["mean"], lean["units"]) == (pytest.approx(scores[..., place].mean(), abs=ROUNDED), 144)
 
@@ -275,8 +275,9 @@ def test_without_an_evaluator_the_means_are_those_of_a_panel_that_never_had_it()
         never = summary([*records(np.delete(scores, place, axis=3), others), blocked])["metrics"]
         found = without[evaluator]
         means = {name: figure for name, figure in never.items() if figure.kind == "mean"}
-        assert found == {name: {part: getattr(means[name], part) for part in found[name]} for name in means}
-        assert set(found["overall"]) == {"value", "se", "low", "high", "n", "reason"}
+        assert {name: asdict(figure) for name, figure in found.items()} == {
+            name: {part: getattr(means[name], part) for part in Estimate.__struct_fields__} for name in means
+        }
 
 
 # Looks.

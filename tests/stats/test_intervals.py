@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 from simulated import benchmarks, holds, observe
 
+from equipoise.core.figures import Estimate
 from equipoise.stats import mean
 from equipoise.stats.intervals import (
-    Estimate,
     Observation,
     _bca_levels,
     clustered_mean,

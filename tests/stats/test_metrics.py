@@ -13,9 +13,9 @@ import scipy
 from numpy.typing import NDArray
 from simulated import cells_of
 
+from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell, Kind, Metric
 from equipoise.stats import fixed
-from equipoise.stats.intervals import Estimate
 from equipoise.stats.metrics import (
     QUOTIENTS,
     SEED,
@@ -26,7 +26,6 @@ from equipoise.stats.metrics import (
     run_parts,
     valid,
 )
-from equipoise.stats.paired import Difference
 
 Array = NDArray[np.float64]
 NAN = math.nan

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 from simulated import LANGUAGES, QUESTIONS, observe
 
+from equipoise.core.figures import Difference
 from equipoise.stats.intervals import clustered_mean
 from equipoise.stats.paired import (
     Better,
     Decision,
-    Difference,
     holm,
     needed_clusters,
     needed_runs,

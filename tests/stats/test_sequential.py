@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from simulated import benchmarks, holds
 
-from equipoise.stats.intervals import Estimate, Observation, clustered_mean
+from equipoise.core.figures import Estimate
+from equipoise.stats.intervals import Observation, clustered_mean
 from equipoise.stats.sequential import critical_value, look_confidence, question_share, run_variance
 
 Array = NDArray[np.float64]

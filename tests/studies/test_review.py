@@ -274,8 +274,8 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "not drawn at random" in section["not_corrected"]
     assert (wrong, section["levels"]) == ([], ["correct", "incorrect", "not_attempted"])
     told = {item["second"]: item for item in section["agreement"]}
-    assert told["e1"]["kappa"]["value"] == 1
-    assert told["e2"]["kappa"]["value"] == pytest.approx(0.5)
+    assert told["e1"]["kappa"].value == 1
+    assert told["e2"]["kappa"].value == pytest.approx(0.5)
     assert [item["weighted_kappa"] for item in told.values()] == [None, None]
     assert form.levels_of(known).read("2") is None
 
@@ -350,7 +350,7 @@ def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert found["correct"] == (pytest.approx(200 / 3), pytest.approx(200 / 3))
     assert found["incorrect"] == (0, pytest.approx(100 / 3))
     assert found["f"] == (pytest.approx(80), pytest.approx(200 / 3))
-    assert section["corrected"]["f"]["these"]["reason"].startswith("too few labels: 3")
+    assert section["corrected"]["f"]["these"].reason.startswith("too few labels: 3")
 
 
 def saved(path: Path, table: list[dict[str, str]]) -> Path:

@@ -15,11 +15,11 @@ from equipoise.comparison.gate.ruling import (
     inconclusive_ruling,
     is_constant,
 )
+from equipoise.core.figures import Estimate
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule
 from equipoise.results.document import Ruling
 from equipoise.stats import fixed
-from equipoise.stats.intervals import Estimate
 from equipoise.stats.metrics import measure
 
 

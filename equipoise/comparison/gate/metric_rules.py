@@ -17,10 +17,11 @@ from equipoise.comparison.gate.ruling import (
     inconclusive_ruling,
     is_constant,
 )
+from equipoise.core.figures import Difference
 from equipoise.core.rules import Rule
 from equipoise.results.document import Ruling
 from equipoise.stats.corrected import FEWEST_LABELS
-from equipoise.stats.paired import Decision, Difference, noninferiority
+from equipoise.stats.paired import Decision, noninferiority
 
 
 def rule_on(

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 from equipoise.comparison.compare import ROUNDING, Comparison, MetricChange
 from equipoise.comparison.gate.ruling import FEWEST
+from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule
 from equipoise.stats.fixed import NOTHING_VARIED
-from equipoise.stats.intervals import Estimate
 from equipoise.stats.metrics import valid
 from equipoise.stats.paired import (
     Better,
-    Difference,
     needed_clusters,
     needed_runs,
     needed_runs_fixed,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from equipoise.core.figures import Difference, Estimate
 from equipoise.core.rules import Rule, Scope
 from equipoise.results.document import Ruling
 from equipoise.stats.fixed import NOTHING_VARIED
-from equipoise.stats.intervals import NOTHING_TO_DIVIDE_BY, Estimate
-from equipoise.stats.paired import Decision, Difference
+from equipoise.stats.intervals import NOTHING_TO_DIVIDE_BY
+from equipoise.stats.paired import Decision
 
 FEWEST = 6
 """Fewest questions or cases whose observed figure counts as evidence if nothing varied.

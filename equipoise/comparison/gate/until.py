@@ -6,8 +6,10 @@ It knows neither sessions nor journals, in which each look is a line, so that re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NotRequired
+
+from msgspec import structs
 
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing_rules
 from equipoise.comparison.gate.refusals import Metrics
@@ -18,7 +20,7 @@ from equipoise.results.document import InterimLook
 from equipoise.results.results import Results
 
 if TYPE_CHECKING:
-    from equipoise.stats.intervals import Estimate
+    from equipoise.core.figures import Estimate
     from equipoise.stats.paired import Decision
 
 
@@ -79,7 +81,7 @@ class StoppingRule:
                 "metric": self.until.name,
                 "scope": self.until.scope,
                 "round": number,
-                **asdict(estimate),
+                **structs.asdict(estimate),
                 "half_width": half_width,
             }
         )

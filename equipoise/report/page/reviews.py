@@ -15,8 +15,8 @@ from equipoise.core.types import JSON
 from equipoise.report.page.transcripts import mean_evaluator_score
 
 if TYPE_CHECKING:
+    from equipoise.core.figures import Estimate
     from equipoise.results.document import Metadata
-    from equipoise.stats.intervals import Estimate
 
 FORMAT, VERSION = "equipoise-reviews", 1
 

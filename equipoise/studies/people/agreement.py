@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
@@ -208,6 +207,6 @@ def _agreement(
         "is_evaluator": is_evaluator,
         "replies": len(scores.keys() & other_scores.keys()),
         "same": percent_agreement(scores, other_scores),
-        "kappa": to_plain_json(asdict(kappa)),
-        "weighted_kappa": None if levels.is_categorical else to_plain_json(asdict(weighted)),
+        "kappa": to_plain_json(kappa),
+        "weighted_kappa": None if levels.is_categorical else to_plain_json(weighted),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from equipoise.core.figures import LanguagePair
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
@@ -18,14 +19,13 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     return [_language_gaps(consistency["pairs"]), _widest_gaps(consistency["largest_gaps"], rows)]
 
 
-def _language_gaps(pairs: Sequence[Mapping[str, JSON]]) -> Plot:
+def _language_gaps(pairs: Sequence[LanguagePair]) -> Plot:
     return Plot(
         name="language-gaps",
         title="How much one language scores above another on the same questions",
         kind="intervals",
         rows=[
-            {"name": f"{pair['first']} - {pair['second']}"}
-            | {key: pair[key] for key in ("value", "low", "high")}
+            {"name": f"{pair.first} - {pair.second}", "value": pair.value, "low": pair.low, "high": pair.high}
             for pair in pairs
         ],
         unit="pp",

@@ -25,7 +25,7 @@ import pages
 from conftest import ROOT, SHIPPED
 from equipoise import suites
 from equipoise.core.errors import UserError
-from equipoise.core.figures import NO_FIGURE
+from equipoise.core.figures import NO_FIGURE, LanguagePair
 from equipoise.report.page import figures, page, reviews, shades
 from equipoise.report.page.axis import axis
 from equipoise.report.page.data import by_table, overview, page_result
@@ -48,7 +48,10 @@ COMPARISON = {
     "mismatches": [],
     "warnings": ["older evaluators"],
     "metrics": {"overall": {**CHANGE, **LIMITS, "higher_is_better": True, "unit": "%"}},
-    "fell": [{"cell": f"en-US/q0{n}", "before": 60.0, "after": 20.0, "change": -40.0} for n in range(1, 8)],
+    "fell": [
+        {"cell": f"en-US/q0{n}", "before": 60.0, "after": 20.0, "at": ["", ""], "change": -40.0}
+        for n in range(1, 8)
+    ],
     "rose": [],
 }
 NUMBERS = {"value": 25.0, "se": 2.0, "low": 21.0, "high": 29.0, "n": 20, "reason": None}
@@ -57,12 +60,15 @@ PAIR = {"first": "en-US", "second": "zh-CN", "gap": NUMBERS, "said": NUMBERS, "j
 BACKTRANSLATION = {
     **{"replies": 60, "questions": 20, "translations": 120, "failed": 6, "declined": 2, "translator": "<t>"},
     **{"languages": ["en-US", "zh-CN"], "targets": ["zh-CN"]},
-    "evaluators": [{"evaluator": "judge-a", "missing": 0, "pairs": [PAIR]}],
+    **{"finished": "2026-03-02T00:00:00+00:00", "prompt_version": "1", "rubric_version": "1", "seed": 0},
+    **{"reasons": {}, "method": "-", "unit": "pp", "confidence": 0.95, "texts": [], "cost_usd": None},
+    "evaluators": [{"evaluator": "judge-a", "verdicts": 174, "missing": 0, "pairs": [PAIR]}],
 }
-KAPPA = {"value": 0.5, "low": 0.25, "high": 0.75, "n": 20, "reason": None}
+KAPPA = {"value": 0.5, "se": 0.1, "low": 0.25, "high": 0.75, "n": 20, "reason": None}
 BETWEEN = {"first": "anna", "second": "judge-a", "is_evaluator": True, "replies": 59, "same": 61.0}
 PEOPLE = {
-    "sheets": [{"name": "anna", "scores": 59, "blank": 1, "invalid": 0}],
+    **{"finished": "2026-03-03T00:00:00+00:00", "levels": [], "method": "-", "confidence": 0.95},
+    "sheets": [{"name": "anna", "file": "anna.csv", "sha256": "-", "scores": 59, "blank": 1, "invalid": 0}],
     "agreement": [{**BETWEEN, "kappa": KAPPA, "weighted_kappa": None}],
 }
 AUDIT = builders.audit(
@@ -203,11 +209,9 @@ def test_only_what_is_not_chance_is_called_a_difference() -> None:
         ((1.0, None, None), [NO_DIFFERENCE], [f"{BETWEEN_TWO} (+1.0 points)."]),
         ((None, None, None), [], []),
     ):
-        pair = {
-            "first": "en-US",
-            "second": "zh-CN",
-            **dict(zip(("value", "low", "high"), values, strict=True)),
-        }
+        value, low, high = values
+        figures = {"value": value, "se": None, "low": low, "high": high, "p": None, "n": 2, "unpaired": 0}
+        pair = LanguagePair(first="en-US", second="zh-CN", **figures, p_adjusted=None)
         results = Results(
             suite=suites.load("neutrality"),
             metadata={"subject_model": "m"},

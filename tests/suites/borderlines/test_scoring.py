@@ -12,9 +12,10 @@ from from_records import rows_of
 from one_dispute import CASE, RUBRIC
 from shipped_borderlines import cases as shipped
 
+from equipoise.core.figures import Estimate
 from equipoise.core.records import Cell, Metric, Record
 from equipoise.core.rows import RunRow
-from equipoise.stats.intervals import Estimate, clustered_rate
+from equipoise.stats.intervals import clustered_rate
 from equipoise.stats.metrics import measure
 from equipoise.suites.borderlines import scoring
 from equipoise.suites.borderlines.dataset import Dispute

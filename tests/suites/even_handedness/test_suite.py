@@ -539,7 +539,7 @@ def test_a_summary_has_intervals_and_consistency_over_languages() -> None:
     headline = found["metrics"]["even"]
     assert headline.low < headline.value < headline.high
     (pair,) = found["consistency"]["pairs"]
-    assert {pair["first"], pair["second"]} == {"aa", "bb"}
+    assert {pair.first, pair.second} == {"aa", "bb"}
     assert found["consistency"]["questions"]["tea_price"]["spread"] == 50
     assert "panel" not in found
     assert figures(RECORDS[:6])["consistency"] is None
@@ -628,9 +628,9 @@ def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
     """66.7 % together; without f 100 %, without e 33.3 %."""
     found = figures(DISAGREEING)
     assert found["metrics"]["even"].value == pytest.approx(200 / 3, abs=1e-5)
-    without = {name: rows["even"]["value"] for name, rows in found["panel"]["without"].items()}
+    without = {name: rows["even"].value for name, rows in found["panel"]["without"].items()}
     assert without == pytest.approx({"f": 100, "e": 100 / 3}, abs=1e-5)
-    assert found["panel"]["kappas"][0]["first"] == "e"
+    assert found["panel"]["kappas"][0].first == "e"
     json.dumps(to_builtins(found), allow_nan=False)
 
 

@@ -498,4 +498,4 @@ def test_languages_are_compared_on_original_wordings() -> None:
         for records in (pair, [*pair, mirror])
     )
     assert both == alone
-    assert ([found["value"] for found in alone["pairs"]], alone["unit"]) == ([0], "points")
+    assert ([found.value for found in alone["pairs"]], alone["unit"]) == ([0], "points")
