@@ -19,10 +19,9 @@ _SOMERS = "Somers' D"
 
 
 def summary_lines(audits: Mapping[str, Audit | None], width: int | None = None) -> Iterator[str]:
-    """Lines on the audit of each evaluator of a session, or that the evaluator was not audited."""
+    """Lines on the audit of each evaluator of a session that was audited."""
     for evaluator, audit in audits.items():
         if audit is None:
-            yield NOT_AUDITED if len(audits) == 1 else f"{NOT_AUDITED}: {evaluator}"
             continue
         yield f"audit:     {evaluator}: {describe_audit(audit)}"
         for text in audit["differs"]:

@@ -43,7 +43,7 @@ _STYLES: Sequence[tuple[re.Pattern[str], Markup]] = (
     (re.compile(r"gate:? PASS\b"), {"green": True}),
     (re.compile(r"(error|unscored): "), {"red": True}),
     (re.compile(r"(warning|caution|MISMATCH|cost): |answered: (?!.*too many)"), {"yellow": True}),
-    (re.compile(r"evaluator not audited"), {"light": True}),
+    (re.compile(r"Read it with care: "), {"yellow": True}),
     (re.compile(r"audit: .*: (faults|incomplete|not shown)"), {"yellow": True}),
     (re.compile(r"overall "), {"bold": True}),
 )

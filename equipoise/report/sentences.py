@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from equipoise.core.figures import Change, ChangeOnThese, Figure, LanguagePair
+from equipoise.core.settings import is_local
 from equipoise.report import askers
 from equipoise.report.page.names import languages
-from equipoise.report.terminal import has_scores
 from equipoise.results.results import Results
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ _OUTCOMES: Mapping[str, str] = {
     "unknown": "of unknown outcome",
 }
 """How a sentence names the outcomes other than scored."""
+_FEW = 10
+"""Fewer questions than this make a figure weak, whatever its interval."""
 _MOST_NAMED = 3
 """Maximum number of figures that a sentence lists."""
 
@@ -51,16 +53,46 @@ def about(results: Results, outcomes: Mapping[str, int]) -> Iterator[str]:
         yield from askers.sentences(asker, suite.asked.SCALES)
     if gate := results.sections.get("gate"):
         yield f"The release gate says: {gate['verdict'].upper()}."
+    if metrics and (weaknesses := [*_weaknesses(results)]):
+        yield f"Read it with care: {'; '.join(weaknesses)}."
+
+
+def _weaknesses(results: Results) -> Iterator[str]:
+    """A clause on each thing that makes the figures weak; the built-in model's mean nothing whatever else."""
+    metadata, suite = results.metadata, results.suite
+    evaluators = metadata["evaluator_models"]
+    roles = {"answered": [results.model], "judged": evaluators}
+    if built_in := [verb for verb, models in roles.items() if any(map(is_local, models))]:
+        yield f"the built-in model {' and '.join(built_in)}, so the figures mean nothing"
+        return
+    if evaluators == [results.model]:
+        yield "the only evaluator is the model itself"
+    if suite.audit and (untried := [name for name in evaluators if not results.audits.get(name)]):
+        verb = "was" if len(untried) == 1 else "were"
+        yield f"{', '.join(untried)} {verb} not tried as evaluator (--audit)"
+    yield from _narrowness(results)
+
+
+def _narrowness(results: Results) -> Iterator[str]:
+    """A clause on few questions, and on a selection of one area or one language."""
+    metadata, headline = results.metadata, next(iter(results.summary["metrics"].values()))
+    if headline.n < _FEW:
+        yield f"it rests on fewer than {_FEW} {headline.clusters} ({headline.n})"
+    is_part = metadata["limit"] is not None or metadata["selection"]["deselected"] > 0
+    if is_part and len({row.area for row in results.rows}) == 1:
+        yield "all are of one area"
+    if metadata["languages_asked"] and len(metadata["languages"]) == 1:
+        yield "one language alone was asked"
 
 
 def _headline(results: Results, figure: Figure) -> str:
     words, unit, model = results.suite.headline, _unit(figure.unit), results.model
     if figure.value is not None:
         caution = f"; {figure.caution}" if figure.caution else ""
-        return f"{_capital(words)} is {figure.value:.1f}{unit}; {_interval(figure)}{caution}."
-    if not has_scores(results):
+        return f"{model}: {words} is {figure.value:.1f}{unit}; {_interval(figure)}{caution}."
+    if not results.has_scores:
         return f"No scores: no run of {model} has one."
-    return f"{_capital(words)} of {model} is not known: {figure.reason}."
+    return f"{model}: {words} is not known: {figure.reason}."
 
 
 def alike(results: Results) -> list[str]:
@@ -166,10 +198,6 @@ def _interval(figure: Figure) -> str:
 
 def _unit(unit: str) -> str:
     return " %" if unit == "%" else f" {unit}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 # Comparisons.

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from equipoise.core.figures import Figure, LanguagePair
 from equipoise.core.quantities import duration
+from equipoise.core.rows import count_outcomes
 from equipoise.core.rules import GATE
 from equipoise.core.settings import FILE
 from equipoise.core.types import Role
-from equipoise.report import added, askers, audit
+from equipoise.report import added, askers, audit, sentences
 from equipoise.report.layout import align, format_estimate
 from equipoise.results.history import NO_SCORES, WITH_UNSCORED
 from equipoise.results.results import Results
@@ -43,15 +44,19 @@ def summary(
     is_mistake: bool = False,
     width: int | None = None,
 ) -> Iterator[str]:
-    """Lines with the suite's table, spending, errors and the path.
+    """Lines with the answer in sentences, the suite's table, spending, errors and the path.
 
     `part` are the results of some of the runs: figures and errors are theirs. `wall_seconds` is None if it
     was not measured. Errors with the message `known_error`, which is shown elsewhere, are left out; with
     `is_mistake` no waiting helps against it. The table is at most `width` columns wide, if it is given.
     """
     shown, metadata = part or results, results.metadata
-    if has_scores(results):
-        yield from align(results.suite.table(shown.summary), width)
+    if results.has_scores:
+        # Made first: results without a summary are refused here, before anything is said of them.
+        table = align(results.suite.table(shown.summary), width)
+        yield from sentences.about(shown, count_outcomes(shown.rows))
+        yield ""
+        yield from table
         yield ""
         yield from precision(shown.summary)
         yield from added.lines(results.sections)
@@ -70,11 +75,6 @@ def summary(
     if shard := metadata.get("shard"):
         yield f"shard {shard}: when all are done, `equipoise merge` joins them"
     yield f"results: {results.file} ({completeness(results)})"
-
-
-def has_scores(results: Results) -> bool:
-    """Whether any run has a score."""
-    return bool(results.metadata["runs_completed"] > len(results.errors))
 
 
 def completeness(results: Results) -> str:

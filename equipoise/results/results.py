@@ -140,6 +140,11 @@ class Results:
         return RunCounts(planned=planned, left=planned - completed, unscored=len(self.errors))
 
     @property
+    def has_scores(self) -> bool:
+        """Whether any run has a score."""
+        return bool(self.metadata["runs_completed"] > len(self.errors))
+
+    @property
     def scale(self) -> Scale:
         """The scale of verdicts, without descriptions of the levels."""
         scale = self.metadata["scale"]

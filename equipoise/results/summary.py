@@ -136,7 +136,8 @@ def _run_figures(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
 def to_plain_json(data: Any) -> Any:
     """The data as JSON, with figures rounded to DECIMALS places."""
     if isinstance(data, float):
-        return round(data, DECIMALS)
+        # Without + 0.0, what rounding keeps from 0 would be shown as -0.0.
+        return round(data, DECIMALS) + 0.0
     if type(data) in _PLAIN:
         return structs.replace(data, **to_plain_json(structs.asdict(data)))
     if isinstance(data, Mapping):

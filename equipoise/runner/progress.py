@@ -243,7 +243,7 @@ class Progress:
         """Whether the session was stopped before this suite had results to show."""
         calls = results.metadata["calls"]
         is_idle = not calls["made"] and not calls["replayed"]
-        return self.session.counters.is_stopped and is_idle and not terminal_report.has_scores(results)
+        return self.session.counters.is_stopped and is_idle and not results.has_scores
 
     @property
     def gates(self) -> list[GateVerdict]:

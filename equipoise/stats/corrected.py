@@ -126,7 +126,9 @@ class CorrectedEstimate:
         """
         if scope == "these":
             return self.degrees
-        labelled = len(np.unique(self.clusters[self.drawn != 0])) if self.drawn.any() else 0
+        sizes = np.abs(self.drawn)
+        # What only rounding keeps from 0 would make the interval depend on the processor.
+        labelled = len(np.unique(self.clusters[sizes > _ROUNDING * sizes.max(initial=0.0)]))
         # Without any variance of labels, all questions count.
         questions = labelled or len(np.unique(self.clusters))
         return float(max(min(self.degrees, questions - 1), 1))

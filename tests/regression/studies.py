@@ -217,7 +217,10 @@ def of_trend(baselines: Sequence[Path], candidate: Path) -> Figures:
     trend = compared(*earlier, str(candidate), folder=candidate.parent)["trend"]
     yield from flat("trend", without(trend, "releases"))
     for number, release in enumerate(trend["releases"], 1):
-        yield from flat(f"trend {number}", without(release, *VOLATILE))
+        figure = {
+            name: release["figure"][name] for name in ("value", "se", "low", "high", "n", "reason", "these")
+        }
+        yield from flat(f"trend {number}", {**without(release, *VOLATILE, "figure"), **figure})
 
 
 def of_pool(baseline: Path, pieces: Sequence[Path]) -> Figures:

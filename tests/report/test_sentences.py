@@ -1,14 +1,21 @@
-"""The sentences that answer whether a candidate differs from its baseline."""
+"""The sentences that answer what results say, and whether a candidate differs from its baseline."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import builders
 import msgspec
+import one_question
 import pytest
+from from_records import rows_of
+from msgspec import structs
 
-from equipoise.core.figures import Change, ChangeOnThese
-from equipoise.report.sentences import of_comparison
+from equipoise import suites
+from equipoise.core.figures import NO_FIGURE, Change, ChangeOnThese
+from equipoise.report.sentences import about, of_comparison
+from equipoise.results.results import Results
 
 NOTHING: dict[str, Any] = dict.fromkeys(("se", "low", "high", "p"))
 
@@ -86,3 +93,65 @@ def test_nothing_in_common_is_no_answer() -> None:
     """Without a shared metric there is no sentence."""
     comparison: Any = {"clusters": "questions", "metrics": {}}
     assert [*of_comparison(comparison, "old", "new")] == []
+
+
+# What makes a figure weak.
+
+
+def warned(
+    *, n: int = 50, runs: Sequence[tuple[str, str]] = (("en-US", "x"), ("zh-CN", "y")), **metadata: Any
+) -> str:
+    """The last sentence on results of these questions, whose runs are of these languages and areas."""
+    about_session = {
+        **{"subject_model": "m", "evaluator_models": ["e"], "limit": None, "languages_asked": None},
+        **{"selection": {"deselected": 0}, "languages": [language for language, _ in runs]},
+        **metadata,
+    }
+    rows = rows_of(
+        "neutrality",
+        [builders.scored(one_question.question(1, language, area), 3.0) for language, area in runs],
+        one_question.SCALE,
+    )
+    audits = {name: None if name == "e" else builders.audit() for name in about_session["evaluator_models"]}
+    figure = structs.replace(NO_FIGURE, value=50.0, n=n)
+    results = Results(
+        suite=suites.load("neutrality"),
+        metadata=about_session,
+        summary={"metrics": {"overall": figure}},
+        rows=rows,
+        sections={"audit": audits},
+    )
+    return [*about(results, {})][-1]
+
+
+@pytest.mark.parametrize(
+    ("results", "reasons"),
+    [
+        ({}, "e was not tried as evaluator (--audit)"),
+        ({"evaluator_models": ["e", "tried"]}, "e was not tried as evaluator (--audit)"),
+        ({"subject_model": "tried", "evaluator_models": ["tried"]}, "the only evaluator is the model itself"),
+        ({"subject_model": "local"}, "the built-in model answered, so the figures mean nothing"),
+        (
+            {"subject_model": "local", "evaluator_models": ["local"], "n": 2},
+            "the built-in model answered and judged, so the figures mean nothing",
+        ),
+        ({"evaluator_models": ["tried"], "n": 9}, "it rests on fewer than 10 questions (9)"),
+        (
+            {"evaluator_models": ["tried"], "limit": 9, "runs": [("en-US", "x"), ("zh-CN", "x")]},
+            "all are of one area",
+        ),
+        (
+            {"evaluator_models": ["tried"], "languages_asked": ["en-US"], "runs": [("en-US", "x")]},
+            "one language alone was asked",
+        ),
+    ],
+)
+def test_the_last_sentence_says_what_makes_a_figure_weak(results: dict[str, Any], reasons: str) -> None:
+    """Each reason by itself; of the built-in model's figures nothing else need be said."""
+    assert warned(**results) == f"Read it with care: {reasons}."
+
+
+def test_a_figure_without_a_weakness_is_not_warned_of() -> None:
+    """Nor are all languages and areas of data that have one."""
+    sound = warned(evaluator_models=["tried"], runs=[("en-US", "x")])
+    assert sound.startswith("m: ")

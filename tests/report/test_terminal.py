@@ -54,7 +54,12 @@ def show(
     own = parts_of(SUITE, records, SCALE)["summary"]
     about: dict[str, Any] = {
         "status": "complete",
+        "subject_model": "m",
         "evaluator_models": ["judge"],
+        "limit": None,
+        "selection": {"keyword": None, "mark": None, "deselected": 0},
+        "languages_asked": None,
+        "languages": ["en-US"],
         "runs_expected": len(records),
         "runs_completed": len(records),
         "endpoints": {"subject": "http://x", "evaluator": "http://x"},
@@ -93,6 +98,7 @@ def row(name: str, *records: Record) -> str:
 def test_there_is_a_row_for_every_language_every_area_and_the_whole() -> None:
     """Languages come first, then areas, then the overall row, then a blank line."""
     table = show(record(5, "en-US"), record(3, "zh-CN", line=2, area="lakes"))
+    table = table[table.index("") + 1 :]
     names = [line.split()[0] for line in table[: table.index("")]]
     assert names == ["questions", "en-US", "zh-CN", "area.rivers", "area.lakes", "overall"]
 

@@ -177,7 +177,7 @@ def test_a_page_does_not_tell_where_its_files_lay(two: Path, words: str, html: s
 def test_headlines_are_in_plain_words(words: str) -> None:
     """The score, what differs between languages, how runs ended; a table apart for what is not comparable."""
     assert re.search(
-        r"The mean score of answers is \d+\.\d %; 95 % interval \d+\.\d to \d+\.\d over 10", words
+        r"the mean score of answers is \d+\.\d %; 95 % interval \d+\.\d to \d+\.\d over 10", words
     )
     assert re.search(
         r"Answers in English score \d+\.\d points higher than in Chinese on the same questions; 95 % in",
@@ -232,11 +232,15 @@ def test_a_caution_about_the_headline_stands_in_its_sentence() -> None:
     summary = statistics_of(
         "borderlines", [one_dispute.record(*pair) for pair in told], one_dispute.RUBRIC.scale
     )
-    results = Results(suite=suites.load("borderlines"), metadata={"subject_model": "m"}, summary=summary)
+    metadata = {
+        **{"subject_model": "m", "evaluator_models": ["e"], "limit": None, "languages_asked": None},
+        "selection": {"deselected": 0},
+    }
+    results = Results(suite=suites.load("borderlines"), metadata=metadata, summary=summary)
     says = "% of answers give the territory to none of the countries: 100.0 % in"
     headline, *others = [text for text in about(results, {}) if "none of the countries" in text]
     # Of three territories, one of which was asked about in English alone.
-    assert headline.startswith(f"{results.suite.headline.capitalize()} is 100.0 %; ")
+    assert headline.startswith(f"m: {results.suite.headline} is 100.0 %; ")
     assert headline.endswith(f"; 66.7 {says} yy and 0.0 % in en.")
     other = "nationalist.consistency does not show that the model is even"
     assert others == [f"{other}: 100.0 {says} every language."]
