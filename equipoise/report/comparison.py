@@ -46,7 +46,7 @@ def lines(
 
 
 def _lines(comparison: ComparisonFigures, width: int | None, *, shows_all: bool) -> Iterator[str]:
-    yield from _answer(comparison)
+    yield from answer(comparison)
     yield ""
     yield from _head_lines(comparison)
     yield ""
@@ -64,7 +64,8 @@ def _lines(comparison: ComparisonFigures, width: int | None, *, shows_all: bool)
         yield from _with_mark(move_lines(comparison, way), comparison)
 
 
-def _answer(comparison: ComparisonFigures) -> Iterator[str]:
+def answer(comparison: ComparisonFigures) -> Iterator[str]:
+    """The sentences that answer whether the candidate differs, marked where settings do not match."""
     return _with_mark([*sentences.of_comparison(comparison, *side_labels(comparison))], comparison)
 
 
@@ -332,6 +333,9 @@ def _report_lines(reports: Sequence[ReleaseSections], width: int | None, *, show
     written = [block for block in map(list, blocks) if block]
     for number, block in enumerate(written):
         yield from ["", *block] if number else block
+    if len(written) > 1 and written[0][0].startswith("gate: "):
+        # Once more, where a log ends.
+        yield from ["", written[0][0]]
 
 
 def _side_by_side_lines(
@@ -339,7 +343,7 @@ def _side_by_side_lines(
 ) -> Iterator[str]:
     """The answers on all candidates, and a table with a column for each."""
     for comparison in comparisons:
-        yield from _answer(comparison)
+        yield from answer(comparison)
     yield ""
     if not shows_all:
         yield from dict.fromkeys(line for item in comparisons for line in _head_lines(item))

@@ -10,6 +10,7 @@ from equipoise.core.errors import printable
 from equipoise.report.comparison import (
     WAYS,
     Way,
+    answer,
     caution_lines,
     describe_restriction,
     metric_rows,
@@ -74,6 +75,7 @@ def _comparison_blocks(comparison: ComparisonFigures) -> Iterator[str]:
     older, newer = comparison["baseline"], comparison["candidate"]
     names = (newer["subject_model"], older["subject_model"], older["file"])
     candidate, baseline, file = (markdown_cell(str(name)) for name in names)
+    yield " ".join(map(markdown_cell, answer(comparison)))
     yield f"{candidate} against {baseline} ({file}){describe_restriction(comparison)}"
     yield from (f"- MISMATCH: {markdown_cell(reason)}" for reason in comparison["mismatches"])
     yield from (f"- warning: {markdown_cell(warning)}" for warning in comparison["warnings"])

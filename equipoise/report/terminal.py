@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from equipoise.core.figures import Figure, LanguagePair
+from equipoise.core.figures import NO_FIGURE, Figure, LanguagePair
 from equipoise.core.quantities import duration
 from equipoise.core.rows import count_outcomes
 from equipoise.core.rules import GATE
@@ -75,6 +75,16 @@ def summary(
     if shard := metadata.get("shard"):
         yield f"shard {shard}: when all are done, `equipoise merge` joins them"
     yield f"results: {results.file} ({completeness(results)})"
+
+
+def overview(suites: Iterable[Results], width: int | None = None) -> Iterator[str]:
+    """A table with the headline of each suite: figure, interval, and what it is."""
+    rows = [("suite", "figure", "95 % interval", "what it is")]
+    for results in suites:
+        figure = next(iter(results.summary.get("metrics", {}).values()), NO_FIGURE)
+        value = "-" if figure.value is None else f"{figure.value:.1f} {figure.unit}"
+        rows.append((results.suite.name, value, figure.limits(), results.suite.headline))
+    yield from align(rows, width)
 
 
 def completeness(results: Results) -> str:

@@ -233,6 +233,12 @@ class Progress:
             yield "batches", [*self.session.batch_messages]
         if self._page_message:
             yield "report", [self._page_message]
+        begun = [item for item in self._results.values() if not self._is_without_results(item)]
+        if len(begun) > 1:
+            yield "all suites", list(terminal_report.overview(begun, width))
+        if gate_lines:
+            # Once more, where a log ends.
+            yield "verdict", gate_lines[:1]
 
     @property
     def is_idle(self) -> bool:

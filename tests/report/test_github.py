@@ -60,7 +60,8 @@ def test_a_summary_has_gate_and_comparison() -> None:
     text = markdown("m2", comparison(subject_model="m2"), FAILED)
     assert text.startswith("## Equipoise: m2\n\n**Gate: FAIL**\n\n| rule | verdict | why |\n|---|---|---|\n")
     assert "\n| overall:-2pp | FAIL | 50.00 % before |\n" in text
-    assert "\nm2 against m1 (old.json)\n" in text
+    # The answer comes first.
+    assert re.search(r"\n\nm2 .*overall.*\n\nm2 against m1 \(old.json\)\n", text)
     rows = [line for line in text.splitlines() if columns(line) == 8]
     assert len(rows) == len(comparing.metric_rows(comparison())) + 1
     assert "\n|  | m1 | m2 | difference | " in text

@@ -11,13 +11,14 @@ import pytest
 import sides
 from from_records import parts_of, statistics_of
 from msgspec.structs import asdict
+from msgspec.structs import replace as replace_fields
 from one_question import SCALE, SUITE
 
 from equipoise import suites
-from equipoise.core.figures import Estimate, LanguagePair
+from equipoise.core.figures import NO_FIGURE, Estimate, LanguagePair
 from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
-from equipoise.report.terminal import MOST_ERRORS, precision, summary
+from equipoise.report.terminal import MOST_ERRORS, overview, precision, summary
 from equipoise.results.results import Results
 from equipoise.results.summary import apply_looks
 
@@ -441,3 +442,18 @@ def test_results_without_any_score_have_no_table() -> None:
     assert sum(line.startswith("error: ") for line in shown) == 2
     shown = show(record(5), errors=1, known_error="HTTP 500")
     assert not [line for line in shown if line.startswith("error: ")]
+
+
+def test_a_session_of_several_suites_ends_in_one_table() -> None:
+    """A row for each suite: figure, interval and what the figure is; a dash where there is none."""
+    figure = replace_fields(NO_FIGURE, value=62.5, low=50.0, high=75.0)
+    with_figure, without = (
+        Results(suite=suites.load(name), metadata={}, summary={"metrics": metrics})
+        for name, metrics in (("neutrality", {"overall": figure}), ("borderlines", {}))
+    )
+    head, *rows = overview([with_figure, without])
+    assert head.split() == ["suite", "figure", "95", "%", "interval", "what", "it", "is"]
+    assert [" ".join(line.split()) for line in rows] == [
+        f"neutrality 62.5 % 50.0 to 75.0 {with_figure.suite.headline}",
+        f"borderlines - - {without.suite.headline}",
+    ]
