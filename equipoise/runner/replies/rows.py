@@ -22,6 +22,7 @@ from equipoise.core.files import json_object, read_bytes, sheet_reader, shown, w
 from equipoise.core.records import Outcome
 from equipoise.core.spreadsheet import remove_guards
 from equipoise.core.types import JSON, Usage
+from equipoise.runner.replies import batch_lines
 
 COLUMNS = ("id", "question", "language", "turn", "run", "model", "reply", "outcome", "usage")
 """The columns of a file, and the keys of a line. Others are ignored."""
@@ -45,8 +46,6 @@ _LONGEST_CELL = 32_767
 """The characters of a cell in Excel, which cuts longer texts."""
 _CELL_ERROR = re.compile(r"#[A-Z]+[!?]|#N/A|#DIV/0!|Err:\d{3}")
 """What a spreadsheet shows in place of a text that it took for a formula."""
-_BATCH_KEYS = {"custom_id", "response"}
-"""The keys of a line of a batch's output."""
 _TOKENS: Mapping[str, Sequence[str]] = {
     "input": ("input", "input_tokens", "prompt_tokens"),
     "output": ("output", "output_tokens", "completion_tokens"),
@@ -146,7 +145,9 @@ def _decoded(path: Path, content: bytes) -> str:
     text = text.removeprefix("\ufeff")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise UserError(f"--replies: {shown(path)}:{line}: has NUL characters; save the file as UTF-8")
+        raise UserError(
+            f"--replies: {shown(path)}:{line}: has NUL characters; remove them, or save the file as UTF-8"
+        )
     return text
 
 
@@ -161,9 +162,21 @@ def _json_lines(path: Path, text: str) -> Iterator[tuple[str, dict[str, JSON]]]:
                 data = json_object(line, where)
             except UserError as error:
                 raise UserError(f"--replies: {error}") from None
-            values = {SYNONYMS.get(name, name): value for name, value in data.items()}
-            _require_columns(where, values)
+            if batch_lines.is_answer(data):
+                values = _of_batch(where, data)
+            else:
+                values = {SYNONYMS.get(name, name): value for name, value in data.items()}
+                _require_columns(where, values)
             yield where, values
+
+
+def _of_batch(where: str, data: Mapping[str, JSON]) -> dict[str, JSON]:
+    if batch_lines.is_ours(data):
+        raise UserError(
+            f"--replies: {where}: is an answer to a batch of Equipoise, whose custom_id names no case; "
+            "`equipoise batch read` reads it, with the options of `equipoise batch write`"
+        )
+    return batch_lines.values(data)
 
 
 def _table(path: Path, text: str) -> Iterator[tuple[str, dict[str, JSON]]]:
@@ -205,11 +218,6 @@ def _cells(where: str, columns: Sequence[str], cells: Sequence[str]) -> dict[str
 
 def _require_columns(where: str, names: Iterable[str]) -> None:
     """Raise UserError unless there are columns that say what was replied to which question."""
-    if set(names) >= _BATCH_KEYS and "reply" not in names:
-        raise UserError(
-            f"--replies: {where}: is an answer to a batch, whose custom_id names no case; `equipoise batch "
-            "read` reads those to `equipoise batch write`; of others make lines with 'id' and 'reply'"
-        )
     missing = [] if "reply" in names else ["'reply'"]
     missing += [] if {"id", "question"} & set(names) else ["'id' or 'question'"]
     if missing:
