@@ -184,4 +184,4 @@ def test_a_page_of_several_models_cites_the_file(bench: Bench, monkeypatch: pyte
     assert done.exit_code == 0, done.output
     page = Path("board.html").read_text(encoding="utf-8")
     digest = results(bench)["metadata"]["replies"]["sha256"]
-    assert f"replies from answers.csv (SHA-256 {digest})" in page
+    assert f"replies from answers.csv (4 of 20 runs; SHA-256 {digest})" in page

@@ -34,6 +34,7 @@ MOST_CHARACTERS = 1_000_000
 MOST_PROBLEMS = 5
 """A message has at most so many problems."""
 _MOST_NAME = 200
+_MOST_SHOWN = 60
 _MOST_TOKENS = 10**12
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
 _FOREIGN = {
@@ -187,7 +188,7 @@ def _table(path: Path, text: str) -> Iterator[tuple[str, dict[str, JSON]]]:
         start = f"{shown(path)}:1"
         header = [cell.strip().lower() for cell in next(reader, [])]
         columns = [SYNONYMS.get(name, name) for name in header]
-        _require_columns(start, columns)
+        _require_columns(start, columns, "; the first line names the columns")
         for name in COLUMNS:
             if columns.count(name) > 1:
                 raise UserError(f"--replies: {start}: has the column {name!r} twice")
@@ -216,13 +217,13 @@ def _cells(where: str, columns: Sequence[str], cells: Sequence[str]) -> dict[str
     return {name: text if name == "reply" else remove_guards(text) for name, text in texts if text}
 
 
-def _require_columns(where: str, names: Iterable[str]) -> None:
+def _require_columns(where: str, names: Iterable[str], advice: str = "") -> None:
     """Raise UserError unless there are columns that say what was replied to which question."""
     missing = [] if "reply" in names else ["'reply'"]
     missing += [] if {"id", "question"} & set(names) else ["'id' or 'question'"]
     if missing:
-        there = ", ".join(map(repr, filter(None, names))) or "nothing"
-        raise UserError(f"--replies: {where}: {' and '.join(missing)} is missing; there is {there}")
+        there = ", ".join(repr(name[:_MOST_SHOWN]) for name in names if name) or "nothing"
+        raise UserError(f"--replies: {where}: {' and '.join(missing)} is missing; there is {there}{advice}")
 
 
 # Values.
