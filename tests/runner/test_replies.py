@@ -540,3 +540,14 @@ def test_a_session_resumes_with_the_same_file_alone(project: Project) -> None:
     written(project, HEAD + f"{ONE},,1,Because not.,\n")
     text = refusal(judge, project, path)
     assert "--replies: answers.csv has changed" in text
+
+
+def test_the_shards_of_a_file_have_all_runs_of_the_suite_together(project: Project) -> None:
+    """So that merged results say of how many the file has replies."""
+    path = written(project, f"id,reply\n{ONE},A\n{TWO},B\n")
+    plans = [session_of(project, path, shard=f"{number}/2").plan for number in (1, 2)]
+    whole = session_of(project, path).plan
+    runs = [[run.id for run in plan.runs(project.suite)] for plan in plans]
+    assert sorted(run for own in runs for run in own) == [f"{ONE}-run1", f"{TWO}-run1"]
+    assert sum(plan.total(project.suite) for plan in plans) == whole.total(project.suite) > 2
+    assert all(plan.total(project.suite) > len(own) for plan, own in zip(plans, runs, strict=True))
