@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,8 @@ def test_results_have_types(project: Project) -> None:
     assert repr(results) == "<Results of 'subject' on neutrality: 8 of 8 runs, complete>"
     assert results.audits == dict.fromkeys(results.metadata["evaluator_models"])
     assert "<table><tr><th></th>" in results._repr_html_()
+    cautioned = replace(results, metadata={**results.metadata, "cautions": ["1 < 2 runs"]})
+    assert "<p>caution: 1 &lt; 2 runs</p><table>" in cautioned._repr_html_()
 
 
 def test_intervals_on_these_questions_are_taken_over(results: Any) -> None:

@@ -1,4 +1,7 @@
-"""`equipoise run SUITE --model A --model B`: a session for each model, then a comparison."""
+"""`equipoise run SUITE --model A --model B`: a session for each model, then a comparison.
+
+So it is with a file of replies of several models and no --model.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ import click
 from equipoise.cli.output import print_line
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
+from equipoise.core.options import Option
 from equipoise.core.session_options import GROUPS
 from equipoise.results import store
-from equipoise.runner import exit_status
+from equipoise.runner import exit_status, transports
 
 _MODEL = GROUPS["Models and endpoints"][0]
 _FLAGS = (_MODEL.flag, _MODEL.alias)
@@ -24,9 +28,24 @@ _INSTEAD = {"--report": ", and make a page of all: `equipoise report results/`"}
 _INTERRUPTED = (exit_status.STOPPED, -2, -15)
 
 
-def models(arguments: Sequence[str]) -> list[str]:
-    """The different models that these arguments name, in order."""
-    return list(dict.fromkeys(value for index, value in _named(arguments)))
+def models(arguments: Sequence[str]) -> Sequence[str]:
+    """The different models that these arguments name, in order, or else those of a file of replies in them.
+
+    Raises UserError if that file cannot be read.
+    """
+    named = dict.fromkeys(value for _, value in _values(arguments, _MODEL))
+    return list(named) or _models_of_replies(arguments)
+
+
+def _models_of_replies(arguments: Sequence[str]) -> Sequence[str]:
+    option = next((option for option in transports.options() if option.name == "replies"), None)
+    paths = {Path(value) for _, value in _values(arguments, option)} if option else set()
+    if len(paths) != 1:
+        return ()
+    # Imported here: without the package there is no such option.
+    from equipoise.runner.replies import adopting
+
+    return adopting.models(paths.pop())
 
 
 def run_each(
@@ -43,16 +62,16 @@ def run_each(
     if one_file := next((flag for flag in flags if flag in _ONE_FILE), None):
         advice = f"leave it out{_INSTEAD.get(one_file, '')}"
         raise UserError(f"{one_file}: names one file, but there are several models; {advice}")
-    places = _places(arguments)
+    names, places = models(arguments), _places(arguments)
     rest = [word for index, word in enumerate(arguments) if index not in places]
     statuses = []
-    for model in models(arguments):
+    for model in names:
         print_line(f"== {model}")
         session = command([*rest, _MODEL.flag, model])
         statuses.append(subprocess.run(session, check=False).returncode)  # noqa: S603 - our own command
         if statuses[-1] in _INTERRUPTED:
             ctx.exit(exit_status.STOPPED)
-    statuses += [_compare(suite, models(arguments)) for suite in suites]
+    statuses += [_compare(suite, names) for suite in suites]
     ctx.exit(exit_status.combine(statuses))
 
 
@@ -72,11 +91,11 @@ def _compare(suite: str, names: Sequence[str]) -> int:
     return 0
 
 
-def _named(arguments: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """The models in the arguments, each with the index of its value."""
+def _values(arguments: Sequence[str], option: Option) -> Iterator[tuple[int, str]]:
+    """The values of an option in the arguments, each with the index of its word."""
     for index, word in enumerate(arguments):
         flag, equals, value = word.partition("=")
-        if flag not in _FLAGS:
+        if flag not in (option.flag, option.alias):
             continue
         if equals:
             yield index, value
@@ -86,5 +105,5 @@ def _named(arguments: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _places(arguments: Sequence[str]) -> set[int]:
     """The indices of the words that name models."""
-    places = {index for index, _ in _named(arguments)}
+    places = {index for index, _ in _values(arguments, _MODEL)}
     return places | {index - 1 for index in places if arguments[index - 1] in _FLAGS}

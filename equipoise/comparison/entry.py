@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 DATA, RUBRIC, CASES, AUDIT = "data", "rubric", "cases asked", "audit of the evaluators"
 """Names of settings whose difference the board describes in a way of its own."""
+_REPLIES_KEYS = ("replies", "selection")
+"""The metadata that say which of a suite's runs are in a file of replies."""
 _METADATA_KEYS = (
     "started",
     "finished",
@@ -136,10 +138,8 @@ def _headline(side: Results, metric: Metric | None) -> Figure:
 
 
 def _metadata(side: Results) -> Metadata:
-    metadata: dict[str, JSON] = {name: side.metadata.get(name) for name in _METADATA_KEYS}
-    if "replies" in side.metadata:
-        metadata["replies"] = side.metadata["replies"]
-    return cast("Metadata", metadata)
+    names = (*_METADATA_KEYS, *(_REPLIES_KEYS if "replies" in side.metadata else ()))
+    return cast("Metadata", {name: side.metadata.get(name) for name in names})
 
 
 def _settings(side: Results) -> dict[str, JSON]:

@@ -97,13 +97,23 @@ def objects(path: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
 def json_object(text: str, where: str) -> dict[str, JSON]:
     """Parse a text that must be one JSON object. Raises UserError naming `where`."""
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_object)
     except ValueError as error:
         raise UserError(f"{where}: not valid JSON: {error}") from None
     except RecursionError:
         raise UserError(f"{where}: is nested too deeply") from None
     if not isinstance(data, dict):
         raise UserError(f"{where}: is not a JSON object")
+    return data
+
+
+def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    """An object of these keys and values. Raises ValueError for a key that stands twice."""
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        names = [name for name, _ in pairs]
+        doubled = next(name for name in data if names.count(name) > 1)
+        raise ValueError(f"the key {doubled[:60]!r} stands there twice")
     return data
 
 

@@ -11,8 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from msgspec import structs
-from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
-from scipy.stats import binomtest  # type: ignore[import-untyped]
+from scipy.special import bdtrc, betaincinv, stdtr  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.core.figures import Estimate
 from equipoise.judge.anchors import ALL_TEXTS, SCORE, Check, Judged, Mirrors, Worse
@@ -282,20 +281,29 @@ def share_check(name: str, outcomes: Sequence[bool], *, tolerance: float) -> Che
     Tested against `tolerance`, a share in 0..1, by the exact binomial test.
     """
     n, k = len(outcomes), sum(outcomes)
-    test = binomtest(k, n, tolerance, alternative="greater") if n else None
-    limits = binomtest(k, n).proportion_ci(method="exact") if n else None
+    low, high = _exact_limits(k, n) if n else (None, None)
     return Check(
         name=name,
         value=100 * k / n if n else None,
-        low=None if limits is None else 100 * float(limits.low),
-        high=None if limits is None else 100 * float(limits.high),
+        low=low,
+        high=high,
         n=n,
         unit="%",
         sound=0.0,
         tolerance=100 * tolerance,
         worse="higher",
-        p=None if test is None else float(test.pvalue),
+        p=float(bdtrc(k - 1, n, tolerance)) if n else None,
     )
+
+
+def _exact_limits(k: int, n: int) -> tuple[float, float]:
+    """Clopper and Pearson's 95 % interval of a share of k in n, in percent.
+
+    By beta quantiles, as scipy.stats, which has it ready, takes 0.35 s to import.
+    """
+    low = float(betaincinv(k, n - k + 1, 0.025)) if k else 0.0
+    high = float(betaincinv(k + 1, n - k, 0.975)) if k < n else 1.0
+    return 100 * low, 100 * high
 
 
 def _complement(percent: float | None) -> float | None:

@@ -26,11 +26,16 @@ def of_thoughts(totals: Totals) -> Iterator[str]:
 def of_given_replies(metadata: Metadata) -> Iterator[str]:
     """How many of the suite's runs the file of --replies has replies for."""
     if (replies := metadata.get("replies")) is not None:
-        runs, left_out = metadata["runs_expected"], metadata["selection"]["deselected"]
         yield (
-            f"the replies are those in {replies['name']}: {runs:,} of {runs + left_out:,} runs; "
+            f"the replies are those in {replies['name']}: {share_of_runs(metadata)}; "
             "how they were made is not known"
         )
+
+
+def share_of_runs(metadata: Metadata) -> str:
+    """How many of the suite's runs were selected, as in `112 of 750 runs`."""
+    runs, left_out = metadata["runs_expected"], metadata["selection"]["deselected"]
+    return f"{runs:,} of {runs + left_out:,} runs"
 
 
 def _runs_have(count: int) -> str:

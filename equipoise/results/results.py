@@ -222,11 +222,12 @@ class Results:
         return f"<Results of {self.model!r} on {name}: {done} of {planned} runs, {self.status}>"
 
     def _repr_html_(self) -> str:
-        """The table, as HTML for notebooks."""
+        """The table and what limits it, as HTML for notebooks."""
         head, *body = [[escape(cell) for cell in row] for row in self.table]
         lines = [f"<tr>{''.join(f'<th>{cell}</th>' for cell in head)}</tr>"]
         lines += [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]
-        return f"<p>{escape(repr(self))}</p><table>{''.join(lines)}</table>"
+        cautions = "".join(f"<p>caution: {escape(text)}</p>" for text in self.metadata.get("cautions", ()))
+        return f"<p>{escape(repr(self))}</p>{cautions}<table>{''.join(lines)}</table>"
 
     # For the other rooms.
 

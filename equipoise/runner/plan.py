@@ -112,9 +112,15 @@ class Plan:
         return runs if replies is None else [run for run in runs if replies.has(run.id)]
 
     def total(self, name: str) -> int:
-        """The number of runs of a suite, or of its shard, with those that --replies has no reply to."""
-        is_part = self.load(name).replies is not None and self.settings.shard is None
-        return len(self._all_runs(name) if is_part else self.runs(name))
+        """The number of runs of a suite, or of its shard, with those that --replies has no reply to.
+
+        Of the latter each shard has its share, so that the shards have all runs together.
+        """
+        runs, shard = len(self.runs(name)), self.settings.shard
+        if self.load(name).replies is None:
+            return runs
+        missing = len(self._all_runs(name)) - len(self._runs_of_all_shards(name))
+        return runs + (missing if shard is None else len(range(shard.number - 1, missing, shard.of)))
 
     def _all_runs(self, name: str) -> list[Run]:
         loaded, cues = self.load(name), self.cues(name)

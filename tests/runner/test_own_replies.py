@@ -157,7 +157,15 @@ NAMES = ("subject_model", "subject_sampling", "subject_system_prompt", "runs", "
 NO_RESULTS = (b"", b"{", b"\xff\xfe", b"[]", b"null", b'"metadata"', b'{"summary":{}}')
 BROKEN: list[tuple[str, Any, dict[str, str], str]] = [
     ("gone", None, {}, "cannot be read (No such file or directory)"),
-    *(("no results", content, {}, "not an Equipoise results file") for content in NO_RESULTS),
+    *(
+        (
+            "no results",
+            content,
+            {},
+            "not an Equipoise results file; replies of others are in files that end in .csv or .jsonl",
+        )
+        for content in NO_RESULTS
+    ),
     *((name, {name: ...}, {}, f"its {name} is missing or invalid") for name in (*NAMES, "data_hash")),
     ("without", {"suite": ...}, {}, "its suite is missing or invalid"),
     ("suite", {}, {"suite": "factuality"}, "belongs to the suite attribution, not factuality"),

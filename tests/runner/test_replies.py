@@ -20,6 +20,7 @@ from equipoise.runner import loading
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.replies import adopting, rows, sheet
 from equipoise.runner.session import Session
+from loopback import completion
 
 ONE, TWO = "aa-first_area-q01_one", "aa-second_area-q02_two"
 PAIR = "en-US-donald_trump_institutions-argue"
@@ -131,6 +132,48 @@ def test_an_outcome_says_how_a_reply_ended(project: Project) -> None:
         reply(suite, f"{TWO}-run2")
 
 
+def test_thoughts_before_an_answer_are_not_judged(project: Project) -> None:
+    """As with an endpoint that leaves them in the reply; a reply that was cut may be thoughts alone."""
+    content = f"id,run,reply,outcome\n{ONE},1,<think>Hm.</think>One.,\n{ONE},2,<think>Hm,truncated\n"
+    suite = loaded(project, written(project, content))
+    whole, cut = (reply(suite, f"{ONE}-run{run}") for run in (1, 2))
+    assert (whole.text, whole.reasoning) == ("One.", "Hm.")
+    assert (cut.text, cut.reasoning, cut.is_truncated) == ("", "Hm", True)
+
+
+def answered(custom_id: str, text: str, status: int = 200, **changes: Any) -> dict[str, Any]:
+    """A line of a batch's output; with another status than 200, its error is of this code."""
+    body = {"error": {"code": text}} if status != 200 else completion(text, model="bot-2026", **changes)
+    response = {"status_code": status, "request_id": "r", "body": body}
+    return {"id": "batch_req_1", "custom_id": custom_id, "response": response, "error": None}
+
+
+def test_the_output_of_a_batch_has_its_cases_as_custom_ids(project: Project) -> None:
+    """Of a case or one of its runs; how a reply ended, its tokens and its model are in the line."""
+    lines = [
+        answered(f"{ONE}-run1", "One."),
+        answered(f"{ONE}-run2", "On", finish_reason="length"),
+        answered(TWO, "content_filter", 400),
+        {"custom_id": f"{TWO}-run2", "response": None, "error": {"code": "batch_expired"}},
+        answered("bb-first_area-q01_one", "server_error", 500),
+        answered("bb-second_area-q02_two", "", finish_reason="content_filter"),
+    ]
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    suite = loaded(project, written(project, content, "output.jsonl"))
+    one, cut, blocked = (reply(suite, f"{run}") for run in (f"{ONE}-run1", f"{ONE}-run2", f"{TWO}-run1"))
+    assert (one.text, one.usage) == ("One.", Usage(input=100, output=20))
+    assert (cut.text, cut.is_truncated, blocked.text, blocked.blocked) == ("On", True, "", "blocked")
+    assert reply(suite, "bb-second_area-q02_two-run1").blocked == "blocked"
+    assert suite.settings.model == "bot-2026"
+    for run, line in ((f"{TWO}-run2", 4), ("bb-first_area-q01_one-run1", 5)):
+        with pytest.raises(CallFailed, match=rf"output.jsonl:{line}: the outcome is error$"):
+            reply(suite, run)
+    unknown = written(project, json.dumps(answered("task-7", "One.")) + "\n", "output.jsonl")
+    assert refusal(loaded, project, unknown).startswith(
+        f"--replies: output.jsonl:1: {project.suite} has no case 'task-7'"
+    )
+
+
 def test_the_sides_of_a_pair_and_the_turns_of_a_conversation_have_their_replies(project: Project) -> None:
     """By name, or by the message that is sent."""
     suite = loading.load("even_handedness", resolved({}), ROOT)
@@ -168,8 +211,11 @@ def test_the_model_is_named_by_the_user_the_file_or_its_name(project: Project) -
     """Of a file with several models, one is named, and judged alone."""
     two = written(project, f"id,model,reply\n{ONE},bot-1,A\n{ONE},bot-2,B\n")
     assert refusal(loaded, project, two) == (
-        f"--replies: {two.name}: has replies of 2 models (bot-1, bot-2); name one with --model"
+        f"--replies: {two.name}: has replies of 2 models (bot-1, bot-2); name one with --model, or leave it "
+        "out of `equipoise run`, which judges each"
     )
+    assert "(bot-1, bot-2), none of which is 'x'; name one" in refusal(loaded, project, two, model="x")
+    assert adopting.models(two) == ["bot-1", "bot-2"]
     assert texts(loaded(project, two, model="bot-2"), f"{ONE}-run1") == ["B"]
     one = written(project, f"id,model,reply\n{ONE},bot-1,A\n")
     assert [loaded(project, one, **more).settings.model for more in ({}, {"model": "m"})] == ["bot-1", "m"]
@@ -200,7 +246,12 @@ SPOILED: list[tuple[str, str | bytes, str]] = [
     ("a heading alone", HEAD, " has no reply"),
     ("blank rows alone", HEAD + ",,,,\n\n", " has no reply"),
     ("no column reply", "id,answer\nq,A\n", "1: 'reply' is missing; there is 'id', 'answer'"),
-    ("no heading", f"{ONE},A\n", "1: 'reply' and 'id' or 'question' is missing; there is"),
+    (
+        "no heading",
+        f"{ONE},A\n",
+        f"1: 'reply' and 'id' or 'question' is missing; there is '{ONE}', 'a'; the first line names the colu",
+    ),
+    ("a long cell and no heading", f"{ONE},{LONG}\n", "1: 'reply' and 'id' or 'question' is missing"),
     ("neither id nor question", "reply,run\nA,1\n", "1: 'id' or 'question' is missing; there is"),
     ("a column twice", "id,reply,reply\na,b,c\n", "1: has the column 'reply' twice"),
     ("side and turn", "id,side,turn,reply\na,b,c,d\n", "1: has the column 'turn' twice"),
@@ -273,9 +324,9 @@ SPOILED: list[tuple[str, str | bytes, str]] = [
     (
         "UTF-16 without a mark",
         HEAD.encode("utf-16-le"),
-        "1: has NUL characters; save the file as",
+        "1: has NUL characters; remove them, or save the file as",
     ),
-    ("UTF-32", HEAD.encode("utf-32"), "1: has NUL characters; save the file as UTF-8"),
+    ("UTF-32", HEAD.encode("utf-32"), "1: has NUL characters; remove them, or save the file as UTF-8"),
     ("a cut letter", HEAD.encode() + f"{ONE},,1,".encode() + b"\xe2\x80,\n", "2: not UTF-8; save the"),
     ("an old Excel workbook", b"\xd0\xcf\x11\xe0" + bytes(99), " is an Excel workbook; save the table as"),
     (
@@ -313,7 +364,12 @@ SPOILED: list[tuple[str, str | bytes, str]] = [
     (
         "answers of a batch",
         json.dumps(BATCHED) + "\n",
-        "1: is an answer to a batch, whose custom_id names no",
+        "1: is an answer to a batch of Equipoise, whose custom_id names no case",
+    ),
+    (
+        "a key twice",
+        f'{{"id": "{ONE}", "reply": "A", "reply": "B"}}\n',
+        "1: not valid JSON: the key 'reply' ",
     ),
     ("no JSON", '{"id": "a", "reply": \n', "1: not valid JSON"),
     ("a list in JSON", f'{{"id": "{ONE}", "reply": "A"}}\n[]\n', "2: is not a JSON object"),
@@ -484,3 +540,14 @@ def test_a_session_resumes_with_the_same_file_alone(project: Project) -> None:
     written(project, HEAD + f"{ONE},,1,Because not.,\n")
     text = refusal(judge, project, path)
     assert "--replies: answers.csv has changed" in text
+
+
+def test_the_shards_of_a_file_have_all_runs_of_the_suite_together(project: Project) -> None:
+    """So that merged results say of how many the file has replies."""
+    path = written(project, f"id,reply\n{ONE},A\n{TWO},B\n")
+    plans = [session_of(project, path, shard=f"{number}/2").plan for number in (1, 2)]
+    whole = session_of(project, path).plan
+    runs = [[run.id for run in plan.runs(project.suite)] for plan in plans]
+    assert sorted(run for own in runs for run in own) == [f"{ONE}-run1", f"{TWO}-run1"]
+    assert sum(plan.total(project.suite) for plan in plans) == whole.total(project.suite) > 2
+    assert all(plan.total(project.suite) > len(own) for plan, own in zip(plans, runs, strict=True))

@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 from leaks import leaks
 
-from conftest import JUDGE, Bench
+import forked
+from conftest import JUDGE, PYTEST, Bench
 from equipoise.cli import main
 from loopback import is_judge, verdict
 
@@ -147,6 +148,23 @@ def test_a_sheet_is_written_filled_in_and_judged(bench: Bench, monkeypatch: pyte
     assert results(bench, "answers.neutrality.json")["metadata"]["runs_completed"] == 4
 
 
+def test_each_model_of_a_file_has_results_of_its_own(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without --model, which would name one; a comparison of all ends the command."""
+    write(bench, *ROWS[:2], *((*row[:5], "other") for row in ROWS[:2]))
+    monkeypatch.chdir(bench.folder)
+    monkeypatch.setattr(
+        "equipoise.cli.several_models.subprocess.run",
+        lambda command, check: forked.run(command[len(PYTEST[:3]) :], bench.folder),
+    )
+    evaluator = ("--evaluator-model", JUDGE, "--evaluator-api-base-url", bench.server.url)
+    done = CliRunner().invoke(main, ["run", "neutrality", "--replies", "answers.csv", *evaluator])
+    assert done.exit_code == 0, done.output
+    headings = [line for line in done.stdout.splitlines() if line.startswith("== ")]
+    assert headings == ["== my-app", "== other", "== neutrality: my-app and other"]
+    names = [results(bench, f"{name}.neutrality.json")["metadata"] for name in ("my-app", "other")]
+    assert [data["subject_model"] for data in names] == ["my-app", "other"]
+
+
 @pytest.mark.slow
 def test_a_key_in_a_reply_reaches_no_file(bench: Bench) -> None:
     """It is masked in journal, results and page, as in replies of an endpoint."""
@@ -166,4 +184,4 @@ def test_a_page_of_several_models_cites_the_file(bench: Bench, monkeypatch: pyte
     assert done.exit_code == 0, done.output
     page = Path("board.html").read_text(encoding="utf-8")
     digest = results(bench)["metadata"]["replies"]["sha256"]
-    assert f"replies from answers.csv (SHA-256 {digest})" in page
+    assert f"replies from answers.csv (4 of 20 runs; SHA-256 {digest})" in page

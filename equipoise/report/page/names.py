@@ -6,10 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-
-from babel import Locale, UnknownLocaleError
+from typing import TYPE_CHECKING
 
 from equipoise.suites import AnySuite
+
+if TYPE_CHECKING:
+    from babel import Locale
 
 _SLUG = re.compile(r"[a-z0-9_.]+")
 _PAIR = re.compile(r"(\S+) - (\S+)")
@@ -90,6 +92,9 @@ def languages(codes: Iterable[str]) -> dict[str, str]:
 
 def _locale(code: str) -> Locale | None:
     """The locale of a code such as zh-CN; None if it is not known."""
+    # Imported here: babel loads its data, and most sessions name no language.
+    from babel import Locale, UnknownLocaleError
+
     try:
         return Locale.parse(code, sep="-")
     except (ValueError, UnknownLocaleError):

@@ -14,6 +14,7 @@ from equipoise.comparison.entry import CASES, Entry
 from equipoise.core.quantities import counted
 from equipoise.report import audit
 from equipoise.report.page.names import languages
+from equipoise.results.cautions import share_of_runs
 
 if TYPE_CHECKING:
     from equipoise.results.document import SubjectSides
@@ -201,9 +202,13 @@ def citation(table: BoardTable) -> str:
 
 
 def _replies(table: BoardTable) -> str:
-    """The files in which the replies were before they were judged, each with its SHA-256."""
-    files = [item.metadata["replies"] for item in table.entries if item.metadata.get("replies")]
-    names = _distinct(f"{file['name']} (SHA-256 {file['sha256']})" for file in files)
+    """The files in which the replies were before they were judged: their runs and SHA-256."""
+    files = ((item.metadata, item.metadata.get("replies")) for item in table.entries)
+    names = _distinct(
+        f"{file['name']} ({share_of_runs(metadata)}; SHA-256 {file['sha256']})"
+        for metadata, file in files
+        if file
+    )
     return f"replies from {joined_names(names)}" if names else ""
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import UserError
@@ -49,11 +50,18 @@ def _model(file: ReplyFile, named: str | None) -> str:
     models = file.models
     if len(models) > 1 and named not in models:
         more = f" and {len(models) - _MOST_MODELS} more" if len(models) > _MOST_MODELS else ""
+        other = f", none of which is {named!r}" if named else ""
         raise UserError(
             f"--replies: {shown(file.path)}: has replies of {len(models)} models "
-            f"({', '.join(models[:_MOST_MODELS])}{more}); name one with --model"
+            f"({', '.join(models[:_MOST_MODELS])}{more}){other}; name one with --model, or leave it out of "
+            "`equipoise run`, which judges each"
         )
     return named or next(iter(models), file.path.stem)
+
+
+def models(path: Path) -> Sequence[str]:
+    """The models whose replies a file has; none if it does not name them. Raises UserError."""
+    return () if own.is_own(path) else rows.read(path).models
 
 
 def load(suite: AnySuite, rubric: Rubric, selection: Selection, settings: Settings) -> SubjectReplies:

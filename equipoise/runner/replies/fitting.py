@@ -11,6 +11,7 @@ from typing import NamedTuple
 from equipoise.core.errors import CallFailed
 from equipoise.core.types import JSON, Call, Case, Reply, run_id
 from equipoise.judge.rubric import Rubric
+from equipoise.models import reasoning
 from equipoise.runner.replies.rows import ReplyFile, ReplyRow, refuse
 from equipoise.runner.replies.transport import FromFile
 from equipoise.suites import AnySuite
@@ -61,8 +62,13 @@ class GivenReplies(FromFile):
 
 
 def _reply(row: ReplyRow) -> Reply:
+    """The reply in a row, without its thoughts, as of an endpoint that does not separate them."""
+    is_cut = row.outcome in ("truncated", _BLOCKED)
+    parts = reasoning.split(row.reply, is_cut=is_cut)
     return Reply(
-        text=row.reply if row.reply.strip() else "",
+        text=parts.answer if parts.answer.strip() else "",
+        reasoning=parts.thoughts or None,
+        thought_tags=parts.tags,
         usage=row.usage,
         finish_reason="length" if row.outcome == "truncated" else None,
         blocked=_BLOCKED if row.outcome == _BLOCKED else None,

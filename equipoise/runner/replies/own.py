@@ -142,7 +142,10 @@ def _parse_metadata(path: Path, modified: int) -> tuple[dict[str, JSON], str]:
         metadata = dict(data["metadata"])
         metadata["runs"] = data["summary"].get("until", {}).get("runs", metadata.get("runs"))
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise UserError(f"--replies: {shown(path)}: not an Equipoise results file") from None
+        raise UserError(
+            f"--replies: {shown(path)}: not an Equipoise results file; replies of others are in files that "
+            "end in .csv or .jsonl"
+        ) from None
     return metadata, hashlib.sha256(content).hexdigest()
 
 

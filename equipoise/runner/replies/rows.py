@@ -22,6 +22,7 @@ from equipoise.core.files import json_object, read_bytes, sheet_reader, shown, w
 from equipoise.core.records import Outcome
 from equipoise.core.spreadsheet import remove_guards
 from equipoise.core.types import JSON, Usage
+from equipoise.runner.replies import batch_lines
 
 COLUMNS = ("id", "question", "language", "turn", "run", "model", "reply", "outcome", "usage")
 """The columns of a file, and the keys of a line. Others are ignored."""
@@ -33,6 +34,7 @@ MOST_CHARACTERS = 1_000_000
 MOST_PROBLEMS = 5
 """A message has at most so many problems."""
 _MOST_NAME = 200
+_MOST_SHOWN = 60
 _MOST_TOKENS = 10**12
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
 _FOREIGN = {
@@ -45,8 +47,6 @@ _LONGEST_CELL = 32_767
 """The characters of a cell in Excel, which cuts longer texts."""
 _CELL_ERROR = re.compile(r"#[A-Z]+[!?]|#N/A|#DIV/0!|Err:\d{3}")
 """What a spreadsheet shows in place of a text that it took for a formula."""
-_BATCH_KEYS = {"custom_id", "response"}
-"""The keys of a line of a batch's output."""
 _TOKENS: Mapping[str, Sequence[str]] = {
     "input": ("input", "input_tokens", "prompt_tokens"),
     "output": ("output", "output_tokens", "completion_tokens"),
@@ -146,7 +146,9 @@ def _decoded(path: Path, content: bytes) -> str:
     text = text.removeprefix("\ufeff")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise UserError(f"--replies: {shown(path)}:{line}: has NUL characters; save the file as UTF-8")
+        raise UserError(
+            f"--replies: {shown(path)}:{line}: has NUL characters; remove them, or save the file as UTF-8"
+        )
     return text
 
 
@@ -161,9 +163,21 @@ def _json_lines(path: Path, text: str) -> Iterator[tuple[str, dict[str, JSON]]]:
                 data = json_object(line, where)
             except UserError as error:
                 raise UserError(f"--replies: {error}") from None
-            values = {SYNONYMS.get(name, name): value for name, value in data.items()}
-            _require_columns(where, values)
+            if batch_lines.is_answer(data):
+                values = _of_batch(where, data)
+            else:
+                values = {SYNONYMS.get(name, name): value for name, value in data.items()}
+                _require_columns(where, values)
             yield where, values
+
+
+def _of_batch(where: str, data: Mapping[str, JSON]) -> dict[str, JSON]:
+    if batch_lines.is_ours(data):
+        raise UserError(
+            f"--replies: {where}: is an answer to a batch of Equipoise, whose custom_id names no case; "
+            "`equipoise batch read` reads it, with the options of `equipoise batch write`"
+        )
+    return batch_lines.values(data)
 
 
 def _table(path: Path, text: str) -> Iterator[tuple[str, dict[str, JSON]]]:
@@ -174,7 +188,7 @@ def _table(path: Path, text: str) -> Iterator[tuple[str, dict[str, JSON]]]:
         start = f"{shown(path)}:1"
         header = [cell.strip().lower() for cell in next(reader, [])]
         columns = [SYNONYMS.get(name, name) for name in header]
-        _require_columns(start, columns)
+        _require_columns(start, columns, "; the first line names the columns")
         for name in COLUMNS:
             if columns.count(name) > 1:
                 raise UserError(f"--replies: {start}: has the column {name!r} twice")
@@ -203,18 +217,13 @@ def _cells(where: str, columns: Sequence[str], cells: Sequence[str]) -> dict[str
     return {name: text if name == "reply" else remove_guards(text) for name, text in texts if text}
 
 
-def _require_columns(where: str, names: Iterable[str]) -> None:
+def _require_columns(where: str, names: Iterable[str], advice: str = "") -> None:
     """Raise UserError unless there are columns that say what was replied to which question."""
-    if set(names) >= _BATCH_KEYS and "reply" not in names:
-        raise UserError(
-            f"--replies: {where}: is an answer to a batch, whose custom_id names no case; `equipoise batch "
-            "read` reads those to `equipoise batch write`; of others make lines with 'id' and 'reply'"
-        )
     missing = [] if "reply" in names else ["'reply'"]
     missing += [] if {"id", "question"} & set(names) else ["'id' or 'question'"]
     if missing:
-        there = ", ".join(map(repr, filter(None, names))) or "nothing"
-        raise UserError(f"--replies: {where}: {' and '.join(missing)} is missing; there is {there}")
+        there = ", ".join(repr(name[:_MOST_SHOWN]) for name in names if name) or "nothing"
+        raise UserError(f"--replies: {where}: {' and '.join(missing)} is missing; there is {there}{advice}")
 
 
 # Values.
