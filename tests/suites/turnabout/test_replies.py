@@ -102,8 +102,8 @@ def test_a_reply_is_read_right_or_not_at_all(subtests: pytest.Subtests) -> None:
                 score, model = run(asked, text, "")
                 assert score.details["answer"] in (None, wanted)
                 fates["asked again" if len(model.history) > 1 else f"{kind}: {score.outcome}"] += 1
-    unscored = {"number: unscored": 172, "letter: unscored": 66, "number: empty": 1, "letter: empty": 1}
-    assert fates == {"number: scored": 113, "letter: scored": 34, "asked again": 229, **unscored}
+    unscored = {"number: unscored": 220, "letter: unscored": 73, "number: empty": 1, "letter: empty": 1}
+    assert fates == {"number: scored": 113, "letter: scored": 34, "asked again": 174, **unscored}
 
 
 def test_who_declines_is_given_no_answer_and_not_asked_again(subtests: pytest.Subtests) -> None:
@@ -188,6 +188,8 @@ def test_what_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
         "I can't answer this.": "refused",
         "It depends on the film.": "unscored",
         "70 or 80": "unscored",
+        "I'd say 80. No: so 20.": "unscored",
+        "Between 85 and 100.": "unscored",
         "There are 3 boats.": "unscored",
         " ": "empty",
         Reply(text="I would say 70, since", finish_reason="length"): "unscored",
