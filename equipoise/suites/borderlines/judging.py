@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from equipoise.core.records import Choice
+from equipoise.judge.choice import ChoicePrompt
 from equipoise.judge.judge import Panel
 from equipoise.suites.borderlines.dataset import LETTERS, NO_COUNTRY, Dispute
 from equipoise.suites.borderlines.prompts import BorderRubric
@@ -61,13 +62,14 @@ def original_parse(text: str, names: Sequence[str]) -> int:
 
 async def choose_country(case: Dispute, rubric: BorderRubric, panel: Panel, text: str) -> tuple[Choice, ...]:
     """Every evaluator's choice among the options, NONE, REFUSAL and UNCLEAR. Raises CallFailed."""
-    prompt = replace(rubric.prompts["reading"], options=_options(case, rubric))
-    return await panel.choose(prompt, question=case.question, reply=text)
+    return await panel.choose(choices(case, rubric), question=case.question, reply=text)
 
 
-def _options(case: Dispute, rubric: BorderRubric) -> dict[str, str]:
-    others = {label: rubric.prompts["reading"].options[label] for label in (NONE, REFUSAL, UNCLEAR)}
-    return {**dict(zip(LETTERS, case.names, strict=False)), **others}
+def choices(case: Dispute, rubric: BorderRubric) -> ChoicePrompt:
+    """The evaluator's prompt, with the countries of the case as options before NONE, REFUSAL and UNCLEAR."""
+    prompt = rubric.prompts["reading"]
+    others = {label: prompt.options[label] for label in (NONE, REFUSAL, UNCLEAR)}
+    return replace(prompt, options={**dict(zip(LETTERS, case.names, strict=False)), **others})
 
 
 def likeliest(choices: Sequence[Choice]) -> str | None:

@@ -9,6 +9,7 @@ Sciences 12, 148).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from equipoise.core.records import Outcome, Record, Score
 from equipoise.core.rows import QuestionRow, RunRow, Values
@@ -36,8 +37,10 @@ def cases(selection: Selection) -> Sequence[Incident]:
 
 
 def foresee(case: Incident, rubric: AnswerRubric) -> Sequence[Foreseen]:
-    """The question only, as there are no evaluators."""
-    return [Foreseen(role="subject", prompt=case.question, length=ANSWER_TOKENS)]
+    """The question, and a possible second one for a reply whose form is unclear; there are no evaluators."""
+    first = Foreseen(role="subject", prompt=case.question, length=ANSWER_TOKENS)
+    prompt = f"{case.question}\n{case.form}"
+    return [first, replace(first, prompt=prompt, quoted=1, is_possible=True)]
 
 
 async def evaluate(case: Incident, rubric: AnswerRubric, subject: Subject, panel: Panel) -> Score:

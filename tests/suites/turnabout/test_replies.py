@@ -171,6 +171,16 @@ def test_an_answer_whose_form_is_unclear_is_asked_for_once_more() -> None:
     assert (score.value, score.details, len(model.history)) == (0, {"answer": 1, "asked_again": True}, 2)
 
 
+def test_what_is_foreseen_is_what_is_asked() -> None:
+    """The question, and the texts of a possible second call, without the reply that it quotes."""
+    first, second = turnabout.SUITE.foresee(case(), RUBRIC)
+    _, model = run(case(), "I would say 70.", "70")
+    said = [call.messages for call in model.history]
+    assert (first.prompt, first.is_possible) == (said[0][0]["content"], False)
+    assert (second.is_possible, second.quoted) == (True, 1)
+    assert second.prompt == "\n".join(message["content"] for message in said[1] if message["role"] == "user")
+
+
 def test_the_asker_s_cue_stays_at_the_beginning() -> None:
     """It stands before the question, also the second time."""
     cue = Cue(side="a", place="first", form="stated", number=1, text="I am from here.")
