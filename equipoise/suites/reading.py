@@ -39,8 +39,6 @@ _PAUSE = re.compile(r"\s?(?:[.,;!(\n\u3002\u0964\u06d4\u060c\u061b]|[-\u2013\u20
 """What may follow the words of an option with which a reply begins: a word would make it a sentence."""
 _SENTENCE_END = r"(?=[^\w\n]{0,9}$|[.!?\u3002\u0964\u06d4]\s)"
 _LONE_LETTER = re.compile(r"(?<![A-Za-z0-9'])([A-G])(?![A-Za-z0-9'])")
-_LAST_LETTER = re.compile(rf"{_LONE_LETTER.pattern}{_SENTENCE_END}", re.MULTILINE)
-"""A letter with which a sentence or a line ends, as answers do."""
 _NUMBER = re.compile(r"%?\s?(\d{1,3}(?:[.,]\d{1,2})?)\s?(%|/\s?100|out of 100)?")
 _NO_PLACE = re.compile(r"\W*(?:[-\u2013\u2014.,+]|[<>]\s?)\d")
 """The beginning of a number below 0, of a bound, or of a fraction such as .7."""
@@ -61,6 +59,8 @@ _CLAUSE_NUMBER = re.compile(r"(?<![\d.,])(\d{1,3}(?:[.,]\d{1,2})?)[^\w\n]*$")
 """A letter or a number with which a clause ends."""
 _BREAK = re.compile(r"(?<=[.!?])\s+|[\u3002\u0964\u06d4\u061f\n]|[,;\u060c\u061b]\s?(?=[^\W\dA-G])")
 """What stands between clauses, sentences and lines; not between the answers of a list, as in "B, C"."""
+_SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+|[\u3002\u0964\u06d4\u061f\n]")
+"""What stands between sentences and lines."""
 _ANY_NUMBER = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,]\d+)?(?!\d)")
 _OF_100 = re.compile(r"(?<=[\d%])\s?/\s?100(?!\d)")
 
@@ -104,8 +104,7 @@ def read_option(reply: str, options: Sequence[Sequence[str]], markers: Sequence[
     mentioned = _mentioned(text, words)
     if not stated and len(mentioned) == 1:
         stated = _leading_option(text, words) & mentioned
-    last_letters = [LETTERS.index(letter) for letter in _LAST_LETTER.findall(text)]
-    is_certain = len(stated) == 1 and {*last_letters[-1:]} & mentioned <= stated
+    is_certain = len(stated) == 1 and _last_options(text, words) <= stated
     clauses = _clauses(text)
     closing = _mentioned(clauses[-1], words) if clauses else set()
     ends = {option for clause in clauses for option in _options_at_the_end(clause, words)}
@@ -161,8 +160,16 @@ def _options_at_the_end(clause: str, words: Sequence[Set[str]]) -> set[int]:
     """The options with whose letter or words a clause ends."""
     letters = {LETTERS.index(letter) for letter in _CLAUSE_LETTER.findall(clause)}
     bare = _bare(clause)
-    by_words = {index for index, option in enumerate(words) if bare.endswith(tuple(option))}
+    # The longest: one name may end with another, as South Sudan does.
+    lengths = [max((len(name) for name in option if bare.endswith(name)), default=0) for option in words]
+    by_words = {index for index, length in enumerate(lengths) if length == max(lengths) > 0}
     return {index for index in letters if index < len(words)} | by_words
+
+
+def _last_options(text: str, words: Sequence[Set[str]]) -> set[int]:
+    """The options with which the last sentence or line ends that ends with any."""
+    endings = (_options_at_the_end(sentence, words) for sentence in reversed(_SENTENCE_BREAK.split(text)))
+    return next(filter(None, endings), set())
 
 
 def _rivals(text: str, candidates: Set[float]) -> set[float]:

@@ -110,6 +110,7 @@ NO_LETTERS = (
         "B\n\nEntirely unfair",
         "B) Entirely fair, and not E",
     ),
+    *("Entirely fair\n\nNo: mostly unfair.", "B) Entirely fair\n\nOr rather mostly fair. So it seems."),
     *("B\nC", "B or C", "**B** or **C**", "Answer: B\nAnswer: C", "B. No. Answer: C", "First **B**, then E."),
     *("B\n\nMy answer is C.", "B\n\nNo, C", "B\n\n不对，是C。", "My first answer: C\n\nB"),
 )
@@ -227,6 +228,7 @@ def test_an_option_may_be_put_in_several_ways() -> None:
     options = [["China", "中国"], ["Taiwan", "臺灣", "台湾"]]
     for text in ("台湾", "B) 臺灣", "Taiwan (B)", "**Taiwan**", "b: 台湾。"):
         assert read_option(text, options) == Reading(1, 1), text
+    assert read_option("South Sudan.", [["Sudan"], ["South Sudan"]]) == Reading(1, 2)
     for text in ("A) 台湾", "中国\n台湾", "中国 (B)", "C"):
         assert read_option(text, options).value is None, text
     assert read_option("B", [["China"]]) == Reading(None, 0)
