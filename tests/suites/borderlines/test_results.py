@@ -357,7 +357,7 @@ def by_reading(label: str, share: int) -> dict[str, float | None]:
 
 @pytest.mark.slow
 def test_how_far_the_headline_hangs_on_the_reading_of_the_commonest_reply() -> None:
-    """Not where a model answers alike in all languages, and by half where it does not; the page says so."""
+    """Not if a model always answers in this form, and by half if it does in part; the page says so."""
     assert by_reading("", 1) == by_reading("", 2) == {"consistency": 100, "none": 0}
     assert by_reading("N", 1) == {"consistency": 100, "none": 100}
     found = by_reading("N", 2)["consistency"]
