@@ -329,7 +329,7 @@ def test_a_table_shows_chance_under_every_strategy() -> None:
 def by_reading(label: str, share: int) -> dict[str, float | None]:
     """Consistency and share of none of a model that names the country in control, with its letter.
 
-    One in `share` of its replies adds the rivals' claims; the evaluator reads these as none, or by the letter.
+    One in `share` of its replies adds that others claim it; the evaluator reads these as `label`, if any.
     """
     cases = [
         case

@@ -15,6 +15,7 @@ import pytest
 from fakes import FakeModel
 
 from conftest import ROOT, refusal
+from equipoise.core.errors import CallFailed
 from equipoise.core.records import Score
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Cue, Message, Reply
@@ -61,7 +62,7 @@ def case(language: str = "en-US", options: tuple[str, ...] = (), question: str =
 
 
 def run(
-    asked: Incident, *texts: Reply | str, asker: Cue | None = None, system: str = ""
+    asked: Incident, *texts: Reply | str | CallFailed, asker: Cue | None = None, system: str = ""
 ) -> tuple[Score, FakeModel]:
     """A run in which the model says these one after the other, and the model."""
     model = FakeModel(*texts)
@@ -213,6 +214,19 @@ def test_what_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
             assert (score.outcome, len(model.history)) == (outcome, 1)
             assert score.details["asked_again"] is False
             assert (score.value is None, bool(score.error)) == (outcome != "scored",) * 2
+
+
+def test_where_there_is_no_second_reply_the_first_is_scored() -> None:
+    """As with the replies of a file; a call that failed is an error of the run."""
+    asked = "I would say it is 70."
+    score, model = run(case(), Reply(text=asked), CallFailed("none", is_declined=True))
+    assert (score.outcome, score.details, len(model.history)) == (
+        "unscored",
+        {"answer": None, "asked_again": False},
+        2,
+    )
+    with pytest.raises(CallFailed):
+        run(case(), asked, CallFailed("none"))
 
 
 def test_the_second_reply_is_the_last(subtests: pytest.Subtests) -> None:
