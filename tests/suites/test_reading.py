@@ -182,6 +182,7 @@ def test_a_last_clause_with_one_candidate_is_an_attempt(subtests: pytest.Subtest
     letters = {
         True: (
             "B is tempting. I say C.",
+            "B is for group F. I say C.",
             "B或C皆可，不过选C。",
             "C is mostly fair to one. I say mostly fair.",
         ),
