@@ -168,6 +168,7 @@ def test_a_last_clause_with_one_candidate_is_an_attempt(subtests: pytest.Subtest
             *("It is 70. Or it is 60 to 80.", "60 or 70. It turned.", "60\n\nAnswer: 70\n\nThen 80."),
             *(
                 "60\n70",
+                "3\n70",
                 "60, 70",
                 "It may be 60, or 70. It has 3 boats.",
                 "0 or 100",
