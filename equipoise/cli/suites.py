@@ -53,8 +53,11 @@ def _suite_lines(name: str) -> Iterator[str]:
         yield from _row("datasets", suite.datasets)
     yield from _row("languages", (case.language for case in cases))
     yield from _row("areas", (case.area for case in cases))
-    roles = [call.role for calls in estimate.foreseen(plan.load(name), runs) for call in calls]
+    foreseen = [call for calls in estimate.foreseen(plan.load(name), runs) for call in calls]
+    roles = [call.role for call in foreseen if not call.is_possible]
     calls = f"{roles.count('subject'):,} calls of the model"
+    if further := len(foreseen) - len(roles):
+        calls += f" and at most {further:,} further ones, where a run asks again"
     if verdicts := roles.count("evaluator") * len(panel):
         calls += f", {verdicts:,} of {' + '.join(panel)}"
     repeats = len(runs) // len(cases)

@@ -303,17 +303,18 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreseen:
-    """A call that a run will probably make, for estimates.
+    """A call that a run will probably make, for estimates; or that it may make, if it `is_possible`.
 
     `prompt` is the text to be sent, without the replies of the subject that it will quote; `quoted` is their
-    number. `length` estimates the tokens of an answer of a prescribed form, such as a number; None for free
-    text.
+    number. `length` estimates the tokens of an answer of a prescribed form, such as a number, and of those
+    quoted to the subject; None for free text.
     """
 
     role: Role
     prompt: str
     quoted: int = 0
     length: int | None = None
+    is_possible: bool = False
 
 
 Ask = Callable[[Call], Awaitable[Reply]]

@@ -227,18 +227,28 @@ def _named(models: Sequence[str]) -> str:
 
 
 def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> ExpectedUse:
-    """The expected use by assumption, from the lengths of the foreseen prompts."""
-    likely, low, high = (_tokens(role, calls, index, limits) for index in range(3))
-    number = float(len(calls))
-    lengths = [round(tokens[1] / max(number, 1)) for tokens in (likely, low, high)]
+    """The expected use by assumption, from the lengths of the foreseen prompts.
+
+    Calls that are only possible are in the highest case alone.
+    """
+    probable = [call for call in calls if not call.is_possible]
+    cases = (probable, probable, calls)
+    likely, low, high = (_tokens(role, made, index, limits) for index, made in enumerate(cases))
+    number, most = float(len(probable)), float(len(calls))
+    lengths = [
+        round(tokens[1] / max(len(made), 1)) for tokens, made in zip((likely, low, high), cases, strict=True)
+    ]
     shown = "{} tokens a reply ({} to {})".format(*lengths)
     each = "{:g} bytes of a prompt ({:g} to {:g})".format(*BYTES_PER_TOKEN)
+    further = f"; at most {most - number:,.0f} further calls, where a run asks again" if most > number else ""
+    output = Range(value=likely[1], low=low[1], high=high[1])
+    seconds = seconds_of(number, output)
     return ExpectedUse(
-        calls=Range(value=number, low=number, high=number),
+        calls=Range(value=number, low=number, high=most),
         input=Range(value=likely[0], low=low[0], high=high[0]),
-        output=Range(value=likely[1], low=low[1], high=high[1]),
-        seconds=seconds_of(number, Range(value=likely[1], low=low[1], high=high[1])),
-        basis=f"assumed: {shown}, a token for {each}",
+        output=output,
+        seconds=replace(seconds, high=seconds_of(most, output).high),
+        basis=f"assumed: {shown}, a token for {each}{further}",
     )
 
 
@@ -259,7 +269,10 @@ def seconds_of(calls: float, output: Range, wait: float | None = None) -> Range:
 
 def _tokens(role: Role, calls: Sequence[Foreseen], index: int, limits: Limits) -> tuple[float, float]:
     """Input and output tokens of these calls; `index` selects the assumption: 0 likely, 1 low, 2 high."""
-    quoted = sum(call.quoted for call in calls) * _length("subject", index, limits)
+    quoted = sum(
+        call.quoted * _length("subject", index, limits, call.length if call.role == "subject" else None)
+        for call in calls
+    )
     prompts = sum(len(call.prompt.encode("utf-8", "replace")) for call in calls) / BYTES_PER_TOKEN[index]
     return prompts + quoted, float(sum(_length(role, index, limits, call.length) for call in calls))
 

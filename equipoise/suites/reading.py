@@ -39,8 +39,6 @@ _PAUSE = re.compile(r"\s?(?:[.,;!(\n\u3002\u0964\u06d4\u060c\u061b]|[-\u2013\u20
 """What may follow the words of an option with which a reply begins: a word would make it a sentence."""
 _SENTENCE_END = r"(?=[^\w\n]{0,9}$|[.!?\u3002\u0964\u06d4]\s)"
 _LONE_LETTER = re.compile(r"(?<![A-Za-z0-9'])([A-G])(?![A-Za-z0-9'])")
-_LAST_LETTER = re.compile(rf"{_LONE_LETTER.pattern}{_SENTENCE_END}", re.MULTILINE)
-"""A letter with which a sentence or a line ends, as answers do."""
 _NUMBER = re.compile(r"%?\s?(\d{1,3}(?:[.,]\d{1,2})?)\s?(%|/\s?100|out of 100)?")
 _NO_PLACE = re.compile(r"\W*(?:[-\u2013\u2014.,+]|[<>]\s?)\d")
 """The beginning of a number below 0, of a bound, or of a fraction such as .7."""
@@ -56,9 +54,15 @@ _LAST_NUMBER = re.compile(
     rf"(?<![\d.,])(\d{{1,3}}(?:[.,]\d{{1,2}})?)\s?(?:%|/\s?100|out of 100)?{_SENTENCE_END}", re.MULTILINE
 )
 """A number with which a sentence or a line ends, as answers do."""
+_CLAUSE_LETTER = re.compile(rf"{_LONE_LETTER.pattern}[^\w\n]*$")
+_CLAUSE_NUMBER = re.compile(r"(?<![\d.,])(\d{1,3}(?:[.,]\d{1,2})?)[^\w\n]*$")
+"""A letter or a number with which a clause ends."""
 _BREAK = re.compile(r"(?<=[.!?])\s+|[\u3002\u0964\u06d4\u061f\n]|[,;\u060c\u061b]\s?(?=[^\W\dA-G])")
 """What stands between clauses, sentences and lines; not between the answers of a list, as in "B, C"."""
+_SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+|[\u3002\u0964\u06d4\u061f\n]")
+"""What stands between sentences and lines."""
 _ANY_NUMBER = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,]\d+)?(?!\d)")
+_OF_100 = re.compile(r"(?<=[\d%])\s?/\s?100(?!\d)")
 
 
 class Reading(NamedTuple):
@@ -66,7 +70,8 @@ class Reading(NamedTuple):
 
     `candidates` counts the different letters, options or numbers in the reply that may be its answer.
     `is_attempt` says whether it seems to give one answer in a form that cannot be read with certainty: it has
-    a single candidate, or its last clause has, and no two answers stand alone.
+    a single candidate, or its last clause has and no other clause ends with another, and no two answers stand
+    alone.
     """
 
     value: float | None
@@ -99,9 +104,11 @@ def read_option(reply: str, options: Sequence[Sequence[str]], markers: Sequence[
     mentioned = _mentioned(text, words)
     if not stated and len(mentioned) == 1:
         stated = _leading_option(text, words) & mentioned
-    last_letters = [LETTERS.index(letter) for letter in _LAST_LETTER.findall(text)]
-    is_certain = len(stated) == 1 and {*last_letters[-1:]} & mentioned <= stated
-    return _reading(stated, mentioned, _mentioned(_last_clause(text), words), is_certain=is_certain)
+    is_certain = len(stated) == 1 and _last_options(text, words) <= stated
+    clauses = _clauses(text)
+    closing = _mentioned(clauses[-1], words) if clauses else set()
+    ends = {option for clause in clauses for option in _options_at_the_end(clause, words)}
+    return _reading(stated, mentioned, closing, ends, is_certain=is_certain)
 
 
 def read_number(reply: str, question: str, markers: Sequence[str] = ()) -> Reading:
@@ -119,26 +126,50 @@ def read_number(reply: str, question: str, markers: Sequence[str] = ()) -> Readi
     is_shared = len({*numbers}) > 1 and any(numbers.count(value) > 1 for value in stated)
     rivals = _rivals(text, ({*numbers} - of_question) | stated)
     is_certain = len(stated) == 1 and not is_shared and rivals <= stated
-    closing = _candidates(_numbers(_last_clause(text)), of_question)
-    return _reading(stated, _candidates(numbers, of_question), closing, is_certain=is_certain)
+    bare = _OF_100.sub("", text)
+    candidates, clauses = _candidates(_numbers(bare), of_question), _clauses(bare)
+    closing = _candidates(_numbers(clauses[-1]), of_question) if clauses else set()
+    ends = {number for clause in clauses for number in _numbers(clause, _CLAUSE_NUMBER)} & candidates
+    return _reading(stated, candidates, closing, ends, is_certain=is_certain)
 
 
-def _reading(stated: Set[float], candidates: Set[float], closing: Set[float], *, is_certain: bool) -> Reading:
-    """The reading of a reply by its answers that stand alone and its candidates, also of its last clause."""
+def _reading(
+    stated: Set[float], candidates: Set[float], closing: Set[float], ends: Set[float], *, is_certain: bool
+) -> Reading:
+    """The reading of a reply by its answers that stand alone and its candidates.
+
+    `closing` are the candidates in its last clause, `ends` those with which any clause ends.
+    """
     if is_certain:
         return Reading(float(*stated), len(candidates))
-    is_attempt = len(stated) < 2 and 1 in (len(candidates), len(closing))
-    return Reading(None, len(candidates), is_attempt)
+    is_last = len(closing) == 1 and ends <= closing
+    return Reading(None, len(candidates), len(stated) < 2 and (len(candidates) == 1 or is_last))
 
 
 def _candidates(numbers: Sequence[float], of_question: Set[float]) -> set[float]:
-    """The numbers that are not the question's; without any, the end of the scale that is the only one."""
+    """The numbers that are not the question's, and an end of the scale if the other end is not there."""
     ends = {*numbers} & _ENDS
-    return {*numbers} - of_question or (ends if len(ends) == 1 else set())
+    return {*numbers} - of_question | (ends if len(ends) == 1 else set())
 
 
-def _last_clause(text: str) -> str:
-    return next((part for part in reversed(_BREAK.split(text)) if _WORD.search(part)), "")
+def _clauses(text: str) -> list[str]:
+    return [part for part in _BREAK.split(text) if _WORD.search(part)]
+
+
+def _options_at_the_end(clause: str, words: Sequence[Set[str]]) -> set[int]:
+    """The options with whose letter or words a clause ends."""
+    letters = {LETTERS.index(letter) for letter in _CLAUSE_LETTER.findall(clause)}
+    bare = _bare(clause)
+    # The longest: one name may end with another, as South Sudan does.
+    lengths = [max((len(name) for name in option if bare.endswith(name)), default=0) for option in words]
+    by_words = {index for index, length in enumerate(lengths) if length == max(lengths) > 0}
+    return {index for index in letters if index < len(words)} | by_words
+
+
+def _last_options(text: str, words: Sequence[Set[str]]) -> set[int]:
+    """The options with which the last sentence or line ends that ends with any."""
+    endings = (_options_at_the_end(sentence, words) for sentence in reversed(_SENTENCE_BREAK.split(text)))
+    return next(filter(None, endings), set())
 
 
 def _rivals(text: str, candidates: Set[float]) -> set[float]:

@@ -214,6 +214,19 @@ def test_else_it_is_assumed() -> None:
     assert "250 tokens a reply (100 to 600)" in evaluator.basis
 
 
+def test_a_call_that_a_run_may_make_is_in_the_highest_case_alone() -> None:
+    """With the reply that it quotes, as long as the first one may be; the basis says how many there are."""
+    first = Foreseen(role="subject", prompt="Why?", length=5)
+    again = Foreseen(role="subject", prompt="Why? Yes?!", quoted=1, length=5, is_possible=True)
+    use = estimate.expected_use("subject", "m", [[first, again]] * 3, {})
+    assert figures(use.calls) == (3, 3, 6)
+    assert figures(use.input) == pytest.approx((3, 2.4, 4.8 + 12 + 3 * 300))
+    assert figures(use.output) == (15, 15, 6 * 300)
+    assert figures(use.seconds) == pytest.approx((3 + 15 / 50, 1.5 + 15 / 150, 18 + 1800 / 15))
+    assert use.basis.startswith("assumed: 5 tokens a reply (5 to 300), a token")
+    assert use.basis.endswith("; at most 3 further calls, where a run asks again")
+
+
 def test_no_reply_is_assumed_to_be_longer_than_it_may_be() -> None:
     """A limit bounds what the subject writes and what the evaluator reads of it."""
     limits: estimate.Limits = {"subject": 500, "evaluator": None}

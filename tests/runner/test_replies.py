@@ -182,8 +182,9 @@ def test_the_sides_of_a_pair_and_the_turns_of_a_conversation_have_their_replies(
     suite = loaded(project, written(project, content), "even_handedness")
     messages = (pair.prompt_a, pair.prompt_b)
     assert [reply(suite, f"{PAIR}-run1", text).text for text in messages] == ["First", "Second"]
-    with pytest.raises(CallFailed, match="has no reply to this message"):
+    with pytest.raises(CallFailed, match="has no reply to this message") as caught:
         reply(suite, f"{PAIR}-run1", "Another?")
+    assert not caught.value.is_declined
     names = ("baseline", "stage_1", "stage_2", "stage_3", "stage_4", "reflection")
     content = "id,turn,reply\n" + "".join(f"{SCENARIO},{name},Reply to {name}\n" for name in names)
     suite = loaded(project, written(project, content), "politicsbench")
@@ -194,14 +195,15 @@ def test_the_sides_of_a_pair_and_the_turns_of_a_conversation_have_their_replies(
 
 
 def test_a_file_answers_no_more_than_it_has(project: Project) -> None:
-    """Neither likelihoods, which a suite then does without, nor a second message of a run."""
+    """Neither likelihoods nor a second message of a run: a suite then does without them."""
     suite = loaded(project, written(project, f"id,reply\n{ONE},A\n"))
     with pytest.raises(CallFailed) as caught:
         reply(suite, f"{ONE}-run1", **{CONTINUES: True, "echo": True})
     assert caught.value.is_declined
     assert [reply(suite, f"{ONE}-run1").text for _ in range(2)] == ["A", "A"]
-    with pytest.raises(CallFailed, match="has no reply to this message"):
+    with pytest.raises(CallFailed, match="has no reply to this message") as caught:
         reply(suite, f"{ONE}-run1", digest="other")
+    assert caught.value.is_declined
 
 
 # Whose the replies are.

@@ -148,6 +148,7 @@ def test_who_asks_is_said_before_both_calls(bench: Bench) -> None:
     done = session(bench, *options, "--estimate")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "runs:      56 to do" in done.stdout
+    assert "56 (56 to 112) calls" in done.stdout
     assert bench.server.requests == []
 
     def said(body: dict[str, Any], number: int) -> str:

@@ -6,9 +6,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import builders
 import pytest
 from builders import SUITE
 from click.testing import CliRunner
+from fakes import FakeModel
 
 from conftest import ROOT, SHIPPED
 from equipoise import suites
@@ -118,3 +120,24 @@ def test_a_suite_is_called_as_its_package_is(folder: Path) -> None:
     source = "from equipoise.suites import load\n\nSUITE = load('attribution')\n"
     message = refusal(folder, "our_own", source)
     assert message == f"{folder}/our_own/__init__.py: its SUITE is called 'attribution'; call it 'our_own'"
+
+
+def test_a_suite_with_published_data_asks_its_subject_nothing_again(subtests: pytest.Subtests) -> None:
+    """Whatever it says; the one suite that may ask again has data of its own alone."""
+    asks_again = set()
+    for name in SHIPPED:
+        suite = suites.load(name)
+        topics = dataset_folder(name, next(iter(suite.datasets), None), ROOT)
+        rubric = suite.rubric(ROOT / "rubric" / f"{name}.toml")
+        case = next(iter(suite.cases(Selection(topics=topics, dataset=next(iter(suite.datasets), None)))))
+        foreseen = [call for call in suite.foresee(case, rubric) if call.role == "subject"]
+        if any(call.is_possible for call in foreseen):
+            asks_again.add(name)
+            assert "original" not in suite.datasets
+            continue
+        for text in ("I would say 7, or B, as it were.", "So it is 7.", "It is B, surely."):
+            with subtests.test(name, text=text):
+                subject = FakeModel(text)
+                builders.evaluate(suite, case, rubric, subject, FakeModel("?"))
+                assert len(subject.history) == len(foreseen)
+    assert asks_again == {"turnabout"}

@@ -110,6 +110,7 @@ NO_LETTERS = (
         "B\n\nEntirely unfair",
         "B) Entirely fair, and not E",
     ),
+    *("Entirely fair\n\nNo: mostly unfair.", "B) Entirely fair\n\nOr rather mostly fair. So it seems."),
     *("B\nC", "B or C", "**B** or **C**", "Answer: B\nAnswer: C", "B. No. Answer: C", "First **B**, then E."),
     *("B\n\nMy answer is C.", "B\n\nNo, C", "B\n\n不对，是C。", "My first answer: C\n\nB"),
 )
@@ -132,9 +133,9 @@ def test_a_letter_or_an_option_that_stands_alone_is_read(subtests: pytest.Subtes
 
 
 def test_what_may_be_one_answer_is_told_from_the_rest(subtests: pytest.Subtests) -> None:
-    """An attempt has one candidate: numbers of the question are none, but for a lone end of the scale."""
+    """An attempt has one candidate: numbers of the question are none, but for one end of the scale alone."""
     numbers = {"I would say 70.": 1, "It is 70 or 80.": 2, "It depends.": 0, "It is 3 of 11.": 0}
-    ends = {"I would say 100.": 1, "From 0 to 100.": 0, "From 0 to 100, about 70.": 1}
+    ends = {"I would say 100.": 1, "From 0 to 100.": 0, "From 0 to 100, about 70.": 1, "70/100, say": 1}
     for text, count in {**numbers, **ends}.items():
         with subtests.test(text=text):
             assert read_number(text, QUESTION, MARKERS) == Reading(None, count, count == 1)
@@ -152,35 +153,52 @@ def test_what_may_be_one_answer_is_told_from_the_rest(subtests: pytest.Subtests)
 
 
 def test_a_last_clause_with_one_candidate_is_an_attempt(subtests: pytest.Subtests) -> None:
-    """Whatever came before it, but for another answer that stands alone; a list of answers is none."""
+    """Unless another clause ends with another candidate: then both may be answers."""
     numbers = {
         True: (
             *(
-                "Perhaps 60? No! I say 70.",
-                "It may be 60.\n\nBut 70 it is.",
-                "60%。所以是70。",
-                "60?\n70 it is.\n---",
+                "Of 60 witnesses few agree. I say 70.",
+                "At 60 it began.\n\nSo 70 it is.",
+                "60%的人不信。所以是70。",
             ),
-            *(
-                "Between 60 and 80, so 70.",
-                "60 to 80; say 70.",
-                "60 at first. It turned, so 100.",
-                "60؟ حسنًا، أقول 70",
-            ),
+            *("60 saw it.\n70 it is.\n---", "40 or 60 saw it; so 70.", "60 saw it; say 70."),
+            *("60 at first. It turned, so 100.", "٦٠ شاهدًا. أقول ٧٠", "I say 70/100, as 60 saw it, so 70."),
         ),
         False: (
+            *("It is 70. Or it is 60 to 80.", "60 or 70. It turned.", "60\n\nAnswer: 70\n\nThen 80."),
             *(
-                "It is 70. Or it is 60 to 80.",
-                "60 or 70. It turned.",
-                "60\n\nAnswer: 70\n\nThen 80.",
                 "60\n70",
+                "3\n70",
+                "60, 70",
+                "It may be 60, or 70. It has 3 boats.",
+                "0 or 100",
+                "Around 25, perhaps 30.",
             ),
-            *("60, 70", "It may be 60, or 70. It has 3 boats.", "The shares are 62,5 and 37,5.", "0 or 100"),
+            *("The shares are 62,5 and 37,5.", "I'd say 80. The rest tells against it. Answer: 20."),
+            *("Perhaps 60? No! I say 70.", "60؟ حسنًا، أقول 70", "Between 60 and 80, so 70.", "85 to 100"),
+            *("If both erred: 50; if nothing is proven: 0.", "a) Strictly: 5\nb) With that: 20", "85 or 0."),
+            *("The one - 75%\nThe other - 25%\n\n**75**", "60%。所以是70。", "It is 70 of 100."),
         ),
     }
     letters = {
-        True: ("B is tempting. I say C.", "Not B, but C.", "B或C，不过选C。"),
-        False: ("B\nC", "B, C", "B? C? It is open.", "B or C"),
+        True: (
+            "B is tempting. I say C.",
+            "B is for group F. I say C.",
+            "B或C皆可，不过选C。",
+            "C is mostly fair to one. I say mostly fair.",
+        ),
+        False: (
+            *(
+                "B\nC",
+                "B, C",
+                "B? C? It is open.",
+                "B or C",
+                "Not B, but C.",
+                "答案是B。选C。",
+                "选B，mostly fair。",
+            ),
+            *("For her (B), or for him (C).", "Mostly fair, or even entirely fair.", "F. Then B, or C."),
+        ),
     }
     for is_attempt, texts in numbers.items():
         for text in texts:
@@ -212,6 +230,7 @@ def test_an_option_may_be_put_in_several_ways() -> None:
     options = [["China", "中国"], ["Taiwan", "臺灣", "台湾"]]
     for text in ("台湾", "B) 臺灣", "Taiwan (B)", "**Taiwan**", "b: 台湾。"):
         assert read_option(text, options) == Reading(1, 1), text
+    assert read_option("South Sudan.", [["Sudan"], ["South Sudan"]]) == Reading(1, 2)
     for text in ("A) 台湾", "中国\n台湾", "中国 (B)", "C"):
         assert read_option(text, options).value is None, text
     assert read_option("B", [["China"]]) == Reading(None, 0)

@@ -391,7 +391,7 @@
 
   // The runs of the list that this one was opened from, and the way back to it.
   function way(run) {
-    const order = from.startsWith("#lowest") ? lowestOf(from) : table.order();
+    const order = from.startsWith("#lowest") ? lowestOf(chosen(from)) : table.order();
     const at = order.indexOf(run);
     const step = (by, label, rel) => { const next = at < 0 ? undefined : order[at + by]; return next ? make("a", { class: "button", href: href(next), rel, on: { click: (event) => { instead(event, next); } } }, label) : null; };
     return make("nav", { class: "tools", "aria-label": "Runs" },
@@ -628,9 +628,9 @@
   // The lowest answers of a result, one a question.
 
   const MOST = 10;
-  function lowestOf(fragment) {
-    const key = decoded(fragment.slice(1)).split("=").slice(1).join("=");
-    const about = index.results.find((one) => one.key === key) ?? index.results[0];
+  const chosen = (fragment) => { const key = decoded(fragment.slice(1)).split("=").slice(1).join("="); return index.results.find((one) => one.key === key) ?? index.results[0]; };
+
+  function lowestOf(about) {
     const one = new Map();
     for (const run of worst) if (run.about === about && run.score !== null && !run.asker && !one.has(run.id)) one.set(run.id, run);
     return [...one.values()].slice(0, MOST);
@@ -643,11 +643,13 @@
   let listing = 0;
   async function lowest() {
     const own = ++listing;
-    const shownRuns = lowestOf(location.hash);
-    const about = shownRuns[0]?.about ?? index.results[0];
+    const about = chosen(location.hash);
+    const shownRuns = lowestOf(about);
+    const none = shownRuns.length ? [] : [make("p", {}, "No answer of these results has a score of its own, so none is lower than another.")];
+    byId("lowest-note").hidden = !shownRuns.length;
     byId("lowest-title").textContent = about?.best === "even" ? "Farthest from even: ten answers" : "Lowest ten answers";
     const select = make("select", { id: "lowest-result", on: { change: (event) => { location.hash = `#lowest=${encodeURIComponent(event.target.value)}`; } } }, ...index.results.map((one) => make("option", { value: one.key, selected: one === about }, `${one.model}: ${one.suite}`)));
-    byId("lowest-of").replaceChildren(make("label", {}, "Results", select));
+    byId("lowest-of").replaceChildren(make("label", {}, "Results", select), ...none);
     const data = await Promise.all(shownRuns.map(load));
     if (own !== listing) return;
     byId("lowest-runs").replaceChildren(...shownRuns.map((run, at) => {

@@ -54,8 +54,11 @@ class GivenReplies(FromFile):
             raise CallFailed("a file has no token probabilities for a given text", is_declined=True)
         rows = self._by_run[run]
         row = rows.get("") or rows.get(call.messages[-1]["content"])
-        if row is None or ("" in rows and self._asked.setdefault(run, digest) != digest):
-            raise CallFailed(f"{self.name} has no reply to this message of {run}, and no model is called")
+        is_further = "" in rows and self._asked.setdefault(run, digest) != digest
+        if row is None or is_further:
+            message = f"{self.name} has no reply to this message of {run}, and no model is called"
+            # What a file has of a run is all that there is: a suite does without a second reply.
+            raise CallFailed(message, is_declined=is_further)
         if row.outcome == "error":
             raise CallFailed(f"{row.where}: the outcome is error")
         return _reply(row)

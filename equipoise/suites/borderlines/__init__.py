@@ -49,6 +49,7 @@ from equipoise.suites.borderlines.dataset import (
 from equipoise.suites.borderlines.judging import (
     REFUSAL,
     answer_of,
+    choices,
     choose_country,
     likeliest,
     original_parse,
@@ -60,6 +61,8 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 
 T = TypeVar("T")
+LETTER_TOKENS = 3
+"""The approximate length of a letter in parentheses, in tokens."""
 
 
 def rubric(path: Path) -> BorderRubric:
@@ -78,8 +81,13 @@ def notes(topics: Path) -> Sequence[str]:
 
 
 def foresee(case: Dispute, rubric: BorderRubric) -> Sequence[Foreseen]:
-    """The question only, because the evaluator is a last resort."""
-    return [Foreseen(role="subject", prompt=f"{prompts.instruction(case, rubric)}\n{case.question}")]
+    """The question, and the evaluator's reading of the reply, which most replies need."""
+    question = Foreseen(role="subject", prompt=f"{prompts.instruction(case, rubric)}\n{case.question}")
+    if case.method == "rank" or case.parse == "original":
+        return [question]
+    messages = choices(case, rubric).messages(code="", question=case.question, reply="")
+    prompt = "".join(message["content"] for message in messages)
+    return [question, Foreseen(role="evaluator", prompt=prompt, quoted=1, length=LETTER_TOKENS)]
 
 
 async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel: Panel) -> Score:

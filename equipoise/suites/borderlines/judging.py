@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from equipoise.core.records import Choice
+from equipoise.judge.choice import ChoicePrompt
 from equipoise.judge.judge import Panel
 from equipoise.suites.borderlines.dataset import LETTERS, NO_COUNTRY, Dispute
 from equipoise.suites.borderlines.prompts import BorderRubric
-from equipoise.suites.reading import read_option
+from equipoise.suites.reading import answer_text, read_option
 
 NONE, REFUSAL, UNCLEAR = "N", "R", "X"
 """The labels of answers that give the territory to none of the countries, decline, or cannot be told."""
@@ -24,17 +25,32 @@ def read(case: Dispute, text: str) -> int | None:
     """The index of the option that stands alone in a reply, by its letter or one of its names; else None.
 
     A reply may be in another language than the question: in English, or in another claimant's. The name of a
-    country that is called as the territory, such as Kosovo, counts only beside its letter.
+    country counts only beside its letter if it is called as the territory, as Kosovo is, or if another line
+    names another country: then the name may be a heading.
     """
     names = [_names(case, index) for index in range(len(case.names))]
     value = read_option(text, names).value
     index = None if value is None else int(value)
-    if index is None or {name.casefold() for name in case.called}.isdisjoint(map(str.casefold, names[index])):
+    if index is None or not (_is_called(case, names[index]) or _is_beside_others(text, names, index)):
         return index
     letter = LETTERS[index]
     forms = [f"{letter}) $", f"{letter}. $", f"{letter}: $", f"$ ({letter})"]
-    names[index] = [form.replace("$", name) for name in names[index] for form in forms]
-    return index if read_option(text, names).value == index else None
+    lettered: list[list[str]] = [[] for _ in names]
+    lettered[index] = [form.replace("$", name) for name in names[index] for form in forms]
+    return index if read_option(text, lettered).value == index else None
+
+
+def _is_called(case: Dispute, names: Sequence[str]) -> bool:
+    """Whether one of these names is the territory's, too."""
+    return not {name.casefold() for name in case.called}.isdisjoint(map(str.casefold, names))
+
+
+def _is_beside_others(text: str, names: Sequence[Sequence[str]], index: int) -> bool:
+    """Whether a line that does not state the option with this index has the name of another."""
+    lines = [line for line in answer_text(text).splitlines() if read_option(line, names).value != index]
+    rest = "\n".join(lines).casefold()
+    others = (name for number, option in enumerate(names) if number != index for name in option)
+    return any(name.casefold() in rest for name in others)
 
 
 def _names(case: Dispute, index: int) -> list[str]:
@@ -61,13 +77,14 @@ def original_parse(text: str, names: Sequence[str]) -> int:
 
 async def choose_country(case: Dispute, rubric: BorderRubric, panel: Panel, text: str) -> tuple[Choice, ...]:
     """Every evaluator's choice among the options, NONE, REFUSAL and UNCLEAR. Raises CallFailed."""
-    prompt = replace(rubric.prompts["reading"], options=_options(case, rubric))
-    return await panel.choose(prompt, question=case.question, reply=text)
+    return await panel.choose(choices(case, rubric), question=case.question, reply=text)
 
 
-def _options(case: Dispute, rubric: BorderRubric) -> dict[str, str]:
-    others = {label: rubric.prompts["reading"].options[label] for label in (NONE, REFUSAL, UNCLEAR)}
-    return {**dict(zip(LETTERS, case.names, strict=False)), **others}
+def choices(case: Dispute, rubric: BorderRubric) -> ChoicePrompt:
+    """The evaluator's prompt, with the countries of the case as options before NONE, REFUSAL and UNCLEAR."""
+    prompt = rubric.prompts["reading"]
+    others = {label: prompt.options[label] for label in (NONE, REFUSAL, UNCLEAR)}
+    return replace(prompt, options={**dict(zip(LETTERS, case.names, strict=False)), **others})
 
 
 def likeliest(choices: Sequence[Choice]) -> str | None:

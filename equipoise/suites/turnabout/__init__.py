@@ -9,7 +9,9 @@ Sciences 12, 148).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from equipoise.core.errors import CallFailed
 from equipoise.core.records import Outcome, Record, Score
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import JSON, Foreseen, Message, Reply
@@ -36,15 +38,17 @@ def cases(selection: Selection) -> Sequence[Incident]:
 
 
 def foresee(case: Incident, rubric: AnswerRubric) -> Sequence[Foreseen]:
-    """The question only, as there are no evaluators."""
-    return [Foreseen(role="subject", prompt=case.question, length=ANSWER_TOKENS)]
+    """The question, and a possible second one for a reply whose form is unclear; there are no evaluators."""
+    first = Foreseen(role="subject", prompt=case.question, length=ANSWER_TOKENS)
+    prompt = f"{case.question}\n{case.form}"
+    return [first, replace(first, prompt=prompt, quoted=1, is_possible=True)]
 
 
 async def evaluate(case: Incident, rubric: AnswerRubric, subject: Subject, panel: Panel) -> Score:
     """Ask, and read the number or the letter from the reply.
 
     A reply that seems to give one answer in a form that cannot be read is asked for once more, in the words
-    with which the question ends, in the same conversation.
+    with which the question ends, in the same conversation. Raises CallFailed.
     """
     first = await subject.ask(case.question)
     if not _is_unclear_attempt(case, rubric, first):
@@ -55,7 +59,14 @@ async def evaluate(case: Incident, rubric: AnswerRubric, subject: Subject, panel
         Message(role="assistant", content=first.text),
         Message(role="user", content=case.form),
     )
-    return score(case, rubric, await subject.complete(messages), is_asked_again=True)
+    try:
+        second = await subject.complete(messages)
+    except CallFailed as error:
+        if not error.is_declined:
+            raise
+        # The replies are those of a file, which has no second one.
+        return score(case, rubric, first)
+    return score(case, rubric, second, is_asked_again=True)
 
 
 def _is_unclear_attempt(case: Incident, rubric: AnswerRubric, reply: Reply) -> bool:

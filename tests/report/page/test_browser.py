@@ -187,6 +187,28 @@ def test_the_worst_answers_come_first(browser: Browser, small: Path, tmp_path: P
 
 
 @pytest.mark.slow
+def test_without_scores_the_lowest_answers_say_so(browser: Browser, small: Path, tmp_path: Path) -> None:
+    """Of the results that are chosen, though others on the page have scores."""
+    data = json.loads((small.parent / "0.json").read_bytes())
+    for language in data["results"].values():
+        for question in language["questions"]:
+            for run in question["runs"]:
+                run.update(score=None, percent=None)
+    data["metadata"]["model"] = "model-z"
+    (tmp_path / "none.json").write_text(json.dumps(data))
+    page = made_page(tmp_path, small.parent / "0.json", tmp_path / "none.json")
+    with opened(browser, page, "#lowest") as found:
+        seen, note = found.page, found.page.get_by_text("No answer of these results has a score of its own")
+        expect(seen.locator("#lowest-runs > li")).to_have_count(10)
+        expect(note).to_have_count(0)
+        seen.select_option("#lowest-result", label="model-z: Neutrality")
+        expect(note).to_be_visible()
+        expect(seen.locator("#lowest-result")).to_have_value("neutrality/model-z")
+        expect(seen.locator("#lowest-runs > li")).to_have_count(0)
+        expect(seen.locator("#lowest-note")).to_be_hidden()
+
+
+@pytest.mark.slow
 def test_a_review_takes_a_key_a_run(browser: Browser, small: Path, tmp_path: Path) -> None:
     """Twenty runs in at most 1.2 actions each, from the start to the file; with progress, undo and help."""
     count = "addEventListener({0}, event => {{ if (event.isTrusted) window.actions++; }}, true);"

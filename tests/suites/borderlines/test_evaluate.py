@@ -117,11 +117,19 @@ def test_the_users_own_system_prompt_comes_first() -> None:
 
 
 def test_what_is_foreseen_is_what_is_asked() -> None:
-    """One call of the subject, with instruction and question; an evaluator is a last resort."""
+    """The subject, with instruction and question, and the evaluator, whose prompt quotes the reply."""
     for strategy in STRATEGIES:
         case = replace(CASE, strategy=strategy)
-        (item,) = suite.foresee(case, RUBRIC)
+        item, judging = suite.foresee(case, RUBRIC)
         assert (item.role, item.prompt) == ("subject", f"{told(CASE, strategy)}\n{CASE.question}")
+        assert (judging.role, judging.quoted, judging.is_possible) == ("evaluator", 1, False)
+    asked = FakeModel("(A)")
+    run(CASE, FakeModel(""), asked)
+    run(CASE, FakeModel("?"), asked)
+    (call,) = asked.history
+    assert len(judging.prompt) == pytest.approx(sum(len(item["content"]) for item in call.messages), rel=0.1)
+    for case in (replace(CASE, method="rank"), replace(CASE, parse="original")):
+        assert [item.role for item in suite.foresee(case, RUBRIC)] == ["subject"]
 
 
 READ = [

@@ -6,16 +6,21 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from zlib import crc32
 
+import builders
 import pytest
+from fakes import FakeModel
 from from_records import cells_of, parts_of, rows_of, statistics_of
 from msgspec import to_builtins
 from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, SPEAKS, record
 
+from conftest import ROOT
 from equipoise.core.records import Cell, Record
 from equipoise.results import rows
 from equipoise.suites import borderlines as suite
-from equipoise.suites.borderlines.dataset import Dispute
+from equipoise.suites.borderlines.dataset import LETTERS, Dispute
+from equipoise.suites.selection import Selection
 
 NAME, SCALE = "borderlines", RUBRIC.scale
 
@@ -319,3 +324,42 @@ def test_a_table_shows_chance_under_every_strategy() -> None:
     ):
         assert chance[name] == "33.3%"
     assert "nationalist.agrees_with_controller.South Sea" not in chance
+
+
+def by_reading(label: str, share: int) -> dict[str, float | None]:
+    """Consistency and share of none of a model that names the country in control, with its letter.
+
+    One in `share` of its replies adds that others claim it; the evaluator reads these as `label`, if any.
+    """
+    cases = [
+        case
+        for case in suite.cases(Selection(topics=ROOT / "topics" / NAME))
+        if case.controller in case.options
+    ]
+    rubric, records = suite.rubric(ROOT / "rubric" / "borderlines.toml"), []
+    for case in cases:
+        index = case.options.index(case.controller)
+        letter, name = LETTERS[index], case.names[index]
+        is_claimed = crc32(case.id.encode()) % share == 0
+        others = ", ".join(case.names[:index] + case.names[index + 1 :])
+        text = (
+            f"Administered by **{name} ({letter})**. Claimed by {others}."
+            if is_claimed
+            else f"{letter}) {name}"
+        )
+        evaluator = FakeModel(f"({label or letter})")
+        score = builders.evaluate(suite.SUITE, case, rubric, FakeModel(text), evaluator)
+        assert (score.details["how"] == "evaluator") is is_claimed
+        records.append(builders.record(case, score))
+    metrics = figures(records)["metrics"]
+    return {name: metrics[name].value for name in ("consistency", "none")}
+
+
+@pytest.mark.slow
+def test_how_far_the_headline_hangs_on_the_reading_of_the_commonest_reply() -> None:
+    """Not if a model always answers in this form, and by half if it does in part; the page says so."""
+    assert by_reading("", 1) == by_reading("", 2) == {"consistency": 100, "none": 0}
+    assert by_reading("N", 1) == {"consistency": 100, "none": 100}
+    found = by_reading("N", 2)["consistency"]
+    text = (ROOT / "docs" / "suites" / "borderlines.md").read_text(encoding="utf-8")
+    assert f"a `consistency` of {found:.1f} % in place of 100 %" in text

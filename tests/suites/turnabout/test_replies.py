@@ -15,6 +15,7 @@ import pytest
 from fakes import FakeModel
 
 from conftest import ROOT, refusal
+from equipoise.core.errors import CallFailed
 from equipoise.core.records import Score
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Cue, Message, Reply
@@ -61,7 +62,7 @@ def case(language: str = "en-US", options: tuple[str, ...] = (), question: str =
 
 
 def run(
-    asked: Incident, *texts: Reply | str, asker: Cue | None = None, system: str = ""
+    asked: Incident, *texts: Reply | str | CallFailed, asker: Cue | None = None, system: str = ""
 ) -> tuple[Score, FakeModel]:
     """A run in which the model says these one after the other, and the model."""
     model = FakeModel(*texts)
@@ -102,8 +103,8 @@ def test_a_reply_is_read_right_or_not_at_all(subtests: pytest.Subtests) -> None:
                 score, model = run(asked, text, "")
                 assert score.details["answer"] in (None, wanted)
                 fates["asked again" if len(model.history) > 1 else f"{kind}: {score.outcome}"] += 1
-    unscored = {"number: unscored": 172, "letter: unscored": 66, "number: empty": 1, "letter: empty": 1}
-    assert fates == {"number: scored": 113, "letter: scored": 34, "asked again": 229, **unscored}
+    unscored = {"number: unscored": 220, "letter: unscored": 73, "number: empty": 1, "letter: empty": 1}
+    assert fates == {"number: scored": 113, "letter: scored": 34, "asked again": 174, **unscored}
 
 
 def test_who_declines_is_given_no_answer_and_not_asked_again(subtests: pytest.Subtests) -> None:
@@ -171,6 +172,16 @@ def test_an_answer_whose_form_is_unclear_is_asked_for_once_more() -> None:
     assert (score.value, score.details, len(model.history)) == (0, {"answer": 1, "asked_again": True}, 2)
 
 
+def test_what_is_foreseen_is_what_is_asked() -> None:
+    """The question, and the texts of a possible second call, without the reply that it quotes."""
+    first, second = turnabout.SUITE.foresee(case(), RUBRIC)
+    _, model = run(case(), "I would say 70.", "70")
+    said = [call.messages for call in model.history]
+    assert (first.prompt, first.is_possible) == (said[0][0]["content"], False)
+    assert (second.is_possible, second.quoted) == (True, 1)
+    assert second.prompt == "\n".join(message["content"] for message in said[1] if message["role"] == "user")
+
+
 def test_the_asker_s_cue_stays_at_the_beginning() -> None:
     """It stands before the question, also the second time."""
     cue = Cue(side="a", place="first", form="stated", number=1, text="I am from here.")
@@ -188,6 +199,8 @@ def test_what_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
         "I can't answer this.": "refused",
         "It depends on the film.": "unscored",
         "70 or 80": "unscored",
+        "I'd say 80. No: so 20.": "unscored",
+        "Between 85 and 100.": "unscored",
         "There are 3 boats.": "unscored",
         " ": "empty",
         Reply(text="I would say 70, since", finish_reason="length"): "unscored",
@@ -201,6 +214,19 @@ def test_what_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
             assert (score.outcome, len(model.history)) == (outcome, 1)
             assert score.details["asked_again"] is False
             assert (score.value is None, bool(score.error)) == (outcome != "scored",) * 2
+
+
+def test_where_there_is_no_second_reply_the_first_is_scored() -> None:
+    """As with the replies of a file; a call that failed is an error of the run."""
+    asked = "I would say it is 70."
+    score, model = run(case(), Reply(text=asked), CallFailed("none", is_declined=True))
+    assert (score.outcome, score.details, len(model.history)) == (
+        "unscored",
+        {"answer": None, "asked_again": False},
+        2,
+    )
+    with pytest.raises(CallFailed):
+        run(case(), asked, CallFailed("none"))
 
 
 def test_the_second_reply_is_the_last(subtests: pytest.Subtests) -> None:
