@@ -184,12 +184,16 @@ class Comparison:
                 "cases": len(common_cells(self.before.cells, self.after.cells)[0]),
                 "baseline_cases": len(self.before.cells),
                 "metrics": {name: change.figures for name, change in self.changes.items()},
-                "fell": list(self.fell),
-                "rose": list(self.rose),
+                "fell": list(map(_rounded, self.fell)),
+                "rose": list(map(_rounded, self.rose)),
                 "drift": list(self.drifts),
             }
         )
         return data
+
+
+def _rounded(move: CaseMove) -> CaseMove:
+    return structs.replace(move, **to_plain_json(structs.asdict(move)))
 
 
 def compare(
@@ -386,8 +390,8 @@ def _family(metric: Metric) -> tuple[str, ...]:
 
 def _largest(moves: Sequence[CaseMove], sign: int) -> list[CaseMove]:
     """The cases that rose (sign 1) or fell (-1) most, at most MOST_MOVES of them."""
-    moved = [move for move in moves if sign * move["change"] > ROUNDING]
-    return sorted(moved, key=lambda move: -sign * move["change"])[:MOST_MOVES]
+    moved = [move for move in moves if sign * move.change > ROUNDING]
+    return sorted(moved, key=lambda move: -sign * move.change)[:MOST_MOVES]
 
 
 def _moves(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> list[CaseMove]:

@@ -285,8 +285,8 @@ def move_lines(comparison: ComparisonFigures, way: Way) -> list[str]:
 
 def _describe_move(move: CaseMove, unit: str) -> str:
     sign = "%" if unit == "%" else ""
-    figures = f"{move['before']:.1f}{sign} to {move['after']:.1f}{sign}"
-    return f"{move['change']:+6.1f}{difference_unit(unit)}  {move['cell']}: {figures}"
+    figures = f"{move.before:.1f}{sign} to {move.after:.1f}{sign}"
+    return f"{move.change:+6.1f}{difference_unit(unit)}  {move.cell}: {figures}"
 
 
 def side_by_side_rows(

@@ -619,7 +619,7 @@ class ComparisonFigures(TypedDict):
     ]
 
 
-class CaseMove(TypedDict):
+class CaseMove(Struct, frozen=True, kw_only=True):
     """A case whose headline figure moved by `change`, from `before` to `after`, in percentage points.
 
     `cell`: its id; `at`: JSON pointers to its runs in the baseline's and in the candidate's file.

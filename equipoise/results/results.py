@@ -29,7 +29,9 @@ from equipoise.results.document import (
     AskedRuns,
     Audit,
     BackTranslation,
+    CaseMove,
     ComparedResults,
+    ComparisonFigures,
     LanguageConsistency,
     Metadata,
     PanelFigures,
@@ -308,10 +310,7 @@ def of_json(
 
 def _summary(content: Mapping[str, JSON]) -> Summary:
     """The summary of a file, with figures in place of objects."""
-    parts = {
-        name: msgspec.convert(content[name], of) for name, of in _SUMMARY_TYPES.items() if name in content
-    }
-    summary = cast("Summary", {**content, **parts})
+    summary = cast("Summary", _converted(content, _SUMMARY_TYPES))
     if "asker" in summary:
         metrics = msgspec.convert(summary["asker"]["metrics"], dict[str, Figure])
         summary["asker"] = {**summary["asker"], "metrics": metrics}
@@ -325,10 +324,7 @@ def _converted(data: Mapping[str, JSON], types: Mapping[str, Any]) -> dict[str, 
 
 def typed(sections: Mapping[str, JSON]) -> dict[str, Any]:
     """Sections of a file or a journal, with figures in place of objects."""
-    parts = {
-        name: msgspec.convert(sections[name], of) for name, of in _SECTION_TYPES.items() if name in sections
-    }
-    return {**sections, **parts}
+    return _converted(sections, _SECTION_TYPES)
 
 
 def _sections(data: Mapping[str, JSON]) -> Sections:
@@ -341,6 +337,6 @@ def _sections(data: Mapping[str, JSON]) -> Sections:
     if gate := sections.get("gate"):
         sections["gate"] = {**gate, "rules": msgspec.convert(gate["rules"], list[Ruling])}
     if comparison := sections.get("comparison"):
-        metrics = msgspec.convert(comparison["metrics"], dict[str, Change])
-        sections["comparison"] = {**comparison, "metrics": metrics}
+        types = {"metrics": dict[str, Change], "fell": list[CaseMove], "rose": list[CaseMove]}
+        sections["comparison"] = cast("ComparisonFigures", _converted(comparison, types))
     return sections

@@ -232,9 +232,9 @@ def test_float_noise_is_no_fall() -> None:
 def test_what_fell_and_rose_most_comes_first() -> None:
     """By the size of the change; what did not change is in neither."""
     found = moved(3, 1, 5, 2, 4, 3)
-    assert [(move["cell"], move["change"]) for move in found.fell] == [("aa/q2", -50), ("aa/q4", -25)]
-    assert [(move["cell"], move["change"]) for move in found.rose] == [("aa/q3", 50), ("aa/q5", 25)]
-    assert (found.fell[0]["before"], found.fell[0]["after"]) == (50, 0)
+    assert [(move.cell, move.change) for move in found.fell] == [("aa/q2", -50), ("aa/q4", -25)]
+    assert [(move.cell, move.change) for move in found.rose] == [("aa/q3", 50), ("aa/q5", 25)]
+    assert (found.fell[0].before, found.fell[0].after) == (50, 0)
 
 
 def test_only_real_falls_are_listed() -> None:
@@ -248,13 +248,13 @@ def test_only_real_falls_are_listed() -> None:
 def test_at_most_ten_are_listed_each_way() -> None:
     """The ten that moved most of fifteen, in the results' order where they moved alike."""
     found = moved(*[2] * 14, 1, *[4] * 14, 5)
-    assert [move["cell"] for move in found.fell] == ["aa/q15", *(f"aa/q{n}" for n in range(1, 10))]
-    assert [move["cell"] for move in found.rose] == ["aa/q30", *(f"aa/q{n}" for n in range(16, 25))]
+    assert [move.cell for move in found.fell] == ["aa/q15", *(f"aa/q{n}" for n in range(1, 10))]
+    assert [move.cell for move in found.rose] == ["aa/q30", *(f"aa/q{n}" for n in range(16, 25))]
 
 
 def test_a_case_without_a_score_on_one_side_did_not_move() -> None:
     """Neither from nor to nothing."""
-    assert [move["cell"] for move in moved("error", 2, "unscored").fell] == ["aa/q2"]
+    assert [move.cell for move in moved("error", 2, "unscored").fell] == ["aa/q2"]
     assert moved(2, before="error").fell == []
 
 
@@ -264,7 +264,7 @@ def test_only_cases_of_the_headline_move() -> None:
     suite = replace(suites.load(SUITE), metrics=lambda _: [metric])
     sides = ({"aa/q1/x": [3], "aa/q2/y": [5]}, {"aa/q1/x": [2], "aa/q2/y": [1]})
     found = compare(*(replace(side_of(runs), suite=suite) for runs in sides))
-    assert [move["cell"] for move in found.fell] == ["aa/q1"]
+    assert [move.cell for move in found.fell] == ["aa/q1"]
 
 
 def test_a_case_moves_in_the_headlines_own_figure() -> None:
@@ -281,14 +281,14 @@ def test_a_case_moves_in_the_headlines_own_figure() -> None:
         for of in values
     )
     (move,) = compare(*sides).fell
-    assert (move["before"], move["after"]) == (pytest.approx(200 / 3), 25)
+    assert (move.before, move.after) == (pytest.approx(200 / 3), 25)
 
 
 def shown_scores(data: JSON, moves: Sequence[CaseMove], place: int) -> list[float]:
     """The mean in percent of the runs that each move points to, in these results."""
     found = []
     for move in moves:
-        runs = resolve(data, move["at"][place])
+        runs = resolve(data, move.at[place])
         found.append(sum(run["score_percentage"] for run in runs) / len(runs))
     return found
 
@@ -303,9 +303,9 @@ def test_moves_point_to_their_runs_in_both_files() -> None:
     found = compare(of_json("m1.json", before), of_json("m2.json", after))
     moves = [*found.fell, *found.rose]
     assert len(moves) > 10
-    assert any(move["at"][0] != move["at"][1] for move in moves)
-    assert shown_scores(before, moves, 0) == pytest.approx([move["before"] for move in moves], abs=1e-9)
-    assert shown_scores(after, moves, 1) == pytest.approx([move["after"] for move in moves], abs=1e-9)
+    assert any(move.at[0] != move.at[1] for move in moves)
+    assert shown_scores(before, moves, 0) == pytest.approx([move.before for move in moves], abs=1e-9)
+    assert shown_scores(after, moves, 1) == pytest.approx([move.after for move in moves], abs=1e-9)
 
 
 # Where they share only a part.
@@ -321,7 +321,7 @@ def test_cells_of_one_side_alone_do_not_count() -> None:
     overall = found.changes["overall"]
     assert (overall.before, overall.after) == (50, 75)
     assert (overall.difference.value, overall.difference.n) == (25, 2)
-    assert {move["cell"] for move in found.rose} == {*shared}
+    assert {move.cell for move in found.rose} == {*shared}
     assert found.fell == []
 
 

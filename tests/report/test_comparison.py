@@ -18,7 +18,7 @@ from equipoise.core.types import JSON
 from equipoise.report import comparison as comparing
 from equipoise.report import verdict
 from equipoise.report.sentences import is_significant
-from equipoise.results.document import Ruling
+from equipoise.results.document import CaseMove, Ruling
 from equipoise.results.results import RunCounts
 
 NAMES = ["overall", "aa", "bb", "cc", "area.y", "area.x", "overall_without_blocked"]
@@ -405,7 +405,7 @@ def test_figures_that_are_no_percentages_have_their_own_unit() -> None:
         "warnings": [],
         "effects": [],
         "fell": [],
-        "rose": [{"cell": "q", "before": 1.0, "after": 3.0, "change": 2.0}],
+        "rose": [CaseMove(cell="q", before=1.0, after=3.0, at=["", ""], change=2.0)],
     }
     found = {**comparison(), **found}
     assert row(found, "overall")[1:4] == ("-1.00", "0.50", "+1.50 points")
