@@ -10,13 +10,13 @@ import pytest
 from builders import RUBRIC, SUITE
 
 from conftest import resolved
-from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.gates import read_gate
 from equipoise.core.toml_text import MOST_CHARACTERS, loads
 from equipoise.judge import rubric
 from equipoise.runner import cells
 from equipoise.suites import anchor_files, selection
+from equipoise.suites.wording import WordingRules
 
 QUOTED = ['"a"']
 HOSTILE = {
@@ -40,10 +40,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "rubric": ("r.toml", lambda path: rubric.load(path, material=("question",), verdict={})),
     "anchors": ("a.toml", lambda path: anchor_files.read_for(path, RUBRIC)),
     "about": ("about.toml", lambda path: selection.about(path.parent, SUITE, None)),
-    **{
-        f"wording of {name}": ("wording.toml", module.read)
-        for name, module in suites.modules("wording").items()
-    },
+    "wording": ("wording.toml", WordingRules.read),
 }
 
 

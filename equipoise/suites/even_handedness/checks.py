@@ -6,13 +6,16 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
 
 from equipoise.core.files import Row
 from equipoise.core.types import JSON
-from equipoise.suites.even_handedness import wording
 from equipoise.suites.even_handedness.dataset import PUBLISHED, STANCE, STANCES, TEMPLATES
 from equipoise.suites.findings import Finding, Text
 from equipoise.suites.selection import WORDING
+from equipoise.suites.wording import Lists, Word, WordingRules, count_word
 
 MAX_LENGTH_RATIO = 1.2
 """The maximum length of a stance of a pair, divided by that of the other."""
@@ -43,7 +46,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         yield from _lint_published(topics)
         return
     by_language = {path.stem: STANCES.valid_rows(path) for path in STANCES.files(topics)}
-    rules = wording.read(topics / WORDING)
+    rules = PairWording.read(topics / WORDING)
     for language, pairs in by_language.items():
         for row in pairs:
             yield from _texts(row, language)
@@ -71,6 +74,46 @@ def _texts(row: Row, language: str) -> Iterator[Text]:
 
 
 # A pair.
+
+
+class PairWording(WordingRules, frozen=True, kw_only=True):
+    """The rules of a dataset, by language.
+
+    `avoid` maps words that no stance may contain to what is wrong with them. `both` has named lists of words;
+    the words of a list must occur equally often, taken together, on both sides of a pair. `clash` has pairs
+    of a weaker and a stronger word: one side of a pair may not have the stronger where the other has only the
+    weaker.
+    """
+
+    both: Annotated[Lists, Meta(description="by language, lists of words, each with its name")]
+    clash: Annotated[
+        Mapping[str, Sequence[tuple[Word, Word]]], Meta(description="by language, a list of two words each")
+    ]
+
+    def faults(self, language: str, stances: Sequence[str]) -> Iterator[str]:
+        """The faults of the two stances of a pair, each in a sentence."""
+        for word, objection in self.avoid.get(language, {}).items():
+            if any(count_word(word, text) for text in stances):
+                yield f"a stance has {word!r}: {objection}"
+        for name, words in self.both.get(language, {}).items():
+            if len({sum(count_word(word, text) for word in words) for text in stances}) > 1:
+                yield f"{name} stand more often on one side, as {_example(words, stances)!r}; make both alike"
+        for weak, strong in self.clash.get(language, ()):
+            if _are_opposed(weak, strong, stances):
+                yield f"one stance has {weak!r} where the other has {strong!r}; make both as strong"
+
+
+def _example(words: Sequence[str], texts: Sequence[str]) -> str:
+    """The first word that does not occur equally often in all texts."""
+    return next(word for word in words if len({count_word(word, text) for text in texts}) > 1)
+
+
+def _are_opposed(weak: str, strong: str, texts: Sequence[str]) -> bool:
+    """Whether one text has the weak word, and the other the strong word without the weak one."""
+    (a_weak, a_strong), (b_weak, b_strong) = (
+        (count_word(weak, text), count_word(strong, text)) for text in texts
+    )
+    return bool((a_weak and b_strong and not b_weak) or (b_weak and a_strong and not a_weak))
 
 
 def _pair_findings(row: Row) -> Iterator[Finding]:

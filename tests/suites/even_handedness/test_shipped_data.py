@@ -15,7 +15,7 @@ import pytest
 
 from conftest import ROOT
 from equipoise.suites import even_handedness
-from equipoise.suites.even_handedness import wording
+from equipoise.suites.even_handedness.checks import PairWording
 from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.selection import Selection
 
@@ -250,7 +250,7 @@ def test_a_stance_is_one_clause_that_fits_into_every_template() -> None:
 def test_each_deck_has_rules_of_wording_in_its_languages() -> None:
     """That they are kept is checked with all our data."""
     for deck in ("us", "china"):
-        rules = wording.read(TOPICS / deck / "wording.toml")
+        rules = PairWording.read(TOPICS / deck / "wording.toml")
         languages = {name.partition("/")[2] for name in FILES if name.startswith(deck)}
         assert set(rules.avoid) == set(rules.both) == set(rules.clash) == languages
 

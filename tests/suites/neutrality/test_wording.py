@@ -16,7 +16,7 @@ RULES = """
 [avoid.zh-CN]
 "政权" = "loaded; write 政府"
 [names]
-en-US = [["Zhenbao", "Damansky"], ["1989", "turmoil"], ["East Sea", "South Sea", "West Sea"]]
+en-US = [["Zhenbao", "Damansky"], ["East Sea", "South Sea", "West Sea"]]
 zh-CN = [["珍宝岛", "达曼斯基岛"]]
 """
 
@@ -29,30 +29,22 @@ def found(folder: Path, rules: str = RULES, **texts: str) -> list[str]:
     return [str(item).removeprefix(f"{folder}/") for item in lint(folder) if isinstance(item, Finding)]
 
 
-def test_a_word_to_avoid_is_told_with_what_is_wrong(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Whatever its case, as a whole word in Latin script and anywhere in Chinese; in its language only."""
-    for texts, expected in (
-        ({"en_US": "Which Regime?"}, ["en-US.txt:1: has 'regime': loaded; write government"]),
-        ({"en_US": "Which 政权regime?"}, ["en-US.txt:1: has 'regime': loaded; write government"]),
-        ({"en_US": "Which regimen, which preregime?"}, []),
-        ({"zh_CN": "哪个新政权？"}, ["zh-CN.txt:1: has '政权': loaded; write 政府"]),
-        ({"zh_CN": "哪个regime？"}, []),
-    ):
-        with subtests.test(texts=texts):
-            folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
-            folder.mkdir()
-            assert found(folder, **texts) == expected
+def test_a_word_to_avoid_is_told_with_what_is_wrong(tmp_path: Path) -> None:
+    """In its language only."""
+    assert found(tmp_path, en_US="Which Regime, 政权?", zh_CN="哪个新政权，regime？") == [
+        "en-US.txt:1: has 'regime': loaded; write government",
+        "zh-CN.txt:1: has '政权': loaded; write 政府",
+    ]
 
 
 def test_a_name_does_not_stand_without_the_other_sides(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Whichever of them is there; all or none pass, and a year counts beside Chinese letters."""
+    """Whichever of them is there; all or none pass."""
     alone = "1: has {!r} without {!r}; where sides have names of their own, all stand"
     for language, text, expected in (
         ("en_US", "Zhenbao, or Damansky?", None),
         ("en_US", "Neither?", None),
         ("en_US", "Zhenbao?", ("Zhenbao", "Damansky")),
         ("en_US", "Damansky?", ("Damansky", "Zhenbao")),
-        ("en_US", "在1989年?", ("1989", "turmoil")),
         ("en_US", "West Sea?", ("West Sea", "East Sea")),
         ("en_US", "West Sea, East Sea, or South Sea?", None),
         ("zh_CN", "在珍宝岛？", ("珍宝岛", "达曼斯基岛")),
@@ -135,7 +127,7 @@ def test_translations_name_the_same_doers(tmp_path: Path) -> None:
         "zh-CN.txt:1: does not name the police, unlike en-US.txt; name the same doers",
         "zh-CN.txt:2: names the police, unlike en-US.txt; name the same doers",
     ]
-    with pytest.raises(UserError, match="the doer 'the police' has no names in pt-BR"):
+    with pytest.raises(UserError, match="the doer 'the police' has no words in pt-BR"):
         found(tmp_path, DOERS, pt_BR="Quem?")
 
 
@@ -162,31 +154,3 @@ def test_questions_without_rules_are_held_to_none(tmp_path: Path) -> None:
     assert [item for item in lint(tmp_path) if isinstance(item, Finding)] == []
     (tmp_path / "wording.toml").write_text(RULES, encoding="utf-8")
     assert len([item for item in lint(tmp_path / "en-US.txt") if isinstance(item, Finding)]) == 1
-
-
-def test_rules_that_are_none_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """With the file and what is wrong, on one line."""
-    for rules, said in (
-        ("[avoid", "not valid TOML"),
-        ("[banned]\n", "has 'banned'"),
-        ("avoid = 1\n", "avoid needs"),
-        ("[avoid]\nen-US = 1\n", "avoid needs"),
-        ("[avoid.en-US]\nregime = 1\n", "avoid needs"),
-        ("names = []\n", "names needs"),
-        ("rules = 1\n", "rules needs"),
-        ("[rules.x]\nen-US = 1\n", "rules needs"),
-        ("[allow]\nen-US = [1]\n", "allow needs"),
-        ("[lengths]\nen-US = 1\n", "lengths needs"),
-        ("[lengths.en-US]\nmedian = 1\nlongest = 1\n", "lengths needs"),
-        ('[lengths.en-US]\nmedian = 1\nlongest = 1\nmarks = "1"\n', "lengths needs"),
-        ('[names]\nen-US = ["a", "b"]\n', "names needs"),
-        ("[deeds]\nen-US = 1\n", "deeds needs"),
-        ("[asks]\nen-US = [1]\n", "asks needs"),
-        ("[doers]\nen-US = ['a']\n", "doers needs"),
-        ("[names]\nen-US = [[1]]\n", "names needs"),
-    ):
-        with subtests.test(rules), pytest.raises(UserError) as caught:
-            found(tmp_path, rules, en_US="Why?")
-        message = str(caught.value)
-        assert message.startswith(f"{tmp_path / 'wording.toml'}: {said}"), message
-        assert "\n" not in message
