@@ -48,7 +48,7 @@ def statistics_of(suite: str, records: Sequence[Record], scale: Scale) -> dict[s
     """The shared parts of the summary."""
     return summarise(
         suites.load(suite),
-        rows_of(suite, records, scale),
+        suites.load(suite).combine(rows_of(suite, records, scale)),
         scale,
         lambda evaluator: rows_of(suite, records, scale, evaluator),
     )

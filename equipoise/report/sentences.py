@@ -79,7 +79,7 @@ def _narrowness(results: Results) -> Iterator[str]:
     if headline.n < _FEW:
         yield f"it rests on fewer than {_FEW} {headline.clusters} ({headline.n})"
     is_part = metadata["limit"] is not None or metadata["selection"]["deselected"] > 0
-    if is_part and len({row.area for row in results.rows}) == 1:
+    if is_part and len({cell.labels.get("area") for cell in results.cells}) == 1:
         yield "all are of one area"
     if metadata["languages_asked"] and len(metadata["languages"]) == 1:
         yield "one language alone was asked"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from equipoise.core.figures import NO_FIGURE, Figure, LanguagePair
 from equipoise.core.quantities import duration
-from equipoise.core.rows import count_outcomes
 from equipoise.core.rules import GATE
 from equipoise.core.settings import FILE
 from equipoise.core.types import Role
@@ -54,7 +53,7 @@ def summary(
     if results.has_scores:
         # Made first: results without a summary are refused here, before anything is said of them.
         table = align(results.suite.table(shown.summary), width)
-        yield from sentences.about(shown, count_outcomes(shown.rows))
+        yield from sentences.about(shown, shown.outcomes)
         yield ""
         yield from table
         yield ""

@@ -47,15 +47,16 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
         *suite.cautions(run_rows, metadata),
     ]:
         metadata["cautions"] = sentences
-    statistics = {} if is_running else _statistics(suite, scale, history, run_rows, records)
     results = Results(
         suite=suite,
         metadata=metadata,
-        summary=cast("Summary", {**summary, **statistics}),
+        summary=cast("Summary", summary),
         rows=run_rows,
         errors=errors,
         sections={"audit": audits.figures(suite, history, is_running=is_running)},
     )
+    if not is_running:
+        results = _with_statistics(results, scale, history, records)
     if cued is not None:
         results = _with_askers(results, scale, cued, is_running=is_running)
     added = {} if is_running else _sections(history, metadata["verdicts_sha256"])
@@ -91,18 +92,18 @@ def _sections(history: History, verdicts: str) -> dict[str, JSON]:
     return {name: line.content for name, line in lines.items() if line.verdicts_sha256 == verdicts}
 
 
-def _statistics(
-    suite: AnySuite, scale: Scale, history: History, run_rows: Sequence[RunRow], records: Sequence[Record]
-) -> dict[str, JSON]:
+def _with_statistics(results: Results, scale: Scale, history: History, records: Sequence[Record]) -> Results:
     # Imported here: numpy and scipy are slow to load, and only aggregation needs them.
     from equipoise.results import summary
 
+    suite, cells = results.suite, results.cells
     statistics = summary.summarise(
-        suite, run_rows, scale, lambda evaluator: rows.of_records(suite, records, scale, evaluator)
+        suite, cells, scale, lambda evaluator: rows.of_records(suite, records, scale, evaluator)
     )
     if looks := [look.to_json() for look in history.plans.looks.values()]:
         statistics |= summary.apply_looks(statistics["metrics"], looks, **_savings(history))
-    return statistics
+    whole = cast("Summary", {**results.summary, **statistics})
+    return replace(results, summary=whole, own_cells=cells)
 
 
 def _savings(history: History) -> dict[str, int]:

@@ -20,7 +20,7 @@ from equipoise import suites
 from equipoise.core.figures import Change, Figure
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rows import RunRow
+from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.results import askers, rows, schema
@@ -97,9 +97,9 @@ class Results:
     digest: str | None = None
     doubt: str | None = None
     contradiction: str | None = None
-    own_cells: Sequence[Cell] | None = None
-    own_asker_cells: AskerCells | None = None
-    """Cells in place of those of the rows, for results without their rows."""
+    own_cells: Sequence[Cell] | None = field(default=None, compare=False)
+    own_asker_cells: AskerCells | None = field(default=None, compare=False)
+    """Cells that need not be made of the rows, or cannot, as these were left out."""
 
     @cached_property
     def cells(self) -> Sequence[Cell]:
@@ -140,6 +140,11 @@ class Results:
         """The numbers of runs: planned, left and unscored."""
         planned, completed = self.metadata["runs_expected"], self.metadata["runs_completed"]
         return RunCounts(planned=planned, left=planned - completed, unscored=len(self.errors))
+
+    @property
+    def outcomes(self) -> Mapping[str, int]:
+        """The numbers of runs by outcome: those of the summary, or counted if it has none."""
+        return cast("Mapping[str, int]", self.summary.get("outcomes")) or count_outcomes(self.rows)
 
     @property
     def has_scores(self) -> bool:
@@ -187,7 +192,7 @@ class Results:
                 return self.summary["metrics"]
             from equipoise.results.summary import summarise
 
-            metrics: Mapping[str, Figure] = summarise(self.suite, self.rows, self.scale)["metrics"]
+            metrics: Mapping[str, Figure] = summarise(self.suite, self.cells, self.scale)["metrics"]
             return metrics
 
     @cached_property

@@ -64,13 +64,12 @@ RowsWithout = Callable[[str], Sequence[RunRow]]
 
 
 def summarise(
-    suite: AnySuite, rows: Sequence[RunRow], scale: Scale, rows_without: RowsWithout | None = None
+    suite: AnySuite, cells: Sequence[Cell], scale: Scale, rows_without: RowsWithout | None = None
 ) -> dict[str, JSON]:
     """Metrics with intervals, variance components, consistency over languages, and agreement of the panel.
 
     The part on the panel needs `rows_without`. Raises UserError for values that readers will refuse.
     """
-    cells = suite.combine(rows)
     metrics = suite.metrics(cells)
     require_possible_cells(suite, cells, metrics)
     figures: dict[str, JSON] = {

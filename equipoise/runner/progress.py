@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -183,8 +182,8 @@ class Progress:
                 if self.session.settings.report:
                     complete.append(results)
                 # Without the transcripts, which the summary does not need.
-                self._results[name] = replace(results, rows=(), cued_rows=())
-                self._parts[name] = part and replace(part, rows=(), cued_rows=())
+                self._results[name] = results.without_rows()
+                self._parts[name] = part and part.without_rows()
         if (page := self.session.settings.report) and complete:
             self._page_message = self._write_page(page, complete)
 

@@ -363,7 +363,7 @@ def test_every_summary_is_json_without_nan(scores: Array) -> None:
     found = statistics_of(SUITE, made, SCALE)
     assert as_read(found, Figure) == found
     read = rows.of_json(parts_of(SUITE, made, SCALE)["results"])
-    again = summarise(suite, read, SCALE)
+    again = summarise(suite, suite.combine(read), SCALE)
     assert again == {name: found[name] for name in again}
 
 

@@ -85,5 +85,7 @@ def levels(percent: float, n: int) -> Iterator[int]:
 def figures_of(suite: AnySuite, records: Sequence[Record]) -> dict[str, Any]:
     """The metrics of these runs."""
     scale = Scale(low=0, high=2, levels={})
-    metrics: dict[str, Any] = summarise(suite, rows.of_records(suite, records, scale), scale)["metrics"]
+    metrics: dict[str, Any] = summarise(suite, suite.combine(rows.of_records(suite, records, scale)), scale)[
+        "metrics"
+    ]
     return metrics

@@ -239,7 +239,7 @@ def _helpful(name: str, score: int | None) -> dict[str, JSON]:
 def figures(records: Sequence[Record], without: str | None = None) -> dict[str, JSON]:
     """The figures of these runs, with their intervals."""
     made = rows.of_records(SUITE, records, SCALE, without)
-    metrics: dict[str, JSON] = summarise(SUITE, made, SCALE)["metrics"]
+    metrics: dict[str, JSON] = summarise(SUITE, SUITE.combine(made), SCALE)["metrics"]
     return metrics
 
 
