@@ -141,6 +141,49 @@ class LanguagePair(Difference, frozen=True, kw_only=True):
     p_adjusted: float | None
 
 
+class LanguageGap(Struct, frozen=True, kw_only=True):
+    """The differences between one question's language means, in points of the scale.
+
+    `spread` is the highest mean minus the lowest, `sd` the population SD of the means; both are None below
+    two languages. `noise` is the SD to expect from the variation between runs alone, if languages did not
+    differ; None if no language has two runs. A spread is never negative, so compare `sd` with `noise`.
+    """
+
+    question: str
+    means: dict[str, float]
+    spread: float | None
+    sd: float | None
+    noise: float | None
+
+
+class GapParts(Struct, frozen=True, kw_only=True):
+    """The gap `first` - `second` in points, and its parts `said` and `judged`, which add up to the gap.
+
+    `said` is the gap between replies that are judged in the same language, so it is due to their content.
+    `judged` is what the same reply gains by being judged in the first language. Intervals are over questions.
+    """
+
+    first: str
+    second: str
+    gap: Estimate
+    said: Estimate
+    judged: Estimate
+
+
+class EvaluatorLean(Struct, frozen=True, kw_only=True):
+    """One evaluator's mean verdict, and its difference from the mean of the other evaluators.
+
+    Both average within questions first, then over questions, in points of the scale. `mean` covers all units
+    that the evaluator scored. `difference` covers those that another evaluator scored too; `units` is their
+    number.
+    """
+
+    evaluator: str
+    mean: float | None
+    difference: Estimate
+    units: Count
+
+
 def format_limits(low: float | None, high: float | None, digits: int = 1, sign: str = "") -> str:
     """Both ends of an interval as text, or `-` without one. With the `sign` "+" both have theirs."""
     return "-" if low is None or high is None else f"{low:{sign}.{digits}f} to {high:{sign}.{digits}f}"

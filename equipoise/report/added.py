@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from equipoise.core.figures import Estimate, format_limits
+from equipoise.core.figures import Estimate, GapParts, format_limits
 from equipoise.report.layout import INDENT, align, format_estimate
 
 if TYPE_CHECKING:
     from equipoise.results.document import (
         BackTranslation,
         CorrectedFigure,
-        GapParts,
         PairAgreement,
         PeopleScores,
         Sections,
@@ -37,7 +36,7 @@ def backtranslation_lines(section: BackTranslation) -> Iterator[str]:
         missing = f" ({item['missing']:,} of its verdicts are missing)" if item["missing"] else ""
         yield f"{INDENT}judged by {item['evaluator']}{missing}:"
         for pair in item["pairs"]:
-            yield f"{INDENT}{pair['first']} - {pair['second']}: {_describe_gap(pair)}"
+            yield f"{INDENT}{pair.first} - {pair.second}: {_describe_gap(pair)}"
     yield f"{INDENT}{caveat(section)}"
 
 
@@ -61,10 +60,10 @@ def describe_sample(section: BackTranslation) -> str:
 
 
 def _describe_gap(pair: GapParts) -> str:
-    gap = pair["gap"]
+    gap = pair.gap
     if gap.value is None:
         return f"unknown ({gap.reason})"
-    content, judged = format_estimate(pair["said"]), format_estimate(pair["judged"])
+    content, judged = format_estimate(pair.said), format_estimate(pair.judged)
     return f"{gap.value:+.2f} pp = what was said {content}; how it was judged {judged}; {gap.n} questions"
 
 

@@ -238,6 +238,6 @@ def _describe_p(pair: LanguagePair) -> str:
 def _panel_lines(panel: PanelFigures) -> Iterator[str]:
     yield f"panel:     Krippendorff's alpha {format_estimate(panel['alpha'])}"
     for row in panel["evaluators"]:
-        average = "-" if row["mean"] is None else f"{row['mean']:.2f}"
-        difference = format_estimate(row["difference"], " points")
-        yield f"           {row['evaluator']}: mean {average}, against the others {difference}"
+        average = "-" if row.mean is None else f"{row.mean:.2f}"
+        difference = format_estimate(row.difference, " points")
+        yield f"           {row.evaluator}: mean {average}, against the others {difference}"

@@ -10,7 +10,17 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 from msgspec import Meta, Struct
 
-from equipoise.core.figures import Change, Count, Estimate, Figure, Interval, LanguagePair
+from equipoise.core.figures import (
+    Change,
+    Count,
+    Estimate,
+    EvaluatorLean,
+    Figure,
+    GapParts,
+    Interval,
+    LanguageGap,
+    LanguagePair,
+)
 from equipoise.core.records import Outcome
 from equipoise.core.rows import EvaluatorTranscript, VerdictRow
 from equipoise.core.types import JSON, Form, Message, Place
@@ -438,20 +448,6 @@ class VarianceParts(TypedDict):
     smallest_difference_assumes: NotRequired[dict[str, float]]
 
 
-class LanguageGap(TypedDict):
-    """A question on which languages differ most.
-
-    `spread`: highest mean of a language minus lowest; `sd`: population SD of the means; `noise`: the SD that
-    runs alone would make if languages did not differ.
-    """
-
-    question: str
-    means: dict[str, float | None]
-    spread: float | None
-    sd: float | None
-    noise: float | None
-
-
 class QuestionSpread(TypedDict):
     """How far the languages of a question are apart: highest mean minus lowest, and SD."""
 
@@ -467,15 +463,6 @@ class LanguageConsistency(TypedDict):
     pairs: list[LanguagePair]
     largest_gaps: list[LanguageGap]
     questions: dict[str, QuestionSpread]
-
-
-class EvaluatorLean(TypedDict):
-    """An evaluator's mean score in points, and its difference from the others on the `units` of both."""
-
-    evaluator: str
-    mean: float | None
-    difference: Estimate
-    units: Count
 
 
 class AlphaFigure(Estimate, frozen=True, kw_only=True):
@@ -665,20 +652,6 @@ class GateVerdict(TypedDict):
             Meta(description="How replies and labels were read, where it limits what the verdict shows"),
         ]
     ]
-
-
-class GapParts(TypedDict):
-    """The gap `first` - `second` between two languages, in points, and the two parts that add up to it.
-
-    `said`: between replies that are judged in the same language, so due to what they say; `judged`: what the
-    same reply gains by being judged in the first language.
-    """
-
-    first: str
-    second: str
-    gap: Estimate
-    said: Estimate
-    judged: Estimate
 
 
 class TranslationJudge(TypedDict):

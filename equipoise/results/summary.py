@@ -9,28 +9,26 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
-from typing import Any, cast
+from typing import Any
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
-from equipoise.core.figures import Estimate, Figure, Interval, LanguagePair
+from equipoise.core.figures import Change, Estimate, Figure, Interval, LanguagePair
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.results.document import (
     AlphaFigure,
-    EvaluatorLean,
     LanguageConsistency,
-    LanguageGap,
     PairKappa,
     PanelFigures,
 )
 from equipoise.results.kinds import require_possible_cells
 from equipoise.stats import fixed, mean, population_sd
 from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
-from equipoise.stats.consistency import Gap, consistency, largest_gaps
+from equipoise.stats.consistency import consistency, largest_gaps
 from equipoise.stats.metrics import clip, figures_by_run, measure, run_parts, valid
 from equipoise.stats.variance import (
     CellKey,
@@ -45,8 +43,6 @@ from equipoise.suites import AnySuite
 
 LARGEST_GAPS = 10
 """So many questions are listed on which languages differ most."""
-_PLAIN = (Estimate, Interval, LanguagePair, AlphaFigure, PairKappa)
-"""Types whose numbers are rounded and whose reasons are reworded; a Figure is made of such."""
 ASSUMPTIONS: Mapping[str, float] = {"shared": 0.5, "power": 0.8, "alpha": 0.05}
 """Assumptions of the smallest difference: share of the variance in common, power and error of the test."""
 MOST_HEADLINES = 30
@@ -111,8 +107,8 @@ def with_cluster_names(data: Any, clusters: str) -> Any:
             name: reword_reason(value, clusters) if name == "reason" else with_cluster_names(value, clusters)
             for name, value in data.items()
         }
-    if type(data) in _PLAIN:
-        return structs.replace(data, reason=reword_reason(data.reason, clusters))
+    if _is_exact(data):
+        return structs.replace(data, **with_cluster_names(structs.asdict(data), clusters))
     return [with_cluster_names(value, clusters) for value in data] if isinstance(data, list) else data
 
 
@@ -137,11 +133,16 @@ def to_plain_json(data: Any) -> Any:
     if isinstance(data, float):
         # Without + 0.0, what rounding keeps from 0 would be shown as -0.0.
         return round(data, DECIMALS) + 0.0
-    if type(data) in _PLAIN:
+    if _is_exact(data):
         return structs.replace(data, **to_plain_json(structs.asdict(data)))
     if isinstance(data, Mapping):
         return {name: to_plain_json(value) for name, value in data.items()}
     return [to_plain_json(value) for value in data] if isinstance(data, list | tuple) else data
+
+
+def _is_exact(data: Any) -> bool:
+    """Whether these are figures as statistics gave them; Figure and Change are rounded when they are made."""
+    return isinstance(data, Struct) and not isinstance(data, Figure | Change)
 
 
 def apply_looks(
@@ -310,17 +311,13 @@ def _consistency(metric: Metric, cells: Sequence[Cell]) -> LanguageConsistency |
             )
             for pair in result.pairs
         ],
-        "largest_gaps": [_gap(gap) for gap in largest_gaps(result, LARGEST_GAPS)],
+        "largest_gaps": largest_gaps(result, LARGEST_GAPS),
         "questions": {gap.question: {"spread": gap.spread, "sd": gap.sd} for gap in result.gaps},
     }
 
 
 def _language(cell: Cell) -> str:
     return cell.labels.get("language", cell.stratum)
-
-
-def _gap(gap: Gap) -> LanguageGap:
-    return cast("LanguageGap", {**asdict(gap), "means": dict(gap.means)})
 
 
 # Panels.
@@ -343,7 +340,7 @@ def _panel(
         for first, second in combinations(names, 2)
     ]
     return {
-        "evaluators": [cast("EvaluatorLean", asdict(lean)) for lean in leans(ratings, cluster_of)],
+        "evaluators": leans(ratings, cluster_of),
         "alpha": AlphaFigure(metric="ordinal", **structs.asdict(alpha)),
         "kappas": kappas,
         "by_language": {name: _means_by_language(cells, name) for name in names},

@@ -8,13 +8,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeVar
 
 import numpy as np
 
-from equipoise.core.figures import Estimate
+from equipoise.core.figures import Estimate, EvaluatorLean
 from equipoise.stats import mean
 from equipoise.stats.intervals import Array, Observation, clustered_mean
 
@@ -23,21 +22,6 @@ Distance = Literal["ordinal", "nominal", "interval"]
 KappaWeights = Literal["none", "linear", "quadratic"]
 _BOOTSTRAP_DRAWS = 2000
 _NUMBERS_PER_BLOCK = 4_000_000  # bounds the memory that thousands of questions take
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lean:
-    """One evaluator's mean verdict, and its difference from the mean of the other evaluators.
-
-    Both average within questions first, then over questions, in points of the scale. `mean` covers all units
-    that the evaluator scored. `difference` covers those that another evaluator scored too; `units` is their
-    number.
-    """
-
-    evaluator: str
-    mean: float | None
-    difference: Estimate
-    units: int
 
 
 def krippendorff_alpha(
@@ -173,7 +157,7 @@ def _ranks(numbers: Sequence[float]) -> list[float]:
 
 def leans(
     ratings: Mapping[str, Mapping[U, float]], cluster_of: Mapping[U, str], *, confidence: float = 0.95
-) -> list[Lean]:
+) -> list[EvaluatorLean]:
     """The lean of each evaluator, in order: its verdicts minus the mean of the others' on the same units.
 
     Each question has the same weight, however many of its units were scored. The interval is Student's t over
@@ -190,7 +174,9 @@ def leans(
         }
         difference = clustered_mean(_cluster_means(differences, cluster_of), confidence=confidence)
         own = mean([item.value for item in _cluster_means(verdicts, cluster_of)])
-        panel.append(Lean(evaluator=evaluator, mean=own, difference=difference, units=len(differences)))
+        panel.append(
+            EvaluatorLean(evaluator=evaluator, mean=own, difference=difference, units=len(differences))
+        )
     return panel
 
 

@@ -10,29 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from equipoise.core.figures import Difference, Estimate
+from equipoise.core.figures import Difference, Estimate, LanguageGap
 from equipoise.stats import mean, population_sd
 from equipoise.stats.intervals import Observation, clustered_mean
 from equipoise.stats.paired import holm, paired_difference
 
 ScoresByQuestion = Mapping[str, Mapping[str, Sequence[float]]]
 """The scores of the valid runs by question, then language; a language without any is left out or empty."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gap:
-    """The differences between one question's language means, in points of the scale.
-
-    `spread` is the highest mean minus the lowest, `sd` the population SD of the means; both are None below
-    two languages. `noise` is the SD to expect from the variation between runs alone, if languages did not
-    differ; None if no language has two runs. A spread is never negative, so compare `sd` with `noise`.
-    """
-
-    question: str
-    means: Mapping[str, float]
-    spread: float | None
-    sd: float | None
-    noise: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +39,7 @@ class Consistency:
     The mean spread covers only the questions that have every language: more languages make a larger spread.
     """
 
-    gaps: tuple[Gap, ...]
+    gaps: tuple[LanguageGap, ...]
     pairs: tuple[LanguageContrast, ...]
     spread: Estimate
 
@@ -76,7 +60,7 @@ def consistency(scores: ScoresByQuestion, *, confidence: float = 0.95) -> Consis
     )
 
 
-def largest_gaps(consistency: Consistency, n: int) -> list[Gap]:
+def largest_gaps(consistency: Consistency, n: int) -> list[LanguageGap]:
     """The n questions with the largest spreads, largest first; equals in the given order.
 
     They are selected for being large, so most would be smaller if asked again: compare them with `noise`.
@@ -85,12 +69,12 @@ def largest_gaps(consistency: Consistency, n: int) -> list[Gap]:
     return [gap for _, gap in sorted(known, key=lambda item: -item[0])[:n]]
 
 
-def _gap(question: str, scores: Mapping[str, Sequence[float]]) -> Gap:
+def _gap(question: str, scores: Mapping[str, Sequence[float]]) -> LanguageGap:
     means = {language: centre for language, runs in scores.items() if (centre := mean(runs)) is not None}
     if not all(math.isfinite(centre) for centre in means.values()):
         raise ValueError(f"a score of {question!r} is not a finite number: leave out what has no score")
     has_several = len(means) > 1
-    return Gap(
+    return LanguageGap(
         question=question,
         means=means,
         spread=max(means.values()) - min(means.values()) if has_several else None,
@@ -111,7 +95,7 @@ def _noise(scores: Mapping[str, Sequence[float]], languages: int) -> float | Non
     return None if mean_error is None else math.sqrt((languages - 1) / languages * mean_error)
 
 
-def _mean_spread(gaps: Sequence[Gap], languages: int, confidence: float) -> Estimate:
+def _mean_spread(gaps: Sequence[LanguageGap], languages: int, confidence: float) -> Estimate:
     if languages < 2:
         return Estimate(value=None, se=None, low=None, high=None, n=0, reason="fewer than 2 languages")
     spreads = [
@@ -122,7 +106,9 @@ def _mean_spread(gaps: Sequence[Gap], languages: int, confidence: float) -> Esti
     return clustered_mean(spreads, confidence=confidence)
 
 
-def _pairs(gaps: Sequence[Gap], languages: Sequence[str], confidence: float) -> tuple[LanguageContrast, ...]:
+def _pairs(
+    gaps: Sequence[LanguageGap], languages: Sequence[str], confidence: float
+) -> tuple[LanguageContrast, ...]:
     # `paired_difference` is after minus before: the second language comes first.
     differences = {
         (first, second): paired_difference(
@@ -139,7 +125,7 @@ def _pairs(gaps: Sequence[Gap], languages: Sequence[str], confidence: float) -> 
     )
 
 
-def _observations(gaps: Sequence[Gap], language: str) -> list[Observation]:
+def _observations(gaps: Sequence[LanguageGap], language: str) -> list[Observation]:
     return [
         Observation(cluster=gap.question, stratum="", value=gap.means[language])
         for gap in gaps

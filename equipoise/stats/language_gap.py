@@ -7,29 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
-from equipoise.core.figures import Estimate
+from equipoise.core.figures import Estimate, GapParts
 from equipoise.stats.intervals import Observation, clustered_mean
 
 ScoresByLanguage = Mapping[tuple[str, str], float]
 """The scores of one question's replies by (language of the reply, language in which it was judged)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GapSplit:
-    """The gap `first` - `second` in points, and its parts `said` and `judged`, which add up to the gap.
-
-    `said` is the gap between replies that are judged in the same language, so it is due to their content.
-    `judged` is what the same reply gains by being judged in the first language. Intervals are over questions.
-    """
-
-    first: str
-    second: str
-    gap: Estimate
-    said: Estimate
-    judged: Estimate
 
 
 def split_gaps(
@@ -38,7 +22,7 @@ def split_gaps(
     targets: Collection[str],
     *,
     confidence: float = 0.95,
-) -> list[GapSplit]:
+) -> list[GapParts]:
     """The split gaps of all pairs of `languages` that include a target of translations.
 
     Each question is split by Kitagawa's decomposition of a difference (1955, J. American Statistical
@@ -61,7 +45,7 @@ def _split_gap(
     second: str,
     shared_languages: Collection[str],
     confidence: float,
-) -> GapSplit:
+) -> GapParts:
     cells = {(reply, judged) for reply in (first, second) for judged in (reply, *shared_languages)}
     gaps, contents = [], []
     for scores in questions:
@@ -73,7 +57,7 @@ def _split_gap(
             )
     judging_gains = [gap - content for gap, content in zip(gaps, contents, strict=True)]
     total, content, judging = (_mean(values, confidence) for values in (gaps, contents, judging_gains))
-    return GapSplit(first=first, second=second, gap=total, said=content, judged=judging)
+    return GapParts(first=first, second=second, gap=total, said=content, judged=judging)
 
 
 def _mean(values: Iterable[float], confidence: float) -> Estimate:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -339,7 +339,7 @@ def _evaluator_entry(
         "verdicts": sum(has_verdict),
         "missing": len(has_verdict) - sum(has_verdict),
         "pairs": [
-            to_plain_json(asdict(split))
+            to_plain_json(split)
             for split in split_gaps([*by_question.values()], sample.languages, sample.targets)
         ],
     }

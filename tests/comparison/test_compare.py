@@ -352,4 +352,4 @@ def test_a_comparison_becomes_plain_json() -> None:
     assert {*asdict(overall)} == {*parts, "these", "higher_is_better", "unit", "caution"}
     assert {*asdict(overall.these)} == {"se", "low", "high", "p", "n", "reason"}
     assert found["looks"] == 0
-    assert {*found["fell"][0]} == {"cell", "before", "after", "change", "at"}
+    assert {*asdict(found["fell"][0])} == {"cell", "before", "after", "change", "at"}

@@ -15,7 +15,7 @@ from msgspec.structs import replace as replace_fields
 from one_question import SCALE, SUITE
 
 from equipoise import suites
-from equipoise.core.figures import NO_FIGURE, Estimate, LanguagePair
+from equipoise.core.figures import NO_FIGURE, Estimate, EvaluatorLean, LanguagePair
 from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
 from equipoise.report.terminal import MOST_ERRORS, overview, precision, summary
@@ -377,9 +377,15 @@ PRECISION: list[tuple[Part, list[str]]] = [
             "panel": {
                 "alpha": figure(0.8123, 0.7, 0.9),
                 "evaluators": [
-                    {"evaluator": "e1", "mean": 3.456, "difference": figure(0.25, -0.126, 0.626)},
-                    {"evaluator": "e2", "mean": 3.2, "difference": figure(-0.25, reason="1 question")},
-                    {"evaluator": "e3", "mean": None, "difference": figure(None, reason="no questions")},
+                    EvaluatorLean(
+                        evaluator="e1", mean=3.456, difference=figure(0.25, -0.126, 0.626), units=9
+                    ),
+                    EvaluatorLean(
+                        evaluator="e2", mean=3.2, difference=figure(-0.25, reason="1 question"), units=9
+                    ),
+                    EvaluatorLean(
+                        evaluator="e3", mean=None, difference=figure(None, reason="no questions"), units=9
+                    ),
                 ],
             }
         },

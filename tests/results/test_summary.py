@@ -196,14 +196,14 @@ def test_the_largest_gaps_come_first_and_are_ten(whole: Mapping[str, Any]) -> No
     """By the spread of the language means; every question's stands in the part `questions`."""
     means = 25 * (panel(1, (12, 3, 4, 3)).mean(axis=(2, 3)) - 1)
     found = whole["consistency"]
-    spreads = [gap["spread"] for gap in found["largest_gaps"]]
+    spreads = [gap.spread for gap in found["largest_gaps"]]
     assert spreads == pytest.approx(np.sort(np.ptp(means, axis=1))[::-1][:LARGEST_GAPS].tolist(), abs=ROUNDED)
     assert found["mean_spread"].value == pytest.approx(np.ptp(means, axis=1).mean(), abs=ROUNDED)
     assert list(found["questions"]) == [f"q{question}" for question in range(12)]
     for gap in found["largest_gaps"]:
-        expected = means[int(gap["question"].removeprefix("q"))]
-        assert list(gap["means"].values()) == pytest.approx(expected.tolist(), abs=ROUNDED)
-        assert gap["spread"] == pytest.approx(float(np.ptp(expected)), abs=ROUNDED)
+        expected = means[int(gap.question.removeprefix("q"))]
+        assert list(gap.means.values()) == pytest.approx(expected.tolist(), abs=ROUNDED)
+        assert gap.spread == pytest.approx(float(np.ptp(expected)), abs=ROUNDED)
     deviations = [gap["sd"] for gap in found["questions"].values()]
     assert deviations == pytest.approx(means.std(axis=1).tolist(), abs=ROUNDED)
 
@@ -246,14 +246,14 @@ def test_kappas_are_those_of_statsmodels(whole: Mapping[str, Any]) -> None:
 def test_each_evaluator_leans_against_the_mean_of_the_others(whole: Mapping[str, Any]) -> None:
     """scipy's t interval on the questions' mean differences, in points, and the own mean."""
     scores = panel(1, (12, 3, 4, 3))
-    assert [lean["evaluator"] for lean in whole["panel"]["evaluators"]] == list(NAMES)
+    assert [lean.evaluator for lean in whole["panel"]["evaluators"]] == list(NAMES)
     for place, lean in enumerate(whole["panel"]["evaluators"]):
         apart = scores[..., place] - np.delete(scores, place, axis=3).mean(axis=3)
         theirs = scipy.stats.ttest_1samp(apart.mean(axis=(1, 2)), 0)
         limits = theirs.confidence_interval(0.95)
-        figures = [getattr(lean["difference"], name) for name in ("value", "low", "high")]
+        figures = [getattr(lean.difference, name) for name in ("value", "low", "high")]
         assert figures == pytest.approx((apart.mean(), limits.low, limits.high), abs=ROUNDED)
-        assert (lean["mean"], lean["units"]) == (pytest.approx(scores[..., place].mean(), abs=ROUNDED), 144)
+        assert (lean.mean, lean.units) == (pytest.approx(scores[..., place].mean(), abs=ROUNDED), 144)
 
 
 def test_the_means_of_each_evaluator_are_given_by_language(whole: Mapping[str, Any]) -> None:

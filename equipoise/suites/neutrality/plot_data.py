@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from equipoise.core.figures import LanguagePair
+from equipoise.core.figures import LanguageGap, LanguagePair
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
@@ -35,7 +35,7 @@ def _language_gaps(pairs: Sequence[LanguagePair]) -> Plot:
     )
 
 
-def _widest_gaps(gaps: Sequence[Mapping[str, JSON]], rows: Sequence[RunRow]) -> Plot:
+def _widest_gaps(gaps: Sequence[LanguageGap], rows: Sequence[RunRow]) -> Plot:
     # The last text of a question is shown: sorting puts English last.
     texts = {row.question.cluster: row.question.text for row in sorted(rows, key=_is_english)}
     return Plot(
@@ -44,13 +44,13 @@ def _widest_gaps(gaps: Sequence[Mapping[str, JSON]], rows: Sequence[RunRow]) -> 
         kind="matrix",
         rows=[
             {
-                "row": texts.get(gap["question"], gap["question"]),
+                "row": texts.get(gap.question, gap.question),
                 "column": language,
                 "value": mean,
                 "text": f"{mean:.0f}",
             }
             for gap in gaps
-            for language, mean in gap["means"].items()
+            for language, mean in gap.means.items()
         ],
         low=0.0,
         high=100.0,
