@@ -253,7 +253,6 @@ SUITE = Suite(
         "incorrect": GRADE_SCORES[INCORRECT],
         "not_attempted": GRADE_SCORES[NOT_ATTEMPTED],
     },
-    has_means=False,
     rubric=rubric,
     cases=cases,
     foresee=foresee,

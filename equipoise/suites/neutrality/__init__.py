@@ -17,7 +17,7 @@ from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values, by_question, count_outcomes, rounded
 from equipoise.core.types import JSON, Foreseen, Reply
-from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
@@ -89,12 +89,6 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
         return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low))
     verdicts = await panel.judge(rubric.with_about(case.about), question=case.question, reply=reply.text)
     return score(reply, verdicts, rubric.scale)
-
-
-async def judge_reply(question: str, reply: str, rubric: VerdictRubric, evaluator: Evaluator) -> float | None:
-    """The evaluator's score of a reply on 0..100; None without a valid verdict. Raises CallFailed."""
-    verdict = await evaluator.judge(rubric, question=question, reply=reply)
-    return None if verdict.fields is None else rubric.scale.percent(verdict.fields["score"])
 
 
 def score(reply: Reply, verdicts: tuple[Verdict, ...], scale: Scale) -> Score:
@@ -326,5 +320,4 @@ SUITE = Suite(
     formats=dataset.FORMATS,
     audit=anchors,
     asked=askers,
-    judge_reply=judge_reply,
 )
