@@ -255,16 +255,17 @@ def _figure(value: float | None) -> str:
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """The overall score, by language and by area; without blocked runs; rates of outcomes; leans."""
-    groups = [
-        (f"{prefix}{value}", {label: value})
-        for label, prefix in (("language", ""), ("area", "area."))
-        for value in dict.fromkeys(cell.labels[label] for cell in cells)
-    ]
     names = dict.fromkeys(name for cell in cells for name in cell.values)
-    leans = [name for name in names if name.startswith(f"{LEAN}.")]
+    overall = Metric(name="overall", of="percent")
+    leans = [
+        Metric(name=name, of=name, kind="rate", higher_is_better=False)
+        for name in names
+        if name.startswith(f"{LEAN}.")
+    ]
     return [
-        Metric(name="overall", of="percent"),
-        *(Metric(name=group, of="percent", where=labels) for group, labels in groups),
+        overall,
+        *overall.by("language", cells, ""),
+        *overall.by("area", cells, "area."),
         Metric(name="overall_without_blocked", of="answered"),
         *([_CONTRAST] if _has_both_groups(cells) else ()),
         *(
@@ -272,11 +273,11 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
             for outcome in _RATE_OUTCOMES
         ),
         *([Metric(name=LEAN, of=LEAN, kind="balance", higher_is_better=None)] if LEAN in names else ()),
-        *(Metric(name=lean, of=lean, kind="rate", higher_is_better=False) for lean in leans),
+        *leans,
         *(
-            Metric(name=f"{lean}.{group}", of=lean, kind="rate", where=labels, higher_is_better=False)
+            group
             for lean in leans
-            for group, labels in groups
+            for group in (*lean.by("language", cells, f"{lean.name}."), *lean.by("area", cells))
         ),
     ]
 
