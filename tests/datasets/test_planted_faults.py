@@ -10,8 +10,11 @@ import pytest
 from conftest import ROOT
 from equipoise.datasets.lint import validate
 
-_LINES = (ROOT / "tests" / "data" / "planted_faults.tsv").read_text(encoding="utf-8").splitlines()
-FAULTS = [line.split("\t") for line in _LINES[1:]]
+FAULTS = [
+    line.split("\t")
+    for path in sorted(ROOT.glob("tests/suites/*/planted_faults.tsv"))
+    for line in path.read_text(encoding="utf-8").splitlines()[1:]
+]
 """The dataset, the file, a text in it or nothing for its end, what takes its place, and the finding."""
 
 
