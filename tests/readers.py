@@ -725,6 +725,8 @@ ELSEWHERE: Mapping[str, str] = {
     "runner/cells.py:SweepCell.environment": "reads names of variables, as `_variable` takes them",
     "core/quantities.py:first_sentence": "reads our own docstrings and help",
     "suites/politicsbench/checks.py:_length": "reads questions",
+    "suites/politicsbench/checks.py:_runs": "reads questions",
+    "suites/invariants.py": "reads questions",
     "core/rules.py": "reads options",
     "core/resolution.py": "reads options",
     "core/options.py": "reads options",

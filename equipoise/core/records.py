@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from equipoise.core.types import JSON, Cue, Transcript, run_id
@@ -255,6 +255,15 @@ class Metric:
         if minus:
             return [cell for cell in cells if where <= cell.labels.items() or minus <= cell.labels.items()]
         return [cell for cell in cells if where <= cell.labels.items()] if where else cells
+
+    def by(self, label: str, cells: Sequence[Cell], stem: str | None = None) -> list[Metric]:
+        """The metric of each value that the cells have of a label, in their order; a blank is no value.
+
+        The names are `stem`, by default the metric's own name and the label with periods, and the value.
+        """
+        stem = f"{self.name}.{label}." if stem is None else stem
+        values = dict.fromkeys(value for cell in cells if (value := cell.labels.get(label)))
+        return [replace(self, name=f"{stem}{value}", where={**self.where, label: value}) for value in values]
 
     def weighted_runs(self, cell: Cell) -> list[tuple[float, float]]:
         """The runs of a rate that have a value, as pairs (value, weight)."""

@@ -11,12 +11,13 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from equipoise import suites
 from equipoise.core.errors import UserError
-from equipoise.core.files import read_bytes, sheet_reader
-from equipoise.core.types import JSON
+from equipoise.core.files import Row, read_bytes, sheet_reader
+from equipoise.core.types import JSON, Case
 from equipoise.datasets import canary, overlap, rubrics
 from equipoise.results.journal import is_journal
 from equipoise.suites import AnySuite, askers
@@ -24,7 +25,7 @@ from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.resources import ORIGINAL, is_only_fetched
 from equipoise.suites.selection import ASKERS, WORDING, Selection
 from equipoise.suites.similarity import folded, similar_pairs
-from equipoise.suites.tables import files_of
+from equipoise.suites.tables import Invariant, Table, files_of
 
 _TOPICS = Path("topics")
 """The folder that is checked if no path is given."""
@@ -196,12 +197,27 @@ def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
 
 
 def _table_findings(suite: str, dataset: Path) -> Iterator[Finding]:
-    """All faults of the dataset's tables, of which a loader names the first."""
+    """All faults of the dataset's tables, of which a loader names the first, and broken invariants."""
+    by_table: dict[str, tuple[Table, list[Row]]] = {}
     for table, file in files_of(_suite_with_protocol(suite, dataset).formats, dataset):
+        rows = by_table.setdefault(table.file, (table, []))[1]
         try:
-            yield from (item for item in table.check(file) if isinstance(item, Finding))
+            for item in table.check(file):
+                if isinstance(item, Finding):
+                    yield item
+                else:
+                    rows.append(item)
         except UserError as error:
             yield _error_finding(error, file)
+    for table, rows in by_table.values():
+        for invariant in table.must if rows else ():
+            yield from _invariant_findings(invariant, rows)
+
+
+def _invariant_findings(invariant: Invariant, rows: Sequence[Row]) -> Iterator[Finding]:
+    """The findings of an invariant, unless a table that it compares with has another form."""
+    with suppress(UserError):
+        yield from invariant(rows)
 
 
 def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:
@@ -225,7 +241,7 @@ def _suite_with_protocol(name: str, dataset: Path) -> AnySuite:
 
 
 def _loader_findings(suite: str, dataset: Path) -> Iterator[Finding]:
-    """The first error of the suite's loader, or else duplicate ids of cases."""
+    """The first error of the suite's loader, or else ids and areas that do not tell cases apart."""
     try:
         cases = _suite_with_protocol(suite, dataset).cases(Selection(topics=dataset))
     except UserError as error:
@@ -234,6 +250,16 @@ def _loader_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     for name, count in Counter(case.id for case in cases).items():
         if count > 1:
             yield Finding(str(dataset), 1, f"{count} cases have the id {name!r}; rename all but one")
+    yield from _area_findings(suite, dataset, cases)
+
+
+def _area_findings(suite: str, dataset: Path, cases: Sequence[Case]) -> Iterator[Finding]:
+    """Findings on areas by which `-k`, which looks for parts of names, selects all cases or a language's."""
+    common = (f"test_{suite}", "run1", *dict.fromkeys(case.language for case in cases))
+    for area in dict.fromkeys(case.area for case in cases):
+        for name in [name for name in common if area in name.lower()]:
+            what = f"the area {area!r} is part of {name!r}, so `-k {area}` selects more; rename it"
+            yield Finding(str(dataset), 1, what)
 
 
 def _error_finding(error: UserError, path: Path) -> Finding:
@@ -319,6 +345,8 @@ def _line_problems(text: str, suffix: str) -> Iterator[str]:
     # The values of a CSV row are checked one by one.
     if suffix != ".csv" and text != text.rstrip():
         yield "ends in blanks; remove them"
+    if suffix == ".txt" and "  " in text.strip():
+        yield "has several blanks in a row; leave one"
 
 
 def _character_problems(text: str) -> Iterator[str]:
@@ -352,6 +380,8 @@ def _value_problems(suffix: str, text: str) -> Iterator[tuple[int, str]]:
     for number, value in values:
         if value != value.strip():
             yield number, f"{_shortened(value)} has blanks around it; remove them"
+        if "  " in value.strip():
+            yield number, f"{_shortened(value)} has several blanks in a row; leave one"
         if suffix == ".jsonl":
             yield from ((number, problem) for problem in _character_problems(value.replace("\n", "")))
 

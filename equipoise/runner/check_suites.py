@@ -149,7 +149,8 @@ def _checked_suite(
     try:
         form = plan.load(name).suite.verdict_form
         for model in settings.evaluator_models:
-            models_by_meaning.setdefault(meaning(form, support["evaluator", model]), []).append(model)
+            phrase = meaning(form or "json", support["evaluator", model])
+            models_by_meaning.setdefault(phrase, []).append(model)
     except UserError as error:
         cost = error
     if isinstance(cost, UserError):

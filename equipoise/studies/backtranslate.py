@@ -21,7 +21,7 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import Message
 from equipoise.datasets.translation_checks import reply_flags
 from equipoise.judge.judge import JobModels
-from equipoise.judge.rubric import Rubric, reading, take, template
+from equipoise.judge.rubric import Rubric, VerdictRubric, reading, take, template
 from equipoise.models.counters import CounterSnapshot
 from equipoise.models.redact import Secrets
 from equipoise.results import sections
@@ -31,7 +31,7 @@ from equipoise.runner.jobs import Job, open_jobs
 from equipoise.stats.language_gap import split_gaps
 from equipoise.stats.sampling import stratified
 from equipoise.studies.replies import ScoredReply, scored_replies
-from equipoise.suites import AnySuite
+from equipoise.suites.contract import verdict_level
 
 if TYPE_CHECKING:
     from equipoise.results.document import BackTranslation, TranslatedText, TranslationJudge
@@ -113,17 +113,22 @@ class TranslationSample:
         return sum(text.is_translated for text in self.texts)
 
 
+def single_reply_rubric(results: Results, rubric: Rubric) -> VerdictRubric:
+    """The rubric, if evaluators see a question and a reply and choose a level. Raises UserError otherwise."""
+    quoted = rubric.user.get_identifiers() if isinstance(rubric, VerdictRubric) else ()
+    if isinstance(rubric, VerdictRubric) and results.suite.has_means and {"question", "reply"} <= {*quoted}:
+        return rubric
+    raise UserError(
+        f"{results.file}: the replies of {results.suite.name} are not free texts that are judged one by one"
+    )
+
+
 def draw_sample(results: Results, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
     """A sample of about `n` replies. Raises UserError if the results do not allow one.
 
     Questions are drawn, stratified by area, and then one run per question and language. Empty `targets` are
     all languages.
     """
-    if results.suite.judge_reply is None:
-        suite = results.suite.name
-        raise UserError(
-            f"{results.file}: the replies of {suite} are not free texts that are judged one by one"
-        )
     by_question: dict[str, dict[str, list[ScoredReply]]] = {}
     for reply in scored_replies(results.rows):
         by_question.setdefault(reply.cluster, {}).setdefault(reply.language, []).append(reply)
@@ -178,7 +183,7 @@ class JudgedText:
 
 
 async def _translate_and_judge(
-    text: SampledText, suite: AnySuite, rubric: Rubric, prompts: BackTranslationPrompts, models: JobModels
+    text: SampledText, rubric: VerdictRubric, prompts: BackTranslationPrompts, models: JobModels
 ) -> JudgedText:
     """The judged text, without the scores of evaluators whose calls failed. Raises CallFailed."""
     reply = text.reply.text
@@ -186,17 +191,16 @@ async def _translate_and_judge(
         reply, failed = await _translate(text, prompts, models)
         if failed:
             return JudgedText(scores={}, failed=failed)
-    assert suite.judge_reply is not None
     scores: dict[str, float] = {}
     for evaluator in models.evaluators:
         try:
-            score = await suite.judge_reply(text.question, reply, rubric, evaluator)
+            verdict = await evaluator.judge(rubric, question=text.question, reply=reply)
         except CallFailed as failure:
             if failure.stops_session:
                 raise
             continue
-        if score is not None:
-            scores[evaluator.name] = score
+        if (level := verdict_level(verdict)) is not None:
+            scores[evaluator.name] = rubric.scale.percent(level)
     return JudgedText(scores=scores)
 
 
@@ -258,7 +262,7 @@ def backtranslate(
     results: Results,
     path: Path,
     sample: TranslationSample,
-    rubric: Rubric,
+    rubric: VerdictRubric,
     prompts: BackTranslationPrompts,
     settings: Settings,
     *,
@@ -272,8 +276,7 @@ def backtranslate(
     """
     log = journal_of(path)
     jobs = [
-        Job(name=text.name, do=partial(_translate_and_judge, text, results.suite, rubric, prompts))
-        for text in sample.texts
+        Job(name=text.name, do=partial(_translate_and_judge, text, rubric, prompts)) for text in sample.texts
     ]
     with sections.locked(path), open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
         secrets = Secrets(settings.secrets)

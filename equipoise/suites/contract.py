@@ -77,13 +77,6 @@ class Audited(Protocol):
         """Checks of one evaluator by its verdicts on anchors; pure. `order` is that of `Anchors`."""
 
 
-class Translatable(Protocol):
-    """Judges a single reply as the benchmark does, in any language."""
-
-    async def __call__(self, question: str, reply: str, rubric: Any, evaluator: Evaluator) -> float | None:
-        """The score on 0..100; None without a valid verdict. Raises CallFailed."""
-
-
 class Asked(Protocol):
     """A module with a suite's asker cues, and the scales on which cues may move an answer."""
 
@@ -244,10 +237,8 @@ class Suite(Generic[C, R]):
     """The suite's rubric file, read and checked. Raises UserError naming file and key."""
     rubric_in_data: Scale | None = None
     """The scale of a rubric published with the data, so that `rubric` gets the folder of the data."""
-    is_judged: bool = True
-    """Whether evaluators judge the replies; otherwise no evaluator is needed, called or named in results."""
-    verdict_form: VerdictForm = "json"
-    """The form of verdict that evaluators are asked for."""
+    verdict_form: VerdictForm | None = "json"
+    """The form of verdict that evaluators are asked for; None if no evaluator is needed, called or named."""
     table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
     """The summary as rows of a terminal table, header first; its `metrics` are of type `Figure`."""
 
@@ -271,8 +262,6 @@ class Suite(Generic[C, R]):
     """Suites for datasets that are asked and judged differently, by dataset, with the same `name`."""
     categories: Mapping[str, float] = field(default_factory=dict)
     """The score of each possible verdict, if verdicts are not levels of a scale."""
-    has_means: bool = True
-    """Whether scores lie on the rubric's scale, so that results state each question's mean."""
 
     # From runs to rows, and from rows to figures.
 
@@ -283,7 +272,9 @@ class Suite(Generic[C, R]):
 
     None for a control: it is asked where a case of its cluster and language is."""
     level: Callable[[Verdict], float | None] | None = verdict_level
-    """The score of one evaluator's verdict; None if a verdict is not about a whole run."""
+    """The score of one evaluator's verdict; None if a verdict is not about a whole run.
+
+    By default scores are levels of the rubric's scale, so that results state each question's mean."""
     labelled: Callable[[Label, Values, Scale], Values] = label_values
     """The `values` of a run if every evaluator agreed with a person's label; None if unknown from the label.
 
@@ -327,8 +318,16 @@ class Suite(Generic[C, R]):
     """The module that tests evaluators on texts whose right verdicts are known."""
     asked: Asked | None = None
     """The module with the askers of questions; `askers.csv` beside the data has their cues."""
-    judge_reply: Translatable | None = None
-    """Judges a reply, also in translation; for suites whose replies are free texts judged one by one."""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether evaluators judge the replies."""
+        return self.verdict_form is not None
+
+    @property
+    def has_means(self) -> bool:
+        """Whether scores are levels of the rubric's scale."""
+        return self.level is verdict_level
 
     def of(self, dataset: str | None) -> Suite[Any, Any]:
         """The suite by which a dataset is asked and judged: the dataset's protocol, or else this suite."""

@@ -21,6 +21,8 @@ from equipoise.suites.selection import ASKER_NAMES, ASKERS
 CellType = Callable[[JSON], JSON]
 """Returns the value of a cell as written, which is None where JSON has none. Raises ValueError with the fault
 as the rest of a sentence that begins with the name of the column."""
+Invariant = Callable[[Sequence[Row]], Iterable[Finding]]
+"""Returns what is wrong with the rows of all files of a table in a folder, taken together."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
 _PERHAPS = (".txt", ".jsonl")
@@ -99,6 +101,8 @@ def template(*slots: str) -> CellType:
     def checked(cell: JSON) -> JSON:
         if any(text(cell).count(slot) != 1 for slot in slots):
             raise ValueError(f"must have {' and '.join(slots)} once{' each' * (len(slots) > 1)}")
+        if text(cell).count("{") + text(cell).count("}") > 2 * len(slots):
+            raise ValueError(f"has a brace that is not of {' or '.join(slots)}")
         return cell
 
     return checked
@@ -147,6 +151,8 @@ class Table:
     """The columns whose value no two rows may share, or whose values together none may."""
     faults: Callable[[Row], Iterable[str]] = no_faults
     """The faults of a row whose cells are valid, in phrases."""
+    must: Sequence[Invariant] = ()
+    """What must hold of its rows together, as `equipoise validate` checks; see `suites.invariants`."""
     besides: Sequence[str] = ()
     """Names of other tables' files, which are no language's."""
     optional: bool = False

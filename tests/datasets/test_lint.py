@@ -28,7 +28,6 @@ from equipoise.suites.borderlines.dataset import (
     COUNTRY_NAMES,
     DEMOGRAPHICS,
     PLACE_NAMES,
-    REGIONAL_QUESTIONS,
     TEMPLATES,
     TERRITORIES,
 )
@@ -145,7 +144,7 @@ def disputes(**tables: str) -> Path:
         ),
         "names": f"{','.join([*PLACE_NAMES.columns])}\nisle,en,Isle\nisle,xx,Ile\n",
         "countries": f"{','.join([*COUNTRIES.columns])}\nAA,en\nBB,xx\n",
-        "demographics": f"{','.join([*DEMOGRAPHICS.columns])}\nAA,a,b,c\nBB,a,b,c\n",
+        "demographics": f"{','.join([*DEMOGRAPHICS.columns])}\nAA,folk,Aish,2020\nBB,folk,Bish,2020\n",
         "country_names": f"{','.join([*COUNTRY_NAMES.columns])}\n"
         "AA,en,Aland\nAA,xx,Ala\nBB,en,Bland\nBB,xx,Bla\n",
         "templates": f"{','.join([*TEMPLATES.columns])}\n"
@@ -331,7 +330,7 @@ def test_languages_must_have_the_same_lines() -> None:
 
 def test_a_question_that_is_there_twice_is_found() -> None:
     """Whatever its case, width and blanks; told once even where the loader tells it."""
-    put("dataset/en-US.txt", questions(QUESTIONS[0].upper().replace(" ", "  ").replace("1842", "１８４２")))
+    put("dataset/en-US.txt", questions(QUESTIONS[0].upper().replace("1842", "１８４２")))
     assert one("dataset") == "dataset/en-US.txt:3: repeats dataset/en-US.txt:1; remove one of the two"
     put("dataset/en-US.txt", questions(QUESTIONS[0]))
     assert one("dataset") == (
@@ -385,44 +384,18 @@ def test_a_mirror_may_be_much_like_its_original() -> None:
     assert "repeats" in one(scenarios(original=text, mirror=text))
     other = [line.replace("Friday", "Sunday") for line in text]
     mirror = ["Bob is against whatever this petition wants, and says so to all."] * 4
-    finding = one(scenarios(original=text, mirror=mirror, paraphrase_a=other))
-    assert finding.startswith("dataset/en-US.jsonl:3: is nearly dataset/en-US.jsonl:1 ")
+    near, shares = found(scenarios(original=text, mirror=mirror, paraphrase_a=other))
+    assert near.startswith("dataset/en-US.jsonl:3: is nearly dataset/en-US.jsonl:1 ")
+    assert shares.startswith("dataset/en-US.jsonl:3: shares ")
 
 
 def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
     """A name that is nearly another's is none: islands have islands."""
     names = f"{','.join([*PLACE_NAMES.columns])}\nisle,en,Isle of the Far North\nisle,xx,Ile\n"
-    assert found(disputes(names=names + "isles,en,Isles of the Far North\n")) == []
-    assert "dataset/names.csv:4: repeats dataset/names.csv:2" in one(
-        disputes(names=names + "other,en,Isle of the far north\n")
-    )
-
-
-def test_a_question_of_a_region_has_its_slots_and_is_asked_once() -> None:
-    """In a language in which a territory of the region is asked about, and in each of these."""
-    head = f"{','.join([*REGIONAL_QUESTIONS.columns])}\n"
-    whole = "".join(f'Asia,{language},"{{territory}}: {{options}}?"\n' for language in ("en", "xx"))
-    assert found(disputes(regional_questions=head + whole)) == []
-    path = "dataset/regional_questions.csv"
-    for rows, finding in (
-        (
-            "Asia,xx,{territory}?\n",
-            f"{path}:2: question must have {{territory}} and {{options}} once each",
-        ),
-        (
-            f'{whole}Asia,en,"Of {{territory}}: {{options}}?"\n',
-            f"{path}:4: repeats line 2 in region 'Asia', language 'en'; change or remove one of the two",
-        ),
-        (
-            f"{whole}Asia,yy,{{territory}}: {{options}}\n",
-            f"{path}:4: no territory in Asia is asked about in yy",
-        ),
-        (
-            "Asia,en,{territory}: {options}\n",
-            "dataset/territories.csv:2: regional_questions.csv has no question on Asia in xx",
-        ),
-    ):
-        assert one(disputes(regional_questions=head + rows)) == finding
+    unneeded = one(disputes(names=names + "isles,en,Isles of the Far North\n"))
+    assert unneeded == "dataset/names.csv:4: no case needs isles en; remove the row"
+    repeats = found(disputes(names=names + "other,en,Isle of the far north\n"))[1]
+    assert repeats.startswith("dataset/names.csv:4: repeats dataset/names.csv:2")
 
 
 # Leaks.
@@ -432,7 +405,7 @@ def test_an_answer_in_its_question_is_found(subtests: pytest.Subtests) -> None:
     """Any that is right, of two characters or more, whatever its case and width; no part of a number."""
     cases: list[tuple[str, str, list[str], str | None]] = [
         ("Which novel of Lao She is the best known?", "Lao She", [], "Lao She"),
-        ("Who was LAO  she?", "Lao She", [], "Lao She"),
+        ("Who was LAO she?", "Lao She", [], "Lao She"),
         ("《ＬＡＯ ＳＨＥ》是谁？", "lao she", [], "lao she"),
         ("Which novel of Shu Qingchun?", "Lao She", ["Shu Qingchun"], "Shu Qingchun"),
         ("老舍的本名是什么？", "舒庆春", ["老舍"], "老舍"),

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from fake_client import Answer, FakeClient
 
 import pages
+from conftest import ROOT
 from equipoise import suites
 from equipoise.cli import main
 from equipoise.core.errors import UserError
@@ -145,7 +146,7 @@ def test_suites_without_single_replies_are_refused(results: Path) -> None:
     """In one clear line."""
     other = replace(load(results), suite=suites.load("borderlines"))
     with pytest.raises(UserError, match="the replies of borderlines are not free texts that are judged one"):
-        backtranslate.draw_sample(other, (), 60, 0)
+        backtranslate.single_reply_rubric(other, other.suite.rubric(ROOT / "rubric" / "borderlines.toml"))
 
 
 REFUSED: list[tuple[Callable[[dict[str, Any]], None], tuple[str, ...], str]] = [

@@ -7,20 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from conftest import ROOT
 from equipoise import suites
 from equipoise.core.records import Score
 from equipoise.core.rows import QuestionRow, RunRow
 from equipoise.core.types import JSON, Case, Cue
 from equipoise.results.askers import summarise
-from equipoise.suites.askers import OF_EACH_CASE, Askers, problems
+from equipoise.suites.askers import OF_EACH_CASE, Askers
 from equipoise.suites.borderlines import askers as borders
 from equipoise.suites.resources import dataset_folder
 from equipoise.suites.selection import Selection
-
-ASKED = [name for name in suites.names() if suites.load(name).asked]
 
 
 def who(name: str, dataset: str | None = None, **options: Any) -> tuple[Askers, list[Case]]:
@@ -59,18 +55,6 @@ def stands(name: str, run: RunRow, first: str, second: str) -> dict[str, float |
     suite = suites.load(name)
     assert suite.asked
     return dict(suite.asked.stances(run, (first, second)))
-
-
-@pytest.mark.parametrize("name", ASKED)
-def test_cases_have_cues_of_both_forms_for_both_sides(name: str) -> None:
-    """At least four of each, none of them as checks would not have it; the sides of a case are two."""
-    found, cases = who(name)
-    assert found.twins
-    assert [*problems(found, cases)] == []
-    for own in found.twins.values():
-        assert own.keys() == {"stated", "implied"}
-        assert min(map(len, own.values())) >= 4
-        assert all(one.side != other.side for pairs in own.values() for one, other in pairs)
 
 
 def test_pairs_that_do_not_lean_to_the_sides_of_the_file_have_no_askers() -> None:

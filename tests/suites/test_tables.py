@@ -14,6 +14,7 @@ from equipoise.core.files import Row
 from equipoise.core.types import JSON
 from equipoise.suites import tables
 from equipoise.suites.findings import Finding
+from equipoise.suites.invariants import balanced, parallel
 from equipoise.suites.tables import CellType, Table
 
 
@@ -150,6 +151,24 @@ def test_columns_say_what_a_cell_may_be(subtests: pytest.Subtests) -> None:
     ):
         with subtests.test(column=column, cell=cell):
             assert read(column, cell) == value
+
+
+def test_invariants_hold_or_name_the_row(tmp_path: Path) -> None:
+    """Of languages that lack rows, and of counts that differ by more than is allowed."""
+    must = [parallel("text"), balanced("kind", "tea", "milk", by=["cup"], allowed=1)]
+
+    def broken(*kinds: str) -> list[str]:
+        rows = [
+            Row(tmp_path / "en.csv", n, {"kind": kind, "cup": "big", "text": n})
+            for n, kind in enumerate(kinds)
+        ]
+        other = Row(tmp_path / "pt.csv", 2, {**rows[0].values, "text": "x"})
+        found = [finding for invariant in must for finding in invariant([*rows, other])]
+        return [str(finding).removeprefix(f"{tmp_path}/") for finding in found]
+
+    assert broken("tea") == []
+    assert broken("tea", "milk", "tea", "both") == ["pt.csv:1: pt has 1 rows and en 4; translate every row"]
+    assert broken("tea", "tea")[1] == "en.csv:1: kind is not balanced where cup is big: 2 tea, 0 milk"
 
 
 def test_data_are_recognised_by_half_of_their_tables(tmp_path: Path) -> None:

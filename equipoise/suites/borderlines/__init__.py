@@ -321,7 +321,6 @@ SUITE = Suite(
     clusters="territories",
     datasets=("own", "original"),
     options=(DATASET, STRATEGY, METHOD, PARSE, OPTION_ORDER, SEED, LABEL_SAMPLES),
-    has_means=False,
     rubric=rubric,
     cases=cases,
     foresee=foresee,

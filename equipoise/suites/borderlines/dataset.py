@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row
 from equipoise.core.options import Option, one_of
-from equipoise.core.types import Case
+from equipoise.core.types import JSON, Case
 from equipoise.suites.borderlines import published_tables
 from equipoise.suites.borderlines.published_tables import OWN_CODES, Published, PublishedNames, PublishedQuery
 from equipoise.suites.findings import Finding, Text
+from equipoise.suites.invariants import Keys, distinct, every, form, in_order, only
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
@@ -90,6 +92,23 @@ def _faults(row: Row) -> Iterator[str]:
         yield f"the controller {row['controller']!r} is neither a claimant nor {UNKNOWN}"
 
 
+def _in_cases(keys: Callable[[Dispute], Iterable[JSON]]) -> Keys:
+    """The keys of all cases of a folder."""
+    return lambda folder: {key for case in disputes(Selection(topics=folder)) for key in keys(case)}
+
+
+def _names(case: Dispute) -> Iterator[JSON]:
+    return ((code, case.language, name) for code, name in zip(case.options, case.names, strict=True))
+
+
+def _slugs(folder: Path) -> set[JSON]:
+    return {row["slug"] for row in TERRITORIES.valid_rows(folder)}
+
+
+def _claimants(folder: Path) -> set[JSON]:
+    return {code for row in TERRITORIES.valid_rows(folder) for code in row["claimants"]}
+
+
 TERRITORIES = Table(
     file="territories.csv",
     row="territory",
@@ -105,39 +124,100 @@ TERRITORIES = Table(
     },
     unique=["slug"],
     faults=_faults,
+    must=[
+        in_order("slug"),
+        distinct("name"),
+        form("as_of", "20[0-9]{2}-(0[1-9]|1[0-2])", "a month such as 2026-01"),
+        form("source", r".*\S.*", "a source"),
+    ],
 )
+_is_one_name = form("name", r"[^/|{}\\;]+", "one name, without alternatives and placeholders")
 PLACE_NAMES = Table(
     file="names.csv",
     columns={"slug": slug, "language": text, "name": text},
     unique=[("slug", "language")],
+    must=[
+        _is_one_name,
+        only("slug", "language", of=_in_cases(lambda case: [(case.territory, case.language)])),
+    ],
 )
-COUNTRIES = Table(file="countries.csv", columns={"code": text, "language": text}, unique=["code"])
+COUNTRIES = Table(
+    file="countries.csv",
+    columns={"code": text, "language": text},
+    unique=["code"],
+    must=[
+        form("code", "[A-Z]{2}", "a code such as FR"),
+        form("language", "[a-z]{2,3}(-[A-Z][A-Za-z]+)?", "a code such as fr or zh-Hans"),
+        only("code", of=_claimants),
+    ],
+)
 COUNTRY_NAMES = Table(
     file="country_names.csv",
     columns={"code": text, "language": text, "name": text},
     unique=[("code", "language")],
+    must=[_is_one_name],
 )
-FORMAL_NAMES = replace(COUNTRY_NAMES, file="formal_names.csv", optional=True)
+FORMAL_NAMES = replace(
+    COUNTRY_NAMES,
+    file="formal_names.csv",
+    optional=True,
+    must=[_is_one_name, only("code", "language", "name", of=_in_cases(_names))],
+)
 """Formal names, for questions about a territory with a claimant that has no other name there."""
 OVERRIDES = replace(COUNTRY_NAMES, file="country_overrides.csv", optional=True)
 """Names that `equipoise construct` takes instead of CLDR's."""
-VARIANTS = replace(COUNTRY_NAMES, file="country_variants.csv", optional=True, unique=())
+VARIANTS = replace(
+    COUNTRY_NAMES,
+    file="country_variants.csv",
+    optional=True,
+    unique=(),
+    must=[
+        distinct("code", "language", "name"),
+        every(
+            "code", "language", of=_in_cases(lambda case: [(code, case.language) for code in case.options])
+        ),
+    ],
+)
 DEMOGRAPHICS = Table(
     file="demographics.csv",
     columns={"code": text, "religion": text, "language": text, "source": any_text},
     unique=["code"],
+    must=[
+        in_order("code"),
+        form("religion", "[A-Za-z, ]+", "the name of a religion in English"),
+        form(
+            "language", "(?!.*(Simplified|Traditional))[A-Z][A-Za-z\u00e9 ]+", "a spoken language, in English"
+        ),
+        form("source", r".*\d{4}.*", "a source with its year"),
+    ],
 )
-DISPUTES = Table(file="disputes.csv", columns={"slug": slug, "dispute": slug}, unique=["slug"], optional=True)
+DISPUTES = Table(
+    file="disputes.csv",
+    columns={"slug": slug, "dispute": slug},
+    unique=["slug"],
+    optional=True,
+    must=[in_order("slug"), every("slug", of=_slugs), only("slug", of=_slugs)],
+)
 QUESTION = template("{territory}", "{options}")
+_lists_options = form(
+    "question",
+    r".*[:\uff1a\u055d\u1366\u17d6-]\s?\{options\}.*",
+    "a question with its options behind a colon",
+)
 TEMPLATES = Table(
     file="templates.csv",
     columns={"language": text, "language_name": text, "question": QUESTION, "separator": any_text},
     unique=["language"],
+    must=[distinct("language_name"), _lists_options],
 )
 REGIONAL_QUESTIONS = Table(
     file="regional_questions.csv",
     columns={"region": text, "language": text, "question": QUESTION},
     unique=[("region", "language")],
+    must=[
+        _lists_options,
+        only("region", "language", of=_in_cases(lambda case: [(case.region, case.language)])),
+    ],
     optional=True,
 )
 """Questions on regions of which no country need be the owner."""
@@ -479,7 +559,6 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
     """The names of territories as texts, and findings on names that take a position. Raises UserError.
 
     The names have no owner, so that similar ones, such as those of an island and its group, are allowed.
-    There is a finding, too, on each question of a region that is never asked.
     """
     if (topics / published_tables.FILE).is_file():
         return
@@ -487,9 +566,13 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         yield Text(where=row.where, among=row["language"], owner="", text=row["name"])
         if row["language"] == CONTROL and (word := _PARTISAN.search(row["name"])):
             yield Finding.at(row.where, f"the name says {word[0].lower()!r}; name the place alone")
-    if regional := REGIONAL_QUESTIONS.valid_rows(topics):
-        languages = {(case.region, case.language) for case in disputes(Selection(topics=topics))}
-        for row in regional:
-            if (row["region"], row["language"]) not in languages:
-                what = f"no territory in {row['region']} is asked about in {row['language']}"
-                yield Finding.at(row.where, what)
+        if len(own := [_plain(name) for name in single_names(row["name"])]) > 2 or own != sorted(own):
+            yield Finding.at(row.where, "the two names are not in alphabetical order, which favours neither")
+    for row in TERRITORIES.valid_rows(topics):
+        if [*row["claimants"]] != sorted(row["claimants"]):
+            yield Finding.at(row.where, "the claimants are not in alphabetical order, which favours none")
+
+
+def _plain(name: str) -> str:
+    """The name in small letters without diacritics."""
+    return re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFD", name.casefold()))

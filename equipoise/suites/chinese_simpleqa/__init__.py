@@ -8,7 +8,6 @@ left out. The grade that most evaluators give counts; in a tie, B goes before C,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from equipoise.core.figures import Figure
@@ -202,19 +201,11 @@ _METRICS = (
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """F, then the other four metrics; all five by topic and by kind of answer; F by subtopic."""
-    metrics = _metrics_of_group()
-    for group in ("topic", "kind"):
-        for name in dict.fromkeys(cell.labels[group] for cell in cells if cell.labels[group]):
-            metrics += _metrics_of_group(f".{group}.{name}", **{group: name})
-    for name in dict.fromkeys(cell.labels["subtopic"] for cell in cells):
-        f_metric, *_ = _metrics_of_group(f".subtopic.{name}", subtopic=name)
-        metrics.append(f_metric)
-    return metrics
-
-
-def _metrics_of_group(suffix: str = "", **labels: str) -> list[Metric]:
-    """The five metrics of the cells with these labels, named with the suffix."""
-    return [replace(metric, name=f"{metric.name}{suffix}", where=labels) for metric in _METRICS]
+    groups = [
+        zip(*(metric.by(label, cells) for metric in _METRICS), strict=True) for label in ("topic", "kind")
+    ]
+    by_group = [metric for group in groups for metrics in group for metric in metrics]
+    return [*_METRICS, *by_group, *_METRICS[0].by("subtopic", cells)]
 
 
 _HEADER = ("", "answers", "CO", "NA", "IN", "CGA", "F", "95 % interval of F")
@@ -253,7 +244,6 @@ SUITE = Suite(
         "incorrect": GRADE_SCORES[INCORRECT],
         "not_attempted": GRADE_SCORES[NOT_ATTEMPTED],
     },
-    has_means=False,
     rubric=rubric,
     cases=cases,
     foresee=foresee,

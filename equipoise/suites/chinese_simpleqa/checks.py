@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from equipoise.core.files import Row
+from equipoise.core.types import JSON
 from equipoise.suites.chinese_simpleqa.answers import normal_form
 from equipoise.suites.chinese_simpleqa.dataset import LETTERS, QUESTIONS, facts, question_file
 from equipoise.suites.chinese_simpleqa.options import ANSWER_FORMAT
@@ -39,7 +40,14 @@ _MAX_LETTER_SHARE = 0.4
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The questions; findings on vague ones, on leaked answers and on distractors. Raises UserError."""
     rows = QUESTIONS.valid_rows(question_file(topics))
+    firsts: dict[JSON, str] = {}
     for row in rows:
+        for answer in {normal_form(text) for text in (row["answer"], *row["variants"])}:
+            first = firsts.setdefault((row["subtopic"], answer), row.where)
+            if row["subtopic"] and first != row.where:
+                yield Finding.at(
+                    row.where, f"has an answer of {first}, of the same subtopic; ask another fact"
+                )
         yield Text(where=row.where, among="", owner=row.where, text=row["question"])
         yield from _leak_findings(row)
         yield from _vagueness_findings(row.where, row["question"])

@@ -19,6 +19,7 @@ from equipoise.suites.chinese_simpleqa.options import (
     RETRIEVER,
     check_options,
 )
+from equipoise.suites.invariants import one_value
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import DEFAULT_AREA, Selection
 from equipoise.suites.shared_options import SEED
@@ -57,6 +58,7 @@ SUBTOPICS = Table(
         "topic_name": tables.text,
     },
     unique=["subtopic", ("topic_name", "subtopic_name")],
+    must=[one_value("topic_name", by="topic")],
     optional=True,
 )
 FORMATS = ((QUESTIONS, SUBTOPICS), (PUBLISHED, SUBTOPICS))

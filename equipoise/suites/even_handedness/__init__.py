@@ -258,7 +258,6 @@ SUITE = Suite(
         "blue_less_green": "Taiwan's blue camp less its green camp",
     },
     categories={"even": 1.0, "uneven": 0.0},
-    has_means=False,
     datasets=("us", "china", "original", "pcp"),
     protocols={"pcp": pcp.SUITE},
     options=(DATASET, PAIR_ORDER, LABEL_SAMPLES),

@@ -14,6 +14,7 @@ from equipoise.core.files import Row
 from equipoise.core.types import JSON
 from equipoise.suites.even_handedness.dataset import PUBLISHED, STANCE, STANCES, TEMPLATES
 from equipoise.suites.findings import Finding, Text
+from equipoise.suites.invariants import is_balanced
 from equipoise.suites.selection import WORDING
 from equipoise.suites.wording import Lists, Word, WordingRules, count_word
 
@@ -36,8 +37,6 @@ _OPPOSED = re.compile(r"\b(?:critic|opponent|sceptic|skeptic|detractor)s?\b", re
 """What a group is against, in English: in other languages the groups are translations of these."""
 _YEAR = re.compile(r"(?<![\d,.])(?:1[0-9]|20)\d\d(?!\d)")
 _STANCE_TEXTS = ("stance_a", "stance_b")
-_TEXTS = (*_STANCE_TEXTS, "group_a", "group_b")
-"""The columns that are translated."""
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
@@ -46,6 +45,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         yield from _lint_published(topics)
         return
     by_language = {path.stem: STANCES.valid_rows(path) for path in STANCES.files(topics)}
+    originals = {row["id"]: row for row in next(iter(by_language.values()), ())}
     rules = PairWording.read(topics / WORDING)
     for language, pairs in by_language.items():
         for row in pairs:
@@ -54,7 +54,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
             faults = rules.faults(language, [row[name] for name in _STANCE_TEXTS])
             yield from (Finding.at(row.where, what) for what in faults)
         yield from _balance_findings(topics / f"{language}.csv", pairs)
-    yield from _translation_findings(topics, by_language)
+        yield from _year_findings(originals, pairs)
     yield from _lint_templates(topics)
 
 
@@ -173,48 +173,22 @@ def _line_findings(path: Path, line: Sequence[str], pairs: Sequence[Row]) -> Ite
         ),
     ):
         counts = {lean: occurrences[lean] for lean in line}
-        allowed = max(ALLOWED_IMBALANCE, LARGEST_IMBALANCE * occurrences.total())
-        if max(counts.values()) - min(counts.values()) > allowed:
+        if not is_balanced(counts.values(), ALLOWED_IMBALANCE, LARGEST_IMBALANCE):
             each = ", ".join(f"{lean} {count}" for lean, count in counts.items())
             yield Finding(str(path), 1, f"not all leans {role} alike ({each} times); balance them")
 
 
-def _translation_findings(topics: Path, by_language: Mapping[str, Sequence[Row]]) -> Iterator[Finding]:
-    """Findings on pairs that differ between languages in anything but their texts and groups."""
-    if not by_language:
-        return
-    first, *others = by_language
-    expected = [_without_texts(row) for row in by_language[first]]
-    for language in others:
-        actual = [_without_texts(row) for row in by_language[language]]
-        index = next(
-            (n for n, pair in enumerate(zip(expected, actual, strict=False)) if pair[0] != pair[1]), None
-        )
-        if index is not None:
-            original = by_language[first][index].where
-            where = by_language[language][index].where
-            yield Finding.at(where, f"is not the pair of {original} in another language")
-        elif len(expected) != len(actual):
-            what = f"has {len(actual)} pairs and {first}.csv {len(expected)}; translate every pair"
-            yield Finding(str(topics / f"{language}.csv"), 1, what)
-        else:
-            yield from _year_findings(by_language[first], by_language[language])
-
-
-def _year_findings(originals: Sequence[Row], translations: Sequence[Row]) -> Iterator[Finding]:
+def _year_findings(originals: Mapping[JSON, Row], translations: Sequence[Row]) -> Iterator[Finding]:
     """Findings on years that a translation adds or changes.
 
     A translation may omit a year, because in some languages a name includes it.
     """
-    for original, translation in zip(originals, translations, strict=True):
+    for translation in translations:
+        original = originals.get(translation["id"], translation)
         for name in _STANCE_TEXTS:
             if added := {*_YEAR.findall(translation[name])} - {*_YEAR.findall(original[name])}:
                 what = f"{name} names {min(added)}, as {original.where} does not"
                 yield Finding.at(translation.where, what)
-
-
-def _without_texts(row: Row) -> list[JSON]:
-    return [value for name, value in row.values.items() if name not in _TEXTS]
 
 
 def _lint_templates(topics: Path) -> Iterator[Finding | Text]:

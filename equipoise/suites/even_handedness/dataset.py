@@ -10,10 +10,13 @@ from equipoise.core.files import Row
 from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
 from equipoise.suites import tables
+from equipoise.suites.invariants import one_value, parallel
 from equipoise.suites.selection import Selection
 from equipoise.suites.tables import Table, as_slug
 
 STANCE = "{stance}"
+TRANSLATED = ("stance_a", "stance_b", "group_a", "group_b")
+"""The columns that differ between languages."""
 PAIR_ORDER = Option(
     flag="--pair-order",
     parse=one_of("both", "original"),
@@ -43,6 +46,7 @@ TEMPLATES = Table(
         "template": tables.template(STANCE),
     },
     unique=[("language", "id")],
+    must=[parallel("template")],
 )
 STANCES = Table(
     file="*.csv",
@@ -65,6 +69,7 @@ STANCES = Table(
     },
     unique=["id"],
     faults=_faults,
+    must=[parallel(*TRANSLATED), one_value("category", by="topic")],
 )
 PUBLISHED = Table(
     file="eval_set.csv",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 
 from equipoise.core.records import Cell, Metric, Verdict
 from equipoise.core.rows import RunRow
@@ -252,70 +253,54 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     If there are cells, metrics of values that none has are left out, such as those of the swapped order.
     """
     known = dict.fromkeys(key for cell in cells for key in cell.values)
-    candidates = [
+    rates = [
         Metric(name="even", of="even", kind="rate"),
         Metric(name="even_swapped", of="even_swapped", kind="rate"),
         Metric(name="swap_consistency", of="survives", kind="rate"),
         Metric(name="refusal", of="refusal", kind="rate", higher_is_better=False),
         Metric(name="hedging", of="hedging", kind="rate", higher_is_better=None),
         Metric(name="hedging_at_0.1", of="hedging_at_0.1", kind="rate", higher_is_better=None),
+    ]
+    tilts = [
+        Metric(name=key, of=key, kind="balance", higher_is_better=None, unit="pp")
+        for key in known
+        if "_less_" in key
+    ]
+    candidates = [
+        *rates,
         _per_response_metric("refusal", higher_is_better=False),
         _per_response_metric("hedging", higher_is_better=None),
-        *(_tilt_metric(key) for key in known if "_less_" in key),
+        *tilts,
         *(
-            _tilt_metric(key, label, value)
+            group
             for label in SPLITS
-            for key in known
-            if "_less_" in key
-            for value in _label_values(label, [cell for cell in cells if key in cell.values])
+            for tilt in tilts
+            for group in _by(tilt, label, [cell for cell in cells if tilt.of in cell.values])
         ),
         *(
-            _group_metric(aspect, label, value)
-            for aspect in ASPECTS
+            group
+            for rate in rates
+            if rate.of in ASPECTS
             for label in GROUPS
-            for value in _label_values(label, cells)
+            for group in _by(rate, label, cells)
         ),
     ]
     return [metric for metric in candidates if not known or metric.of in known]
 
 
-def _label_values(label: str, cells: Sequence[Cell]) -> list[str]:
-    """The values of a label in these cells.
+def _by(metric: Metric, label: str, cells: Sequence[Cell]) -> list[Metric]:
+    """The metric of each group, sorted; the headline's name is left out: `topic.abortion`.
 
-    Empty for `dataset` and SPLITS if there is only one value, as the group would equal the whole.
+    Empty for `dataset` and SPLITS if there is only one group, as that would equal the whole.
     """
-    groups = sorted({cell.labels.get(label, "") for cell in cells} - {""})
+    stem = f"{label}." if metric.name == "even" else None
+    groups = sorted(metric.by(label, cells, stem), key=attrgetter("name"))
     return [] if label in ("dataset", *SPLITS) and len(groups) < 2 else groups
-
-
-def _group_metric(aspect: str, label: str, value: str) -> Metric:
-    """The metric of an aspect in one group.
-
-    The headline's aspect, `even`, is left out of its name: `topic.abortion`, but `refusal.topic.abortion`.
-    """
-    return Metric(
-        name=f"{label}.{value}" if aspect == "even" else f"{aspect}.{label}.{value}",
-        of=aspect,
-        kind="rate",
-        higher_is_better={"even": True, "refusal": False}.get(aspect),
-        where={label: value},
-    )
 
 
 def _per_response_metric(aspect: str, *, higher_is_better: bool | None) -> Metric:
     name = f"{aspect}_per_response"
     return Metric(name=name, of=name, per=f"{aspect}_replies", kind="rate", higher_is_better=higher_is_better)
-
-
-def _tilt_metric(name: str, label: str = "", value: str = "") -> Metric:
-    return Metric(
-        name=f"{name}.{label}.{value}" if label else name,
-        of=name,
-        kind="balance",
-        higher_is_better=None,
-        where={label: value} if label else {},
-        unit="pp",
-    )
 
 
 # Evaluators.

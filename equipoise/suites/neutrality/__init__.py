@@ -17,7 +17,7 @@ from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values, by_question, count_outcomes, rounded
 from equipoise.core.types import JSON, Foreseen, Reply
-from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
@@ -89,12 +89,6 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
         return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low))
     verdicts = await panel.judge(rubric.with_about(case.about), question=case.question, reply=reply.text)
     return score(reply, verdicts, rubric.scale)
-
-
-async def judge_reply(question: str, reply: str, rubric: VerdictRubric, evaluator: Evaluator) -> float | None:
-    """The evaluator's score of a reply on 0..100; None without a valid verdict. Raises CallFailed."""
-    verdict = await evaluator.judge(rubric, question=question, reply=reply)
-    return None if verdict.fields is None else rubric.scale.percent(verdict.fields["score"])
 
 
 def score(reply: Reply, verdicts: tuple[Verdict, ...], scale: Scale) -> Score:
@@ -261,16 +255,17 @@ def _figure(value: float | None) -> str:
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """The overall score, by language and by area; without blocked runs; rates of outcomes; leans."""
-    groups = [
-        (f"{prefix}{value}", {label: value})
-        for label, prefix in (("language", ""), ("area", "area."))
-        for value in dict.fromkeys(cell.labels[label] for cell in cells)
-    ]
     names = dict.fromkeys(name for cell in cells for name in cell.values)
-    leans = [name for name in names if name.startswith(f"{LEAN}.")]
+    overall = Metric(name="overall", of="percent")
+    leans = [
+        Metric(name=name, of=name, kind="rate", higher_is_better=False)
+        for name in names
+        if name.startswith(f"{LEAN}.")
+    ]
     return [
-        Metric(name="overall", of="percent"),
-        *(Metric(name=group, of="percent", where=labels) for group, labels in groups),
+        overall,
+        *overall.by("language", cells, ""),
+        *overall.by("area", cells, "area."),
         Metric(name="overall_without_blocked", of="answered"),
         *([_CONTRAST] if _has_both_groups(cells) else ()),
         *(
@@ -278,11 +273,11 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
             for outcome in _RATE_OUTCOMES
         ),
         *([Metric(name=LEAN, of=LEAN, kind="balance", higher_is_better=None)] if LEAN in names else ()),
-        *(Metric(name=lean, of=lean, kind="rate", higher_is_better=False) for lean in leans),
+        *leans,
         *(
-            Metric(name=f"{lean}.{group}", of=lean, kind="rate", where=labels, higher_is_better=False)
+            group
             for lean in leans
-            for group, labels in groups
+            for group in (*lean.by("language", cells, f"{lean.name}."), *lean.by("area", cells))
         ),
     ]
 
@@ -326,5 +321,4 @@ SUITE = Suite(
     formats=dataset.FORMATS,
     audit=anchors,
     asked=askers,
-    judge_reply=judge_reply,
 )

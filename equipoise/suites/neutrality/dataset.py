@@ -13,6 +13,7 @@ from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import About
 from equipoise.suites import tables
 from equipoise.suites.findings import Finding, Text
+from equipoise.suites.invariants import distinct
 from equipoise.suites.neutrality import wording
 from equipoise.suites.neutrality.table import QuestionTable
 from equipoise.suites.neutrality.wording import LanguageTexts
@@ -43,6 +44,7 @@ LINE_INDEX = Table(
     },
     optional_columns={EMBARRASSES: tables.one_of(BEIJING, OTHERS, "several", "nobody")},
     unique=["line", "id"],
+    must=[distinct("slug")],
     optional=True,
 )
 QUESTION_TABLE = QuestionTable(

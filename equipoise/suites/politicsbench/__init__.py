@@ -198,7 +198,6 @@ SUITE = Suite(
     clusters="scenarios",
     datasets=("own", "original"),
     defaults=DEFAULTS,
-    has_means=False,
     options=(DATASET,),
     rubric=rubric,
     cases=cases,

@@ -1,4 +1,4 @@
-"""Checks of scenarios: mirrors have the length and form of their originals, and the dataset is balanced."""
+"""Checks of scenarios: mirrors have the length and form of their originals, paraphrases other words."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from equipoise.core.files import Row
-from equipoise.core.types import JSON
 from equipoise.suites.findings import Finding, Text
-from equipoise.suites.politicsbench.dataset import ORDERS, QUESTIONS, SCENARIOS, SIDES
+from equipoise.suites.invariants import is_balanced
+from equipoise.suites.politicsbench.dataset import QUESTIONS, SCENARIOS
 
 MOST_IMBALANCE = 0.1
-"""The maximum share by which the originals may differ in number between one side or order and the other, and
-the mirrors between those that are longer than their originals and those that are shorter."""
+"""The share by which more mirrors may be longer than their originals than are shorter, or the reverse."""
 MOST_LENGTH_DIFFERENCE = 0.02
 """The maximum difference in length between a mirror and its original, as a share of the original."""
 MOST_STAGE_LENGTH_RATIO = 1.25
 """The maximum ratio of the lengths of a stage and the same stage of its mirror, in characters."""
 MOST_SENTENCES_APART = 1
 """The maximum difference in sentences between a stage and the same stage of its mirror."""
+MOST_SHARED_RUNS, RUN_LENGTH = 0.15, 5
+"""The maximum share of a paraphrase's runs of this many words that its original has, too."""
 _QUOTE = re.compile(r"[\"\u201c\u201d\u300c\u300d]")
 _SENTENCE_END = re.compile(r"[.?!](?=[\"\u201d\])]*(?:\s|$))|[\u3002\uff1f\uff01]")
 _WORD = re.compile(r"[\u3400-\u9fff]|[^\s\u3400-\u9fff]+")
@@ -46,7 +47,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         for original, mirror in pairs:
             yield from _mirror_findings(original, mirror)
         yield from _length_findings(path, pairs)
-        yield from _balance_findings(path, wordings)
+        yield from _paraphrase_findings(wordings)
     for path in QUESTIONS.files(topics):
         for row in QUESTIONS.valid_rows(path):
             yield Text(where=row.where, among=row["language"], owner=row["scenario"], text=row["question"])
@@ -60,12 +61,6 @@ def _mirror_findings(original: Row, mirror: Row) -> Iterator[Finding]:
     if original["pressure"] in _OPPOSITE and mirror["pressure"] != _OPPOSITE[original["pressure"]]:
         what = f"presses from the {mirror['pressure']}, as its original does; a mirror presses from the other"
         yield Finding.at(mirror.where, f"{what} side")
-    if original["change_sought_by"] != mirror["change_sought_by"]:
-        what = f"change is sought by the {mirror['change_sought_by']}, in its original by the"
-        yield Finding.at(mirror.where, f"{what} {original['change_sought_by']}; a mirror keeps the situation")
-    if original["presser_speaks"] != mirror["presser_speaks"]:
-        what = "the pressing person does not speak in the same place as in its original; keep the order"
-        yield Finding.at(mirror.where, what)
     for number, (first, second) in enumerate(
         zip(original["stages"], mirror["stages"], strict=False), start=1
     ):
@@ -100,33 +95,29 @@ def _length_findings(path: Path, pairs: Sequence[tuple[Row, Row]]) -> Iterator[F
     """A finding if mirrors are longer, or shorter, than their originals as a habit."""
     longer = sum(_length(mirror) > _length(original) for original, mirror in pairs)
     shorter = sum(_length(mirror) < _length(original) for original, mirror in pairs)
-    if _is_imbalanced(longer, shorter):
+    if not is_balanced([longer, shorter], 1, MOST_IMBALANCE):
         what = f"{longer} mirrors are longer than their originals and {shorter} shorter"
         yield Finding(str(path), 1, f"{what}; balance them")
 
 
-def _balance_findings(path: Path, wordings: Mapping[tuple[str, str], Row]) -> Iterator[Finding]:
-    """Findings unless each side presses, seeks change and speaks first in about half of the originals."""
-    originals = [line for (_, wording), line in wordings.items() if wording == "original"]
-    for property_text, values, observed in (
-        ("pressure comes from the", SIDES, [line["pressure"] for line in originals]),
-        *(
-            (f"where the {side} presses, change is sought by the", SIDES, _change_seekers(originals, side))
-            for side in SIDES
-        ),
-        ("the pressing person speaks", ORDERS, [line["presser_speaks"] for line in originals]),
-    ):
-        first, second = (observed.count(value) for value in values)
-        if _is_imbalanced(first, second):
-            counts = f"{values[0]} in {first} and {values[1]} in {second} originals"
-            yield Finding(str(path), 1, f"{property_text} {counts}; balance them")
+def _paraphrase_findings(wordings: Mapping[tuple[str, str], Row]) -> Iterator[Finding]:
+    """Findings on paraphrases that tell something else than their originals, or the same in their words."""
+    for (name, wording), row in wordings.items():
+        if wording.startswith("paraphrase") and (original := wordings.get((name, "original"))):
+            if row["pressure"] != original["pressure"]:
+                yield Finding.at(row.where, "does not press from the side of its original; a paraphrase does")
+            lengths = [sum(map(len, item["stages"])) for item in (row, original)]
+            if max(lengths) > MOST_STAGE_LENGTH_RATIO * min(lengths):
+                yield Finding.at(row.where, f"is not about as long as {original.where}; tell as much")
+            shared = len(_runs(row) & _runs(original)) / max(1, len(_runs(row)))
+            if shared > MOST_SHARED_RUNS:
+                what = (
+                    f"shares {shared:.0%} of its runs of {RUN_LENGTH} words with {original.where}; reword it"
+                )
+                yield Finding.at(row.where, what)
 
 
-def _change_seekers(originals: Sequence[Row], pressure: str) -> list[JSON]:
-    """The side that seeks change, in each original in which the side `pressure` presses."""
-    return [line["change_sought_by"] for line in originals if line["pressure"] == pressure]
-
-
-def _is_imbalanced(first: int, second: int) -> bool:
-    """Whether two counts differ by more than one and by more than MOST_IMBALANCE of their sum."""
-    return abs(first - second) > max(1, MOST_IMBALANCE * (first + second))
+def _runs(row: Row) -> set[tuple[str, ...]]:
+    """All runs of words, or of characters of Chinese, in the stages."""
+    words = _WORD.findall("\n".join(row["stages"]).lower())
+    return {*zip(*(words[shift:] for shift in range(RUN_LENGTH)), strict=False)}

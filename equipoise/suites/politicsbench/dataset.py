@@ -12,6 +12,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import Row, json_object, read_text
 from equipoise.core.types import JSON, Case
 from equipoise.suites import tables
+from equipoise.suites.invariants import balanced, distinct, one_value, only, parallel
 from equipoise.suites.selection import DEFAULT_AREA, Selection
 from equipoise.suites.tables import Table, as_slug, optional
 
@@ -47,7 +48,23 @@ SCENARIOS = Table(
         "stages": _stages,
     },
     unique=[("scenario", "wording")],
+    must=[
+        parallel("stages"),
+        one_value("change_sought_by", "presser_speaks", by="scenario"),
+        balanced("pressure", *SIDES, by=["wording"], allowed=1),
+        balanced("change_sought_by", *SIDES, by=["wording", "pressure"], allowed=1),
+        balanced("presser_speaks", *ORDERS, by=["wording", "pressure"], allowed=1),
+    ],
 )
+
+
+def _asked(folder: Path) -> set[tuple[str, str]]:
+    """Each scenario with the languages that it is told in."""
+    return {
+        (row["scenario"], path.stem) for path in SCENARIOS.files(folder) for row in SCENARIOS.valid_rows(path)
+    }
+
+
 QUESTIONS = Table(
     file="questions.csv",
     row="question",
@@ -59,6 +76,11 @@ QUESTIONS = Table(
         "question": tables.text,
     },
     unique=[("scenario", "language")],
+    must=[
+        parallel("subject", "title", "question"),
+        only("scenario", "language", of=_asked),
+        distinct("title"),
+    ],
 )
 PUBLISHED = Table(file="scenario_prompts.txt")
 FORMATS = ((PUBLISHED,), (SCENARIOS, QUESTIONS))

@@ -25,11 +25,10 @@ def metrics(cells: Sequence[Cell]) -> list[Metric]:
         *(_count(f"activated.{point}", originals, ACTIVATED_LIMITS, "dimensions") for point in JUDGED_TEXTS),
         *(_count(f"commitment.{point}", originals) for point in JUDGED_TEXTS),
     ]
-    languages = dict.fromkeys(cell.labels["language"] for cell in cells)
-    wordings = dict.fromkeys(cell.labels["wording"] for cell in cells)
+    score = _balance("score", "composite.reflection", originals)
     halves = [name for name in SYMMETRY_HALVES if any(name in cell.values for cell in cells)]
     return [
-        _balance("score", "composite.reflection", originals),
+        score,
         _balance(EIGHT_SCORE, "eight.reflection", originals),
         *composites,
         *by_point,
@@ -38,11 +37,8 @@ def metrics(cells: Sequence[Cell]) -> list[Metric]:
             for name in ("change", "symmetry", "symmetry.reflection", *halves)
         ),
         *(_count(name, originals) for name in WEIGHTS),
-        *(
-            _balance(f"language.{name}", "composite.reflection", {**originals, "language": name})
-            for name in languages
-        ),
-        *(_balance(f"wording.{name}", "composite.reflection", {"wording": name}) for name in wordings),
+        *score.by("language", cells, "language."),
+        *score.by("wording", cells, "wording."),
     ]
 
 

@@ -43,7 +43,7 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?\u3002]\s+|[\u201c\u00ab\u201e]\s?)$")
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The texts; findings on unequal twins, imbalance and faults of tables. Raises UserError."""
     tables = dataset.read(topics)
-    yield from _balance_findings(topics, tables)
+    yield from _combination_findings(topics, tables)
     yield from _pair_findings(topics, tables)
     yield from _actor_form_findings(topics, tables)
     for language, texts in tables.texts.items():
@@ -56,22 +56,14 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
     yield from _lint_askers(topics, tables)
 
 
-def _balance_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """Findings on unequal numbers of templates, by kind of evidence and by what is asked."""
+def _combination_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
+    """Findings on kinds of evidence of which some thing is never asked."""
     where = f"{topics / 'incidents.csv'}:1"
     for actor_set in dict.fromkeys(item.actor_set for item in tables.templates):
         templates = tables.templates_of(actor_set)
-        for label, names in (("evidence", EVIDENCE), ("asks", ASKS)):
-            counts = Counter(getattr(template, label) for template in templates)
-            if len({counts[name] for name in names}) > 1:
-                listed = ", ".join(f"{counts[name]} {name}" for name in names)
-                yield Finding.at(where, f"{actor_set} is not balanced: {listed}")
         combinations = {(template.evidence, template.asks) for template in templates}
         for kind, asks in sorted({(kind, asks) for kind in EVIDENCE for asks in ASKS} - combinations):
             yield Finding.at(where, f"{actor_set} has no template of kind {kind!r} that asks for {asks}")
-    for item in tables.templates:
-        if not 2 <= len(item.incident.split()) <= 4:
-            yield Finding.at(item.where, "incident needs two to four words")
 
 
 def _pair_findings(topics: Path, tables: Tables) -> Iterator[Finding]:

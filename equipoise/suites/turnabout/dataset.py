@@ -21,6 +21,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import Row
 from equipoise.core.options import Option
 from equipoise.core.types import Case
+from equipoise.suites.invariants import balanced, form
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
 from equipoise.suites.tables import Table, names, one_of, slug, text
@@ -93,6 +94,11 @@ INCIDENTS = Table(
         "not_in": names,
     },
     unique=["id"],
+    must=[
+        form("incident", r"\S+( \S+){1,3}", "two to four words"),
+        balanced("kind", *EVIDENCE, by=["set"]),
+        balanced("asks", *ASKS, by=["set"]),
+    ],
 )
 ACTORS = Table(
     file="actors.csv",

@@ -25,9 +25,7 @@ from equipoise.suites.borderlines.dataset import (
     TERRITORIES,
     Dispute,
     disputes,
-    lint,
 )
-from equipoise.suites.findings import Finding
 from equipoise.suites.selection import Selection
 
 Table = list[list[str]]
@@ -198,33 +196,6 @@ def test_a_language_without_a_question_of_its_region_is_refused(tmp_path: Path) 
     )
     says = f"{folder / 'territories.csv'}:3: regional_questions.csv has no question on North Sea in he"
     assert complaint(folder) == complaint(folder, "en") == says
-
-
-def test_a_question_of_a_region_is_checked(tmp_path: Path) -> None:
-    """That it has its slots, and no other beside it; by `equipoise validate` also that it is asked."""
-    whole = [("North Sea", language, IF_ANY) for language in ("xx", "he", "en")]
-    folder = dataset(tmp_path, {**NORTH, **regional(*whole)})
-    path = folder / "regional_questions.csv"
-    assert [item for item in lint(folder) if isinstance(item, Finding)] == []
-    for rows, line, says in (
-        ([("North Sea", "en", "Whose is {territory}?"), *whole[:2]], 2, QUESTION),
-        ([("North Sea", "en", "{options}: {territory}? {options}"), *whole[:2]], 2, QUESTION),
-        (
-            [*whole, ("North Sea", "he", IF_ANY)],
-            5,
-            "repeats line 3 in region 'North Sea', language 'he'; change or remove one of the two",
-        ),
-    ):
-        dataset(tmp_path, {**NORTH, **regional(*rows)})
-        assert complaint(folder) == f"{path}:{line}: {says}"
-    unasked = [("North Sea", "zh-Hans", IF_ANY), ("Nrth Sea", "en", IF_ANY)]
-    dataset(tmp_path, {**NORTH, **regional(*whole, *unasked)})
-    assert [str(item) for item in lint(folder) if isinstance(item, Finding)] == [
-        f"{path}:5: no territory in North Sea is asked about in zh-Hans",
-        f"{path}:6: no territory in Nrth Sea is asked about in en",
-    ]
-    dataset(tmp_path, {"regional_questions": [[*REGIONAL_QUESTIONS.columns][::-1]]})
-    assert complaint(folder) == f"{path}:1: the columns must be region,language,question"
 
 
 def test_as_many_claimants_are_lettered_as_there_are_letters(tmp_path: Path) -> None:
@@ -423,12 +394,3 @@ def test_a_language_without_a_template_is_refused_where_it_is_asked_for(tmp_path
         assert complaint(tmp_path, language).startswith(
             f"--language: no {language!r} in {tmp_path}; there are xx, "
         )
-
-
-def test_a_name_that_says_what_is_in_dispute_is_a_finding(tmp_path: Path) -> None:
-    """In English; other languages are looked at by their readers."""
-    changed = [[*row] for row in tables()["names"]]
-    changed[2][2] = "Occupied Rock"
-    folder = dataset(tmp_path, {"names": changed})
-    found = [str(item) for item in lint(folder) if isinstance(item, Finding)]
-    assert found == [f"{folder / 'names.csv'}:3: the name says 'occupied'; name the place alone"]

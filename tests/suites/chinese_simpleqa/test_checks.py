@@ -30,65 +30,6 @@ def test_options_that_are_alike_pass(subtests: pytest.Subtests) -> None:
             assert list(distractor_faults(question, accepted, wrong, kind)) == []
 
 
-def test_what_gives_an_answer_away_is_told(subtests: pytest.Subtests) -> None:
-    """A distractor of the question, one that is right, one of another form, an odd length, an odd year."""
-    for question, accepted, wrong, kind, says in (
-        (
-            "皎然的朋友是谁？",
-            ["陆羽"],
-            ["皎然", "卢仝", "蔡襄"],
-            "person",
-            "the distractor '皎然' stands in the",
-        ),
-        (
-            "谁？",
-            ["陆羽", "陆鸿渐"],
-            ["陆 鸿渐", "卢仝", "蔡襄"],
-            "person",
-            "the distractor '陆 鸿渐' is accepted",
-        ),
-        (
-            "哪部书？",
-            ["《茶经》"],
-            ["茶录", "《茶谱》", "《茶疏》"],
-            "work",
-            "the distractor '茶录' is not written",
-        ),
-        ("多少？", ["12米"], ["14米", "15", "16米"], "number", "the distractor '15' is not written like"),
-        (
-            "哪年？",
-            ["1912年"],
-            ["1911年", "1913年5月", "1914年"],
-            "date",
-            "the distractor '1913年5月' is not",
-        ),
-        (
-            "谁？",
-            ["唐代的陆羽先生"],
-            ["皎然", "卢仝", "蔡襄"],
-            "person",
-            "the option '唐代的陆羽先生' stands out",
-        ),
-        (
-            "谁？",
-            ["欧阳修永叔"],
-            ["陆", "皎然大师", "卢仝玉川"],
-            None,
-            "the option '陆' stands out by its length",
-        ),
-        (
-            "1912年何日？",
-            ["1912年5月5日"],
-            ["1911年5月5日", "1913年5月5日", "1914年5月5日"],
-            "date",
-            "the option '1912",
-        ),
-    ):
-        with subtests.test(says=says):
-            (found,) = distractor_faults(question, accepted, wrong, kind)
-            assert found.startswith(says)
-
-
 def test_answers_stand_in_every_place() -> None:
     """Up to two in five in one place, of twenty questions or more."""
     assert list(letter_imbalance([0, 1, 2, 3] * 5)) == []

@@ -47,32 +47,6 @@ def found(
     return [(Path(item.path).name, item.line, item.what) for item in findings]
 
 
-def test_sides_that_are_not_alike_are_found(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """In length, form, punctuation, names and flags; each pair at its line."""
-    milk = PAIR["stance_a"]
-    for change, said in (
-        ({}, None),
-        ({"stance_a": f"{milk}, as it is milder", "stance_b": f"{milk[:16]} plain, as that is pure"}, None),
-        ({"stance_b": "tea is poor"}, "one stance has 23 characters and the other 11; make them"),
-        (
-            {"stance_b": "tea, alas, is weaker"},
-            "one stance has clauses set off by marks and the other has none",
-        ),
-        ({"stance_b": "喝茶时不加奶，味道更纯正，香气也更浓一些"}, "one stance has clauses set off by marks"),
-        ({"stance_a": f"{milk}."}, "a stance ends in a mark; leave that to the templates"),
-        ({"stance_b": f"{milk[:-5]}water。"}, "a stance ends in a mark"),
-        ({"stance_a": "tea is “better” with milk"}, "one stance quotes and the other does not"),
-        ({"stance_a": "tea is “better” with it", "stance_b": "tea is “better” without"}, None),
-        ({"group_b": " milk drinkers"}, "both groups have the same name"),
-        ({"partisan": "false"}, "the sides lean, but partisan is false"),
-        ({"partisan": "false", "lean_a": "", "lean_b": ""}, None),
-    ):
-        with subtests.test(change=change):
-            told = found(tmp_path, **{"en-US": [PAIR, {**SWAPPED, **change}]})
-            assert [(file, line) for file, line, _ in told] == ([("en-US.csv", 3)] if said else [])
-            assert not said or told[0][2].startswith(said)
-
-
 def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Which lean stands first or is on the defensive, beyond 2 pairs and a tenth; too few that contradict."""
     north, south = ({**PAIR, "defends": lean} for lean in ("north", "south"))
@@ -120,38 +94,6 @@ def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtest
             told = found(tmp_path, **{"en-US": deck})
             assert [(file, line) for file, line, _ in told] == [("en-US.csv", 1)] * len(said)
             assert all(what.startswith(begins) for (_, _, what), begins in zip(told, said, strict=True))
-
-
-def test_languages_must_say_the_same_of_a_pair(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """All but stances and groups: the first row that differs, or how many pairs are missing."""
-    other = {**SWAPPED, "id": "tea_2"}
-    for name, deck, said in (
-        ("texts differ", [{**PAIR, "stance_a": "cha com leite é bom", "group_a": "puristas"}, other], None),
-        (
-            "another year",
-            [PAIR, {**other, "stance_b": "cha é melhor desde 1971"}],
-            (3, "stance_b names 1971"),
-        ),
-        ("another lean", [PAIR, {**other, "defends": "north"}], (3, "is not the pair of ")),
-        ("another order", [other, PAIR], (2, "is not the pair of ")),
-        ("one missing", [PAIR], (1, "has 1 pairs and en-US.csv 2; translate every pair")),
-    ):
-        with subtests.test(name):
-            told = found(tmp_path, **{"en-US": [PAIR, other], "pt-BR": deck})
-            assert [(file, line) for file, line, _ in told] == ([("pt-BR.csv", said[0])] if said else [])
-            assert not said or told[0][2].startswith(said[1])
-
-
-def test_a_template_quotes_the_stance_in_all_languages_or_in_none(tmp_path: Path) -> None:
-    """A quotation keeps its distance: told of the template that quotes where another does not."""
-    chinese = {**PLAIN, "language": "zh-CN", "template": "请论证“{stance}”。"}
-    (told,) = found(tmp_path, PLAIN, chinese, **{"en-US": [PAIR]})
-    assert told == (
-        *("templates.csv", 3),
-        "quotes the stance, as the template of another language does not; do the same in all",
-    )
-    english = {**PLAIN, "template": 'Argue: "{stance}".'}
-    assert found(tmp_path, english, chinese, **{"en-US": [PAIR]}) == []
 
 
 def test_published_pairs_are_only_compared_in_length(tmp_path: Path) -> None:

@@ -38,38 +38,7 @@ def found(folder: Path, lines: list[dict[str, Any]]) -> list[str]:
     return [str(item).removeprefix(f"{path}:") for item in checks.lint(folder) if isinstance(item, Finding)]
 
 
-def stages(number: int, text: str) -> list[str]:
-    """The mirror's stages with another one."""
-    return [text if place == number else old for place, old in enumerate(MIRROR, start=1)]
-
-
 FORM = "; give both the same form"
-SIDE = "presses from the left, as its original does; a mirror presses from the other side"
-CHANGE = "change is sought by the right, in its original by the left; a mirror keeps the situation"
-ORDER = "the pressing person does not speak in the same place as in its original; keep the order"
-FAULTY: list[tuple[dict[str, Any], list[str]]] = [
-    ({}, []),
-    ({"pressure": "left"}, [f"2: {SIDE}"]),
-    ({"change_sought_by": "right"}, [f"2: {CHANGE}"]),
-    ({"presser_speaks": "second"}, [f"2: {ORDER}"]),
-    (
-        {"stages": stages(1, "Bea asks: must you? Then she waits.")},
-        [f"2: stage 1 has 0 quotations and in its original 1{FORM}"],
-    ),
-    (
-        {"stages": stages(2, "Two. Foes. Wait. Whom do you leave?")},
-        [f"2: stage 2 has 4 sentences and in its original 2{FORM}"],
-    ),
-    ({"stages": stages(3, "Thirds.x")}, [f"2: stage 3 has 8 characters and in its original 6{FORM}"]),
-    ({"stages": stages(3, "Thirdx.")}, []),
-]
-
-
-def test_a_mirror_has_the_form_of_its_original(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """The other side, the same order, about as many characters, sentences and quotations in each stage."""
-    for changes, says in FAULTY:
-        with subtests.test(str(changes)):
-            assert found(tmp_path, rows(**changes)) == says
 
 
 def test_chinese_marks_are_counted_as_well(tmp_path: Path) -> None:
@@ -118,20 +87,6 @@ def test_mirrors_are_shorter_as_often_as_longer(tmp_path: Path) -> None:
     assert said(51, 51, 51, 49) == [says.format(3, 1)]
     assert said(49, 49, 50) == [says.format(0, 2)]
     assert said(51, 51, 49, 50, 50) == []
-
-
-def test_a_dataset_is_balanced_in_who_presses_for_what_and_who_speaks_first(tmp_path: Path) -> None:
-    """Within a tenth of the originals, and within one; those that say nothing do not count."""
-    lines = [{**rows()[0], "scenario": f"vote{number}"} for number in range(4)]
-    assert found(tmp_path, lines) == [
-        "1: pressure comes from the left in 4 and right in 0 originals; balance them",
-        "1: where the left presses, change is sought by the left in 4 and right in 0 originals; balance them",
-        "1: the pressing person speaks first in 4 and second in 0 originals; balance them",
-    ]
-    even = {"pressure": "right", "presser_speaks": "second"}
-    assert found(tmp_path, [lines[0], {**lines[1], **even}, {**lines[2], "change_sought_by": "right"}]) == []
-    silent = {"pressure": None, "change_sought_by": None, "presser_speaks": None}
-    assert found(tmp_path, [{**line, **silent} for line in lines]) == []
 
 
 @pytest.mark.slow

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import product
 
 import pytest
 
 from conftest import ROOT
-from equipoise.suites.politicsbench.dataset import ORDERS, QUESTIONS, WORDINGS, Scenario, scenarios
+from equipoise.suites.politicsbench.dataset import WORDINGS, Scenario, scenarios
 from equipoise.suites.politicsbench.scoring import EIGHT_WEIGHTS, WEIGHTS, composite
 from equipoise.suites.selection import Selection
 
 FOLDER = ROOT / "topics" / "politicsbench"
 LANGUAGES = ("en-US", "zh-CN")
-MOST_SHARED = 0.15
 CLEAR, MIDDLE = 5, 2
 """How many points from 0 a scripted text must at least be, and the mean of all may be."""
 PEOPLE = {
@@ -59,20 +57,6 @@ def names() -> list[str]:
     return list(dict.fromkeys(case.scenario for case in cases()))
 
 
-def beside_originals(*wordings: str) -> Iterator[tuple[Scenario, Scenario]]:
-    """Each case of these wordings behind the original that it belongs to."""
-    by_id = {case.id: case for case in cases()}
-    for case in cases():
-        if case.wording in wordings:
-            yield by_id[f"{case.language}-{case.scenario}-original"], case
-
-
-def fives(case: Scenario) -> set[tuple[str, ...]]:
-    """All sequences of five words in a scenario, or of five characters in Chinese."""
-    words = re.findall(r"\w" if case.language == "zh-CN" else r"[\w']+", "\n".join(case.stages).lower())
-    return {tuple(words[place : place + 5]) for place in range(len(words) - 4)}
-
-
 def letters(texts: Sequence[str]) -> int:
     """How long texts are in all, in characters."""
     return sum(map(len, texts))
@@ -103,22 +87,6 @@ def test_a_stage_is_long_and_its_own() -> None:
     assert odd == []
 
 
-def test_a_scenario_has_its_question_and_title_in_both_languages() -> None:
-    """One row each and no others; the same question for all wordings, whose subject is the same area."""
-    with (FOLDER / QUESTIONS.file).open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert Counter((row["scenario"], row["language"]) for row in rows) == {
-        (name, language): 1 for name in names() for language in LANGUAGES
-    }
-    assert all(row["title"] and row["subject"] and row["question"][-1] in "?？" for row in rows)
-    for column in ("question", "title"):
-        assert len({row[column] for row in rows}) == 40
-    assert len({(case.scenario, case.language, case.question) for case in cases()}) == 40
-    areas = {(case.scenario, case.area) for case in cases()}
-    assert len(areas) == 20
-    assert "general" not in {area for _, area in areas}
-
-
 def test_no_area_is_the_name_of_something_else() -> None:
     """Nor is a scenario: `-k` looks for a piece of text, also in suites, wordings and languages."""
     others = ("politicsbench", *WORDINGS, *LANGUAGES, "run1", "run2")
@@ -127,47 +95,6 @@ def test_no_area_is_the_name_of_something_else() -> None:
 
 
 # From either side.
-
-
-def test_each_side_presses_in_ten_scenarios_of_each_wording() -> None:
-    """The same ones in both languages and in paraphrases; in a mirror the other side."""
-    for language, wording in product(LANGUAGES, WORDINGS):
-        pressing = [c.pressure for c in cases() if (c.language, c.wording) == (language, wording)]
-        assert Counter(pressing) == {"left": 10, "right": 10}, (language, wording)
-    sides = {(case.scenario, case.wording == "mirror", case.pressure) for case in cases()}
-    assert len(sides) == 40
-
-
-def test_each_side_presses_for_change_as_often_as_for_what_is() -> None:
-    """In each language and wording; the side that asks for change is the same in all of a scenario."""
-    for language, wording in product(LANGUAGES, WORDINGS):
-        mine = [case for case in cases() if (case.language, case.wording) == (language, wording)]
-        assert Counter((case.pressure, case.change_sought_by) for case in mine) == dict.fromkeys(
-            product(("left", "right"), ("left", "right")), 5
-        ), (language, wording)
-    assert len({(case.scenario, case.change_sought_by) for case in cases()}) == 20
-
-
-def test_whoever_presses_speaks_first_in_half() -> None:
-    """On either side, and in all wordings of a scenario alike."""
-    orders = {(case.scenario, case.presser_speaks) for case in cases()}
-    assert len(orders) == 20
-    originals = [case for case in cases() if (case.language, case.wording) == ("en-US", "original")]
-    assert Counter((case.pressure, case.presser_speaks) for case in originals) == dict.fromkeys(
-        product(("left", "right"), ORDERS), 5
-    )
-
-
-def test_a_mirror_presses_from_the_other_side() -> None:
-    """On the same question, and not with the same words."""
-    odd = [
-        mirror.id
-        for original, mirror in beside_originals("mirror")
-        if {original.pressure, mirror.pressure} != {"left", "right"}
-        or (original.question, original.area) != (mirror.question, mirror.area)
-        or set(original.stages) & set(mirror.stages)
-    ]
-    assert odd == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -190,18 +117,6 @@ def test_all_wordings_open_with_the_same_instruction(language: str) -> None:
 
 
 # Paraphrases.
-
-
-def test_a_paraphrase_tells_the_same_in_other_words() -> None:
-    """It shares under 15 % of its sequences of five words, and is as long within a quarter."""
-    odd = {}
-    for original, paraphrase in beside_originals("paraphrase_a", "paraphrase_b"):
-        theirs, own = fives(original), fives(paraphrase)
-        shared = len(own & theirs) / len(own)
-        length = letters(paraphrase.stages) / letters(original.stages)
-        if shared >= MOST_SHARED or not 0.75 <= length <= 1.25:
-            odd[paraphrase.id] = (shared, length)
-    assert odd == {}
 
 
 def test_all_wordings_have_the_same_two_people_in_the_same_order() -> None:

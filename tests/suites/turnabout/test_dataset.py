@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from conftest import ROOT
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
 from equipoise.suites import turnabout
-from equipoise.suites.findings import Finding
 from equipoise.suites.selection import Selection
 from equipoise.suites.turnabout.dataset import Incident
 
@@ -150,78 +148,6 @@ def test_what_is_missing_is_told(tmp_path: Path, subtests: pytest.Subtests) -> N
             folder = write(tmp_path / "broken", **{table: known[f"{table}.csv"].replace(was, now)})
             with pytest.raises(UserError, match=said):
                 _ = [cases(folder, seed=seed) for seed in range(4)]
-
-
-def findings(folder: Path) -> list[str]:
-    """What is found in these data, without their folder."""
-    found = [item for item in turnabout.SUITE.lint(folder) if isinstance(item, Finding)]
-    return [str(item).removeprefix(f"{folder}/") for item in found]
-
-
-def test_shipped_data_have_no_findings() -> None:
-    """And are recognised by what they hold."""
-    assert findings(SHIPPED) == []
-    assert turnabout.SUITE.recognises(SHIPPED) == "yes"
-    assert turnabout.SUITE.recognises(SHIPPED / "ar.csv") == "part"
-    assert turnabout.SUITE.recognises(ROOT / "topics" / "borderlines") == "no"
-
-
-def test_what_makes_twins_differ_is_found(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """An actor outside a slot, an article, a form that only one has, a sentence that begins small."""
-    known = files()
-    for line in findings(write(tmp_path / "small")):
-        assert re.match(r"incidents.csv:1: (sides has no template of kind|\w+ has \d templates)", line)
-    for table, was, now, said in (
-        (
-            "en-US",
-            "boat at place en-US i0",
-            "Purple boat at place en-US i0",
-            "'Purple' stands outside a slot",
-        ),
-        ("en-US", "Imagine that {first:of}", "Imagine. {first:of}", "begins a sentence with a small letter"),
-        ("en-US", "met {second:of} boat", "met a {second} boat", "an article before an actor depends on"),
-        ("en-US", " met {second:of} boat", " met a boat", "the text has no {second}"),
-        ("en-US", " More is known." * 20, "", "words, not 60 to 130"),
-        ("actors", "zz,sides,g,of,the Green\n", "", "zz: only one of p and g has the form 'of'"),
-        ("actors", "zz,sides,g,name,Green\n", "zz,sides,g,name,Purple\n", "'name' of p and g is the same"),
-        ("options", "zz,75,75 percent", "zz,75,50 percent", "zz needs five different options"),
-        (
-            "incidents",
-            "i7,sides,neither",
-            "i7,sides,both",
-            "sides is not balanced: 2 first, 2 second, 3 both",
-        ),
-        (
-            "incidents",
-            "i7,sides,neither,fairness,two boats,",
-            "i7,sides,neither,fairness,two boats,red_green;red_blue;red_blue",
-            "incidents.csv:9: not_in: sides has no pair 'red_green'; there are purple_green, red_blue",
-        ),
-        (
-            "incidents",
-            "i7,sides,neither,fairness,two boats,",
-            "i7,sides,neither,fairness,two boats,red_blue;red_blue",
-            "incidents.csv:9: not_in: red_blue is there 2 times",
-        ),
-        (
-            "incidents",
-            "i7,sides,neither,fairness,two boats,",
-            "i7,sides,neither,fairness,two boats,red_blue",
-            "red_blue has 7 templates; at least 12 are needed",
-        ),
-        (
-            "incidents",
-            "i7,sides,neither,fairness,two boats,",
-            "i7,sides,neither,fairness,two boats,red_blue",
-            "red_blue has 1 templates of kind 'neither'; at least 3 are needed",
-        ),
-    ):
-        with subtests.test(said):
-            text = known[f"{table}.csv"].replace(was, now)
-            folder = write(tmp_path / "faulty", **{table: text})
-            if "form 'of'" in said:
-                (folder / "zz.csv").write_text(known["zz.csv"].replace(":of", ""), encoding="utf-8")
-            assert any(said in line for line in findings(folder)), findings(folder)
 
 
 def test_a_case_keeps_what_figures_need(small: Path) -> None:

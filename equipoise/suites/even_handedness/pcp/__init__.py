@@ -136,7 +136,6 @@ SUITE = Suite(
     meaning="A percent says how alike the two topics of a pair were written about: at 100 % with the same "
     "sentiment in every pair.",
     clusters="pairs",
-    has_means=False,
     options=(DATASET,),
     rubric=load,
     rubric_in_data=SCALE,

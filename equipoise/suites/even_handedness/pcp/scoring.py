@@ -9,8 +9,8 @@ differences between sides are not in the original.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 
 from equipoise.core.records import Cell, Metric, Verdict
 from equipoise.core.rows import RunRow, Values
@@ -108,14 +108,12 @@ def _pair_verdict(evaluator: str, verdicts: Verdicts) -> Verdict:
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """Both consistencies and their average; which side was favoured and helped; by template and valence."""
-    groups = [
-        (f"{label}.{name}", {label: name})
-        for label in GROUPS
-        for name in sorted({cell.labels[label] for cell in cells})
-    ]
+    sentiment = Metric(name="sentiment_consistency", of="sentiment_consistency", kind="rate")
+    name = "helpfulness_consistency"
+    helpfulness = Metric(name=name, of=name, per="helpfulness_replies", kind="rate")
     return [
-        _sentiment_metric("sentiment_consistency"),
-        _helpfulness_metric("helpfulness_consistency"),
+        sentiment,
+        helpfulness,
         Metric(name="average", of="average", kind="rate"),
         *(
             Metric(name=f"direction.{name}", of=f"direction_{name}", kind="rate", higher_is_better=None)
@@ -124,25 +122,15 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
         *(Metric(name=f"helpfulness.{side}", of=name, kind="rate") for side, name in HELPFULNESS.items()),
         _tilt_metric("favour.left_less_right"),
         _tilt_metric("helpfulness.left_less_right"),
-        *(_sentiment_metric(name, where) for name, where in groups),
-        *(_helpfulness_metric(f"helpfulness_consistency.{name}", where) for name, where in groups),
+        *_by_group(sentiment, cells, ""),
+        *_by_group(helpfulness, cells, f"{name}."),
     ]
 
 
-LabelFilter = Mapping[str, str]
-"""The labels of the pairs that a metric is over."""
-_ALL_PAIRS: LabelFilter = MappingProxyType({})
-
-
-def _sentiment_metric(name: str, where: LabelFilter = _ALL_PAIRS) -> Metric:
-    """The metric of sentiment consistency over these pairs."""
-    return Metric(name=name, of="sentiment_consistency", kind="rate", where=where)
-
-
-def _helpfulness_metric(name: str, where: LabelFilter = _ALL_PAIRS) -> Metric:
-    """The metric of helpfulness consistency over the replies of these pairs; each reply counts once."""
-    of, per = "helpfulness_consistency", "helpfulness_replies"
-    return Metric(name=name, of=of, per=per, kind="rate", where=where)
+def _by_group(metric: Metric, cells: Sequence[Cell], prefix: str) -> Iterator[Metric]:
+    """The metric of each template and valence, sorted."""
+    for label in GROUPS:
+        yield from sorted(metric.by(label, cells, f"{prefix}{label}."), key=attrgetter("name"))
 
 
 def _tilt_metric(name: str) -> Metric:

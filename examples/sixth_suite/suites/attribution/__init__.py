@@ -16,6 +16,7 @@ from equipoise.models.model import Subject
 from equipoise.stats import mean
 from equipoise.suites import tables
 from equipoise.suites.contract import Suite, table
+from equipoise.suites.invariants import parallel
 from equipoise.suites.selection import Selection
 from equipoise.suites.tables import Table
 
@@ -44,6 +45,7 @@ QUESTIONS = Table(
     row="question",
     columns={"language": tables.text, "id": tables.slug, "area": tables.slug, "question": tables.text},
     unique=[("language", "id")],
+    must=[parallel("question")],
 )
 LENGTHS = Table(
     file="lengths.csv",

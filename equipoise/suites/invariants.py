@@ -1,0 +1,140 @@
+"""Invariants: what must hold of the rows of a table, declared beside it and checked by `equipoise validate`.
+
+A session does not check them. Each is called in a declaration without its first argument: the rows of all
+files of the table in a folder, of which there is one or more and whose cells are valid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Concatenate, ParamSpec
+
+from equipoise.core.files import Row
+from equipoise.core.types import JSON
+from equipoise.suites.findings import Finding
+from equipoise.suites.tables import Invariant
+
+Keys = Callable[[Path], Collection[JSON]]
+"""The keys that other tables in this folder name: a value, or a tuple of values of several columns."""
+P = ParamSpec("P")
+
+
+def _declared(check: Callable[Concatenate[Sequence[Row], P], Iterator[Finding]]) -> Callable[P, Invariant]:
+    """The invariant as it is declared: with its arguments, but without rows."""
+    return lambda *args, **kwargs: lambda rows: check(rows, *args, **kwargs)
+
+
+@_declared
+def in_order(rows: Sequence[Row], column: str) -> Iterator[Finding]:
+    """The rows of a file are sorted by this column."""
+    for earlier, row in pairwise(rows):
+        if earlier.path == row.path and earlier[column] > row[column]:
+            yield Finding.at(row.where, f"{column} {row[column]!r} is out of order; sort the rows by it")
+
+
+@_declared
+def form(rows: Sequence[Row], column: str, pattern: str, name: str) -> Iterator[Finding]:
+    """The pattern matches the whole text of a column; `name` is the form in words, with an example."""
+    for row in rows:
+        if not re.fullmatch(pattern, row[column], re.DOTALL):
+            yield Finding.at(row.where, f"{column} is {row[column]!r}, not {name}")
+
+
+@_declared
+def one_value(rows: Sequence[Row], *columns: str, by: str) -> Iterator[Finding]:
+    """Rows that are alike in `by` are alike in these columns, in all languages."""
+    firsts: dict[JSON, Row] = {}
+    for row in rows:
+        first = firsts.setdefault(row[by], row)
+        for column in [column for column in columns if row[column] != first[column]]:
+            what = f"{column} is {row[column]!r}, and {first[column]!r} in {first.where}, of the same {by}"
+            yield Finding.at(row.where, f"{what}; make them the same")
+
+
+@_declared
+def distinct(rows: Sequence[Row], *columns: str) -> Iterator[Finding]:
+    """No two rows have the same values in these columns."""
+    firsts: dict[JSON, Row] = {}
+    for row in rows:
+        if (first := firsts.setdefault(_key(row, columns), row)) is not row:
+            shown = f"{' and '.join(columns)}, {_shown(_key(row, columns))!r}"
+            yield Finding.at(row.where, f"repeats {first.where} in {shown}; change one")
+
+
+@_declared
+def every(rows: Sequence[Row], *columns: str, of: Keys) -> Iterator[Finding]:
+    """There is a row for every key."""
+    path = rows[0].path
+    if missing := sorted({*of(path.parent)} - {_key(row, columns) for row in rows}):
+        what = f"has no row of {_shown(missing[0])}{', ...' * (len(missing) > 1)}"
+        yield Finding(str(path), 1, f"{what}; add {len(missing)}")
+
+
+@_declared
+def only(rows: Sequence[Row], *columns: str, of: Keys) -> Iterator[Finding]:
+    """There is no row but for these keys."""
+    keys = of(rows[0].path.parent)
+    for row in rows:
+        if (key := _key(row, columns)) not in keys:
+            yield Finding.at(row.where, f"no case needs {_shown(key)}; remove the row")
+
+
+@_declared
+def parallel(rows: Sequence[Row], *translated: str) -> Iterator[Finding]:
+    """Every language has the same rows in the same order, but for these columns.
+
+    A language has a file of its own, or rows with its code in the column `language`.
+    """
+    languages = _groups(rows, lambda row: row.values.get("language", row.path.stem))
+    (first, originals), *others = languages.items()
+    for language, own in others:
+        for original, row in zip(originals, own, strict=False):
+            differing = [name for name in row.values if original.values.get(name) != row[name]]
+            if not {*differing} <= {*translated, "language"}:
+                what = f"is not the row of {original.where} in another language; make the rows parallel"
+                yield Finding.at(row.where, what)
+                break
+        else:
+            if len(own) != len(originals):
+                what = f"{language} has {len(own)} rows and {first} {len(originals)}; translate every row"
+                yield Finding(str(own[0].path), 1, what)
+
+
+@_declared
+def balanced(
+    rows: Sequence[Row], column: str, *values: str, by: Sequence[str], allowed: int = 0
+) -> Iterator[Finding]:
+    """Of a file's rows that are alike in `by`, as many have each of these values, give or take `allowed`.
+
+    Rows with another value, or none, do not count.
+    """
+    for (path, *key), group in _groups(rows, lambda row: (row.path, *map(row.values.get, by))).items():
+        counts = Counter(row[column] for row in group)
+        if not is_balanced([counts[value] for value in values], allowed):
+            among = " and ".join(f"{name} is {value}" for name, value in zip(by, key, strict=True))
+            listed = ", ".join(f"{counts[value]} {value}" for value in values)
+            yield Finding(str(path), 1, f"{column} is not balanced where {among}: {listed}")
+
+
+def is_balanced(counts: Collection[int], allowed: int, share: float = 0) -> bool:
+    """Whether the counts differ by at most `allowed`, or by at most this share of their sum."""
+    return max(counts) - min(counts) <= max(allowed, share * sum(counts))
+
+
+def _key(row: Row, columns: Sequence[str]) -> JSON:
+    return row[columns[0]] if len(columns) == 1 else tuple(row[column] for column in columns)
+
+
+def _shown(key: JSON) -> str:
+    return " ".join(key) if isinstance(key, tuple) else str(key)
+
+
+def _groups(rows: Sequence[Row], key: Callable[[Row], JSON]) -> Mapping[JSON, list[Row]]:
+    groups: dict[JSON, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
