@@ -287,6 +287,11 @@ def pair(second: str, p: float | None, found: Estimate) -> LanguagePair:
     return LanguagePair(first="aa", second=second, **asdict(found), p=p, unpaired=0, p_adjusted=p)
 
 
+def lean(name: str, mean: float | None, difference: Estimate) -> EvaluatorLean:
+    """The mean of an evaluator, and its difference from the others."""
+    return EvaluatorLean(evaluator=name, mean=mean, difference=difference, units=9)
+
+
 WIDTH = {"rule": "overall:±1.5pp", "runs": 3, "calls_saved": 0}
 NOT_REACHED = "until:     overall:±1.5pp not reached after 3 runs of each question"
 ROUNDS = {"rule": "gate", "is_reached": True, "runs": 4, "runs_planned": 10, "looks": [{"round": 4}]}
