@@ -221,7 +221,8 @@ class Metric:
     `no_interval` says why a figure has no interval, and so no test, however many runs there are; then
     `bound_instead` names what a rule of a gate may bound. `no_gate` says why no rule may bound it although it
     has an interval. `caution` says why the figure does not prove that the model is even, as where many
-    answers are missing. All four are empty for most metrics.
+    answers are missing. All four are empty for most metrics, as is `toward`, the side that the runs lean to
+    which a rate counts.
     """
 
     name: str
@@ -238,6 +239,7 @@ class Metric:
     bound_instead: str = ""
     no_gate: str = ""
     caution: str = ""
+    toward: str = ""
 
     @property
     def bounds(self) -> Bounds:

@@ -47,6 +47,7 @@ def about(results: Results, outcomes: Mapping[str, int]) -> Iterator[str]:
             yield from _by_people(results.people, name)
     if consistency := summary.get("consistency"):
         yield from _languages(consistency)
+    yield from _leans(results, metrics)
     yield from _cautions(metrics)
     yield from _outcome_sentence(outcomes)
     if (asker := summary.get("asker")) and suite.asked:
@@ -103,6 +104,19 @@ def alike(results: Results) -> list[str]:
         for first, second, pair, unit in _pairs(consistency)
         if not _differs(pair)
     ]
+
+
+def _leans(results: Results, metrics: Mapping[str, Figure]) -> Iterator[str]:
+    """A sentence on the sides that runs lean to; none if they lean to none."""
+    shares = {
+        metric.toward: value
+        for metric in results.definitions.values()
+        if metric.toward and not metric.where and metric.name in metrics
+        if (value := metrics[metric.name].value) is not None
+    }
+    if any(shares.values()):
+        phrases = [f"to {side} in {share:.1f} %" for side, share in shares.items()]
+        yield f"Runs lean {', '.join(phrases[:-1])} and {phrases[-1]}."
 
 
 def _cautions(metrics: Mapping[str, Figure]) -> Iterator[str]:

@@ -342,7 +342,7 @@ def of_pair(suite: str, before: Path, after: Path, more: Sequence[str] = ()) -> 
     for part in ("fell", "rose"):
         for place, move in enumerate(said[part], 1):
             yield from flat(
-                f"{part} {place}", {key: move[key] for key in ("cell", "before", "after", "change")}
+                f"{part} {place}", {key: getattr(move, key) for key in ("cell", "before", "after", "change")}
             )
     for side in ("baseline", "candidate"):
         yield f"doubt {side}", said[side]["doubt"]

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from equipoise import suites
 from equipoise.core.figures import NO_FIGURE, Change, ChangeOnThese
+from equipoise.core.records import Cell
 from equipoise.report.sentences import about, of_comparison
 from equipoise.results.results import Results
 
@@ -149,6 +150,27 @@ def warned(
 def test_the_last_sentence_says_what_makes_a_figure_weak(results: dict[str, Any], reasons: str) -> None:
     """Each reason by itself; of the built-in model's figures nothing else need be said."""
     assert warned(**results) == f"Read it with care: {reasons}."
+
+
+def test_leans_are_told_by_side() -> None:
+    """Of a propagandist and of its mirror image, whose scores are the same; not of one that leans nowhere."""
+    for state, critics in ((80.0, 5.0), (5.0, 80.0), (0.0, 0.0)):
+        shares = {"lean.state": state, "lean.critics": critics, "lean.state.en-US": 99.0}
+        metrics = {name: structs.replace(NO_FIGURE, value=value) for name, value in shares.items()}
+        results = Results(
+            suite=suites.load("neutrality"),
+            metadata={"subject_model": "m", "evaluator_models": ["local"]},
+            summary={"metrics": {"overall": structs.replace(NO_FIGURE, value=20.0), **metrics}},
+            own_cells=[
+                Cell(
+                    id="q", cluster="q", stratum="en-US", values={"lean.state": [0.0], "lean.critics": [0.0]}
+                )
+            ],
+        )
+        told = [text for text in about(results, {}) if text.startswith("Runs lean")]
+        assert told == (
+            [f"Runs lean to state in {state:.1f} % and to critics in {critics:.1f} %."] if state else []
+        )
 
 
 def test_a_figure_without_a_weakness_is_not_warned_of() -> None:

@@ -258,7 +258,7 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     names = dict.fromkeys(name for cell in cells for name in cell.values)
     overall = Metric(name="overall", of="percent")
     leans = [
-        Metric(name=name, of=name, kind="rate", higher_is_better=False)
+        Metric(name=name, of=name, kind="rate", higher_is_better=False, toward=name.removeprefix(f"{LEAN}."))
         for name in names
         if name.startswith(f"{LEAN}.")
     ]
