@@ -200,7 +200,7 @@ def _legend(
     columns = 3 if all(len(name) <= 12 for name, _ in entries) else 1
     for index, (name, colour) in enumerate(entries):
         x, y = 3 + 33 * (index % columns), drawing.height + 8 + 18 * (index // columns)
-        drawing.mark(x, y, colour, 1 if shapes is None else shapes[index])
+        drawing.mark(x, y, colour, 1 if shapes is None else shapes[index], outline)
         drawing.text(x + 3, y + 4, textwrap.shorten(name, 44, placeholder="\u2026"))
     drawing.height += 18 * -(-len(entries) // columns) + 6
 
@@ -371,7 +371,7 @@ def _checks(plot: Plot, drawing: Drawing) -> None:
     zero = _across(axis, 0.0)
     drawing.line((zero, top), (zero, drawing.height), SOFT)
     _scale_below(drawing, axis, top, _unit(plot))
-    _legend(drawing, [(faultless, INK), ("fault, or no better than chance", SOFT)], [0, 2])
+    _legend(drawing, [(faultless, INK), ("fault, or no better than chance", PAPER)], [0, 2], INK)
 
 
 _KINDS: Mapping[PlotKind, Callable[[Plot, Drawing], None]] = {
