@@ -194,7 +194,10 @@ def _rows_of(drawing: Drawing, names: Sequence[str]) -> Iterator[tuple[str, floa
 
 
 def _legend(
-    drawing: Drawing, entries: Sequence[tuple[str, str]], shapes: Sequence[int] | None = None
+    drawing: Drawing,
+    entries: Sequence[tuple[str, str]],
+    shapes: Sequence[int] | None = None,
+    outline: str = "",
 ) -> None:
     """Names beside their colours, three a line if they are short."""
     columns = 3 if all(len(name) <= 12 for name, _ in entries) else 1
