@@ -1,8 +1,7 @@
 """What each session and each page pays, and a process of tests pays once for all of them.
 
 Certificates are read again where the environment names others, versions are those of the first session,
-the process that writes a page draws its figures, too, instead of a `Drawing` process, and the same TOML is
-parsed once. No file waits for the disk: a process that
+and the same TOML is parsed once. No file waits for the disk: a process that
 is killed loses nothing by that, only a machine does.
 """
 
@@ -12,18 +11,11 @@ import os
 import pickle
 import ssl
 import tomllib
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
 from functools import cache
-from typing import Any
 
 import httpcore2
 
-from equipoise.report.page import page
 from equipoise.runner import metadata
-
-Drawing = page.ProcessPoolExecutor
-"""What it is outside of tests."""
 
 
 @cache
@@ -37,23 +29,6 @@ httpcore2.default_ssl_context = lambda **_: _certificates(
 )
 
 
-class _Here(Executor):
-    """Does everything at once, in this process."""
-
-    def __init__(self, **_: object) -> None:
-        pass
-
-    def submit(self, done: Callable[..., Any], /, *given: Any, **more: Any) -> Future[Any]:
-        """What it returns, or raises, is there when this returns."""
-        future: Future[Any] = Future()
-        try:
-            future.set_result(done(*given, **more))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
-page.ProcessPoolExecutor = _Here  # type: ignore[assignment,misc]
 _parse = tomllib.loads
 
 

@@ -603,7 +603,7 @@ def _figure(text: str) -> None:
         )
     )
     rows = [{"name": text, "value": 1.0, "low": 0.0, "high": 2.0}]
-    figures.spec(Plot(name="x", title=text, kind="intervals", rows=rows, unit="%"))
+    figures.svg(Plot(name="x", title=text, kind="intervals", rows=rows, unit="%"))
 
 
 def _sheet(text: str) -> None:
@@ -739,7 +739,6 @@ ELSEWHERE: Mapping[str, str] = {
     "judge/choice.py:_prompt": "reads the rubric",
     "judge/rubric.py:read_about": "reads the rubric",
     "models/redact.py:_as_whole": "reads keys",
-    "report/page/figures.py:svg": "reads what vl-convert drew",
     "runner/resume.py": "reads settings",
     "comparison/gate/refusals.py:refuse_unfit_asker": "reads names of metrics",
     "report/askers.py": "reads names of metrics",

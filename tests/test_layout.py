@@ -273,7 +273,7 @@ MAY_BE_UNTYPED = {
     "report/export/every_eval_ever.py": "JSON of another format",
     "report/export/inspect.py": "JSON of another format",
     "report/page/data.py": "rows of plots",
-    "report/page/figures.py": "rows of plots, and Vega-Lite",
+    "report/page/figures.py": "rows of plots",
     "studies/people/labelling.py": "a file that people send",
 }
 """Modules of the rooms that read results in which a mapping has no type, and what it is."""

@@ -43,6 +43,7 @@ def main(folder: Path) -> None:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         _take(browser, folder / "report-overview.png", "#overview", size=TALL)
         _take(browser, folder / "report-run.png", "#lowest", opens="#lowest-runs h2 a")
+        _take(browser, folder / "report-beside.png", "#sides", opens="#sides-list tbody a")
         _take(browser, folder / "report-review.png", "#review", opens="#start", scheme="dark")
         _take(browser, folder / "report-phone.png", "#overview", size=PHONE, at="#overview table")
         browser.close()
@@ -84,7 +85,7 @@ def _take(
     page.locator("html.ready").wait_for(state="attached")
     if opens:
         page.locator(opens).first.click()
-        page.locator("#run h2").wait_for()
+        page.locator("#run h2, #asked h2").wait_for()
         page.mouse.move(0, 0)
     if at:
         page.locator(at).first.evaluate("one => one.scrollIntoView()")

@@ -104,7 +104,7 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
     try:
         for name, item in plots.items():
             with replacing(output / f"{name}.svg") as file:
-                file.write(figures.svg(item, background=figures.PAPER).encode())
+                file.write(figures.svg(item, is_file=True).encode())
             with replacing(output / f"{name}.png") as file:
                 file.write(figures.png(item))
     except OSError as error:

@@ -6,7 +6,7 @@ An entry does not keep the runs, so that hundreds of files can be read one after
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
@@ -56,7 +56,8 @@ class Entry:
 
     All entries of a table share the `settings`, by name, and `key`, a digest of them. `place` is the index of
     the results on the command line. `kind` is the suite and, where it has a protocol of its own, the dataset.
-    `headline` is the headline figure as in results. `column` has the model's values for the cells in
+    `headline` is the headline figure as in results, of `metric`, and `lean`, of `lean_metric`, is that of the
+    side to which replies lean, where the suite has one. `column` has the model's values for the cells in
     `layout`. `cost` is that of both roles in USD, None where a price is unknown.
     """
 
@@ -71,6 +72,8 @@ class Entry:
     key: str
     metric: Metric | None
     headline: Figure
+    lean_metric: Metric | None
+    lean: Figure
     outcomes: Mapping[str, int]
     audits: Mapping[str, Audit | None]
     cost: float | None
@@ -92,6 +95,7 @@ def entry(side: Results, index: int = 0) -> Entry:
     """The board's entry for these results, which may be empty, as when a session has just begun."""
     metrics = side.suite.metrics(side.cells) if side.cells else ()
     metric = metrics[0] if metrics else None
+    lean = _lean(metrics)
     layout, scores = layout_and_values(metric or Metric(name="", of=""), side.cells)
     settings = {**_settings(side), AUDIT: _audit_state(side)}
     # As for `mismatches`: if the data are the same, the name of the dataset does not matter.
@@ -107,7 +111,9 @@ def entry(side: Results, index: int = 0) -> Entry:
         settings=settings,
         key=_digest([kind(side), metric and [metric.name, metric.unit], shared]),
         metric=metric,
-        headline=_headline(side, metric),
+        headline=_figure_of(side, metric),
+        lean_metric=lean,
+        lean=_figure_of(side, lean),
         outcomes=count_outcomes(side.rows),
         audits={name: side.audits.get(name) for name in side.metadata["evaluator_models"]},
         cost=_cost(side.metadata),
@@ -129,8 +135,14 @@ def kind(side: Results) -> str:
     return f"{name}-{dataset}" if dataset in suites.load(name).protocols else name
 
 
-def _headline(side: Results, metric: Metric | None) -> Figure:
-    """The headline figure in the results, or a new one if they have none, as files of other tools."""
+def _lean(metrics: Sequence[Metric]) -> Metric | None:
+    """The first balance of all cases besides the headline, neither of whose ends is better."""
+    signed = [item for item in metrics[1:] if item.kind == "balance" and item.higher_is_better is None]
+    return next((item for item in signed if not item.where), None)
+
+
+def _figure_of(side: Results, metric: Metric | None) -> Figure:
+    """The figure of a metric in the results, or a new one if they have none, as files of other tools."""
     if metric is None:
         return NO_FIGURE
     figures = side.summary.get("metrics", {})

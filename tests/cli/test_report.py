@@ -32,7 +32,7 @@ def test_a_folder_becomes_a_page(tmp_path: Path) -> None:
     assert (made.exit_code, made.stderr) == (0, "")
     warning, named = made.stdout.splitlines()
     assert warning.endswith("notes.json is not an Equipoise results file")
-    assert named.endswith("page.html (0.2 MB)")
+    assert named.endswith("page.html (0.1 MB)")
 
 
 def test_marks_of_no_run_are_told(tmp_path: Path) -> None:
@@ -81,8 +81,8 @@ def test_a_folder_becomes_figures(tmp_path: Path) -> None:
     assert (tmp_path / "figures" / "neutrality-models.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_figures_without_the_extra_are_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`equipoise plot` says what to install; the page shows the table of each figure, and says so."""
+def test_a_page_draws_its_figures_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`equipoise plot`, which writes PNG files, says what to install."""
     result = pages.write(tmp_path / "a.json", "model-a", questions=3)
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     drawn = run("plot", result, "-o", tmp_path / "figures")
@@ -90,11 +90,9 @@ def test_figures_without_the_extra_are_tables(tmp_path: Path, monkeypatch: pytes
     assert drawn.stderr == (
         "ERROR: equipoise plot needs the extra 'plots'; run: pip install vl-convert-python\n"
     )
-    assert run("report", result, "-o", tmp_path / "page.html").exit_code == 0
-    html = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Figures are shown as tables; <code>pip install vl-convert-python</code> adds" in html
-    assert "<svg role" not in html
-    assert html.count("<details open><summary>Table of this figure") >= 4
+    other = pages.write(tmp_path / "b.json", "model-b", questions=3)
+    assert run("report", result, other, "-o", tmp_path / "page.html").exit_code == 0
+    assert "<svg role" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_what_cannot_be_is_one_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -125,7 +123,8 @@ def test_a_session_ends_with_its_page(project: Project, tmp_path: Path) -> None:
     """`--report` writes the page of what the session has, and the summary names it last."""
     ran = project.run(report="out/page.html")
     assert ran.summary[-1].startswith("page: out/page.html (0.")
-    assert "<title>Equipoise: subject</title>" in (tmp_path / "out" / "page.html").read_text(encoding="utf-8")
+    html = (tmp_path / "out" / "page.html").read_text(encoding="utf-8")
+    assert "<title>Attribution on political questions: subject</title>" in html
 
 
 def test_a_report_that_cannot_be_written_stops_a_session_before_any_call(project: Project) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
@@ -26,20 +26,42 @@ class Axis:
         """The position of a value: 0 at the low end, 100 at the high end."""
         return 100 * (value - self.low) / (self.high - self.low)
 
+    @property
+    def parts(self) -> int:
+        """The number of equal parts, 1 to 8, whose size is a round number if any is."""
+        length = self.high - self.low
+        sizes = ((number, length / number) for number in (4, 5, 3, 6, 7, 8, 2))
+        return next((number for number, size in sizes if size >= 1 and _round_up(size) == size), 2)
+
+    @property
+    def labels(self) -> list[str]:
+        """The values at the ends of the parts."""
+        size = (self.high - self.low) / self.parts
+        return [f"{self.low + size * number:g}" for number in range(self.parts + 1)]
+
+    def ticks(self) -> list[float]:
+        """Round values from one end to the other, about five."""
+        step = _round_up((self.high - self.low) / 5)
+        return [step * number for number in range(ceil(self.low / step), floor(self.high / step) + 1)]
+
 
 def axis(metrics: Iterable[Figure]) -> Axis:
     """The axis of these metrics' values and intervals; the whole scale if no metric has a value."""
     figures = [*metrics]
     ends = [end for figure in figures for end in (figure.value, figure.low, figure.high)]
     values = [end for end in ends if end is not None]
-    is_percent = all(figure.unit == "%" for figure in figures)
+    is_percent = all(figure.unit == "%" and figure.kind != "balance" for figure in figures)
     if not values:
         return Axis(low=0.0 if is_percent else -100.0, high=100.0)
+    whole = rounded_axis(values)
+    return Axis(low=max(0.0, whole.low), high=min(100.0, whole.high)) if is_percent else whole
+
+
+def rounded_axis(values: Sequence[float]) -> Axis:
+    """The axis of these values, with round ends."""
     step = _round_up((max(values) - min(values)) / _STEPS)
-    low, high = step * (floor(min(values) / step)), step * (ceil(max(values) / step))
-    if low == high:
-        low, high = low - step, high + step
-    return Axis(low=max(0.0, low), high=min(100.0, high)) if is_percent else Axis(low=low, high=high)
+    low, high = step * floor(min(values) / step), step * ceil(max(values) / step)
+    return Axis(low=low, high=high) if low < high else Axis(low=low - step, high=high + step)
 
 
 def _round_up(size: float) -> float:

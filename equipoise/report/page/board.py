@@ -8,18 +8,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from equipoise.comparison import board
 from equipoise.comparison.board import Board, BoardTable, FamilyTrend, Section
 from equipoise.comparison.entry import Entry
+from equipoise.core.quantities import counted
+from equipoise.core.rows import ROW_OUTCOMES
 from equipoise.report.page import standings
 from equipoise.report.page.axis import Axis, axis
-from equipoise.report.page.names import title
+from equipoise.report.page.names import Names, title
 from equipoise.stats.pairwise import Ranking
 
 OPEN_TRENDS = 12
 """Maximum number of trends shown without a click."""
-_NOT_SCORED = ("refused", "blocked", "truncated", "empty", "unscored", "error", "unknown")
+MOST_NAMED = 5
+"""Maximum number of models that the title names."""
+MOST_IN_PANELS = 12
+"""Maximum number of models in a small picture of each suite; a table of all suites has more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StripPart:
+    """The runs of one outcome in a strip: where they begin, and their size, in percent of all runs."""
+
+    outcome: str
+    count: int
+    start: float
+    size: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +60,17 @@ class BoardRow:
         return int(expected - done)
 
     @property
-    def unscored(self) -> str:
-        """The counts of outcomes other than scored, as a phrase."""
-        counts = self.entry.outcomes
-        return ", ".join(f"{name} {counts[name]:,}" for name in _NOT_SCORED if counts.get(name))
+    def strip(self) -> list[StripPart]:
+        """The outcomes of all runs, in their usual order."""
+        counts = [(name, count) for name in ROW_OUTCOMES if (count := self.entry.outcomes.get(name))]
+        total, starts = (
+            sum(count for _, count in counts),
+            accumulate((count for _, count in counts), initial=0),
+        )
+        return [
+            StripPart(outcome=name, count=count, start=100 * start / total, size=100 * count / total)
+            for (name, count), start in zip(counts, starts, strict=False)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +85,46 @@ class TableView:
     def axis(self) -> Axis:
         """The axis of the intervals of the headlines."""
         return axis(item.headline for item in (*self.table.entries, *self.table.earlier))
+
+    @property
+    def has_lean(self) -> bool:
+        """Whether any model has a figure of the side to which its replies lean."""
+        return any(item.lean.value is not None for item in self.table.entries)
+
+    @cached_property
+    def lean_axis(self) -> Axis:
+        """The axis of the leans, with zero in its middle."""
+        ends = axis(item.lean for item in self.table.entries if item.lean.value is not None)
+        far = max(abs(ends.low), abs(ends.high))
+        return Axis(low=-far, high=far)
+
+    @property
+    def lean_labels(self) -> list[str]:
+        """The values at both ends and in the middle of the axis of leans."""
+        return [f"{end:+g}" if end else "0" for end in (self.lean_axis.low, 0, self.lean_axis.high)]
+
+    @property
+    def lean_title(self) -> str:
+        """The name of the figure of the lean."""
+        metric = self.table.first.lean_metric
+        return Names().metric(metric.name) if metric else ""
+
+    @property
+    def lean_sides(self) -> tuple[str, str] | tuple[()]:
+        """The sides below and above zero, as the questions' description names them; empty if it does not."""
+        about = self.table.first.metadata.get("about")
+        sides = [*about["sides"]] if about else []
+        return (sides[1], sides[0]) if len(sides) > 1 else ()
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether the cost of any results is known."""
+        return any(item.cost is not None for item in self.table.entries)
+
+    @property
+    def scale(self) -> Axis:
+        """The whole scale of the headline."""
+        return Axis(low=0 if self.unit == " %" else -100, high=100)
 
     @cached_property
     def rows(self) -> list[BoardRow]:
@@ -115,11 +178,6 @@ class TableView:
         """What the unit of the headline means; empty if the suite does not say."""
         return standings.meaning(self.table)
 
-    @property
-    def citation(self) -> str:
-        """The text with which to cite the table."""
-        return standings.citation(self.table)
-
 
 def _ranked_row(entry: Entry, table: BoardTable, index: int, ranking: Ranking) -> BoardRow:
     best, worst = ranking.best[index], ranking.worst[index]
@@ -168,8 +226,43 @@ class BoardView:
 
     @property
     def title(self) -> str:
-        """The models, or their number if there are more than three."""
-        return standings.names_or_count(self.board.models)
+        """The models, or their number if there are more than five."""
+        models = self.board.models
+        return standings.joined_names(models) if len(models) <= MOST_NAMED else counted(len(models), "model")
+
+    @property
+    def heading(self) -> str:
+        """What was asked: the suites, or their number, and what their questions are on if that is one."""
+        suites = list(dict.fromkeys(suite.title for suite in self.suites))
+        subjects = {standings.subject(table.table.first.metadata.get("about")) for table in self._tables}
+        about = subjects.pop() if len(subjects) == 1 else ""
+        heading = standings.joined_names(suites) if len(suites) <= 3 else counted(len(suites), "suite")
+        return f"{heading}: {about}" if about else f"{heading} on political questions"
+
+    @property
+    def citation(self) -> str:
+        """The text with which to cite all results."""
+        return standings.citation([view.table for view in self._tables])
+
+    @property
+    def is_of_others(self) -> bool:
+        """Whether any data are those of a published benchmark, whose authors are cited, too."""
+        return any(view.table.first.metadata["dataset"] in ("original", "pcp") for view in self._tables)
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether the cost of any results is known."""
+        return any(view.has_costs for view in self._tables)
+
+    @property
+    def has_panels(self) -> bool:
+        """Whether several suites with several models have a small picture each."""
+        are_many = len(self.suites) > 1 and not self.is_flat
+        return are_many and all(len(suite.main.rows) <= MOST_IN_PANELS for suite in self.suites)
+
+    @property
+    def _tables(self) -> list[TableView]:
+        return [view for suite in self.suites for view in suite.tables]
 
     @property
     def lead(self) -> str:

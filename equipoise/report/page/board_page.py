@@ -22,7 +22,7 @@ from equipoise.results.schema import reading
 
 MOST_RESULTS, MOST_BYTES = 20, 300_000_000
 """Maximum number and total size of results files whose transcripts are on the page by default."""
-_SCRIPTS = ("vendor/sortable-tablesort-4.1.7.js", "cards.js", "board.js")
+_SCRIPTS = ("tables.js", "board.js")
 
 
 def too_many(paths: Sequence[Path]) -> str | None:

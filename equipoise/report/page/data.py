@@ -6,7 +6,7 @@ A `Plot` is what readers of the page see as a figure.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -293,8 +293,22 @@ def _descending_size(results: Sequence[PageResult]) -> int:
 
 def overview(results: Sequence[PageResult]) -> list[Plot]:
     """Plots of each table with all of its models: headlines, outcomes and distributions of scores."""
-    plots = (plot for name, members in by_table(results).items() for plot in _table_plots(name, members))
-    return [plot for plot in plots if _shows_anything(plot)]
+    return [plot for name, members in by_table(results).items() for plot in _table_plots(name, members)]
+
+
+def further(results: Sequence[PageResult]) -> list[Plot]:
+    """The plots that the page shows below its board, which has headlines and outcomes.
+
+    Of a single result that is its first, scores by area and language; of several models, distributions.
+    """
+    if len(results) == 1:
+        return [*results[0].plots[:1]]
+    tables = [(name, members) for name, members in by_table(results).items() if len(members) > 1]
+    return [plot for name, members in tables for plot in _shown([_distribution(name, members)])]
+
+
+def _shown(plots: Iterable[Plot]) -> Iterator[Plot]:
+    return (plot for plot in plots if _shows_anything(plot))
 
 
 def _shows_anything(plot: Plot) -> bool:
@@ -303,8 +317,16 @@ def _shows_anything(plot: Plot) -> bool:
 
 
 def _table_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]:
-    # Keys are suite/model, made unique: what follows the suite labels the model.
-    first, names = results[0], {result.key: result.key.partition("/")[2] for result in results}
+    yield from _shown([*_headline_plots(table, results), _distribution(table, results)])
+
+
+def _labels(results: Sequence[PageResult]) -> dict[str, str]:
+    """The label of each model by key: keys are suite/model, made unique."""
+    return {result.key: result.key.partition("/")[2] for result in results}
+
+
+def _headline_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]:
+    first, names = results[0], _labels(results)
     unit, heading = first.headline.unit, _table_title(table, first)
     is_percent, value_axis = unit == "%", axis([result.headline for result in results])
     yield Plot(
@@ -333,7 +355,6 @@ def _table_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]:
         ],
         unit="runs",
     )
-    yield _distribution(table, results, names, is_percent=is_percent)
 
 
 def _table_title(table: str, result: PageResult) -> str:
@@ -341,11 +362,11 @@ def _table_title(table: str, result: PageResult) -> str:
     return f"{result.title}, table {number}" if number else result.title
 
 
-def _distribution(
-    table: str, results: Sequence[PageResult], names: Mapping[str, str], *, is_percent: bool
-) -> Plot:
+def _distribution(table: str, results: Sequence[PageResult]) -> Plot:
     """The distribution of scores: bars for one model, lines for several, a matrix if lines lack colours."""
-    first, low = results[0], 0.0 if is_percent else -100.0
+    first, names = results[0], _labels(results)
+    is_percent = first.headline.unit == "%"
+    low = 0.0 if is_percent else -100.0
     width = (100.0 - low) / _BINS
     counts = {
         result.key: Counter(min(int((value - low) / width), _BINS - 1) for value in result.scores)

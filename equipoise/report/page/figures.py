@@ -1,20 +1,19 @@
-"""Draws plots: plain data become Vega-Lite, which vl-convert turns into SVG or PNG, offline."""
+"""Draws plots as SVG: positions across are shares of the width, so that one drawing fits every screen."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from itertools import pairwise
 
 from equipoise.core.types import JSON
 from equipoise.report.page import shades
-from equipoise.suites.plots import COLUMNS, Plot, PlotKind
+from equipoise.report.page.axis import Axis, rounded_axis
+from equipoise.suites.plots import Plot, PlotKind
 
-Spec = dict[str, Any]
-"""A Vega-Lite specification, or a part of one."""
 INK, SOFT, RULE_COLOUR, ACCENT, PAPER = "#1b1b1b", "#5a5a5a", "#dcdcdc", "#1a5a96", "#ffffff"
 """Colours of text, axis titles, rules, data and background, which the style sheet replaces in dark mode."""
 SERIES = ("#0b3c5d", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00", "#7f7f7f")
@@ -30,327 +29,355 @@ PARTS: Mapping[str, str] = {
     "unknown": "#dddddd",
 }
 """The colours of outcomes in stacked bars; other parts take those of SERIES."""
-_ROW_HEIGHT, _LINE_HEIGHT, _CHARACTER_WIDTH = 22, 14, 7
-"""Pixels: the height of a row and of a line, and about the width of a character."""
-_MOST_LINES = 3
-"""Maximum number of lines of a name; longer ones are cut."""
-_MATRIX_WIDTH, _LEAST_CELL_WIDTH, _MOST_CELL_WIDTH = 420, 38, 90
-"""Pixels: the width that the columns of a matrix share, and the least and greatest width of a column."""
-_SLANT = -40
-"""The angle in degrees of column labels that are wider than their column."""
-_FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
-_ARIA_OF_GROUPS = re.compile(r' (?:role="graphics-[a-z]+"|aria-roledescription="[a-z -]*")')
-"""ARIA attributes of groups within a figure, useless for screen readers without labels."""
-_OF_OBJECTS = {
-    "constructor",
-    "hasOwnProperty",
-    "isPrototypeOf",
-    "propertyIsEnumerable",
-    "toLocaleString",
-    "toString",
-    "valueOf",
-    "__proto__",
-    "__defineGetter__",
-    "__defineSetter__",
-    "__lookupGetter__",
-    "__lookupSetter__",
-}
-"""The properties of every object in JavaScript."""
+_FILE_WIDTH, _FONT = 540, "Helvetica Neue, Arial, Liberation Sans, sans-serif"
+"""Width of a figure in a file in pixels, and its font."""
+_LEFT, _RIGHT = 34.0, 96.0
+"""Where an axis of rows begins and ends, in percent of the width; names stand to its left."""
+_ROW, _LINE, _SIZE = 24, 14, 12
+"""Pixels: the height of a row and of a further line of its name, and the size of the font."""
+_CHARACTERS, _MOST_LINES = 19, 3
+"""The number of characters in a line of a name, and of lines; longer names are cut."""
+_CURVES = 220
+"""Height of the area of curves and bars in pixels."""
+_MARKS = (
+    "M-4,0a4,4 0 1 0 8,0a4,4 0 1 0 -8,0Z",
+    "M-4,-4H4V4H-4Z",
+    "M0,-5.5L5.5,0L0,5.5L-5.5,0Z",
+    "M0,-5L5,4H-5Z",
+)
+"""The paths of the marks of series: a circle, a square, a diamond and a triangle."""
+_DASHES = ("", "6 3", "2 3", "8 3 2 3")
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+PlotRow = Mapping[str, JSON]
+"""A row of a plot, or a part of one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """The width of a figure with its axes in pixels, and the maximum length of a line in a name."""
+def svg(plot: Plot, *, is_file: bool = False) -> str:
+    """The plot as SVG with its title for screen readers, without scripts, styles and links.
 
-    width: int
-    characters: int
-    legend_columns: int
-    """Number of columns of a legend; 0 for one row."""
-
-
-WIDE = Layout(width=540, characters=36, legend_columns=0)
-NARROW = Layout(width=348, characters=17, legend_columns=3)
-"""Layout for a phone: 390 pixels with the margins of the page."""
-
-
-def svg(plot: Plot, layout: Layout = WIDE, *, background: str | None = None) -> str:
-    """The plot as SVG with its title for screen readers, without scripts, styles and links."""
-    import vl_convert
-
-    image: str = vl_convert.vegalite_to_svg(spec(plot, layout, background), vl_version="5.20")
-    label = escape(f"{plot.title}. The same figures are in the table that follows.")
-    image = _ARIA_OF_GROUPS.sub("", image)
-    return image.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    As a file it has a width and a white background; on a page it is as wide as its place.
+    """
+    drawing = Drawing()
+    _KINDS[plot.kind](plot, drawing)
+    label = f"{plot.title}. The same figures are in the table that follows."
+    width = str(_file_width(plot)) if is_file else "100%"
+    paper = f'<rect width="100%" height="100%" fill="{PAPER}"/>' if is_file else ""
+    return (
+        f'<svg role="img" aria-label="{_safe(label)}" xmlns="http://www.w3.org/2000/svg" width="{width}" '
+        f'height="{drawing.height:g}" font-family="{_FONT}" font-size="{_SIZE}">{paper}'
+        f"{''.join(drawing.marks)}</svg>"
+    )
 
 
 def png(plot: Plot) -> bytes:
     """The plot as a PNG for print, on white, at 300 dots per inch."""
     import vl_convert
 
-    return vl_convert.vegalite_to_png(spec(plot, background=PAPER), vl_version="5.20", scale=2, ppi=150)
+    return vl_convert.svg_to_png(svg(plot, is_file=True), scale=2, ppi=150)
 
 
-def spec(plot: Plot, layout: Layout = WIDE, background: str | None = None) -> Spec:
-    """The plot in Vega-Lite."""
-    rows = [_drawable(row) | {"place": index} for index, row in enumerate(plot.rows)]
-    for key in _LABEL_COLUMNS & {*COLUMNS[plot.kind]}:
-        labels = _wrapped_labels(_names(rows, key), layout)
-        rows = [{**row, key: labels[row[key]]} for row in rows]
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "data": {"values": rows},
-        "background": background,
-        "padding": 4,
-        "config": _CONFIG,
-        **_KINDS[plot.kind](replace(plot, rows=rows), layout),
-    }
+def is_worth_drawing(plot: Plot) -> bool:
+    """Whether there is something to compare: never one bar or one point alone, and no matrix, a table."""
+    rows = [row for row in plot.open.rows if row["value"] is not None]
+    compared = {"stacked": "name", "intervals": "name", "checks": "name", "lines": "x", "bars": "x"}
+    if plot.kind == "matrix":
+        return False
+    if plot.kind == "bars":
+        rows = [row for row in rows if row["value"]]
+    return len({row[compared[plot.kind]] for row in rows}) > 1
 
 
-_LABEL_COLUMNS = {"name", "row"}
-"""Columns whose values are labels, which may be wrapped."""
+@dataclass(slots=True)
+class Drawing:
+    """The marks of a figure and its height so far. Positions are percent across, and pixels down."""
 
+    marks: list[str] = field(default_factory=list)
+    height: float = 4
 
-def _drawable(row: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The row, with characters that XML does not allow replaced.
-
-    Vega takes a name that every JavaScript object has, such as `constructor`, for one that it has seen.
-    """
-    texts = {key: value for key, value in row.items() if isinstance(value, str)}
-    drawable = {key: _NOT_IN_XML.sub("\ufffd", text) for key, text in texts.items()}
-    return {
-        **row,
-        **{key: f"{text}\u200b" if text in _OF_OBJECTS else text for key, text in drawable.items()},
-    }
-
-
-def _wrapped_labels(names: Sequence[str], layout: Layout) -> dict[str, str]:
-    """The label of each name, wrapped. Equal labels are made distinct with zero-width spaces."""
-    labels: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in names:
-        # Cut first, because wrapping takes quadratic time.
-        start = name[: layout.characters * (_MOST_LINES + 1)]
-        label = "\n".join(
-            textwrap.wrap(start, layout.characters, max_lines=_MOST_LINES, placeholder="\u2026")
+    def text(self, x: float, y: float, text: str, *, anchor: str = "start", fill: str = INK) -> None:
+        """Text on the line `y`."""
+        self.marks.append(
+            f'<text x="{x:.2f}%" y="{y:g}" text-anchor="{anchor}" fill="{fill}">{_safe(text)}</text>'
         )
-        while label in taken:
-            label += "\u200b"
-        taken.add(label)
-        labels[name] = label
-    return labels
+
+    def line(
+        self,
+        start: tuple[float, float],
+        end: tuple[float, float],
+        colour: str,
+        width: float = 1,
+        dash: str = "",
+    ) -> None:
+        """A line from one position to another."""
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        self.marks.append(
+            f'<line x1="{start[0]:.2f}%" y1="{start[1]:g}" x2="{end[0]:.2f}%" y2="{end[1]:g}" '
+            f'stroke="{colour}" stroke-width="{width:g}"{dashes}/>'
+        )
+
+    def box(self, x: float, y: float, width: float, height: float, colour: str) -> None:
+        """A filled rectangle."""
+        size = f'width="{max(0.0, width):.2f}%" height="{height:g}"'
+        self.marks.append(f'<rect x="{x:.2f}%" y="{y:g}" {size} fill="{colour}"/>')
+
+    def mark(self, x: float, y: float, colour: str, shape: int = 0, outline: str = "") -> None:
+        """A small mark in one of the shapes."""
+        stroke = f' stroke="{outline}" stroke-width="1.5"' if outline else ""
+        self.marks.append(
+            f'<svg x="{x:.2f}%" y="{y:g}" overflow="visible"><path d="{_MARKS[shape % len(_MARKS)]}" '
+            f'fill="{colour}"{stroke}/></svg>'
+        )
+
+    def names(self, lines: Sequence[str], middle: float) -> None:
+        """The lines of a name to the left of the axis, around the middle of its row."""
+        top = middle + 4 - _LINE * (len(lines) - 1) / 2
+        for index, text in enumerate(lines):
+            self.text(_LEFT - 2, top + _LINE * index, text, anchor="end")
 
 
-_CONFIG: Spec = {
-    "aria": False,
-    "font": _FONT,
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": INK,
-        "titleColor": SOFT,
-        "titleFontWeight": "normal",
-        "titleFontSize": 12,
-        "labelFontSize": 12,
-        "gridColor": RULE_COLOUR,
-        "domainColor": RULE_COLOUR,
-        "tickColor": RULE_COLOUR,
-        "labelLimit": 260,
-        "domain": False,
-        "ticks": False,
-        "labelPadding": 8,
-    },
-    "legend": {"labelColor": INK, "title": None, "orient": "top", "labelFontSize": 12, "labelLimit": 260},
-    "header": {"labelColor": INK, "title": None, "labelFontSize": 12, "labelFontWeight": "bold"},
-}
+def _safe(text: str) -> str:
+    """Text without characters that XML does not allow, escaped."""
+    return escape(_NOT_IN_XML.sub("\ufffd", text))
+
+
+def wrapped(name: str, characters: int = _CHARACTERS) -> list[str]:
+    """The lines of a name, at most three."""
+    # Cut first, because wrapping takes quadratic time.
+    start = name[: characters * (_MOST_LINES + 1)]
+    return textwrap.wrap(start, characters, max_lines=_MOST_LINES, placeholder="\u2026") or [""]
+
+
+def _distinct(rows: Iterable[PlotRow], column: str) -> list[str]:
+    """The distinct values of a column as text, in the order of their first rows."""
+    return list(dict.fromkeys(str(row[column]) for row in rows))
+
+
+def _across(axis: Axis, value: float, left: float = _LEFT, right: float = _RIGHT) -> float:
+    """The position of a value, within the axis."""
+    return left + (right - left) * min(max(axis.share(value), 0.0), 100.0) / 100
+
+
+def _axis_of(plot: Plot, keys: Sequence[str]) -> Axis:
+    """The axis of these columns: the plot's own ends, or round numbers around all values."""
+    if plot.low is not None and plot.high is not None:
+        return Axis(low=plot.low, high=plot.high)
+    values = [row[key] for row in plot.rows for key in keys if row.get(key) is not None]
+    values += [end for end in (plot.low, plot.high, plot.zero) if end is not None]
+    return rounded_axis(values or [0.0, 1.0])
+
+
+def _unit(plot: Plot) -> str:
+    return {"%": "percent", "pp": "percentage points"}.get(plot.unit, plot.unit)
+
+
+def _scale_below(drawing: Drawing, axis: Axis, top: float, title: str) -> None:
+    """Rules from `top` down to here, their values and the title of the axis."""
+    rules = Drawing()
+    for tick in axis.ticks():
+        x = _across(axis, tick)
+        rules.line((x, top), (x, drawing.height), RULE_COLOUR)
+        drawing.text(x, drawing.height + 15, f"{tick:g}", anchor="middle", fill=SOFT)
+    drawing.marks[:0] = rules.marks
+    drawing.text((_LEFT + _RIGHT) / 2, drawing.height + 33, title, anchor="middle", fill=SOFT)
+    drawing.height += 40
+
+
+def _rows_of(drawing: Drawing, names: Sequence[str]) -> Iterator[tuple[str, float]]:
+    """Write each name, and yield it with the middle of its row."""
+    for name in names:
+        lines = wrapped(name)
+        height = _ROW + _LINE * (len(lines) - 1)
+        middle = drawing.height + height / 2
+        drawing.names(lines, middle)
+        yield name, middle
+        drawing.height += height
+
+
+def _legend(
+    drawing: Drawing,
+    entries: Sequence[tuple[str, str]],
+    shapes: Sequence[int] | None = None,
+    outline: str = "",
+) -> None:
+    """Names beside their colours, three a line if they are short."""
+    columns = 3 if all(len(name) <= 12 for name, _ in entries) else 1
+    for index, (name, colour) in enumerate(entries):
+        x, y = 3 + 33 * (index % columns), drawing.height + 8 + 18 * (index // columns)
+        drawing.mark(x, y, colour, 1 if shapes is None else shapes[index], outline)
+        drawing.text(x + 3, y + 4, textwrap.shorten(name, 44, placeholder="\u2026"))
+    drawing.height += 18 * -(-len(entries) // columns) + 6
 
 
 # Kinds.
 
 
-def _intervals(plot: Plot, layout: Layout) -> Spec:
-    names = _names(plot.rows, "name")
-    shared = {"y": _rows_axis("name", names), "x": _value_axis(plot, "low")}
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "rule", "strokeWidth": 2, "color": ACCENT},
-            "transform": [{"filter": "isValid(datum.low)"}],
-            "encoding": {**shared, "x2": {"field": "high"}},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "color": ACCENT, "opacity": 1},
-            "transform": [{"filter": "isValid(datum.value)"}],
-            "encoding": {**shared, "x": _value_axis(plot, "value")},
-        },
-    ]
+def _intervals(plot: Plot, drawing: Drawing) -> None:
+    axis, top = _axis_of(plot, ("value", "low", "high")), drawing.height
+    rows = {str(row["name"]): row for row in plot.rows}
+    for name, middle in _rows_of(drawing, [*rows]):
+        _whiskers(drawing, axis, rows[name], middle, ACCENT)
+        if rows[name]["value"] is not None:
+            drawing.mark(_across(axis, rows[name]["value"]), middle, ACCENT)
     if plot.zero is not None:
-        zero_line = {"mark": {"type": "rule", "color": SOFT, "strokeDash": [4, 3]}}
-        layers.insert(0, {**zero_line, "encoding": {"x": {"datum": plot.zero}}})
-    return {**_fitted(layout), "height": {"step": _row_step(names)}, "layer": layers}
+        zero = _across(axis, plot.zero)
+        drawing.line((zero, top), (zero, drawing.height), SOFT, dash="4 3")
+    _scale_below(drawing, axis, top, _unit(plot))
 
 
-def _stacked(plot: Plot, layout: Layout) -> Spec:
-    parts, names = _names(plot.rows, "part"), _names(plot.rows, "name")
-    colours = [PARTS.get(part, SERIES[index % len(SERIES)]) for index, part in enumerate(parts)]
-    colour = {"field": "part", "type": "nominal", "scale": {"domain": parts, "range": colours}}
-    return {
-        **_fitted(layout),
-        "height": {"step": _row_step(names) + 6},
-        "mark": {"type": "bar", "stroke": PAPER, "strokeWidth": 1.5},
-        "encoding": {
-            "y": _rows_axis("name", names),
-            "x": {
-                "field": "value",
-                "type": "quantitative",
-                "stack": "normalize",
-                "title": f"share of {plot.unit}",
-                "axis": {"format": ".0%", "tickCount": 5, "labelFlush": False},
-            },
-            "order": {"field": "place", "type": "quantitative"},
-            "color": {**colour, "legend": {"symbolType": "square", "columns": layout.legend_columns}},
-        },
-    }
+def _whiskers(drawing: Drawing, axis: Axis, row: PlotRow, middle: float, colour: str) -> None:
+    if row["low"] is not None and row["high"] is not None:
+        ends = [_across(axis, row[end]) for end in ("low", "high")]
+        drawing.line((ends[0], middle), (ends[1], middle), colour, 2)
 
 
-def _matrix(plot: Plot, layout: Layout) -> Spec:
-    """The matrix as wide as its columns; `layout` is not used, since pages show a matrix as a table."""
-    columns, rows = _names(plot.rows, "column"), _names(plot.rows, "row")
-    colours = shades.colours(is_diverging=plot.zero is not None)
-    backgrounds = [
-        None if row["value"] is None else colours[shades.step(plot, row["value"])] for row in plot.rows
-    ]
-    text_colours = [INK if paper is None else shades.ink(paper) for paper in backgrounds]
-    shaded = [
-        {**row, "paper": paper, "ink": ink}
-        for row, paper, ink in zip(plot.rows, backgrounds, text_colours, strict=True)
-    ]
-    step = max(_LEAST_CELL_WIDTH, min(_MOST_CELL_WIDTH, _MATRIX_WIDTH // max(1, len(columns))))
-    are_labels_slanted = _CHARACTER_WIDTH * max(map(len, columns), default=0) > step
-    axis = {"orient": "top", "labelAngle": _SLANT if are_labels_slanted else 0}
-    shared = {
-        "y": _rows_axis("row", rows),
-        "x": {"field": "column", "type": "nominal", "sort": columns, "title": None, "axis": axis},
-    }
-    return {
-        "data": {"values": shaded},
-        "width": {"step": step},
-        "height": {"step": _row_step(rows) + 2},
-        "layer": [
-            {
-                "mark": {"type": "rect", "stroke": PAPER, "strokeWidth": 1.5},
-                "transform": [{"filter": "isValid(datum.value)"}],
-                "encoding": {**shared, "color": {"field": "paper", "type": "nominal", "scale": None}},
-            },
-            {
-                "mark": {"type": "text", "fontSize": 11, "limit": 88},
-                "encoding": {
-                    **shared,
-                    "text": {"field": "text"},
-                    "color": {"field": "ink", "type": "nominal", "scale": None},
-                },
-            },
-        ],
-    }
+def _stacked(plot: Plot, drawing: Drawing) -> None:
+    parts = _distinct(plot.rows, "part")
+    colours = {part: PARTS.get(part, SERIES[index % len(SERIES)]) for index, part in enumerate(parts)}
+    _legend(drawing, [*colours.items()])
+    top, axis = drawing.height, Axis(low=0.0, high=100.0)
+    for name, middle in _rows_of(drawing, _distinct(plot.rows, "name")):
+        own = [row for row in plot.rows if str(row["name"]) == name]
+        total, share = sum(row["value"] or 0 for row in own) or 1, 0.0
+        for row in own:
+            size = 100 * (row["value"] or 0) / total
+            x = _across(axis, share)
+            drawing.box(x, middle - 9, _across(axis, share + size) - x, 18, colours[str(row["part"])])
+            share += size
+    _scale_below(drawing, axis, top, f"percent of {plot.unit}")
 
 
-def _lines(plot: Plot, layout: Layout) -> Spec:
-    series = _names(plot.rows, "series")
-    is_numeric = all(isinstance(row["x"], int | float) for row in plot.rows)
-    axis = {"grid": False, "labelAngle": 0}
-    x: Spec = {"field": "x", "title": plot.x_title or None, "axis": axis}
-    x["type"] = "quantitative" if is_numeric else "ordinal"
-    if is_numeric:
-        x["scale"] = {"zero": False, "nice": False}
-        x["axis"] = {**axis, "tickMinStep": 1}
-    else:
-        x["sort"] = _names(plot.rows, "x")
-    legend = _series(series, layout)
-    encoding = {"x": x, "y": _value_axis(plot, "value"), "color": legend}
-    # Marks and dashes differ, too, for readers who cannot tell the colours apart.
-    mark_or_dash = {**legend, "scale": {"domain": series}}
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "line", "strokeWidth": 2},
-            "transform": [{"filter": "isValid(datum.value)"}],
-            "encoding": {**encoding, "strokeDash": mark_or_dash},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-            "transform": [{"filter": "isValid(datum.value)"}],
-            "encoding": {**encoding, "shape": mark_or_dash},
-        },
-    ]
+def _matrix(plot: Plot, drawing: Drawing) -> None:
+    """Cells with a text each; pages show a matrix as a table instead."""
+    columns = _distinct(plot.rows, "column")
+    width = (100 - _LEFT) / max(1, len(columns))
+    heads = [wrapped(column, 10) for column in columns]
+    drawing.height += _LINE * max(map(len, heads), default=1)
+    for index, lines in enumerate(heads):
+        for up, text in enumerate(reversed(lines)):
+            x = _LEFT + width * (index + 0.5)
+            drawing.text(x, drawing.height - 4 - _LINE * up, text, anchor="middle")
+    cells = {(str(row["row"]), str(row["column"])): row for row in plot.rows}
+    for name, middle in _rows_of(drawing, _distinct(plot.rows, "row")):
+        for index, column in enumerate(columns):
+            if row := cells.get((name, column)):
+                _shaded(plot, drawing, row, (_LEFT + width * index, middle), width)
+    drawing.height += 4
+
+
+def _shaded(plot: Plot, drawing: Drawing, row: PlotRow, start: tuple[float, float], width: float) -> None:
+    paper = PAPER if row["value"] is None else shades.colour(plot, row["value"])
+    x, middle = start
+    drawing.box(x, middle - _ROW / 2 + 1, width - 0.3, _ROW - 2, paper)
+    text = textwrap.shorten(str(row["text"]), 12, placeholder="\u2026")
+    drawing.text(x + width / 2, middle + 4, text, anchor="middle", fill=shades.ink(paper))
+
+
+_CURVES_LEFT = 9.0
+"""Where the area of curves begins, in percent: the values of its axis stand to its left."""
+
+
+def _frame(plot: Plot, drawing: Drawing, axis: Axis) -> tuple[float, Callable[[float], float]]:
+    """Draw the axis of values to the left. Returns its top, and the height of a value."""
+    drawing.text(_CURVES_LEFT, drawing.height + 10, _unit(plot), fill=SOFT)
+    top = drawing.height + 20
+
+    def down(value: float) -> float:
+        return top + _CURVES * (100 - axis.share(value)) / 100
+
+    for tick in axis.ticks():
+        drawing.line((_CURVES_LEFT, down(tick)), (_RIGHT, down(tick)), RULE_COLOUR)
+        drawing.text(_CURVES_LEFT - 1.5, down(tick) + 4, f"{tick:g}", anchor="end", fill=SOFT)
+    drawing.height = top + _CURVES
+    return top, down
+
+
+def _positions(plot: Plot) -> tuple[dict[object, float], list[tuple[float, str]]]:
+    """Where each x lies across, and the labels of the axis."""
+    xs = list(dict.fromkeys(row["x"] for row in plot.rows))
+    if all(isinstance(x, int | float) for x in xs):
+        axis = Axis(low=min(xs), high=max(xs)) if len(xs) > 1 else Axis(low=xs[0] - 1, high=xs[0] + 1)
+        places = {x: _across(axis, x, _CURVES_LEFT + 2, _RIGHT - 2) for x in xs}
+        step = -(-len(xs) // 8)
+        return places, [(places[x], f"{x:g}") for x in sorted(xs)[::step]]
+    width = (_RIGHT - _CURVES_LEFT) / len(xs)
+    places = {x: _CURVES_LEFT + width * (index + 0.5) for index, x in enumerate(xs)}
+    return places, [(across, str(x)) for x, across in places.items()]
+
+
+def _label_below(drawing: Drawing, labels: Sequence[tuple[float, str]], title: str) -> None:
+    lines = [wrapped(text, max(6, 50 // max(1, len(labels)))) for _, text in labels]
+    for (x, _), texts in zip(labels, lines, strict=True):
+        for index, text in enumerate(texts):
+            drawing.text(x, drawing.height + 16 + _LINE * index, text, anchor="middle", fill=SOFT)
+    drawing.height += 20 + _LINE * (max(map(len, lines), default=1) - 1)
+    if title:
+        drawing.text((_CURVES_LEFT + _RIGHT) / 2, drawing.height + 14, title, anchor="middle", fill=SOFT)
+        drawing.height += 20
+    drawing.height += 4
+
+
+def _lines(plot: Plot, drawing: Drawing) -> None:
+    series = _distinct(plot.rows, "series")
+    colours = {name: SERIES[index % len(SERIES)] for index, name in enumerate(series)}
+    if len(series) > 1:
+        _legend(drawing, [*colours.items()], [*range(len(series))])
+    axis = _axis_of(plot, ("value",))
+    _, down = _frame(plot, drawing, axis)
+    places, labels = _positions(plot)
     if plot.diagonal:
-        ends = [{"at": plot.low}, {"at": plot.high}]
-        line = {"type": "line", "color": SOFT, "strokeDash": [4, 3], "strokeWidth": 1}
-        both = {"x": {"field": "at", "type": "quantitative"}, "y": {"field": "at", "type": "quantitative"}}
-        layers.insert(0, {"data": {"values": ends}, "mark": line, "encoding": both})
-    return {**_fitted(layout), "height": 240, "layer": layers}
+        ends = [(across, down(float(x))) for x, across in places.items() if isinstance(x, int | float)]
+        drawing.line(min(ends), max(ends), SOFT, dash="4 3")
+    # Marks and dashes differ, too, for readers who cannot tell the colours apart.
+    for index, (name, colour) in enumerate(colours.items()):
+        own = [row for row in plot.rows if str(row["series"]) == name and row["value"] is not None]
+        points = [(places[row["x"]], down(row["value"])) for row in own]
+        for start, end in pairwise(points):
+            drawing.line(start, end, colour, 2, _DASHES[index % len(_DASHES)])
+        for x, y in points:
+            drawing.mark(x, y, colour, index)
+    _label_below(drawing, labels, plot.x_title)
 
 
-def _bars(plot: Plot, layout: Layout) -> Spec:
-    series, positions = _names(plot.rows, "series"), _names(plot.rows, "x")
-    x = {"field": "x", "type": "ordinal", "sort": positions, "title": plot.x_title or None}
-    by_series = {
-        "color": _series(series, layout),
-        "xOffset": {"field": "series", "sort": series},
-    }
-    return {
-        **_fitted(layout),
-        "height": 120,
-        "mark": {"type": "bar", "color": ACCENT},
-        "encoding": {
-            "x": {**x, "axis": {"labelAngle": 0}},
-            "y": {**_value_axis(plot, "value"), "axis": {"tickCount": 4}},
-            **(by_series if len(series) > 1 else {}),
-        },
-    }
+def _bars(plot: Plot, drawing: Drawing) -> None:
+    series = _distinct(plot.rows, "series")
+    colours = [ACCENT] if len(series) == 1 else [SERIES[n % len(SERIES)] for n in range(len(series))]
+    if len(series) > 1:
+        _legend(drawing, [*zip(series, colours, strict=True)])
+    _, down = _frame(plot, drawing, _axis_of(plot, ("value",)))
+    places, labels = _positions(plot)
+    width = 0.8 * (_RIGHT - _CURVES_LEFT) / len(places) / len(series)
+    for row in plot.rows:
+        if row["value"] is not None:
+            index = series.index(str(row["series"]))
+            x, top = places[row["x"]] + width * (index - len(series) / 2), down(row["value"])
+            drawing.box(x, top, width, drawing.height - top, colours[index])
+    _label_below(drawing, labels, plot.x_title)
 
 
-def _series(series: Sequence[str], layout: Layout) -> Spec:
-    """The colour of each series, and a legend if there are several."""
-    scale = {"domain": [*series], "range": [*SERIES]}
-    # The names of series can be long: a narrow legend has one on each line.
-    legend = {"columns": 1 if layout.legend_columns else 0} if len(series) > 1 else None
-    return {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
-
-
-def _checks(plot: Plot, layout: Layout) -> Spec:
+def _checks(plot: Plot, drawing: Drawing) -> None:
     """Checks of audits, readable without colour: bands are grey, faults are hollow diamonds."""
-    names = _names(plot.rows, "name")
-    shared = {"y": _rows_axis("name", names), "x": _value_axis(plot, "low")}
-    rulings = ["no fault found", "fault, or no better than chance"]
-    shape = {
-        "field": "ruling",
-        "type": "nominal",
-        "scale": {"domain": rulings, "range": ["circle", "diamond"]},
-    }
-    fill = {"condition": {"test": "datum.ruling !== 'no fault found'", "value": PAPER}, "value": INK}
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "bar", "color": RULE_COLOUR, "height": {"band": 0.8}},
-            "encoding": {**shared, "x": _value_axis(plot, "from"), "x2": {"field": "to"}},
-        },
-        {"mark": {"type": "rule", "color": SOFT}, "encoding": {"x": {"datum": 0}}},
-        {
-            "mark": {"type": "rule", "strokeWidth": 2, "color": INK},
-            "transform": [{"filter": "isValid(datum.low)"}],
-            "encoding": {**shared, "x2": {"field": "high"}},
-        },
-        {
-            "mark": {"type": "point", "size": 90, "opacity": 1, "stroke": INK, "strokeWidth": 1.5},
-            "transform": [{"filter": "isValid(datum.value)"}],
-            "encoding": {**shared, "x": _value_axis(plot, "value"), "shape": shape, "fill": fill},
-        },
-    ]
-    header = {"labelAngle": 0, "labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}
-    return {
-        "facet": {"row": {"field": "series", "sort": _names(plot.rows, "series"), "header": header}},
-        "spacing": 8,
-        "spec": {"width": layout.width - 20, "height": {"step": _row_step(names)}, "layer": layers},
-    }
+    axis, top = _axis_of(plot, ("value", "low", "high", "from", "to")), drawing.height
+    faultless = "no fault found"
+    for series in _distinct(plot.rows, "series"):
+        drawing.height += 20
+        drawing.text(0.5, drawing.height - 5, series)
+        rows = {str(row["name"]): row for row in plot.rows if str(row["series"]) == series}
+        for name, middle in _rows_of(drawing, [*rows]):
+            row = rows[name]
+            ends = [_across(axis, row[end]) for end in ("from", "to")]
+            drawing.box(ends[0], middle - 9, ends[1] - ends[0], 18, RULE_COLOUR)
+            _whiskers(drawing, axis, row, middle, INK)
+            if row["value"] is not None:
+                is_sound = row["ruling"] == faultless
+                x = _across(axis, row["value"])
+                drawing.mark(x, middle, INK if is_sound else PAPER, 0 if is_sound else 2, INK)
+    zero = _across(axis, 0.0)
+    drawing.line((zero, top), (zero, drawing.height), SOFT)
+    _scale_below(drawing, axis, top, _unit(plot))
+    _legend(drawing, [(faultless, INK), ("fault, or no better than chance", PAPER)], [0, 2], INK)
 
 
-_KINDS: Mapping[PlotKind, Callable[[Plot, Layout], Spec]] = {
+_KINDS: Mapping[PlotKind, Callable[[Plot, Drawing], None]] = {
     "intervals": _intervals,
     "stacked": _stacked,
     "matrix": _matrix,
@@ -360,29 +387,10 @@ _KINDS: Mapping[PlotKind, Callable[[Plot, Layout], Spec]] = {
 }
 
 
-def _fitted(layout: Layout) -> Spec:
-    """The width of a figure, such that it fits the layout including axes and legend."""
-    return {"width": layout.width, "autosize": {"type": "fit-x", "contains": "padding"}}
-
-
-def _rows_axis(field: str, names: Sequence[str]) -> Spec:
-    axis = {"grid": False, "labelExpr": "split(datum.label, '\\n')", "labelLineHeight": _LINE_HEIGHT}
-    return {"field": field, "type": "nominal", "sort": [*names], "title": None, "axis": axis}
-
-
-def _row_step(names: Sequence[str]) -> int:
-    """The height of every row in pixels: that of the name with the most lines."""
-    return _ROW_HEIGHT + _LINE_HEIGHT * max((name.count("\n") for name in names), default=0)
-
-
-def _value_axis(plot: Plot, field: str) -> Spec:
-    ends = [plot.low, plot.high]
-    scale = {"domain": ends} if None not in ends else {"zero": plot.low == 0, "nice": True}
-    title = {"%": "percent", "pp": "percentage points"}.get(plot.unit, plot.unit)
-    axis = {"tickCount": 6, "labelFlush": False}
-    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
-
-
-def _names(rows: Sequence[Mapping[str, JSON]], column: str) -> list[str]:
-    """The distinct values of a column, in the order of their first rows."""
-    return list(dict.fromkeys(row[column] for row in rows))
+def _file_width(plot: Plot) -> int:
+    """The width in a file: a matrix is as wide as its columns."""
+    return (
+        max(_FILE_WIDTH, 200 + 70 * len(_distinct(plot.rows, "column")))
+        if plot.kind == "matrix"
+        else _FILE_WIDTH
+    )

@@ -14,23 +14,27 @@
 
   // Building.
 
-  function make(tag, given = {}, ...children) {
+  const given = (children) => children.filter((child) => child !== null && child !== undefined);
+  // Takes the place of what an element holds; what is null is left out, which replaceChildren would write.
+  const fill = (place, ...children) => place.replaceChildren(...given(children));
+
+  function make(tag, attributes = {}, ...children) {
     const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(given)) {
+    for (const [name, value] of Object.entries(attributes)) {
       if (name === "on") for (const [event, run] of Object.entries(value)) node.addEventListener(event, run);
       else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
     }
-    node.append(...children.filter((child) => child !== null && child !== undefined).map((child) => (child instanceof Node ? child : String(child))));
+    node.append(...given(children).map((child) => (child instanceof Node ? child : String(child))));
     return node;
   }
 
-  function button(label, run, given = {}) {
-    return make("button", { type: "button", class: "button", ...given, on: { click: run } }, label);
+  function button(label, run, attributes = {}) {
+    return make("button", { type: "button", class: "button", ...attributes, on: { click: run } }, label);
   }
 
-  function text(content, given = {}) {
+  function text(content, attributes = {}) {
     const whole = content === null || content === undefined ? "" : typeof content === "string" ? content : JSON.stringify(content, null, 2);
-    const node = make("div", { class: "text", dir: "auto", ...given });
+    const node = make("div", { class: "text", dir: "auto", ...attributes });
     node.textContent = whole.length > LONGEST ? whole.slice(0, LONGEST) : whole || "(nothing)";
     if (whole.length <= LONGEST) return node;
     const more = button(`Show all ${whole.length.toLocaleString("en")} characters`, () => { node.textContent = whole; more.remove(); });
@@ -66,71 +70,58 @@
     return JSON.parse((await chunk(run.chunk))[run.line]);
   }
 
-  // Tables, by table-core.
+  // Tables of many rows, of which a page is shown. A column has an id, a name and the value by which it is sorted.
 
-  function dataTable(place, columns, rows, label, isShown) {
-    const cells = Object.fromEntries(columns.map((column) => [column.id, column]));
-    let state = {};
-    const core = TableCore.createTable({
-      data: rows,
-      columns: columns.map((column) => ({
-        id: column.id,
-        accessorFn: column.value,
-        enableGlobalFilter: column === columns[0],
-        sortUndefined: "last",
-        sortingFn: "alphanumeric" in column ? "alphanumeric" : "auto",
-      })),
-      state,
-      onStateChange: (update) => { change(typeof update === "function" ? update(state) : update); },
-      globalFilterFn: (row) => isShown(row.original),
-      getCoreRowModel: TableCore.getCoreRowModel(),
-      getSortedRowModel: TableCore.getSortedRowModel(),
-      getFilteredRowModel: TableCore.getFilteredRowModel(),
-      getPaginationRowModel: TableCore.getPaginationRowModel(),
-      autoResetPageIndex: false,
-      renderFallbackValue: null,
-    });
-    state = { ...core.initialState, pagination: { pageIndex: 0, pageSize: PAGE } };
-    core.setOptions((options) => ({ ...options, state }));
+  function dataTable(place, columns, rows, label, isShown = (_) => true, by = null) {
+    let [sorted, down, page, left] = [by, true, 0, rows];
 
-    function change(next) {
-      state = next;
-      core.setOptions((options) => ({ ...options, state }));
-      draw();
+    function arrange() {
+      const found = rows.filter(isShown);
+      left = sorted ? ordered(found, sorted.value, down) : found;
     }
 
-    function head(header) {
-      const column = cells[header.column.id];
-      const sorted = header.column.getIsSorted();
-      const aria = sorted ? { "aria-sort": sorted === "asc" ? "ascending" : "descending" } : {};
-      const sort = make("button", { type: "button", "data-column": column.id, on: { click: () => { header.column.toggleSorting(); place.querySelector(`[data-column="${column.id}"]`).focus(); } } }, column.name);
-      return make("th", { scope: "col", class: column.kind, ...aria }, sort);
+    function sortBy(column) {
+      const first = column.kind === "number";
+      if (sorted !== column) [sorted, down] = [column, first];
+      else if (down === first) down = !down;
+      else sorted = null;
+      page = 0;
+      arrange();
+      draw();
+      place.querySelector(`[data-column="${column.id}"]`).focus();
+    }
+
+    function head(column) {
+      const aria = sorted === column ? { "aria-sort": down ? "descending" : "ascending" } : {};
+      return make("th", { scope: "col", class: column.kind, ...aria }, make("button", { type: "button", "data-column": column.id, on: { click: () => sortBy(column) } }, column.name));
+    }
+
+    function line(item) {
+      const cells = columns.map((column) => make("td", { class: column.kind }, column.cell ? column.cell(item) : shown(column.value(item))));
+      return make("tr", item === current ? { class: "current" } : {}, ...cells);
+    }
+
+    function pager(pages) {
+      const turn = (to) => () => { page = to; draw(); };
+      return make("nav", { class: "pager", "aria-label": `Pages of ${label}` },
+        button("Previous", turn(page - 1), { disabled: page === 0 }),
+        make("span", {}, `Page ${page + 1} of ${pages}`),
+        button("Next", turn(page + 1), { disabled: page + 1 >= pages }));
     }
 
     function draw() {
-      const page = core.getRowModel().rows;
-      const total = core.getFilteredRowModel().rows.length;
-      const pages = Math.max(1, core.getPageCount());
-      const body = page.map((row) => make("tr", isCurrent(row.original) ? { class: "current" } : {}, ...columns.map((column) => make("td", { class: column.kind }, column.cell ? column.cell(row.original) : shown(column.value(row.original))))));
-      const at = state.pagination.pageIndex;
-      const pager = pages < 2 ? null : make("nav", { class: "pager", "aria-label": `Pages of ${label}` },
-        button("Previous", () => core.setPageIndex(at - 1), { disabled: at === 0 }),
-        make("span", {}, `Page ${at + 1} of ${pages}`),
-        button("Next", () => core.setPageIndex(at + 1), { disabled: at + 1 >= pages }));
-      const made = make("table", { "aria-label": label, class: "cards sorts" }, make("thead", {}, make("tr", {}, ...core.getHeaderGroups()[0].headers.map(head))), make("tbody", {}, ...body));
-      place.replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, cards(made)), ...(pager ? [pager] : []));
-      return total;
+      const pages = Math.max(1, Math.ceil(left.length / PAGE));
+      const table = make("table", { "aria-label": label, class: "cards sorts" },
+        make("thead", {}, make("tr", {}, ...columns.map(head))),
+        make("tbody", {}, ...left.slice(page * PAGE, (page + 1) * PAGE).map(line)));
+      fill(place, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, cards(table)), pages > 1 ? pager(pages) : null);
     }
 
-    return {
-      draw,
-      filter: () => { change({ ...state, globalFilter: {}, pagination: { ...state.pagination, pageIndex: 0 } }); return core.getFilteredRowModel().rows.length; },
-      order: () => core.getSortedRowModel().rows.map((row) => row.original),
-    };
+    arrange();
+    return { draw, filter: () => { page = 0; arrange(); draw(); return left.length; }, order: () => left };
   }
 
   let current = null;
-  const isCurrent = (item) => current !== null && item === current;
 
   // Runs.
 
@@ -151,6 +142,13 @@
   const good = (score, about) => (score === null || score === undefined ? Number.MAX_VALUE : { high: score, low: -score, even: -Math.abs(score) }[about.best]);
   // A score in the unit of the headline, and what that is on the rubric's scale.
   const scored = (run) => (run.score === null ? null : `${shown(run.score)} ${run.about.unit}${run.level ? ` (${run.level})` : ""}`);
+  // A score in its colour: the deeper the higher, in two hues where zero is the middle of the scale.
+  function chip(score, about) {
+    if (score === null || score === undefined) return "-";
+    const share = about.unit === "%" ? score / 100 : 0.5 + score / 200;
+    const step = Math.round(20 * Math.min(1, Math.max(0, share)));
+    return make("span", { class: `chip ${about.unit === "%" ? "shade" : "tilt"}-${step}` }, shown(score));
+  }
   // An area or a language as people write it.
   const named = (run, slug) => (Object.hasOwn(run.about.names, slug) ? run.about.names[slug] : slug);
   const link = (run) => `${run.about.key}/${nth(run)}`;
@@ -243,7 +241,7 @@
 
   function listRuns() {
     const columns = [
-      { id: "question", name: "Question", kind: "text", value: (run) => run.question, cell: (run) => make("span", { dir: "auto" }, anchor(run, run.question)) },
+      { id: "question", name: "Question and reply", kind: "text", value: (run) => run.question, cell: (run) => make("div", {}, make("div", { dir: "auto" }, anchor(run, run.question)), make("div", { dir: "auto", class: "begins" }, run.reply)) },
       { id: "suite", name: "Suite", value: (run) => run.about.suite },
       { id: "model", name: "Model", value: (run) => run.about.model },
       { id: "language", name: "Language", value: (run) => named(run, run.language) },
@@ -251,7 +249,7 @@
       { id: "asker", name: "Asked as from", value: asker },
       { id: "run", name: "Run", kind: "number", value: (run) => run.run },
       { id: "outcome", name: "Outcome", value: (run) => run.outcome },
-      { id: "score", name: "Score", kind: "number", value: (run) => run.score ?? undefined },
+      { id: "score", name: "Score", kind: "number", value: (run) => run.score ?? undefined, cell: (run) => chip(run.score, run.about) },
       { id: "apart", name: "Evaluators apart", kind: "number", value: (run) => run.apart ?? undefined },
     ];
     const one = (value) => new Set(runs.map(value)).size < 2;
@@ -293,7 +291,7 @@
     }
     const whole = (item) => good(mean(Object.values(item.scores).flat()), own[0].about);
     const items = [...groups.values()].sort((one, other) => whole(one) - whole(other));
-    dataTable(article.querySelector(".questions"), columns, items, "Questions by language", () => true).draw();
+    dataTable(article.querySelector(".questions"), columns, items, "Questions by language").draw();
   }
 
   // One run.
@@ -373,7 +371,7 @@
     const [data, ...beside] = await Promise.all([run, ...others].map(load));
     if (own !== opened) return;
     const isPair = (data.run.subject_transcript ?? []).some((item) => item.conversation);
-    place.replaceChildren(
+    fill(place, 
       queue ? progress() : way(run),
       make("h2", { dir: "auto" }, run.question),
       facts([["suite", run.about.suite], ["model", run.about.model], ["language", named(run, run.language)], ["area", named(run, run.area)], ["asked as from", asker(run)], ["run", run.run], ["outcome", run.outcome], ["score", scored(run)], ["counts in", run.score === null ? null : run.about.counts], ["evaluators apart", run.apart]]),
@@ -397,6 +395,7 @@
     return make("nav", { class: "tools", "aria-label": "Runs" },
       make("a", { class: "button", href: from, id: "back", on: { click: back } }, `Back to ${WORDS[from.slice(1).split("=")[0]] ?? "the list"}`),
       step(-1, "Previous run", "prev"), step(1, "Next run", "next"), at < 0 ? null : make("span", { class: "note" }, `${(at + 1).toLocaleString("en")} of ${order.length.toLocaleString("en")}`),
+      kinds().has(run.about.kind) && !run.asker ? make("a", { class: "button", href: questionLink(run.about.kind, run.id) }, "All models on this question") : null,
       button("Copy link", () => copy(run)), button("Keys (?)", help));
   }
 
@@ -425,6 +424,143 @@
       history.replaceState(null, "", href(run));
       say("The link is in the address bar");
     }
+  }
+
+  // Models side by side on one question.
+
+  const COLUMNS = 4;
+  const sides = { kind: "", chosen: new Map(), list: null, run: 1 };
+  const questionLink = (kind, id) => `#question=${encodeURIComponent(`${kind}/${id}`)}`;
+
+  // The suites with several results, by their kind, and the results shown in columns, the first four unless others are chosen.
+  function kinds() {
+    const all = new Map();
+    index.results.forEach((about, place) => { all.set(about.kind, [...(all.get(about.kind) ?? []), place]); });
+    return new Map([...all].filter(([, places]) => places.length > 1));
+  }
+  const chosenOf = (kind) => sides.chosen.get(kind) ?? kinds().get(kind).slice(0, COLUMNS);
+
+  const meanOf = (values) => { const valid = values.filter((value) => value !== null && value !== undefined); return valid.length ? valid.reduce((sum, value) => sum + value, 0) / valid.length : undefined; };
+  const rangeOf = (values) => { const valid = values.filter((value) => value !== undefined); return valid.length > 1 ? Math.max(...valid) - Math.min(...valid) : undefined; };
+  const declined = (run) => run.outcome === "refused" || run.outcome === "blocked";
+
+  // The questions of a suite, each with the runs of the chosen results in their order.
+  function questionsOf(kind) {
+    const chosen = chosenOf(kind);
+    const items = new Map();
+    for (const run of runs) {
+      const column = chosen.indexOf(run.result);
+      if (column < 0 || run.asker) continue;
+      if (!items.has(run.id)) items.set(run.id, { kind, id: run.id, first: run, runs: chosen.map(() => []) });
+      items.get(run.id).runs[column].push(run);
+    }
+    for (const item of items.values()) {
+      item.scores = item.runs.map((own) => meanOf(own.map((run) => run.score)));
+      item.refused = item.runs.map((own) => (own.length ? own.filter(declined).length / own.length : undefined));
+      item.leans = item.runs.map((own) => meanOf(own.map((run) => run.lean)));
+    }
+    return [...items.values()];
+  }
+
+  function listQuestions(kind) {
+    const chosen = chosenOf(kind);
+    const items = questionsOf(kind);
+    const about = index.results[chosen[0]];
+    const question = (item) => make("a", { href: questionLink(kind, item.id), dir: "auto" }, item.first.question);
+    const count = (item, at) => { const many = item.runs[at].filter(declined).length; return many ? make("span", { class: "note" }, ` refused ${many} of ${item.runs[at].length}`) : null; };
+    const apart = { id: "apart", name: "Scores apart", kind: "number", value: (item) => rangeOf(item.scores) };
+    const columns = [
+      { id: "question", name: "Question", kind: "text", value: (item) => item.first.question, cell: question },
+      { id: "language", name: "Language", value: (item) => named(item.first, item.first.language) },
+      { id: "area", name: "Area", value: (item) => named(item.first, item.first.area) },
+      ...chosen.map((place, at) => ({ id: `model-${at}`, name: index.results[place].model, kind: "number model", value: (item) => item.scores[at], cell: (item) => make("span", {}, chip(item.scores[at], about), count(item, at)) })),
+      apart,
+      { id: "refused", name: "Refusals apart", kind: "number", value: (item) => rangeOf(item.refused), cell: (item) => { const range = rangeOf(item.refused); return range ? `${shown(100 * range)} pp` : "-"; } },
+      { id: "leans", name: "Leans apart", kind: "number", value: (item) => rangeOf(item.leans) },
+    ].filter((column) => column.id !== "leans" || items.some((item) => item.leans.some((lean) => lean !== undefined)));
+    sides.kind = kind;
+    sides.list = dataTable(byId("sides-list"), columns, items, "Questions", () => true, apart);
+    sides.list.draw();
+    showChoice(kind);
+  }
+
+  function showChoice(kind) {
+    const select = make("select", { id: "sides-suite", on: { change: (event) => listQuestions(event.target.value) } },
+      ...[...kinds()].map(([name, places]) => make("option", { value: name, selected: name === kind }, index.results[places[0]].suite)));
+    fill(byId("questions-of"), make("label", {}, "Suite", select), choice(kind, () => listQuestions(kind)));
+  }
+
+  // Which models have a column; a fifth one has to wait until another is left out.
+  function choice(kind, then) {
+    const [places, chosen] = [kinds().get(kind), chosenOf(kind)];
+    const box = (place) => {
+      const is = chosen.includes(place);
+      const input = make("input", { type: "checkbox", checked: is, disabled: is ? chosen.length < 3 : chosen.length >= COLUMNS, on: { change: () => { sides.chosen.set(kind, places.filter((other) => (other === place ? !is : chosen.includes(other)))); then(); } } });
+      return make("label", { class: "choice" }, input, index.results[place].model);
+    };
+    return places.length > 2 ? make("fieldset", { class: "models-shown" }, make("legend", {}, `Models, at most ${COLUMNS}`), ...places.map(box)) : null;
+  }
+
+  function showSides() {
+    if (!sides.list) listQuestions([...kinds().keys()][0]);
+  }
+
+  async function compareOn(name) {
+    const own = ++opened;
+    const kind = [...kinds().keys()].find((one) => name.startsWith(`${one}/`));
+    const place = byId("asked");
+    if (kind !== undefined && kind !== sides.kind) listQuestions(kind);
+    const item = kind === undefined ? undefined : sides.list.order().find((one) => one.id === name.slice(kind.length + 1));
+    if (!item) return fill(place, make("p", {}, "The question of this link is not in this page. ", make("a", { href: "#sides" }, "All questions")));
+    const numbers = [...new Set(item.runs.flat().map((run) => run.run))].sort((one, other) => one - other);
+    if (!numbers.includes(sides.run)) sides.run = numbers[0];
+    const chosen = chosenOf(kind);
+    const columns = item.runs.map((all) => all.find((run) => run.run === sides.run));
+    const data = await Promise.all(columns.map((run) => run && load(run)));
+    if (own !== opened) return;
+    const again = () => { listQuestions(kind); compareOn(name); };
+    const others = sides.list.order().filter((one) => group(one.first) === group(item.first) && one !== item);
+    place.setAttribute("aria-label", `Question ${item.id}`);
+    fill(place, wayOn(item),
+      make("h2", { dir: "auto" }, item.first.question),
+      facts([["suite", item.first.about.suite], ["language", named(item.first, item.first.language)], ["area", named(item.first, item.first.area)], ["scores apart", rangeOf(item.scores)]]),
+      others.length ? make("p", { class: "tools" }, "Also in ", ...others.map((one) => make("a", { href: questionLink(kind, one.id) }, named(one.first, one.first.language)))) : null,
+      make("div", { class: "fields" }, choice(kind, again),
+        numbers.length > 1 ? make("div", { class: "tools", role: "group", "aria-label": "Run" }, ...numbers.map((one) => button(`Run ${one}`, () => { sides.run = one; compareOn(name); }, { "aria-pressed": String(one === sides.run) }))) : null),
+      make("div", { class: "beside models", tabindex: "0", role: "region", "aria-label": "Models side by side" }, ...columns.map((run, at) => reply(run, data[at], index.results[chosen[at]]))));
+    place.focus({ preventScroll: true });
+  }
+
+  // One model's column: score, outcome, lean and reasons above what it replied.
+  function reply(run, data, about) {
+    if (!run) return make("section", {}, make("h3", {}, about.model), make("p", { class: "note" }, "This run is not among its results."));
+    const reasons = (data.run.verdicts ?? []).map((verdict) => make("div", { class: "reason" }, make("b", {}, `${verdict.evaluator ?? "evaluator"}${verdict.score === null || verdict.score === undefined ? "" : `: ${shown(verdict.score)}`}`), excerpt(reason(verdict) ?? "")));
+    const messages = data.run.subject_transcript ?? [];
+    const isOne = messages.filter((item) => item.role === "user").length === 1;
+    return make("section", {}, make("h3", {}, anchor(run, about.model)),
+      make("p", { class: "found" }, chip(run.score, run.about), make("span", {}, run.outcome), run.level ? make("span", { class: "note" }, run.level) : null, run.lean === null || run.lean === undefined ? null : make("span", { class: "note" }, `lean ${shown(run.lean)}`)),
+      data.run.error ? make("p", { class: "banner" }, data.run.error) : null, ...reasons,
+      ...(isOne ? messages.filter((item) => item.role === "assistant").map((item) => make("div", { class: "message assistant" }, text(item.content))) : [said(data)]));
+  }
+
+  // The questions of the list that this one was opened from.
+  function wayOn(item) {
+    const order = sides.list.order();
+    const at = order.indexOf(item);
+    const step = (by, label, rel) => { const next = order[at + by]; return next ? make("a", { class: "button", rel, href: questionLink(item.kind, next.id), on: { click: (event) => { event.preventDefault(); event.stopPropagation(); history.replaceState(history.state, "", questionLink(item.kind, next.id)); show(); } } }, label) : null; };
+    return make("nav", { class: "tools", "aria-label": "Questions" },
+      make("a", { class: "button", href: "#sides", id: "all-questions" }, "Back to the questions"),
+      step(-1, "Previous question (k)", "prev"), step(1, "Next question (j)", "next"),
+      make("span", { class: "note" }, `${(at + 1).toLocaleString("en")} of ${order.length.toLocaleString("en")}`), button("Keys (?)", help));
+  }
+
+  function keysBeside(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("input, select")) return;
+    const to = { j: "[rel=next]", s: "[rel=next]", k: "[rel=prev]", Escape: "#all-questions" }[event.key];
+    if (to) byId("asked").querySelector(to)?.click();
+    else if (event.key === "?") help();
+    else return;
+    event.preventDefault();
   }
 
   // Reviews.
@@ -529,7 +665,7 @@
       followed = true;
       location.hash = href(chosen[0]);
     };
-    byId("review-start").replaceChildren(make("label", {}, "Runs of", of), make("label", {}, "Which", which), make("label", {}, "How many", many), button("Start (Enter)", begin, { id: "start" }), button("Keys (?)", help));
+    fill(byId("review-start"), make("label", {}, "Runs of", of), make("label", {}, "Which", which), make("label", {}, "How many", many), button("Start (Enter)", begin, { id: "start" }), button("Keys (?)", help));
     byId("review-start").addEventListener("keydown", (event) => { if (event.key === "Enter" && event.target.matches("input, select")) begin(); });
   }
 
@@ -600,7 +736,7 @@
     const reviewer = make("input", { id: "reviewer", autocomplete: "name", value: own[0]?.reviewer ?? "" });
     const file = make("input", { type: "file", id: "load", accept: ".json,application/json", on: { change: restore } });
     const rows = own.map((item) => { const run = here.get(marked(item)); return make("tr", {}, make("td", { class: "text" }, make("span", { dir: "auto" }, anchor(run, run.question))), make("td", {}, item.model), make("td", {}, named(run, run.language)), make("td", {}, item.verdict), make("td", { class: "number" }, shown(item.score)), make("td", { class: "text", dir: "auto" }, item.note)); });
-    place.replaceChildren(
+    fill(place, 
       make("p", {}, own.length ? `${own.length} reviews: ${right} verdicts right, ${own.length - right} wrong.` : "No reviews yet."),
       make("div", { class: "tools review" }, make("label", {}, "Your name, for the file", reviewer), button("Save as a file", () => save(own, reviewer.value), { id: "save", disabled: !own.length }), make("label", {}, "Load a file", file)),
       ...(own.length ? [make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Reviews" }, cards(make("table", { class: "cards" }, make("thead", {}, make("tr", {}, ...["Question", "Model", "Language", "Verdict", "Score", "Note"].map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows))))] : []));
@@ -649,10 +785,10 @@
     byId("lowest-note").hidden = !shownRuns.length;
     byId("lowest-title").textContent = about?.best === "even" ? "Farthest from even: ten answers" : "Lowest ten answers";
     const select = make("select", { id: "lowest-result", on: { change: (event) => { location.hash = `#lowest=${encodeURIComponent(event.target.value)}`; } } }, ...index.results.map((one) => make("option", { value: one.key, selected: one === about }, `${one.model}: ${one.suite}`)));
-    byId("lowest-of").replaceChildren(make("label", {}, "Results", select), ...none);
+    fill(byId("lowest-of"), make("label", {}, "Results", select), ...none);
     const data = await Promise.all(shownRuns.map(load));
     if (own !== listing) return;
-    byId("lowest-runs").replaceChildren(...shownRuns.map((run, at) => {
+    fill(byId("lowest-runs"), ...shownRuns.map((run, at) => {
       const replies = (data[at].run.subject_transcript ?? []).filter((item) => item.role === "assistant").slice(-2);
       const reasons = (data[at].run.verdicts ?? []).map((verdict) => [verdict.evaluator, reason(verdict)]).filter(([, words]) => words);
       return make("li", {}, make("h2", { dir: "auto" }, anchor(run, run.question)),
@@ -664,7 +800,7 @@
 
   // Views, by the fragment of the address.
 
-  const WORDS = { __proto__: null, lowest: "the lowest ten", transcripts: "the transcripts", result: "the model", models: "the models", review: "the review", overview: "the overview" };
+  const WORDS = { __proto__: null, sides: "the questions", question: "the question", lowest: "the lowest ten", transcripts: "the transcripts", result: "the model", models: "the models", review: "the review", overview: "the overview" };
   const decoded = (at) => { try { return decodeURIComponent(at); } catch { return ""; } };
   const left = new Map();
   let here = null;
@@ -703,8 +839,8 @@
     here = location.hash;
     const at = decoded(here.slice(1));
     const [kind, name] = at.includes("=") ? [at.slice(0, at.indexOf("=")), at.slice(at.indexOf("=") + 1)] : [at, ""];
-    const view = { __proto__: null, run: "opened", result: "models" }[kind] ?? (byId(kind)?.matches(".view") ? kind : "overview");
-    const tab = view === "opened" ? (queue ? "review" : { "#result": "models" }[from.split("=")[0]] ?? from.slice(1).split("=")[0]) : view;
+    const view = { __proto__: null, run: "opened", result: "models", question: "beside" }[kind] ?? (byId(kind)?.matches(".view") ? kind : "overview");
+    const tab = view === "opened" ? (queue ? "review" : { "#result": "models", "#question": "sides" }[from.split("=")[0]] ?? from.slice(1).split("=")[0]) : view === "beside" ? "sides" : view;
     for (const section of document.querySelectorAll(".view")) section.classList.toggle("shown", section.id === view);
     /** @type {NodeListOf<HTMLElement>} */
     const tabs = document.querySelectorAll("[data-view]");
@@ -716,7 +852,7 @@
       followed = false;
       const run = links.get(name);
       if (run) return open(run);
-      byId("run").replaceChildren(make("p", {}, "The run of this link is not in this page. ", make("a", { href: "#transcripts" }, "All transcripts")));
+      fill(byId("run"), make("p", {}, "The run of this link is not in this page. ", make("a", { href: "#transcripts" }, "All transcripts")));
       return say("The run of this link is not in this page");
     }
     queue = null;
@@ -727,6 +863,8 @@
       if (one) questions(one);
     }
     if (view === "lowest") await lowest();
+    if (view === "sides") showSides();
+    if (view === "beside") await compareOn(name);
     if (here !== location.hash) return;
     arrive(byId(view), cameFrom);
   }
@@ -746,6 +884,7 @@
     history.scrollRestoration = "manual";
     document.addEventListener("click", (event) => { const to = /** @type {Element} */ (event.target).closest("a[href^='#']")?.getAttribute("href"); followed = to !== undefined && to !== location.hash; });
     byId("run").addEventListener("keydown", keys);
+    byId("asked")?.addEventListener("keydown", keysBeside);
     byId("close-keys").addEventListener("click", () => byId("keys").close());
     addEventListener("hashchange", show);
     // What another window has kept is taken over: otherwise the next mark here would undo it.

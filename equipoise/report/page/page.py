@@ -8,17 +8,15 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from equipoise import __version__
-from equipoise.core import extras, json_io
+from equipoise.core import json_io
 from equipoise.core.errors import UserError, printable
 from equipoise.core.files import replacing
 from equipoise.core.types import JSON
@@ -26,7 +24,7 @@ from equipoise.report import added, askers, comparison
 from equipoise.report.layout import format_estimate
 from equipoise.report.page import figures, shades
 from equipoise.report.page.board import OPEN_TRENDS, BoardView, board_view
-from equipoise.report.page.data import PageResult, overview, page_result, warnings
+from equipoise.report.page.data import PageResult, further, overview, page_result, warnings
 from equipoise.report.page.reviews import MatchedReviews, Review
 from equipoise.report.page.shades import ShadedTable, grid
 from equipoise.report.page.transcripts import Pack, packed
@@ -40,13 +38,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _HERE = Path(__file__).parent
-_SCRIPTS = (
-    "vendor/table-core-8.21.3.js",
-    "vendor/sortable-tablesort-4.1.7.js",
-    "cards.js",
-    "page.js",
-    "board.js",
-)
+_SCRIPTS = ("tables.js", "page.js", "board.js")
 _POLICY_TAIL = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 
@@ -56,26 +48,24 @@ _KEYS = (
     ("1 2 3 ...", "your own score, where the scale has such levels: right if it is the evaluators'"),
     ("n", "write a note; Esc leaves it"),
     ("u", "undo the last mark"),
-    ("s or j", "skip to the next run"),
-    ("k", "the run before"),
+    ("s or j", "skip to the next run or question"),
+    ("k", "the run or question before"),
     ("Esc", "stop, and back to the list"),
     ("?", "this help"),
 )
 """Keys of the keyboard that the page's script reacts to, and what each does."""
-_OVERVIEW = ""
-"""The key of the drawn plots that combine several results."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnPlot:
-    """A plot with its SVG for wide and for narrow screens, both empty if the plot is not drawn.
-
-    A matrix is an HTML table instead, and a plot may have no rows to draw.
-    """
+    """A plot as a page shows it: drawn if there is something to compare, a matrix as a shaded table."""
 
     plot: Plot
-    wide: str = ""
-    narrow: str = ""
+
+    @property
+    def svg(self) -> str:
+        """The drawing; empty if the table says as much."""
+        return figures.svg(self.plot.open) if figures.is_worth_drawing(self.plot) else ""
 
     @property
     def folded(self) -> int:
@@ -155,51 +145,28 @@ def write(path: Path, sources: Sequence[PageSource], reviews: Sequence[Review] =
     def on_read(side: Results, result: PageResult) -> None:
         runs = [*side.rows, *side.cued_rows]
         reviewed.match(result.key, side.metadata, runs)
-        pack.add(result.index, runs, partial(describe_level, suite=side.suite, scale=side.scale))
+        describe, lean = partial(describe_level, suite=side.suite, scale=side.scale), result.entry.lean_metric
+        pack.add(result.index, runs, describe, lean.of if lean else "")
 
-    # Drawing holds the GIL. In another process it runs while the next file is read.
-    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as process:
-        results, started = [], {}
-        for result in read(sources, on_read):
-            results.append(result)
-            started[result.key] = _start_drawing(process, result.plots)
-        started[_OVERVIEW] = _start_drawing(process, overview(results))
-        pack.close()
-        drawn = {key: [wait() for wait in waits] for key, waits in started.items()}
+    results = [*read(sources, on_read)]
+    pack.close()
     board = board_view([result.entry for result in results])
     try:
         with replacing(path) as file:
-            for piece in _pieces(results, board, drawn, pack, reviewed):
+            for piece in _pieces(results, board, pack, reviewed):
                 file.write(piece.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise UserError(f"-o: {path}: cannot be written ({error.strerror})") from None
     return reviewed
 
 
-def _start_drawing(process: Executor, plots: Sequence[Plot]) -> list[Callable[[], DrawnPlot]]:
-    """Start drawing the plots. Returns a function for each that waits for its SVG."""
-    return [partial(_wait_for, plot, _submit(process, plot.open)) for plot in plots]
-
-
-def _submit(process: Executor, plot: Plot) -> list[Future[str]]:
-    """The SVG for each layout; empty for a plot without rows, for a matrix, and without the extra `plots`."""
-    if not plot.rows or plot.kind == "matrix" or not extras.is_installed("plots"):
-        return []
-    return [process.submit(figures.svg, plot, layout) for layout in (figures.WIDE, figures.NARROW)]
-
-
-def _wait_for(plot: Plot, svgs: Sequence[Future[str]]) -> DrawnPlot:
-    return DrawnPlot(plot, *(svg.result() for svg in svgs))
-
-
 def _pieces(
     results: Sequence[PageResult],
     board: BoardView,
-    drawn: Mapping[str, Sequence[DrawnPlot]],
     pack: Pack,
     reviewed: MatchedReviews,
 ) -> Iterator[str]:
-    """The text of the page, in pieces. `drawn` has the plots of each result by its key, and the overview."""
+    """The text of the page, in pieces."""
     style, scripts = stylesheet() + shades.style(), [asset(name) for name in _SCRIPTS]
     index = {
         "results": [_script_data(result) for result in results],
@@ -219,11 +186,10 @@ def _pieces(
             scripts=scripts,
             results=results,
             models=list(dict.fromkeys(item.model for item in results)),
-            subjects=list(dict.fromkeys(item.subject for item in results)),
+            has_sides=len({item.entry.kind for item in results}) < len(results),
             warnings=warnings(results),
             keys=_KEYS,
-            drawn=drawn,
-            plots_missing=None if extras.is_installed("plots") else extras.install_command("plots"),
+            overview=further(results),
             agreement=reviewed.agreement(),
             unmatched=reviewed.unmatched,
             index=packed(json_io.dumps(index)),
@@ -242,6 +208,7 @@ def _script_data(result: PageResult) -> dict[str, object]:
         "key": result.key,
         "suite": result.title,
         "name": suite.name,
+        "kind": result.entry.kind,
         "model": result.model,
         "unit": result.headline.unit,
         "counts": suite.headline.rstrip(","),
@@ -297,6 +264,7 @@ def environment() -> Environment:
         "sign": _signed,
         "plain": _id_part,
         "json": _json,
+        "drawn": DrawnPlot,
     }
     templates.filters |= {"estimate": format_estimate, "sampled": added.describe_sample}
     templates.filters |= {

@@ -49,6 +49,11 @@ def _cell(plot: Plot, value: float | None, text: JSON) -> ShadedCell:
     return ShadedCell(text=str(text), shade="" if value is None else f"{kind}-{step(plot, value)}")
 
 
+def colour(plot: Plot, value: float) -> str:
+    """The colour of a value."""
+    return colours(is_diverging=plot.zero is not None)[step(plot, value)]
+
+
 def step(plot: Plot, value: float) -> int:
     """The step of a value, 0 to STEPS. The middle step is the plot's zero, if it has one."""
     low, high = ends(plot)

@@ -188,17 +188,30 @@ def meaning(table: BoardTable) -> str:
     return Template(table.first.suite.meaning).safe_substitute(low=low, middle=middle, high=high)
 
 
-def citation(table: BoardTable) -> str:
-    """The citation of the results of a table, in the form that the README gives."""
+def citation(tables: Sequence[BoardTable]) -> str:
+    """The citation of the results of all tables, in the form that the README gives; each version once."""
+    entries = [item for table in tables for item in table.entries]
+    versions = _distinct(item.metadata["equipoise_version"] for item in entries)
+    commits = [item.metadata["git_commit"] for item in entries]
+    parts = [f"version {joined_names(versions)}"] if versions else []
+    parts += [f"commit {joined_names(_distinct(commits))}"] if all(commits) and commits else []
+    cited = "; ".join(_cited_suite(table, has_commit=all(commits)) for table in tables)
+    return f"{', '.join(['The Equipoise developers. Equipoise', *parts])}. {cited[:1].upper()}{cited[1:]}."
+
+
+def _cited_suite(table: BoardTable, *, has_commit: bool) -> str:
+    """The suite of a table with all that fixes its results; by hashes if no commit does."""
     first = table.first
-    suite = f"Suite {first.suite.name}"
     dataset, rubric = first.metadata["dataset"], first.metadata["rubric_version"]
     about = subject(first.metadata.get("about"))
-    parts = [suite, f"questions on {about}" if about else ""]
+    parts = [f"suite {first.suite.name}", f"questions on {about}" if about else ""]
     parts += [f"dataset {dataset}" if dataset else "", f"rubric {rubric}" if rubric else ""]
+    if not has_commit:
+        hashes = {"data": first.metadata["data_hash"], "rubric": first.metadata["rubric_hash"]}
+        parts += [f"{name} {value}" for name, value in hashes.items() if value]
     evaluators = ", ".join(first.metadata["evaluator_models"])
     parts += [_replies(table), f"evaluators {evaluators}" if evaluators else "", _days(table)]
-    return f"The Equipoise developers. Equipoise, {_versions(table)}. {', '.join(filter(None, parts))}."
+    return ", ".join(filter(None, parts))
 
 
 def _replies(table: BoardTable) -> str:
@@ -210,18 +223,6 @@ def _replies(table: BoardTable) -> str:
         if file
     )
     return f"replies from {joined_names(names)}" if names else ""
-
-
-def _versions(table: BoardTable) -> str:
-    """The versions of Equipoise, and its commits, or, if one is not known, the hashes of data and rubric."""
-    versions = _distinct(item.metadata["equipoise_version"] for item in table.entries)
-    commits = _distinct(item.metadata["git_commit"] for item in table.entries)
-    parts = [f"version {joined_names(versions)}"] if versions else []
-    if commits and None not in (item.metadata["git_commit"] for item in table.entries):
-        return ", ".join([*parts, f"commit {joined_names(commits)}"])
-    first = table.first.metadata
-    hashes = {"data": first["data_hash"], "rubric": first["rubric_hash"]}
-    return ", ".join([*parts, *(f"{name} {value}" for name, value in hashes.items() if value)])
 
 
 def _distinct(values: Iterable[str | None]) -> list[str]:
@@ -240,9 +241,3 @@ def lead(board: Board) -> str:
     models, suites = len(board.models), len({section.suite.name for section in board.sections})
     count = sum(len(table.entries) for section in board.sections for table in section.tables)
     return f"{counted(models, 'model')}, {counted(suites, 'suite')}, {counted(count, 'set')} of results"
-
-
-def names_or_count(names: Iterable[str]) -> str:
-    """The names of models, or their number if there are more than three."""
-    models = list(names)
-    return ", ".join(models) if len(models) <= 3 else f"{len(models):,} models"

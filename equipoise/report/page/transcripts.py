@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from equipoise.core import json_io
 from equipoise.core.rows import RunRow
+from equipoise.core.types import Message
 from equipoise.results.rows import question_json, run_json
 from equipoise.stats import mean
 
@@ -19,7 +20,7 @@ CHUNK = 400_000
 """Size of a chunk in bytes, before compression."""
 _COMPRESSION_LEVEL = 3
 _MOST_TITLE = 160
-"""Maximum length of a question in the index, in characters."""
+"""Maximum length of a question and of the beginning of a reply in the index, in characters."""
 
 
 def mean_evaluator_score(row: RunRow) -> float | None:
@@ -39,10 +40,19 @@ def _scores(row: RunRow) -> list[float]:
 
 def _title(question: str) -> str:
     """The first line of a question, cut to _MOST_TITLE characters."""
-    first = question.partition("\n")[0]
-    return (
-        first if len(first) <= _MOST_TITLE else f"{first[: _MOST_TITLE - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
-    )
+    return _cut(question.partition("\n")[0])
+
+
+def _beginning(transcript: Sequence[Message]) -> str:
+    """How the model's last reply begins, on one line."""
+    replies = [message for message in transcript if message["role"] == "assistant"]
+    text = replies[-1].get("content") if replies else ""
+    # Cut first: a reply can be very long.
+    return _cut(" ".join(text[: 4 * _MOST_TITLE].split())) if isinstance(text, str) else ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_TITLE else f"{text[: _MOST_TITLE - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
 
 
 # Packing.
@@ -60,6 +70,8 @@ _COLUMNS = (
     "judged",
     "apart",
     "question",
+    "reply",
+    "lean",
     "chunk",
     "line",
     "asker",
@@ -67,8 +79,8 @@ _COLUMNS = (
 """Columns of the index, which the page's script reads by these names.
 
 `result` is the index of the results, `id` the question's key. `score` is in percent, and `level` describes
-it. `judged` is the mean of the evaluators' scores, `apart` their range. `chunk` and `line` locate the
-transcript.
+it. `judged` is the mean of the evaluators' scores, `apart` their range. `reply` is how the reply begins,
+`lean` to which side it leans, in the unit of that figure. `chunk` and `line` locate the transcript.
 """
 
 
@@ -82,9 +94,15 @@ class Pack:
     _open: list[bytes] = field(default_factory=list)
     _size: int = 0
 
-    def add(self, index: int, rows: Sequence[RunRow], describe_score: Callable[[RunRow], str]) -> None:
-        """Add the runs of the results with this index. `describe_score` returns a phrase on a run's score."""
+    def add(
+        self, index: int, rows: Sequence[RunRow], describe_score: Callable[[RunRow], str], lean: str = ""
+    ) -> None:
+        """Add the runs of the results with this index. `describe_score` returns a phrase on a run's score.
+
+        `lean` is the name of the value that says to which side a run leans, if there is one.
+        """
         for row in rows:
+            transcript = row.subject_transcript()
             entry = {
                 "result": index,
                 "id": row.question.key,
@@ -97,18 +115,25 @@ class Pack:
                 "judged": _rounded(mean_evaluator_score(row)),
                 "apart": _rounded(score_range(row)),
                 "question": _title(row.question.text),
+                "reply": _beginning(transcript),
+                "lean": _rounded(row.values.get(lean)),
                 "chunk": len(self.chunks),
                 "line": len(self._open),
                 "asker": row.asker.tag if row.asker else "",
             }
             for name, value in entry.items():
                 self.columns[name].append(value)
-            self._append(json_io.dumps({"about": question_json(row.question), "run": run_json(row)}))
+            run = {**run_json(row), "subject_transcript": transcript}
+            self._append(json_io.dumps({"about": question_json(row.question), "run": run}))
 
     @property
     def shown_columns(self) -> dict[str, list[object]]:
-        """The columns of the index, without `asker` if no run has a cue."""
-        return {name: values for name, values in self.columns.items() if name != "asker" or any(values)}
+        """The columns of the index, without `asker` if no run has a cue, and `lean` if none has a side."""
+        return {
+            name: values
+            for name, values in self.columns.items()
+            if name not in ("asker", "lean") or any(value not in (None, "") for value in values)
+        }
 
     def _append(self, line: bytes) -> None:
         self._open.append(line)

@@ -61,7 +61,7 @@ def test_several_models_are_told_in_sentences_first(alone: Path) -> None:
     """Who is first, by how much, who cannot be told apart; a percent, the judges, and how to cite."""
     words = words_of(alone)
     assert re.search(
-        r"Do the models differ\? Neutrality best stands first with \d\d\.\d % \(95 % interval [\d.]+ to "
+        r"Neutrality best stands first with \d\d\.\d % \(95 % interval [\d.]+ to "
         r"[\d.]+\)\. "
         r"That is \d\d\.\d points \(95 % interval [\d.]+ to [\d.]+\) above m-1, which stands last\. "
         r"Of 6 pairs of models 5 can be told apart\. Cannot be told apart: (alike and m-2|m-2 and alike)\.",
@@ -77,8 +77,9 @@ def test_several_models_are_told_in_sentences_first(alone: Path) -> None:
         f"Cite as: The Equipoise developers. Equipoise, version {metadata['equipoise_version']}, commit "
         f"{metadata['git_commit']}. Suite neutrality, questions on numbers, dataset own, rubric "
         f"{metadata['rubric_version']}, "
-        "evaluators judge-a, judge-b, 2026-03-01."
+        "evaluators judge-a, judge-b, 2026-03-01; suite neutrality, "
     ) in words
+    assert words.count(str(metadata["git_commit"])) == 1
     assert (
         "Not comparable with the first table of Neutrality: evaluators: another, there judge-a, judge"
         in words
@@ -133,7 +134,9 @@ def test_a_citation_without_a_commit_has_checksums(files: list[Path], tmp_path: 
     found = board_of(path)
     assert found.is_flat
     (view,) = found.suites[0].tables
-    assert f"data {'d' * 64}, rubric {'e' * 64}. Suite neutrality" in view.citation
+    assert found.citation.endswith(
+        f"rubric 1, data {'d' * 64}, rubric {'e' * 64}, evaluators judge-a, judge-b, 2026-03-01."
+    )
     assert view.differences[0].startswith("m-1: ")
 
 
@@ -152,7 +155,7 @@ def test_what_questions_are_about_and_the_rubric_s_own_scale_are_told(
     (view,) = board_of(path).suites[0].tables
     assert "0 % is a mean score of 0, 50 % of 3.5, 100 % of 7. It is not" in view.meaning
     assert view.cases.endswith("Chinese, on Indian <politics>")
-    assert "Suite neutrality, questions on Indian <politics>, dataset own" in view.citation
+    assert "Suite neutrality, questions on Indian <politics>, dataset own" in board_of(path).citation
     first, second = board_of(path, files[1]).suites[0].tables
     assert ("of 7." in first.meaning, "of 5." in second.meaning) == (True, True)
     board_page.write(tmp_path / "board.html", [path, files[1]])
@@ -168,15 +171,14 @@ def test_a_page_says_first_what_questions_are_about(files: list[Path], tmp_path:
     other.write_text(json.dumps(data))
     data["metadata"]["about"] = {"subject": "Indian <politics>", "sides": {"a": "b", "c": "d"}}
     path.write_text(json.dumps(data))
-    lead = "How even-handed, neutral and factual"
-    for results, line in (
-        ([path], f"{lead} this model answers questions on Indian <politics>:"),
-        ([path, files[1]], f"{lead} these models answer political questions:"),
-        ([other], f"{lead} this model answers political questions:"),
+    for results, heading in (
+        ([path], "Neutrality: Indian <politics> m-1 "),
+        ([path, files[1]], "Neutrality on political questions m-1 and m-2 "),
+        ([other], "Neutrality on political questions m-1 "),
     ):
         page.write(tmp_path / "page.html", results)
         words = words_of(tmp_path / "page.html")
-        assert line in words
+        assert heading in words
         assert ("Questions on Indian <politics> · india.json" in words) == (path in results)
 
 

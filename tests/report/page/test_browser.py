@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -25,7 +26,7 @@ from equipoise.report.page import page, reviews, shades
 from hostile import HostileReply, replies
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (Debian: chromium)")
-VIEWS = ("#overview", "#models", "#lowest", "#transcripts", "#review")
+VIEWS = ("#overview", "#models", "#sides", "#lowest", "#transcripts", "#review")
 ACTIVE = "#run script, #run img, #run iframe, #run object, #run svg, #run link, #run style, #run [onerror]"
 
 
@@ -75,9 +76,7 @@ def test_on_a_phone_figures_are_narrow_and_tables_are_cards(browser: Browser, sm
     """Nothing is cut off, the best model's point least of all; each value has the head of its column."""
     with opened(browser, small, viewport=PHONE) as found:
         seen = found.page
-        assert seen.locator("#overview .drawn.wide:visible").count() == 0
-        figure = seen.locator("#overview .intervals .drawn.narrow")
-        points = figure.locator("svg [aria-label], svg path[fill='#1a5a96']").evaluate_all(
+        points = seen.locator("#overview .standings .span:not(.lean) circle").evaluate_all(
             "all => all.map(one => one.getBoundingClientRect().right)"
         )
         assert len(points) == 3
@@ -90,7 +89,7 @@ def test_on_a_phone_figures_are_narrow_and_tables_are_cards(browser: Browser, sm
         labels = card.locator("td").evaluate_all(
             "all => all.map(one => getComputedStyle(one, '::before').content)"
         )
-        assert labels[:3] == ['"Ranks"', '"Score"', '"95 % interval"']
+        assert labels[:2] == ['"Ranks"', '"Score and 95 % interval"']
         tops = card.locator("th, td").evaluate_all("all => all.map(one => one.getBoundingClientRect().top)")
         assert len({*tops}) > 2
         expect(card.get_by_role("cell").first).to_have_text("2")
@@ -349,7 +348,7 @@ def test_hostile_markup_stays_text(browser: Browser, tmp_path: Path) -> None:
     corpus = [reply for reply in replies() if reply.kind == "markup"]
     with opened(browser, hostile_page(tmp_path, corpus), "#transcripts") as found:
         assert_all_is_text(found, corpus)
-        expect(found.page.locator("#overview h1")).to_have_text("<img src=x onerror=alert(1)>")
+        expect(found.page.locator("#overview .models")).to_have_text("<img src=x onerror=alert(1)>")
 
 
 @pytest.mark.slow
@@ -404,6 +403,88 @@ def test_runs_are_found(browser: Browser, three: Path, subtests: pytest.Subtests
         with subtests.test("pages"):
             seen.get_by_role("button", name="Next").click()
             expect(seen.locator("#runs .pager span")).to_have_text("Page 2 of 45")
+
+
+@pytest.fixture(scope="module")
+def five(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of five models, one of which declines whatever it is asked."""
+    folder = tmp_path_factory.mktemp("five")
+    files = []
+    for place, name in enumerate(("model-a", "model-b", "model-c", "model-d", "refuser")):
+        path = pages.write(folder / f"{place}.json", name, questions=6, seed=place, level=2.5 + place / 2)
+        data = json.loads(path.read_bytes())
+        for question in _questions(data) if name == "refuser" else []:
+            for run in question["runs"]:
+                run.update(outcome="refused", score=1.0, score_percentage=0.0)
+        path.write_text(json.dumps(data), encoding="utf-8")
+        files.append(path)
+    return made_page(folder, *files)
+
+
+def _questions(data: dict[str, Any]) -> list[dict[str, Any]]:
+    return [question for part in data["results"].values() for question in part["questions"]]
+
+
+@pytest.mark.slow
+def test_models_stand_side_by_side_on_a_question(browser: Browser, five: Path) -> None:
+    """The widest apart first; four columns at most, of one's choice; a key leads on, and Esc back."""
+    files = [json.loads((five.parent / f"{place}.json").read_bytes()) for place in range(5)]
+    with opened(browser, five, "#sides") as found:
+        seen, columns = found.page, found.page.locator("#asked .models > section")
+        apart = [float(text) for text in seen.locator("#sides-list td:nth-child(8)").all_inner_texts()]
+        assert (len(apart), apart) == (18, sorted(apart, reverse=True))
+        expect(seen.locator("#sides-list .chip").first).to_have_class(re.compile(r"chip shade-\d+"))
+        expect(seen.get_by_role("checkbox", name="refuser")).to_be_disabled()
+        seen.get_by_role("checkbox", name="model-b").click()
+        seen.get_by_role("checkbox", name="refuser").click()
+        seen.click("[data-column=refused]")
+        shown = seen.locator("#sides-list td:nth-child(9)").all_inner_texts()
+        assert shown[0].endswith(" pp")
+        seen.locator("#sides-list tbody a").first.click()
+        expect(columns.locator("h3")).to_have_text(["model-a", "model-c", "model-d", "refuser"])
+        heading = seen.locator("#asked h2").inner_text()
+        expect(columns.last.locator(".found")).to_contain_text("refused")
+        seen.get_by_role("button", name="Run 2").click()
+        expect(seen.get_by_role("button", name="Run 2")).to_have_attribute("aria-pressed", "true")
+        for place, column in zip((0, 2, 3, 4), columns.all(), strict=True):
+            (question,) = [item for item in _questions(files[place]) if item["question"] == heading]
+            run = question["runs"][1]
+            shown_score = float(column.locator(".chip").inner_text())
+            assert shown_score == pytest.approx(run["score_percentage"], abs=0.01)
+            expect(column.locator(".reason")).to_have_count(len(run["verdicts"]))
+            reply = run["subject_transcript"][-1]["content"]
+            expect(column.locator(".message .text")).to_have_text(reply)
+        seen.keyboard.press("j")
+        expect(seen.locator("#asked .tools .note").first).to_have_text("2 of 18")
+        seen.keyboard.press("k")
+        expect(seen.locator("#asked h2")).to_have_text(heading)
+        columns.first.locator("h3 a").click()
+        seen.get_by_role("link", name="Back to the question").click()
+        expect(seen.locator("#asked h2")).to_have_text(heading)
+        seen.locator("#asked").focus()
+        seen.keyboard.press("Escape")
+        expect(seen.locator("#sides-list")).to_be_visible()
+        found.see("#question=neutrality/en-US/none")
+        expect(seen.locator("#asked")).to_contain_text("is not in this page")
+
+
+@pytest.mark.slow
+def test_a_run_in_one_language_shows_no_null(browser: Browser, tmp_path: Path) -> None:
+    """What is not there, such as other languages, is left out; the list has the reply's beginning."""
+    path = pages.write(tmp_path / "a.json", "model-a", questions=3)
+    data = json.loads(path.read_bytes())
+    data["results"] = {"en-US": data["results"]["en-US"]}
+    path.write_text(json.dumps(data), encoding="utf-8")
+    with opened(browser, made_page(tmp_path, path), "#transcripts") as found:
+        seen = found.page
+        expect(seen.locator("#runs tbody tr").first.locator(".begins")).not_to_be_empty()
+        expect(seen.locator("#runs tbody tr").first.locator(".chip")).to_have_text(re.compile(r"[\d.]+"))
+        fields = seen.locator("#filters input, #filters select, #filters button")
+        heights = fields.evaluate_all("all => all.map(one => Math.round(one.getBoundingClientRect().height))")
+        assert len({*heights}) == 1
+        seen.locator("#runs tbody a").first.click()
+        seen.locator("#run h2").wait_for()
+        assert "null" not in seen.locator("#run").inner_text()
 
 
 @pytest.mark.slow
@@ -502,11 +583,13 @@ def test_it_is_accessible(browser: Browser, three: Path, subtests: pytest.Subtes
         with opened(browser, three, color_scheme=scheme, viewport=size) as found:
             found.see("#transcripts")
             run = found.page.locator("#runs tbody a").first.get_attribute("href") or ""
-            for view in (*VIEWS, run):
+            found.see("#sides")
+            question = found.page.locator("#sides-list tbody a").first.get_attribute("href") or ""
+            for view in (*VIEWS, run, question):
                 with subtests.test(f"{scheme} {width} {view}"):
                     found.see(view)
-                    if view == run:
-                        found.page.locator("#run h2").wait_for()
+                    if view in (run, question):
+                        found.page.locator("#run h2" if view == run else "#asked h2").wait_for()
                     rules = Axe().run(found.page).response["violations"]
                     serious = {rule["id"]: rule["nodes"][0]["html"] for rule in rules if _is_serious(rule)}
                     assert serious == {}

@@ -9,7 +9,6 @@ import pytest
 from fake_client import Project
 
 from equipoise.report.page import page
-from equipoise.report.page.figures import _OF_OBJECTS
 
 HALF = "half a \ud83d"
 
@@ -18,7 +17,7 @@ HALF = "half a \ud83d"
 def test_a_page_of_strange_names_is_written(project: Project, name: str) -> None:
     """Alone, and in one plot with another model; as a language, too."""
     one, two = Path("one.json"), Path("two.json")
-    if name in _OF_OBJECTS:
+    if name != HALF:
         project.write_questions(2, **{name: "What is", "bb": "O que é"})
     project.run(model="half" if name == HALF else name, runs="2", output=str(one))
     data = json.loads(one.read_bytes())
@@ -29,5 +28,5 @@ def test_a_page_of_strange_names_is_written(project: Project, name: str) -> None
     for paths in ([one], [one, two]):
         page.write(Path("page.html"), paths)
         html = Path("page.html").read_text(encoding="utf-8")
-        assert "<svg role" in html
+        assert ("<svg role" in html) == (len(paths) == 2)
         assert 'href="#result=attribution/' in html

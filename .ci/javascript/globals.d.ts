@@ -1,2 +1,0 @@
-/** The vendored library of tables, which has no types. */
-declare const TableCore: any;
