@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import has_surrogates
+from equipoise.core.rows import QuestionRow
 from equipoise.core.settings import Settings
 from equipoise.core.types import Message
 from equipoise.datasets.translation_checks import reply_flags
@@ -79,7 +80,7 @@ class SampledText:
 
     reply: ScoredReply
     language: str
-    question: str
+    question: QuestionRow
 
     @property
     def is_translated(self) -> bool:
@@ -156,7 +157,7 @@ def _sampled_texts(
     seed: int,
 ) -> list[SampledText]:
     """For one reply in each language: the reply itself, and a text to translate into each other target."""
-    questions = {language: by_language[language][0].question for language in languages}
+    questions = {language: by_language[language][0].asked for language in languages}
     # One stratum and a sample of one: a random choice that `seed` repeats.
     drawn = [stratified(by_language[language], lambda reply: (), 1, seed)[0] for language in languages]
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from equipoise.core.rows import RunRow
+from equipoise.core.rows import QuestionRow, RunRow
 from equipoise.core.types import Message
 
 
@@ -13,18 +13,35 @@ from equipoise.core.types import Message
 class ScoredReply:
     """The reply of one scored run. `id` is the run's: language, case and number, as in reviews on the page.
 
-    `cluster` identifies the question in all languages. `percent` is the score in percent or in the unit of
-    the headline. `verdicts` has the score of each evaluator that gave one.
+    `percent` is the score in percent or in the unit of the headline. `verdicts` has the score of each
+    evaluator that gave one.
     """
 
     id: str
-    cluster: str
-    language: str
-    area: str
-    question: str
+    asked: QuestionRow
     conversations: Mapping[str, Sequence[Message]]
     percent: float
     verdicts: Mapping[str, float]
+
+    @property
+    def cluster(self) -> str:
+        """Identifies the question in all languages."""
+        return self.asked.cluster
+
+    @property
+    def language(self) -> str:
+        """The language of the question."""
+        return self.asked.language
+
+    @property
+    def area(self) -> str:
+        """The area of the question."""
+        return self.asked.area
+
+    @property
+    def question(self) -> str:
+        """The text of the question."""
+        return self.asked.text
 
     @property
     def text(self) -> str:
@@ -49,10 +66,7 @@ def scored_replies(rows: Iterable[RunRow]) -> list[ScoredReply]:
 def _reply(row: RunRow, percent: float) -> ScoredReply:
     return ScoredReply(
         id=row.name,
-        cluster=row.question.cluster,
-        language=row.language,
-        area=row.area,
-        question=row.question.text,
+        asked=row.question,
         conversations={item.name: item.messages for item in row.subject},
         percent=percent,
         verdicts={name: score for name, score in row.scores.items() if score is not None},

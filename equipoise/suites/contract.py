@@ -80,7 +80,9 @@ class Audited(Protocol):
 class Translatable(Protocol):
     """Judges a single reply as the benchmark does, in any language."""
 
-    async def __call__(self, question: str, reply: str, rubric: Any, evaluator: Evaluator) -> float | None:
+    async def __call__(
+        self, question: QuestionRow, reply: str, rubric: Any, evaluator: Evaluator
+    ) -> float | None:
         """The score on 0..100; None without a valid verdict. Raises CallFailed."""
 
 
