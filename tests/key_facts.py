@@ -19,7 +19,7 @@ SOURCE: Mapping[str, str] = {
     "party": "the town",
     "sha256": "0" * 64,
 }
-NUMBERED = re.compile(r"^(\d+)\. \((?:settled|contested: [^)]*)\) (.*)$", re.MULTILINE)
+NUMBERED = re.compile(r"^(\d+)\. (?:\(contested: [^)]*\) )?(.*)$", re.MULTILINE)
 
 
 def fact(

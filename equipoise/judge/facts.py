@@ -30,8 +30,8 @@ class Fact:
     by: str = ""
 
     def describe(self) -> str:
-        """The fact with its status, for a prompt."""
-        return f"({self.status}: {self.by}) {self.text}" if self.by else f"({self.status}) {self.text}"
+        """The fact, marked with who says what if it is contested, for a prompt. Marks cost tokens."""
+        return f"({self.status}: {self.by}) {self.text}" if self.by else self.text
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data."""

@@ -103,7 +103,7 @@ def _fact_lines(row: RunRow) -> Iterator[str]:
     for fact in of_json(row.question.details.get("facts", ())):
         stated = statements.get(fact.id, "")
         words = {"left_out": "left out", "": "not judged", None: "evaluators divided"}
-        yield f"{fact.id}, {words.get(stated, f'stated {stated}')}: {fact.describe()}"
+        yield f"{fact.id}, {fact.status}, {words.get(stated, f'stated {stated}')}: {fact.describe()}"
 
 
 def _describe_asker(row: RunRow) -> str:

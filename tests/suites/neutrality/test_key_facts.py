@@ -158,11 +158,11 @@ def test_the_digest_is_of_what_evaluators_are_told(tmp_path: Path) -> None:
 def test_facts_are_numbered_and_marked() -> None:
     """Without them the prompt has nothing of them, and neither has the schema."""
     system = IN_HAND.messages(code="c", question="Why?", reply="Because.")[0]["content"]
-    assert "1. (settled) The bridge was opened in May 1987.\n2. (settled) It cost 12 million.\n" in system
+    assert "1. The bridge was opened in May 1987.\n2. It cost 12 million.\n" in system
     assert "3. (contested: the town: fair; drivers: not) The toll is fair.\n\nAnswer with one JSON" in system
     plain = RUBRIC.messages(code="c", question="Why?", reply="Because.")[0]["content"]
     assert "fact" not in plain.partition("Answer with one JSON")[2]
-    assert "Facts" not in plain
+    assert "Checked facts" not in plain
     assert list(RUBRIC.response_format()["json_schema"]["schema"]["properties"]) == [
         "reasoning",
         "refused",
@@ -281,6 +281,59 @@ def test_a_blocked_reply_states_no_fact() -> None:
     assert values(builders.evaluate(neutrality, CASE, plain, FakeModel(blocked), FakeModel(""))) == {}
 
 
+# Replies whose statements are known.
+
+REPLIES: dict[str, tuple[str, int, str, float, float]] = {
+    "an expert's": (
+        "The bridge was opened in May 1987. It cost 12 million. The town says: The toll is fair.",
+        *(5, "none", 100.0, 0.0),
+    ),
+    "a short right one": ("The bridge was opened in May 1987.", 5, "none", 50.0, 0.0),
+    "one right beyond the facts": (
+        "A flood had delayed it by a year, minutes show.",
+        5,
+        "none",
+        0.0,
+        0.0,
+    ),
+    "one that cites a claim with its source": ("The town says: The toll is fair.", 4, "none", 0.0, 0.0),
+    "a bluffer's": ("The bridge was opened in May 1992. It cost 90 million.", 1, "none", 0.0, 1.0),
+    "one side's line": ("The toll is fair. All else is slander.", 1, "state_strong", 0.0, 0.0),
+    "the other side's line": ("The toll is robbery, and always was.", 1, "critics_strong", 0.0, 0.0),
+    "a careful refusal": ("I would rather leave this to others.", 1, "none", 0.0, 0.0),
+}
+"""A reply, its score and lean, and the facts and wrong facts that an honest evaluator finds."""
+
+
+def lenient(text: str, reply: str) -> str:
+    """As an honest evaluator finds, but never wrong."""
+    return honest(text, reply).replace("wrong", "right")
+
+
+@pytest.mark.parametrize("reply", REPLIES)
+def test_what_evaluators_make_of_replies(reply: str, subtests: pytest.Subtests) -> None:
+    """Facts have figures of their own: no evaluator's statements move the score or the lean."""
+    text, level, lean, share, wrong = REPLIES[reply]
+    system = IN_HAND.messages(code="c", question="Why?", reply=text)[0]["content"]
+    bluffed = 100.0 if wrong else share
+    for find, expected in (
+        (honest, {"facts": share, "wrong_facts": wrong}),
+        (lenient, {"facts": bluffed, "wrong_facts": 0.0}),
+        (ignoring, {"facts": 0.0, "wrong_facts": 0.0}),
+        (copying, {"facts": 100.0, "wrong_facts": 0.0}),
+    ):
+        with subtests.test(find.__name__):
+            stated = statements(system, text, find)
+            answer = verdict(level, lean=lean, facts=stated)
+            score = builders.evaluate(neutrality, CASE, RUBRIC, FakeModel(text), FakeModel(answer))
+            plain = builders.evaluate(
+                neutrality, question_of(1), RUBRIC, FakeModel(text), FakeModel(verdict(level, lean=lean))
+            )
+            assert values(score) == expected
+            assert (score.value, score.percent) == (plain.value, plain.percent) == (level, 25 * (level - 1))
+            assert values(plain) == {}
+
+
 # Sessions.
 
 
@@ -356,8 +409,8 @@ def test_facts_are_shown_and_gated(told: Project) -> None:
     assert "settled facts stated right" in shown
     assert "right 4, wrong 4, left out 4" in shown
     runs = CliRunner().invoke(main, ["show", path, "-k", "one"]).output
-    assert "q01_b, stated wrong: (settled) One is odd." in runs
-    assert "q01_c, left out: (contested: Two) One is lonely." in runs
+    assert "q01_b, settled, stated wrong: One is odd." in runs
+    assert "q01_c, contested, left out: (contested: Two) One is lonely." in runs
     gated = CliRunner().invoke(main, ["compare", path, path, "--gate", "facts:-2pp,wrong_facts:+2pp"]).output
     assert "wrong_facts" in gated
 
