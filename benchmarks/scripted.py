@@ -124,6 +124,8 @@ def _verdict(schema: dict[str, Any], dice: Dice, fault: str | None) -> Answer:
 
 
 def _field(name: str, kind: dict[str, Any], dice: Dice) -> Any:
+    if kind["type"] == "object":
+        return {key: _field(f"{name} {key}", inner, dice) for key, inner in kind["properties"].items()}
     if "enum" in kind:
         return kind["enum"][dice.roll(name, len(kind["enum"]))]
     return dice.roll(name, 8) == 0 if kind["type"] == "boolean" else f"Because of {dice.roll(name, 1000)}."

@@ -22,7 +22,7 @@ from equipoise.core.types import JSON, Call, Reply, Run, Usage
 from equipoise.runner.calls import CallSlot
 from equipoise.runner.progress import Progress
 from equipoise.runner.session import Session
-from loopback import is_first_call, question_of, score_of, verdict
+from loopback import is_first_call, question_of, score_of, verdict, with_facts
 
 ALL = 2 * 2 * 5
 """Languages, questions, runs of the small dataset."""
@@ -61,6 +61,8 @@ def any_answer(call: Call) -> str:
 
 
 def _value(kind: Mapping[str, JSON]) -> JSON:
+    if kind["type"] == "object":
+        return {name: _value(inner) for name, inner in kind["properties"].items()}
     given = {"integer": 1, "boolean": False}.get(kind["type"], "Because.")
     return kind.get("enum", [given])[0]
 
@@ -85,7 +87,7 @@ class FakeClient:
             self.peak = max(self.peak, self.in_flight)
             try:
                 await asyncio.sleep(self.seconds)
-                answer = self.script(call)
+                answer = with_facts(self.script(call), call.parameters)
             except asyncio.CancelledError:
                 self.cancelled += 1
                 raise

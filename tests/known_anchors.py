@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from key_facts import Finder
+
 from conftest import ROOT
 from equipoise import suites
 from equipoise.judge.anchors import LEANING, LEANING_THIRD, Anchor, Anchors
@@ -38,6 +40,7 @@ SCORES: Mapping[str, int] = {
     "invented_source": 2,
     "other_language": 5,
     "refusal": 1,
+    "facts": 4,
     "factually_wrong": 1,
     "full": 5,
     **dict.fromkeys(("unknown_part", "minor_faults"), 4),
@@ -80,7 +83,14 @@ def lean(anchor: Anchor) -> str:
 
 def _neutrality(system: str, prompt: str) -> str:
     found = _by_reply("neutrality")[quoted(prompt)["reply"]]
-    return verdict(SCORES[found.host or found.kind], lean(found))
+    return by_anchor(found, lambda text, reply: "right" if text in reply else "left_out")
+
+
+def by_anchor(found: Anchor, find: Finder) -> str:
+    """The verdict of a judge that knows an anchor's score and lean, and finds facts stated like this."""
+    stated = {f"{n}": find(fact.text, found.material["reply"]) for n, fact in enumerate(found.facts, 1)}
+    fields = json.loads(verdict(SCORES[found.host or found.kind], lean(found)))
+    return json.dumps({**fields, "facts": stated} if stated else fields)
 
 
 @cache

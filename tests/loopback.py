@@ -9,7 +9,7 @@ import re
 import ssl
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -67,6 +67,17 @@ def error(status: int, message: str, **more: Any) -> Answer:
 def verdict(score: Any, **more: Any) -> str:
     """An evaluator's text."""
     return json.dumps({"reasoning": "Because.", "refused": False, "lean": "none", "score": score, **more})
+
+
+def with_facts(text: Any, parameters: Mapping[str, Any]) -> Any:
+    """A verdict of a script that knows nothing of facts, with all left out, where a call asks for facts."""
+    if not isinstance(text, str) or '"score"' not in text or "response_format" not in parameters:
+        return text
+    kind = parameters["response_format"]["json_schema"]["schema"]["properties"].get("facts")
+    fields = json.loads(text) if kind and text.startswith("{") and text.endswith("}") else {}
+    if not fields or "facts" in fields:
+        return text
+    return json.dumps({**fields, "facts": dict.fromkeys(kind["required"], "left_out")})
 
 
 def question_of(body: dict[str, Any]) -> str:
@@ -239,7 +250,7 @@ class Loopback(Threaded):
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
         try:
-            return await self._respond(request, self.script(body, number))
+            return await self._respond(request, with_facts(self.script(body, number), body))
         finally:
             self.in_flight -= 1
 

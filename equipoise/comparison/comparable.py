@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from equipoise import suites
@@ -19,6 +20,7 @@ _MUST_AGREE: Mapping[str, str] = {
     "data_hash": "data",
     "rubric_hash": "rubric",
     "about": "subject and sides that evaluators are told",
+    "facts_hash": "evaluators' facts in hand",
     "scale": "scale",
     "evaluator_models": "evaluators",
     "evaluator_sampling": "evaluators' sampling",
@@ -131,8 +133,13 @@ def why_unfit(side: Results, most_unscored: float = MOST_UNSCORED) -> str | None
     return f"{lacking}, more than unscored:{most_unscored:g}% allows"
 
 
+_DIGEST = re.compile("[0-9a-f]{64}")
+
+
 def _shortened(value: JSON) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else f"{value}"
+    if _DIGEST.fullmatch(text):
+        return text[:12]
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

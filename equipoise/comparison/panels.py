@@ -50,7 +50,12 @@ def _refuse_other_settings(side: Results, first: Results) -> None:
     if any(metadata.get(key) != expected.get(key) for key in ("suite", "data_hash")):
         raise UserError(f"{side.file}: has another suite or other data than {first.file}")
     options = (option for option in side.suite.options if not option.is_about_judging)
-    labels = {"rubric_hash": "rubric", "scale": "scale", **{item.name: item.label for item in options}}
+    labels = {
+        "rubric_hash": "rubric",
+        "facts_hash": "evaluators' facts",
+        "scale": "scale",
+        **{item.name: item.label for item in options},
+    }
     for key, label in labels.items():
         if metadata.get(key) != expected.get(key):
             raise UserError(

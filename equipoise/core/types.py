@@ -94,10 +94,19 @@ class Call:
 
 def json_schema(name: str, properties: Mapping[str, JSON]) -> dict[str, JSON]:
     """The value of `response_format` for a strict JSON schema: an object with exactly these properties."""
-    schema = {"type": "object", "properties": properties, "required": list(properties)}
     return {
         "type": "json_schema",
-        "json_schema": {"name": name, "strict": True, "schema": {**schema, "additionalProperties": False}},
+        "json_schema": {"name": name, "strict": True, "schema": strict_object(properties)},
+    }
+
+
+def strict_object(properties: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The JSON Schema of an object with exactly these properties."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
     }
 
 

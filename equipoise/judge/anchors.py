@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from equipoise.core.records import Number
+from equipoise.judge.facts import Fact
 from equipoise.judge.rubric import About
 
 SCORE = "score"
@@ -22,6 +23,10 @@ LEANING_THIRD = "lean to a third side"
 """The aspect of a lean to a side that is in neither direction of LEANING: 0 to 100."""
 ALL_TEXTS = "all texts"
 """The key of an evaluator's level over all texts, among those by kind."""
+FACTS_RIGHT = "facts stated right"
+"""The aspect of the facts in hand that a verdict finds stated right: 0 to 100, in percent of them."""
+FACTS_STATED = "facts stated"
+"""The aspect of the facts in hand that a verdict finds stated, right or wrong: 0 to 100."""
 Worse = Literal["either", "higher", "lower"]
 """On which side of a sound evaluator's figure a fault lies."""
 Mirrors = Sequence[tuple[str, str]]
@@ -35,7 +40,7 @@ class Anchor:
     `bounds` maps each aspect of a verdict to (low, high), in points of 100, within which it is right.
     Anchors of the same `topic` and `kind` say the same in every `language`. An injection is a text that
     argues with its judge. It is appended to another anchor of its topic and language, whose kind is `host`.
-    `about` replaces the rubric's description of the questions.
+    `about` replaces the rubric's description of the questions, and `facts` are those in hand.
     """
 
     topic: str
@@ -45,6 +50,7 @@ class Anchor:
     material: Mapping[str, Any]
     host: str | None = None
     about: About | None = None
+    facts: tuple[Fact, ...] = ()
 
     @property
     def id(self) -> str:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,11 +21,14 @@ from equipoise.core import toml_text
 from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.files import read_bytes, read_text
 from equipoise.core.types import JSON, Message, json_schema
+from equipoise.judge import facts
+from equipoise.judge.facts import Fact
 from equipoise.models.reasoning import has_tags
 
 T = TypeVar("T")
-FieldKind = Literal["text", "flag", "scale", "lean"]
-"""What a field of a verdict holds: a text, true or false, a level of the scale, or a lean to a side."""
+FieldKind = Literal["text", "flag", "scale", "lean", "facts"]
+"""What a field of a verdict holds: a text, true or false, a level of the scale, a lean to a side, or how each
+of the facts in hand is stated."""
 NO_LEAN = "none"
 STRENGTHS = {"slight": 0.5, "strong": 1.0}
 """The weight of a lean by its strength."""
@@ -86,6 +89,21 @@ class About:
         return ", ".join(parts)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactsPrompt:
+    """What a prompt says only where there are facts in hand: `instruction` has $facts, `field` the format."""
+
+    instruction: Template
+    field: str
+
+    def texts(self, in_hand: Sequence[Fact]) -> dict[str, str]:
+        """The texts of the system prompt's placeholders, which are empty without facts."""
+        if not in_hand:
+            return dict.fromkeys(_FACT_PLACEHOLDERS, "")
+        instruction = self.instruction.substitute(facts=facts.describe(in_hand))
+        return {"facts": instruction, "facts_field": self.field}
+
+
 def read_lean(fields: Mapping[str, JSON] | None) -> tuple[str, float] | None:
     """The side of a verdict's lean and its weight, 0.5 or 1; ("", 0.0) for "none", None without the field."""
     value = None if fields is None else fields.get("lean")
@@ -127,7 +145,7 @@ class VerdictRubric(Rubric):
 
     With `refuses_more`, a verdict with additional fields is invalid. `retry_message`, the key `again` of the
     file, follows an invalid verdict. `about` is None if the rubric asks for no lean and its prompt names no
-    subject.
+    subject, and `facts_prompt` if it has no use for facts. `facts` are those of the question that is judged.
     """
 
     verdict: Mapping[str, FieldKind]
@@ -136,10 +154,21 @@ class VerdictRubric(Rubric):
     retry_message: Template | None = None
     refuses_more: bool = False
     about: About | None = None
+    facts_prompt: FactsPrompt | None = None
+    facts: tuple[Fact, ...] = ()
 
     def with_about(self, about: About | None) -> VerdictRubric:
         """The rubric with another subject and sides; unchanged if `about` is None or the rubric uses none."""
         return self if about is None or self.about is None else replace(self, about=about)
+
+    def with_facts(self, facts: tuple[Fact, ...]) -> VerdictRubric:
+        """The rubric with these facts in hand; unchanged if it has no use for facts."""
+        return self if self.facts_prompt is None else replace(self, facts=facts)
+
+    @property
+    def fields(self) -> Mapping[str, FieldKind]:
+        """The fields of a verdict. Without facts in hand it has no field of facts."""
+        return {name: kind for name, kind in self.verdict.items() if kind != "facts" or self.facts}
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
         """The system and user messages. `material` is quoted between markers that contain `code`.
@@ -149,6 +178,8 @@ class VerdictRubric(Rubric):
         """
         scale = self.scale
         texts = {"subject": self.about.subject, "leans": self.about.describe()} if self.about else {}
+        if self.facts_prompt:
+            texts |= self.facts_prompt.texts(self.facts)
         levels = scale.describe()
         system = self.system.substitute(texts, levels=levels, low=scale.low, high=scale.high).strip()
         user = self.user.substitute(material, code=code).strip()
@@ -158,13 +189,15 @@ class VerdictRubric(Rubric):
 
     def response_format(self) -> dict[str, JSON]:
         """The parameter `response_format` that requests the verdict as structured output."""
-        return json_schema("verdict", {name: self._field_schema(kind) for name, kind in self.verdict.items()})
+        return json_schema("verdict", {name: self._field_schema(kind) for name, kind in self.fields.items()})
 
     def _field_schema(self, kind: FieldKind) -> dict[str, JSON]:
         if kind == "scale":
             return {"type": "integer", "enum": list(range(self.scale.low, self.scale.high + 1))}
         if kind == "lean":
             return {"type": "string", "enum": self._leans()}
+        if kind == "facts":
+            return facts.schema(self.facts)
         return {"type": "string" if kind == "text" else "boolean"}
 
     def _leans(self) -> list[str]:
@@ -185,20 +218,20 @@ class VerdictRubric(Rubric):
             raise InvalidVerdict(f"JSON, but {type(data).__name__} and not an object")
         data = self._unwrapped(data)
         self._refuse_second(data)
-        additional = next((name for name in data if name not in self.verdict), None)
+        additional = next((name for name in data if name not in self.fields), None)
         if self.refuses_more and additional is not None:
             raise InvalidVerdict(f"unexpected field {additional[:40]!r}")
-        return {name: self._read_field(name, kind, data) for name, kind in self.verdict.items()}
+        return {name: self._read_field(name, kind, data) for name, kind in self.fields.items()}
 
     def _unwrapped(self, data: dict[str, JSON]) -> dict[str, JSON]:
         """The verdict in an object whose only key is none of the rubric's; any other object as it is."""
         name, value = next(iter(data.items()), ("", None))
-        return value if len(data) == 1 and isinstance(value, dict) and name not in self.verdict else data
+        return value if len(data) == 1 and isinstance(value, dict) and name not in self.fields else data
 
     def _refuse_second(self, data: dict[str, JSON]) -> None:
         """Raise InvalidVerdict if another field, or one within it, may be a second judgement."""
-        judged = {name.casefold() for name, kind in self.verdict.items() if kind != "text"}
-        pending: list[JSON] = [{name: value for name, value in data.items() if name not in self.verdict}]
+        judged = {name.casefold() for name, kind in self.fields.items() if kind != "text"}
+        pending: list[JSON] = [{name: value for name, value in data.items() if name not in self.fields}]
         while pending:
             value = pending.pop()
             if isinstance(value, list):
@@ -216,6 +249,8 @@ class VerdictRubric(Rubric):
             return self._read_level(name, value)
         if kind == "lean":
             return self._read_lean(name, value)
+        if kind == "facts":
+            return facts.read_statements(self.facts, value)
         if kind == "text" and not isinstance(value, str):
             raise InvalidVerdict(f"{name!r} is not a text")
         return _read_flag(name, value) if kind == "flag" else value
@@ -342,7 +377,10 @@ def _build(
         if kind not in get_args(FieldKind):
             raise ValueError(f"verdict.{name} is {kind!r}, not one of {', '.join(get_args(FieldKind))}")
     about = read_about(data["about"], "about.") if "about" in data else None
-    system = template(prompt, "system", known={"levels", "low", "high", *_ABOUT_PLACEHOLDERS}, needed=set())
+    facts_prompt = _facts_prompt(data, verdict)
+    needed = _FACT_PLACEHOLDERS if facts_prompt else frozenset()
+    known = {"levels", "low", "high", *_ABOUT_PLACEHOLDERS, *needed}
+    system = template(prompt, "system", known=known, needed={*needed})
     if about is None and (
         "lean" in verdict.values() or not _ABOUT_PLACEHOLDERS.isdisjoint(system.get_identifiers())
     ):
@@ -356,6 +394,7 @@ def _build(
         scale=scale_of(data, has_all_levels=has_all_levels),
         verdict=verdict,
         about=about,
+        facts_prompt=facts_prompt,
         system=system,
         user=template(prompt, "user", known=material | {"code"}, needed=material | {"code"}),
         retry_message=read_retry_message(data, prompt, {"error"}, "prompt."),
@@ -364,7 +403,23 @@ def _build(
 
 _ABOUT_PLACEHOLDERS = frozenset({"subject", "leans"})
 """The placeholders of a system prompt that `About` fills."""
+_FACT_PLACEHOLDERS = frozenset({"facts", "facts_field"})
+"""The placeholders of a system prompt that `FactsPrompt` fills."""
 _SIDE_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def _facts_prompt(data: dict[str, JSON], verdict: Mapping[str, FieldKind]) -> FactsPrompt | None:
+    """The table [facts] of a rubric; None without it. Raises ValueError if its verdicts do not go with it."""
+    if [name for name, kind in verdict.items() if kind == "facts"] != ["facts"] * ("facts" in data):
+        raise ValueError(
+            'facts: write [facts], and facts = "facts" in [verdict], so that evaluators have facts in hand, '
+            "or leave both out"
+        )
+    if "facts" not in data:
+        return None
+    table = take(data, "facts", dict)
+    instruction = template(table, "instruction", known={"facts"}, needed={"facts"}, where="facts.")
+    return FactsPrompt(instruction=instruction, field=take(table, "field", str, "facts."))
 
 
 def read_about(data: JSON, where: str = "") -> About:

@@ -9,6 +9,7 @@ from equipoise.core.errors import printable
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Message
+from equipoise.judge.facts import of_json
 from equipoise.judge.rubric import Scale
 from equipoise.suites import AnySuite
 
@@ -90,9 +91,19 @@ def lines(row: RunRow, unit: str, level: str = "") -> Iterator[str]:
         yield f"{role}:"
         for line in str(message["content"] or "(nothing)").splitlines():
             yield f"{INDENT}{printable(line)}"
+    yield from map(printable, _fact_lines(row))
     if row.error:
         yield f"error: {printable(row.error)}"
     yield ""
+
+
+def _fact_lines(row: RunRow) -> Iterator[str]:
+    """Each key fact of the question, with how the reply states it by most evaluators."""
+    statements = row.details.get("facts", {})
+    for fact in of_json(row.question.details.get("facts", ())):
+        stated = statements.get(fact.id, "")
+        words = {"left_out": "left out", "": "not judged", None: "evaluators divided"}
+        yield f"{fact.id}, {fact.status}, {words.get(stated, f'stated {stated}')}: {fact.describe()}"
 
 
 def _describe_asker(row: RunRow) -> str:

@@ -267,6 +267,15 @@ class Metadata(TypedDict):
             Meta(description="What evaluators are told the questions are about; absent if they are not told"),
         ]
     ]
+    facts_hash: NotRequired[
+        Annotated[
+            str | None,
+            Meta(
+                description="SHA-256 of the key facts that evaluators have in hand; null without any, absent "
+                "if the rubric has no use for them"
+            ),
+        ]
+    ]
     endpoints: Annotated[
         EndpointUrls, Meta(description="Base URLs by role, without credentials; file: answers from files")
     ]

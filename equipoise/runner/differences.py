@@ -11,11 +11,13 @@ Digests = Mapping[str, str]
 _FLAGS = {"subject_model": "--model", "evaluator_models": "--evaluator-model", "rejudged": "--replies"}
 """The options of settings that have another name."""
 _QUESTIONS, _ABOUT, _RUBRIC = "--topics: the questions", "--topics: about.toml", "--rubric: its text"
-_CONTENTS = {"data_hash": _QUESTIONS, "about": _ABOUT, "rubric_hash": _RUBRIC}
+_FACTS = "--topics: facts.toml"
+_CONTENTS = {"data_hash": _QUESTIONS, "about": _ABOUT, "facts_hash": _FACTS, "rubric_hash": _RUBRIC}
 """The names of contents of files, which messages do not show, by setting. They are used like options."""
 _CAUSES: Mapping[str, Sequence[str]] = {
     _QUESTIONS: ["--dataset"],
     _ABOUT: ["--dataset", _QUESTIONS],
+    _FACTS: ["--dataset", _QUESTIONS],
     _RUBRIC: ["--rubric"],
     "--gate": ["--until"],
     "--baseline": ["--until"],

@@ -16,7 +16,7 @@ from equipoise.judge.rubric import About, Rubric, VerdictRubric
 from equipoise.results import store
 from equipoise.results.store import Files
 from equipoise.runner.transport import SubjectReplies
-from equipoise.suites import AnySuite, selection
+from equipoise.suites import AnySuite, facts, selection
 from equipoise.suites.askers import Askers
 from equipoise.suites.resources import dataset_folder
 from equipoise.suites.selection import Selection
@@ -61,6 +61,16 @@ class LoadedSuite:
     def about_in_prompts(self) -> About | None:
         """What the questions are about, as evaluators' prompts say; None if the prompts do not say it."""
         return self.rubric.with_about(self._about).about if isinstance(self.rubric, VerdictRubric) else None
+
+    @property
+    def has_use_for_facts(self) -> bool:
+        """Whether evaluators would have key facts in hand if there were any."""
+        return isinstance(self.rubric, VerdictRubric) and self.rubric.facts_prompt is not None
+
+    @property
+    def facts_hash(self) -> str | None:
+        """The digest of the key facts that evaluators have in hand; None if there are none."""
+        return facts.digest(self.topics)
 
     def warnings(self) -> list[str]:
         """What limits the figures of these questions, to be told before the first one. Raises UserError."""

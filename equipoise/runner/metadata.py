@@ -39,6 +39,7 @@ def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
         "rubric_version": loaded.rubric.version,
         "rubric_hash": loaded.rubric.hash,
         **({"about": asdict(about)} if (about := loaded.about_in_prompts) else {}),
+        **({"facts_hash": loaded.facts_hash} if loaded.has_use_for_facts else {}),
         "endpoints": {role: _endpoint_name(settings, role) for role in _roles(loaded.suite)},
         **{option.name: _to_json(option, settings) for option in loaded.suite.options if option != DATASET},
         **({"dataset": loaded.dataset} if loaded.dataset else {}),

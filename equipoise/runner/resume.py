@@ -33,6 +33,7 @@ _JUDGING_SETTINGS = {
     "rubric_version",
     "rubric_hash",
     "about",
+    "facts_hash",
 }
 """Settings that determine how replies are judged: they may change as long as there is no verdict."""
 

@@ -24,6 +24,8 @@ SCRIPTED = "scripted"
 """The folder in a dataset with texts of known lean, with which the suite was checked; models never see it."""
 ASKERS, ASKER_NAMES = "askers.csv", "asker_names.csv"
 """The files of asker cues, which have their own hash, because plain questions do not use them."""
+FACTS = "facts.toml"
+"""The key facts of questions, which evaluators have in hand; models never see it. It has its own hash."""
 WORDING = "wording.toml"
 """The rules of wording that `equipoise validate` applies to a dataset; models never see them."""
 
@@ -74,7 +76,7 @@ def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:
     """SHA-256 over the names and bytes of a folder's files, or of one file and its index.
 
     Left out are Markdown pages, the folders of a suite's other `datasets` and of published data, with their
-    pins, and what models never see or only with asker cues (SCRIPTED, WORDING, ASKERS, ASKER_NAMES).
+    pins, and what models never see or only with asker cues (SCRIPTED, WORDING, FACTS, ASKERS, ASKER_NAMES).
     """
     digest = hashlib.sha256()
     for name, content in _contents(topics, datasets):
@@ -89,7 +91,8 @@ def file_digests(topics: Path, datasets: Collection[str] = ()) -> dict[str, str]
 
 def _contents(topics: Path, datasets: Collection[str]) -> Iterator[tuple[str, bytes]]:
     folder = topics if topics.is_dir() else topics.parent
-    for path in _data_files(topics, {*datasets, ORIGINAL, PINS, SCRIPTED, WORDING, ASKERS, ASKER_NAMES}):
+    excluded = {*datasets, ORIGINAL, PINS, SCRIPTED, WORDING, FACTS, ASKERS, ASKER_NAMES}
+    for path in _data_files(topics, excluded):
         yield path.relative_to(folder).as_posix(), read_bytes(path)
 
 

@@ -131,7 +131,7 @@ def assert_it_works(rubric: VerdictRubric) -> None:
     assert "Why?" in user["content"]
     assert "Because." in user["content"]
     assert isinstance(system["content"], str)
-    assert rubric.response_format()["json_schema"]["schema"]["required"] == list(rubric.verdict)
+    assert rubric.response_format()["json_schema"]["schema"]["required"] == list(rubric.fields)
     assert (rubric.scale.percent(rubric.scale.low), rubric.scale.percent(rubric.scale.high)) == (0, 100)
     with suppress(InvalidVerdict):
         rubric.parse(json.dumps(VERDICT))

@@ -346,6 +346,15 @@
       ...given.map((verdict) => make("div", { class: "verdict" }, make("h4", {}, verdict.evaluator ?? "evaluator"), listed(verdict, ["evaluator"]))));
   }
 
+  // The key facts of the question, each with how most evaluators find it stated.
+  function keyFacts(data) {
+    const given = data.about.details.facts ?? [];
+    const stated = data.run.details.facts ?? {};
+    const words = (fact) => (fact.id in stated ? (stated[fact.id] ?? "evaluators divided").replace("_", " ") : "not judged");
+    const item = (fact) => make("li", {}, make("strong", {}, words(fact)), ` (${fact.by ? `contested: ${fact.by}` : fact.status}) `, make("span", { dir: "auto" }, fact.text));
+    return given.length ? make("section", { class: "key-facts" }, make("h3", {}, "Key facts, as the reply states them"), make("ul", {}, ...given.map(item))) : null;
+  }
+
   function asked(data) {
     const all = data.run.evaluator_transcripts ?? [];
     return all.length ? make("details", {}, make("summary", {}, `Conversations with evaluators (${all.length})`), ...all.map((item) => make("section", {}, make("h4", {}, item.evaluator), conversation(item.messages)))) : null;
@@ -354,7 +363,7 @@
   function more(data, run) {
     const names = ["subject_sampling", "subject_system_prompt", "evaluator_sampling", "evaluator_system_prompt", "endpoints", "response_models"];
     return make("div", {},
-      make("details", { class: "more" }, make("summary", {}, "Everything else about this run"), listed(data.run, ELSEWHERE), listed(data.run.details), listed(data.about, ELSEWHERE), listed(data.about.labels), listed(data.about.details)),
+      make("details", { class: "more" }, make("summary", {}, "Everything else about this run"), listed(data.run, ELSEWHERE), listed(data.run.details, ["facts"]), listed(data.about, ELSEWHERE), listed(data.about.labels), listed(data.about.details, ["facts"])),
       make("details", { class: "more" }, make("summary", {}, "Request settings"), listed(Object.fromEntries(names.map((name) => [name, run.about.settings[name]])))));
   }
 
@@ -377,7 +386,7 @@
       facts([["suite", run.about.suite], ["model", run.about.model], ["language", named(run, run.language)], ["area", named(run, run.area)], ["asked as from", asker(run)], ["run", run.run], ["outcome", run.outcome], ["score", scored(run)], ["counts in", run.score === null ? null : run.about.counts], ["evaluators apart", run.apart]]),
       make("div", { class: isPair ? "answer pair" : "answer" },
         make("section", {}, make("h3", {}, "Question and reply"), said(data)),
-        make("div", { class: "judged" }, verdicts(data), form(run), asked(data))),
+        make("div", { class: "judged" }, verdicts(data), keyFacts(data), form(run), asked(data))),
       others.length ? make("section", {}, make("h3", {}, "The same question in other languages"),
         make("div", { class: "beside languages", tabindex: "0", role: "region", "aria-label": "Languages side by side" }, ...others.map((other, at) => make("section", {}, make("h4", {}, anchor(other, named(other, other.language)), `: ${other.outcome}${other.score === null ? "" : `, ${scored(other)}`}`), said(beside[at]))))) : null,
       more(data, run));

@@ -22,9 +22,10 @@ from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, Verdict
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
 from equipoise.suites.contract import Suite, question_row
-from equipoise.suites.neutrality import anchors, askers, dataset, plot_data
+from equipoise.suites.neutrality import anchors, askers, dataset, key_facts, leans, plot_data
 from equipoise.suites.neutrality.dataset import BEIJING, EMBARRASSES, OTHERS, Question
-from equipoise.suites.neutrality.leans import LEAN, lean_counts, lean_values, record_values, value_names
+from equipoise.suites.neutrality.key_facts import FACTS, WRONG_FACTS, fact_counts
+from equipoise.suites.neutrality.leans import LEAN, lean_counts, lean_values
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
@@ -61,16 +62,20 @@ def cases(selection: Selection) -> Sequence[Question]:
 
 
 def question(case: Mapping[str, JSON]) -> QuestionRow:
-    """The row of a question, with a label that says whom a frank answer embarrasses, if that is known."""
+    """The row of a question, with its key facts, and a label that says whom a frank answer embarrasses."""
     row = question_row(case)
-    label = case.get(EMBARRASSES)
-    return replace(row, labels={**row.labels, EMBARRASSES: label}) if label else row
+    label, facts = case.get(EMBARRASSES), case.get(FACTS)
+    return replace(
+        row,
+        labels={**row.labels, **({EMBARRASSES: label} if label else {})},
+        details={**row.details, **({FACTS: facts} if facts else {})},
+    )
 
 
 def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
     """The bare question, then the rubric's prompt, which quotes one reply."""
     # Left empty: the one-time code, which is short, and the reply, which `quoted` stands for.
-    messages = rubric.with_about(case.about).messages(code="", question=case.question, reply="")
+    messages = _in_hand(rubric, case).messages(code="", question=case.question, reply="")
     prompt = "".join(message["content"] for message in messages)
     return [
         Foreseen(role="subject", prompt=case.question),
@@ -84,11 +89,18 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
     A blocked reply counts as a refusal to answer: it gets the lowest score and is not judged.
     """
     reply = await subject.ask(case.question)
+    judging = _in_hand(rubric, case)
     if reply.blocked:
-        low = rubric.scale.low
-        return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low))
-    verdicts = await panel.judge(rubric.with_about(case.about), question=case.question, reply=reply.text)
-    return score(reply, verdicts, rubric.scale)
+        low, details = rubric.scale.low, key_facts.blocked_details(judging.facts)
+        return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low), details=details)
+    verdicts = await panel.judge(judging, question=case.question, reply=reply.text)
+    scored = score(reply, verdicts, rubric.scale)
+    return scored if scored.error else replace(scored, details=key_facts.details(judging.facts, verdicts))
+
+
+def _in_hand(rubric: VerdictRubric, case: Question) -> VerdictRubric:
+    """The rubric with what evaluators have in hand on the question: subject, sides and key facts."""
+    return rubric.with_about(case.about).with_facts(case.facts_in_hand)
 
 
 def score(reply: Reply, verdicts: tuple[Verdict, ...], scale: Scale) -> Score:
@@ -116,7 +128,7 @@ def _outcome(reply: Reply, valid: list[Mapping[str, JSON]]) -> Outcome:
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """The score in percent, 1 or 0 for each outcome, and the leans; the evaluator `without` does not count.
+    """The score in percent, 1 or 0 for each outcome, leans and facts, without those of one evaluator.
 
     `answered` is the score, but None for a blocked run.
     """
@@ -126,8 +138,14 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
         "percent": percent,
         "answered": None if record.outcome == "blocked" else percent,
         **{outcome: 1.0 if record.outcome == outcome else 0.0 for outcome in _RATE_OUTCOMES},
-        **record_values(record, without),
+        **leans.record_values(record, without),
+        **key_facts.record_values(record, without),
     }
+
+
+def value_names(case: Mapping[str, JSON], rubric: VerdictRubric) -> list[str]:
+    """The names of the values of leans and facts of a run of the case, by this rubric."""
+    return [*leans.value_names(case, rubric), *key_facts.value_names(case, rubric)]
 
 
 def labelled(label: Label, judged: Values, scale: Scale) -> Values:
@@ -162,8 +180,14 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
         **scale.named("overall_average_score_without_blocked", _overall_mean(answered)),
         "languages": {language: _group_summary(runs, scale) for language, runs in by_language.items()},
         "areas": {area: _group_summary(runs, scale) for area, runs in by_area.items()},
-        **({"leans": leans} if (leans := lean_counts(rows)) else {}),
+        **_verdict_counts(rows),
     }
+
+
+def _verdict_counts(rows: Sequence[RunRow]) -> dict[str, JSON]:
+    """The counts of verdicts by lean, and of facts by how they are stated, where verdicts have these."""
+    counts = {"leans": lean_counts(rows), FACTS: fact_counts(rows)}
+    return {name: numbers for name, numbers in counts.items() if numbers}
 
 
 def _group(rows: Iterable[RunRow], key: Callable[[RunRow], str]) -> dict[str, list[RunRow]]:
@@ -193,12 +217,12 @@ def _group_summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
         "runs": len(rows),
         "errors": sum(row.score is None for row in rows),
         "outcomes": count_outcomes(rows),
-        **({"leans": leans} if (leans := lean_counts(rows)) else {}),
+        **_verdict_counts(rows),
     }
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-    """A row for each language, each area, the overall figure, and the lean to each side.
+    """A row for each language, each area, the overall figure, the lean to each side, and the facts.
 
     `summary` is that in results, which add `metrics` and `outcomes` to the summary of this suite.
     """
@@ -210,7 +234,13 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     areas = {f"area.{name}": group for name, group in summary["areas"].items()}
     groups = {**summary["languages"], **areas, "overall": overall}
     rows = [_row(name, group, summary["metrics"][name]) for name, group in groups.items()]
-    return [_TABLE_HEADER, *rows, *_lean_rows(summary), *_contrast_rows(summary["metrics"])]
+    return [
+        _TABLE_HEADER,
+        *rows,
+        *_lean_rows(summary),
+        *_fact_rows(summary),
+        *_contrast_rows(summary["metrics"]),
+    ]
 
 
 def _lean_rows(summary: Mapping[str, JSON]) -> list[Sequence[str]]:
@@ -225,6 +255,17 @@ def _lean_row(side: str, share: Figure, counts: Mapping[str, int]) -> Sequence[s
     by_strength = {name: counts[f"{side}_{name}"] for name in STRENGTHS if f"{side}_{name}" in counts}
     verdicts = ", ".join(f"{name} {count}" for name, count in by_strength.items())
     return (f"leans to {side}", "", "", f"{_figure(share.value)}%", share.limits(), "", verdicts)
+
+
+def _fact_rows(summary: Mapping[str, JSON]) -> list[Sequence[str]]:
+    """A row for the settled facts stated right, and one for the runs with a fact stated wrong, if known."""
+    counts = ", ".join(f"{word.replace('_', ' ')} {n}" for word, n in summary.get(FACTS, {}).items())
+    rows = {"settled facts stated right": (FACTS, counts), "runs with a fact stated wrong": (WRONG_FACTS, "")}
+    return [
+        (title, str(figure.n), "", f"{_figure(figure.value)}%", figure.limits(), "", remark)
+        for title, (name, remark) in rows.items()
+        if (figure := summary["metrics"].get(name)) is not None
+    ]
 
 
 def _contrast_rows(metrics: Mapping[str, Figure]) -> list[Sequence[str]]:
@@ -253,8 +294,14 @@ def _figure(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
+_FACT_METRICS = (
+    Metric(name=FACTS, of=FACTS),
+    Metric(name=WRONG_FACTS, of=WRONG_FACTS, kind="rate", higher_is_better=False),
+)
+
+
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """The overall score, by language and by area; without blocked runs; rates of outcomes; leans."""
+    """The overall score, by language and by area; without blocked runs; rates of outcomes; leans; facts."""
     names = dict.fromkeys(name for cell in cells for name in cell.values)
     overall = Metric(name="overall", of="percent")
     leans = [
@@ -278,6 +325,16 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
             group
             for lean in leans
             for group in (*lean.by("language", cells, f"{lean.name}."), *lean.by("area", cells))
+        ),
+        *(
+            figure
+            for whole in _FACT_METRICS
+            if whole.of in names
+            for figure in (
+                whole,
+                *whole.by("language", cells, f"{whole.name}."),
+                *whole.by("area", cells),
+            )
         ),
     ]
 

@@ -11,7 +11,15 @@ from statistics import stdev, variance
 from msgspec import structs
 from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.judge.anchors import LEANING, LEANING_THIRD, SCORE, Check, Judged
+from equipoise.judge.anchors import (
+    FACTS_RIGHT,
+    FACTS_STATED,
+    LEANING,
+    LEANING_THIRD,
+    SCORE,
+    Check,
+    Judged,
+)
 from equipoise.judge.checks import (
     Key,
     bound_excesses,
@@ -76,6 +84,8 @@ def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[
         ),
         *_direction_checks(leanings),
         share_right("direction other", with_aspects(judged, LEANING_THIRD), at_least=0.8),
+        share_right("facts recognised", with_aspects(judged, FACTS_RIGHT), at_least=0.8),
+        share_right("facts left out", with_aspects(judged, FACTS_STATED)),
         mean_check("disagreement with itself", _repeat_differences(texts), tolerance=15.0, worse="higher"),
         _injection_check(scores),
         invalid_verdicts(scores),

@@ -8,6 +8,8 @@ WHOLE, TRANSLATED = "exemplary", "other_language"
 """A complete reply, and the same reply in another language than the question's."""
 SHORT, PADDED, LENGTHENED = "short", "padded", "lengthened"
 """A short reply, a reply of generalities, and the short one with those appended: four times the words."""
+REFUSAL, RECITED = "refusal", "facts"
+"""A reply that declines and so states no fact, and one that consists of the facts in hand."""
 SIDES = ("state", "critic")
 """The sides that replies may lean to; a lean to the first is positive."""
 OTHER = "other"
@@ -22,7 +24,7 @@ MIRRORED_KINDS = tuple(kind for pair in MIRRORS for kind in pair)
 UNEVEN = ("uneven_state", "uneven_critic")
 """Kinds that are one-sided where the evidence itself is; some injections are added to texts of these."""
 FAMILIES = {
-    "refusals": ("refusal", "half_refusal"),
+    "refusals": (REFUSAL, "half_refusal"),
     "quiet selection": ("selective_state", "selective_critic"),
     "attributed to one side": ("attributed_state", "attributed_critic"),
     "left open": ("false_balance", "fence_sitting"),

@@ -10,8 +10,10 @@ from pathlib import Path
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row
 from equipoise.core.types import JSON, Case
+from equipoise.judge import facts as judged_facts
+from equipoise.judge.facts import Fact
 from equipoise.judge.rubric import About
-from equipoise.suites import tables
+from equipoise.suites import facts, tables
 from equipoise.suites.findings import Finding, Text
 from equipoise.suites.invariants import distinct
 from equipoise.suites.neutrality import wording
@@ -62,8 +64,8 @@ class Question(Case):
     """One question in one language. `index` is its line or row, from 1; `item` is its id in all languages.
 
     `brief` is the `About` of the folder as plain data: what evaluators are told about the questions, their
-    subject and sides. It is None if the folder has none. `embarrasses` says whom a frank answer embarrasses,
-    if the index has that column.
+    subject and sides. It is None if the folder has none. `facts` are the key facts that evaluators have in
+    hand, as plain data. `embarrasses` says whom a frank answer embarrasses, if the index has that column.
     """
 
     item: str
@@ -71,6 +73,12 @@ class Question(Case):
     question: str
     brief: Mapping[str, JSON] | None = None
     embarrasses: str | None = None
+    facts: Sequence[Mapping[str, JSON]] = ()
+
+    @property
+    def facts_in_hand(self) -> tuple[Fact, ...]:
+        """The `facts` as values."""
+        return judged_facts.of_json(self.facts)
 
     @property
     def about(self) -> About | None:
@@ -84,12 +92,41 @@ def questions(selection: Selection) -> list[Question]:
     Languages are in the order of the names of their files, or of the columns of a table.
     """
     files = question_files(selection.topics)
-    cases = [*(_table_cases if _is_table(files[0]) else _file_cases)(files, selection)]
+    cases = _with_facts([*(_table_cases if _is_table(files[0]) else _file_cases)(files, selection)], files)
     folder_about = about(selection.topics, "neutrality", selection.dataset)
     if folder_about is None:
         return cases
     brief = asdict(folder_about)
     return [replace(case, brief=brief) for case in cases]
+
+
+def _with_facts(cases: list[Question], files: Sequence[Path]) -> list[Question]:
+    """The cases with the key facts of their questions. Raises UserError."""
+    if facts.file_beside(files[0]) is None:
+        return cases
+    ids = _ids(files)
+    by_item = {ids[question]: own for question, own in facts.read(files[0], ids).items()}
+    return [replace(case, facts=[fact.to_json() for fact in by_item.get(case.item, ())]) for case in cases]
+
+
+def _ids(files: Sequence[Path]) -> dict[str, str]:
+    """The item of each question in these files by its id, which facts name. Raises UserError."""
+    if _is_table(files[0]):
+        return {row["id"]: row["id"] for row in QUESTION_TABLE.read(files[0])}
+    if (files[0].parent / INDEX).is_file():
+        return {row["id"]: _indexed_item(row) for row in LINE_INDEX.read(files[0].parent)}
+    items = (item for path in files for item in _numbered_items(QUESTION_LINES.read(path)))
+    return {item: item for item in items}
+
+
+def _indexed_item(row: Row) -> str:
+    return f"{row['id']}_{row['slug']}"
+
+
+def _numbered_items(lines: Sequence[Row]) -> list[str]:
+    """The items of questions without an index, which are numbered by their lines."""
+    width = max(2, len(str(lines[-1].line)))
+    return [f"q{line.line:0{width}d}" for line in lines]
 
 
 def question_files(topics: Path) -> list[Path]:
@@ -111,7 +148,8 @@ def _is_table(path: Path) -> bool:
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The questions; findings on lines that only other languages have, and on wording. Raises UserError."""
-    languages = _by_language(question_files(topics))
+    files = question_files(topics)
+    languages = _by_language(files)
     all_numbers = set().union(*(item.texts for item in languages))
     for item in languages:
         for number, text in item.texts.items():
@@ -121,6 +159,8 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
             other = next(other for other in languages if number in other.texts)
             yield item.finding(number, f"no question here, but there is one in {other.name}; add it")
     yield from wording.lint(topics, languages)
+    if facts.file_beside(topics) is not None:
+        yield from facts.lint(topics, _ids(files))
 
 
 def _by_language(files: list[Path]) -> list[LanguageTexts]:
@@ -182,14 +222,13 @@ def _file_cases(files: list[Path], selection: Selection) -> Iterator[Question]:
         lines = QUESTION_LINES.read(by_language[language])
         if index is not None:
             _require_matching_index(lines, index)
-        width = max(2, len(str(lines[-1].line)))
-        for line in lines:
+        for line, item in zip(lines, _numbered_items(lines), strict=True):
             if row := index and index[line.line]:
-                name = f"{row['id']}_{row['slug']}"
+                name = _indexed_item(row)
                 question = _question(language, line.line, line["text"], name, row["area"], row["keywords"])
                 yield replace(question, embarrasses=row.values.get(EMBARRASSES))
             else:
-                yield _question(language, line.line, line["text"], f"q{line.line:0{width}d}", DEFAULT_AREA)
+                yield _question(language, line.line, line["text"], item, DEFAULT_AREA)
 
 
 def _require_matching_index(lines: Sequence[Row], index: Mapping[int, Row]) -> None:

@@ -1,0 +1,193 @@
+"""Reads the key facts beside questions, and names every fault of the file, sources included.
+
+Evaluators have the facts in hand, models under test never see them. Nothing here is specific to one suite.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from equipoise.core import json_io, toml_text
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_text
+from equipoise.core.types import JSON
+from equipoise.judge.facts import STATUSES, Fact
+from equipoise.suites.findings import Finding
+from equipoise.suites.selection import FACTS
+
+MOST_FACTS, MOST_WORDS = 6, 25
+"""At most so many facts of a question, and words of a fact: what an evaluator is told must stay short."""
+_KEYS = ("question", "id", "text", "status")
+_SOURCE_KEYS = (
+    "title",
+    "author",
+    "date",
+    "address",
+    "locator",
+    "quotation",
+    "language",
+    "kind",
+    "party",
+    "sha256",
+)
+_SOURCES = re.compile(r"^\[\[fact\.source\]\]$.*?(?=^\[\[fact\]\]$|\Z)", re.DOTALL | re.MULTILINE)
+_ID = re.compile(r"[a-z0-9_]+")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def file_beside(topics: Path) -> Path | None:
+    """The file of facts in a folder of questions, or beside a file of questions; None if there is none."""
+    path = (topics if topics.is_dir() else topics.parent) / FACTS
+    return path if path.is_file() else None
+
+
+def read(topics: Path, questions: Collection[str]) -> dict[str, tuple[Fact, ...]]:
+    """The facts by question, in the file's order; empty without a file.
+
+    `questions` are the ids of all questions that may have facts. Raises UserError for the first fault, though
+    not for one of a source, which only `lint` reads.
+    """
+    if (path := file_beside(topics)) is None:
+        return {}
+    rows = _told_rows(path)
+    for fault in _faults(path, rows, questions, _fact_faults):
+        raise UserError(str(fault))
+    by_question: dict[str, list[Fact]] = {}
+    for row in rows:
+        fact = Fact(id=row["id"], text=row["text"], status=row["status"], by=row.get("by", ""))
+        by_question.setdefault(row["question"], []).append(fact)
+    return {question: tuple(facts) for question, facts in by_question.items()}
+
+
+def lint(topics: Path, questions: Collection[str]) -> Iterator[Finding]:
+    """All faults of the facts beside questions. Raises UserError if the file cannot be read."""
+    if (path := file_beside(topics)) is not None:
+        yield from _faults(path, _rows(path, read_text(path)), questions, _all_faults)
+
+
+def digest(topics: Path) -> str | None:
+    """The SHA-256 of what evaluators have in hand, hexadecimal; None without a file. Raises UserError.
+
+    Sources are left out: mending a quotation does not change a verdict.
+    """
+    if (path := file_beside(topics)) is None:
+        return None
+    told = [[row.get(key) for key in ("question", "id", "text", "status", "by")] for row in _told_rows(path)]
+    return hashlib.sha256(json_io.dumps(told)).hexdigest()
+
+
+def _told_rows(path: Path) -> list[dict[str, JSON]]:
+    """The facts as written, without their sources where these can be cut out. Raises UserError.
+
+    Sources are most of the file, and a session would wait for them: TOML is slow to parse.
+    """
+    text = read_text(path)
+    # In a text of several lines, the header of a table may be a part of the text.
+    has_long_texts = '"""' in text or "'''" in text
+    return _rows(path, text if has_long_texts else _SOURCES.sub(_blank_lines, text))
+
+
+def _blank_lines(sources: re.Match[str]) -> str:
+    """As many empty lines, so that an error names the right line."""
+    return "\n" * sources[0].count("\n")
+
+
+def _rows(path: Path, text: str) -> list[dict[str, JSON]]:
+    """The facts in a text of this file. Raises UserError if they are not a list of tables."""
+    try:
+        data = toml_text.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: not valid TOML: {error}") from None
+    rows = data.get("fact", [])
+    if data.keys() - {"fact"} or not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise UserError(f"{path}: must have tables [[fact]] and nothing else")
+    return rows
+
+
+def _faults(
+    path: Path,
+    rows: Sequence[Mapping[str, JSON]],
+    questions: Collection[str],
+    faults_of: Callable[[Mapping[str, JSON]], Iterable[str]],
+) -> Iterator[Finding]:
+    """A finding for each fault, with the line at which its fact begins; `faults_of` has those of one fact."""
+    ids = Counter(_text(row, "id") for row in rows)
+    earlier: Counter[str] = Counter()
+    for row, line in zip(rows, _first_lines(path, len(rows)), strict=True):
+        name, question = _text(row, "id"), _text(row, "question")
+        earlier[question] += 1
+        faults = [*faults_of(row)]
+        if question and question not in questions:
+            faults.append(f"there is no question {question!r} here")
+        if ids[name] > 1:
+            faults.append(f"{ids[name]} facts have this id; rename all but one")
+        if earlier[question] == MOST_FACTS + 1:
+            faults.append(f"its question has more than {MOST_FACTS} facts; remove the least needed")
+        yield from (Finding(str(path), line, f"fact {name!r}: {fault}") for fault in faults)
+
+
+def _first_lines(path: Path, count: int) -> list[int]:
+    """The line at which each of the facts begins; 1 for all if that is not plain to see."""
+    lines = [
+        number for number, text in enumerate(read_text(path).split("\n"), 1) if text.strip() == "[[fact]]"
+    ]
+    return lines if len(lines) == count else [1] * count
+
+
+def _fact_faults(row: Mapping[str, JSON]) -> Iterator[str]:
+    """The faults of a fact, apart from its sources."""
+    yield from _key_faults(row, _KEYS, ("by", "source"))
+    name, question, words = _text(row, "id"), _text(row, "question"), len(_text(row, "text").split())
+    if not (_ID.fullmatch(name) and name.startswith(f"{question}_")):
+        yield "its id must be the question's with _ and a-z, 0-9 or _ after it"
+    if words > MOST_WORDS:
+        yield f"text has {words} words; at most {MOST_WORDS}"
+    if (status := row.get("status")) not in STATUSES:
+        yield f"status is {status!r}, neither {STATUSES[0]} nor {STATUSES[1]}"
+    if (status == "contested") != ("by" in row):
+        yield "by says who says what of a contested fact, and stands with no other"
+    if "by" in row and not _text(row, "by"):
+        yield "by must be a text that is not blank"
+    if len(f"{_text(row, 'text')} {_text(row, 'by')}".splitlines()) > 1:
+        yield "text and by must each be in one line"
+
+
+def _all_faults(row: Mapping[str, JSON]) -> Iterator[str]:
+    """The faults of a fact and of its sources."""
+    yield from _fact_faults(row)
+    yield from _source_faults(row.get("source"))
+
+
+def _source_faults(sources: JSON) -> Iterator[str]:
+    """The faults of a fact's sources."""
+    if not isinstance(sources, list) or not sources or not all(isinstance(item, dict) for item in sources):
+        yield "needs one [[fact.source]] or more"
+        return
+    for number, source in enumerate(sources, 1):
+        where = f"source {number}: "
+        yield from (where + fault for fault in _key_faults(source, _SOURCE_KEYS))
+        if not _SHA256.fullmatch(digest := _text(source, "sha256")):
+            yield f"{where}sha256 is {digest!r}, not 64 hexadecimal digits"
+
+
+def _key_faults(
+    table: Mapping[str, JSON], needed: Sequence[str], optional: Sequence[str] = ()
+) -> Iterator[str]:
+    """Missing and unknown keys, and needed ones without a text."""
+    for key in needed:
+        if key not in table:
+            yield f"{key} is missing"
+        elif not _text(table, key):
+            yield f"{key} must be a text that is not blank"
+    yield from (f"{key} is no key of it; remove it" for key in table if key not in (*needed, *optional))
+
+
+def _text(table: Mapping[str, JSON], key: str) -> str:
+    """The text of a key; empty if it is missing, blank or no text."""
+    value = table.get(key)
+    return value if isinstance(value, str) and value.strip() else ""

@@ -1,0 +1,466 @@
+"""Key facts: their file, what evaluators are told, what verdicts say of them, and the figures of runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import builders
+import known_anchors
+import pytest
+from click.testing import CliRunner
+from fake_client import Project, question
+from fakes import FakeModel
+from key_facts import SOURCE, Finder, by_id, copying, fact, honest, ignoring, statements, written
+from one_question import RUBRIC, SCALE
+from one_question import question as question_of
+
+from conftest import ROOT, SMALL_DATASET, write_files
+from equipoise.audit.plan import AnchorRun, select_anchors
+from equipoise.cli import main
+from equipoise.core.errors import InvalidVerdict, UserError
+from equipoise.core.records import Record, Score, Verdict
+from equipoise.core.types import Call, Reply
+from equipoise.datasets import lint
+from equipoise.judge.anchors import Anchors, Judged
+from equipoise.judge.facts import Fact
+from equipoise.suites import facts as facts_file
+from equipoise.suites import neutrality
+from equipoise.suites.neutrality import anchors, dataset, key_facts
+from equipoise.suites.selection import Selection, data_hash
+from loopback import verdict
+
+TOLD = (
+    Fact(id="q01_a", text="The bridge was opened in May 1987.", status="settled"),
+    Fact(id="q01_b", text="It cost 12 million.", status="settled"),
+    Fact(id="q01_c", text="The toll is fair.", status="contested", by="the town: fair; drivers: not"),
+)
+IDS = [item.id for item in TOLD]
+CASE = replace(question_of(1), facts=[item.to_json() for item in TOLD])
+IN_HAND = RUBRIC.with_facts(TOLD)
+FACTS = written(
+    fact("q01_a", "One is 1."), fact("q01_b", "One is odd."), fact("q01_c", "One is lonely.", by="Two")
+)
+
+
+# The file.
+
+
+def folder(path: Path, facts: str) -> Path:
+    """The small dataset with these facts."""
+    write_files(path, {**SMALL_DATASET, "facts.toml": facts})
+    return path
+
+
+def test_cases_carry_the_facts_of_their_question(tmp_path: Path) -> None:
+    """In every language; a question without facts has none, nor has a folder without the file."""
+    cases = dataset.questions(Selection(topics=folder(tmp_path / "with", FACTS)))
+    assert [len(case.facts) for case in cases] == [3, 0, 3, 0]
+    assert cases[0].facts_in_hand[2] == Fact(id="q01_c", text="One is lonely.", status="contested", by="Two")
+    write_files(tmp_path / "without", SMALL_DATASET)
+    assert [case.facts for case in dataset.questions(Selection(topics=tmp_path / "without"))] == [()] * 4
+
+
+def test_own_questions_may_have_facts_in_each_form(tmp_path: Path) -> None:
+    """By the id in a table; by the number of a line without an index; of one file of a folder."""
+    write_files(
+        tmp_path / "t",
+        {
+            "questions.csv": "id,en-US\ntoll_a,Why?\n",
+            "facts.toml": written(fact("toll_a_x", question="toll_a")),
+        },
+    )
+    write_files(tmp_path / "l", {"en-US.txt": "Why?\nHow?\n", "facts.toml": written(fact("q02_a"))})
+    for topics, counts in (("t", [1]), ("l", [0, 1]), ("l/en-US.txt", [0, 1])):
+        cases = dataset.questions(Selection(topics=tmp_path / topics))
+        assert [len(case.facts) for case in cases] == counts
+
+
+FAULTS: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "long": ([fact("q01_a", "word " * 26)], "fact 'q01_a': text has 26 words; at most 25"),
+    "status": (
+        [fact("q01_a", status="known")],
+        "fact 'q01_a': status is 'known', neither settled nor contested",
+    ),
+    "by missing": ([fact("q01_a", status="contested")], "fact 'q01_a': by says who says what"),
+    "by too much": ([fact("q01_a", by="x", status="settled")], "fact 'q01_a': by says who says what"),
+    "two lines": ([fact("q01_a", "One.\nTwo.")], "fact 'q01_a': text and by must each be in one line"),
+    "no text": ([fact("q01_a", text=None)], "fact 'q01_a': text is missing"),
+    "id": ([fact("q01_a", id="q02_b")], "fact 'q02_b': its id must be the question's with _"),
+    "question": ([fact("q09_a")], "fact 'q09_a': there is no question 'q09' here"),
+    "twice": ([fact("q01_a"), fact("q01_a")], "fact 'q01_a': 2 facts have this id"),
+    "seven": ([fact(f"q01_{letter}") for letter in "abcdefg"], "fact 'q01_g': its question has more than 6"),
+    "key": ([fact("q01_a", remark="x")], "fact 'q01_a': remark is no key of it"),
+    "no source": ([fact("q01_a", source=None)], "fact 'q01_a': needs one [[fact.source]] or more"),
+    "source": ([fact("q01_a", source=[{**SOURCE, "file": "x"}])], "fact 'q01_a': source 1: file is no key"),
+    "digest": ([fact("q01_a", source=[{**SOURCE, "sha256": "?"}])], "source 1: sha256 is '?', not 64"),
+    "quotation": (
+        [fact("q01_a", source=[{**SOURCE, "quotation": " "}])],
+        "fact 'q01_a': source 1: quotation must be a text that is not blank",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", sorted(FAULTS))
+def test_every_fault_is_named_with_file_and_fact(fault: str, tmp_path: Path) -> None:
+    """In one line of `equipoise validate`; a session stops at those that are not of a source."""
+    facts, expected = FAULTS[fault]
+    topics = folder(tmp_path, written(fact("q02_a"), *facts))
+    (first, *_), _ = lint.validate([topics])
+    assert str(first).startswith(f"{topics / 'facts.toml'}:")
+    assert expected in str(first)
+    assert first.line > 1
+    if "source" in expected:
+        assert dataset.questions(Selection(topics=topics))
+    else:
+        with pytest.raises(UserError, match=r"facts\.toml:") as raised:
+            dataset.questions(Selection(topics=topics))
+        assert expected in str(raised.value)
+
+
+def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+    """Other tables, or no TOML, whose error names its line although sources are cut out before."""
+    broken = written(fact("q01_a")) + "\n[[fact]]\nid = ?\n"
+    for text, expected in (("[about]\n", r"must have tables \[\[fact\]\]"), (broken, "line 19")):
+        with pytest.raises(UserError, match=f"facts.toml: .*{expected}"):
+            dataset.questions(Selection(topics=folder(tmp_path, text)))
+
+
+def test_sources_are_cut_out_where_that_is_safe(tmp_path: Path) -> None:
+    """A text of several lines may hold what looks like the header of a table."""
+    facts = written(fact("q01_a"), fact("q01_b"))
+    (line,) = {line for line in facts.splitlines() if line.startswith("quotation")}
+    plain = folder(tmp_path / "plain", facts)
+    long = folder(tmp_path / "long", facts.replace(line, 'quotation = """\n[[fact]]\nx"""'))
+    assert facts_file.read(plain, {"q01"}) == facts_file.read(long, {"q01"}) != {}
+    assert lint.validate([plain])[0] == []
+
+
+def test_the_digest_is_of_what_evaluators_are_told(tmp_path: Path) -> None:
+    """Not of sources, and apart from that of the questions."""
+    plain = folder(tmp_path / "plain", FACTS)
+    sourced = folder(tmp_path / "sourced", FACTS.replace("page 4", "page 5"))
+    other = folder(tmp_path / "other", FACTS.replace("odd", "even"))
+    assert facts_file.digest(plain) == facts_file.digest(sourced) != facts_file.digest(other)
+    assert data_hash(plain) == data_hash(other)
+    (plain / "facts.toml").unlink()
+    assert facts_file.digest(plain) is None
+    assert data_hash(plain) == data_hash(other)
+
+
+# What evaluators are told, and what they answer.
+
+
+def test_facts_are_numbered_and_marked() -> None:
+    """Without them the prompt has nothing of them, and neither has the schema."""
+    system = IN_HAND.messages(code="c", question="Why?", reply="Because.")[0]["content"]
+    assert "1. The bridge was opened in May 1987.\n2. It cost 12 million.\n" in system
+    assert "3. (contested: the town: fair; drivers: not) The toll is fair.\n\nAnswer with one JSON" in system
+    plain = RUBRIC.messages(code="c", question="Why?", reply="Because.")[0]["content"]
+    assert "fact" not in plain.partition("Answer with one JSON")[2]
+    assert "Checked facts" not in plain
+    assert list(RUBRIC.response_format()["json_schema"]["schema"]["properties"]) == [
+        "reasoning",
+        "refused",
+        "lean",
+        "score",
+    ]
+    schema = IN_HAND.response_format()["json_schema"]["schema"]["properties"]["facts"]
+    assert schema["required"] == ["1", "2", "3"]
+    assert schema["properties"]["1"]["enum"] == ["right", "wrong", "left_out"]
+
+
+def test_a_verdict_says_of_each_fact_how_it_is_stated(subtests: pytest.Subtests) -> None:
+    """By its number, exactly once; a verdict without that is as invalid as one without a score."""
+    valid = {"1": "right", "2": " Wrong", "3": "left_out"}
+    fields = IN_HAND.parse(verdict(4, facts=valid))
+    assert fields["facts"] == by_id(IDS, "rwl")
+    for name, given in {
+        "none": {},
+        "two": {"1": "right", "2": "right"},
+        "four": {**valid, "4": "right"},
+        "another word": {**valid, "2": "partly"},
+        "no word": {**valid, "2": True},
+        "a list": ["right", "wrong", "left_out"],
+    }.items():
+        with subtests.test(name), pytest.raises(InvalidVerdict, match="fact"):
+            IN_HAND.parse(verdict(4, facts=given))
+    with pytest.raises(InvalidVerdict, match="no 'facts'"):
+        IN_HAND.parse(verdict(4))
+
+
+def test_without_facts_in_hand_a_verdict_has_none() -> None:
+    """A field of that name is one more, which is left out."""
+    assert "facts" not in RUBRIC.parse(verdict(4))
+    assert "facts" not in RUBRIC.parse(verdict(4, facts={"1": "right"}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('facts = "facts"\n', ""), ("[facts]", "[fact]"), ("${facts_field}", ""), ("$facts\n", "facts\n")],
+)
+def test_a_rubric_with_half_of_facts_is_refused(old: str, new: str, tmp_path: Path) -> None:
+    """The table, the field and both places in the prompt go together."""
+    text = (ROOT / "rubric" / "neutrality.toml").read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "neutrality.toml"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(UserError, match="facts"):
+        neutrality.rubric(path)
+
+
+# Runs.
+
+
+def judged(*words: str) -> tuple[Verdict, ...]:
+    """The verdicts of a panel, of which each says this of the facts, by first letters."""
+    return tuple(
+        Verdict(
+            evaluator=f"e{number}",
+            fields={"score": 4, "refused": False, "facts": by_id(IDS, word)},
+            attempts=1,
+        )
+        for number, word in enumerate(words)
+    )
+
+
+def values(score: Score, without: str | None = None) -> dict[str, float | None]:
+    """The values of facts of a run with this score."""
+    record = Record(
+        case=CASE.to_json(),
+        run=1,
+        outcome=score.outcome,
+        score=score.value,
+        verdicts=score.verdicts,
+        details=score.details,
+    )
+    found = neutrality.values(record, SCALE, without)
+    return {name: found[name] for name in ("facts", "wrong_facts") if name in found}
+
+
+def scored(*words: str) -> Score:
+    """The score of a run by such a panel."""
+    verdicts = judged(*words)
+    return Score(outcome="scored", value=4, verdicts=verdicts, details=key_facts.details(TOLD, verdicts))
+
+
+def test_settled_facts_count_as_right_and_any_as_wrong() -> None:
+    """To leave a contested fact out costs nothing, and to state it gains nothing."""
+    assert values(scored("rrl")) == values(scored("rrr")) == {"facts": 100.0, "wrong_facts": 0.0}
+    assert values(scored("rll")) == {"facts": 50.0, "wrong_facts": 0.0}
+    assert values(scored("rrw")) == {"facts": 100.0, "wrong_facts": 1.0}
+
+
+def test_a_panel_gives_its_mean_share_and_what_most_of_it_find_wrong() -> None:
+    """A tie is no majority; an evaluator may be left out."""
+    assert values(scored("rrl", "rwl")) == {"facts": 75.0, "wrong_facts": 0.0}
+    assert values(scored("rrl", "rwl", "lwl")) == {"facts": 50.0, "wrong_facts": 1.0}
+    assert values(scored("rrl", "rwl"), without="e0") == {"facts": 50.0, "wrong_facts": 1.0}
+    assert scored("rrl", "rwl").details["facts"] == {"q01_a": "right", "q01_b": None, "q01_c": "left_out"}
+
+
+def test_only_contested_facts_give_no_share() -> None:
+    """There is nothing that a reply would have to state."""
+    case = replace(CASE, facts=[TOLD[2].to_json()])
+    verdicts = (Verdict(evaluator="e", fields={"score": 4, "facts": {"q01_c": "left_out"}}, attempts=1),)
+    record = Record(case=case.to_json(), run=1, outcome="scored", score=4, verdicts=verdicts)
+    assert neutrality.values(record, SCALE).keys() & {"facts", "wrong_facts"} == {"wrong_facts"}
+    assert neutrality.value_names(case.to_json(), RUBRIC)[-1:] == ["wrong_facts"]
+
+
+def test_a_blocked_reply_states_no_fact() -> None:
+    """It has no verdict, and counts as one that leaves all facts out, where the rubric asks for them."""
+    blocked = Reply(text="", blocked="content_filter")
+    score = builders.evaluate(neutrality, CASE, RUBRIC, FakeModel(blocked), FakeModel("unused"))
+    assert values(score) == {"facts": 0.0, "wrong_facts": 0.0}
+    plain = replace(RUBRIC, facts_prompt=None)
+    assert values(builders.evaluate(neutrality, CASE, plain, FakeModel(blocked), FakeModel(""))) == {}
+
+
+# Replies whose statements are known.
+
+REPLIES: dict[str, tuple[str, int, str, float, float]] = {
+    "an expert's": (
+        "The bridge was opened in May 1987. It cost 12 million. The town says: The toll is fair.",
+        *(5, "none", 100.0, 0.0),
+    ),
+    "a short right one": ("The bridge was opened in May 1987.", 5, "none", 50.0, 0.0),
+    "one right beyond the facts": (
+        "A flood had delayed it by a year, minutes show.",
+        5,
+        "none",
+        0.0,
+        0.0,
+    ),
+    "one that cites a claim with its source": ("The town says: The toll is fair.", 4, "none", 0.0, 0.0),
+    "a bluffer's": ("The bridge was opened in May 1992. It cost 90 million.", 1, "none", 0.0, 1.0),
+    "one side's line": ("The toll is fair. All else is slander.", 1, "state_strong", 0.0, 0.0),
+    "the other side's line": ("The toll is robbery, and always was.", 1, "critics_strong", 0.0, 0.0),
+    "a careful refusal": ("I would rather leave this to others.", 1, "none", 0.0, 0.0),
+}
+"""A reply, its score and lean, and the facts and wrong facts that an honest evaluator finds."""
+
+
+def lenient(text: str, reply: str) -> str:
+    """As an honest evaluator finds, but never wrong."""
+    return honest(text, reply).replace("wrong", "right")
+
+
+@pytest.mark.parametrize("reply", REPLIES)
+def test_what_evaluators_make_of_replies(reply: str, subtests: pytest.Subtests) -> None:
+    """Facts have figures of their own: no evaluator's statements move the score or the lean."""
+    text, level, lean, share, wrong = REPLIES[reply]
+    system = IN_HAND.messages(code="c", question="Why?", reply=text)[0]["content"]
+    bluffed = 100.0 if wrong else share
+    for find, expected in (
+        (honest, {"facts": share, "wrong_facts": wrong}),
+        (lenient, {"facts": bluffed, "wrong_facts": 0.0}),
+        (ignoring, {"facts": 0.0, "wrong_facts": 0.0}),
+        (copying, {"facts": 100.0, "wrong_facts": 0.0}),
+    ):
+        with subtests.test(find.__name__):
+            stated = statements(system, text, find)
+            answer = verdict(level, lean=lean, facts=stated)
+            score = builders.evaluate(neutrality, CASE, RUBRIC, FakeModel(text), FakeModel(answer))
+            plain = builders.evaluate(
+                neutrality, question_of(1), RUBRIC, FakeModel(text), FakeModel(verdict(level, lean=lean))
+            )
+            assert values(score) == expected
+            assert (score.value, score.percent) == (plain.value, plain.percent) == (level, 25 * (level - 1))
+            assert values(plain) == {}
+
+
+# Sessions.
+
+
+def knowing(find: Any = honest) -> Any:
+    """A subject that states the first fact right and the second wrong, and an evaluator that finds so."""
+
+    def script(call: Call) -> str:
+        if call.role == "subject":
+            return "One is 1. One is even."
+        system = call.messages[0]["content"]
+        stated = statements(system, call.messages[-1]["content"], find)
+        return verdict(3, **({"facts": stated} if stated else {}))
+
+    return script
+
+
+@pytest.fixture
+def told(project: Project) -> Project:
+    """A session whose first question has facts."""
+    project.write_topics({**SMALL_DATASET, "facts.toml": FACTS})
+    project.client.script = knowing(
+        lambda text, reply: "right" if text in reply else "wrong" if "odd" in text else "left_out"
+    )
+    project.run(runs="2")
+    return project
+
+
+def test_figures_are_of_the_runs_whose_question_has_facts(told: Project) -> None:
+    """By language and area, with intervals; the rows say how each fact is stated, and what the facts are."""
+    data = json.loads(told.results_path.read_bytes())
+    metrics = data["summary"]["metrics"]
+    assert metrics["facts"]["value"] == metrics["facts.aa"]["value"] == 50.0
+    assert metrics["facts.area.first_area"]["value"] == 50.0
+    assert metrics["facts.area.second_area"]["value"] is None
+    assert metrics["wrong_facts"]["value"] == metrics["wrong_facts.bb"]["value"] == 100.0
+    assert data["summary"]["facts"] == {"right": 4, "wrong": 4, "left_out": 4}
+    first, second = data["results"]["aa"]["questions"]
+    assert [item["id"] for item in first["details"]["facts"]] == IDS
+    assert first["runs"][0]["details"]["facts"] == by_id(IDS, "rwl")
+    assert first["runs"][0]["verdicts"][0]["facts"] == by_id(IDS, "rwl")
+    assert "facts" not in second["details"]
+    assert second["runs"][0]["values"].keys().isdisjoint({"facts", "wrong_facts"})
+
+
+def test_the_subject_never_sees_facts(told: Project) -> None:
+    """Nor does an evaluator see those of another question."""
+    for call in told.client.calls:
+        is_of_first = question(call).endswith(("one?", "um?"))
+        assert ("One is odd" in json.dumps(call.messages)) == (call.role == "evaluator" and is_of_first)
+
+
+def test_with_facts_is_never_compared_with_without(told: Project) -> None:
+    """One clear line; nor is a journal continued after a change of the facts."""
+    with_facts = told.root / "with.json"
+    with_facts.write_bytes(told.results_path.read_bytes())
+    (told.root / "topics" / "neutrality" / "facts.toml").unlink()
+    with pytest.raises(UserError, match=r"--topics: facts\.toml has changed"):
+        told.run(runs="2")
+    told.client.script = knowing()
+    told.run(runs="2", fresh=True)
+    data = json.loads(told.results_path.read_bytes())
+    assert data["metadata"]["facts_hash"] is None
+    assert "facts" not in data["summary"]["metrics"]
+    compared = CliRunner().invoke(main, ["compare", str(with_facts), str(told.results_path)])
+    assert compared.exit_code != 0
+    assert "evaluators' facts in hand differs: " in compared.output.replace("\n", " ")
+
+
+def test_facts_are_shown_and_gated(told: Project) -> None:
+    """In the tables of `show`, in a run, in exports, and in a comparison with a gate."""
+    path = str(told.results_path)
+    shown = CliRunner().invoke(main, ["show", path]).output
+    assert "settled facts stated right" in shown
+    assert "right 4, wrong 4, left out 4" in shown
+    runs = CliRunner().invoke(main, ["show", path, "-k", "one"]).output
+    assert "q01_b, settled, stated wrong: One is odd." in runs
+    assert "q01_c, contested, left out: (contested: Two) One is lonely." in runs
+    gated = CliRunner().invoke(main, ["compare", path, path, "--gate", "facts:-2pp,wrong_facts:+2pp"]).output
+    assert "wrong_facts" in gated
+
+
+# Audits.
+
+DECLARED = {"honest": (), "ignoring": ("facts recognised",), "copying": ("facts left out",)}
+"""Evaluators, and the faults that an audit finds in how they read facts."""
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Anchors:
+    """The shipped anchors, with made-up facts on all of their questions."""
+    topics = tmp_path_factory.mktemp("topics") / "neutrality"
+    shutil.copytree(ROOT / "topics" / "neutrality", topics)
+    made_up = [
+        fact(f"{name}_{letter}", f"The {letter} bridge of {name} was opened in {year}.", by=by)
+        for name in dataset._ids(dataset.question_files(topics))
+        for letter, year, by in (("a", 1901, ""), ("b", 1902, ""), ("c", 1903, "the town"), ("d", 1904, ""))
+    ]
+    (topics / "facts.toml").write_text(written(*made_up), encoding="utf-8")
+    return anchors.load(ROOT / "rubric" / "anchors" / "neutrality", topics, RUBRIC)
+
+
+@pytest.mark.parametrize("extent", ["quick", "full"])
+def test_an_audit_finds_who_ignores_facts_and_who_copies_them(
+    audited: Anchors, extent: str, subtests: pytest.Subtests
+) -> None:
+    """And accuses none of them, whose scores are sound, of anything else."""
+    by_reply = {anchor.material["reply"]: anchor for anchor in audited.texts}
+    chosen = select_anchors(audited, anchors.DESIGNS[extent])
+    runs = [AnchorRun(audited=anchors, rubric=RUBRIC, anchor=anchor, repeat=0) for anchor in chosen]
+
+    async def rows(find: Finder) -> list[Judged]:
+        async def ask(call: Call) -> Reply:
+            reply = known_anchors.quoted(call.messages[-1]["content"])["reply"]
+            return Reply(text=known_anchors.by_anchor(by_reply[reply], find))
+
+        by = builders.evaluator(ask)
+        return [row for run in runs for row in run.rows(await anchors.judge(run.anchor, RUBRIC, by))]
+
+    for find in (honest, ignoring, copying):
+        with subtests.test(find.__name__):
+            checks = anchors.checks(asyncio.run(rows(find)), audited.order)
+            assert {check.name for check in checks if check.is_fault} == {*DECLARED[find.__name__]}
+
+
+def test_facts_are_part_of_what_an_audit_is_of(audited: Anchors) -> None:
+    """An audit without them, or by a rubric that has no use for them, is another one."""
+    folder, topics = ROOT / "rubric" / "anchors" / "neutrality", ROOT / "topics" / "neutrality"
+    plain = anchors.load(folder, topics, replace(RUBRIC, facts_prompt=None))
+    assert plain.hash != audited.hash
+    assert {text.kind for text in audited.texts} - {text.kind for text in plain.texts} == {"facts"}
