@@ -83,7 +83,12 @@ def lean(anchor: Anchor) -> str:
 
 def _neutrality(system: str, prompt: str) -> str:
     found = _by_reply("neutrality")[quoted(prompt)["reply"]]
-    return by_anchor(found, lambda text, reply: "right" if text in reply else "left_out")
+    return by_anchor(found, recited)
+
+
+def recited(text: str, reply: str) -> str:
+    """How a fact is stated in a reply that has its words, or does not."""
+    return "right" if text in reply else "left_out"
 
 
 def by_anchor(found: Anchor, find: Finder) -> str:

@@ -11,7 +11,7 @@ import builders
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
-from known_anchors import SCORES, any_sound, lean, verdict
+from known_anchors import SCORES, any_sound, by_anchor, lean, recited, verdict
 
 from conftest import ROOT
 from equipoise import suites
@@ -62,9 +62,10 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     """The fault is named, its sign shown; the same command again pays for nothing."""
 
     def script(body: dict[str, Any], number: int) -> Answer | str:
-        score = sound(kinds, body)
-        leans = body["model"] == "leaning" and kinds[shown(body)].kind in CRITIC
-        return verdict(score - leans, lean(kinds[shown(body)]))
+        found = kinds[shown(body)]
+        leans = body["model"] == "leaning" and found.kind in CRITIC
+        sound = json.loads(by_anchor(found, recited))
+        return json.dumps({**sound, "score": sound["score"] - leans})
 
     loopback.script = script
     result = run(loopback, "neutrality", "--evaluator-model", "leaning")
