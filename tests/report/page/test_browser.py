@@ -192,8 +192,8 @@ def test_without_scores_the_lowest_answers_say_so(browser: Browser, small: Path,
     for language in data["results"].values():
         for question in language["questions"]:
             for run in question["runs"]:
-                run.update(score=None, percent=None)
-    data["metadata"]["model"] = "model-z"
+                run.update(score=None, score_percentage=None)
+    data["metadata"]["subject_model"] = "model-z"
     (tmp_path / "none.json").write_text(json.dumps(data))
     page = made_page(tmp_path, small.parent / "0.json", tmp_path / "none.json")
     with opened(browser, page, "#lowest") as found:
