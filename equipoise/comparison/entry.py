@@ -137,9 +137,22 @@ def kind(side: Results) -> str:
 
 
 def _lean(metrics: Sequence[Metric]) -> Metric | None:
-    """The first balance of all cases besides the headline, neither of whose ends is better."""
-    signed = [item for item in metrics[1:] if item.kind == "balance" and item.higher_is_better is None]
-    return next((item for item in signed if not item.where), None)
+    """The first balance of all cases besides the headline, neither of whose ends is better.
+
+    It is no part of another figure, as `refusal.left_less_right` is of `refusal`.
+    """
+    names = {item.name for item in metrics}
+    return next(
+        (
+            item
+            for item in metrics[1:]
+            if item.kind == "balance"
+            and item.higher_is_better is None
+            and not item.where
+            and item.name.partition(".")[0] not in names - {item.name}
+        ),
+        None,
+    )
 
 
 def _figure_of(side: Results, metric: Metric | None) -> Figure:

@@ -60,6 +60,11 @@ class BoardRow:
         return int(expected - done)
 
     @property
+    def others(self) -> str:
+        """The counts of outcomes other than scored, as a phrase."""
+        return ", ".join(f"{part.outcome} {part.count:,}" for part in self.strip if part.outcome != "scored")
+
+    @property
     def strip(self) -> list[StripPart]:
         """The outcomes of all runs, in their usual order."""
         counts = [(name, count) for name in ROW_OUTCOMES if (count := self.entry.outcomes.get(name))]

@@ -283,6 +283,28 @@ def test_the_example_suite_has_every_view(browser: Browser, tmp_path: Path) -> N
         expect(seen.locator("#run .progress label")).to_have_text("Run 2 of 20, 1 marked")
 
 
+@pytest.mark.slow
+def test_several_suites_have_a_small_picture_each(
+    browser: Browser, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """With an axis of its own, on every screen; its name leads to the suite's own table."""
+    kept = [(suite, name) for suite in ("chinese_simpleqa", "turnabout") for name in ("own", "resumed")]
+    made = made_page(tmp_path, *(figures.restore(suite, name, tmp_path / suite) for suite, name in kept))
+    for scheme, width in (("light", 1280), ("dark", 390)):
+        size = {"width": width, "height": 800}
+        with (
+            subtests.test(f"{scheme} {width}"),
+            opened(browser, made, color_scheme=scheme, viewport=size) as found,
+        ):
+            panels = found.page.locator(".panel")
+            expect(panels.locator("h2")).to_have_text(["Chinese SimpleQA", "Turnabout"])
+            assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+            rules = Axe().run(found.page).response["violations"]
+            assert {rule["id"]: rule["nodes"][0]["html"] for rule in rules if _is_serious(rule)} == {}
+            panels.nth(1).locator("h2 a").click()
+            expect(found.page.locator("h2:focus")).to_have_text("Turnabout")
+
+
 def hostile_page(folder: Path, corpus: list[HostileReply]) -> Path:
     """A page of a model that says every one of these, and nothing else."""
     questions = -(-len(corpus) // len(pages.LANGUAGES))
