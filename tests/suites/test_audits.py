@@ -85,8 +85,7 @@ def test_a_rubric_without_leans_is_not_audited_for_them() -> None:
     suite = suites.load("neutrality")
     assert suite.audit is not None
     rubric = suite.rubric(ROOT / "rubric" / "neutrality.toml")
-    without = {name: kind for name, kind in rubric.verdict.items() if name not in ("lean", "facts")}
-    plain = replace(rubric, verdict=without, facts_prompt=None)
+    plain = replace(rubric, verdict={name: kind for name, kind in rubric.verdict.items() if name != "lean"})
     folder = ROOT / "rubric" / "anchors" / "neutrality"
     found = suite.audit.load(folder, ROOT / "topics" / "neutrality", plain)
     assert {name for text in found.texts for name in text.bounds} == {
