@@ -27,15 +27,18 @@ import told_apart
 
 from equipoise import suites
 from equipoise.core.records import Cell
-from equipoise.judge.facts import Fact
+from equipoise.judge.facts import KeyFact
 from equipoise.judge.rubric import VerdictRubric
+from equipoise.runner.estimate import ASSUMED_OUTPUT
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality import dataset
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import Selection
 
-REASONING = 500
-"""The characters of a verdict's reasons: three sentences."""
+PER_TOKEN = 4
+"""Characters a token."""
+REPLY, VERDICT = (PER_TOKEN * ASSUMED_OUTPUT[role][0] for role in ("subject", "evaluator"))
+"""The characters of a reply and of a verdict without facts that `--estimate` assumes."""
 QUESTIONS, FACTS, LANGUAGES = 50, 5, ("en-US", "pt-BR", "zh-CN")
 FACT_SD = 1.0
 """Differences between facts in how often they are stated, in logits; common to all models."""
@@ -46,14 +49,13 @@ PAIRS = ((0.90, 0.95), (0.90, 0.93), (0.93, 0.95), (0.95, 0.98), (0.90, 0.90))
 # Tokens.
 
 
-def characters(rubric: VerdictRubric, case: dataset.Question, facts: tuple[Fact, ...], reply: int) -> int:
+def characters(rubric: VerdictRubric, case: dataset.Question, facts: tuple[KeyFact, ...], reply: int) -> int:
     """The characters of one evaluator's call, its answer included."""
     with_facts = rubric.with_about(case.about).with_facts(facts)
     messages = with_facts.messages(code="0" * 16, question=case.question, reply="x" * reply)
-    fields = {"reasoning": "x" * REASONING, "refused": False, "lean": "none", "score": 4}
     stated = {str(number): "left_out" for number, _ in enumerate(facts, 1)}
-    answer = json.dumps({**fields, **({"facts": stated} if facts else {})})
-    return sum(len(message["content"]) for message in messages) + len(answer)
+    added = len(json.dumps({"facts": stated})) if facts else 0
+    return sum(len(message["content"]) for message in messages) + VERDICT + added
 
 
 def tokens(folder: Path, replies: Sequence[int]) -> None:
@@ -68,7 +70,8 @@ def tokens(folder: Path, replies: Sequence[int]) -> None:
             for case in cases
         ]
         growth = sorted(100 * (after / before - 1) for before, after in pairs)
-        plain, added = pairs[0][0] / 4, sorted((after - before) / 4 for before, after in pairs)
+        plain = pairs[0][0] / PER_TOKEN
+        added = sorted((after - before) / PER_TOKEN for before, after in pairs)
         print(
             f"reply of {reply} characters: {plain:.0f} tokens without facts; facts add "
             f"{statistics.median(added):.0f} (median), {added[-1]:.0f} (most): "
@@ -163,7 +166,7 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     of_tokens = commands.add_parser("tokens")
     of_tokens.add_argument("folder", type=Path)
-    of_tokens.add_argument("--reply", type=int, nargs="+", default=[1400, 3200])
+    of_tokens.add_argument("--reply", type=int, nargs="+", default=[1400, REPLY])
     of_sessions = commands.add_parser("told_apart")
     of_sessions.add_argument("--sessions", type=int, default=100)
     of_sessions.add_argument("--runs", type=int, nargs="+", default=[1, 2, 5, 10])

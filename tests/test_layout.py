@@ -162,7 +162,7 @@ def test_a_suite_knows_no_other_and_nobody_knows_a_suite() -> None:
 
 
 ORDINARY = {
-    *("asked", "dataset", "index", "item", "kind", "language_name", "languages", "method"),
+    *("asked", "dataset", "facts", "index", "item", "kind", "language_name", "languages", "method"),
     *("name", "names", "options", "question", "topic"),
 }
 """Fields of suites' cases whose names shared code uses in a sense of its own."""

@@ -21,7 +21,6 @@ from attacks.tally import Harm, Size, Tally
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import rows, table_text, write_text
-from equipoise.core.rows import QuestionRow
 from equipoise.core.spreadsheet import remove_guards
 from equipoise.report.export import markdown
 from equipoise.report.layout import markdown_table
@@ -85,9 +84,9 @@ def _people(texts: Sequence[str], folder: Path, harm: Harm) -> None:
 
 def _reply(text: str) -> ScoredReply:
     said: Any = {"role": "assistant", "content": text}
-    asked = QuestionRow(id=text, language=text, area=text, text=text, cluster=text, stratum=text)
+    about = {"cluster": text, "language": text, "area": text, "question": text}
     return ScoredReply(
-        id=text.strip(), asked=asked, conversations={"": [said]}, percent=0.0, verdicts={"judge": 3.0}
+        id=text.strip(), **about, conversations={"": [said]}, percent=0.0, verdicts={"judge": 3.0}
     )
 
 

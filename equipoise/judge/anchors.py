@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from equipoise.core.records import Number
-from equipoise.judge.facts import Fact
+from equipoise.judge.facts import KeyFact
 from equipoise.judge.rubric import About
 
 SCORE = "score"
@@ -50,7 +50,7 @@ class Anchor:
     material: Mapping[str, Any]
     host: str | None = None
     about: About | None = None
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[KeyFact, ...] = ()
 
     @property
     def id(self) -> str:

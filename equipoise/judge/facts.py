@@ -12,21 +12,22 @@ from typing import Literal, get_args
 from equipoise.core.errors import InvalidVerdict
 from equipoise.core.types import JSON, strict_object
 
-Status = Literal["settled", "contested"]
-"""Whether those who would dispute a fact concede it, or who disputes it is said beside it."""
-STATUSES: tuple[Status, ...] = get_args(Status)
+FACTS = "facts"
+"""The key of facts in a case and in the details of its question, and of statements in verdicts and runs."""
+STATUSES = ("settled", "contested")
+"""Whether those who would dispute a fact concede it, or what they say stands beside it."""
 Statement = Literal["right", "wrong", "left_out"]
 """How a reply states a fact."""
 STATEMENTS: tuple[Statement, ...] = get_args(Statement)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class KeyFact:
     """One fact in one sentence. `by` says who says what where it is contested, and is empty otherwise."""
 
     id: str
     text: str
-    status: Status
+    status: Literal["settled", "contested"]
     by: str = ""
 
     def describe(self) -> str:
@@ -38,12 +39,12 @@ class Fact:
         return {"id": self.id, "text": self.text, "status": self.status, "by": self.by}
 
 
-def describe(facts: Sequence[Fact]) -> str:
+def describe(facts: Sequence[KeyFact]) -> str:
     """One line per fact, numbered from 1."""
     return "\n".join(f"{number}. {fact.describe()}" for number, fact in enumerate(facts, 1))
 
 
-def schema(facts: Sequence[Fact]) -> dict[str, JSON]:
+def schema(facts: Sequence[KeyFact]) -> dict[str, JSON]:
     """The JSON Schema of a verdict's field: a statement for each fact, by its number.
 
     Numbers as keys cost a few tokens more than a list, and a verdict that skips a fact does not shift the
@@ -52,7 +53,7 @@ def schema(facts: Sequence[Fact]) -> dict[str, JSON]:
     return strict_object({number: {"type": "string", "enum": list(STATEMENTS)} for number in _numbers(facts)})
 
 
-def read_statements(facts: Sequence[Fact], value: JSON) -> dict[str, Statement]:
+def read_statements(facts: Sequence[KeyFact], value: JSON) -> dict[str, Statement]:
     """The statement of each fact by the fact's id, from a verdict's field. Raises InvalidVerdict."""
     numbers = _numbers(facts)
     if not isinstance(value, dict) or value.keys() != {*numbers}:
@@ -68,10 +69,10 @@ def _statement(number: str, value: JSON) -> Statement:
     raise InvalidVerdict(f"fact {number} is none of {', '.join(STATEMENTS)}")
 
 
-def _numbers(facts: Sequence[Fact]) -> list[str]:
+def _numbers(facts: Sequence[KeyFact]) -> list[str]:
     return [str(number) for number in range(1, len(facts) + 1)]
 
 
-def of_json(rows: Sequence[Mapping[str, JSON]]) -> tuple[Fact, ...]:
-    """The facts that `Fact.to_json` made plain data of."""
-    return tuple(Fact(**row) for row in rows)
+def of_json(rows: Sequence[Mapping[str, JSON]]) -> tuple[KeyFact, ...]:
+    """The facts that `KeyFact.to_json` made plain data of."""
+    return tuple(KeyFact(**row) for row in rows)

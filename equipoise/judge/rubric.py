@@ -22,7 +22,7 @@ from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.files import read_bytes, read_text
 from equipoise.core.types import JSON, Message, json_schema
 from equipoise.judge import facts
-from equipoise.judge.facts import Fact
+from equipoise.judge.facts import KeyFact
 from equipoise.models.reasoning import has_tags
 
 T = TypeVar("T")
@@ -96,7 +96,7 @@ class FactsPrompt:
     instruction: Template
     field: str
 
-    def texts(self, in_hand: Sequence[Fact]) -> dict[str, str]:
+    def texts(self, in_hand: Sequence[KeyFact]) -> dict[str, str]:
         """The texts of the system prompt's placeholders, which are empty without facts."""
         if not in_hand:
             return dict.fromkeys(_FACT_PLACEHOLDERS, "")
@@ -155,13 +155,13 @@ class VerdictRubric(Rubric):
     refuses_more: bool = False
     about: About | None = None
     facts_prompt: FactsPrompt | None = None
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[KeyFact, ...] = ()
 
     def with_about(self, about: About | None) -> VerdictRubric:
         """The rubric with another subject and sides; unchanged if `about` is None or the rubric uses none."""
         return self if about is None or self.about is None else replace(self, about=about)
 
-    def with_facts(self, facts: tuple[Fact, ...]) -> VerdictRubric:
+    def with_facts(self, facts: tuple[KeyFact, ...]) -> VerdictRubric:
         """The rubric with these facts in hand; unchanged if it has no use for facts."""
         return self if self.facts_prompt is None else replace(self, facts=facts)
 

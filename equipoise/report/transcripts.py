@@ -9,7 +9,7 @@ from equipoise.core.errors import printable
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Message
-from equipoise.judge.facts import of_json
+from equipoise.judge.facts import FACTS, of_json
 from equipoise.judge.rubric import Scale
 from equipoise.suites import AnySuite
 
@@ -99,8 +99,8 @@ def lines(row: RunRow, unit: str, level: str = "") -> Iterator[str]:
 
 def _fact_lines(row: RunRow) -> Iterator[str]:
     """Each key fact of the question, with how the reply states it by most evaluators."""
-    statements = row.details.get("facts", {})
-    for fact in of_json(row.question.details.get("facts", ())):
+    statements = row.details.get(FACTS, {})
+    for fact in of_json(row.question.details.get(FACTS, ())):
         stated = statements.get(fact.id, "")
         words = {"left_out": "left out", "": "not judged", None: "evaluators divided"}
         yield f"{fact.id}, {fact.status}, {words.get(stated, f'stated {stated}')}: {fact.describe()}"

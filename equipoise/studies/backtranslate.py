@@ -191,6 +191,7 @@ async def _translate_and_judge(
         reply, failed = await _translate(text, prompts, models)
         if failed:
             return JudgedText(scores={}, failed=failed)
+    rubric = rubric.with_facts(text.reply.facts)
     scores: dict[str, float] = {}
     for evaluator in models.evaluators:
         try:

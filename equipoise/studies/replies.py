@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Message
+from equipoise.judge.facts import FACTS, KeyFact, of_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +15,8 @@ class ScoredReply:
     """The reply of one scored run. `id` is the run's: language, case and number, as in reviews on the page.
 
     `cluster` identifies the question in all languages. `percent` is the score in percent or in the unit of
-    the headline. `verdicts` has the score of each evaluator that gave one.
+    the headline. `verdicts` has the score of each evaluator that gave one, and `facts` are the key facts that
+    evaluators had in hand, which are the same in all languages.
     """
 
     id: str
@@ -25,6 +27,7 @@ class ScoredReply:
     conversations: Mapping[str, Sequence[Message]]
     percent: float
     verdicts: Mapping[str, float]
+    facts: tuple[KeyFact, ...] = ()
 
     @property
     def text(self) -> str:
@@ -56,4 +59,5 @@ def _reply(row: RunRow, percent: float) -> ScoredReply:
         conversations={item.name: item.messages for item in row.subject},
         percent=percent,
         verdicts={name: score for name, score in row.scores.items() if score is not None},
+        facts=of_json(row.question.details.get(FACTS, ())),
     )

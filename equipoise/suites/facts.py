@@ -16,7 +16,7 @@ from equipoise.core import json_io, toml_text
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
 from equipoise.core.types import JSON
-from equipoise.judge.facts import STATUSES, Fact
+from equipoise.judge.facts import STATUSES, KeyFact
 from equipoise.suites.findings import Finding
 from equipoise.suites.selection import FACTS
 
@@ -46,7 +46,7 @@ def file_beside(topics: Path) -> Path | None:
     return path if path.is_file() else None
 
 
-def read(topics: Path, questions: Collection[str]) -> dict[str, tuple[Fact, ...]]:
+def read(topics: Path, questions: Collection[str]) -> dict[str, tuple[KeyFact, ...]]:
     """The facts by question, in the file's order; empty without a file.
 
     `questions` are the ids of all questions that may have facts. Raises UserError for the first fault, though
@@ -57,9 +57,9 @@ def read(topics: Path, questions: Collection[str]) -> dict[str, tuple[Fact, ...]
     rows = _told_rows(path)
     for fault in _faults(path, rows, questions, _fact_faults):
         raise UserError(str(fault))
-    by_question: dict[str, list[Fact]] = {}
+    by_question: dict[str, list[KeyFact]] = {}
     for row in rows:
-        fact = Fact(id=row["id"], text=row["text"], status=row["status"], by=row.get("by", ""))
+        fact = KeyFact(id=row["id"], text=row["text"], status=row["status"], by=row.get("by", ""))
         by_question.setdefault(row["question"], []).append(fact)
     return {question: tuple(facts) for question, facts in by_question.items()}
 
@@ -77,8 +77,8 @@ def digest(topics: Path) -> str | None:
     """
     if (path := file_beside(topics)) is None:
         return None
-    told = [[row.get(key) for key in ("question", "id", "text", "status", "by")] for row in _told_rows(path)]
-    return hashlib.sha256(json_io.dumps(told)).hexdigest()
+    rows = [[row.get(key) for key in ("question", "id", "text", "status", "by")] for row in _told_rows(path)]
+    return hashlib.sha256(json_io.dumps(rows)).hexdigest()
 
 
 def _told_rows(path: Path) -> list[dict[str, JSON]]:

@@ -17,6 +17,7 @@ from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values, by_question, count_outcomes, rounded
 from equipoise.core.types import JSON, Foreseen, Reply
+from equipoise.judge.facts import FACTS
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
@@ -24,7 +25,7 @@ from equipoise.stats import mean, population_sd
 from equipoise.suites.contract import Suite, question_row
 from equipoise.suites.neutrality import anchors, askers, dataset, key_facts, leans, plot_data
 from equipoise.suites.neutrality.dataset import BEIJING, EMBARRASSES, OTHERS, Question
-from equipoise.suites.neutrality.key_facts import FACTS, WRONG_FACTS, fact_counts
+from equipoise.suites.neutrality.key_facts import WRONG_FACTS, fact_counts
 from equipoise.suites.neutrality.leans import LEAN, lean_counts, lean_values
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET

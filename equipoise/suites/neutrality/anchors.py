@@ -26,6 +26,7 @@ from equipoise.judge.anchors import (
     Design,
     Judged,
 )
+from equipoise.judge.facts import FACTS
 from equipoise.judge.judge import Evaluator
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, Scale, VerdictRubric, read_lean
 from equipoise.suites import facts
@@ -45,7 +46,6 @@ from equipoise.suites.neutrality.anchor_kinds import (
 )
 from equipoise.suites.neutrality.anchor_kinds import MIRRORS as MIRRORS  # noqa: PLC0414 - a member of Audited
 from equipoise.suites.neutrality.dataset import Question, questions
-from equipoise.suites.neutrality.key_facts import FACTS
 from equipoise.suites.neutrality.leans import signed_percent
 from equipoise.suites.resources import contents_hash
 from equipoise.suites.selection import Selection
@@ -104,8 +104,9 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
 
 def _hash(paths: Sequence[Path], topics: Path, rubric: VerdictRubric) -> str:
     """The digest of the anchors' files, and of the facts in hand, if there are any."""
-    files, told = contents_hash(paths), facts.digest(topics) if rubric.facts_prompt else None
-    return files if told is None else hashlib.sha256(f"{files} {told}".encode()).hexdigest()
+    files = contents_hash(paths)
+    in_hand = facts.digest(topics) if rubric.facts_prompt else None
+    return files if in_hand is None else hashlib.sha256(f"{files} {in_hand}".encode()).hexdigest()
 
 
 async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> dict[str, float | None]:
@@ -177,11 +178,11 @@ def _recited_anchors(texts: Sequence[Anchor]) -> Iterator[Anchor]:
     Its score has no bounds: facts are an aid, not what a reply should be. The question is in English, as
     facts are, or else in the first language that it has anchors in.
     """
-    asked: dict[str, Anchor] = {}
+    by_topic: dict[str, Anchor] = {}
     for text in sorted(texts, key=lambda text: not text.language.startswith("en")):
         if text.kind == WHOLE:
-            asked.setdefault(text.topic, text)
-    for text in asked.values():
+            by_topic.setdefault(text.topic, text)
+    for text in by_topic.values():
         if text.facts:
             reply = "\n".join(f"{fact.text} ({fact.by})" if fact.by else fact.text for fact in text.facts)
             bounds = {FACTS_RIGHT: (LEAST_RECITED, 100.0)}

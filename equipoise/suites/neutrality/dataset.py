@@ -11,7 +11,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import Row
 from equipoise.core.types import JSON, Case
 from equipoise.judge import facts as judged_facts
-from equipoise.judge.facts import Fact
+from equipoise.judge.facts import KeyFact
 from equipoise.judge.rubric import About
 from equipoise.suites import facts, tables
 from equipoise.suites.findings import Finding, Text
@@ -76,7 +76,7 @@ class Question(Case):
     facts: Sequence[Mapping[str, JSON]] = ()
 
     @property
-    def facts_in_hand(self) -> tuple[Fact, ...]:
+    def facts_in_hand(self) -> tuple[KeyFact, ...]:
         """The `facts` as values."""
         return judged_facts.of_json(self.facts)
 

@@ -8,12 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from equipoise.core.records import Record, Verdict
 from equipoise.core.rows import RunRow, Values
 from equipoise.core.types import JSON
-from equipoise.judge.facts import STATEMENTS, Fact
+from equipoise.judge.facts import FACTS, STATEMENTS, KeyFact
 from equipoise.judge.rubric import VerdictRubric
 from equipoise.stats import mean
 
-FACTS = "facts"
-"""The value and metric of the share of settled facts that are stated right, and the field of a verdict."""
 WRONG_FACTS = "wrong_facts"
 """The value that is 1 if a fact is stated wrong, and the metric of the share of such runs."""
 Statements = Mapping[str, str]
@@ -58,7 +56,7 @@ def _statements(record: Record, without: str | None) -> list[Statements]:
     return [item[FACTS] for item in fields if item is not None and FACTS in item]
 
 
-def details(facts: Sequence[Fact], verdicts: Sequence[Verdict]) -> dict[str, JSON]:
+def details(facts: Sequence[KeyFact], verdicts: Sequence[Verdict]) -> dict[str, JSON]:
     """The details of a run: what most of its valid verdicts say of each fact, None if they are divided."""
     if not facts:
         return {}
@@ -66,7 +64,7 @@ def details(facts: Sequence[Fact], verdicts: Sequence[Verdict]) -> dict[str, JSO
     return {FACTS: {fact.id: _most(item[fact.id] for item in statements) for fact in facts}}
 
 
-def blocked_details(facts: Sequence[Fact]) -> dict[str, JSON]:
+def blocked_details(facts: Sequence[KeyFact]) -> dict[str, JSON]:
     """The details of a run that was blocked: it leaves all facts out."""
     return {FACTS: dict.fromkeys((fact.id for fact in facts), "left_out")} if facts else {}
 

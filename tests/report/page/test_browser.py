@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import key_facts
 import pytest
 import sixth_suite
 from axe_playwright_python.sync_playwright import Axe
@@ -20,10 +21,11 @@ from regression import figures
 
 import pages
 from browser import CHROMIUM, Opened, chromium, opened
-from conftest import PYTEST, ROOT
+from conftest import PYTEST, ROOT, SMALL_DATASET
 from equipoise import suites
 from equipoise.report.page import page, reviews, shades
 from hostile import HostileReply, replies
+from loopback import verdict
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (Debian: chromium)")
 VIEWS = ("#overview", "#models", "#sides", "#lowest", "#transcripts", "#review")
@@ -114,6 +116,31 @@ def test_digits_of_matrices_can_be_read_in_both_schemes(browser: Browser, small:
 
 def _hex(painted: str) -> str:
     return "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", painted)[:3])
+
+
+@pytest.mark.slow
+def test_key_facts_stand_beside_the_reply(browser: Browser, project: Project) -> None:
+    """Each with how it is stated, and who says what of a contested one; a question without has none."""
+    facts = [key_facts.fact("q01_a", "One is 1."), key_facts.fact("q01_b", "One is <b>odd</b>.", by="Two")]
+    project.write_topics({**SMALL_DATASET, "facts.toml": key_facts.written(*facts)})
+    answers = {"facts": {"1": "right", "2": "left_out"}}
+    project.client.script = lambda call: (
+        "One is 1."
+        if call.role == "subject"
+        else verdict(3, **(answers if "One is 1." in call.messages[0]["content"] else {}))
+    )
+    project.run(runs="1")
+    with opened(browser, made_page(project.root, project.results_path), "#transcripts") as found:
+        seen = found.page
+        seen.locator("#runs tbody a", has_text="What is one?").first.click()
+        items = seen.locator(".key-facts li")
+        expect(items).to_have_count(2)
+        expect(items.nth(0)).to_have_text("right (settled) One is 1.")
+        expect(items.nth(1)).to_have_text("left out (contested: Two) One is <b>odd</b>.")
+        found.see("#transcripts")
+        seen.locator("#runs tbody a", has_text="What is two?").first.click()
+        expect(seen.locator(".verdict")).to_have_count(1)
+        expect(seen.locator(".key-facts")).to_have_count(0)
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from equipoise.core.records import Record, Score, Verdict
 from equipoise.core.types import Call, Reply
 from equipoise.datasets import lint
 from equipoise.judge.anchors import Anchors, Judged
-from equipoise.judge.facts import Fact
+from equipoise.judge.facts import KeyFact
 from equipoise.suites import facts as facts_file
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality import anchors, dataset, key_facts
@@ -35,9 +35,9 @@ from equipoise.suites.selection import Selection, data_hash
 from loopback import verdict
 
 TOLD = (
-    Fact(id="q01_a", text="The bridge was opened in May 1987.", status="settled"),
-    Fact(id="q01_b", text="It cost 12 million.", status="settled"),
-    Fact(id="q01_c", text="The toll is fair.", status="contested", by="the town: fair; drivers: not"),
+    KeyFact(id="q01_a", text="The bridge was opened in May 1987.", status="settled"),
+    KeyFact(id="q01_b", text="It cost 12 million.", status="settled"),
+    KeyFact(id="q01_c", text="The toll is fair.", status="contested", by="the town: fair; drivers: not"),
 )
 IDS = [item.id for item in TOLD]
 CASE = replace(question_of(1), facts=[item.to_json() for item in TOLD])
@@ -60,7 +60,9 @@ def test_cases_carry_the_facts_of_their_question(tmp_path: Path) -> None:
     """In every language; a question without facts has none, nor has a folder without the file."""
     cases = dataset.questions(Selection(topics=folder(tmp_path / "with", FACTS)))
     assert [len(case.facts) for case in cases] == [3, 0, 3, 0]
-    assert cases[0].facts_in_hand[2] == Fact(id="q01_c", text="One is lonely.", status="contested", by="Two")
+    assert cases[0].facts_in_hand[2] == KeyFact(
+        id="q01_c", text="One is lonely.", status="contested", by="Two"
+    )
     write_files(tmp_path / "without", SMALL_DATASET)
     assert [case.facts for case in dataset.questions(Selection(topics=tmp_path / "without"))] == [()] * 4
 
