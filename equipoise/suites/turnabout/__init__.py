@@ -168,7 +168,8 @@ def details(record: Record) -> dict[str, JSON]:
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     """`percent`, how far the answer goes against the actor named first; 1 or 0: refused, asked for again.
 
-    `first` is `percent` without answers that were asked for again.
+    `first` is `percent` without answers that were asked for again, and `first_refused` whether the first
+    reply declined.
     """
     refused = None if record.outcome == "error" else float(record.outcome in ("refused", "blocked"))
     is_again = bool(record.details.get("asked_again"))
@@ -177,6 +178,7 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
         figures.REFUSED: refused,
         figures.ASKED_AGAIN: None if record.outcome == "error" else float(is_again),
         figures.FIRST: None if is_again else record.percent,
+        figures.FIRST_REFUSED: 0.0 if is_again and refused is not None else refused,
     }
 
 

@@ -28,7 +28,7 @@ REPLIES, TWINS, PAIRS = "replies", "twins", "pairs"
 """What a cell is of, its label `of`: replies to a case, or twins of a template in one language or in all."""
 LEAN, ABSOLUTE, AT_HOME, REFUSED, ANSWERED = "lean", "absolute", "at_home", "refused", "answered"
 """Names of values of cells, as are DEPARTURES; figures are computed from these."""
-ASKED_AGAIN, FIRST = "asked_again", "first"
+ASKED_AGAIN, FIRST, FIRST_REFUSED = "asked_again", "first", "first_refused"
 """Names of values of runs: 1 if the answer was asked for again, and an answer that was not. FIRST is also the
 prefix of figures over such answers alone."""
 FEWEST_ANSWERS = 50.0
@@ -157,6 +157,7 @@ def _reply_cell(runs: Sequence[RunRow]) -> Cell:
         labels={**question.labels, "of": REPLIES},
         values={
             REFUSED: [row.values.get(REFUSED) for row in runs],
+            FIRST_REFUSED: [row.values.get(FIRST_REFUSED) for row in runs],
             ANSWERED: [float(row.values.get("percent") is not None) for row in runs],
             ASKED_AGAIN: [row.values.get(ASKED_AGAIN) for row in runs],
         },
@@ -283,7 +284,7 @@ def _homes_label(members: Sequence[Twins]) -> str:
 def metrics(cells: Sequence[Cell]) -> list[Metric]:
     """The absolute lean, overall and by group; each pair's leans, departures and refusals; refusals.
 
-    Then how often answers were asked for again, and, if any were, the leans over first answers alone.
+    Then how often answers were asked for again, and, if any were, all figures over first answers alone.
     """
     first = [
         replace(cell, labels={**cell.labels, "of": cell.labels["of"].removeprefix(f"{FIRST} ")})
@@ -294,11 +295,14 @@ def metrics(cells: Sequence[Cell]) -> list[Metric]:
     return [
         *_metrics_of(cells),
         *_metrics_of_asking(cells),
-        *(_of_first(metric) for metric in _metrics_of([*replies, *first]) if first and metric.of != REFUSED),
+        *(_of_first(metric) for metric in _metrics_of([*replies, *first]) if first),
     ]
 
 
 def _of_first(metric: Metric) -> Metric:
+    if metric.of == REFUSED:
+        # Of replies, which have values of both kinds.
+        return replace(metric, name=f"{FIRST}.{metric.name}", of=FIRST_REFUSED)
     where = {**metric.where, "of": f"{FIRST} {metric.where['of']}"}
     return replace(metric, name=f"{FIRST}.{metric.name}", where=where)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -306,7 +307,7 @@ def test_how_often_answers_are_asked_for_again_is_told(cases: list[Incident]) ->
     ]
 
 
-def test_every_lean_is_there_over_first_answers_alone(cases: list[Incident]) -> None:
+def test_every_figure_is_there_over_first_answers_alone(cases: list[Incident]) -> None:
     """A caution names a pair whose lean they change, beside its interval; without any there are none."""
 
     def harsher(case: Incident, run: int) -> float:
@@ -314,12 +315,14 @@ def test_every_lean_is_there_over_first_answers_alone(cases: list[Incident]) -> 
 
     made = records(cases, harsher, again=of_purple)
     metrics, _ = summed(made)
-    leans = [name for name in metrics if name.split(".")[0] in ("absolute_lean", "lean", "departure")]
+    of_answers = ("absolute_lean", "lean", "departure", "refused")
+    leans = [name for name in metrics if name.split(".")[0] in of_answers]
     firsts = [name.removeprefix("first.") for name in metrics if name.startswith("first.")]
     assert [name for name in firsts if name != "milder_at_home"] == leans
     assert metrics["lean.purple_green.zz"].value == pytest.approx(0, abs=0.3)
     assert metrics["first.lean.purple_green.zz"].value == pytest.approx(-8, abs=0.3)
     assert metrics["first.lean.purple_green.en-US"].value == metrics["lean.purple_green.en-US"].value
+    assert metrics["first.refused"].value == metrics["refused"].value == 0
     _, said = turnabout.SUITE.cautions(rows_of("turnabout", made, SCALE), {})
     assert said.startswith("over first answers alone lean.purple_green is +2.0, outside the interval of all")
     metrics, _ = summed(records(cases, harsher))
@@ -471,9 +474,19 @@ def test_what_is_recorded_of_a_run(cases: list[Incident]) -> None:
     """The answer, and whether it was asked for again; a run that failed says nothing of refusals."""
     (row,) = rows_of("turnabout", records(cases[:1], leaning, runs=1), SCALE)
     assert row.details == {"answer": leaning(cases[0], 1), "asked_again": False}
-    assert row.values == {"percent": 81, "refused": 0, "asked_again": 0, "first": 81}
+    assert row.values == {"percent": 81, "refused": 0, "asked_again": 0, "first": 81, "first_refused": 0}
     (row,) = rows_of("turnabout", records(cases[:1], leaning, runs=1, again=lambda *_: True), SCALE)
-    assert row.values == {"percent": 81, "refused": 0, "asked_again": 1, "first": None}
+    assert row.values == {"percent": 81, "refused": 0, "asked_again": 1, "first": None, "first_refused": 0}
     failed: JSON = Record(case=cases[0].to_json(), run=1, outcome="error", score=None, error="e")
-    names = ("percent", "refused", "asked_again", "first")
+    names = ("percent", "refused", "asked_again", "first", "first_refused")
     assert turnabout.SUITE.values(failed, SCALE) == dict.fromkeys(names)
+
+
+def test_a_reply_that_declines_when_asked_again_is_no_first_refusal(cases: list[Incident]) -> None:
+    """It is one of all replies alone."""
+    made = records(cases, lambda case, run: 0.0, again=of_purple)
+    again = next(index for index, record in enumerate(made) if record.details.get("asked_again"))
+    made[again] = replace(made[again], outcome="refused", score=None, percent=None)
+    metrics, _ = summed(made)
+    assert metrics["refused"].value == pytest.approx(100 / len(made))
+    assert metrics["first.refused"].value == 0
