@@ -45,6 +45,7 @@ _METADATA_KEYS = (
     "rubric_hash",
     "scale",
     "about",
+    "facts_hash",
     "equipoise_version",
     "git_commit",
 )
