@@ -314,6 +314,8 @@ def any_verdict(body: dict[str, Any], number: int) -> str:
 
 def _value(schema: dict[str, Any]) -> Any:
     """A value by this schema: the first word or the middle number of those that it lists."""
+    if schema["type"] == "object":
+        return {name: _value(part) for name, part in schema["properties"].items()}
     if "enum" in schema:
         return schema["enum"][0 if schema["type"] == "string" else len(schema["enum"]) // 2]
     return {"string": "So.", "boolean": False}[schema["type"]]
