@@ -49,11 +49,8 @@
     });
   }
 
-  // Alone on its page, the board is all that there is to make ready; of thousands of rows only where it shows.
+  // Alone on its page, the board is all that there is to make ready.
   if (!document.getElementById("index")) {
-    const narrow = matchMedia("(max-width: 40rem)");
-    const lay = () => { if (narrow.matches) document.querySelectorAll("table.cards:not([role])").forEach(cards); };
-    narrow.addEventListener("change", lay);
     lay();
     document.documentElement.classList.add("scripted", "ready");
   }

@@ -880,7 +880,7 @@
 
   async function start() {
     document.documentElement.classList.add("scripted");
-    document.querySelectorAll("table.cards").forEach(cards);
+    lay();
     byId("overview").classList.add("shown");
     index = JSON.parse(await unpack("index"));
     unfold();

@@ -40,7 +40,6 @@ function sortable(table) {
 document.querySelectorAll("table.sortable").forEach(sortable);
 
 // As a card each value has the head of its column.
-// biome-ignore lint/correctness/noUnusedVariables: the scripts that follow on the page use it
 function cards(table) {
   const heads = [...table.tHead.rows[0].cells].map((cell) => cell.dataset.label ?? cell.textContent.trim());
   table.setAttribute("role", "table");
@@ -55,3 +54,10 @@ function cards(table) {
   }
   return table;
 }
+
+// Of thousands of rows cards are made ready only where they show.
+const narrow = matchMedia("(max-width: 40rem)");
+function lay() {
+  if (narrow.matches) document.querySelectorAll("table.cards:not([role])").forEach(cards);
+}
+narrow.addEventListener("change", lay);
