@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
@@ -10,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+import conftest
 from conftest import ROOT
 
 
@@ -18,6 +20,8 @@ def attack() -> Iterator[ModuleType]:
     """The program that attacks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "benchmarks")
+        # A session in this process may have loaded the project's own module of this name.
+        patch.setitem(sys.modules, "conftest", conftest)
         yield import_module("attack")
 
 
