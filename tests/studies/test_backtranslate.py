@@ -87,6 +87,21 @@ def parts(results: Path) -> dict[str, tuple[float, float, float]]:
     }
 
 
+def test_translations_are_judged_with_the_facts_that_replies_were(results: Path, client: FakeClient) -> None:
+    """Otherwise a difference in scores would be one of what evaluators have in hand."""
+    data = json.loads(results.read_bytes())
+    fact = {"id": "q_a", "text": "The bridge was opened in May.", "status": "settled", "by": ""}
+    for content in data["results"].values():
+        for question in content["questions"]:
+            question["details"]["facts"] = [fact]
+    results.write_text(json.dumps(data), encoding="utf-8")
+    assert run(results, "-n", "6").exit_code == 0
+    prompts = [call.messages[0]["content"] for call in client.calls if call.role == "evaluator"]
+    assert len(prompts) == 18
+    assert all("1. The bridge was opened in May." in prompt for prompt in prompts)
+    assert not any("bridge" in str(call.messages) for call in client.calls if call.role == "subject")
+
+
 def test_a_gap_is_split_into_what_was_said_and_how_it_was_judged(results: Path, client: FakeClient) -> None:
     """Half of the Chinese replies' 50 points is theirs, half the judge's; the same command pays nothing."""
     done = run(results, "-n", "15")
