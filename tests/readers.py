@@ -363,10 +363,11 @@ def _fact_question(text: str) -> None:
 
 def _wording(text: str) -> None:
     from equipoise.suites.neutrality import wording
+    from equipoise.suites.wording import count_word, without
 
     wording._years(text)
-    wording._occurs("party", text)
-    wording._without_phrases(["party"], text)
+    count_word("party", text)
+    without(["party"], text)
     list(wording._length_faults(text, wording.LengthLimits(median=1, longest=1, marks=1)))
 
 
@@ -380,9 +381,11 @@ def _published_judges(text: str) -> None:
 
 
 def _pair_wording(text: str) -> None:
-    from equipoise.suites.even_handedness.wording import PairWording
+    from equipoise.suites.even_handedness.checks import PairWording
 
-    rules = PairWording(both={"en-US": {"absolute words": ["never"]}}, clash={"en-US": [["could", "would"]]})
+    rules = PairWording(
+        avoid={}, both={"en-US": {"absolute words": ["never"]}}, clash={"en-US": [["could", "would"]]}
+    )
     list(rules.faults("en-US", [text, "tea"]))
 
 

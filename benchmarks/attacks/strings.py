@@ -6,6 +6,7 @@ kernel ends where one is not.
 
 from __future__ import annotations
 
+import math
 import resource
 import time
 from multiprocessing import Pipe, get_context
@@ -77,7 +78,7 @@ def _serve(connection: Connection[str, Task], seconds: int) -> None:
     """Read texts until the other end is closed."""
     while True:
         read, text = connection.recv()
-        limit = int(time.process_time()) + seconds
+        limit = math.ceil(time.process_time()) + seconds
         resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
         try:
             read(text)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import Row
+from equipoise.core.files import Row, shown
 from equipoise.core.types import JSON, Case
 from equipoise.judge import facts as judged_facts
 from equipoise.judge.facts import KeyFact
@@ -19,7 +19,7 @@ from equipoise.suites.invariants import distinct
 from equipoise.suites.neutrality import wording
 from equipoise.suites.neutrality.table import QuestionTable
 from equipoise.suites.neutrality.wording import LanguageTexts
-from equipoise.suites.selection import DEFAULT_AREA, INDEX, Selection, about
+from equipoise.suites.selection import DEFAULT_AREA, FACTS, INDEX, Selection, about
 from equipoise.suites.tables import Table
 
 EMBARRASSES = "embarrasses"
@@ -115,8 +115,11 @@ def _ids(files: Sequence[Path]) -> dict[str, str]:
         return {row["id"]: row["id"] for row in QUESTION_TABLE.read(files[0])}
     if (files[0].parent / INDEX).is_file():
         return {row["id"]: _indexed_item(row) for row in LINE_INDEX.read(files[0].parent)}
-    items = (item for path in files for item in _numbered_items(QUESTION_LINES.read(path)))
-    return {item: item for item in items}
+    # Numbers would tie facts to whatever question stands in that line.
+    raise UserError(
+        f"{shown(files[0].parent / FACTS)}: names questions by the ids of {INDEX}, which is not beside it: "
+        "write one, or take the facts away"
+    )
 
 
 def _indexed_item(row: Row) -> str:

@@ -68,7 +68,7 @@ def test_cases_carry_the_facts_of_their_question(tmp_path: Path) -> None:
 
 
 def test_own_questions_may_have_facts_in_each_form(tmp_path: Path) -> None:
-    """By the id in a table; by the number of a line without an index; of one file of a folder."""
+    """By the id in a table or an index; by no line's number, which would give them to another question."""
     write_files(
         tmp_path / "t",
         {
@@ -76,10 +76,17 @@ def test_own_questions_may_have_facts_in_each_form(tmp_path: Path) -> None:
             "facts.toml": written(fact("toll_a_x", question="toll_a")),
         },
     )
-    write_files(tmp_path / "l", {"en-US.txt": "Why?\nHow?\n", "facts.toml": written(fact("q02_a"))})
+    lines = {"en-US.txt": "Why?\nHow?\n", "facts.toml": written(fact("q02_a"))}
+    write_files(
+        tmp_path / "l",
+        {**lines, "index.csv": "line,id,area,slug,keywords\n1,q01,x,why,why\n2,q02,x,how,how\n"},
+    )
+    write_files(tmp_path / "n", lines)
     for topics, counts in (("t", [1]), ("l", [0, 1]), ("l/en-US.txt", [0, 1])):
         cases = dataset.questions(Selection(topics=tmp_path / topics))
         assert [len(case.facts) for case in cases] == counts
+    with pytest.raises(UserError, match=r"by the ids of index\.csv, which is not beside it"):
+        dataset.questions(Selection(topics=tmp_path / "n"))
 
 
 FAULTS: dict[str, tuple[list[dict[str, Any]], str]] = {
