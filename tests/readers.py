@@ -652,6 +652,22 @@ def _given_replies(text: str) -> object:
     return None
 
 
+def _batch_line(text: str) -> None:
+    from equipoise.runner.replies import batch_lines
+
+    for name in (text, f"{text}-run1"):
+        line = {"custom_id": name, "response": {"status_code": 500, "body": text}}
+        batch_lines.is_ours(line)
+        batch_lines.values(line)
+
+
+def _key_facts(text: str) -> None:
+    from equipoise.suites import facts
+
+    with _file("facts.toml", f"[[fact]]\nid = {json.dumps(text)}\n{text}") as path, suppress(UserError):
+        facts.read(path.parent, ["q1"])
+
+
 def _untidy(text: str) -> None:
     from equipoise.datasets import lint, overlap
 
@@ -706,6 +722,8 @@ READERS: Mapping[str, Reader] = {
     "files: cell of CSV": _csv_cell,
     "shown: line": _printed,
     "files: TOML": _toml,
+    "files: key facts": _key_facts,
+    "replies: a line of a batch": _batch_line,
     "files: variable of a key": _variable,
     "shown: transcript": _transcript,
     "shown: wrapped lines": _wrapped,
@@ -743,13 +761,16 @@ ELSEWHERE: Mapping[str, str] = {
     "judge/rubric.py:read_about": "reads the rubric",
     "models/redact.py:_as_whole": "reads keys",
     "runner/resume.py": "reads settings",
+    "comparison/comparable.py:_shortened": "reads settings",
     "comparison/gate/refusals.py:refuse_unfit_asker": "reads names of metrics",
     "report/askers.py": "reads names of metrics",
     "suites/askers.py:_side": "reads cues",
     "suites/borderlines/askers.py": "reads cues",
     "suites/*/dataset.py": "reads questions",
     "suites/neutrality/table.py": "reads questions",
-    "suites/neutrality/wording.py:_word_pattern": "reads words of wording.toml",
+    "suites/wording.py:_pattern": "reads words of wording.toml",
+    "suites/facts.py:_source_faults": "reads digests of facts.toml",
+    "suites/facts.py:_fact_faults": "reads ids of facts.toml",
     "suites/tables.py": "reads questions",
     "suites/naming.py": "reads the user's own code",
     "suites/even_handedness/checks.py": "reads stances",
