@@ -139,7 +139,7 @@ def kind(side: Results) -> str:
 def _lean(metrics: Sequence[Metric]) -> Metric | None:
     """The first balance of all cases besides the headline, neither of whose ends is better.
 
-    It is no part of another figure, as `refusal.left_less_right` is of `refusal`.
+    Breakdowns of another figure, such as `refusal.left_less_right` of `refusal`, do not count.
     """
     names = {item.name for item in metrics}
     return next(

@@ -259,7 +259,7 @@ class Metric:
         return [cell for cell in cells if where <= cell.labels.items()] if where else cells
 
     def by(self, label: str, cells: Sequence[Cell], stem: str | None = None) -> list[Metric]:
-        """The metric of each value that the cells have of a label, in their order; a blank is no value.
+        """One metric for each value of a label, in the order of the cells; blank values are skipped.
 
         The names are `stem`, by default the metric's own name and the label with periods, and the value.
         """

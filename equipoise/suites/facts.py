@@ -184,7 +184,7 @@ def _key_faults(
             yield f"{key} is missing"
         elif not _text(table, key):
             yield f"{key} must be a text that is not blank"
-    yield from (f"{key} is no key of it; remove it" for key in table if key not in (*needed, *optional))
+    yield from (f"unknown key {key}; remove it" for key in table if key not in (*needed, *optional))
 
 
 def _text(table: Mapping[str, JSON], key: str) -> str:

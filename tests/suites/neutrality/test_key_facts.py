@@ -103,9 +103,9 @@ FAULTS: dict[str, tuple[list[dict[str, Any]], str]] = {
     "question": ([fact("q09_a")], "fact 'q09_a': there is no question 'q09' here"),
     "twice": ([fact("q01_a"), fact("q01_a")], "fact 'q01_a': 2 facts have this id"),
     "seven": ([fact(f"q01_{letter}") for letter in "abcdefg"], "fact 'q01_g': its question has more than 6"),
-    "key": ([fact("q01_a", remark="x")], "fact 'q01_a': remark is no key of it"),
+    "key": ([fact("q01_a", remark="x")], "fact 'q01_a': unknown key remark"),
     "no source": ([fact("q01_a", source=None)], "fact 'q01_a': needs one [[fact.source]] or more"),
-    "source": ([fact("q01_a", source=[{**SOURCE, "file": "x"}])], "fact 'q01_a': source 1: file is no key"),
+    "source": ([fact("q01_a", source=[{**SOURCE, "file": "x"}])], "fact 'q01_a': source 1: unknown key file"),
     "digest": ([fact("q01_a", source=[{**SOURCE, "sha256": "?"}])], "source 1: sha256 is '?', not 64"),
     "quotation": (
         [fact("q01_a", source=[{**SOURCE, "quotation": " "}])],
