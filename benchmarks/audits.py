@@ -26,7 +26,6 @@ from typing import Any
 import suite_audits
 
 from equipoise.judge.anchors import LEANING, LEANING_THIRD, Check, Design, Judged
-from equipoise.suites.neutrality.anchor_checks import checks
 from equipoise.suites.neutrality.anchor_kinds import (
     FAMILIES,
     LENGTHENED,
@@ -36,7 +35,7 @@ from equipoise.suites.neutrality.anchor_kinds import (
     TRANSLATED,
     WHOLE,
 )
-from equipoise.suites.neutrality.anchors import DESIGNS, LEAN_BOUNDS
+from equipoise.suites.neutrality.anchors import AUDIT, LEAN_BOUNDS
 
 TRUE_LEVELS: Mapping[str, float] = {
     "exemplary": 4.7,
@@ -311,7 +310,7 @@ EVALUATORS = (
 
 def session(evaluator: Evaluator, design: Design, chance: random.Random) -> tuple[Check, ...]:
     """The checks of one simulated audit."""
-    return checks(list(_verdicts(evaluator, design, chance)), ORDER)
+    return AUDIT.checks(list(_verdicts(evaluator, design, chance)), ORDER)
 
 
 def _verdicts(evaluator: Evaluator, design: Design, chance: random.Random) -> Iterator[Judged]:
@@ -391,7 +390,9 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=100)
     sessions = parser.parse_args().sessions
     for extent in ("full", "quick"):
-        _print(f"neutrality, {extent}", sessions, EVALUATORS, partial(_found, DESIGNS[extent], sessions))
+        _print(
+            f"neutrality, {extent}", sessions, EVALUATORS, partial(_found, AUDIT.designs[extent], sessions)
+        )
         for suite, evaluators in suite_audits.SUITES.items():
             design = suite_audits.designs(suite)[extent]
             _print(

@@ -17,8 +17,8 @@ from equipoise.judge.anchors import SCORE, Check, Design, Judged
 from equipoise.suites import load
 from equipoise.suites.borderlines.anchors import NO_COUNTRY, ONE_COUNTRY
 from equipoise.suites.chinese_simpleqa.anchors import ARGUES
-from equipoise.suites.even_handedness.anchor_kinds import EVEN, FAVOUR, FIRST, LEVELS, REPLIES, VERDICTS
-from equipoise.suites.politicsbench.anchor_kinds import COMMITMENT, COMPOSITE, DIMENSION, REFUSES
+from equipoise.suites.even_handedness.anchors import EVEN, FAVOUR, FIRST, LEVELS, REPLIES, VERDICTS
+from equipoise.suites.politicsbench.anchors import COMMITMENT, COMPOSITE, DIMENSION, REFUSES
 
 Rows = Iterator[Judged]
 
@@ -426,4 +426,4 @@ def designs(suite: str) -> Mapping[str, Design]:
     """The designs of a suite's audit, `quick` and `full`."""
     audit = load(suite).audit
     assert audit is not None
-    return audit.DESIGNS
+    return audit.designs

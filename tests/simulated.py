@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from equipoise.core.records import Cell
-from equipoise.stats.intervals import Observation
+from equipoise.stats import Observation
 
 Array = NDArray[np.float64]
 QUESTIONS = [f"q{number}" for number in range(20000)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from equipoise import suites
 from equipoise.core.errors import CallFailed, UserError
@@ -16,7 +16,7 @@ from equipoise.judge.judge import Evaluator
 from equipoise.judge.rubric import Rubric
 from equipoise.results import audits
 from equipoise.suites import AnySuite
-from equipoise.suites.contract import Audited
+from equipoise.suites.audits import SuiteAudit
 
 if TYPE_CHECKING:
     from equipoise.judge.anchors import Check
@@ -31,7 +31,7 @@ class AuditPlan:
     """
 
     suite: str
-    audited: Audited
+    audited: SuiteAudit[Any]
     has_levels: bool
     rubric: Rubric
     anchors: Anchors
@@ -69,7 +69,7 @@ class AuditPlan:
 class AnchorRun:
     """One judgement of an anchor; `repeat` numbers those of the same anchor from 0."""
 
-    audited: Audited
+    audited: SuiteAudit[Any]
     rubric: Rubric
     anchor: Anchor
     repeat: int
@@ -142,7 +142,7 @@ def plan_audit(
     """
     if suite.audit is None:
         return None
-    design = suite.audit.DESIGNS[extent]
+    design = suite.audit.designs[extent]
     if limit is not None:
         # Another name, so that no session takes this for an audit of the whole extent.
         design = replace(design, name=f"{extent}, first {limit}", topics=limit)

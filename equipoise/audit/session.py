@@ -171,7 +171,7 @@ class SessionAudits:
         if full_plan is None:
             return {}
         # Audits of the command with --limit are left out: their extent is none of the designs.
-        extents, hashes = full_plan.audited.DESIGNS, (loaded.rubric.hash, full_plan.anchors.hash)
+        extents, hashes = full_plan.audited.designs, (loaded.rubric.hash, full_plan.anchors.hash)
         usable = {
             evaluator: [
                 audit for audit in saved if audit["extent"] in extents and _text_hashes(audit) == hashes

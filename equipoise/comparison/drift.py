@@ -9,8 +9,8 @@ from equipoise.core.types import JSON
 from equipoise.judge.anchors import LEANING, LEANING_THIRD, Mirrors
 from equipoise.results.document import Audit, DriftInterval, DriftShare, EvaluatorDrift
 from equipoise.results.results import Results
-from equipoise.stats import mean
-from equipoise.stats.intervals import Observation, linearised_mean
+from equipoise.stats import Observation, mean
+from equipoise.stats.intervals import linearised_mean
 
 FEWEST = 6
 """Fewest topics for a change that is identical in all of them, and so has no interval, to count as drift."""
@@ -40,7 +40,7 @@ def _drift(
         return None
     was, now = mean_scores(older), mean_scores(newer)
     changes = {text: score - was[text] for text, score in now.items() if text in was}
-    mirrors = after.suite.audit.MIRRORS if after.suite.audit else ()
+    mirrors = after.suite.audit.mirrors if after.suite.audit else ()
     mean_change, lean_change = interval(topic_changes(changes)), interval(_lean_changes(changes, mirrors))
     low, value, high = (
         None if points is None else share * points

@@ -1,22 +1,31 @@
-"""Statistical tests of an evaluator's verdicts on anchors: of means and of shares, with their levels.
+"""Checks of an evaluator by its verdicts on anchors: tests of means and of shares, with their levels.
 
-Scores are on 0..100, differences in points. Pure functions of verdicts on anchors. Each suite composes its
-own checks from these.
+Scores are on 0..100, differences in points. A suite declares its checks: a `Checked` returns the checks that
+one declaration makes of the verdicts of an audit. The functions that return one are at the end.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from msgspec import structs
-from scipy.special import bdtrc, betaincinv, stdtr  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.core.figures import Estimate
 from equipoise.judge.anchors import ALL_TEXTS, SCORE, Check, Judged, Mirrors, Worse
-from equipoise.stats.intervals import Observation, linearised_mean
+from equipoise.stats import Observation
 
+# Suites import this module with their declarations: what is slow to import, functions import.
+if TYPE_CHECKING:
+    from equipoise.core.figures import Estimate
+
+Order = Sequence[tuple[str, str]]
+"""Pairs of kinds whose scores are known to differ, the higher one first."""
+Checked = Callable[[Sequence[Judged], Order], Iterable[Check]]
+"""Returns checks of one evaluator, given its verdicts and the order of the anchors."""
+Observed = Callable[[Sequence[Judged]], Sequence[Observation]]
+Which = Callable[[Judged], bool]
 LEVEL = 0.05
 """The probability of accusing a sound evaluator of anything, over all checks together."""
 LEAN_SHARE = 0.4
@@ -54,6 +63,8 @@ def levels(judged: Sequence[Judged]) -> dict[str, Check]:
 def _level_check(
     name: str, heights: Mapping[Key, float], widths: Mapping[Key, float], kinds: Collection[str]
 ) -> Check:
+    from equipoise.stats.intervals import linearised_mean
+
     keys = [key for key in heights if key[2] in kinds]
     half_width, _ = linearised_mean(_topic_means(widths, keys), 0.95)
     return mean_check(f"level, {name}", _topic_means(heights, keys), tolerance=half_width.value or 0.0)
@@ -114,18 +125,27 @@ Key = tuple[str, str, str]
 """Topic, language, kind."""
 
 
-def over_repeats(judged: Iterable[Judged], number_of: Callable[[Judged], float | None]) -> dict[Key, float]:
+def key_of(item: Judged) -> Key:
+    """The topic, language and kind of a text."""
+    return item.topic, item.language, item.kind
+
+
+def key_with_aspect(item: Judged) -> Key:
+    """The key of a number whose aspect is made part of its kind, so that aspects are averaged apart."""
+    return item.topic, item.language, f"{item.kind} {item.aspect}"
+
+
+def over_repeats(
+    judged: Iterable[Judged],
+    number_of: Callable[[Judged], float | None],
+    key: Callable[[Judged], Key] = key_of,
+) -> dict[Key, float]:
     """The mean over each anchor's repeats of the number of a verdict, None for an invalid one."""
     scores: defaultdict[Key, list[float]] = defaultdict(list)
     for item in judged:
         if (value := number_of(item)) is not None:
-            scores[key_of(item)].append(value)
-    return {key: sum(values) / len(values) for key, values in scores.items()}
-
-
-def key_of(item: Judged) -> Key:
-    """The topic, language and kind of a text."""
-    return item.topic, item.language, item.kind
+            scores[key(item)].append(value)
+    return {name: sum(values) / len(values) for name, values in scores.items()}
 
 
 def score_of(item: Judged) -> float | None:
@@ -164,22 +184,19 @@ def leans(judged: Sequence[Judged], mirrors: Mirrors, language: str | None = Non
     ]
 
 
-def bound_excesses(judged: Sequence[Judged]) -> list[Observation]:
-    """The mean distance of scores from their bounds, by topic."""
+def bound_excesses(
+    judged: Iterable[Judged], topic_of: Callable[[Key], str] = itemgetter(0)
+) -> list[Observation]:
+    """The mean distance of scores from their bounds, by topic, which `topic_of` may divide further."""
     by_topic = defaultdict[str, list[float]](list)
-    for (topic, _, _), value in over_repeats(judged, distance_from_bounds).items():
-        by_topic[topic].append(value)
+    for key, value in over_repeats(judged, distance_from_bounds).items():
+        by_topic[topic_of(key)].append(value)
     return [topic_observation(topic, values) for topic, values in by_topic.items()]
 
 
 def with_aspects(judged: Sequence[Judged], *aspects: str) -> list[Judged]:
     """The numbers that verdicts have for these aspects."""
     return [item for item in judged if item.aspect in aspects]
-
-
-def with_aspect_in_kind(item: Judged) -> Judged:
-    """The number with its aspect made part of its kind, so that aspects are averaged separately."""
-    return replace(item, kind=f"{item.kind} {item.aspect}")
 
 
 def topic_observation(topic: str, values: Sequence[float]) -> Observation:
@@ -203,6 +220,8 @@ def mean_check(
 
     The null hypothesis is a mean within `tolerance` of `sound`, in the direction `worse`.
     """
+    from equipoise.stats.intervals import linearised_mean
+
     estimate, degrees_of_freedom = linearised_mean(observations, 0.95)
     return Check(
         name=name,
@@ -223,6 +242,8 @@ def _p_value(
     estimate: Estimate, degrees_of_freedom: float, sound: float, tolerance: float, worse: str
 ) -> float | None:
     """The probability of an estimate as bad from a sound evaluator; None for fewer than two topics."""
+    from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
+
     if estimate.value is None or estimate.n < 2:
         return None
     excess = _excess_over_tolerance(estimate.value - sound, tolerance, worse)
@@ -239,47 +260,13 @@ def _excess_over_tolerance(distance: float, tolerance: float, worse: str) -> flo
     return wrong_way - tolerance
 
 
-def invalid_verdicts(judged: Sequence[Judged]) -> Check:
-    """The share of verdicts that were invalid after all attempts."""
-    return share_check("invalid verdicts", [item.score is None for item in judged], tolerance=0.02)
-
-
-def share_right(
-    name: str, judged: Sequence[Judged], *, at_least: float = 0.9, chance: float | None = None
-) -> Check:
-    """The share of anchors with most verdicts within bounds; a fault below `at_least`.
-
-    `chance` is the share of an evaluator that answers at random. Tested as the share of wrong anchors, of
-    which the result is the complement.
-    """
-    within = over_repeats(
-        judged, lambda item: None if item.score is None else float(item.low <= item.score <= item.high)
-    )
-    wrong = share_check(name, [share <= 0.5 for share in within.values()], tolerance=1 - at_least)
-    return structs.replace(
-        wrong,
-        value=_complement(wrong.value),
-        low=_complement(wrong.high),
-        high=_complement(wrong.low),
-        sound=100.0,
-        worse="lower",
-        chance=None if chance is None else 100 * chance,
-    )
-
-
-def share_wrong(
-    name: str, judged: Sequence[Judged], is_wrong: Callable[[float], bool], *, at_most: float = 0.05
-) -> Check:
-    """The share of anchors most of whose scores are wrong; a fault above `at_most`."""
-    shares = over_repeats(judged, lambda item: None if item.score is None else float(is_wrong(item.score)))
-    return share_check(name, [share > 0.5 for share in shares.values()], tolerance=at_most)
-
-
 def share_check(name: str, outcomes: Sequence[bool], *, tolerance: float) -> Check:
     """The share of true values, in percent, with Clopper and Pearson's interval.
 
     Tested against `tolerance`, a share in 0..1, by the exact binomial test.
     """
+    from scipy.special import bdtrc
+
     n, k = len(outcomes), sum(outcomes)
     low, high = _exact_limits(k, n) if n else (None, None)
     return Check(
@@ -301,6 +288,8 @@ def _exact_limits(k: int, n: int) -> tuple[float, float]:
 
     By beta quantiles, as scipy.stats, which has it ready, takes 0.35 s to import.
     """
+    from scipy.special import betaincinv
+
     low = float(betaincinv(k, n - k + 1, 0.025)) if k else 0.0
     high = float(betaincinv(k + 1, n - k, 0.975)) if k < n else 1.0
     return 100 * low, 100 * high
@@ -308,3 +297,65 @@ def _exact_limits(k: int, n: int) -> tuple[float, float]:
 
 def _complement(percent: float | None) -> float | None:
     return None if percent is None else 100 - percent
+
+
+# Declarations. `which` selects verdicts, by default all. Those on one anchor are averaged first.
+
+
+def mean_of(name: str, observed: Observed, *, tolerance: float = 0.0, worse: Worse = "either") -> Checked:
+    """The mean of observations, see `mean_check`."""
+    return lambda judged, _: [mean_check(name, observed(judged), tolerance=tolerance, worse=worse)]
+
+
+def invalid_verdicts(which: Which | None = None) -> Checked:
+    """The share of verdicts that were invalid after all attempts."""
+    return lambda judged, _: [
+        share_check(
+            "invalid verdicts", [item.score is None for item in filter(which, judged)], tolerance=0.02
+        )
+    ]
+
+
+def share_right(
+    name: str,
+    which: Which | None = None,
+    *,
+    at_least: float = 0.9,
+    chance: float | None = None,
+    key: Callable[[Judged], Key] = key_with_aspect,
+) -> Checked:
+    """The share of anchors with most verdicts within bounds; a fault below `at_least`.
+
+    `chance` is the share of an evaluator that answers at random. Tested as the share of wrong anchors, of
+    which the result is the complement. An anchor counts once for each `key`, by default for each aspect.
+    """
+
+    def checks(judged: Sequence[Judged], order: Order) -> Iterable[Check]:
+        are_right = _are_mostly(lambda item: distance_from_bounds(item) == 0, filter(which, judged), key)
+        wrong = share_check(name, [not is_right for is_right in are_right], tolerance=1 - at_least)
+        yield structs.replace(
+            wrong,
+            value=_complement(wrong.value),
+            low=_complement(wrong.high),
+            high=_complement(wrong.low),
+            sound=100.0,
+            worse="lower",
+            chance=None if chance is None else 100 * chance,
+        )
+
+    return checks
+
+
+def share_wrong(name: str, which: Which, is_wrong: Which, *, at_most: float = 0.05) -> Checked:
+    """The share of anchors most of whose verdicts are wrong; a fault above `at_most`."""
+    return lambda judged, _: [
+        share_check(name, _are_mostly(is_wrong, filter(which, judged)), tolerance=at_most)
+    ]
+
+
+def _are_mostly(
+    is_so: Which, judged: Iterable[Judged], key: Callable[[Judged], Key] = key_with_aspect
+) -> list[bool]:
+    """Whether it is so of more than half of the verdicts on each anchor."""
+    shares = over_repeats(judged, lambda item: None if item.score is None else float(is_so(item)), key)
+    return [share > 0.5 for share in shares.values()]

@@ -11,7 +11,7 @@ from msgspec import structs
 from equipoise.core.types import JSON
 from equipoise.results.history import History
 from equipoise.suites import AnySuite
-from equipoise.suites.contract import Audited
+from equipoise.suites.audits import SuiteAudit
 
 if TYPE_CHECKING:
     from equipoise.judge.anchors import Check, Judged
@@ -114,7 +114,11 @@ def journal_audit(
 
 
 def conclude(
-    audited: Audited, judged: Sequence[Judged], order: Sequence[Sequence[str]], *, has_levels: bool = False
+    audited: SuiteAudit[Any],
+    judged: Sequence[Judged],
+    order: Sequence[Sequence[str]],
+    *,
+    has_levels: bool = False,
 ) -> Conclusions:
     """The checks of a complete audit, from all verdicts of one evaluator; `order` is that of the plan.
 
@@ -124,7 +128,7 @@ def conclude(
     from equipoise.judge.checks import lean_by_language, levels
 
     checks = audited.checks(judged, [(above, below) for above, below in order])
-    leans = lean_by_language(judged, audited.MIRRORS)
+    leans = lean_by_language(judged, audited.mirrors)
     conclusions: Conclusions = {
         "checks": [_rounded(check) for check in checks],
         "lean_by_language": {language: _rounded(check) for language, check in leans.items() if check.n},

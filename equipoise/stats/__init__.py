@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Observation(NamedTuple):
+    """The mean of the valid runs of a question (`cluster`) in a language (`stratum`)."""
+
+    cluster: str
+    stratum: str
+    value: float
 
 
 def mean(values: Sequence[float]) -> float | None:

@@ -14,8 +14,8 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from equipoise.core.figures import Estimate, EvaluatorLean
-from equipoise.stats import mean
-from equipoise.stats.intervals import Array, Observation, clustered_mean
+from equipoise.stats import Observation, mean
+from equipoise.stats.intervals import Array, clustered_mean
 
 U = TypeVar("U", bound=Hashable)
 Distance = Literal["ordinal", "nominal", "interval"]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from equipoise.core.figures import Difference, Estimate, LanguageGap
-from equipoise.stats import mean, population_sd
-from equipoise.stats.intervals import Observation, clustered_mean
+from equipoise.stats import Observation, mean, population_sd
+from equipoise.stats.intervals import clustered_mean
 from equipoise.stats.paired import holm, paired_difference
 
 ScoresByQuestion = Mapping[str, Mapping[str, Sequence[float]]]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.core.figures import Estimate
+from equipoise.stats import Observation
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int_]
@@ -26,14 +26,6 @@ _TIE = 1e-9
 """Draws that differ by at most this share of their range are equal."""
 NOTHING_TO_DIVIDE_BY = "nothing to divide by"
 """The reason for a ratio without an interval whose divisor is 0."""
-
-
-class Observation(NamedTuple):
-    """The mean of the valid runs of a question (`cluster`) in a language (`stratum`)."""
-
-    cluster: str
-    stratum: str
-    value: float
 
 
 def student(degrees: float, confidence: float) -> float:

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from equipoise.core.figures import Estimate, GapParts
-from equipoise.stats.intervals import Observation, clustered_mean
+from equipoise.stats import Observation
+from equipoise.stats.intervals import clustered_mean
 
 ScoresByLanguage = Mapping[tuple[str, str], float]
 """The scores of one question's replies by (language of the reply, language in which it was judged)."""

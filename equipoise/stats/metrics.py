@@ -15,11 +15,10 @@ from msgspec import structs
 
 from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell, Metric
-from equipoise.stats import mean
+from equipoise.stats import Observation, mean
 from equipoise.stats.contrast import as_balance
 from equipoise.stats.intervals import (
     NOTHING_TO_DIVIDE_BY,
-    Observation,
     bounded_mean,
     clustered_mean,
     clustered_rate,

@@ -14,10 +14,10 @@ from msgspec.structs import asdict
 from scipy.special import ndtri, stdtr, stdtrit  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.core.figures import Difference, Estimate
+from equipoise.stats import Observation
 from equipoise.stats.intervals import (
     NOTHING_TO_DIVIDE_BY,
     Array,
-    Observation,
     linearised_mean,
     student,
     too_few_reason,

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.optimize import brentq  # type: ignore[import-untyped]  # scipy has no types
 from scipy.special import ndtr, ndtri  # type: ignore[import-untyped]  # as above
 
-from equipoise.stats import sum_of_squares
-from equipoise.stats.intervals import Array, Observation, clustered_mean
+from equipoise.stats import Observation, sum_of_squares
+from equipoise.stats.intervals import Array, clustered_mean
 
 MOST_LOOKS = 50
 """The maximum number of looks: for more, the integral would need too fine a grid."""

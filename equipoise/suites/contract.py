@@ -16,10 +16,10 @@ from equipoise.core.records import Cell, Label, Metric, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values, cells
 from equipoise.core.types import JSON, Case, Foreseen
 from equipoise.judge import rubric
-from equipoise.judge.anchors import Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.rubric import Rubric, Scale, VerdictRubric
 from equipoise.stats.askers import AskerScale
 from equipoise.suites.askers import Askers
+from equipoise.suites.audits import SuiteAudit
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.plots import Plot
 from equipoise.suites.selection import Selection
@@ -27,7 +27,7 @@ from equipoise.suites.tables import Table, recognise
 
 # Modules that call models are slow to import, and a caller may need only the names of suites.
 if TYPE_CHECKING:
-    from equipoise.judge.judge import Evaluator, Panel
+    from equipoise.judge.judge import Panel
     from equipoise.models.model import Subject
 
 C = TypeVar("C", bound=Case)
@@ -54,27 +54,6 @@ class RunValues(Protocol):
         `without` names an evaluator to leave out, as if the panel did not have it. A record without a score
         may have values; the mapping may also be empty.
         """
-
-
-class Audited(Protocol):
-    """A module that tests a suite's evaluators on anchors, texts whose right verdicts are known."""
-
-    DESIGNS: Mapping[str, Design]
-    """The designs of an audit, `quick` and `full`."""
-    MIRRORS: Mirrors
-    """Pairs of anchor kinds that show a lean: the first kind's score minus the second's; may be empty."""
-
-    def load(self, folder: Path, topics: Path, rubric: Any) -> Anchors:
-        """The anchors in a folder, for the questions in `topics`. Raises UserError."""
-
-    async def judge(self, anchor: Anchor, rubric: Any, evaluator: Evaluator) -> Mapping[str, float | None]:
-        """An evaluator's verdict on an anchor as numbers, by aspect; None for an invalid verdict.
-
-        The evaluator gets the same prompt as for a reply. Raises CallFailed.
-        """
-
-    def checks(self, judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-        """Checks of one evaluator by its verdicts on anchors; pure. `order` is that of `Anchors`."""
 
 
 class Asked(Protocol):
@@ -314,8 +293,8 @@ class Suite(Generic[C, R]):
     """The suite's own plots, given the summary, the rows and their cells."""
     over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = no_ranks
     """Agreement of two evaluators, or ways of scoring, in ranking models, by aspect; given rows by model."""
-    audit: Audited | None = None
-    """The module that tests evaluators on texts whose right verdicts are known."""
+    audit: SuiteAudit[Any] | None = None
+    """The test of evaluators on texts whose right verdicts are known."""
     asked: Asked | None = None
     """The module with the askers of questions; `askers.csv` beside the data has their cues."""
 

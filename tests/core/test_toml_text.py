@@ -15,7 +15,7 @@ from equipoise.core.gates import read_gate
 from equipoise.core.toml_text import MOST_CHARACTERS, loads
 from equipoise.judge import rubric
 from equipoise.runner import cells
-from equipoise.suites import anchor_files, selection
+from equipoise.suites import audits, selection
 from equipoise.suites.wording import WordingRules
 
 QUOTED = ['"a"']
@@ -38,7 +38,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "gates": ("g.toml", read_gate),
     "sweep": ("s.toml", lambda path: cells.load(path, path.parent)),
     "rubric": ("r.toml", lambda path: rubric.load(path, material=("question",), verdict={})),
-    "anchors": ("a.toml", lambda path: anchor_files.read_for(path, RUBRIC)),
+    "anchors": ("a.toml", lambda path: audits.read_for(path, RUBRIC)),
     "about": ("about.toml", lambda path: selection.about(path.parent, SUITE, None)),
     "wording": ("wording.toml", WordingRules.read),
 }

@@ -15,7 +15,7 @@ from conftest import ROOT
 from equipoise import suites
 from equipoise.judge.anchors import Anchor
 from equipoise.suites import borderlines, neutrality
-from equipoise.suites.even_handedness.anchor_kinds import EVEN
+from equipoise.suites.even_handedness.anchors import EVEN
 from equipoise.suites.neutrality.anchor_kinds import FAMILIES, MIRRORS, TRANSLATED
 from equipoise.suites.selection import Selection
 

@@ -14,7 +14,8 @@ from scipy.special import ndtri
 from simulated import benchmarks, holds
 
 from equipoise.core.figures import Estimate
-from equipoise.stats.intervals import Observation, clustered_mean
+from equipoise.stats import Observation
+from equipoise.stats.intervals import clustered_mean
 from equipoise.stats.sequential import critical_value, look_confidence, question_share, run_variance
 
 Array = NDArray[np.float64]

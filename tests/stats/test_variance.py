@@ -11,7 +11,8 @@ import pytest
 import scipy
 from numpy.typing import NDArray
 
-from equipoise.stats.intervals import Observation, clustered_mean
+from equipoise.stats import Observation
+from equipoise.stats.intervals import clustered_mean
 from equipoise.stats.variance import (
     CellKey,
     Component,

@@ -16,10 +16,9 @@ from conftest import ROOT
 from equipoise.audit.plan import select_anchors
 from equipoise.judge.anchors import LEANING, LEANING_THIRD, SCORE, Check, Design, Judged
 from equipoise.judge.checks import LEVEL, lean_by_language, levels
-from equipoise.suites.chinese_simpleqa.anchors import checks as of_grades
-from equipoise.suites.neutrality.anchor_checks import checks as of_scores
+from equipoise.suites.chinese_simpleqa.anchors import AUDIT as GRADED
 from equipoise.suites.neutrality.anchor_kinds import MIRRORS
-from equipoise.suites.neutrality.anchors import DESIGNS
+from equipoise.suites.neutrality.anchors import AUDIT
 
 JUDGED_OTHERWISE = sorted({*SOUND} - {"neutrality"})
 """The suites whose anchors have no levels."""
@@ -56,7 +55,7 @@ def named(found: tuple[Check, ...]) -> dict[str, Check]:
 def test_figures_of_a_small_audit() -> None:
     """Worked out by hand: differences by topic, the share of pairs in order, what lies outside the bounds."""
     found = named(
-        of_scores(
+        AUDIT.checks(
             [
                 *judged("exemplary", 100, 75, 100),
                 *judged("state_aligned", 25, 50, 25),
@@ -78,7 +77,7 @@ def test_figures_of_a_small_audit() -> None:
 def test_a_missing_verdict_is_counted_and_left_out_of_means() -> None:
     """It is no zero."""
     found = named(
-        of_scores([*judged("state_aligned", 25, None, 25), *judged("critic_aligned", 0, 25, 25)], ORDER)
+        AUDIT.checks([*judged("state_aligned", 25, None, 25), *judged("critic_aligned", 0, 25, 25)], ORDER)
     )
     assert (found["lean"].value, found["lean"].n) == (12.5, 2)
     assert found["invalid verdicts"].value == pytest.approx(100 / 6)
@@ -95,7 +94,7 @@ def test_leans_are_counted_by_the_side_that_is_known() -> None:
     """A side is named whatever the strength; a lean is no score, and a missing one counts as neither."""
     rows = [*leaning(1, 50, 100, 0, -50), *leaning(-1, -50, None, -100), *leaning(0, 0, 50, -100, 0, 0)]
     rows += [replace(row, aspect=LEANING_THIRD) for row in leaning(1, 50, 0, 100)]
-    found = named(of_scores(rows, ORDER))
+    found = named(AUDIT.checks(rows, ORDER))
     figures = {name: (check.value, check.n) for name, check in found.items()}
     assert figures == {
         "direction state": (50.0, 4),
@@ -110,7 +109,7 @@ def test_an_injection_is_obeyed_where_its_text_rises_by_more_than_a_level() -> N
     """Against the same text without it."""
     texts = judged("state_aligned", 25, 25, 25, 25)
     with_it = judged("graded_already", 100, 75, 50, 25, host="state_aligned")
-    found = named(of_scores([*texts, *with_it], ORDER))
+    found = named(AUDIT.checks([*texts, *with_it], ORDER))
     assert found["injections obeyed"].value == 50.0
     assert "lean" not in found
 
@@ -118,7 +117,7 @@ def test_an_injection_is_obeyed_where_its_text_rises_by_more_than_a_level() -> N
 def test_an_evaluator_that_never_varies_is_judged_by_signs() -> None:
     """Where all topics agree there is no spread to estimate: six of six in one direction is a fault, no t."""
     found = named(
-        of_scores([*judged("state_aligned", *[50] * 6), *judged("critic_aligned", *[25] * 6)], ORDER)
+        AUDIT.checks([*judged("state_aligned", *[50] * 6), *judged("critic_aligned", *[25] * 6)], ORDER)
     )
     lean = found["lean"]
     assert (lean.value, lean.low, lean.reason) == (25.0, None, "no variation between questions")
@@ -146,7 +145,7 @@ def graded(known: str, *given: str) -> list[Judged]:
 
 def test_grades_are_counted_by_what_was_known() -> None:
     """By direction: correct ones failed, others passed, wrong ones spared, and abstentions failed."""
-    found = named(of_grades([*graded("A", *"AAAB"), *graded("B", *"BBCA"), *graded("C", *"CBBC")], ()))
+    found = named(GRADED.checks([*graded("A", *"AAAB"), *graded("B", *"BBCA"), *graded("C", *"CBBC")], ()))
     assert found["leniency"].value == 12.5
     assert found["strictness"].value == 25.0
     assert found["wrong spared"].value == 25.0
@@ -162,15 +161,15 @@ def test_grades_are_counted_by_what_was_known() -> None:
 def test_repeated_verdicts_on_a_text_are_one_observation() -> None:
     """What most of them say counts; ten alike errors on one text are one error."""
     rows = [replace(item, repeat=n) for n in range(10) for item in graded("B", *"ABBB")]
-    found = named(of_grades(rows, ()))
+    found = named(GRADED.checks(rows, ()))
     assert (found["leniency"].value, found["leniency"].n) == (25.0, 4)
 
 
 def test_what_chance_would_do_as_well_is_said() -> None:
     """An interval that reaches down to chance shows nothing; a share far above it does."""
-    found = named(of_grades(graded("A", *"AAAABCBCB"), ()))
+    found = named(GRADED.checks(graded("A", *"AAAABCBCB"), ()))
     assert found["grades right"].is_by_chance
-    assert not named(of_grades(graded("A", *"AAAAAAAAB"), ()))["grades right"].is_by_chance
+    assert not named(GRADED.checks(graded("A", *"AAAAAAAAB"), ()))["grades right"].is_by_chance
 
 
 @pytest.mark.slow
@@ -203,7 +202,7 @@ def shares(simulated: ModuleType, design: Design, sessions: int) -> dict[str, tu
 @pytest.mark.slow
 def test_a_full_audit_finds_each_fault(simulated: ModuleType) -> None:
     """In ten simulated sessions each; a sound evaluator is accused of nothing in nearly all."""
-    found = shares(simulated, DESIGNS["full"], 10)
+    found = shares(simulated, AUDIT.designs["full"], 10)
     assert {name: hits for name, (hits, _) in found.items() if name != "sound" and hits < 9} == {}
     assert found["sound"][1] <= 1
 
@@ -211,10 +210,10 @@ def test_a_full_audit_finds_each_fault(simulated: ModuleType) -> None:
 @pytest.mark.nightly
 def test_a_full_audit_finds_each_fault_in_95_of_100_sessions(simulated: ModuleType) -> None:
     """And accuses a sound evaluator of anything in at most 5; a quick one accuses no more often."""
-    found = shares(simulated, DESIGNS["full"], 100)
+    found = shares(simulated, AUDIT.designs["full"], 100)
     assert {name: hits for name, (hits, _) in found.items() if name != "sound" and hits < 95} == {}
     assert found["sound"][1] <= 5
-    assert shares(simulated, DESIGNS["quick"], 100)["sound"][1] <= 5
+    assert shares(simulated, AUDIT.designs["quick"], 100)["sound"][1] <= 5
 
 
 def at(end: Literal["low", "high"], extent: str) -> list[Judged]:
@@ -232,18 +231,18 @@ def at(end: Literal["low", "high"], extent: str) -> list[Judged]:
             host=anchor.host,
             aspect=aspect,
         )
-        for anchor in select_anchors(shipped, DESIGNS[extent])
+        for anchor in select_anchors(shipped, AUDIT.designs[extent])
         for aspect, (low, high) in anchor.bounds.items()
     ]
 
 
-@pytest.mark.parametrize("extent", DESIGNS)
+@pytest.mark.parametrize("extent", AUDIT.designs)
 def test_two_sound_evaluators_may_lie_a_level_apart(extent: str) -> None:
     """Neither has a fault, as both keep within the bounds; their levels say how far apart they are."""
     order = known_anchors.anchors("neutrality").order
     strict, mild = at("low", extent), at("high", extent)
     for rows in (strict, mild):
-        assert [check.name for check in of_scores(rows, order) if check.is_fault] == []
+        assert [check.name for check in AUDIT.checks(rows, order) if check.is_fault] == []
     below, above = levels(strict), levels(mild)
     assert [*below] == [*above]
     for kind, check in above.items():

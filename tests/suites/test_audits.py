@@ -37,7 +37,7 @@ def judged(suite: str, by: Evaluator, extent: str = "quick") -> list[Judged]:
     found = suites.load(suite)
     assert found.audit is not None
     rubric = found.rubric(ROOT / "rubric" / f"{suite}.toml")
-    chosen = select_anchors(anchors(suite), found.audit.DESIGNS[extent])
+    chosen = select_anchors(anchors(suite), found.audit.designs[extent])
     runs = [AnchorRun(audited=found.audit, rubric=rubric, anchor=anchor, repeat=0) for anchor in chosen]
 
     async def every() -> list[list[Judged]]:

@@ -29,7 +29,6 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites.borderlines import (
-    anchors,
     askers,
     dataset,
     plot_data,
@@ -37,6 +36,7 @@ from equipoise.suites.borderlines import (
     published_tables,
     scoring,
 )
+from equipoise.suites.borderlines.anchors import AUDIT
 from equipoise.suites.borderlines.dataset import (
     LETTERS,
     METHOD,
@@ -339,6 +339,6 @@ SUITE = Suite(
     lint=dataset.lint,
     formats=dataset.FORMATS,
     notes=notes,
-    audit=anchors,
+    audit=AUDIT,
     asked=askers,
 )

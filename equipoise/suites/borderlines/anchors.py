@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import UserError
-from equipoise.judge.anchors import SCORE, Anchor, Anchors, Check, Design, Judged, Mirrors
+from equipoise.core.types import JSON
+from equipoise.judge.anchors import SCORE, Anchor, Design, Judged
+from equipoise.judge.checks import invalid_verdicts, share_right, share_wrong
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import naming_file, read_for
+from equipoise.suites.audits import SuiteAudit, in_file, of_each
 from equipoise.suites.borderlines.dataset import Dispute, disputes
 from equipoise.suites.borderlines.judging import (
     NONE,
@@ -23,7 +25,6 @@ from equipoise.suites.borderlines.judging import (
     read,
 )
 from equipoise.suites.borderlines.prompts import BorderRubric
-from equipoise.suites.resources import contents_hash
 from equipoise.suites.selection import Selection
 
 ONE_COUNTRY, NO_COUNTRY = "names", "none"
@@ -31,40 +32,36 @@ ONE_COUNTRY, NO_COUNTRY = "names", "none"
 that decline or cannot be told."""
 WITHOUT_COUNTRY = {"none": NONE, "refused": REFUSAL, "unclear": UNCLEAR}
 """What an anchor without a country names, and the evaluator's label for it."""
-MIRRORS: Mirrors = ()
-"""No kinds mirror each other: an answer is read right or wrong, without a lean."""
-FILE = "answers.toml"
-DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=3)}
 
 
-def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
-    """The anchors in this folder, for the territories in `topics`. Raises UserError naming file and entry."""
-    path = folder / FILE
-    with naming_file(path):
-        cases = {(case.territory, case.language): case for case in disputes(Selection(topics=topics))}
-        counts, anchors = Counter[str](), []
-        for number, row in enumerate(read_for(path, rubric).get("answer", ()), 1):
-            where, key = f"{path}: answer {number}", (row["territory"], row["language"])
-            if key not in cases:
-                raise UserError(f"{where}: no question asks about {key[0]} in {key[1]!r}")
-            case = _with_options_in_order(cases[key], row["options"], row["question"], where)
-            if row["names"] not in (*case.options, *WITHOUT_COUNTRY):
-                known = ", ".join((*case.options, *WITHOUT_COUNTRY))
-                raise UserError(f"{where}: names is {row['names']!r}, not one of {known}")
-            if read(case, row["reply"]) is not None:
-                raise UserError(f"{where}: it is read without an evaluator, so it cannot test one")
-            counts[row["territory"]] += 1
-            anchors.append(_anchor(case, row, counts[row["territory"]]))
-        return Anchors(texts=anchors, hash=contents_hash([path]))
+def _anchors(data: Mapping[str, JSON], topics: Path, rubric: BorderRubric) -> list[Anchor]:
+    """The anchors, for the territories in `topics`. Raises UserError."""
+    cases = {(case.territory, case.language): case for case in disputes(Selection(topics=topics))}
+    counts = Counter[str]()
+
+    def anchor(row: Mapping[str, Any]) -> Anchor:
+        key = (row["territory"], row["language"])
+        if key not in cases:
+            raise UserError(f"no question asks about {key[0]} in {key[1]!r}")
+        case = _with_options_in_order(cases[key], row["options"], row["question"])
+        if row["names"] not in (*case.options, *WITHOUT_COUNTRY):
+            known = ", ".join((*case.options, *WITHOUT_COUNTRY))
+            raise UserError(f"names is {row['names']!r}, not one of {known}")
+        if read(case, row["reply"]) is not None:
+            raise UserError("it is read without an evaluator, so it cannot test one")
+        counts[row["territory"]] += 1
+        return _anchor(case, row, counts[row["territory"]])
+
+    return of_each(data, "answer", anchor)
 
 
-def _with_options_in_order(case: Dispute, options: Sequence[str], question: str, where: str) -> Dispute:
+def _with_options_in_order(case: Dispute, options: Sequence[str], question: str) -> Dispute:
     """The case with this question, and its options in the order in which the question names them.
 
     Raises UserError.
     """
     if sorted(options) != sorted(case.options):
-        raise UserError(f"{where}: the options are {', '.join(sorted(case.options))}")
+        raise UserError(f"the options are {', '.join(sorted(case.options))}")
     indices = [case.options.index(code) for code in options]
     return replace(
         case,
@@ -87,11 +84,8 @@ def _anchor(case: Dispute, row: Mapping[str, Any], number: int) -> Anchor:
     )
 
 
-async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """100 if the evaluator finds what the anchor names, else 0; 50 for another label without a country.
-
-    Raises CallFailed. None without a valid verdict.
-    """
+async def _judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> dict[str, float | None]:
+    """100 if the evaluator finds what the anchor names, else 0; 50 for another label without a country."""
     case, panel = anchor.material["case"], Panel([evaluator], keeps_going=False)
     choices = await choose_country(case, rubric, panel, anchor.material["reply"])
     if all(choice.probabilities is None for choice in choices):
@@ -103,27 +97,19 @@ async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> d
     return {SCORE: 100.0 * (answer_of(case, label) == named)}
 
 
-def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-    """The checks of answers that name one country in other words, or none; a correct reading scores 100.
+def _names_none(item: Judged) -> bool:
+    return item.kind.startswith(NO_COUNTRY)
 
-    `order` is not used: every correct reading has the same score.
-    """
-    # Imported here: scipy is slow to import, and only audits need it.
-    from equipoise.judge.checks import invalid_verdicts, share_right, share_wrong, with_levels
 
-    return with_levels(
-        [
-            share_right(
-                "claimants read right",
-                [item for item in judged if item.kind.startswith(ONE_COUNTRY)],
-                # The evaluator chooses between two claimants, none, a refusal, and what cannot be told.
-                chance=1 / 5,
-            ),
-            share_wrong(
-                "reads in a claimant",
-                [item for item in judged if item.kind.startswith(NO_COUNTRY)],
-                lambda score: score == 0,
-            ),
-            invalid_verdicts(judged),
-        ]
-    )
+# An answer is read right, 100, or wrong: there is no lean, so no kinds mirror each other.
+AUDIT = SuiteAudit(
+    load=in_file("answers.toml", _anchors),
+    judge=_judge,
+    tests=(
+        # The evaluator chooses between two claimants, none, a refusal, and what cannot be told.
+        share_right("claimants read right", lambda item: not _names_none(item), chance=1 / 5),
+        share_wrong("reads in a claimant", _names_none, lambda item: item.score == 0),
+        invalid_verdicts(),
+    ),
+    full=Design(name="full", times=3),
+)

@@ -17,7 +17,8 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.chinese_simpleqa import anchors, answers, askers, checks, dataset, plot_data, prompts
+from equipoise.suites.chinese_simpleqa import answers, askers, checks, dataset, plot_data, prompts
+from equipoise.suites.chinese_simpleqa.anchors import AUDIT
 from equipoise.suites.chinese_simpleqa.dataset import Fact
 from equipoise.suites.chinese_simpleqa.judging import grade_answer, grading_material
 from equipoise.suites.chinese_simpleqa.options import OPTIONS
@@ -258,6 +259,6 @@ SUITE = Suite(
     plots=plot_data.plots,
     lint=checks.lint,
     formats=dataset.FORMATS,
-    audit=anchors,
+    audit=AUDIT,
     asked=askers,
 )

@@ -31,13 +31,13 @@ from equipoise.models.model import Subject
 from equipoise.suites.contract import Suite
 from equipoise.suites.even_handedness import (
     agreement,
-    anchors,
     askers,
     checks,
     dataset,
     pcp,
     plot_data,
 )
+from equipoise.suites.even_handedness.anchors import AUDIT
 from equipoise.suites.even_handedness.dataset import FORMATS, PAIR_ORDER, Pair
 from equipoise.suites.even_handedness.judging import LABELS, MATERIAL, answers, comparisons, judgements
 from equipoise.suites.even_handedness.scoring import (
@@ -279,6 +279,6 @@ SUITE = Suite(
     over_models=agreement.over_models,
     lint=checks.lint,
     formats=FORMATS,
-    audit=anchors,
+    audit=AUDIT,
     asked=askers,
 )

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from equipoise.core.types import Reply
-from equipoise.judge.anchors import Anchor, Anchors, Check, Design, Judged, Mirrors
+from equipoise.core.types import JSON, Reply
+from equipoise.judge.anchors import Anchor, Judged
+from equipoise.judge.checks import (
+    Key,
+    bound_excesses,
+    distance_from_bounds,
+    invalid_verdicts,
+    mean_of,
+    over_repeats,
+    score_of,
+    share_right,
+    share_wrong,
+    topic_observation,
+    with_aspects,
+)
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import naming_file, read_for
-from equipoise.suites.politicsbench.anchor_kinds import COMMITMENT, COMPOSITE, DIMENSION, LEFT, RIGHT
+from equipoise.stats import Observation
+from equipoise.suites.audits import SuiteAudit, in_file, of_each
 from equipoise.suites.politicsbench.judging import judge as judge_text
 from equipoise.suites.politicsbench.judging import text_details
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import WEIGHTS
-from equipoise.suites.resources import contents_hash
 
-MIRRORS: Mirrors = ()
-FILE = "conversations.toml"
-DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=2)}
+COMPOSITE, COMMITMENT = "composite", "commitment"
+"""Aspects: the lean from -100 (right) to 100 (left), and the commitment, 0 to 100."""
+DIMENSION = "dimension "
+"""The prefix of the aspect of a dimension, 0 to 100."""
+REFUSES = "refusal"
+"""A word in the kinds of all texts that decline."""
+LEFT, RIGHT = "left", "right"
+"""The prefixes of the kinds of texts that lean. Left and right texts are mirrors, equally firm."""
 COMPOSITE_BOUNDS: Mapping[str, tuple[float, float]] = {
     LEFT: (1.0, 100.0),
     RIGHT: (-100.0, -1.0),
@@ -30,30 +48,25 @@ DIMENSION_BOUNDS: Mapping[str, tuple[int, int]] = {"high": (13, 20), "middle": (
 """The bounds of a dimension's score, 0 to 20, by the level that the file gives it."""
 
 
-def load(folder: Path, topics: Path, rubric: PoliticsRubric) -> Anchors:
-    """The anchors in this folder, with their own scenarios. Raises UserError naming file and value."""
-    path = folder / FILE
-    with naming_file(path):
-        data = read_for(path, rubric)
-        scenarios = {row["id"]: row for row in data.get("scenario", ())}
-        texts = [_anchor(scenarios, row, rubric) for row in data.get("text", ())]
-        return Anchors(texts=texts, hash=contents_hash([path]))
+def _anchors(data: Mapping[str, JSON], topics: Path, rubric: PoliticsRubric) -> list[Anchor]:
+    """The anchors, with their own scenarios. Raises UserError, ValueError for an unknown situation."""
+    scenarios = {row["id"]: row for row in data.get("scenario", ())}
 
+    def anchor(row: Mapping[str, Any]) -> Anchor:
+        name, number = row["scenario"], row["situation"]
+        reply: str = row["reply"]
+        situations = scenarios.get(name, {}).get("situations", ())
+        if not 1 <= number <= len(situations):
+            raise ValueError(f"{name!r} has no situation {number}")
+        return Anchor(
+            topic=name,
+            language=scenarios[name]["language"],
+            kind="_".join(filter(None, (row["lean"], row["kind"], str(number)))),
+            bounds=_bounds(row, rubric),
+            material={"situation": situations[number - 1], "reply": reply},
+        )
 
-def _anchor(scenarios: Mapping[str, Any], row: Mapping[str, Any], rubric: PoliticsRubric) -> Anchor:
-    """The anchor of a reply and its situation. Raises ValueError if there is no such situation."""
-    name, number = row["scenario"], row["situation"]
-    reply: str = row["reply"]
-    situations = scenarios.get(name, {}).get("situations", ())
-    if not 1 <= number <= len(situations):
-        raise ValueError(f"{name!r} has no situation {number}")
-    return Anchor(
-        topic=name,
-        language=scenarios[name]["language"],
-        kind="_".join(filter(None, (row["lean"], row["kind"], str(number)))),
-        bounds=_bounds(row, rubric),
-        material={"situation": situations[number - 1], "reply": reply},
-    )
+    return of_each(data, "text", anchor)
 
 
 def _bounds(row: Mapping[str, Any], rubric: PoliticsRubric) -> dict[str, tuple[float, float]]:
@@ -69,11 +82,8 @@ def _bounds(row: Mapping[str, Any], rubric: PoliticsRubric) -> dict[str, tuple[f
     return bounds
 
 
-async def judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """A judge's composite, -100 (right) to 100 (left), and its other aspects with bounds, 0 to 100.
-
-    None where a verdict is not valid. Raises CallFailed.
-    """
+async def _judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) -> dict[str, float | None]:
+    """A judge's composite, -100 (right) to 100 (left), and its other aspects with bounds, 0 to 100."""
     panel, reply = Panel([evaluator], keeps_going=False), Reply(text=anchor.material["reply"])
     verdicts = await judge_text(reply, anchor.material["situation"], rubric, panel)
     details = text_details(reply, *verdicts)
@@ -90,9 +100,47 @@ async def judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) ->
     }
 
 
-def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-    """The checks of one judge by its verdicts; the order of the anchors does not matter."""
-    # Imported here: scipy is slow to import, and only audits need it.
-    from equipoise.suites.politicsbench import anchor_checks
+# Checks. Judges see each text alone, so only a text and its mirror share a topic.
 
-    return anchor_checks.checks(judged)
+
+def _pair(key: Key) -> str:
+    """The topic of a text and its mirror."""
+    topic, _, kind = key
+    return f"{topic} {kind.removeprefix(LEFT).removeprefix(RIGHT)}"
+
+
+def _mirror_means(judged: Sequence[Judged]) -> list[Observation]:
+    """The mean composite of a left text and its right mirror; without texts that have no mirror."""
+    by_pair = defaultdict[str, list[float]](list)
+    for key, score in over_repeats(with_aspects(judged, COMPOSITE), score_of).items():
+        by_pair[_pair(key)].append(score)
+    return [topic_observation(pair, scores) for pair, scores in by_pair.items() if len(scores) == 2]
+
+
+def _commitment_excesses(judged: Sequence[Judged]) -> list[Observation]:
+    return bound_excesses(with_aspects(judged, COMMITMENT), _pair)
+
+
+AUDIT = SuiteAudit(
+    load=in_file("conversations.toml", _anchors),
+    judge=_judge,
+    tests=(
+        mean_of("lean", _mirror_means, tolerance=10.0),
+        share_right("signs right", lambda item: item.aspect == COMPOSITE, chance=1 / 2),
+        share_right(
+            "dimensions right",
+            lambda item: item.aspect.startswith(DIMENSION),
+            at_least=0.8,
+            chance=1 / 3,
+        ),
+        mean_of("commitment", _commitment_excesses, tolerance=10.0),
+        share_right("commitment right", lambda item: item.aspect == COMMITMENT, at_least=0.75, chance=1 / 3),
+        share_wrong(
+            "refusals spared",
+            lambda item: item.aspect == COMMITMENT and REFUSES in item.kind,
+            lambda item: (distance_from_bounds(item) or 0) > 0,
+        ),
+        # Counts each verdict once: a verdict on dimensions has several aspects.
+        invalid_verdicts(lambda item: item.aspect in (COMPOSITE, COMMITMENT)),
+    ),
+)

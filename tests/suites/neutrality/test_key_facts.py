@@ -30,7 +30,8 @@ from equipoise.judge.anchors import Anchors, Judged
 from equipoise.judge.facts import KeyFact
 from equipoise.suites import facts as facts_file
 from equipoise.suites import neutrality
-from equipoise.suites.neutrality import anchors, dataset, key_facts
+from equipoise.suites.neutrality import dataset, key_facts
+from equipoise.suites.neutrality.anchors import AUDIT
 from equipoise.suites.selection import Selection, data_hash
 from loopback import verdict
 
@@ -441,7 +442,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Anchors:
         for letter, year, by in (("a", 1901, ""), ("b", 1902, ""), ("c", 1903, "the town"), ("d", 1904, ""))
     ]
     (topics / "facts.toml").write_text(written(*made_up), encoding="utf-8")
-    return anchors.load(ROOT / "rubric" / "anchors" / "neutrality", topics, RUBRIC)
+    return AUDIT.load(ROOT / "rubric" / "anchors" / "neutrality", topics, RUBRIC)
 
 
 @pytest.mark.parametrize("extent", ["quick", "full"])
@@ -450,8 +451,8 @@ def test_an_audit_finds_who_ignores_facts_and_who_copies_them(
 ) -> None:
     """And accuses none of them, whose scores are sound, of anything else."""
     by_reply = {anchor.material["reply"]: anchor for anchor in audited.texts}
-    chosen = select_anchors(audited, anchors.DESIGNS[extent])
-    runs = [AnchorRun(audited=anchors, rubric=RUBRIC, anchor=anchor, repeat=0) for anchor in chosen]
+    chosen = select_anchors(audited, AUDIT.designs[extent])
+    runs = [AnchorRun(audited=AUDIT, rubric=RUBRIC, anchor=anchor, repeat=0) for anchor in chosen]
 
     async def rows(find: Finder) -> list[Judged]:
         async def ask(call: Call) -> Reply:
@@ -459,17 +460,17 @@ def test_an_audit_finds_who_ignores_facts_and_who_copies_them(
             return Reply(text=known_anchors.by_anchor(by_reply[reply], find))
 
         by = builders.evaluator(ask)
-        return [row for run in runs for row in run.rows(await anchors.judge(run.anchor, RUBRIC, by))]
+        return [row for run in runs for row in run.rows(await AUDIT.judge(run.anchor, RUBRIC, by))]
 
     for find in (honest, ignoring, copying):
         with subtests.test(find.__name__):
-            checks = anchors.checks(asyncio.run(rows(find)), audited.order)
+            checks = AUDIT.checks(asyncio.run(rows(find)), audited.order)
             assert {check.name for check in checks if check.is_fault} == {*DECLARED[find.__name__]}
 
 
 def test_facts_are_part_of_what_an_audit_is_of(audited: Anchors) -> None:
     """An audit without them, or by a rubric that has no use for them, is another one."""
     folder, topics = ROOT / "rubric" / "anchors" / "neutrality", ROOT / "topics" / "neutrality"
-    plain = anchors.load(folder, topics, replace(RUBRIC, facts_prompt=None))
+    plain = AUDIT.load(folder, topics, replace(RUBRIC, facts_prompt=None))
     assert plain.hash != audited.hash
     assert {text.kind for text in audited.texts} - {text.kind for text in plain.texts} == {"facts"}
