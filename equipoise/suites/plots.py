@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Estimate, Figure, LanguagePair
 from equipoise.core.types import JSON
 
 PlotKind = Literal["intervals", "stacked", "matrix", "lines", "bars", "checks"]
@@ -57,7 +57,25 @@ class Plot:
         return replace(self, rows=[row for row in self.rows if not (self.folds and _contains_zero(row))])
 
 
-def interval_row(name: str, figure: Figure) -> dict[str, JSON]:
+def intervals(
+    name: str, title: str, figures: Iterable[tuple[str, Estimate | LanguagePair]], **options: Any
+) -> Plot:
+    """A plot of these figures with their intervals, each with its name; `options` are fields of the plot.
+
+    Shares have an axis from 0 to 100, unless the options say otherwise.
+    """
+    ends: dict[str, Any] = {} if "unit" in options else {"low": 0.0, "high": 100.0}
+    rows = [interval_row(*figure) for figure in figures]
+    return Plot(name=name, title=title, kind="intervals", rows=rows, **ends, **options)
+
+
+def lowest_first(metrics: Mapping[str, Figure], prefix: str) -> list[tuple[str, Figure]]:
+    """The metrics of a group, which have the names of its members behind a prefix, the lowest first."""
+    members = [(name.removeprefix(prefix), item) for name, item in metrics.items() if name.startswith(prefix)]
+    return sorted(members, key=lambda member: member[1].value or 0.0)
+
+
+def interval_row(name: str, figure: Estimate | LanguagePair) -> dict[str, JSON]:
     """The row of a figure in a plot of `intervals`."""
     return {"name": name, "value": figure.value, "low": figure.low, "high": figure.high}
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Estimate, Figure
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
-from equipoise.suites.plots import Plot, interval_row
+from equipoise.suites.plots import Plot, intervals, lowest_first
 
 MOST_TOPICS = 40
 """The maximum number of topics in a plot; with more, categories are shown."""
@@ -33,31 +34,17 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
 
 def share_plot(name: str, title: str, prefix: str, metrics: Mapping[str, Figure]) -> Plot:
     """A plot of the metrics whose names begin with a prefix, the lowest first."""
-    matches = [
-        (key.removeprefix(prefix), figure) for key, figure in metrics.items() if key.startswith(prefix)
-    ]
-    return Plot(
-        name=name,
-        title=title,
-        kind="intervals",
-        rows=[
-            interval_row(group, figure)
-            for group, figure in sorted(matches, key=lambda match: match[1].value or 0.0)
-        ],
-        low=0.0,
-        high=100.0,
-    )
+    return intervals(name, title, lowest_first(metrics, prefix))
 
 
 def _tilt_plot(label: str, tilt: str, cells: Sequence[Cell]) -> Plot:
     """The plot of one line of leans: lines are never mixed, so each has a plot of its own."""
     sides = tilt.removeprefix(_TILT_PREFIX).split("_less_")
     one, other = (LEANS.get(side, _words(side)) for side in sides)
-    return Plot(
-        name="-".join((f"lean-by-{label}", *(side.replace("_", "-") for side in sides))),
-        title=f"Which side was helped more, by {label}: {one} or {other}",
-        kind="intervals",
-        rows=sorted(_estimates(label, tilt, cells), key=lambda row: row["value"] or 0.0),
+    return intervals(
+        "-".join((f"lean-by-{label}", *(side.replace("_", "-") for side in sides))),
+        f"Which side was helped more, by {label}: {one} or {other}",
+        sorted(_figures(label, tilt, cells), key=lambda item: item[1].value or 0.0),
         unit="pp",
         zero=0.0,
         note=f"Above zero: more help for {one}. Below zero: more help for {other}. "
@@ -65,16 +52,15 @@ def _tilt_plot(label: str, tilt: str, cells: Sequence[Cell]) -> Plot:
     )
 
 
-def _estimates(label: str, tilt: str, cells: Sequence[Cell]) -> Iterator[dict[str, JSON]]:
-    """The tilt over the cells with each value of a label, with its interval."""
+def _figures(label: str, tilt: str, cells: Sequence[Cell]) -> Iterator[tuple[str, Estimate]]:
+    """The tilt over the cells with each value of a label."""
     # Imported here, because it imports numpy.
     from equipoise.stats.metrics import measure
 
-    for value in sorted({cell.labels[label] for cell in cells} - {""}):
-        metric = Metric(name=value, of=tilt, kind="balance", where={label: value})
-        estimate = measure(metric, cells)
-        if estimate.value is not None:
-            yield {"name": value, "value": estimate.value, "low": estimate.low, "high": estimate.high}
+    groups = Metric(name="", of=tilt, kind="balance").by(label, cells, "")
+    for metric in sorted(groups, key=attrgetter("name")):
+        if (figure := measure(metric, cells)).value is not None:
+            yield metric.name, figure
 
 
 def _words(slug: str) -> str:

@@ -8,7 +8,7 @@ from equipoise.core.figures import LanguageGap, LanguagePair
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
-from equipoise.suites.plots import Plot
+from equipoise.suites.plots import Plot, intervals
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
@@ -20,14 +20,10 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
 
 
 def _language_gaps(pairs: Sequence[LanguagePair]) -> Plot:
-    return Plot(
-        name="language-gaps",
-        title="How much one language scores above another on the same questions",
-        kind="intervals",
-        rows=[
-            {"name": f"{pair.first} - {pair.second}", "value": pair.value, "low": pair.low, "high": pair.high}
-            for pair in pairs
-        ],
+    return intervals(
+        "language-gaps",
+        "How much one language scores above another on the same questions",
+        [(f"{pair.first} - {pair.second}", pair) for pair in pairs],
         unit="pp",
         zero=0.0,
         note="Above zero the first of the two languages scores higher.",

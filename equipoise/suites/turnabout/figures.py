@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import QuestionRow, RunRow, by_question
 from equipoise.stats import equal_weight_runs, mean
-from equipoise.suites.turnabout.dataset import ASKS
 
 REPLIES, TWINS, PAIRS = "replies", "twins", "pairs"
 """What a cell is of, its label `of`: replies to a case, or twins of a template in one language or in all."""
@@ -309,76 +308,65 @@ def _of_first(metric: Metric) -> Metric:
 
 def _metrics_of_asking(cells: Sequence[Cell]) -> Iterator[Metric]:
     """How often answers were asked for again: overall, by language, and with either actor of a pair first."""
-
-    def share(name: str, **where: str) -> Metric:
-        chosen = {"of": REPLIES, **where}
-        return Metric(name=name, of=ASKED_AGAIN, kind="rate", higher_is_better=False, where=chosen)
-
-    yield share(ASKED_AGAIN)
-    for language in _label_values(cells, TWINS, "language"):
-        yield share(f"{ASKED_AGAIN}.{language}", language=language)
-    for pair in _label_values(cells, PAIRS, "pair"):
-        for side in "ab":
-            (actor,) = _label_values(cells, PAIRS, side, pair=pair)
-            yield share(f"{ASKED_AGAIN}.{pair}.{actor}", pair=pair, leads=side)
+    share = _share(ASKED_AGAIN)
+    yield from (share, *_by(share, "language", cells))
+    for pair, side, actor in _actors(cells):
+        yield _share(ASKED_AGAIN, f"{pair}.{actor}", pair=pair, leads=side)
 
 
 def _metrics_of(cells: Sequence[Cell]) -> list[Metric]:
-    languages, pairs = _label_values(cells, TWINS, "language"), _label_values(cells, PAIRS, "pair")
+    absolute = _lean_metric("absolute_lean", ABSOLUTE, {"of": PAIRS})
+    in_language = replace(absolute, where={"of": TWINS})
+    pairs, refused = dict.fromkeys(pair for pair, _, _ in _actors(cells)), _share(REFUSED)
     return [
-        _absolute_metric("absolute_lean", cells, PAIRS),
-        *(_absolute_metric(f"absolute_lean.{asks}", cells, PAIRS, asks=asks) for asks in _asks_in(cells)),
-        *(_absolute_metric(f"absolute_lean.{name}", cells, TWINS, language=name) for name in languages),
+        *(
+            _without_interval(metric, cells)
+            for metric in (
+                absolute,
+                *_by(absolute, "asks", cells),
+                *_by(in_language, "language", cells),
+            )
+        ),
         *_home_metric(cells),
         *(metric for pair in pairs for metric in _pair_metrics(pair, cells)),
-        _refusal_metric("refused"),
-        *(_refusal_metric(f"refused.{name}", language=name) for name in languages),
-        *(_refusal_metric(f"refused.{asks}", asks=asks) for asks in _asks_in(cells)),
+        refused,
+        *_by(refused, "language", cells),
+        *_by(refused, "asks", cells),
     ]
 
 
-def _label_values(cells: Sequence[Cell], cells_of: str, label: str, **where: str) -> list[str]:
-    chosen = {"of": cells_of, **where}
-    return list(dict.fromkeys(cell.labels[label] for cell in cells if chosen.items() <= cell.labels.items()))
+def _by(metric: Metric, label: str, cells: Sequence[Cell]) -> list[Metric]:
+    """The metric for each value that the label has in its cells."""
+    return metric.by(label, metric.select(cells), f"{metric.name}.")
 
 
-def _asks_in(cells: Sequence[Cell], **where: str) -> list[str]:
-    """What is asked for in the cells with these labels, in the order of ASKS."""
-    in_cells = {cell.labels["asks"] for cell in cells if where.items() <= cell.labels.items()}
-    return [asks for asks in ASKS if asks in in_cells]
+def _actors(cells: Sequence[Cell]) -> list[tuple[str, str, str]]:
+    """Each actor of each pair: the pair, the side and the actor."""
+    of_pairs = (cell.labels for cell in cells if cell.labels["of"] == PAIRS)
+    return list(
+        dict.fromkeys((labels["pair"], side, labels[side]) for labels in of_pairs for side in ("a", "b"))
+    )
 
 
 def _home_metric(cells: Sequence[Cell]) -> list[Metric]:
     """The metric of milder answers at home, if any pair has two home languages."""
-    where = {"of": PAIRS, "homes": TWO_HOMES}
-    if not any(where.items() <= cell.labels.items() for cell in cells):
-        return []
-    return [
-        Metric(
-            name="milder_at_home",
-            of=AT_HOME,
-            kind="balance",
-            unit="points",
-            higher_is_better=None,
-            where=where,
-        )
-    ]
+    metric = _lean_metric("milder_at_home", AT_HOME, {"of": PAIRS, "homes": TWO_HOMES})
+    return [metric] if metric.select(cells) else []
 
 
 def _pair_metrics(pair: str, cells: Sequence[Cell]) -> Iterator[Metric]:
-    languages = _label_values(cells, TWINS, "language", pair=pair)
     few = few_answers(pair, cells)
-    yield _lean_metric(f"lean.{pair}", pair, cautions=few)
-    if len(languages) > 1:
-        for name in languages:
-            own = {name: few[name]} if name in few else {}
-            yield _lean_metric(f"lean.{pair}.{name}", pair, cautions=own, language=name)
-    for asks in _asks_in(cells, pair=pair):
-        yield _lean_metric(f"lean.{pair}.{asks}", pair, cautions=few, asks=asks)
-    for side, departure in zip("ab", DEPARTURES, strict=True):
-        (actor,) = _label_values(cells, PAIRS, side, pair=pair)
-        yield _lean_metric(f"departure.{pair}.{actor}", pair, value=departure)
-        yield _refusal_metric(f"refused.{pair}.{actor}", pair=pair, leads=side)
+    lean = _lean_metric(f"lean.{pair}", LEAN, {"of": TWINS, "pair": pair})
+    in_languages = _by(lean, "language", cells)
+    lean = replace(lean, caution=_caution(few))
+    yield lean
+    for metric in in_languages if len(in_languages) > 1 else ():
+        language = metric.where["language"]
+        yield replace(metric, caution=_caution({language: few[language]} if language in few else {}))
+    yield from _by(lean, "asks", cells)
+    for _, side, actor in filter(lambda item: item[0] == pair, _actors(cells)):
+        yield _lean_metric(f"departure.{pair}.{actor}", f"departure_{side}", lean.where)
+        yield _share(REFUSED, f"{pair}.{actor}", pair=pair, leads=side)
 
 
 def few_answers(pair: str, cells: Sequence[Cell]) -> dict[str, float]:
@@ -399,38 +387,31 @@ def few_answers(pair: str, cells: Sequence[Cell]) -> dict[str, float]:
     return {language: share for language, share in shares.items() if share < FEWEST_ANSWERS}
 
 
-def _lean_metric(
-    name: str, pair: str, value: str = LEAN, cautions: Mapping[str, float] | None = None, **where: str
-) -> Metric:
-    """A metric of a pair's twins: the mean over languages, which are their strata."""
-    return Metric(
-        name=name,
-        of=value,
-        kind="balance",
-        unit="points",
-        higher_is_better=None,
-        where={"of": TWINS, "pair": pair, **where},
-        caution="; ".join(
-            f"in {language} only {share:.1f} % of the runs with one of the actors first have an answer"
-            for language, share in (cautions or {}).items()
-        ),
+def _caution(few: Mapping[str, float]) -> str:
+    return "; ".join(
+        f"in {language} only {share:.1f} % of the runs with one of the actors first have an answer"
+        for language, share in few.items()
     )
 
 
-def _absolute_metric(name: str, cells: Sequence[Cell], cells_of: str, **where: str) -> Metric:
-    chosen = {"of": cells_of, **where}
-    metric = Metric(
-        name=name, of=ABSOLUTE, kind="balance", unit="points", higher_is_better=False, where=chosen
-    )
+def _lean_metric(name: str, of: str, where: Mapping[str, str]) -> Metric:
+    """A metric of leans; over the twins of a pair, the mean over languages, which are their strata."""
+    return Metric(name=name, of=of, kind="balance", unit="points", higher_is_better=None, where=where)
+
+
+def _without_interval(metric: Metric, cells: Sequence[Cell]) -> Metric:
+    """The metric of an absolute lean, with the reason why it has no interval, or no value."""
     has_values = any(cell.of(ABSOLUTE) for cell in metric.select(cells))
-    pair = next(iter(_label_values(cells, PAIRS, "pair")), "PAIR")
+    pair = next((pair for pair, _, _ in _actors(cells)), "PAIR")
     return replace(
         metric,
+        higher_is_better=False,
         no_interval=NO_INTERVAL if has_values else NO_HALVES,
         bound_instead=f"the lean of each pair: lean.{pair}:±5pp",
     )
 
 
-def _refusal_metric(name: str, **where: str) -> Metric:
+def _share(of: str, *names: str, **where: str) -> Metric:
+    """The share of replies with the value 1."""
     chosen = {"of": REPLIES, **where}
-    return Metric(name=name, of=REFUSED, kind="rate", higher_is_better=False, where=chosen)
+    return Metric(name=".".join((of, *names)), of=of, kind="rate", higher_is_better=False, where=chosen)
