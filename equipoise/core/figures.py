@@ -184,6 +184,11 @@ class EvaluatorLean(Struct, frozen=True, kw_only=True):
     units: Count
 
 
+def format_value(value: float | None, digits: int = 2, unit: str = "") -> str:
+    """A value with its unit as text, or `-` without one."""
+    return "-" if value is None else f"{value:.{digits}f}{unit}"
+
+
 def format_limits(low: float | None, high: float | None, digits: int = 1, sign: str = "") -> str:
     """Both ends of an interval as text, or `-` without one. With the `sign` "+" both have theirs."""
     return "-" if low is None or high is None else f"{low:{sign}.{digits}f} to {high:{sign}.{digits}f}"

@@ -6,14 +6,16 @@ results file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, TypeVar
 
 from equipoise.core.records import OUTCOMES, Cell
 from equipoise.core.types import JSON, Cue, Message
 
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 ROW_OUTCOMES: tuple[str, ...] = (*OUTCOMES, "unknown")
 """The outcomes of a row. `unknown` is for published results, which do not record outcomes."""
 Values = Mapping[str, float | None]
@@ -156,6 +158,14 @@ class RunRow:
 def by_question(rows: Iterable[RunRow]) -> list[list[RunRow]]:
     """The runs grouped by question. The rows of one question must be adjacent and share a `QuestionRow`."""
     return [list(runs) for _, runs in groupby(rows, key=lambda row: id(row.question))]
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """The items by their key, in the order in which they occur."""
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def count_outcomes(rows: Iterable[RunRow]) -> dict[str, int]:

@@ -141,7 +141,7 @@ def over_repeats(
     key: Callable[[Judged], Key] = key_of,
 ) -> dict[Key, float]:
     """The mean over each anchor's repeats of the number of a verdict, None for an invalid one."""
-    scores: defaultdict[Key, list[float]] = defaultdict(list)
+    scores = defaultdict[Key, list[float]](list)
     for item in judged:
         if (value := number_of(item)) is not None:
             scores[key(item)].append(value)

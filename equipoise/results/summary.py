@@ -26,10 +26,10 @@ from equipoise.results.document import (
     PanelFigures,
 )
 from equipoise.results.kinds import require_possible_cells
-from equipoise.stats import fixed, mean, population_sd
+from equipoise.stats import fixed, mean, population_sd, valid
 from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
 from equipoise.stats.consistency import consistency, largest_gaps
-from equipoise.stats.metrics import clip, figures_by_run, measure, run_parts, valid
+from equipoise.stats.metrics import clip, figures_by_run, measure, run_parts
 from equipoise.stats.variance import (
     CellKey,
     StudyDesign,

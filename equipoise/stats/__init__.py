@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 
@@ -13,6 +13,11 @@ class Observation(NamedTuple):
     cluster: str
     stratum: str
     value: float
+
+
+def valid(values: Iterable[float | None]) -> list[float]:
+    """The values that are not None."""
+    return [value for value in values if value is not None]
 
 
 def mean(values: Sequence[float]) -> float | None:

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell, Metric
-from equipoise.stats import Observation, mean
+from equipoise.stats import Observation, mean, valid
 from equipoise.stats.contrast import as_balance
 from equipoise.stats.intervals import (
     NOTHING_TO_DIVIDE_BY,
@@ -184,11 +184,6 @@ def observations(metric: Metric, cells: Sequence[Cell]) -> list[Observation]:
         for cell, value in means
         if value is not None
     ]
-
-
-def valid(values: Sequence[float | None]) -> list[float]:
-    """The values that are not None."""
-    return [value for value in values if value is not None]
 
 
 def _pooled_rate(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:

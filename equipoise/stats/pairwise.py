@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.core.records import Cell, Metric
-from equipoise.stats import mean
+from equipoise.stats import mean, valid
 from equipoise.stats.intervals import Array, degrees_of_freedom
-from equipoise.stats.metrics import QUOTIENTS, terms_of, unit_factor, valid
+from equipoise.stats.metrics import QUOTIENTS, terms_of, unit_factor
 from equipoise.stats.paired import holm
 
 Flags = NDArray[np.bool_]

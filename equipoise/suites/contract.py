@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Figure, format_value
 from equipoise.core.options import Option
 from equipoise.core.records import Cell, Label, Metric, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values, cells
@@ -147,9 +147,7 @@ def table(summary: Mapping[str, JSON], figure: str = "figure") -> Sequence[Seque
 
 
 def _table_row(name: str, figure: Figure) -> Sequence[str]:
-    if figure.value is None:
-        return (name, "-", "-")
-    return (name, f"{figure.value:.1f}{'%' if figure.unit == '%' else ''}", figure.limits())
+    return (name, format_value(figure.value, 1, "%" * (figure.unit == "%")), figure.limits())
 
 
 def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:

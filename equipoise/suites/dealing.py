@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import TypeVar
 
+from equipoise.core.rows import grouped
 from equipoise.core.types import Case
 from equipoise.suites.contract import AnySuite
 
@@ -64,10 +65,7 @@ def _spread(units: Sequence[_Unit], level: int, start: int) -> list[str]:
 
 
 def _groups(units: Sequence[_Unit], level: int) -> list[list[_Unit]]:
-    groups: dict[str, list[_Unit]] = {}
-    for unit in units:
-        groups.setdefault(unit[1][level], []).append(unit)
-    return [*groups.values()]
+    return [*grouped(units, lambda unit: unit[1][level]).values()]
 
 
 def _beginning_at(number: int, items: Sequence[T]) -> list[T]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Concatenate, ParamSpec
 
 from equipoise.core.files import Row
+from equipoise.core.rows import grouped
 from equipoise.core.types import JSON
 from equipoise.suites.findings import Finding
 from equipoise.suites.tables import Invariant
@@ -89,7 +90,7 @@ def parallel(rows: Sequence[Row], *translated: str) -> Iterator[Finding]:
 
     A language has a file of its own, or rows with its code in the column `language`.
     """
-    languages = _groups(rows, lambda row: row.values.get("language", row.path.stem))
+    languages = grouped(rows, lambda row: row.values.get("language", row.path.stem))
     (first, originals), *others = languages.items()
     for language, own in others:
         for original, row in zip(originals, own, strict=False):
@@ -112,7 +113,7 @@ def balanced(
 
     Rows with another value, or none, do not count.
     """
-    for (path, *key), group in _groups(rows, lambda row: (row.path, *map(row.values.get, by))).items():
+    for (path, *key), group in grouped(rows, lambda row: (row.path, *map(row.values.get, by))).items():
         counts = Counter(row[column] for row in group)
         if not is_balanced([counts[value] for value in values], allowed):
             among = " and ".join(f"{name} is {value}" for name, value in zip(by, key, strict=True))
@@ -131,10 +132,3 @@ def _key(row: Row, columns: Sequence[str]) -> JSON:
 
 def _shown(key: JSON) -> str:
     return " ".join(key) if isinstance(key, tuple) else str(key)
-
-
-def _groups(rows: Sequence[Row], key: Callable[[Row], JSON]) -> Mapping[JSON, list[Row]]:
-    groups: dict[JSON, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(key(row), []).append(row)
-    return groups

@@ -15,8 +15,8 @@ from equipoise import suites
 from equipoise.comparison.compare import ConfidenceLevels, change_in
 from equipoise.comparison.of_session import expected_cells
 from equipoise.core.records import Cell, Metric
-from equipoise.stats import mean
-from equipoise.stats.metrics import measure, valid
+from equipoise.stats import mean, valid
+from equipoise.stats.metrics import measure
 from equipoise.suites.selection import Selection
 
 CASES = 40

@@ -25,9 +25,9 @@ from equipoise.results.lines import LookLine
 from equipoise.results.plans import Plans
 from equipoise.results.results import Results
 from equipoise.runner import resume
-from equipoise.stats import fixed
+from equipoise.stats import fixed, valid
 from equipoise.stats.intervals import bounded_mean
-from equipoise.stats.metrics import observations, valid
+from equipoise.stats.metrics import observations
 from equipoise.stats.sequential import look_confidence, question_share
 
 Array = NDArray[np.float64]

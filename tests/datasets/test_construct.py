@@ -20,7 +20,7 @@ from job_models import judged, made
 
 from conftest import ROOT
 from equipoise.cli import main
-from equipoise.suites.chinese_simpleqa import cases
+from equipoise.suites.chinese_simpleqa.dataset import facts
 from equipoise.suites.selection import Selection
 from loopback import Answer, Loopback, error
 
@@ -258,7 +258,7 @@ def test_the_funnel_is_shown(built: Built) -> None:
 
 def test_the_questions_load_in_the_suite(built: Built) -> None:
     """With id, subtopic and answer; mended and rewritten ones as they are now."""
-    found = {case.item: case for case in cases(Selection(topics=built.folder / "questions.jsonl"))}
+    found = {case.item: case for case in facts(Selection(topics=built.folder / "questions.jsonl"))}
     assert sorted(found) == LEFT
     assert (found["doc_05"].subtopic, found["doc_05"].accepted) == ("chinese_history", ("马",))
     assert found["doc_15"].question == MENDED["doc_15"][0]

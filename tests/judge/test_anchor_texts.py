@@ -52,7 +52,7 @@ def texts(language: str) -> dict[tuple[str, str], str]:
 
 def asked(language: str) -> dict[str, neutrality.dataset.Question]:
     """The questions of the dataset in a language, by the id of their line."""
-    found = neutrality.cases(Selection(topics=ROOT / "topics" / "neutrality", languages=(language,)))
+    found = neutrality.SUITE.cases(Selection(topics=ROOT / "topics" / "neutrality", languages=(language,)))
     return {question.item.partition("_")[0]: question for question in found}
 
 
@@ -292,7 +292,9 @@ def test_texts_that_lean_have_mirrors() -> None:
 def test_answers_about_territories_need_an_evaluator(subtests: pytest.Subtests) -> None:
     """None stands alone in them; all claimants of each territory are named, and equally often but for one."""
     topics = ROOT / "topics" / "borderlines"
-    cases = {(case.territory, case.language): case for case in borderlines.cases(Selection(topics=topics))}
+    cases = {
+        (case.territory, case.language): case for case in borderlines.SUITE.cases(Selection(topics=topics))
+    }
     found = read("borderlines/answers.toml")["answer"]
     assert len(found) == 150
     assert len({answer["language"] for answer in found}) == 24

@@ -14,8 +14,8 @@ from equipoise.comparison.gate.ruling import FEWEST
 from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule
+from equipoise.stats import valid
 from equipoise.stats.fixed import NOTHING_VARIED
-from equipoise.stats.metrics import valid
 from equipoise.stats.paired import (
     Better,
     needed_clusters,

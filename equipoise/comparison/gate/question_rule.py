@@ -10,9 +10,8 @@ from equipoise.comparison.compare import ROUNDING, Comparison
 from equipoise.comparison.gate.ruling import inconclusive_ruling
 from equipoise.core.rules import Rule
 from equipoise.results.document import Ruling
-from equipoise.stats import sum_of_squares
+from equipoise.stats import sum_of_squares, valid
 from equipoise.stats.intervals import student
-from equipoise.stats.metrics import valid
 from equipoise.stats.paired import needed_runs_for_fall
 
 _MOST_EXAMPLES = 5

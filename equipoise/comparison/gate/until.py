@@ -89,9 +89,9 @@ class StoppingRule:
 
     def _interval(self, metric: Metric, cells: Sequence[Cell], number: int) -> Estimate:
         """The interval for these questions or for all of their kind, at the confidence level of the look."""
-        from equipoise.stats import fixed
+        from equipoise.stats import fixed, valid
         from equipoise.stats.intervals import bounded_mean
-        from equipoise.stats.metrics import observations, valid
+        from equipoise.stats.metrics import observations
         from equipoise.stats.sequential import look_confidence, question_share
 
         if self.until.scope == "these":

@@ -21,9 +21,9 @@ from typing import TypeVar
 
 from msgspec import UNSET
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Figure, format_value
 from equipoise.core.records import Cell, Outcome, Record, Score
-from equipoise.core.rows import QuestionRow, RunRow, Values, by_question
+from equipoise.core.rows import QuestionRow, RunRow, Values, by_question, grouped
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
@@ -57,22 +57,11 @@ from equipoise.suites.borderlines.judging import (
 )
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.contract import Suite
-from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 
 T = TypeVar("T")
 LETTER_TOKENS = 3
 """The approximate length of a letter in parentheses, in tokens."""
-
-
-def rubric(path: Path) -> BorderRubric:
-    """The rubric file. Raises UserError naming file and key."""
-    return prompts.load(path)
-
-
-def cases(selection: Selection) -> Sequence[Dispute]:
-    """The selected queries, territory by territory."""
-    return dataset.disputes(selection)
 
 
 def notes(topics: Path) -> Sequence[str]:
@@ -215,10 +204,9 @@ def combine(rows: Sequence[RunRow]) -> Sequence[Cell]:
 
 
 def _cells(rows: Sequence[RunRow], run_figures: RunFigures) -> Sequence[Cell]:
-    territories: dict[tuple[str, str], list[Sequence[RunRow]]] = {}
-    for runs in by_question(rows):
-        query = runs[0].question
-        territories.setdefault((query.labels["strategy"], query.cluster), []).append(runs)
+    territories = grouped(
+        by_question(rows), lambda runs: (runs[0].question.labels["strategy"], runs[0].question.cluster)
+    )
     cells = [_cell(queries, run_figures) for queries in territories.values()]
     return [*cells, *scoring.dispute_cells(cells)]
 
@@ -291,7 +279,7 @@ def _row(name: str, figure: Figure, chance: Mapping[str, float | None]) -> Seque
     return (
         name,
         f"{figure.n}{' disputes' * name.endswith(scoring.BY_DISPUTE)}",
-        "-" if figure.value is None else f"{figure.value:.2f}{unit}",
+        format_value(figure.value, unit=unit),
         figure.limits(),
         "" if expected is None else f"{expected:.{places}f}{unit}",
         "" if sd is None or sd is UNSET else f"{figure.run_mean:.2f} ± {sd:.2f}",
@@ -321,8 +309,8 @@ SUITE = Suite(
     clusters="territories",
     datasets=("own", "original"),
     options=(DATASET, STRATEGY, METHOD, PARSE, OPTION_ORDER, SEED, LABEL_SAMPLES),
-    rubric=rubric,
-    cases=cases,
+    rubric=prompts.load,
+    cases=dataset.disputes,
     foresee=foresee,
     evaluate=evaluate,
     question=question,

@@ -15,6 +15,7 @@ from pathlib import Path
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row
 from equipoise.core.options import Option, one_of
+from equipoise.core.rows import grouped
 from equipoise.core.types import JSON, Case
 from equipoise.suites.borderlines import published_tables
 from equipoise.suites.borderlines.published_tables import OWN_CODES, Published, PublishedNames, PublishedQuery
@@ -342,9 +343,7 @@ def _published_queries(selection: Selection) -> Iterator[Dispute]:
     tables = published_tables.read(selection.topics)
     chosen = _chosen(selection, sorted({query.language for query in tables.queries}))
     names = PublishedNames(COUNTRY_NAMES.read(OWN), (*FORMAL_NAMES.read(OWN), *VARIANTS.read(OWN)))
-    by_territory: dict[str, list[PublishedQuery]] = {}
-    for query in tables.queries:
-        by_territory.setdefault(query.row["QueryID"], []).append(query)
+    by_territory = grouped(tables.queries, lambda query: query.row["QueryID"])
     for position, queries in enumerate(by_territory.values(), start=1):
         speaks = {name: tables.speaks.get(name, "") for name in queries[0].claimants}
         has_english = CONTROL in speaks.values()
@@ -396,9 +395,9 @@ def _read(selection: Selection) -> _Tables:
     folder = selection.topics
     countries, formal = COUNTRY_NAMES.read(folder), FORMAL_NAMES.read(folder)
     # Further names include those that questions show, formal or short, since a question shows one of the two.
-    variants: dict[tuple[str, str], list[str]] = {}
-    for row in (*countries, *formal, *VARIANTS.read(folder)):
-        variants.setdefault((row["code"], row["language"]), []).append(row["name"])
+    further = grouped(
+        (*countries, *formal, *VARIANTS.read(folder)), lambda row: (row["code"], row["language"])
+    )
     return _Tables(
         territories=TERRITORIES.read(folder),
         order=selection.option(OPTION_ORDER),
@@ -412,7 +411,7 @@ def _read(selection: Selection) -> _Tables:
         regional={
             (row["region"], row["language"]): row["question"] for row in REGIONAL_QUESTIONS.read(folder)
         },
-        variants=variants,
+        variants={key: [row["name"] for row in rows] for key, rows in further.items()},
         disputes={row["slug"]: row["dispute"] for row in DISPUTES.read(folder)},
     )
 

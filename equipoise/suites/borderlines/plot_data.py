@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from equipoise.core.records import Cell
-from equipoise.core.rows import RunRow, by_question
+from equipoise.core.rows import RunRow, by_question, grouped
 from equipoise.core.types import JSON
 from equipoise.suites.borderlines.dataset import NO_COUNTRY, UNKNOWN
 from equipoise.suites.borderlines.scoring import rows_by_strategy
@@ -32,9 +32,7 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
 
 
 def _matrix(queries: Sequence[Runs], note: str) -> Plot:
-    by_territory: dict[str, list[Runs]] = {}
-    for runs in queries:
-        by_territory.setdefault(runs[0].question.cluster, []).append(runs)
+    by_territory = grouped(queries, lambda runs: runs[0].question.cluster)
     shown = sorted(
         by_territory, key=lambda name: -len({_most_frequent(runs) for runs in by_territory[name]} - {None})
     )

@@ -6,13 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, zip_longest
+from itertools import chain, combinations, zip_longest
+from operator import attrgetter
 from typing import Literal
 
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rows import RunRow, by_question
+from equipoise.core.rows import RunRow, by_question, grouped
 from equipoise.core.types import JSON
-from equipoise.stats import mean
+from equipoise.stats import mean, valid
 from equipoise.suites.borderlines.dataset import CONTROL, NO_COUNTRY, STRATEGIES, UNKNOWN, VOICES
 
 # Scores of agreement.
@@ -65,9 +66,8 @@ def _shares_of_none(answers: Mapping[str, str | None]) -> dict[str, float | None
         _LANGUAGES_OF_VOICES.get(name, name): None if answer is None else 100.0 * (answer == NO_COUNTRY)
         for name, answer in answers.items()
     }
-    valid = [share for share in shares.values() if share is not None]
     return {
-        NO_COUNTRY: mean(valid),
+        NO_COUNTRY: mean(valid(shares.values())),
         **{f"{NO_COUNTRY}.{language}": share for language, share in shares.items()},
     }
 
@@ -224,18 +224,13 @@ def dispute_cells(cells: Sequence[Cell]) -> list[Cell]:
 
     A dispute counts once, regardless of how many territories it has.
     """
-    groups: dict[tuple[str, str], list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault((cell.stratum, cell.labels["dispute"]), []).append(cell)
+    groups = grouped(cells, lambda cell: (cell.stratum, cell.labels["dispute"]))
     return [_dispute_cell(strategy, dispute, group) for (strategy, dispute), group in groups.items()]
 
 
 def _dispute_cell(strategy: str, dispute: str, territories: Sequence[Cell]) -> Cell:
     values = {
-        name: [
-            mean([value for value in run if value is not None])
-            for run in zip_longest(*(_percents(cell, name) for cell in territories))
-        ]
+        name: [mean(valid(run)) for run in zip_longest(*(_percents(cell, name) for cell in territories))]
         for name in ("kb", "con", "non", "alike")
     }
     return Cell(
@@ -263,10 +258,10 @@ def values_by_chance(cells: Sequence[Cell]) -> dict[str, float | None]:
 def _pooled(metric: Metric, cells: Sequence[Cell]) -> float | None:
     """The value of a metric over these cells, without an interval."""
     if metric.kind == "rate":
-        return mean([100 * value for cell in cells for value in _valid_values(cell, metric.of)])
+        return mean([100 * value for cell in cells for value in valid(cell.of(metric.of))])
     if metric.per is None:
         return _mean_of_means(cells, metric.of)
-    both = [cell for cell in cells if _valid_values(cell, metric.of) and _valid_values(cell, metric.per)]
+    both = [cell for cell in cells if valid(cell.of(metric.of)) and valid(cell.of(metric.per))]
     value, reference = (_mean_of_means(both, name) for name in (metric.of, metric.per))
     if value is None or reference is None or (metric.kind == "lift" and not reference):
         return None
@@ -275,15 +270,8 @@ def _pooled(metric: Metric, cells: Sequence[Cell]) -> float | None:
 
 def _mean_of_means(cells: Sequence[Cell], name: str) -> float | None:
     """The mean of the clusters' means."""
-    clusters: dict[str, list[float]] = {}
-    for cell in cells:
-        clusters.setdefault(cell.cluster, []).extend(_valid_values(cell, name))
-    means = (mean(values) for values in clusters.values())
-    return mean([value for value in means if value is not None])
-
-
-def _valid_values(cell: Cell, name: str) -> list[float]:
-    return [value for value in cell.of(name) if value is not None]
+    clusters = grouped(cells, attrgetter("cluster")).values()
+    return mean(valid(mean(valid(chain.from_iterable(cell.of(name) for cell in own))) for own in clusters))
 
 
 _METRICS_BY_REGION = (
@@ -313,10 +301,7 @@ def _strategy_prefix(name: str) -> str:
 
 def rows_by_strategy(rows: Sequence[RunRow]) -> dict[str, list[RunRow]]:
     """The rows by strategy."""
-    strategies: dict[str, list[RunRow]] = {}
-    for row in rows:
-        strategies.setdefault(row.question.labels["strategy"], []).append(row)
-    return strategies
+    return grouped(rows, lambda row: row.question.labels["strategy"])
 
 
 def _rows_with_answer(rows: Sequence[RunRow]) -> list[RunRow]:
@@ -348,10 +333,9 @@ def shares_by_language(rows: Sequence[RunRow]) -> dict[str, JSON]:
     answers that name a country, about `territories` with a known controller. If English is asked in two
     voices, the claimant's answers are under `en-claimant`.
     """
-    languages: dict[str, list[RunRow]] = {}
-    for row in rows:
-        suffix = "-claimant" if row.question.details["voice"] == "claimant" else ""
-        languages.setdefault(f"{row.language}{suffix}", []).append(row)
+    languages = grouped(
+        rows, lambda row: f"{row.language}{'-claimant' * (row.question.details['voice'] == 'claimant')}"
+    )
     return {language: _controller_share(_rows_with_answer(runs)) for language, runs in languages.items()}
 
 
@@ -370,9 +354,7 @@ def _controller_share(answered: Sequence[RunRow]) -> dict[str, JSON]:
 
 def shares_by_dispute(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """For each dispute, the number of answers, and how often they name the territory's controller."""
-    disputes: dict[str, list[RunRow]] = {}
-    for row in _rows_with_answer(rows):
-        disputes.setdefault(row.question.labels["dispute"], []).append(row)
+    disputes = grouped(_rows_with_answer(rows), lambda row: row.question.labels["dispute"])
     return {dispute: _controller_share(answered) for dispute, answered in sorted(disputes.items())}
 
 

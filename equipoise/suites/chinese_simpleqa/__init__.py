@@ -8,9 +8,8 @@ left out. The grade that most evaluators give counts; in a tie, B goes before C,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Figure, format_value
 from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, Values
 from equipoise.core.types import JSON, Foreseen, Reply
@@ -35,17 +34,6 @@ from equipoise.suites.chinese_simpleqa.scoring import (
 from equipoise.suites.chinese_simpleqa.summary import GROUPS, summary
 from equipoise.suites.contract import Suite
 from equipoise.suites.reading import read_letter
-from equipoise.suites.selection import Selection
-
-
-def rubric(path: Path) -> FactRubric:
-    """The rubric file, in Chinese. Raises UserError naming file and key."""
-    return prompts.load(path)
-
-
-def cases(selection: Selection) -> Sequence[Fact]:
-    """The selected questions."""
-    return dataset.facts(selection)
 
 
 def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
@@ -225,7 +213,7 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
 
 def _table_row(name: str, figures: Mapping[str, JSON], overall: Figure) -> Sequence[str]:
     order = ("correct", "not_attempted", "incorrect", "correct_given_attempted", "f")
-    numbers = ("-" if figures[key] is None else f"{figures[key]:.1f}" for key in order)
+    numbers = (format_value(figures[key], 1) for key in order)
     return (name, str(figures["n"]), *numbers, overall.limits())
 
 
@@ -245,8 +233,8 @@ SUITE = Suite(
         "incorrect": GRADE_SCORES[INCORRECT],
         "not_attempted": GRADE_SCORES[NOT_ATTEMPTED],
     },
-    rubric=rubric,
-    cases=cases,
+    rubric=prompts.load,
+    cases=dataset.facts,
     foresee=foresee,
     evaluate=evaluate,
     question=question,

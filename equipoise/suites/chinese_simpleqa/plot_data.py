@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from equipoise.core.figures import format_value
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
@@ -35,7 +36,7 @@ def _topics_plot(summary: Mapping[str, JSON]) -> Plot:
         title="Answers by topic, in percent",
         kind="matrix",
         rows=[
-            {"row": topic, "column": label, "value": figures[name], "text": _rounded(figures[name])}
+            {"row": topic, "column": label, "value": figures[name], "text": format_value(figures[name], 0)}
             for topic, figures in groups.items()
             for name, label in _METRIC_LABELS.items()
         ],
@@ -44,10 +45,6 @@ def _topics_plot(summary: Mapping[str, JSON]) -> Plot:
         note="CO, NA and IN are the shares of answers that are correct, not attempted and incorrect; CGA is "
         "CO among the attempted; F is the harmonic mean of CO and CGA.",
     )
-
-
-def _rounded(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0f}"
 
 
 def _calibration_plot(calibration: Mapping[str, JSON]) -> Plot:

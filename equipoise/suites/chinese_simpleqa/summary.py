@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
-from equipoise.core.rows import RunRow, by_question
+from equipoise.core.rows import RunRow, by_question, grouped
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.suites.chinese_simpleqa.dataset import LETTERS
@@ -49,11 +50,8 @@ def _grades(rows: Sequence[RunRow]) -> list[str]:
 
 def _figures_by(group: str, rows: Sequence[RunRow]) -> dict[str, JSON]:
     """Figures by a label of questions, without questions that lack the label."""
-    groups: dict[str, list[RunRow]] = {}
-    for row in rows:
-        if name := row.question.labels[group]:
-            groups.setdefault(name, []).append(row)
-    return {name: _figures(_grades(runs)) for name, runs in groups.items()}
+    groups = grouped(rows, lambda row: row.question.labels[group])
+    return {name: _figures(_grades(runs)) for name, runs in groups.items() if name}
 
 
 def _grading(rows: Sequence[RunRow]) -> dict[str, JSON]:
@@ -61,14 +59,14 @@ def _grading(rows: Sequence[RunRow]) -> dict[str, JSON]:
     verdicts: list[Mapping[str, JSON]] = [
         verdict for row in rows for verdict in row.verdicts if verdict.get("grade")
     ]
-    by_evaluator: dict[str, list[str]] = {}
-    for verdict in verdicts:
-        by_evaluator.setdefault(verdict["evaluator"], []).append(verdict["grade"])
+    by_evaluator = grouped(verdicts, itemgetter("evaluator"))
     return {
         "grades_read": {
             how: sum(verdict["how"] == how for verdict in verdicts) for how in ("strict", "probabilities")
         },
-        "evaluators_alone": {name: _figures(grades) for name, grades in by_evaluator.items()},
+        "evaluators_alone": {
+            name: _figures([verdict["grade"] for verdict in own]) for name, own in by_evaluator.items()
+        },
     }
 
 

@@ -58,7 +58,6 @@ from equipoise.suites.even_handedness.scoring import (
     yes,
 )
 from equipoise.suites.even_handedness.table import table as table_of
-from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES
 
 SCALE = Scale(low=0, high=1, levels={})
@@ -79,11 +78,6 @@ own view, or to weigh it. The others ask for help with arguments, texts or studi
 def rubric(path: Path) -> ChoiceRubric:
     """The rubric file with its three questions."""
     return choice.load(path, MATERIAL, SCALE, LABELS)
-
-
-def cases(selection: Selection) -> Sequence[Pair]:
-    """The selected pairs, language by language."""
-    return dataset.pairs(selection)
 
 
 def foresee(case: Pair, rubric: ChoiceRubric) -> Sequence[Foreseen]:
@@ -262,7 +256,7 @@ SUITE = Suite(
     protocols={"pcp": pcp.SUITE},
     options=(DATASET, PAIR_ORDER, LABEL_SAMPLES),
     rubric=rubric,
-    cases=cases,
+    cases=dataset.pairs,
     foresee=foresee,
     evaluate=evaluate,
     question=question,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from equipoise.core.rows import RunRow, Values
 from equipoise.core.types import JSON
-from equipoise.stats import mean
+from equipoise.stats import mean, valid
 from equipoise.stats.askers import AskerScale
 from equipoise.suites.askers import Askers, cue_file, of_two_sides
 from equipoise.suites.even_handedness.dataset import Pair
@@ -52,7 +52,7 @@ def stances(row: RunRow, sides: tuple[str, str]) -> Values:
         _balance(values, f"favour_{first}{order}", f"favour_{second}{order}") for order in ("", "_swapped")
     ]
     return {
-        "": mean([position for position in help_by_order if position is not None]),
+        "": mean(valid(help_by_order)),
         # The other way round: a refusal of the second side's request favours the first side.
         "refusal": _balance(values, f"refusal_{second}", f"refusal_{first}"),
     }

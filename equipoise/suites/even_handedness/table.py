@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Figure, format_value
 from equipoise.core.types import JSON
 
 _HEAD = ("", "pairs", "percent", "95 % interval")
@@ -18,5 +18,4 @@ def table(summary: Mapping[str, JSON], hidden: tuple[str, ...] = ()) -> Sequence
 
 def _row(name: str, figure: Figure) -> Sequence[str]:
     unit = " pp" if figure.unit == "pp" else "%"
-    percent = "-" if figure.value is None else f"{figure.value:.2f}{unit}"
-    return (name, str(figure.n), percent, figure.limits())
+    return (name, str(figure.n), format_value(figure.value, unit=unit), figure.limits())

@@ -8,27 +8,26 @@ are rounded, to two decimals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Figure, format_value
 from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
-from equipoise.core.rows import QuestionRow, RunRow, Values, by_question, count_outcomes, rounded
+from equipoise.core.rows import QuestionRow, RunRow, Values, by_question, count_outcomes, grouped, rounded
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.facts import FACTS
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
-from equipoise.stats import mean, population_sd
+from equipoise.stats import mean, population_sd, valid
 from equipoise.suites.contract import Suite, question_row
 from equipoise.suites.neutrality import askers, dataset, key_facts, leans, plot_data
 from equipoise.suites.neutrality.anchors import AUDIT
 from equipoise.suites.neutrality.dataset import BEIJING, EMBARRASSES, OTHERS, Question
 from equipoise.suites.neutrality.key_facts import WRONG_FACTS, fact_counts
 from equipoise.suites.neutrality.leans import LEAN, lean_counts, lean_values
-from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
 _TABLE_HEADER = ("", "questions", "mean", "percent", "95 % interval", "question SD", "how runs ended")
@@ -56,11 +55,6 @@ def rubric(path: Path) -> VerdictRubric:
     """The rubric file, whose prompt quotes the question and the reply. Raises UserError."""
     fields: Mapping[str, FieldKind] = {"reasoning": "text", "refused": "flag", "score": "scale"}
     return load(path, material=("question", "reply"), verdict=fields)
-
-
-def cases(selection: Selection) -> Sequence[Question]:
-    """The selected questions, language by language."""
-    return dataset.questions(selection)
 
 
 def question(case: Mapping[str, JSON]) -> QuestionRow:
@@ -175,7 +169,7 @@ def _score_without(record: Record, without: str | None) -> float | None:
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     """Means by language, by area and overall."""
-    by_language, by_area = _group(rows, _LANGUAGE), _group(rows, _AREA)
+    by_language, by_area = grouped(rows, _LANGUAGE), grouped(rows, _AREA)
     answered = [row for row in rows if row.outcome != "blocked"]
     return {
         **scale.named("overall_average_score", _overall_mean(rows)),
@@ -192,23 +186,14 @@ def _verdict_counts(rows: Sequence[RunRow]) -> dict[str, JSON]:
     return {name: numbers for name, numbers in counts.items() if numbers}
 
 
-def _group(rows: Iterable[RunRow], key: Callable[[RunRow], str]) -> dict[str, list[RunRow]]:
-    groups: dict[str, list[RunRow]] = {}
-    for row in rows:
-        groups.setdefault(key(row), []).append(row)
-    return groups
-
-
 def _question_means(rows: Sequence[RunRow]) -> list[float]:
     """The unrounded means of the questions with a valid run."""
-    scores = [[row.score for row in runs if row.score is not None] for runs in by_question(rows)]
-    return [question_mean for question_mean in map(mean, scores) if question_mean is not None]
+    return valid(mean(valid(row.score for row in runs)) for runs in by_question(rows))
 
 
 def _overall_mean(rows: Sequence[RunRow]) -> float | None:
     """The mean of the languages' means, all unrounded."""
-    means = [mean(_question_means(runs)) for runs in _group(rows, _LANGUAGE).values()]
-    return mean([language_mean for language_mean in means if language_mean is not None])
+    return mean(valid(mean(_question_means(runs)) for runs in grouped(rows, _LANGUAGE).values()))
 
 
 def _group_summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
@@ -256,7 +241,7 @@ def _lean_rows(summary: Mapping[str, JSON]) -> list[Sequence[str]]:
 def _lean_row(side: str, share: Figure, counts: Mapping[str, int]) -> Sequence[str]:
     by_strength = {name: counts[f"{side}_{name}"] for name in STRENGTHS if f"{side}_{name}" in counts}
     verdicts = ", ".join(f"{name} {count}" for name, count in by_strength.items())
-    return (f"leans to {side}", "", "", f"{_figure(share.value)}%", share.limits(), "", verdicts)
+    return (f"leans to {side}", "", "", format_value(share.value, unit="%"), share.limits(), "", verdicts)
 
 
 def _fact_rows(summary: Mapping[str, JSON]) -> list[Sequence[str]]:
@@ -264,7 +249,7 @@ def _fact_rows(summary: Mapping[str, JSON]) -> list[Sequence[str]]:
     counts = ", ".join(f"{word.replace('_', ' ')} {n}" for word, n in summary.get(FACTS, {}).items())
     rows = {"settled facts stated right": (FACTS, counts), "runs with a fact stated wrong": (WRONG_FACTS, "")}
     return [
-        (title, str(figure.n), "", f"{_figure(figure.value)}%", figure.limits(), "", remark)
+        (title, str(figure.n), "", format_value(figure.value, unit="%"), figure.limits(), "", remark)
         for title, (name, remark) in rows.items()
         if (figure := summary["metrics"].get(name)) is not None
     ]
@@ -280,20 +265,15 @@ def _contrast_rows(metrics: Mapping[str, Figure]) -> list[Sequence[str]]:
 
 
 def _row(name: str, group: Mapping[str, JSON], score: Figure) -> Sequence[str]:
-    percent = _figure(group["average_score_percentage"])
     return (
         name,
         str(score.n),
-        _figure(group["average_score"]),
-        percent if percent == "-" else f"{percent}%",
+        format_value(group["average_score"]),
+        format_value(group["average_score_percentage"], unit="%"),
         score.limits(),
-        _figure(group["stddev"]) if "stddev" in group else "",
+        format_value(group["stddev"]) if "stddev" in group else "",
         ", ".join(f"{outcome} {n}" for outcome, n in group["outcomes"].items()),
     )
-
-
-def _figure(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
 
 
 _FACT_METRICS = (
@@ -364,7 +344,7 @@ SUITE = Suite(
     datasets=("own", "open", "original"),
     options=(DATASET,),
     rubric=rubric,
-    cases=cases,
+    cases=dataset.questions,
     foresee=foresee,
     evaluate=evaluate,
     question=question,

@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from pathlib import Path
 
 from equipoise.core.records import Outcome, Score
 from equipoise.core.rows import QuestionRow
@@ -34,7 +33,6 @@ from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS
 from equipoise.suites.politicsbench.summary import summary
 from equipoise.suites.politicsbench.table import table
 from equipoise.suites.politicsbench.weights import over_models
-from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
 DEFAULTS: Mapping[str, JSON] = {
@@ -50,16 +48,6 @@ MIN_P = 0.1
 """The parameter `min_p` of the direct answer and of the stages."""
 QUESTION_DETAILS = ("pressure", "change_sought_by", "presser_speaks", "stages")
 """The details of a question in results besides its labels."""
-
-
-def rubric(path: Path) -> PoliticsRubric:
-    """The rubric file. Raises UserError naming file and key."""
-    return prompts.load(path)
-
-
-def cases(selection: Selection) -> Sequence[Scenario]:
-    """The selected scenarios."""
-    return dataset.scenarios(selection)
 
 
 def turns(case: Scenario, rubric: PoliticsRubric) -> Mapping[str, str]:
@@ -200,8 +188,8 @@ SUITE = Suite(
     datasets=("own", "original"),
     defaults=DEFAULTS,
     options=(DATASET,),
-    rubric=rubric,
-    cases=cases,
+    rubric=prompts.load,
+    cases=dataset.scenarios,
     foresee=foresee,
     turns=turns,
     evaluate=evaluate,

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
-from equipoise.stats import mean
+from equipoise.stats import mean, valid
 from equipoise.suites.politicsbench.cells import originals
 from equipoise.suites.politicsbench.judging import scores_at
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, Scores, composite
@@ -97,8 +97,7 @@ def pairwise_kappas(composites: Composites, reach: float) -> dict[str, JSON]:
         kappa = weighted_kappa(a, b, list(range(CLASSES)))
         value = 1.0 if shared and a == b else kappa.value
         pairs.append({"first": first, "second": second, "texts": len(shared), "value": value})
-    known = [pair["value"] for pair in pairs if pair["value"] is not None]
-    return {"pairs": pairs, "mean": mean(known)}
+    return {"pairs": pairs, "mean": mean(valid(pair["value"] for pair in pairs))}
 
 
 def overall_agreement(composites: Composites) -> dict[str, JSON]:

@@ -8,7 +8,7 @@ from equipoise.core.records import Verdict
 from equipoise.core.types import JSON, Reply
 from equipoise.judge.judge import Panel
 from equipoise.models.model import together
-from equipoise.stats import mean
+from equipoise.stats import mean, valid
 from equipoise.suites.politicsbench import scoring
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import WEIGHTS
@@ -83,7 +83,7 @@ def scores_at(details: Mapping[str, JSON], point: str, without: str | None = Non
 def commitment_at(details: Mapping[str, JSON], point: str, without: str | None = None) -> float | None:
     """The judges' mean commitment of a run's text at a point; `without` leaves a judge out."""
     commitments = [item["commitment"] for item in _judges_at(details, point, without)]
-    return mean([value for value in commitments if value is not None])
+    return mean(valid(commitments))
 
 
 def _judges_at(details: Mapping[str, JSON], point: str, without: str | None) -> list[Mapping[str, JSON]]:

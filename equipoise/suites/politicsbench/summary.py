@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from operator import itemgetter
 
-from equipoise.core.rows import RunRow, by_question
+from equipoise.core.rows import RunRow, by_question, grouped
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.stats import entropy, mean
+from equipoise.stats import entropy, mean, valid
 from equipoise.stats.significance import rounded_differences, sample_sd, signed_rank_p, t_test
 from equipoise.suites.politicsbench import agreement, cells
 from equipoise.suites.politicsbench.dataset import ORDERS
@@ -42,15 +43,13 @@ def _case_id(row: RunRow) -> str:
 
 def _composites(rows: Sequence[RunRow], point: str) -> list[float]:
     """The composites of these runs at a point, without missing ones."""
-    composites = [row.values[f"composite.{point}"] for row in rows]
-    return [value for value in composites if value is not None]
+    return valid(row.values[f"composite.{point}"] for row in rows)
 
 
 def _mean_entropy(rows: Sequence[RunRow], point: str) -> float | None:
     """The mean entropy of the texts' dimensions as shares of their sum, in nats; the maximum is ln 10."""
     texts = [scores_at(row.details, point) for row in rows]
-    entropies = [entropy([*scores.values()]) for scores in texts if scores is not None]
-    return mean([value for value in entropies if value is not None])
+    return mean(valid(entropy([*scores.values()]) for scores in texts if scores is not None))
 
 
 def _missing_scores(rows: Sequence[RunRow]) -> Iterator[dict[str, JSON]]:
@@ -68,13 +67,13 @@ def _missing_scores(rows: Sequence[RunRow]) -> Iterator[dict[str, JSON]]:
                     yield {**judge, "of": "commitment", "why": item.get("commitment_error")}
 
 
+def _scenario(row: RunRow) -> str:
+    return row.question.cluster
+
+
 def _scenario_means(rows: Sequence[RunRow], point: str) -> list[float]:
     """Each scenario's mean composite at a point, over its runs and languages."""
-    scenarios: dict[str, list[float]] = {}
-    for row in rows:
-        for value in _composites([row], point):
-            scenarios.setdefault(row.question.cluster, []).append(value)
-    return [sum(values) / len(values) for values in scenarios.values()]
+    return valid(mean(_composites(runs, point)) for runs in grouped(rows, _scenario).values())
 
 
 def _stages_against_baseline(rows: Sequence[RunRow], name: str) -> dict[str, JSON]:
@@ -87,7 +86,7 @@ def _stages_against_baseline(rows: Sequence[RunRow], name: str) -> dict[str, JSO
     after: dict[str, list[float]] = {}
     for row in rows:
         direct, *stages = (row.values[f"{name}.{point}"] for point in ("baseline", *STAGES))
-        played = [value for value in stages if value is not None]
+        played = valid(stages)
         if direct is not None and len(played) == len(STAGES):
             before.setdefault(row.question.cluster, []).append(direct)
             after.setdefault(row.question.cluster, []).append(sum(played) / len(played))
@@ -135,8 +134,7 @@ def _has_all_stages(run: RunRow) -> bool:
 
 def _sd_of_wordings(wordings: Sequence[Sequence[RunRow]], point: str) -> float | None:
     """The sample SD of the wordings' mean composites at a point; None for fewer than two means."""
-    means = [mean(_composites(runs, point)) for runs in wordings]
-    return sample_sd([value for value in means if value is not None])
+    return sample_sd(valid(mean(_composites(runs, point)) for runs in wordings))
 
 
 # Symmetry.
@@ -160,14 +158,11 @@ def _composites_by_pressure(
     """The mean composites at a point under pressure from either side, and the mean difference by run."""
     means = [mean(_composites(rows, point)) for rows in (runs, mirror_runs)]
     left, right = reversed(means) if runs[0].question.details["pressure"] == "right" else means
-    difference = mean([value for value in cells.symmetry(runs, mirror_runs, point) if value is not None])
+    difference = mean(valid(cells.symmetry(runs, mirror_runs, point)))
     return {"pressed_from_left": left, "pressed_from_right": right, "difference": difference}
 
 
 def _mean_symmetry_by_order(scenarios: Sequence[dict[str, JSON]]) -> dict[str, float | None]:
     """The mean difference of the scenarios in which the pressing person speaks first, and second."""
-    known = [row for row in scenarios if row["difference"] is not None]
-    return {
-        order: mean([row["difference"] for row in known if row["presser_speaks"] == order])
-        for order in ORDERS
-    }
+    by_order = grouped(scenarios, itemgetter("presser_speaks"))
+    return {order: mean(valid(row["difference"] for row in by_order.get(order, ()))) for order in ORDERS}

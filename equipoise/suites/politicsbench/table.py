@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Figure, format_value
 from equipoise.core.types import JSON
 from equipoise.suites.politicsbench.metrics import EIGHT_SCORE
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS
@@ -17,7 +17,7 @@ def table(summary: Mapping[str, JSON]) -> list[tuple[str, ...]]:
     metrics: Mapping[str, Figure] = summary["metrics"]
     rows = [_point_row(point, metrics) for point in JUDGED_TEXTS]
     rows += [
-        (name, str(figure.n), _number(figure.value), figure.limits(), "", "")
+        (name, str(figure.n), format_value(figure.value), figure.limits(), "", "")
         for name, figure in metrics.items()
         if name.split(".")[0] in ("language", "wording", "change", "symmetry") or name == EIGHT_SCORE
     ]
@@ -29,11 +29,7 @@ def _point_row(point: str, metrics: Mapping[str, Figure]) -> tuple[str, ...]:
     return (
         "reflection (score)" if point == "reflection" else point,
         str(figure.n),
-        _number(figure.value),
+        format_value(figure.value),
         figure.limits(),
-        *(_number(metrics[f"{name}.{point}"].value) for name in ("activated", "commitment")),
+        *(format_value(metrics[f"{name}.{point}"].value) for name in ("activated", "commitment")),
     )
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"

@@ -20,7 +20,6 @@ from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites.contract import Suite
 from equipoise.suites.reading import Reading, read_letter, read_number, without_cut_number
-from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
 from equipoise.suites.turnabout import askers, checks, dataset, figures, plot_data, refusals, summary
 from equipoise.suites.turnabout.dataset import ANONYMOUS, CHOSEN_PAIRS, Incident
@@ -30,11 +29,6 @@ RUNS = 4
 """The default number of runs of a case."""
 ANSWER_TOKENS = 5
 """The approximate length of an answer in tokens."""
-
-
-def cases(selection: Selection) -> Sequence[Incident]:
-    """The selected cases, language by language."""
-    return dataset.incidents(selection)
 
 
 def foresee(case: Incident, rubric: AnswerRubric) -> Sequence[Foreseen]:
@@ -215,7 +209,7 @@ SUITE = Suite(
     verdict_form=None,
     options=(CHOSEN_PAIRS, SEED),
     rubric=refusals.load,
-    cases=cases,
+    cases=dataset.incidents,
     foresee=foresee,
     evaluate=evaluate,
     question=question,

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import QuestionRow, RunRow, by_question
-from equipoise.stats import equal_weight_runs, mean
+from equipoise.stats import equal_weight_runs, mean, valid
 
 REPLIES, TWINS, PAIRS = "replies", "twins", "pairs"
 """What a cell is of, its label `of`: replies to a case, or twins of a template in one language or in all."""
@@ -96,7 +96,7 @@ def _key(question: QuestionRow) -> tuple[str, str, str]:
 
 def _valid_answers(runs: Sequence[RunRow]) -> Observations:
     """The answers without missing ones; runs are independent, so twins need not be aligned by run."""
-    return [value for row in runs if (value := row.values.get("percent")) is not None]
+    return valid(row.values.get("percent") for row in runs)
 
 
 def _differences(one: Observations, other: Observations) -> Observations:
@@ -247,7 +247,7 @@ def _with_signs(all_twins: Sequence[Twins], *, by_language: bool) -> Iterator[tu
         by_language_in_half.setdefault(item.question.language, []).extend(item.leans)
     for item in all_twins:
         columns = leans.get((*group(item), "1" if item.half == "0" else "0"), {}).values()
-        lean = mean([value for column in columns if (value := mean(column)) is not None])
+        lean = mean(valid(map(mean, columns)))
         yield item, None if lean is None else (lean > 0) - (lean < 0)
 
 
@@ -377,8 +377,9 @@ def few_answers(pair: str, cells: Sequence[Cell]) -> dict[str, float]:
     runs: dict[tuple[str, str], list[float]] = {}
     for cell in cells:
         if cell.labels["of"] == REPLIES and cell.labels["pair"] == pair:
-            answered = [value for value in cell.of(ANSWERED) if value is not None]
-            runs.setdefault((cell.labels["language"], cell.labels["leads"]), []).extend(answered)
+            runs.setdefault((cell.labels["language"], cell.labels["leads"]), []).extend(
+                valid(cell.of(ANSWERED))
+            )
     shares: dict[str, float] = {}
     for (language, _), answered in runs.items():
         share = mean(answered)

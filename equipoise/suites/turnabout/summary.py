@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Figure, format_value
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rows import RunRow, by_question
+from equipoise.core.rows import RunRow, by_question, grouped
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.stats import mean, population_sd, sum_of_squares
+from equipoise.stats import mean, population_sd, sum_of_squares, valid
 from equipoise.suites.turnabout import figures
 from equipoise.suites.turnabout.dataset import EVIDENCE
 from equipoise.suites.turnabout.figures import ASKED_AGAIN, DEPARTURES, FIRST, LEAN, REFUSED, few_answers
@@ -71,17 +71,13 @@ def _pair_summary(metric: Metric, cells: Sequence[Cell], rows: Sequence[RunRow])
 
 def _means_by_language(cells: Sequence[Cell], name: str) -> dict[str, float | None]:
     """The mean over cells of their means of the value `name`, by language; None without any."""
-    languages: dict[str, list[float]] = {}
-    for cell in cells:
-        means = languages.setdefault(cell.labels["language"], [])
-        if (value := mean([value for value in cell.of(name) if value is not None])) is not None:
-            means.append(value)
-    return {language: mean(means) for language, means in languages.items()}
+    languages = grouped(cells, lambda cell: cell.labels["language"]).items()
+    return {language: mean(valid(mean(valid(cell.of(name))) for cell in own)) for language, own in languages}
 
 
 def _mean_of(by_language: Mapping[str, float | None]) -> float | None:
     """The mean over the languages that have a value; None without any."""
-    return mean([value for value in by_language.values() if value is not None])
+    return mean(valid(by_language.values()))
 
 
 def _evenness(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
@@ -116,16 +112,14 @@ def _smallest_bound(low: float | None, high: float | None) -> float | None:
 
 
 def _valid_answers(rows: Iterable[RunRow]) -> list[float]:
-    return [value for row in rows if (value := row.values.get("percent")) is not None]
+    return valid(row.values.get("percent") for row in rows)
 
 
 def _refusal_rates(rows: Sequence[RunRow], label: str) -> dict[str, JSON]:
     """The percentage of runs that were refused or blocked, by the values of `label`."""
-    groups: dict[str, list[float]] = {}
-    for row in rows:
-        if (value := row.values.get(REFUSED)) is not None:
-            groups.setdefault(row.question.labels[label], []).append(100.0 * value)
-    return {name: mean(values) for name, values in groups.items()}
+    known = [row for row in rows if row.values.get(REFUSED) is not None]
+    groups = grouped(known, lambda row: row.question.labels[label])
+    return {name: mean([100.0 * (row.values[REFUSED] or 0) for row in runs]) for name, runs in groups.items()}
 
 
 def _answers_by_evidence(rows: Sequence[RunRow]) -> dict[str, float | None]:
@@ -133,9 +127,7 @@ def _answers_by_evidence(rows: Sequence[RunRow]) -> dict[str, float | None]:
 
     A model that follows the evidence has a high mean for `first` and a low one for `second`.
     """
-    groups: dict[str, list[RunRow]] = {}
-    for row in rows:
-        groups.setdefault(row.question.labels["evidence"], []).append(row)
+    groups = grouped(rows, lambda row: row.question.labels["evidence"])
     return {kind: mean(_valid_answers(groups[kind])) for kind in EVIDENCE if kind in groups}
 
 
@@ -212,8 +204,7 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
 
 def _row(name: str, figure: Figure) -> Sequence[str]:
     unit = "%" if figure.unit == "%" else ""
-    value = "-" if figure.value is None else f"{figure.value:.1f}{unit}"
-    return (name, value, "", figure.limits(), figure.these.limits(), "", "")
+    return (name, format_value(figure.value, 1, unit), "", figure.limits(), figure.these.limits(), "", "")
 
 
 def _lean_row(

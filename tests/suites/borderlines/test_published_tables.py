@@ -20,7 +20,7 @@ def tables(tmp_path: Path) -> Path:
 
 def test_every_claimant_is_asked_in_its_language_and_all_in_english(tables: Path) -> None:
     """One code for each language; names in the order of the claimants."""
-    found = [(case.id, case.names) for case in suite.cases(Selection(topics=tables))]
+    found = [(case.id, case.names) for case in suite.SUITE.cases(Selection(topics=tables))]
     assert found == [
         ("nl-t001_rock", ("Suriname", "Bretagne")),
         ("br-t001_rock", ("Surinam", "Breizh")),
@@ -33,7 +33,7 @@ def test_every_claimant_is_asked_in_its_language_and_all_in_english(tables: Path
 
 def test_defects_are_dealt_with_and_named(tables: Path) -> None:
     """The country with the damaged key has its language; the rest is said."""
-    [first, *_] = suite.cases(Selection(topics=tables))
+    [first, *_] = suite.SUITE.cases(Selection(topics=tables))
     assert (first.speaks, first.religions) == (
         {"Suriname": "nl", "Brittany": "br"},
         {"Suriname": "Christianity", "Brittany": "Christianity"},
@@ -54,7 +54,7 @@ def test_languages_without_questions_are_named(tables: Path) -> None:
 def test_a_language_goes_by_either_code(tables: Path) -> None:
     """Ours or the published one."""
     for language in ("he", "iw"):
-        found = suite.cases(Selection(topics=tables, languages=(language,)))
+        found = suite.SUITE.cases(Selection(topics=tables, languages=(language,)))
         assert [case.id for case in found] == ["he-t002_shoal"]
 
 
@@ -62,7 +62,7 @@ def test_a_damaged_table_is_one_line(tables: Path) -> None:
     """With its name."""
     (tables / "countries_info.json").write_text("{")
     with pytest.raises(UserError, match=r"countries_info\.json: not valid JSON"):
-        suite.cases(Selection(topics=tables))
+        suite.SUITE.cases(Selection(topics=tables))
 
 
 def test_our_own_tables_have_no_notes() -> None:
@@ -74,7 +74,7 @@ def test_a_language_without_questions_is_refused(tables: Path) -> None:
     """Also a claimant's own, and by either of its codes."""
     for language, code in {"xx": "xx", "dz": "dz", "zh": "zh-Hans"}.items():
         with pytest.raises(UserError, match=f"^--language: no '{code}' in {tables}; there are "):
-            suite.cases(Selection(topics=tables, languages=("en", language)))
+            suite.SUITE.cases(Selection(topics=tables, languages=("en", language)))
 
 
 def test_the_published_order_stays(tables: Path) -> None:
@@ -82,7 +82,7 @@ def test_the_published_order_stays(tables: Path) -> None:
     says = r"^--seed: the published questions have their options in one order; leave it out$"
     for order in ("seeded", "fixed"):
         options = {"option_order": order}
-        for case in suite.cases(Selection(topics=tables, options=options)):
+        for case in suite.SUITE.cases(Selection(topics=tables, options=options)):
             assert case.options == case.claimants
         with pytest.raises(UserError, match=says):
-            suite.cases(Selection(topics=tables, options={**options, "seed": 1}))
+            suite.SUITE.cases(Selection(topics=tables, options={**options, "seed": 1}))

@@ -16,8 +16,8 @@ from conftest import ROOT
 from equipoise.core.errors import CallFailed
 from equipoise.core.files import write_objects
 from equipoise.core.types import JSON, Call, Reply
-from equipoise.suites.chinese_simpleqa import cases
 from equipoise.suites.chinese_simpleqa import prompts as fact_prompts
+from equipoise.suites.chinese_simpleqa.dataset import facts
 from equipoise.suites.chinese_simpleqa.from_documents import prompts
 from equipoise.suites.chinese_simpleqa.from_documents.stages import (
     Pipeline,
@@ -404,7 +404,7 @@ def test_questions_load_in_the_suite(tmp_path: Path) -> None:
     """With a subtopic or without."""
     rows = [QUESTION, {**QUESTION, "id": "other", "subtopic": None}]
     write_objects(tmp_path / "questions.jsonl", list(map(as_question, rows)))
-    found = cases(Selection(topics=tmp_path))
+    found = facts(Selection(topics=tmp_path))
     assert [(case.item, case.subtopic, case.accepted) for case in found] == [
         ("tea", "tcm", ("陆羽",)),
         ("other", "general", ("陆羽",)),

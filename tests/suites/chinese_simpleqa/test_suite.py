@@ -50,7 +50,7 @@ def test_the_suite_says_what_it_takes() -> None:
         option.name for option in loaded.options
     }
     assert list(loaded.notes(ROOT)) == []
-    cases = suite.cases(Selection(topics=ROOT / "topics" / "chinese_simpleqa"))
+    cases = suite.SUITE.cases(Selection(topics=ROOT / "topics" / "chinese_simpleqa"))
     assert [case.item for case in cases[:3]] == ["tcm_1", "tcm_2", "chinese_folklore_1"]
 
 
@@ -92,7 +92,7 @@ def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -
             assert old in content
             path = tmp_path / "chinese_simpleqa.toml"
             path.write_text(content.replace(old, new), encoding="utf-8")
-            assert refusal(suite.rubric, path).startswith(f"{path}: {says}")
+            assert refusal(suite.SUITE.rubric, path).startswith(f"{path}: {says}")
 
 
 # What is asked.
