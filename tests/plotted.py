@@ -23,7 +23,7 @@ def whole(suite: str, records: Sequence[Record], scale: Scale) -> dict[str, JSON
 def drawn(suite: str, data: Mapping[str, JSON]) -> Sequence[Plot]:
     """The figures of these results."""
     loaded, made = suites.load(suite), rows.of_json(data["results"])
-    return [*loaded.plots(typed(data["summary"]), made, loaded.combine(made))]
+    return [*loaded.drawn(typed(data["summary"]), made, loaded.combine(made))]
 
 
 def plotted(suite: str, data: Mapping[str, JSON]) -> dict[str, list[dict[str, JSON]]]:

@@ -81,7 +81,7 @@ def figures_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
     # A run may lack one of the groups of a contrast in a language.
     if metric.per is None and metric.kind != "contrast":
         return _means_by_run(metric, chosen)
-    return [_figure(metric, [_cell_of_run(cell, names, run) for cell in chosen]) for run in range(count)]
+    return [value_of(metric, [_cell_of_run(cell, names, run) for cell in chosen]) for run in range(count)]
 
 
 def run_parts(metric: Metric, cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
@@ -123,13 +123,13 @@ def _cell_of_run(cell: Cell, names: Sequence[str], run: int) -> Cell:
     return Cell(id=cell.id, cluster=cell.cluster, stratum=cell.stratum, labels=cell.labels, values=values)
 
 
-def _figure(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> float | None:
+def value_of(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> float | None:
     """The figure without an interval.
 
     In a pooled rate all runs have the same weight; in one that is not, all cases of a language have.
     """
     if metric.kind == "contrast":
-        return _figure(*as_balance(metric, cells))
+        return value_of(*as_balance(metric, cells))
     if metric.kind in QUOTIENTS:
         return _quotient([*_cluster_totals(metric, cells).values()], metric)
     if metric.kind == "rate" and is_pooled:
@@ -172,7 +172,7 @@ def compared_figures(
     In a rate, all cases of a language have the same weight, however many runs they have.
     """
     both = shared_cases(metric, before, after)
-    older, newer = (_figure(metric, cells, is_pooled=False) for cells in (both.before, both.after))
+    older, newer = (value_of(metric, cells, is_pooled=False) for cells in (both.before, both.after))
     return older, newer
 
 

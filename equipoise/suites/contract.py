@@ -21,7 +21,7 @@ from equipoise.stats.askers import AskerScale
 from equipoise.suites.askers import Askers
 from equipoise.suites.audits import SuiteAudit
 from equipoise.suites.findings import Finding, Recognised, Text
-from equipoise.suites.plots import Plot
+from equipoise.suites.plots import Plot, breakdowns
 from equipoise.suites.selection import Selection
 from equipoise.suites.tables import Table, recognise
 
@@ -181,11 +181,6 @@ def no_cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> Sequenc
     return ()
 
 
-def no_plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """No plots beside those that all suites have."""
-    return ()
-
-
 def no_ranks(models: Mapping[str, Sequence[RunRow]]) -> Sequence[Mapping[str, JSON]]:
     """No comparison of ways to rank models."""
     return ()
@@ -287,14 +282,22 @@ class Suite(Generic[C, R]):
     """Sentences on these cases, where they limit what figures show; told before the first question."""
     cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = no_cautions
     """Sentences on how runs were judged, where it limits what figures show, given the settings; pure."""
-    plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] = no_plots
-    """The suite's own plots, given the summary, the rows and their cells."""
+    plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] | None = None
+    """The suite's own plots, given the summary, the rows and their cells, in place of `breakdowns`."""
     over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = no_ranks
     """Agreement of two evaluators, or ways of scoring, in ranking models, by aspect; given rows by model."""
     audit: SuiteAudit[Any] | None = None
     """The test of evaluators on texts whose right verdicts are known."""
     asked: Asked | None = None
     """The module with the askers of questions; `askers.csv` beside the data has their cues."""
+
+    def drawn(
+        self, summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]
+    ) -> Sequence[Plot]:
+        """The plots of these results: the suite's own, or those that follow from its metrics."""
+        if self.plots is not None:
+            return self.plots(summary, rows, cells)
+        return breakdowns(self.metrics(cells), summary["metrics"])
 
     @property
     def is_judged(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from equipoise.core.figures import Estimate, Figure, LanguagePair
+from equipoise.core.records import Metric
 from equipoise.core.types import JSON
 
 PlotKind = Literal["intervals", "stacked", "matrix", "lines", "bars", "checks"]
@@ -73,6 +74,29 @@ def lowest_first(metrics: Mapping[str, Figure], prefix: str) -> list[tuple[str, 
     """The metrics of a group, which have the names of its members behind a prefix, the lowest first."""
     members = [(name.removeprefix(prefix), item) for name, item in metrics.items() if name.startswith(prefix)]
     return sorted(members, key=lambda member: member[1].value or 0.0)
+
+
+def breakdowns(metrics: Sequence[Metric], figures: Mapping[str, Figure]) -> list[Plot]:
+    """A plot of the first metric for each label that it is broken down by (`Metric.by`).
+
+    Languages and areas have none: the page shows them in a matrix of their own.
+    """
+    whole, by_label = metrics[0], dict[str, list[tuple[str, Figure]]]()
+    for metric in metrics:
+        added = metric.where.keys() - whole.where.keys() - {"language", "area"}
+        if metric.of == whole.of and len(metric.where) == len(whole.where) + 1 and added:
+            (label,) = added
+            by_label.setdefault(label, []).append((metric.where[label], figures[metric.name]))
+    unit = {} if whole.unit == "%" else {"unit": whole.unit}
+    return [
+        intervals(
+            f"by-{label}",
+            f"{whole.name} by {label}".replace("_", " "),
+            sorted(own, key=lambda group: group[1].value or 0.0),
+            **unit,
+        )
+        for label, own in by_label.items()
+    ]
 
 
 def interval_row(name: str, figure: Estimate | LanguagePair) -> dict[str, JSON]:

@@ -159,7 +159,7 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
     # Without metrics the session is still running, and there are no statistics to plot.
     plots = [
         *_heat_map(rows, metrics),
-        *(side.suite.plots(summary, rows, side.cells) if metrics else ()),
+        *(side.suite.drawn(summary, rows, side.cells) if metrics else ()),
         *(askers.plots(asker, readable.metric) if (asker := summary.get("asker")) else ()),
     ]
     return PageResult(

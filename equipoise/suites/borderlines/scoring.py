@@ -252,20 +252,10 @@ def _percents(cell: Cell, name: str) -> Sequence[float | None]:
 
 def values_by_chance(cells: Sequence[Cell]) -> dict[str, float | None]:
     """The expected value of each metric under random answers, from cells of `expected_figures`."""
-    return {metric.name: _pooled(metric, metric.select(cells)) for metric in metrics(cells)}
+    # Imported here, because it imports numpy.
+    from equipoise.stats.metrics import value_of
 
-
-def _pooled(metric: Metric, cells: Sequence[Cell]) -> float | None:
-    """The value of a metric over these cells, without an interval."""
-    if metric.kind == "rate":
-        return mean([100 * value for cell in cells for value in valid(cell.of(metric.of))])
-    if metric.per is None:
-        return _mean_of_means(cells, metric.of)
-    both = [cell for cell in cells if valid(cell.of(metric.of)) and valid(cell.of(metric.per))]
-    value, reference = (_mean_of_means(both, name) for name in (metric.of, metric.per))
-    if value is None or reference is None or (metric.kind == "lift" and not reference):
-        return None
-    return value - reference if metric.kind == "gap" else 100 * (value - reference) / reference
+    return {metric.name: value_of(metric, metric.select(cells)) for metric in metrics(cells)}
 
 
 def _mean_of_means(cells: Sequence[Cell], name: str) -> float | None:

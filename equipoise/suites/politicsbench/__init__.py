@@ -27,11 +27,10 @@ from equipoise.suites.politicsbench.anchors import AUDIT
 from equipoise.suites.politicsbench.cells import ORIGINAL, combine, values
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.judging import TextVerdicts, has_text, judge, text_details
-from equipoise.suites.politicsbench.metrics import metrics
+from equipoise.suites.politicsbench.metrics import metrics, table
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS
 from equipoise.suites.politicsbench.summary import summary
-from equipoise.suites.politicsbench.table import table
 from equipoise.suites.politicsbench.weights import over_models
 from equipoise.suites.shared_options import DATASET
 

@@ -16,12 +16,8 @@ from equipoise.suites.selection import ASKERS, Selection
 from equipoise.suites.turnabout import askers, dataset
 from equipoise.suites.turnabout.dataset import (
     ANONYMOUS_ACTORS,
-    ASKS,
     DEFAULT_FORM,
-    DIRECTIONS,
     EVIDENCE,
-    FAIRNESS,
-    OPTION_VALUES,
     SLOT,
     ActorPair,
     Incident,
@@ -43,27 +39,15 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?\u3002]\s+|[\u201c\u00ab\u201e]\s?)$")
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The texts; findings on unequal twins, imbalance and faults of tables. Raises UserError."""
     tables = dataset.read(topics)
-    yield from _combination_findings(topics, tables)
     yield from _pair_findings(topics, tables)
     yield from _actor_form_findings(topics, tables)
     for language, texts in tables.texts.items():
         for row in texts.values():
             yield Text(where=row.where, among=language, owner="", text=row["text"])
     yield from _text_findings(tables)
-    yield from _answer_findings(topics, tables)
     yield from _twin_findings(topics, tables)
     yield from _order_findings(topics)
     yield from _lint_askers(topics, tables)
-
-
-def _combination_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """Findings on kinds of evidence of which some thing is never asked."""
-    where = f"{topics / 'incidents.csv'}:1"
-    for actor_set in dict.fromkeys(item.actor_set for item in tables.templates):
-        templates = tables.templates_of(actor_set)
-        combinations = {(template.evidence, template.asks) for template in templates}
-        for kind, asks in sorted({(kind, asks) for kind in EVIDENCE for asks in ASKS} - combinations):
-            yield Finding.at(where, f"{actor_set} has no template of kind {kind!r} that asks for {asks}")
 
 
 def _pair_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
@@ -130,7 +114,6 @@ def _text_findings(tables: Tables) -> Iterator[Finding]:
     for language, texts in tables.texts.items():
         for row in texts.values():
             if row["id"] not in sets:
-                yield Finding.at(row.where, f"there is no template {row['id']!r}")
                 continue
             slots = {slot[1] for slot in SLOT.finditer(row["text"])}
             if missing := {"first", "second"} - slots:
@@ -175,20 +158,6 @@ def _contains_name(name: str, text: str) -> bool:
     if _UNSPACED.search(name):
         return name in text
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
-
-
-def _answer_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """Findings on languages that lack an instruction for an answer, or options for fairness."""
-    for language in tables.texts:
-        keys = [(language, asks, direction) for asks in ASKS if asks != FAIRNESS for direction in DIRECTIONS]
-        for key in keys:
-            if key not in tables.answers:
-                yield Finding.at(f"{topics / 'answers.csv'}:1", f"there is no row {', '.join(key)}")
-        texts = [tables.options.get((language, str(value))) for value in (*OPTION_VALUES, "ask")]
-        if None in texts or len({*texts}) < len(texts):
-            yield Finding.at(
-                f"{topics / 'options.csv'}:1", f"{language} needs five different options, and a row 'ask'"
-            )
 
 
 def _twin_findings(topics: Path, tables: Tables) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from operator import itemgetter
 from pathlib import Path
 from typing import Literal
@@ -21,7 +22,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import Row
 from equipoise.core.options import Option
 from equipoise.core.types import Case
-from equipoise.suites.invariants import balanced, form
+from equipoise.suites.invariants import balanced, distinct, every, form, only
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
 from equipoise.suites.tables import Table, names, one_of, slug, text
@@ -41,6 +42,9 @@ FAIRNESS = "fairness"
 """Questions about fairness are answered with the letter of an option, all others with a number."""
 OPTION_VALUES = (0, 25, 50, 75, 100)
 """How much each option goes against the actor named first, 0 to 100."""
+_IN_NUMBERS = tuple(asks for asks in ASKS if asks != FAIRNESS)
+_OPTION_ROWS = (*map(str, OPTION_VALUES), "ask")
+"""The values of the options, and the row with the request for a letter."""
 DIRECTIONS: tuple[Direction, ...] = ("up", "down")
 """Whether the highest ("up") or the lowest number ("down") of a scale goes against the actor named first."""
 HALVES = ((0, 1, 0, 1), (0, 1, 0, 1), (1, 0, 1, 0), (1, 0, 1, 0), (0, 0, 1, 1), (1, 1, 0, 0))
@@ -83,6 +87,16 @@ PAIRS = Table(
     unique=["pair"],
     faults=_pair_faults,
 )
+
+
+def _sets(folder: Path) -> set[str]:
+    return {row["set"] for row in INCIDENTS.valid_rows(folder)}
+
+
+def _languages_of(folder: Path) -> set[str]:
+    return {language for row in PAIRS.valid_rows(folder) for language in row["languages"]}
+
+
 INCIDENTS = Table(
     file="incidents.csv",
     columns={
@@ -98,6 +112,7 @@ INCIDENTS = Table(
         form("incident", r"\S+( \S+){1,3}", "two to four words"),
         balanced("kind", *EVIDENCE, by=["set"]),
         balanced("asks", *ASKS, by=["set"]),
+        every("set", "kind", "asks", of=lambda folder: {*product(_sets(folder), EVIDENCE, ASKS)}),
     ],
 )
 ACTORS = Table(
@@ -109,17 +124,28 @@ ANSWERS = Table(
     file="answers.csv",
     columns={"language": text, "asks": one_of(*ASKS), "direction": one_of(*DIRECTIONS), "text": text},
     unique=[("language", "asks", "direction")],
+    must=[
+        every(
+            *("language", "asks", "direction"),
+            of=lambda folder: {*product(_languages_of(folder), _IN_NUMBERS, DIRECTIONS)},
+        )
+    ],
 )
 OPTIONS = Table(
     file="options.csv",
-    columns={"language": text, "value": one_of(*map(str, OPTION_VALUES), "ask"), "text": text},
+    columns={"language": text, "value": one_of(*_OPTION_ROWS), "text": text},
     unique=[("language", "value")],
+    must=[
+        every("language", "value", of=lambda folder: {*product(_languages_of(folder), _OPTION_ROWS)}),
+        distinct("language", "text"),
+    ],
 )
 TEXTS = Table(
     file="*.csv",
     besides=[table.file for table in (PAIRS, INCIDENTS, ACTORS, ANSWERS, OPTIONS)],
     columns={"id": slug, "text": text, "question": text},
     unique=["id"],
+    must=[only("id", of=lambda folder: {row["id"] for row in INCIDENTS.valid_rows(folder)})],
 )
 FORMATS = ((PAIRS, INCIDENTS, ACTORS, ANSWERS, OPTIONS, TEXTS),)
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import QuestionRow, RunRow, by_question
 from equipoise.stats import equal_weight_runs, mean, valid
+from equipoise.suites.turnabout.dataset import ASKS
 
 REPLIES, TWINS, PAIRS = "replies", "twins", "pairs"
 """What a cell is of, its label `of`: replies to a case, or twins of a template in one language or in all."""
@@ -336,8 +337,9 @@ def _metrics_of(cells: Sequence[Cell]) -> list[Metric]:
 
 
 def _by(metric: Metric, label: str, cells: Sequence[Cell]) -> list[Metric]:
-    """The metric for each value that the label has in its cells."""
-    return metric.by(label, metric.select(cells), f"{metric.name}.")
+    """The metric for each value that the label has in its cells, in the order of ASKS or of the cells."""
+    groups = metric.by(label, metric.select(cells), f"{metric.name}.")
+    return sorted(groups, key=lambda group: ASKS.index(group.where["asks"])) if label == "asks" else groups
 
 
 def _actors(cells: Sequence[Cell]) -> list[tuple[str, str, str]]:

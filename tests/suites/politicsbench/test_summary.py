@@ -18,8 +18,8 @@ from equipoise.core.rows import RunRow
 from equipoise.core.types import Call, Reply
 from equipoise.stats.significance import t_test
 from equipoise.suites.politicsbench.dataset import Scenario
+from equipoise.suites.politicsbench.metrics import table
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
-from equipoise.suites.politicsbench.table import table
 from equipoise.suites.politicsbench.weights import over_models
 
 

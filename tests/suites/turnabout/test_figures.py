@@ -244,7 +244,7 @@ def test_figures_are_drawn_of_every_pair(cases: list[Incident]) -> None:
     """Leans, languages, departures and refusals."""
     made = records(cases, leaning)
     metrics, summary = summed(made)
-    figures = turnabout.SUITE.plots({**summary, "metrics": metrics}, rows_of("turnabout", made, SCALE), [])
+    figures = turnabout.SUITE.drawn({**summary, "metrics": metrics}, rows_of("turnabout", made, SCALE), [])
     assert all({*COLUMNS[figure.kind]} <= {*row} for figure in figures for row in figure.rows)
     rows = {figure.name: figure.rows for figure in figures}
     assert [row["name"] for row in rows["pair-leans"]] == ["purple_green", "red_blue"]
