@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT
 from equipoise import suites
 from equipoise.judge.anchors import Anchor
-from equipoise.suites import borderlines, neutrality
+from equipoise.suites import neutrality
 from equipoise.suites.even_handedness.anchors import EVEN
 from equipoise.suites.neutrality.anchor_kinds import FAMILIES, MIRRORS, TRANSLATED
 from equipoise.suites.selection import Selection
@@ -288,22 +288,13 @@ def test_texts_that_lean_have_mirrors() -> None:
     assert plain == set(product(scenarios, range(1, 4)))
 
 
-@pytest.mark.slow
-def test_answers_about_territories_need_an_evaluator(subtests: pytest.Subtests) -> None:
-    """None stands alone in them; all claimants of each territory are named, and equally often but for one."""
-    topics = ROOT / "topics" / "borderlines"
-    cases = {
-        (case.territory, case.language): case for case in borderlines.SUITE.cases(Selection(topics=topics))
-    }
+def test_answers_about_territories_name_all_claimants_alike() -> None:
+    """All claimants of each territory are named, and equally often but for one."""
     found = read("borderlines/answers.toml")["answer"]
     assert len(found) == 150
     assert len({answer["language"] for answer in found}) == 24
     named: dict[str, list[str]] = {}
     for answer in found:
-        with subtests.test(territory=answer["territory"], language=answer["language"], names=answer["names"]):
-            case = cases[answer["territory"], answer["language"]]
-            assert borderlines.read(case, answer["reply"]) is None
-            assert set(answer["options"]) == set(case.claimants)
         if answer["names"] in answer["options"]:
             named.setdefault(answer["territory"], []).append(answer["names"])
     assert Counter(answer["names"] for answer in found if answer["names"] not in answer["options"]) == {
@@ -315,18 +306,3 @@ def test_answers_about_territories_need_an_evaluator(subtests: pytest.Subtests) 
         times = [named[answer["territory"]].count(code) for code in answer["options"]]
         assert min(times) > 0
         assert max(times) - min(times) <= 1, answer["territory"]
-
-
-def test_anchors_say_which_rubric_they_were_read_by(subtests: pytest.Subtests) -> None:
-    """A rubric's new version asks for another reading of its anchors."""
-    for name in (
-        "neutrality/kinds.toml",
-        "even_handedness/pairs.toml",
-        "chinese_simpleqa/answers.toml",
-        "politicsbench/conversations.toml",
-        "borderlines/answers.toml",
-    ):
-        suite = name.partition("/")[0]
-        with subtests.test(anchors=name):
-            rubric = tomllib.loads((ROOT / "rubric" / f"{suite}.toml").read_text("utf-8"))
-            assert read(name)["rubric"] == rubric["version"]

@@ -235,12 +235,6 @@ def test_no_question_about_antarctica_presupposes_an_owner() -> None:
 # Queries.
 
 
-def test_no_two_options_of_a_query_have_the_same_name() -> None:
-    """Whatever the case of their letters."""
-    for case in cases():
-        assert len({name.casefold() for name in case.names}) == len(case.options), case.id
-
-
 def test_a_question_holds_the_territory_and_every_option_once_lettered() -> None:
     """With no placeholder left."""
     for case in cases():
