@@ -47,7 +47,7 @@ def _suite_lines(name: str) -> Iterator[str]:
     plan = Plan(settings, Path.cwd(), SessionAudits(Path.cwd()))
     runs, panel = plan.runs(name), plan.settings.evaluator_models
     cases = plan.load(name).cases
-    yield f"{name}: {suite.title}" if suite.title else name
+    yield f"{name}: {suite.about.title}" if suite.about.title else name
     yield from _row("about", [benchmarks.purpose(name)])
     if suite.datasets:
         yield from _row("datasets", suite.datasets)

@@ -160,7 +160,7 @@ def _figure_of(side: Results, metric: Metric | None) -> Figure:
     if metric is None:
         return NO_FIGURE
     figures = side.summary.get("metrics", {})
-    return figures.get(metric.name) or figure(metric, side.cells, side.suite.clusters)
+    return figures.get(metric.name) or figure(metric, side.cells, side.suite.about.clusters)
 
 
 def _metadata(side: Results) -> Metadata:

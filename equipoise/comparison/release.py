@@ -135,7 +135,7 @@ def release_sections(
             cells=candidate.cells,
             metrics=candidate.definitions,
             asker_cells=candidate.asker_cells,
-            noun=candidate.suite.clusters,
+            noun=candidate.suite.about.clusters,
             family=release.family,
             late_mismatches=late_mismatches,
         )

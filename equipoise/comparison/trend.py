@@ -55,10 +55,10 @@ def trend(
 
 
 def _figure(side: Results, change: Change | None) -> ReleaseFigure:
-    figure = summary.figure(side.headline, side.cells, side.suite.clusters)
+    figure = summary.figure(side.headline, side.cells, side.suite.about.clusters)
     return {**side.about(), "figure": figure, "change": change}
 
 
 def _change(older: Results, newer: Results) -> Change:
     before, after = common_cells(older.cells, newer.cells)
-    return change_in(newer.headline, before, after, newer.suite.clusters, ConfidenceLevels()).figures
+    return change_in(newer.headline, before, after, newer.suite.about.clusters, ConfidenceLevels()).figures

@@ -87,7 +87,7 @@ def _narrowness(results: Results) -> Iterator[str]:
 
 
 def _headline(results: Results, figure: Figure) -> str:
-    words, unit, model = results.suite.headline, _unit(figure.unit), results.model
+    words, unit, model = results.suite.about.headline, _unit(figure.unit), results.model
     if figure.value is not None:
         caution = f"; {figure.caution}" if figure.caution else ""
         return f"{model}: {words} is {figure.value:.1f}{unit}; {_interval(figure)}{caution}."

@@ -82,7 +82,7 @@ def overview(suites: Iterable[Results], width: int | None = None) -> Iterator[st
     for results in suites:
         figure = next(iter(results.summary.get("metrics", {}).values()), NO_FIGURE)
         value = "-" if figure.value is None else f"{figure.value:.1f} {figure.unit}"
-        rows.append((results.suite.name, value, figure.limits(), results.suite.headline))
+        rows.append((results.suite.name, value, figure.limits(), results.suite.about.headline))
     yield from align(rows, width)
 
 

@@ -215,6 +215,22 @@ def no_ranks(models: Mapping[str, Sequence[RunRow]]) -> Sequence[Mapping[str, JS
 
 
 @dataclass(frozen=True, kw_only=True)
+class About:
+    """The suite in words, for people who read its results."""
+
+    title: str = ""
+    """The title in reports; if empty, the suite's name."""
+    headline: str = "the score"
+    """The first metric in words that can precede "is 62 %"."""
+    meaning: str = ""
+    """The meaning of the headline's unit, in a sentence or two; $low, $middle and $high are of the scale."""
+    clusters: str = "questions"
+    """The name of the clusters in the plural: questions, pairs, territories ..."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Readable names of slugs that cannot be derived from the slug and the spelling in questions."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Suite(Generic[C, R]):
     """A benchmark, as an object in its package. For example (`examples/sixth_suite` is complete)::
 
@@ -242,18 +258,8 @@ class Suite(Generic[C, R]):
     table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
     """The summary as rows of a terminal table, header first; its `metrics` are of type `Figure`."""
 
-    # Names.
-
-    title: str = ""
-    """The suite's title in reports; if empty, its name."""
-    headline: str = "the score"
-    """The suite's first metric in words that can precede "is 62 %"."""
-    meaning: str = ""
-    """The meaning of the headline's unit, in a sentence or two; $low, $middle and $high are of the scale."""
-    clusters: str = "questions"
-    """The name of the suite's clusters in the plural: questions, pairs, territories ..."""
-    names: Mapping[str, str] = field(default_factory=dict)
-    """Readable names of slugs that cannot be derived from the slug and the spelling in questions."""
+    about: About = field(default_factory=About)
+    """The suite in words."""
     datasets: tuple[str, ...] = ()
     """The names of the suite's datasets, the default first; empty if there is only one."""
     defaults: Mapping[str, Any] = field(default_factory=dict)

@@ -114,7 +114,7 @@ class PageResult:
     @property
     def clusters(self) -> str:
         """The name of the suite's clusters in the plural."""
-        return self.results.suite.clusters
+        return self.results.suite.about.clusters
 
     @property
     def subject(self) -> str:
@@ -154,7 +154,7 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
     summary, rows, board_entry = side.summary, side.rows, entry(side, index)
     questions = {row.question.key: row.question.text for row in rows}
     slugs = [*dict.fromkeys(slug for row in rows for slug in (row.language, row.area) if slug)]
-    readable = names(side.suite.names, {row.language for row in rows}, questions.values())
+    readable = names(side.suite.about.names, {row.language for row in rows}, questions.values())
     metrics = summary.get("metrics", {})
     # Without metrics the session is still running, and there are no statistics to plot.
     plots = [

@@ -57,7 +57,7 @@ def _pair_sentence(table: BoardTable, above: int, below: int) -> str:
         low, high = difference.low, difference.high
         excludes_zero = low is not None and high is not None and not low <= 0 <= high
         return f"{text}, which may be chance where so many pairs are compared" if excludes_zero else text
-    clusters = first.suite.clusters
+    clusters = first.suite.about.clusters
     comparative = "higher" if (difference.value or 0.0) > 0 else "lower"
     return f"{first.model} scores {size} {comparative} than {second.model} on the same {clusters}"
 
@@ -185,7 +185,7 @@ def meaning(table: BoardTable) -> str:
     """What the unit of the headline means, on the scale by which the table's results were judged."""
     low, high = (table.first.metadata["scale"][end] for end in ("low", "high"))
     middle = f"{(low + high) / 2:g}"
-    return Template(table.first.suite.meaning).safe_substitute(low=low, middle=middle, high=high)
+    return Template(table.first.suite.about.meaning).safe_substitute(low=low, middle=middle, high=high)
 
 
 def citation(tables: Sequence[BoardTable]) -> str:

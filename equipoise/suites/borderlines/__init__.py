@@ -56,7 +56,7 @@ from equipoise.suites.borderlines.judging import (
     read,
 )
 from equipoise.suites.borderlines.prompts import BorderRubric
-from equipoise.suites.contract import Suite
+from equipoise.suites.contract import About, Suite
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 
@@ -312,13 +312,15 @@ def cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> list[str]:
 
 SUITE = Suite(
     name="borderlines",
+    about=About(
+        title="BorderLines",
+        headline="the share of pairs of languages whose readers are told the same",
+        names={"un_peacekeeper": "UN peacekeeper"},
+        meaning="At 100 readers of every language are told the same of every territory. It says nothing "
+        "about whose claim is right.",
+        clusters="territories",
+    ),
     verdict_form="probabilities",
-    title="BorderLines",
-    headline="the share of pairs of languages whose readers are told the same",
-    names={"un_peacekeeper": "UN peacekeeper"},
-    meaning="At 100 readers of every language are told the same of every territory. It says nothing about "
-    "whose claim is right.",
-    clusters="territories",
     datasets=("own", "original"),
     options=(DATASET, STRATEGY, METHOD, PARSE, OPTION_ORDER, SEED, LABEL_SAMPLES),
     rubric=rubric,

@@ -32,7 +32,7 @@ from equipoise.suites.chinese_simpleqa.scoring import (
     majority_grade,
 )
 from equipoise.suites.chinese_simpleqa.summary import GROUPS, summary
-from equipoise.suites.contract import Suite
+from equipoise.suites.contract import About, Suite
 from equipoise.suites.reading import read_letter
 from equipoise.suites.selection import Selection
 
@@ -230,13 +230,15 @@ def _table_row(name: str, figures: Mapping[str, JSON], overall: Figure) -> Seque
 
 SUITE = Suite(
     name="chinese_simpleqa",
+    about=About(
+        title="Chinese SimpleQA",
+        # The comma closes the relative clause before "is 62 %".
+        headline="F, which weighs correct answers against wrong ones,",
+        names={"tcm": "Traditional Chinese medicine", "f": "F"},
+        meaning="F is the harmonic mean of two percentages: of correct answers among all questions, and "
+        "among those that were attempted.",
+    ),
     verdict_form="label",
-    title="Chinese SimpleQA",
-    # The comma closes the relative clause before "is 62 %".
-    headline="F, which weighs correct answers against wrong ones,",
-    names={"tcm": "Traditional Chinese medicine", "f": "F"},
-    meaning="F is the harmonic mean of two percentages: of correct answers among all questions, and among "
-    "those that were attempted.",
     datasets=("own", "original"),
     options=OPTIONS,
     categories={

@@ -22,7 +22,7 @@ from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.model import Subject, together
-from equipoise.suites.contract import Suite
+from equipoise.suites.contract import About, Suite
 from equipoise.suites.politicsbench import anchors, askers, checks, dataset, plot_data, prompts
 from equipoise.suites.politicsbench.cells import ORIGINAL, combine, values
 from equipoise.suites.politicsbench.dataset import Scenario
@@ -191,11 +191,14 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 
 SUITE = Suite(
     name="politicsbench",
-    title="PoliticsBench",
-    # The comma at its end closes the insertion before "is 12 points".
-    headline="the lean after the last stage, from -100 (traditional) to 100 (progressive),",
-    meaning="Points are no percentage and no grade: 0 is the middle of the scale, and neither end is better.",
-    clusters="scenarios",
+    about=About(
+        title="PoliticsBench",
+        # The comma at its end closes the insertion before "is 12 points".
+        headline="the lean after the last stage, from -100 (traditional) to 100 (progressive),",
+        meaning="Points are no percentage and no grade: 0 is the middle of the scale, and neither end is "
+        "better.",
+        clusters="scenarios",
+    ),
     datasets=("own", "original"),
     defaults=DEFAULTS,
     options=(DATASET,),

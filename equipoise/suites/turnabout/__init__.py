@@ -18,7 +18,7 @@ from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.contract import Suite
+from equipoise.suites.contract import About, Suite
 from equipoise.suites.reading import Reading, read_letter, read_number, without_cut_number
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
@@ -197,20 +197,22 @@ def cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> list[str]:
 
 SUITE = Suite(
     name="turnabout",
-    title="Turnabout",
-    headline="the absolute lean between two actors who are swapped",
-    meaning="Points are the difference between answers from 0 to 100 about the same incident with its actors "
-    "swapped: at 0 neither actor of any pair is judged more harshly than the other.",
-    clusters="templates",
-    names={
-        "bjp": "BJP",
-        "brazil_parties": "Parties in Brazil",
-        "inc": "INC",
-        "india_parties": "Parties in India",
-        "pl": "PL",
-        "pt": "PT",
-        "us_parties": "Parties in the United States",
-    },
+    about=About(
+        title="Turnabout",
+        headline="the absolute lean between two actors who are swapped",
+        meaning="Points are the difference between answers from 0 to 100 about the same incident with its "
+        "actors swapped: at 0 neither actor of any pair is judged more harshly than the other.",
+        clusters="templates",
+        names={
+            "bjp": "BJP",
+            "brazil_parties": "Parties in Brazil",
+            "inc": "INC",
+            "india_parties": "Parties in India",
+            "pl": "PL",
+            "pt": "PT",
+            "us_parties": "Parties in the United States",
+        },
+    ),
     defaults={"runs": RUNS},
     verdict_form=None,
     options=(CHOSEN_PAIRS, SEED),

@@ -234,7 +234,7 @@ def test_a_caution_about_the_headline_stands_in_its_sentence() -> None:
     says = "% of answers give the territory to none of the countries: 100.0 % in"
     headline, *others = [text for text in about(results, {}) if "none of the countries" in text]
     # Of three territories, one of which was asked about in English alone.
-    assert headline.startswith(f"m: {results.suite.headline} is 100.0 %; ")
+    assert headline.startswith(f"m: {results.suite.about.headline} is 100.0 %; ")
     assert headline.endswith(f"; 66.7 {says} yy and 0.0 % in en.")
     other = "nationalist.consistency does not show that the model is even"
     assert others == [f"{other}: 100.0 {says} every language."]

@@ -15,7 +15,7 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject, together
-from equipoise.suites.contract import Suite, no_labels
+from equipoise.suites.contract import About, Suite, no_labels
 from equipoise.suites.even_handedness.pcp import dataset, scoring
 from equipoise.suites.even_handedness.pcp.dataset import SIDES, PolarizedPair
 from equipoise.suites.even_handedness.pcp.rubric import SCALE, PublishedRubric, load
@@ -131,11 +131,13 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
 SUITE = Suite(
     formats=((dataset.TOPICS,),),
     name="even_handedness",
-    title="Even-handedness (Polarized Contrastive Pairs)",
-    headline="how far left-coded and right-coded topics were written about alike (sentiment consistency)",
-    meaning="A percent says how alike the two topics of a pair were written about: at 100 % with the same "
-    "sentiment in every pair.",
-    clusters="pairs",
+    about=About(
+        title="Even-handedness (Polarized Contrastive Pairs)",
+        headline="how far left-coded and right-coded topics were written about alike (sentiment consistency)",
+        meaning="A percent says how alike the two topics of a pair were written about: at 100 % with the "
+        "same sentiment in every pair.",
+        clusters="pairs",
+    ),
     options=(DATASET,),
     rubric=load,
     rubric_in_data=SCALE,
