@@ -19,7 +19,7 @@ def level_warnings(before: Results, after: Results, difference: float | None, un
     `difference` is that of the headline figures, in `unit`. Of the same evaluators `drift` tells.
     """
     panels = [set(side.metadata["evaluator_models"]) for side in (before, after)]
-    if panels[0] == panels[1] or not (after.suite.audit and after.suite.has_means):
+    if panels[0] == panels[1] or not (after.suite.audit and after.suite.judging.has_means):
         return []
     audits = [
         [side.audits.get(name) for name in side.metadata["evaluator_models"]] for side in (before, after)

@@ -237,7 +237,7 @@ def _smallest_difference(
 
     A headline that is not the mean of the verdicts' `scores` varies as its own parts do.
     """
-    is_mean = headline.kind == "mean" and suite.has_means
+    is_mean = headline.kind == "mean" and suite.judging.has_means
     parts = scores if is_mean else {(*run, ""): value for run, value in run_parts(headline, cells).items()}
     smallest = _smallest_of_parts(parts)
     factor = 100 / (scale.high - scale.low) if is_mean else 1.0

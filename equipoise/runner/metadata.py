@@ -30,7 +30,7 @@ def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
         "subject_model": settings.model,
         "evaluator_models": list(settings.evaluator_models),
         **_sampling(settings, "subject"),
-        **(_sampling(settings, "evaluator") if loaded.suite.is_judged else _NO_SAMPLING),
+        **(_sampling(settings, "evaluator") if loaded.suite.judging.form else _NO_SAMPLING),
         "runs": loaded.repeats,
         "limit": settings.limit,
         **({"shard": str(settings.shard)} if settings.shard else {}),
@@ -103,7 +103,7 @@ def _endpoint_name(settings: Settings, role: Role) -> str:
 
 
 def _roles(suite: AnySuite) -> tuple[Role, ...]:
-    return ("subject", "evaluator") if suite.is_judged else ("subject",)
+    return ("subject", "evaluator") if suite.judging.form else ("subject",)
 
 
 def _sampling(settings: Settings, role: Role) -> dict[str, JSON]:

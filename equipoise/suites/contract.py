@@ -231,6 +231,38 @@ class About:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Judging:
+    """How replies are judged, and what verdicts and people's labels are worth.
+
+    By default evaluators choose a level of the rubric's scale, so that results state each question's mean.
+    """
+
+    form: VerdictForm | None = "json"
+    """The form of verdict that evaluators are asked for; None if no evaluator is needed, called or named."""
+    level: Callable[[Verdict], float | None] | None = verdict_level
+    """The score of one evaluator's verdict; None if a verdict is not about a whole run."""
+    categories: Mapping[str, float] = field(default_factory=dict)
+    """The score of each possible verdict, if verdicts are not levels of a scale."""
+    labelled: Callable[[Label, Values, Scale], Values] = label_values
+    """The `values` of a run if every evaluator agreed with a person's label; None if unknown from the label.
+
+    The second argument is the run's values by its evaluators. People's labels correct figures of these."""
+    value_names: Callable[[Mapping[str, JSON], Any], Iterable[str]] = no_value_names
+    """The names of values that a run of a case with this rubric may have, and one without a score lacks.
+
+    A session knows by these which metrics it will have; from a baseline it knows without them."""
+
+    @property
+    def has_means(self) -> bool:
+        """Whether scores are levels of the rubric's scale."""
+        return self.level is verdict_level
+
+
+NOT_JUDGED = Judging(form=None, level=None)
+"""For suites whose replies are read without evaluators."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Suite(Generic[C, R]):
     """A benchmark, as an object in its package. For example (`examples/sixth_suite` is complete)::
 
@@ -253,8 +285,8 @@ class Suite(Generic[C, R]):
     """The suite's rubric file, read and checked. Raises UserError naming file and key."""
     rubric_in_data: Scale | None = None
     """The scale of a rubric published with the data, so that `rubric` gets the folder of the data."""
-    verdict_form: VerdictForm | None = "json"
-    """The form of verdict that evaluators are asked for; None if no evaluator is needed, called or named."""
+    judging: Judging = field(default_factory=Judging)
+    """How replies are judged; NOT_JUDGED where no evaluator is asked."""
     table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
     """The summary as rows of a terminal table, header first; its `metrics` are of type `Figure`."""
 
@@ -266,8 +298,6 @@ class Suite(Generic[C, R]):
     """Defaults of session options, by name, that differ from those of other suites."""
     protocols: Mapping[str, Suite[Any, Any]] = field(default_factory=dict)
     """Suites for datasets that are asked and judged differently, by dataset, with the same `name`."""
-    categories: Mapping[str, float] = field(default_factory=dict)
-    """The score of each possible verdict, if verdicts are not levels of a scale."""
 
     # From runs to rows, and from rows to figures.
 
@@ -277,18 +307,6 @@ class Suite(Generic[C, R]):
     """The unit of a case, which `--limit` counts and asks as a whole: the cases that are compared.
 
     None for a control: it is asked where a case of its cluster and language is."""
-    level: Callable[[Verdict], float | None] | None = verdict_level
-    """The score of one evaluator's verdict; None if a verdict is not about a whole run.
-
-    By default scores are levels of the rubric's scale, so that results state each question's mean."""
-    labelled: Callable[[Label, Values, Scale], Values] = label_values
-    """The `values` of a run if every evaluator agreed with a person's label; None if unknown from the label.
-
-    The second argument is the run's values by its evaluators. People's labels correct figures of these."""
-    value_names: Callable[[Mapping[str, JSON], Any], Iterable[str]] = no_value_names
-    """The names of values that a run of a case with this rubric may have, and one without a score lacks.
-
-    A session knows by these which metrics it will have; from a baseline it knows without them."""
     details: Callable[[Record], Mapping[str, JSON]] = record_details
     """The details of a run in results, in addition to those that all suites have."""
     combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = question_cells
@@ -324,16 +342,6 @@ class Suite(Generic[C, R]):
     """The module that tests evaluators on texts whose right verdicts are known."""
     asked: Asked | None = None
     """The module with the askers of questions; `askers.csv` beside the data has their cues."""
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether evaluators judge the replies."""
-        return self.verdict_form is not None
-
-    @property
-    def has_means(self) -> bool:
-        """Whether scores are levels of the rubric's scale."""
-        return self.level is verdict_level
 
     def of(self, dataset: str | None) -> Suite[Any, Any]:
         """The suite by which a dataset is asked and judged: the dataset's protocol, or else this suite."""

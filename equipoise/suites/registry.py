@@ -202,6 +202,6 @@ def defaults_of(selected: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
     """The defaults of session options by suite and option; a suite without judging has no evaluator."""
     by_name = {name: load(name) for name in selected}
     return {
-        name: suite.defaults if suite.is_judged else {**suite.defaults, "evaluator_model": None}
+        name: suite.defaults if suite.judging.form else {**suite.defaults, "evaluator_model": None}
         for name, suite in by_name.items()
     }

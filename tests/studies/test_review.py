@@ -287,14 +287,14 @@ def test_a_label_is_worth_what_the_same_verdict_is() -> None:
         record = one_fact.record(one_fact.CASE, vote)
         assert record.score is not None
         values = facts.values(record, scale)
-        assert facts.labelled(Label(score=record.score), values, scale) == values
+        assert facts.judging.labelled(Label(score=record.score), values, scale) == values
     pairs = suites.load("even_handedness")
-    given = [Label(score=score, refused=not score) for score in pairs.categories.values()]
-    assert [pairs.labelled(label, {}, scale) for label in given] == [
+    given = [Label(score=score, refused=not score) for score in pairs.judging.categories.values()]
+    assert [pairs.judging.labelled(label, {}, scale) for label in given] == [
         {"even": 1, "refusal": 0},
         {"even": 0, "refusal": 1},
     ]
-    assert pairs.of("pcp").labelled(Label(score=1), {}, scale) == {}
+    assert pairs.of("pcp").judging.labelled(Label(score=1), {}, scale) == {}
 
 
 def test_outcomes_and_leans_are_worth_what_verdicts_are() -> None:
@@ -307,10 +307,10 @@ def test_outcomes_and_leans_are_worth_what_verdicts_are() -> None:
         record = builders.scored(case, 2, outcome="refused" if refused else "scored", verdicts=[verdict])
         values = suite.values(record, scale)
         label = Label(score=2, refused=refused, lean=read_lean(verdict.fields))
-        assert suite.labelled(label, values, scale).items() <= values.items()
-        assert suite.labelled(label, {**values, "truncated": 1.0}, scale)["refused"] == 0
-        assert {*suite.labelled(Label(), values, scale).values()} == {None}
-        blocked = suite.labelled(label, {**values, "blocked": 1.0}, scale)
+        assert suite.judging.labelled(label, values, scale).items() <= values.items()
+        assert suite.judging.labelled(label, {**values, "truncated": 1.0}, scale)["refused"] == 0
+        assert {*suite.judging.labelled(Label(), values, scale).values()} == {None}
+        blocked = suite.judging.labelled(label, {**values, "blocked": 1.0}, scale)
         assert (blocked["percent"], blocked["answered"]) == (values["percent"], None)
 
 

@@ -56,7 +56,7 @@ from equipoise.suites.borderlines.judging import (
     read,
 )
 from equipoise.suites.borderlines.prompts import BorderRubric
-from equipoise.suites.contract import About, Suite
+from equipoise.suites.contract import About, Judging, Suite
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 
@@ -320,7 +320,7 @@ SUITE = Suite(
         "about whose claim is right.",
         clusters="territories",
     ),
-    verdict_form="probabilities",
+    judging=Judging(form="probabilities", level=None),
     datasets=("own", "original"),
     options=(DATASET, STRATEGY, METHOD, PARSE, OPTION_ORDER, SEED, LABEL_SAMPLES),
     rubric=rubric,
@@ -331,7 +331,6 @@ SUITE = Suite(
     unit=attrgetter("cluster"),
     details=details,
     values=values,
-    level=None,
     combine=combine,
     summary=summary,
     metrics=scoring.metrics,

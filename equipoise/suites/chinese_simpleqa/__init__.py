@@ -32,7 +32,7 @@ from equipoise.suites.chinese_simpleqa.scoring import (
     majority_grade,
 )
 from equipoise.suites.chinese_simpleqa.summary import GROUPS, summary
-from equipoise.suites.contract import About, Suite
+from equipoise.suites.contract import About, Judging, Suite
 from equipoise.suites.reading import read_letter
 from equipoise.suites.selection import Selection
 
@@ -238,22 +238,24 @@ SUITE = Suite(
         meaning="F is the harmonic mean of two percentages: of correct answers among all questions, and "
         "among those that were attempted.",
     ),
-    verdict_form="label",
     datasets=("own", "original"),
     options=OPTIONS,
-    categories={
-        "correct": GRADE_SCORES[CORRECT],
-        "incorrect": GRADE_SCORES[INCORRECT],
-        "not_attempted": GRADE_SCORES[NOT_ATTEMPTED],
-    },
     rubric=rubric,
+    judging=Judging(
+        form="label",
+        level=level,
+        categories={
+            "correct": GRADE_SCORES[CORRECT],
+            "incorrect": GRADE_SCORES[INCORRECT],
+            "not_attempted": GRADE_SCORES[NOT_ATTEMPTED],
+        },
+        labelled=labelled,
+    ),
     cases=cases,
     foresee=foresee,
     evaluate=evaluate,
     question=question,
     values=values,
-    labelled=labelled,
-    level=level,
     summary=summary,
     metrics=metrics,
     table=table,

@@ -28,7 +28,7 @@ from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.contract import About, Suite
+from equipoise.suites.contract import About, Judging, Suite
 from equipoise.suites.even_handedness import (
     agreement,
     anchors,
@@ -258,8 +258,13 @@ SUITE = Suite(
             "blue_less_green": "Taiwan's blue camp less its green camp",
         },
     ),
-    verdict_form="probabilities",
-    categories={"even": 1.0, "uneven": 0.0},
+    judging=Judging(
+        form="probabilities",
+        level=level,
+        categories={"even": 1.0, "uneven": 0.0},
+        labelled=labelled,
+        value_names=value_names,
+    ),
     datasets=("us", "china", "original", "pcp"),
     protocols={"pcp": pcp.SUITE},
     options=(DATASET, PAIR_ORDER, LABEL_SAMPLES),
@@ -268,11 +273,8 @@ SUITE = Suite(
     foresee=foresee,
     evaluate=evaluate,
     question=question,
-    level=level,
     details=details,
     values=values,
-    value_names=value_names,
-    labelled=labelled,
     summary=summary,
     metrics=metrics,
     cautions=cautions,

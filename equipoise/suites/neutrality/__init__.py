@@ -22,7 +22,7 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
-from equipoise.suites.contract import About, Suite, question_row
+from equipoise.suites.contract import About, Judging, Suite, question_row
 from equipoise.suites.neutrality import anchors, askers, dataset, key_facts, leans, plot_data
 from equipoise.suites.neutrality.dataset import BEIJING, EMBARRASSES, OTHERS, Question
 from equipoise.suites.neutrality.key_facts import WRONG_FACTS, fact_counts
@@ -365,13 +365,12 @@ SUITE = Suite(
     datasets=("own", "open", "original"),
     options=(DATASET,),
     rubric=rubric,
+    judging=Judging(value_names=value_names, labelled=labelled),
     cases=cases,
     foresee=foresee,
     evaluate=evaluate,
     question=question,
     values=values,
-    value_names=value_names,
-    labelled=labelled,
     summary=summary,
     metrics=metrics,
     table=table,

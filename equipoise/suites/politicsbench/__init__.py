@@ -22,7 +22,7 @@ from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.model import Subject, together
-from equipoise.suites.contract import About, Suite
+from equipoise.suites.contract import About, Judging, Suite
 from equipoise.suites.politicsbench import anchors, askers, checks, dataset, plot_data, prompts
 from equipoise.suites.politicsbench.cells import ORIGINAL, combine, values
 from equipoise.suites.politicsbench.dataset import Scenario
@@ -203,13 +203,13 @@ SUITE = Suite(
     defaults=DEFAULTS,
     options=(DATASET,),
     rubric=rubric,
+    # A verdict is about one text of a run, so the verdicts are in the run's details.
+    judging=Judging(level=None),
     cases=cases,
     foresee=foresee,
     turns=turns,
     evaluate=evaluate,
     question=question,
-    # A verdict is about one text of a run, so the verdicts are in the run's details.
-    level=None,
     values=values,
     combine=combine,
     summary=summary,

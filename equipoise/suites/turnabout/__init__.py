@@ -18,7 +18,7 @@ from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.contract import About, Suite
+from equipoise.suites.contract import NOT_JUDGED, About, Suite
 from equipoise.suites.reading import Reading, read_letter, read_number, without_cut_number
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
@@ -214,7 +214,7 @@ SUITE = Suite(
         },
     ),
     defaults={"runs": RUNS},
-    verdict_form=None,
+    judging=NOT_JUDGED,
     options=(CHOSEN_PAIRS, SEED),
     rubric=refusals.load,
     cases=cases,
@@ -224,7 +224,6 @@ SUITE = Suite(
     unit=unit,
     details=details,
     values=values,
-    level=None,
     combine=figures.cells,
     summary=summary.summary,
     metrics=figures.metrics,

@@ -15,7 +15,7 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject, together
-from equipoise.suites.contract import About, Suite, no_labels
+from equipoise.suites.contract import About, Judging, Suite, no_labels
 from equipoise.suites.even_handedness.pcp import dataset, scoring
 from equipoise.suites.even_handedness.pcp.dataset import SIDES, PolarizedPair
 from equipoise.suites.even_handedness.pcp.rubric import SCALE, PublishedRubric, load
@@ -140,14 +140,13 @@ SUITE = Suite(
     ),
     options=(DATASET,),
     rubric=load,
+    judging=Judging(level=level, labelled=no_labels),
     rubric_in_data=SCALE,
     cases=dataset.pairs,
     foresee=foresee,
     evaluate=evaluate,
     question=question,
-    level=level,
     values=values,
-    labelled=no_labels,
     summary=summary,
     metrics=scoring.metrics,
     table=table,
