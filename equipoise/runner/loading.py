@@ -74,8 +74,28 @@ class LoadedSuite:
 
     def warnings(self) -> list[str]:
         """What limits the figures of these questions, to be told before the first one. Raises UserError."""
-        texts = (f"{shown(self.topics)}: {text}" for text in self.suite.warnings(self.cases))
-        return [*filter(None, [self._rubric_warning()]), *texts]
+        return [*filter(None, [self._rubric_warning(), self._language_warning()])]
+
+    def _language_warning(self) -> str | None:
+        """A warning if languages lack questions that others have, in suites that compare languages so."""
+        if any(case.unit != "" for case in self.cases) or len({case.language for case in self.cases}) < 2:
+            return None
+        by_language: dict[str, dict[str, None]] = {}
+        for row in (self.suite.question(case.to_json()) for case in self.cases):
+            by_language.setdefault(row.language, {})[row.id] = None
+        items = {item: None for own in by_language.values() for item in own}
+        missing = {name: [item for item in items if item not in own] for name, own in by_language.items()}
+        parts = [
+            f"{name} lacks {len(lacks)} ({lacks[0]}{', ...' * (len(lacks) > 1)})"
+            for name, lacks in missing.items()
+            if lacks
+        ]
+        if not parts:
+            return None
+        return (
+            f"{shown(self.topics)}: of {len(items)} questions {' and '.join(parts)}, so figures of languages "
+            "are of different ones; add what is missing"
+        )
 
     def _rubric_warning(self) -> str | None:
         """A warning if the rubric says what questions are about, but their folder has no about.toml."""

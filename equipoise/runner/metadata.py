@@ -15,7 +15,7 @@ from equipoise.results.provenance import versions
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.plan import Plan
 from equipoise.suites import AnySuite
-from equipoise.suites.resources import SHIPPED
+from equipoise.suites.resources import SHIPPED, known_defects
 from equipoise.suites.shared_options import DATASET, SEED
 
 _NO_SAMPLING: Mapping[str, JSON] = {"evaluator_sampling": {}, "evaluator_system_prompt": None}
@@ -64,7 +64,7 @@ def provenance(plan: Plan, name: str) -> dict[str, JSON]:
         "versions": versions(SHIPPED),
         "data_files": loaded.data_files,
         **({"file_roles": list(settings.file_roles)} if settings.file_roles else {}),
-        "data_notes": [*loaded.suite.notes(loaded.topics), *loaded.warnings()],
+        "data_notes": [*known_defects(name, loaded.topics, plan.root), *loaded.warnings()],
         "session_settings": {
             **{option.name: getattr(settings, option.name) for option in OPTIONS if option.recorded},
             "price_per_million": asdict(settings.price) if settings.price else None,

@@ -122,11 +122,6 @@ def question_row(case: Mapping[str, JSON]) -> QuestionRow:
     )
 
 
-def own_id(row: QuestionRow) -> str:
-    """The id of the case, which is the same in all languages."""
-    return row.id
-
-
 def verdict_level(verdict: Verdict) -> float | None:
     """The level of the scale in a verdict's field `score`; None if the verdict is invalid."""
     return None if verdict.fields is None else verdict.fields.get("score")
@@ -179,24 +174,9 @@ def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
     return [Foreseen(role="subject", prompt=text), Foreseen(role="evaluator", prompt=text, quoted=1)]
 
 
-def no_turns(case: Any, rubric: Any) -> Mapping[str, str]:
-    """No turns, for suites whose run is one message to the subject, or the two sides of a pair."""
-    return {}
-
-
 def no_findings(topics: Path) -> Iterator[Finding | Text]:
     """No findings, for suites without rules beyond the loader's."""
     return iter(())
-
-
-def no_notes(topics: Path) -> Sequence[str]:
-    """No remarks."""
-    return ()
-
-
-def no_warnings(cases: Sequence[Any]) -> Iterable[str]:
-    """No warnings."""
-    return ()
 
 
 def no_cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> Sequence[str]:
@@ -303,10 +283,6 @@ class Suite(Generic[C, R]):
 
     question: Callable[[Mapping[str, JSON]], QuestionRow] = question_row
     """The row of a case, given as its JSON."""
-    unit: Callable[[QuestionRow], str | None] = own_id
-    """The unit of a case, which `--limit` counts and asks as a whole: the cases that are compared.
-
-    None for a control: it is asked where a case of its cluster and language is."""
     details: Callable[[Record], Mapping[str, JSON]] = record_details
     """The details of a run in results, in addition to those that all suites have."""
     combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = question_cells
@@ -318,20 +294,12 @@ class Suite(Generic[C, R]):
 
     foresee: Callable[[Any, Any], Sequence[Foreseen]] = foresee
     """The expected calls of a run, given case and rubric: with one evaluator and without retries."""
-    turns: Callable[[Any, Any], Mapping[str, str]] = no_turns
-    """The messages to the subject in a run by name, given case and rubric; for runs of several messages.
-
-    By these names `--replies` finds the reply to each. A pair needs none: its question row has `prompts`."""
     formats: Sequence[Sequence[Table]] = ()
     """The formats that its data may have, each as its tables; a folder of two formats has the first.
 
     By these a folder is recognised, and `equipoise validate` names every fault."""
     lint: Callable[[Path], Iterator[Finding | Text]] = no_findings
     """Problems of data that the loader accepts, and texts that must be distinct. Raises UserError."""
-    notes: Callable[[Path], Sequence[str]] = no_notes
-    """Known defects of these data and other remarks, in sentences, for the metadata."""
-    warnings: Callable[[Sequence[C]], Iterable[str]] = no_warnings
-    """Sentences on these cases, where they limit what figures show; told before the first question."""
     cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = no_cautions
     """Sentences on how runs were judged, where it limits what figures show, given the settings; pure."""
     plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] = no_plots

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -34,7 +33,6 @@ from equipoise.suites.borderlines import (
     dataset,
     plot_data,
     prompts,
-    published_tables,
     scoring,
 )
 from equipoise.suites.borderlines.dataset import (
@@ -73,11 +71,6 @@ def rubric(path: Path) -> BorderRubric:
 def cases(selection: Selection) -> Sequence[Dispute]:
     """The selected queries, territory by territory."""
     return dataset.disputes(selection)
-
-
-def notes(topics: Path) -> Sequence[str]:
-    """The known defects of the published tables and how they are handled; empty for our own tables."""
-    return published_tables.defects(topics) if (topics / published_tables.FILE).is_file() else ()
 
 
 def foresee(case: Dispute, rubric: BorderRubric) -> Sequence[Foreseen]:
@@ -328,7 +321,6 @@ SUITE = Suite(
     foresee=foresee,
     evaluate=evaluate,
     question=question,
-    unit=attrgetter("cluster"),
     details=details,
     values=values,
     combine=combine,
@@ -339,7 +331,6 @@ SUITE = Suite(
     plots=plot_data.plots,
     lint=dataset.lint,
     formats=dataset.FORMATS,
-    notes=notes,
     audit=anchors,
     asked=askers,
 )

@@ -375,7 +375,6 @@ SUITE = Suite(
     metrics=metrics,
     table=table,
     plots=plot_data.plots,
-    warnings=dataset.warnings,
     lint=dataset.lint,
     formats=dataset.FORMATS,
     audit=anchors,

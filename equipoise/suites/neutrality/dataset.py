@@ -181,25 +181,6 @@ def _texts(path: Path, language: str, name: str, column: str, table: Table) -> L
     return LanguageTexts(path=path, language=language, name=name, texts=texts)
 
 
-def warnings(cases: Sequence[Question]) -> Iterator[str]:
-    """A sentence on the languages that lack questions which others have, if there are any."""
-    by_language: dict[str, set[str]] = {}
-    for case in cases:
-        by_language.setdefault(case.language, set()).add(case.item)
-    items = dict.fromkeys(case.item for case in cases)
-    missing = {name: [item for item in items if item not in own] for name, own in by_language.items()}
-    parts = [
-        f"{name} lacks {len(lacks)} ({lacks[0]}{', ...' * (len(lacks) > 1)})"
-        for name, lacks in missing.items()
-        if lacks
-    ]
-    if parts:
-        yield (
-            f"of {len(items)} questions {' and '.join(parts)}, so figures of languages are of different "
-            "ones; add what is missing, which `equipoise validate` lists"
-        )
-
-
 def _table_cases(files: list[Path], selection: Selection) -> Iterator[Question]:
     """The questions of a table: in each language, the rows that have a text in its column."""
     rows = list(enumerate(QUESTION_TABLE.read(files[0]), start=1))

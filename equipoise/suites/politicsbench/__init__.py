@@ -61,19 +61,17 @@ def cases(selection: Selection) -> Sequence[Scenario]:
     return dataset.scenarios(selection)
 
 
-def turns(case: Scenario, rubric: PoliticsRubric) -> Mapping[str, str]:
-    """The direct question, the four stages and the request for a reflection, by the names of judged texts."""
-    stages, reflection = prompts.stages(case, rubric), prompts.reflection(case, rubric)
-    return dict(zip(JUDGED_TEXTS, (prompts.baseline(case, rubric), *stages, reflection), strict=True))
-
-
 def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
     """Six calls of the subject, in the role-play with its earlier replies; two verdicts on each reply."""
+    baseline = prompts.baseline(case, rubric)
     messages = [*prompts.stages(case, rubric), prompts.reflection(case, rubric)]
-    direct_call = Foreseen(role="subject", prompt=prompts.baseline(case, rubric))
+    direct_name, *names = JUDGED_TEXTS
+    direct_call = Foreseen(role="subject", prompt=baseline, turn=direct_name)
     role_play_calls = [
-        Foreseen(role="subject", prompt="".join(messages[: number + 1]), quoted=number)
-        for number in range(len(messages))
+        Foreseen(
+            role="subject", prompt="".join(messages[: number + 1]), quoted=number, turn=name, message=message
+        )
+        for number, (name, message) in enumerate(zip(names, messages, strict=True))
     ]
     judge_calls = [
         Foreseen(role="evaluator", prompt=_judge_prompt(judge_rubric, situation), quoted=1)
@@ -207,7 +205,6 @@ SUITE = Suite(
     judging=Judging(level=None),
     cases=cases,
     foresee=foresee,
-    turns=turns,
     evaluate=evaluate,
     question=question,
     values=values,

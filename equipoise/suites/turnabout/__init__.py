@@ -154,12 +154,6 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
     )
 
 
-def unit(row: QuestionRow) -> str | None:
-    """An incident of two actors, in both orders and all languages; None without names, the control."""
-    pair = row.labels["pair"]
-    return f"{pair}/{row.cluster}" if pair else None
-
-
 def details(record: Record) -> dict[str, JSON]:
     """The answer, a number or the index of an option, None without one, and whether it was asked again."""
     return {name: record.details.get(name) for name in ("answer", "asked_again")}
@@ -221,7 +215,6 @@ SUITE = Suite(
     foresee=foresee,
     evaluate=evaluate,
     question=question,
-    unit=unit,
     details=details,
     values=values,
     combine=figures.cells,
