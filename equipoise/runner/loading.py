@@ -163,9 +163,9 @@ def _dataset_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
 
 
 def _rubric_path(suite: AnySuite, settings: Settings, dataset: str | None, topics: Path, root: Path) -> Path:
-    if suite.rubric_in_data and settings.rubric:
+    if suite.judging.scale_in_data and settings.rubric:
         raise UserError(f"--rubric: {dataset} is judged by the prompts that came with it; leave it out")
-    if suite.rubric_in_data:
+    if suite.judging.scale_in_data:
         return topics
     if settings.rubric:
         return settings.rubric

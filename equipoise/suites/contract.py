@@ -6,7 +6,7 @@ A suite needs `name`, `cases`, `evaluate`, `values` and `metrics`; every other m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
@@ -221,6 +221,8 @@ class Judging:
     """The form of verdict that evaluators are asked for; None if no evaluator is needed, called or named."""
     level: Callable[[Verdict], float | None] | None = verdict_level
     """The score of one evaluator's verdict; None if a verdict is not about a whole run."""
+    scale_in_data: Scale | None = None
+    """The scale of a rubric that was published with the data: `rubric` then gets the folder of the data."""
     categories: Mapping[str, float] = field(default_factory=dict)
     """The score of each possible verdict, if verdicts are not levels of a scale."""
     labelled: Callable[[Label, Values, Scale], Values] = label_values
@@ -263,8 +265,6 @@ class Suite(Generic[C, R]):
     """The options that this suite takes besides those that all suites take."""
     rubric: Callable[[Path], R] = load_rubric  # type: ignore[assignment]
     """The suite's rubric file, read and checked. Raises UserError naming file and key."""
-    rubric_in_data: Scale | None = None
-    """The scale of a rubric published with the data, so that `rubric` gets the folder of the data."""
     judging: Judging = field(default_factory=Judging)
     """How replies are judged; NOT_JUDGED where no evaluator is asked."""
     table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
@@ -277,7 +277,7 @@ class Suite(Generic[C, R]):
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Defaults of session options, by name, that differ from those of other suites."""
     protocols: Mapping[str, Suite[Any, Any]] = field(default_factory=dict)
-    """Suites for datasets that are asked and judged differently, by dataset, with the same `name`."""
+    """The suites by which single datasets are asked and judged, by dataset; results are of this suite."""
 
     # From runs to rows, and from rows to figures.
 
@@ -312,8 +312,9 @@ class Suite(Generic[C, R]):
     """The module with the askers of questions; `askers.csv` beside the data has their cues."""
 
     def of(self, dataset: str | None) -> Suite[Any, Any]:
-        """The suite by which a dataset is asked and judged: the dataset's protocol, or else this suite."""
-        return self if dataset is None else self.protocols.get(dataset, self)
+        """The suite by which a dataset is asked and judged: its protocol under this name, or this suite."""
+        protocol = None if dataset is None else self.protocols.get(dataset)
+        return self if protocol is None else replace(protocol, name=self.name)
 
     def recognises(self, path: Path) -> Recognised:
         """Whether a folder or file contains the suite's data, by its content rather than its name."""

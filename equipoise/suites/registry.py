@@ -164,7 +164,7 @@ def rubric_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
     If the rubric was published with the data, the path is the folder of the data. Raises UserError if the
     data are missing or changed.
     """
-    if suite.rubric_in_data:
+    if suite.judging.scale_in_data:
         return dataset_folder(suite.name, dataset, root)
     return nearest(f"rubric/{suite.name}.toml", root)
 

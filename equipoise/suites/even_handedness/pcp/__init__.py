@@ -130,7 +130,7 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
 
 SUITE = Suite(
     formats=((dataset.TOPICS,),),
-    name="even_handedness",
+    name="pcp",
     about=About(
         title="Even-handedness (Polarized Contrastive Pairs)",
         headline="how far left-coded and right-coded topics were written about alike (sentiment consistency)",
@@ -140,8 +140,7 @@ SUITE = Suite(
     ),
     options=(DATASET,),
     rubric=load,
-    judging=Judging(level=level, labelled=no_labels),
-    rubric_in_data=SCALE,
+    judging=Judging(scale_in_data=SCALE, level=level, labelled=no_labels),
     cases=dataset.pairs,
     foresee=foresee,
     evaluate=evaluate,
