@@ -275,7 +275,7 @@ def _masked_word(text: str) -> None:
 @cache
 def _first(suite: str) -> Any:
     """The first of the suite's cases."""
-    folder, datasets = ROOT / "topics" / suite, suites.load(suite).datasets
+    folder, datasets = ROOT / "topics" / suite, suites.load(suite).dataset_names
     own = folder / datasets[0] if datasets else folder
     return suites.load(suite).cases(Selection(topics=own if own.is_dir() else folder))[0]
 

@@ -56,7 +56,7 @@ class Entry:
     """The results of one model on one suite.
 
     All entries of a table share the `settings`, by name, and `key`, a digest of them. `place` is the index of
-    the results on the command line. `kind` is the suite and, where it has a protocol of its own, the dataset.
+    the results on the command line. `kind` is the suite, with the dataset if that is a suite of its own.
     `headline` is the headline figure as in results, of `metric`, and `lean`, of `lean_metric`, is that of the
     side to which replies lean, where the suite has one. `column` has the model's values for the cells in
     `layout`. `cost` is that of both roles in USD, None where a price is unknown.
@@ -131,9 +131,9 @@ def _cost(metadata: Metadata) -> float | None:
 
 
 def kind(side: Results) -> str:
-    """The suite's name, with the dataset's if that has a protocol of its own, and so another headline."""
+    """The suite's name, with the dataset's if that is a suite of its own, and so has another headline."""
     name, dataset = side.suite.name, side.metadata.get("dataset")
-    return f"{name}-{dataset}" if dataset in suites.load(name).protocols else name
+    return f"{name}-{dataset}" if dataset in suites.load(name).own_suites else name
 
 
 def _lean(metrics: Sequence[Metric]) -> Metric | None:

@@ -50,12 +50,12 @@ class LoadedSuite:
     @property
     def data_hash(self) -> str:
         """The digest of the data that the questions are read from."""
-        return selection.data_hash(self.topics, self.suite.datasets)
+        return selection.data_hash(self.topics, self.suite.dataset_names)
 
     @property
     def data_files(self) -> Mapping[str, str]:
         """The digests of the files that the questions are read from, by file name."""
-        return selection.file_digests(self.topics, self.suite.datasets)
+        return selection.file_digests(self.topics, self.suite.dataset_names)
 
     @property
     def about_in_prompts(self) -> About | None:
@@ -117,7 +117,7 @@ class LoadedSuite:
 def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
     """Load a suite with its cases and rubric. `settings` are those that apply to it. Raises UserError."""
     registered = suites.load(name)
-    default_dataset = next(iter(registered.datasets), None)
+    default_dataset = next(iter(registered.dataset_names), None)
     if settings.topics:
         default_dataset = registered.dataset_at(settings.topics)
     dataset = settings.option(DATASET) or default_dataset
@@ -154,8 +154,8 @@ def _refuse_same_ids(topics: Path, cases: Sequence[Case]) -> None:
 
 
 def _dataset_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
-    if dataset is not None and dataset not in suite.datasets:
-        hint = f"it has {', '.join(suite.datasets)}" if suite.datasets else "it has only one"
+    if dataset is not None and dataset not in suite.dataset_names:
+        hint = f"it has {', '.join(suite.dataset_names)}" if suite.dataset_names else "it has only one"
         raise UserError(f"--dataset {dataset}: {suite.name} has no such dataset; {hint}")
     folder = dataset_folder(suite.name, dataset, root)
     _refuse_earlier_name(folder, root)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
@@ -272,12 +273,12 @@ class Suite(Generic[C, R]):
 
     about: About = field(default_factory=About)
     """The suite in words."""
-    datasets: tuple[str, ...] = ()
-    """The names of the suite's datasets, the default first; empty if there is only one."""
+    datasets: tuple[str | Suite[Any, Any], ...] = ()
+    """The suite's datasets, the default first; empty if there is only one.
+
+    A dataset that is asked and judged in its own way is a suite, named as the dataset is."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Defaults of session options, by name, that differ from those of other suites."""
-    protocols: Mapping[str, Suite[Any, Any]] = field(default_factory=dict)
-    """The suites by which single datasets are asked and judged, by dataset; results are of this suite."""
 
     # From runs to rows, and from rows to figures.
 
@@ -311,21 +312,30 @@ class Suite(Generic[C, R]):
     asked: Asked | None = None
     """The module with the askers of questions; `askers.csv` beside the data has their cues."""
 
-    def of(self, dataset: str | None) -> Suite[Any, Any]:
-        """The suite by which a dataset is asked and judged: its protocol under this name, or this suite."""
-        protocol = None if dataset is None else self.protocols.get(dataset)
-        return self if protocol is None else replace(protocol, name=self.name)
+    @property
+    def dataset_names(self) -> tuple[str, ...]:
+        """The names of the datasets, the default first."""
+        return tuple(item if isinstance(item, str) else item.name for item in self.datasets)
+
+    @property
+    def own_suites(self) -> Mapping[str, AnySuite]:
+        """The datasets that are suites of their own, by name."""
+        return {item.name: item for item in self.datasets if not isinstance(item, str)}
+
+    def of(self, dataset: str | None) -> AnySuite:
+        """The suite by which a dataset is asked and judged; its results are still of this one, by name."""
+        own = self.own_suites.get(dataset or "")
+        return self if own is None else replace(own, name=self.name)
 
     def recognises(self, path: Path) -> Recognised:
         """Whether a folder or file contains the suite's data, by its content rather than its name."""
-        suites: tuple[AnySuite, ...] = (self, *self.protocols.values())
-        return recognise([tables for suite in suites for tables in suite.formats], path)
+        formats = (suite.formats for suite in (self, *self.own_suites.values()))
+        return recognise(chain.from_iterable(formats), path)
 
     def dataset_at(self, topics: Path) -> str | None:
-        """The dataset with its own protocol whose format these data have; None if there is none."""
-        return next(
-            (name for name, suite in self.protocols.items() if suite.recognises(topics) == "yes"), None
-        )
+        """The dataset that is a suite of its own and whose format these data have; None if there is none."""
+        own = self.own_suites.items()
+        return next((name for name, suite in own if suite.recognises(topics) == "yes"), None)
 
 
 AnySuite = Suite[Any, Any]

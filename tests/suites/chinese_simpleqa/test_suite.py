@@ -41,7 +41,7 @@ def messages(case: Fact) -> tuple[Message, ...]:
 def test_the_suite_says_what_it_takes() -> None:
     """Its name, one run, two datasets, its options."""
     loaded = suites.load("chinese_simpleqa")
-    assert (loaded.name, loaded.defaults, loaded.datasets) == (
+    assert (loaded.name, loaded.defaults, loaded.dataset_names) == (
         "chinese_simpleqa",
         {},
         ("own", "original"),
