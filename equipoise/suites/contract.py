@@ -5,7 +5,7 @@ A suite needs `name`, `cases`, `evaluate`, `values` and `metrics`; every other m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -143,11 +143,6 @@ def record_details(record: Record) -> Mapping[str, JSON]:
     return record.details
 
 
-def no_value_names(case: Mapping[str, JSON], rubric: Any) -> Iterable[str]:
-    """No names, for suites whose runs without a score have all values, though they may be None."""
-    return ()
-
-
 def question_cells(rows: Sequence[RunRow]) -> Sequence[Cell]:
     """A cell for each question."""
     return cells(rows)
@@ -170,28 +165,15 @@ def _table_row(name: str, figure: Figure) -> Sequence[str]:
 
 
 def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
-    """A call for the question, and a call for one verdict that quotes the question and one reply."""
+    """A call for the question and, if evaluators are asked, one for a verdict that quotes it and the reply."""
     text = str(getattr(case, "question", ""))
-    return [Foreseen(role="subject", prompt=text), Foreseen(role="evaluator", prompt=text, quoted=1)]
+    is_judged = isinstance(rubric, VerdictRubric)
+    verdict = [Foreseen(role="evaluator", prompt=text, quoted=1)] if is_judged else []
+    return [Foreseen(role="subject", prompt=text), *verdict]
 
 
-def no_findings(topics: Path) -> Iterator[Finding | Text]:
-    """No findings, for suites without rules beyond the loader's."""
-    return iter(())
-
-
-def no_cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> Sequence[str]:
-    """No cautions."""
-    return ()
-
-
-def no_plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """No plots beside those that all suites have."""
-    return ()
-
-
-def no_ranks(models: Mapping[str, Sequence[RunRow]]) -> Sequence[Mapping[str, JSON]]:
-    """No comparison of ways to rank models."""
+def nothing(*given: Any) -> Sequence[Any]:
+    """Nothing beside what all suites have."""
     return ()
 
 
@@ -230,7 +212,7 @@ class Judging:
     """The `values` of a run if every evaluator agreed with a person's label; None if unknown from the label.
 
     The second argument is the run's values by its evaluators. People's labels correct figures of these."""
-    value_names: Callable[[Mapping[str, JSON], Any], Iterable[str]] = no_value_names
+    value_names: Callable[[Mapping[str, JSON], Any], Iterable[str]] = nothing
     """The names of values that a run of a case with this rubric may have, and one without a score lacks.
 
     A session knows by these which metrics it will have; from a baseline it knows without them."""
@@ -299,13 +281,13 @@ class Suite(Generic[C, R]):
     """The formats that its data may have, each as its tables; a folder of two formats has the first.
 
     By these a folder is recognised, and `equipoise validate` names every fault."""
-    lint: Callable[[Path], Iterator[Finding | Text]] = no_findings
+    lint: Callable[[Path], Iterable[Finding | Text]] = nothing
     """Problems of data that the loader accepts, and texts that must be distinct. Raises UserError."""
-    cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = no_cautions
+    cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = nothing
     """Sentences on how runs were judged, where it limits what figures show, given the settings; pure."""
-    plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] = no_plots
+    plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] = nothing
     """The suite's own plots, given the summary, the rows and their cells."""
-    over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = no_ranks
+    over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = nothing
     """Agreement of two evaluators, or ways of scoring, in ranking models, by aspect; given rows by model."""
     audit: Audited | None = None
     """The module that tests evaluators on texts whose right verdicts are known."""

@@ -32,7 +32,7 @@ from equipoise.report.page.names import Names, languages, spelling
 from equipoise.report.sentences import about, alike
 from equipoise.results.find import find_results
 from equipoise.results.results import Results, of_json
-from equipoise.suites.contract import no_plots
+from equipoise.suites.contract import nothing
 from equipoise.suites.plots import COLUMNS, Plot
 
 CHANGE = {"before": 60.0, "after": 50.0, "value": -10.0, "se": 2.5, "p": 0.01, "n": 20, "unpaired": 0}
@@ -552,7 +552,7 @@ def test_what_is_no_file_of_reviews_is_one_line(tmp_path: Path, subtests: pytest
 
 def test_every_suite_offers_a_figure_of_its_own() -> None:
     """Which the page draws without knowing the suite."""
-    assert [name for name in SHIPPED if suites.load(name).plots is no_plots] == []
+    assert [name for name in SHIPPED if suites.load(name).plots is nothing] == []
 
 
 def test_what_is_known_of_the_evaluators(words: str) -> None:
