@@ -165,7 +165,7 @@ def _table_row(name: str, figure: Figure) -> Sequence[str]:
 
 
 def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
-    """A call for the question and, if evaluators are asked, one for a verdict that quotes it and the reply."""
+    """A call for the question and, if evaluators are asked, one for a verdict that quotes both."""
     text = str(getattr(case, "question", ""))
     is_judged = isinstance(rubric, VerdictRubric)
     verdict = [Foreseen(role="evaluator", prompt=text, quoted=1)] if is_judged else []
