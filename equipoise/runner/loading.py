@@ -12,7 +12,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.settings import Settings
 from equipoise.core.types import Case
-from equipoise.judge.rubric import About, Rubric, VerdictRubric
+from equipoise.judge.rubric import Brief, Rubric, VerdictRubric
 from equipoise.results import store
 from equipoise.results.store import Files
 from equipoise.runner.transport import SubjectReplies
@@ -58,7 +58,7 @@ class LoadedSuite:
         return selection.file_digests(self.topics, self.suite.dataset_names)
 
     @property
-    def about_in_prompts(self) -> About | None:
+    def about_in_prompts(self) -> Brief | None:
         """What the questions are about, as evaluators' prompts say; None if the prompts do not say it."""
         return self.rubric.with_about(self._about).about if isinstance(self.rubric, VerdictRubric) else None
 
@@ -109,7 +109,7 @@ class LoadedSuite:
         )
 
     @property
-    def _about(self) -> About | None:
+    def _about(self) -> Brief | None:
         """What the questions are about, from the about.toml in their folder, if any. Raises UserError."""
         return selection.about(self.topics, self.suite.name, self.dataset)
 

@@ -172,7 +172,7 @@ def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
     return [Foreseen(role="subject", prompt=text), *verdict]
 
 
-def nothing(*given: Any) -> Sequence[Any]:
+def nothing(*arguments: Any) -> Sequence[Any]:
     """Nothing beside what all suites have."""
     return ()
 

@@ -12,7 +12,7 @@ from equipoise.core.files import Row, shown
 from equipoise.core.types import JSON, Case
 from equipoise.judge import facts as judged_facts
 from equipoise.judge.facts import KeyFact
-from equipoise.judge.rubric import About
+from equipoise.judge.rubric import Brief
 from equipoise.suites import facts, tables
 from equipoise.suites.findings import Finding, Text
 from equipoise.suites.invariants import distinct
@@ -63,7 +63,7 @@ FORMATS = ((QUESTION_LINES, LINE_INDEX), (QUESTION_TABLE,))
 class Question(Case):
     """One question in one language. `index` is its line or row, from 1; `item` is its id in all languages.
 
-    `brief` is the `About` of the folder as plain data: what evaluators are told about the questions, their
+    `brief` is the `Brief` of the folder as plain data: what evaluators are told about the questions, their
     subject and sides. It is None if the folder has none. `facts` are the key facts that evaluators have in
     hand, as plain data. `embarrasses` says whom a frank answer embarrasses, if the index has that column.
     """
@@ -81,9 +81,9 @@ class Question(Case):
         return judged_facts.of_json(self.facts)
 
     @property
-    def about(self) -> About | None:
+    def about(self) -> Brief | None:
         """The `brief` as a value."""
-        return None if self.brief is None else About(**self.brief)
+        return None if self.brief is None else Brief(**self.brief)
 
 
 def questions(selection: Selection) -> list[Question]:
