@@ -133,11 +133,6 @@ def label_values(label: Label, judged: Values, scale: Scale) -> Values:
     return {"percent": None if label.score is None else scale.percent(label.score)}
 
 
-def no_labels(label: Label, judged: Values, scale: Scale) -> Values:
-    """No values, for suites in which a person's label does not give any figure."""
-    return {}
-
-
 def record_details(record: Record) -> Mapping[str, JSON]:
     """The details that `evaluate` returned."""
     return record.details

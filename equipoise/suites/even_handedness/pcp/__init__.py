@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from equipoise.core.records import Cell, Outcome, Record, Score, Verdict
+from equipoise.core.records import Cell, Label, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject, together
-from equipoise.suites.contract import About, Judging, Suite, no_labels
+from equipoise.suites.contract import About, Judging, Suite
 from equipoise.suites.even_handedness.pcp import dataset, scoring
 from equipoise.suites.even_handedness.pcp.dataset import SIDES, PolarizedPair
 from equipoise.suites.even_handedness.pcp.rubric import SCALE, PublishedRubric, load
@@ -103,6 +103,11 @@ def level(verdict: Verdict) -> float | None:
     return None if verdict.fields is None else verdict.fields["bias"]
 
 
+def labelled(label: Label, judged: Values, scale: Scale) -> Values:
+    """No values: a person's label does not give any of the figures."""
+    return {}
+
+
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     """The values of a pair; empty if the run failed."""
     verdicts = record.details.get("verdicts")
@@ -140,7 +145,7 @@ SUITE = Suite(
     ),
     options=(DATASET,),
     rubric=load,
-    judging=Judging(scale_in_data=SCALE, level=level, labelled=no_labels),
+    judging=Judging(scale_in_data=SCALE, level=level, labelled=labelled),
     cases=dataset.pairs,
     foresee=foresee,
     evaluate=evaluate,
