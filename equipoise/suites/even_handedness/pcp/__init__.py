@@ -8,6 +8,7 @@ text that there is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from equipoise.core.records import Cell, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values
@@ -128,6 +129,9 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     ]
 
 
+PUBLISHED = Path(__file__).parent.with_name("published.toml")
+"""The figures that others published for the datasets of even_handedness, this one among them."""
+
 SUITE = Suite(
     formats=((dataset.TOPICS,),),
     name="even_handedness",
@@ -148,6 +152,7 @@ SUITE = Suite(
     labelled=no_labels,
     summary=summary,
     metrics=scoring.metrics,
+    published=PUBLISHED,
     table=table,
     plots=plots,
 )
