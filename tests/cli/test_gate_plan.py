@@ -20,6 +20,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(tmp_path / "old.json", by_chance(1, questions=30))
     write(tmp_path / "alike.json", alike(4, 4))
     write(tmp_path / "once.json", alike(4))
+    write(tmp_path / "few.json", alike(4, 4, questions=1))
     write_data(tmp_path / "neutral.json", data_of(by_chance(2), one_question.SUITE))
     return tmp_path
 
@@ -100,6 +101,8 @@ def test_without_a_margin_no_number_of_runs_is_enough() -> None:
         (("old.json", "--rule", "overall:-2pp@these@people"), "`equipoise review plan` says how many"),
         (("neutral.json", "--rule", "refused:+3pp@population"), "plan refused:+3pp@these"),
         (("old.json", "--rule", "overall:-2pp", "--rule", "aa:-5pp"), "2 rules: plan each alone"),
+        (("few.json", "--rule", "overall:-2pp"), "few.json: 6 questions or more are needed to decide it"),
+        (("few.json", "--rule", "overall:-2pp@population"), "6 questions or more are needed to decide it"),
         (("old.json",), "Missing option '--rule'"),
         (("absent.json", "--rule", "overall:-2pp"), "absent.json"),
     ],

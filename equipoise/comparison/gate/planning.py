@@ -13,6 +13,7 @@ from functools import cached_property
 
 from equipoise.comparison.compare import levels_of_look
 from equipoise.comparison.gate.refusals import refuse_unfit_metric
+from equipoise.comparison.gate.ruling import FEWEST
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule
@@ -142,6 +143,9 @@ def plan_of(metric: Metric, rule: Rule, cells: Sequence[Cell], file: str = "") -
     spread = fixed.spread(term, chosen, is_pooled=False)
     if spread.value is None or spread.reason not in (None, fixed.NOTHING_VARIED):
         raise UserError(f"{rule}: {file}: nothing says how far {rule.name} varies ({spread.reason})")
+    questions = len({cell.cluster for cell in chosen})
+    if (spread.reason and spread.cases < FEWEST) or (rule.scope == "population" and questions < FEWEST):
+        raise UserError(f"{rule}: {file}: {FEWEST} questions or more are needed to decide it")
     return GatePlan(
         file=file,
         rule=rule,
@@ -149,7 +153,7 @@ def plan_of(metric: Metric, rule: Rule, cells: Sequence[Cell], file: str = "") -
         margin=rule.amount if rule.unit == "pp" else abs(spread.value) * rule.amount / 100,
         spread=spread,
         variance=_sampled_variance(term, chosen),
-        questions=len({cell.cluster for cell in chosen}),
+        questions=questions,
         runs=spread.runs / spread.cases,
     )
 

@@ -128,7 +128,7 @@ function nameOf(code) {
 
 function askLanguages() {
   const group = at("readable").querySelector("fieldset");
-  group.querySelectorAll("label").forEach((label) => label.remove());
+  group.replaceChildren(group.firstElementChild);
   for (const code of languages) {
     const label = document.createElement("label");
     const input = document.createElement("input");
