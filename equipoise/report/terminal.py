@@ -10,7 +10,7 @@ from equipoise.core.quantities import duration
 from equipoise.core.rules import GATE
 from equipoise.core.settings import FILE
 from equipoise.core.types import Role
-from equipoise.report import added, askers, audit, sentences
+from equipoise.report import added, askers, audit, references, sentences
 from equipoise.report.layout import align, format_estimate
 from equipoise.results.history import NO_SCORES, WITH_UNSCORED
 from equipoise.results.results import Results
@@ -63,6 +63,7 @@ def summary(
     else:
         yield "no run has a score"
     yield from audit.summary_lines(results.audits, width)
+    yield from references.lines(references.references(results.suite, results.audits, metadata.get("dataset")))
     yield from _spending_lines(metadata, wall_seconds)
     yield from _call_lines(metadata)
     errors = [error for error in shown.errors if not known_error or error["message"] != known_error]

@@ -222,6 +222,11 @@ NOT_JUDGED = Judging(form=None, level=None)
 """For suites whose replies are read without evaluators."""
 
 
+def no_character(kind: str, aspect: str) -> str | None:
+    """No character, for suites whose anchors have no score on the headline's scale."""
+    return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Suite(Generic[C, R]):
     """A benchmark, as an object in its package. For example (`examples/sixth_suite` is complete)::
@@ -286,6 +291,12 @@ class Suite(Generic[C, R]):
     """Agreement of two evaluators, or ways of scoring, in ranking models, by aspect; given rows by model."""
     audit: Audited | None = None
     """The module that tests evaluators on texts whose right verdicts are known."""
+    character: Callable[[str, str], str | None] = no_character
+    """The character of an anchor, given its kind and the aspect of a verdict: exemplary, refusing ...
+
+    Only where the verdict's number lies on the headline's scale: reports show these beside the figure."""
+    published: Path | None = None
+    """A file of figures that others published for its datasets (`suites.references`)."""
     asked: Asked | None = None
     """The module with the askers of questions; `askers.csv` beside the data has their cues."""
 

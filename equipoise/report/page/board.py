@@ -18,6 +18,7 @@ from equipoise.core.rows import ROW_OUTCOMES
 from equipoise.report.page import standings
 from equipoise.report.page.axis import Axis, axis
 from equipoise.report.page.names import Names, title
+from equipoise.report.references import References, references
 from equipoise.stats.pairwise import Ranking
 
 OPEN_TRENDS = 12
@@ -125,6 +126,12 @@ class TableView:
     def has_costs(self) -> bool:
         """Whether the cost of any results is known."""
         return any(item.cost is not None for item in self.table.entries)
+
+    @cached_property
+    def references(self) -> References:
+        """What the headline can be held against."""
+        first = self.table.first
+        return references(first.suite, first.audits, first.metadata["dataset"])
 
     @property
     def scale(self) -> Axis:

@@ -283,5 +283,6 @@ SUITE = Suite(
     lint=checks.lint,
     formats=FORMATS,
     audit=anchors,
+    published=pcp.PUBLISHED,
     asked=askers,
 )

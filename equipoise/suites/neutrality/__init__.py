@@ -23,7 +23,7 @@ from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, Verdict
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
 from equipoise.suites.contract import About, Judging, Suite, question_row
-from equipoise.suites.neutrality import anchors, askers, dataset, key_facts, leans, plot_data
+from equipoise.suites.neutrality import anchor_kinds, anchors, askers, dataset, key_facts, leans, plot_data
 from equipoise.suites.neutrality.dataset import BEIJING, EMBARRASSES, OTHERS, Question
 from equipoise.suites.neutrality.key_facts import WRONG_FACTS, fact_counts
 from equipoise.suites.neutrality.leans import LEAN, lean_counts, lean_values
@@ -378,5 +378,6 @@ SUITE = Suite(
     lint=dataset.lint,
     formats=dataset.FORMATS,
     audit=anchors,
+    character=anchor_kinds.character,
     asked=askers,
 )

@@ -23,7 +23,7 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.model import Subject, together
 from equipoise.suites.contract import About, Judging, Suite
-from equipoise.suites.politicsbench import anchors, askers, checks, dataset, plot_data, prompts
+from equipoise.suites.politicsbench import anchor_kinds, anchors, askers, checks, dataset, plot_data, prompts
 from equipoise.suites.politicsbench.cells import ORIGINAL, combine, values
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.judging import TextVerdicts, has_text, judge, text_details
@@ -217,5 +217,6 @@ SUITE = Suite(
     lint=checks.lint,
     formats=dataset.FORMATS,
     audit=anchors,
+    character=anchor_kinds.character,
     asked=askers,
 )

@@ -8,6 +8,7 @@ text that there is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from equipoise.core.records import Cell, Label, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values
@@ -133,6 +134,9 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     ]
 
 
+PUBLISHED = Path(__file__).parent.with_name("published.toml")
+"""The figures that others published for the datasets of even_handedness, this one among them."""
+
 SUITE = Suite(
     formats=((dataset.TOPICS,),),
     name="pcp",
@@ -153,6 +157,7 @@ SUITE = Suite(
     values=values,
     summary=summary,
     metrics=scoring.metrics,
+    published=PUBLISHED,
     table=table,
     plots=plots,
 )
