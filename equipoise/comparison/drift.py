@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from equipoise.core.figures import excludes_zero
 from equipoise.core.types import JSON
 from equipoise.judge.anchors import LEANING, LEANING_THIRD, Mirrors
 from equipoise.results.document import Audit, DriftInterval, DriftShare, EvaluatorDrift
@@ -132,8 +133,8 @@ def interval(observations: Iterator[Observation]) -> DriftInterval:
 
 def _is_beyond_chance(change: DriftInterval) -> bool:
     """Whether chance does not explain a change."""
-    if change["low"] is not None and change["high"] is not None:
-        return change["low"] > 0 or change["high"] < 0
+    if change["low"] is not None:
+        return excludes_zero(change["low"], change["high"])
     return bool(change["value"]) and change["n"] >= FEWEST
 
 

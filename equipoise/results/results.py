@@ -34,6 +34,7 @@ from equipoise.results.document import (
     ComparisonFigures,
     LanguageConsistency,
     Metadata,
+    OutcomeCounts,
     PanelFigures,
     PeopleScores,
     Ruling,
@@ -141,10 +142,10 @@ class Results:
         planned, completed = self.metadata["runs_expected"], self.metadata["runs_completed"]
         return RunCounts(planned=planned, left=planned - completed, unscored=len(self.errors))
 
-    @property
+    @cached_property
     def outcomes(self) -> Mapping[str, int]:
-        """The numbers of runs by outcome: those of the summary, or counted if it has none."""
-        return cast("Mapping[str, int]", self.summary.get("outcomes")) or count_outcomes(self.rows)
+        """The numbers of runs by outcome: counted, or those of the summary if the runs were left out."""
+        return count_outcomes(self.rows) or cast("Mapping[str, int]", self.summary.get("outcomes", {}))
 
     @property
     def has_scores(self) -> bool:
@@ -255,6 +256,14 @@ class Results:
     def without_rows(self) -> Results:
         """The same results with their cells, but without runs and transcripts, to save memory."""
         return replace(self, rows=(), cued_rows=(), own_cells=self.cells, own_asker_cells=self.asker_cells)
+
+    def without_cells(self) -> Results:
+        """The same results without runs and cells, so that those of hundreds of models can be held."""
+        summary = self.summary.copy()
+        summary["outcomes"] = cast("OutcomeCounts", self.outcomes)
+        return replace(
+            self, summary=summary, rows=(), cued_rows=(), own_cells=(), own_asker_cells=askers.NO_ASKERS
+        )
 
     def to_json(self) -> dict[str, JSON]:
         """The results as in a file. Runs and transcripts are functions, called on writing."""
