@@ -16,13 +16,11 @@ from equipoise.results.document import ComparedResults
 from equipoise.results.results import Results
 from equipoise.stats.pairwise import difference
 
-Item = TypeVar("Item")
-ChangeOfItem = TypeVar("ChangeOfItem", bound=Difference)
+T = TypeVar("T")
+C = TypeVar("C", bound=Difference)
 
 
-def _changes(
-    releases: Sequence[Item], change: Callable[[Item, Item], ChangeOfItem]
-) -> list[ChangeOfItem | None]:
+def _changes(releases: Sequence[T], change: Callable[[T, T], C]) -> list[C | None]:
     """The change of each release, oldest first, from the one before; None for the first."""
     return [None, *(change(older, newer) for older, newer in pairwise(releases))]
 
