@@ -73,11 +73,10 @@ def run(suite: str, *, folder: str | PathLike[str] = ".", **options: Any) -> Res
     from pathlib import Path
 
     from equipoise.audit.session import SessionAudits
-    from equipoise.results.load import load_lazily
     from equipoise.runner import run as sessions
 
     root = Path(folder).absolute()
-    return load_lazily(sessions.run(suite, root, options, SessionAudits(root)))
+    return sessions.run(suite, root, options, SessionAudits(root))
 
 
 def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False) -> Comparison:

@@ -168,8 +168,11 @@ class Progress:
             self._line.close()
             self._line = None
 
-    def finish(self) -> None:
-        """Remove the live line and save the results of every suite."""
+    def finish(self, *, keeps_rows: bool = False) -> Sequence[Results]:
+        """Remove the live line and save the results of every suite.
+
+        Returns them if `keeps_rows` is true, or for the page: those of several suites may need much memory.
+        """
         self.close_line()
         self._wall_seconds = time.monotonic() - self.started
         complete: list[Results] = []
@@ -179,13 +182,14 @@ class Progress:
             except CannotSave as error:
                 self.unsaved[name] = str(error)
             else:
-                if self.session.settings.report:
+                if keeps_rows or self.session.settings.report:
                     complete.append(results)
                 # Without the transcripts, which the summary does not need.
                 self._results[name] = results.without_rows()
                 self._parts[name] = part and part.without_rows()
         if (page := self.session.settings.report) and complete:
             self._page_message = self._write_page(page, complete)
+        return complete
 
     def _write_page(self, path: Path, results: Sequence[Results]) -> str:
         """Write the page of the results. Returns a message with its path, or with the error."""
