@@ -5,7 +5,7 @@ Everything that shows, compares or exports results reads this value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,7 +23,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.results import askers, rows, schema
+from equipoise.results import askers, rows, schema, table
 from equipoise.results.askers import AskerCells
 from equipoise.results.document import (
     AskedRuns,
@@ -44,6 +44,7 @@ from equipoise.results.document import (
     UntilReached,
 )
 from equipoise.results.rows import ObjectReader
+from equipoise.results.table import TableRun
 from equipoise.suites import AnySuite
 
 _SUMMARY_TYPES: Mapping[str, Any] = {
@@ -210,16 +211,16 @@ class Results:
 
     def figures(self) -> dict[str, list[Any]]:
         """All figures with their intervals, one row each, by column; for a data frame."""
-        from equipoise.results import table
-
-        return table.figures([self])
+        return _figures([self])
 
     def runs(self) -> dict[str, list[Any]]:
         """All runs without a cue about who asks, one row each, by column; for a data frame."""
-        from equipoise.results import table
-
         with self._reading():
-            return table.columns_and_kinds([self])[0]
+            return table.columns_and_kinds(self.table_runs())[0]
+
+    def table_runs(self) -> Iterator[TableRun]:
+        """The runs without a cue about who asks, as tables take them."""
+        return (TableRun(self.path, self.metadata, run) for run in self.rows)
 
     def _reading(self, otherwise: str | None = None) -> AbstractContextManager[None]:
         return schema.reading(*([self.path] if self.path else ()), otherwise=otherwise)
@@ -288,15 +289,38 @@ class ResultsList(tuple[Results, ...]):
 
     def figures(self) -> dict[str, list[Any]]:
         """All figures with their intervals, one row each, by column; for a data frame."""
-        from equipoise.results import table
-
-        return table.figures(self)
+        return _figures(self)
 
     def runs(self) -> dict[str, list[Any]]:
         """All runs without a cue about who asks, one row each, by column; for a data frame."""
-        from equipoise.results import table
+        return table.columns_and_kinds(run for results in self for run in results.table_runs())[0]
 
-        return table.columns_and_kinds(self)[0]
+
+def _figures(all_results: Iterable[Results]) -> dict[str, list[Any]]:
+    rows = [
+        {
+            "file": results.file,
+            "suite": results.suite.name,
+            "dataset": results.metadata.get("dataset"),
+            "model": results.model,
+            "metric": name,
+            "value": figure.value,
+            "low": figure.low,
+            "high": figure.high,
+            "se": figure.se,
+            "n": figure.n,
+            "these_low": figure.these.low,
+            "these_high": figure.these.high,
+            "unit": figure.unit,
+            "kind": figure.kind,
+            "higher_is_better": figure.higher_is_better,
+            "reason": figure.reason,
+            "caution": figure.caution,
+        }
+        for results in all_results
+        for name, figure in {**results.metrics, **results.asker}.items()
+    ]
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
 def of_json(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -19,9 +20,9 @@ from equipoise.report.export.every_eval_ever import Publisher as Publisher
 from equipoise.results import light, table
 from equipoise.results.find import find_results
 from equipoise.results.load import load
-from equipoise.results.results import Results
 from equipoise.results.schema import reading
 from equipoise.results.store import refuse_replacing
+from equipoise.results.table import TableRun
 
 Format = Literal["csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -54,21 +55,21 @@ def export(
     yield from skipped
 
 
-def _with_transcripts(files: Sequence[Path]) -> Iterator[Results]:
-    """The results in each file with their transcripts, loaded one at a time."""
-    for file in files:
-        yield load(file)
-
-
 def _write_table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[str]:
-    rows = table.write(_with_transcripts(files), to, output)
+    rows = table.write(_runs(files), to, output)
     yield f"{shown(output)}: {counted(rows, 'run')} of {counted(len(files), 'file')}"
-    cued = [replace(results, rows=results.cued_rows) for results in _with_transcripts(files)]
-    if any(results.rows for results in cued):
+    cued = _runs(files, is_cued=True)
+    if first := next(cued, None):
         askers_output = output.with_name(f"{output.stem}.askers{output.suffix}")
-        rows = table.write(cued, to, askers_output)
+        rows = table.write(chain([first], cued), to, askers_output)
         yield f"{shown(askers_output)}: {counted(rows, 'run')} with an asker cue"
     yield "left out: figures, and conversations with evaluators"
+
+
+def _runs(files: Sequence[Path], *, is_cued: bool = False) -> Iterator[TableRun]:
+    """The runs in all files, with transcripts. Files are loaded one at a time."""
+    for results in map(load, files):
+        yield from (replace(results, rows=results.cued_rows) if is_cued else results).table_runs()
 
 
 def _has_asker_runs(file: Path) -> bool:
@@ -101,7 +102,7 @@ def _write_logs(files: Sequence[Path], folder: Path) -> Iterator[str]:
 
 
 def _write_registry(files: Sequence[Path], folder: Path, publisher: Publisher) -> Iterator[str]:
-    for results in _with_transcripts(files):
+    for results in map(load, files):
         try:
             written = every_eval_ever.write(results, folder, publisher)
         except OSError as error:
