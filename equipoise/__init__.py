@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, TypeAlias
 
-    from equipoise.comparison.api import Gate
     from equipoise.comparison.compare import Comparison
+    from equipoise.comparison.of_files import Gate
     from equipoise.results.results import Results, ResultsList
 
     Source: TypeAlias = str | PathLike[str] | Results
@@ -84,9 +84,9 @@ def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False
 
     If the two are not comparable, raises UserError that names what differs.
     """
-    from equipoise.comparison import api
+    from equipoise.comparison.of_files import compare_two
 
-    return api.compare(_path(baseline), _path(candidate), allows_mismatch=allow_mismatch)
+    return compare_two(_path(baseline), _path(candidate), allows_mismatch=allow_mismatch)
 
 
 def gate(
@@ -96,10 +96,10 @@ def gate(
 
     Raises UserError.
     """
-    from equipoise.comparison import api
+    from equipoise.comparison.of_files import gate_one
 
     texts = [rules] if isinstance(rules, str) else rules
-    return api.gate(_path(baseline), _path(candidate), texts, allows_mismatch=allow_mismatch)
+    return gate_one(_path(baseline), _path(candidate), texts, allows_mismatch=allow_mismatch)
 
 
 def _path(source: Source) -> Path:
