@@ -15,10 +15,10 @@ from equipoise.core.quantities import duration, span
 from equipoise.core.types import Run
 from equipoise.models import prices
 from equipoise.models.counters import CounterSnapshot
-from equipoise.report import comparison, github, outcomes, verdict
+from equipoise.report import comparison, github, junit, verdict
 from equipoise.report import terminal as terminal_report
+from equipoise.report.junit import ReportedCase
 from equipoise.report.layout import fit_parts
-from equipoise.report.outcomes import ReportedCase
 from equipoise.report.status_line import Output, open_line
 from equipoise.results.document import GateVerdict
 from equipoise.results.results import Results
@@ -262,14 +262,14 @@ class Progress:
     def cases(self) -> list[ReportedCase]:
         """The gates, and the suites whose results are incomplete, as cases of a JUnit report."""
         inconclusive = self.session.settings.gate_inconclusive
-        make_case = outcomes.waiting_case if self.is_waiting else outcomes.incomplete_case
+        make_case = junit.waiting_case if self.is_waiting else junit.incomplete_case
         incomplete = [
             make_case(name, reason)
             for name in self.session.start_messages
             if (reason := self._why_incomplete(name))
         ]
         gates = [
-            outcomes.gate_cases(name, sections["gate"], inconclusive)
+            junit.gate_cases(name, sections["gate"], inconclusive)
             for name, sections in self._release_sections().items()
             if "gate" in sections
         ]

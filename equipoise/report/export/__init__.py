@@ -20,6 +20,7 @@ from equipoise.report.export.every_eval_ever import Publisher as Publisher
 from equipoise.results import light, table
 from equipoise.results.find import find_results
 from equipoise.results.load import load
+from equipoise.results.results import Results
 from equipoise.results.schema import reading
 from equipoise.results.store import refuse_replacing
 from equipoise.results.table import TableRun
@@ -78,16 +79,39 @@ def _has_asker_runs(file: Path) -> bool:
 
 
 def _write_markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:
-    # Imported here: wcwidth is slow to import.
-    from equipoise.report.export import markdown
-
-    text = markdown.markdown(map(load, files))
+    text = "\n".join(line for results in map(load, files) for line in markdown(results))
     if output is None:
         yield text
         return
     write_text(output, text)
     yield f"{shown(output)}: {counted(len(files), 'table')}"
     yield "left out: single runs"
+
+
+def markdown(results: Results) -> Iterator[str]:
+    """The suite's own table for a model card, and a line on data, rubric and versions."""
+    # Imported here: wcwidth is slow to import.
+    from equipoise.report.layout import markdown_cell, markdown_table
+
+    metadata = results.metadata
+    yield f"### {markdown_cell(results.model)}: {markdown_cell(results.suite.name)}\n"
+    yield f"{markdown_table(results.table)}\n"
+    about = {
+        "status": results.status,
+        "runs": f"{metadata['runs_completed']} of {metadata['runs_expected']}",
+        "evaluators": ", ".join(metadata["evaluator_models"]),
+        "dataset": metadata.get("dataset"),
+        "data": _short_digest(metadata.get("data_hash")),
+        "rubric": metadata.get("rubric_version"),
+        "asked": str(metadata.get("started"))[:10],
+        "Equipoise": metadata.get("equipoise_version"),
+    }
+    details = (f"{name} {markdown_cell(str(value))}" for name, value in about.items() if value)
+    yield f"{'; '.join(details)}.\n"
+
+
+def _short_digest(digest: str | None) -> str | None:
+    return digest and digest[:12]
 
 
 def _write_logs(files: Sequence[Path], folder: Path) -> Iterator[str]:
