@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from equipoise.comparison.gate.family import family_of
 from equipoise.comparison.gate.refusals import (
@@ -43,7 +43,7 @@ def compare_files(
     older, all_sections = pool_results(map(load_verified, baselines)), list[ReleaseSections]()
     for after in pool_results(map(load_verified, candidates)):
         release = _release_of(after, rules, allows_mismatch=allows_mismatch)
-        sections = cast("ReleaseSections", _compare_and_gate(older[-1], after, release))
+        sections = _compare_and_gate(older[-1], after, release)
         if len(older) > 1:
             sections["trend"] = trend(
                 [*older, after],
@@ -63,7 +63,7 @@ def _release_of(after: Results, rules: Sequence[Rule], *, allows_mismatch: bool)
     return Release(rules=own, family=family_of(own), allows_mismatch=allows_mismatch)
 
 
-def _compare_and_gate(before: Results, after: Results, release: Release) -> Sections:
+def _compare_and_gate(before: Results, after: Results, release: Release) -> ReleaseSections:
     """The sections `comparison` and, with rules, `gate` of one candidate. Raises UserError."""
     from equipoise.comparison.compare import compare
 
