@@ -38,8 +38,8 @@ class Entry:
 
     All entries of a table share the `settings`, by name, and `key`, a digest of them. `place` is the index of
     the results on the command line. The summary of `results` has the figure of `metric`, the headline, and of
-    `lean_metric`, the side to which replies lean, where the suite has one. `column` has the model's values
-    for the cells in `layout`.
+    `lean_metric`, the side to which replies lean, where the suite has one. `has_scores` says whether any run
+    has a score. `column` has the model's values for the cells in `layout`.
     """
 
     place: int
@@ -48,6 +48,7 @@ class Entry:
     key: str
     metric: Metric | None
     lean_metric: Metric | None
+    has_scores: bool
     layout: SharedCells
     column: ModelValues
 
@@ -100,11 +101,6 @@ class Entry:
         return str(self.metadata.get("started") or "")
 
     @property
-    def audits(self) -> Mapping[str, Audit | None]:
-        """The audit of each evaluator of the panel; None if there is none."""
-        return {name: self.results.audits.get(name) for name in self.metadata["evaluator_models"]}
-
-    @property
     def cost(self) -> float | None:
         """The cost of both roles in USD; None where a price is unknown."""
         costs = self.metadata.get("cost_usd")
@@ -128,19 +124,21 @@ def entry(side: Results, index: int = 0) -> Entry:
         key=_digest([kind(side), metric and [metric.name, metric.unit], shared]),
         metric=metric,
         lean_metric=lean,
+        has_scores=side.has_scores,
         layout=layout,
         column=scores,
     )
 
 
 def _light(side: Results, metrics: Sequence[Metric]) -> Results:
-    """The results with the figures of these metrics and the audits alone, without runs and cells."""
+    """The results with the figures of these metrics and the audits alone, without runs, cells and errors."""
     light = side.without_cells()
     figures = {metric.name: _figure_of(side, metric) for metric in metrics}
     return replace(
         light,
         summary={"outcomes": light.summary["outcomes"], "metrics": figures},
-        sections={"audit": {**side.audits}},
+        sections={"audit": {name: side.audits.get(name) for name in side.metadata["evaluator_models"]}},
+        errors=(),
     )
 
 

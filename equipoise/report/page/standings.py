@@ -36,10 +36,10 @@ def differences(table: BoardTable) -> Iterator[str]:
     elif models:
         yield from _sentences_on_many(table)
     without = [item for item in table.entries if item.value is None]
-    if unscored := [item.model for item in without if not item.results.has_scores]:
+    if unscored := [item.model for item in without if not item.has_scores]:
         yield f"Without a score: {joined_names(unscored)}."
     for item in without:
-        if item.results.has_scores:
+        if item.has_scores:
             yield f"{item.model}: no headline figure ({item.headline.reason})."
 
 
@@ -76,7 +76,7 @@ def _unit(entry: Entry) -> str:
 def headline_phrase(entry: Entry) -> str:
     """A model's headline with its interval."""
     if entry.value is None:
-        return "no headline figure" if entry.results.has_scores else "no score"
+        return "no headline figure" if entry.has_scores else "no score"
     unit = " %" if entry.metric and entry.metric.unit == "%" else f" {_unit(entry)}"
     figure = entry.headline
     interval = "no interval" if figure.low is None else f"95 % interval {figure.limits()}"
@@ -158,7 +158,7 @@ def audit_findings(entry: Entry) -> dict[str, str]:
     """A phrase on each evaluator's audit, by evaluator."""
     return {
         name: "not audited" if figures is None else audit.describe_audit(figures)
-        for name, figures in entry.audits.items()
+        for name, figures in entry.results.audits.items()
     }
 
 
