@@ -6,6 +6,7 @@ of a cell or cluster is its contribution to the error of a figure, after lineari
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -86,16 +87,18 @@ def difference(metric: Metric, layout: SharedCells, before: ModelValues, after: 
 
 def _cells(metric: Metric, layout: SharedCells, model: ModelValues) -> list[Cell]:
     """Cells with one run each, of which a metric has the same figure as of the model's own."""
+    # Lists, as single numbers of an array are slow to read.
+    columns = [column.tolist() for column in (layout.cluster, layout.stratum, *model)]
     return [
         Cell(
             id="",
             cluster=str(cluster),
             stratum=layout.strata[stratum],
             labels=metric.where,
-            values=_values(metric, float(above), float(below)),
+            values=_values(metric, above, below),
         )
-        for cluster, stratum, above, below in zip(layout.cluster, layout.stratum, *model, strict=True)
-        if not np.isnan(above)
+        for cluster, stratum, above, below in zip(*columns, strict=True)
+        if not math.isnan(above)
     ]
 
 
