@@ -574,7 +574,7 @@ def _packed(text: str) -> None:
 
 
 def _family(text: str) -> None:
-    from equipoise.comparison.board import split_version
+    from equipoise.comparison.trend import split_version
 
     split_version(text)
 

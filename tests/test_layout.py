@@ -271,7 +271,6 @@ UNTYPED = re.compile(r"\[str, (?:JSON|Any)\]")
 MAY_BE_UNTYPED = {
     "comparison/entry.py": "the settings by which results are alike",
     "comparison/panels.py": "rows that a suite makes",
-    "comparison/pool.py": "metadata in the making",
     "report/check.py": "what a suite's data have",
     "report/comparison.py": "rows that a suite makes",
     "report/export/every_eval_ever.py": "JSON of another format",

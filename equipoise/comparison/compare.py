@@ -16,7 +16,6 @@ from equipoise.comparison.comparable import (
     unknown_cells,
     why_unfit,
 )
-from equipoise.comparison.levels import level_warnings
 from equipoise.core.errors import UserError
 from equipoise.core.figures import Change, Difference
 from equipoise.core.records import Cell, Metric
@@ -242,7 +241,7 @@ def compare(
             *answered.changes_within(before.metadata, after.metadata),
             *cautions.of_both(before.metadata, after.metadata),
             *(drift.describe(item) for item in all_drifts if item["has_drifted"]),
-            *level_warnings(before, after, *difference_of_models),
+            *drift.level_warnings(before, after, *difference_of_models),
         ],
         drifts=all_drifts,
         changes={**plain_changes, **asker_changes},

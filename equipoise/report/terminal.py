@@ -53,7 +53,7 @@ def summary(
     if results.has_scores:
         # Made first: results without a summary are refused here, before anything is said of them.
         table = align(results.suite.table(shown.summary), width)
-        yield from sentences.about(shown, shown.outcomes)
+        yield from sentences.about(shown)
         yield ""
         yield from table
         yield ""
