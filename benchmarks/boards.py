@@ -78,7 +78,7 @@ def model_results(base: Mapping[str, Any], number: int) -> dict[str, Any]:
     return {
         **base,
         "metadata": metadata,
-        "summary": {"metrics": {metric.name: figure(metric, cells, suite.clusters)}},
+        "summary": {"metrics": {metric.name: figure(metric, cells, suite.about.clusters)}},
         "results": results,
         "audit": {},
         "errors": [],

@@ -1,6 +1,6 @@
 """Simulated benchmarks with a known truth: how often gates decide, and how often they decide rightly.
 
-    python benchmarks/gates.py [--trials 300] [--releases 300] [--coverage 1000]
+    python benchmarks/gates.py [--trials 300] [--releases 300] [--coverage 1000] [--plans 1000]
 
 50 questions in 3 languages. A run's score is a latent quality, rounded to 1..5: questions differ by 0.8
 points, a question's languages by 0.3, runs by 0.5 (standard deviations). Two models share none, half or all
@@ -12,7 +12,8 @@ decided; otherwise both have five runs.
 The second table is of releases with nine rules, each on a figure of its own that may fall by 2 points,
 `these`: how often any rule fails and all pass, if each rule is decided alone and if a FAIL allows for all
 nine (`equipoise.comparison.gate.family`). The third has the share of 95 % intervals that contain the truth,
-of one model and of the difference of two.
+of one model and of the difference of two. The fourth has the share of unchanged releases that a rule on a
+mean, or on a rate, passes, beside what `equipoise gate plan` says from 40 runs of it and from five.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing_rules, family_of
+from equipoise.comparison.gate.planning import plan_of
 from equipoise.core.figures import Difference
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule, parse_rule
@@ -40,7 +42,7 @@ Array = NDArray[np.float64]
 Runs = Mapping[Rule, tuple[Array, Array]]
 """The percentages of the runs of both models, by rule."""
 Scope = Literal["these", "population"]
-LANGUAGES, RUNS, ROUNDS, RULES = 3, 5, 10, 9
+LANGUAGES, RUNS, ROUNDS, RULES, WORLDS = 3, 5, 10, 9, 10
 MARGIN = 2.0
 """The margin of each rule in percentage points."""
 QUESTION_SD, LANGUAGE_SD, RUN_SD = 0.8, 0.3, 0.5
@@ -257,6 +259,72 @@ def _coverage_row(scope: Scope, world: World, number: int) -> str:
     )
 
 
+RARE = Metric(name="rare", of="rare", kind="rate", higher_is_better=False)
+"""The share of runs with the lowest score, as a stand-in for refusals."""
+
+
+def rare_cells(runs: Array) -> list[Cell]:
+    """The same cells, whose value is 1 in runs with the lowest score."""
+    return [
+        replace(
+            cell, values={"rare": [float(not value) for value in cell.of("percent") if value is not None]}
+        )
+        for cell in cells(runs)
+    ]
+
+
+def plans(number: int) -> None:
+    """Print what becomes of unchanged releases, and what plans say of it."""
+    print("unchanged releases         runs   PASS: simulated  planned by 40 runs, by 5 (lowest to highest)")
+    for text in ("overall:-2pp", "overall:-1pp", "overall:-2pp@population", "rare:+2pp", "rare:+1pp"):
+        for runs in (3, RUNS, ROUNDS):
+            print(_plan_row(parse_rule(text), runs, number), flush=True)
+    print("until gate, overall:-2pp   runs   decided and rounds: simulated, planned by 40 runs")
+    print(_rounds_row(parse_rule("overall:-2pp"), number), flush=True)
+
+
+def _worlds() -> list[Array]:
+    """The latent qualities of models whose releases do not change."""
+    return [latents(np.random.default_rng((6, world)), World(shared=1.0))[0] for world in range(WORLDS)]
+
+
+def _plan_row(rule: Rule, runs: int, number: int) -> str:
+    """The simulated share of PASS, and the mean of what plans say from baselines of 40 runs and of five."""
+    metric, to_cells = (OVERALL, cells) if rule.name == "overall" else (RARE, rare_cells)
+    function = fixed.difference if rule.scope == "these" else difference
+    chance, passed = np.random.default_rng(7), []
+    planned: dict[int, list[float]] = {40: [], RUNS: []}
+    for quality in _worlds():
+        for pilot, shares in planned.items():
+            plan = plan_of(metric, rule, to_cells(ask(chance, quality, pilot)))
+            shares.append(plan.shares(runs, runs).passed)
+        for _ in range(number // WORLDS):
+            before, after = (to_cells(ask(chance, quality, runs)) for _ in range(2))
+            change = function(metric, before, after)
+            passed.append(noninferiority(change, rule.amount, rule.better) == "pass")
+    error = np.std(passed) / np.sqrt(len(passed))
+    return (
+        f"{rule.text:<25} {runs:>5} {np.mean(passed):10.1%} (se {error:.1%}) {np.mean(planned[40]):10.1%} "
+        f"{np.mean(planned[RUNS]):12.1%} ({min(planned[RUNS]):.1%} to {max(planned[RUNS]):.1%})"
+    )
+
+
+def _rounds_row(rule: Rule, number: int) -> str:
+    """The simulated share that `--until gate` decides within ten rounds, and the plans' of it."""
+    chance, verdicts, planned = np.random.default_rng(8), [], []
+    for quality in _worlds():
+        plan = plan_of(OVERALL, rule, cells(ask(chance, quality, 40)))
+        planned.append(plan.rounds(ROUNDS, ROUNDS))
+        verdicts += [
+            decide_in_rounds("these", chance, quality, quality) for _ in range(number // WORLDS // 4)
+        ]
+    decided = np.mean([item.verdict != "inconclusive" for item in verdicts])
+    return (
+        f"{'':<25} {ROUNDS:>5} {decided:10.1%} {np.mean([item.runs for item in verdicts]):.1f} "
+        f"{np.mean([item.decided for item in planned]):10.1%} {np.mean([item.mean for item in planned]):.1f}"
+    )
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(
@@ -265,6 +333,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=300, help="0: none")
     parser.add_argument("--releases", type=int, default=300, help="0: none")
     parser.add_argument("--coverage", type=int, default=1000, help="0: none")
+    parser.add_argument("--plans", type=int, default=1000, help="0: none")
     arguments = parser.parse_args()
     if arguments.trials:
         verdicts(arguments.trials)
@@ -272,6 +341,8 @@ def main() -> None:
         releases(arguments.releases)
     if arguments.coverage:
         coverage(arguments.coverage)
+    if arguments.plans:
+        plans(arguments.plans)
 
 
 if __name__ == "__main__":

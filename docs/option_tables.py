@@ -24,7 +24,7 @@ def defaults() -> Iterator[str]:
         others = {**suite.defaults}
         runs = others.pop("runs", 1)
         told = ", ".join(f"`--{key.replace('_', '-')} {_shown(value)}`" for key, value in others.items())
-        datasets = ", ".join(f"`{dataset}`" for dataset in suite.datasets)
+        datasets = ", ".join(f"`{dataset}`" for dataset in suite.dataset_names)
         yield f"| `{name}` | {runs} | {datasets} | {told} |"
 
 

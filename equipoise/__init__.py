@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, TypeAlias
 
-    from equipoise.comparison.api import Gate
     from equipoise.comparison.compare import Comparison
+    from equipoise.comparison.of_files import Gate
     from equipoise.results.results import Results, ResultsList
 
     Source: TypeAlias = str | PathLike[str] | Results
@@ -73,11 +73,10 @@ def run(suite: str, *, folder: str | PathLike[str] = ".", **options: Any) -> Res
     from pathlib import Path
 
     from equipoise.audit.session import SessionAudits
-    from equipoise.results.load import load_lazily
     from equipoise.runner import run as sessions
 
     root = Path(folder).absolute()
-    return load_lazily(sessions.run(suite, root, options, SessionAudits(root)))
+    return sessions.run(suite, root, options, SessionAudits(root))
 
 
 def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False) -> Comparison:
@@ -85,9 +84,9 @@ def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False
 
     If the two are not comparable, raises UserError that names what differs.
     """
-    from equipoise.comparison import api
+    from equipoise.comparison.of_files import compare_two
 
-    return api.compare(_path(baseline), _path(candidate), allows_mismatch=allow_mismatch)
+    return compare_two(_path(baseline), _path(candidate), allows_mismatch=allow_mismatch)
 
 
 def gate(
@@ -97,10 +96,10 @@ def gate(
 
     Raises UserError.
     """
-    from equipoise.comparison import api
+    from equipoise.comparison.of_files import gate_one
 
     texts = [rules] if isinstance(rules, str) else rules
-    return api.gate(_path(baseline), _path(candidate), texts, allows_mismatch=allow_mismatch)
+    return gate_one(_path(baseline), _path(candidate), texts, allows_mismatch=allow_mismatch)
 
 
 def _path(source: Source) -> Path:

@@ -275,7 +275,7 @@ def _masked_word(text: str) -> None:
 @cache
 def _first(suite: str) -> Any:
     """The first of the suite's cases."""
-    folder, datasets = ROOT / "topics" / suite, suites.load(suite).datasets
+    folder, datasets = ROOT / "topics" / suite, suites.load(suite).dataset_names
     own = folder / datasets[0] if datasets else folder
     return suites.load(suite).cases(Selection(topics=own if own.is_dir() else folder))[0]
 
@@ -574,7 +574,7 @@ def _packed(text: str) -> None:
 
 
 def _family(text: str) -> None:
-    from equipoise.comparison.board import split_version
+    from equipoise.comparison.trend import split_version
 
     split_version(text)
 

@@ -41,13 +41,14 @@ def refuse_undescribed(data: JSON) -> None:
     assert not found, f"not by equipoise/results/document.py: {found[:5]}"
 
 
-def checking(write: Callable[[Path, JSON], None]) -> Callable[[Path, JSON], None]:
+def checking(write: Callable[[Path, JSON], str]) -> Callable[[Path, JSON], str]:
     """Writes JSON as before, and then reads results again to check them."""
 
-    def write_checked(path: Path, data: JSON) -> None:
-        write(path, data)
+    def write_checked(path: Path, data: JSON) -> str:
+        digest = write(path, data)
         if isinstance(data, dict) and "schema_version" in data.get("metadata", {}):
             refuse_undescribed(json_io.loads(path.read_bytes()))
+        return digest
 
     return write_checked
 

@@ -60,6 +60,14 @@ def test_a_suite_is_run_without_pytest(project: Project) -> None:
     results = equipoise.run(SUITE, **OPTIONS)
     assert (results.suite.name, results.model, results.status) == (SUITE, "subject", "complete")
     assert (results.path, project.journal_path.is_file()) == (project.results_path, True)
+    loaded = equipoise.load(project.results_path)
+    assert (results.digest, results.to_json().keys()) == (loaded.digest, loaded.to_json().keys())
+    assert (results.metadata, results.summary, results.cells) == (
+        loaded.metadata,
+        loaded.summary,
+        loaded.cells,
+    )
+    assert [run.subject for run in results.rows] == [run.subject for run in loaded.rows]
     asked = len(project.client.calls)
     assert asked == 2 * ALL * 2 // 5
     assert equipoise.run(SUITE, **OPTIONS).metrics == results.metrics

@@ -170,7 +170,11 @@ ORDINARY = {
 
 def test_keys_of_a_suite_stand_in_its_package_alone() -> None:
     """What a case has beyond the fields of all cases is its suite's: no other room reads it by name."""
-    every = [suite for name in SUITES for suite in (suites.load(name), *suites.load(name).protocols.values())]
+    every = [
+        suites.load(name).of(dataset)
+        for name in SUITES
+        for dataset in (None, *suites.load(name).dataset_names)
+    ]
     types = [get_type_hints(suite.evaluate)["case"] for suite in every]
     shared = {field.name for field in fields(Case)} | ORDINARY
     keys = {field.name for kind in types for field in fields(kind)} - shared
@@ -267,7 +271,6 @@ UNTYPED = re.compile(r"\[str, (?:JSON|Any)\]")
 MAY_BE_UNTYPED = {
     "comparison/entry.py": "the settings by which results are alike",
     "comparison/panels.py": "rows that a suite makes",
-    "comparison/pool.py": "metadata in the making",
     "report/check.py": "what a suite's data have",
     "report/comparison.py": "rows that a suite makes",
     "report/export/every_eval_ever.py": "JSON of another format",

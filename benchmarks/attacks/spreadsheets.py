@@ -105,7 +105,7 @@ def _annotators(texts: Sequence[str], folder: Path, harm: Harm) -> None:
 def _export(texts: Sequence[str], folder: Path, harm: Harm) -> None:
     reply = dict(enumerate(texts)).get
     path = pages.write(folder / "m.json", texts[0], reply=reply)
-    table.write([load(path)], "csv", folder / "runs.csv")
+    table.write(load(path).table_runs(), "csv", folder / "runs.csv")
     _refuse_formulas(folder / "runs.csv", harm)
     with (folder / "runs.csv").open(encoding="utf-8", newline="") as file:
         found = list(csv.DictReader(file))
@@ -125,7 +125,7 @@ def _markdown(texts: Sequence[str], folder: Path, harm: Harm) -> None:
     about: dict[str, Any] = {"evaluator_models": hostile, "runs_completed": 1, "runs_expected": 1}
     suite = SimpleNamespace(name=hostile[1])
     named = SimpleNamespace(metadata=about, model=hostile[0], suite=suite, status="", table=[["a"]])
-    page = markdown.markdown([cast("Any", named)])
+    page = "\n".join(markdown(cast("Any", named)))
     harm.expect(page.count("\n") == 6 and "</td>" not in page, "a name has ended its line")
 
 

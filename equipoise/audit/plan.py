@@ -150,7 +150,7 @@ def plan_audit(
     audit_plan = AuditPlan(
         suite=suite.name,
         audited=suite.audit,
-        has_levels=suite.has_means,
+        has_levels=suite.judging.has_means,
         rubric=rubric,
         anchors=anchors,
         design=design,

@@ -65,7 +65,7 @@ def backtranslate(
     strictly the same content is judged. Replies are sampled by language and area. The figures are added to
     RESULTS.
     """
-    from equipoise.judge.rubric import About
+    from equipoise.judge.rubric import Brief
     from equipoise.report import added
     from equipoise.results import sections
     from equipoise.results.load import load
@@ -77,7 +77,7 @@ def backtranslate(
     path_of_rubric = rubric_path(results.suite, results.metadata.get("dataset"), Path.cwd())
     rubric = backtranslate.single_reply_rubric(results, results.suite.rubric(path_of_rubric))
     if "about" in results.metadata:
-        rubric = rubric.with_about(About(**results.metadata["about"]))
+        rubric = rubric.with_about(Brief(**results.metadata["about"]))
     texts = backtranslate.draw_sample(results, targets, sample, seed)
     prompts = backtranslate.read_prompts(nearest("rubric/backtranslate.toml", Path.cwd()))
     warn_of_keys(settings)

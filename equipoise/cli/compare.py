@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
 from equipoise.cli.gate_options import GateOptions, decide_gates, gate_options, publish, write_json
 from equipoise.cli.output import print_wrapped, width
+from equipoise.cli.parameters import RULE
 from equipoise.core.errors import UserError
+from equipoise.core.gates import rules_in
 from equipoise.runner import exit_status
 
 
@@ -67,7 +71,40 @@ def compare(
     ctx.exit(exit_status.status_of_gates(gates, gating.inconclusive))
 
 
-@click.command()
+@click.command("plan")
+@click.argument("results", metavar="RESULTS", type=click.Path(path_type=Path))
+@click.option(
+    "--rule", "rules", metavar="RULE", type=RULE, multiple=True, required=True, help="Such as overall:-2pp."
+)
+def gate_plan(results: Path, rules: tuple[Any, ...]) -> None:
+    """How many runs decide a rule: what becomes of releases that do not differ from the baseline RESULTS.
+
+    Shows by margin and number of runs how many of 100 pass, fail and stay inconclusive, and with how many
+    runs 95 of 100 are decided. The variances are those of the baseline's own runs. Makes no call.
+    """
+    from equipoise.comparison.gate.planning import plan
+    from equipoise.report import gate_plan as report
+    from equipoise.results.load import load
+    from equipoise.results.schema import reading
+
+    all_rules = rules_in(rules)
+    if len(all_rules) > 1:
+        raise UserError(f"--rule: {len(all_rules)} rules: plan each alone, and take the most runs")
+    with reading(results):
+        planned = plan(load(results), replace(all_rules[0], option="--rule"))
+        print_wrapped(report.lines(planned, width()))
+
+
+class _Gate(click.Command):
+    """The command `gate`, which has another one, `gate plan`; a file of that name is `./plan`."""
+
+    def make_context(self, info_name: str | None, args: list[str], *more: Any, **extra: Any) -> click.Context:
+        if args[:1] == [gate_plan.name]:
+            return gate_plan.make_context(f"{info_name} {gate_plan.name}", args[1:], *more, **extra)
+        return super().make_context(info_name, args, *more, **extra)
+
+
+@click.command(cls=_Gate)
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--baseline",
@@ -95,6 +132,8 @@ def gate(
 
     RESULTS are files, or folders with one results file for each suite. All results of a model form one
     release. Verdict and exit status are those of a session with the same options. Makes no call.
+
+    `equipoise gate plan BASELINE --rule RULE` says beforehand how many runs it takes to decide.
 
     Exits with the first of these that holds: 4 the files cannot be compared, 2 runs were not done, 7 a rule
     fails, 1 runs have no score, 6 a rule is inconclusive; otherwise 0.

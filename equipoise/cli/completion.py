@@ -72,7 +72,7 @@ def _suite_options(suite: str) -> list[Option]:
 
 
 def _datasets(suite: str) -> list[str]:
-    return list(dict.fromkeys(dataset for loaded in _loaded(suite) for dataset in loaded.datasets))
+    return list(dict.fromkeys(dataset for loaded in _loaded(suite) for dataset in loaded.dataset_names))
 
 
 def _loaded(suite: str) -> list[AnySuite]:

@@ -51,8 +51,8 @@ def session_help(name: str, selected: Sequence[str]) -> str:
 
 def _description(suite: AnySuite) -> str:
     """The suite's title, its number of runs, and its datasets."""
-    datasets = f"; datasets {', '.join(suite.datasets)}" if suite.datasets else ""
-    return f"{suite.title or suite.name}, runs {suite.defaults.get('runs', 1)}{datasets}"
+    datasets = f"; datasets {', '.join(suite.dataset_names)}" if suite.dataset_names else ""
+    return f"{suite.about.title or suite.name}, runs {suite.defaults.get('runs', 1)}{datasets}"
 
 
 def _groups(chosen: Sequence[AnySuite]) -> Iterator[tuple[str, list[tuple[str, str]]]]:

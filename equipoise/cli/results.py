@@ -60,10 +60,11 @@ def show(path: Path, text: str | None, lowest: int | None, outcome: str | None) 
         else:
             selected = transcripts.select(runs, text=text, outcome=outcome)
             groups = transcripts.lowest_cells(selected, results.cells, headline, lowest)
+            clusters = results.suite.about.clusters
             ending = (
-                f"; {results.suite.clusters} with the lowest {headline.name}: {len(groups):,}"
+                f"; {clusters} with the lowest {headline.name}: {len(groups):,}"
                 if groups
-                else f": none of them has a score, none of their {results.suite.clusters} {headline.name}"
+                else f": none of them has a score, none of their {clusters} {headline.name}"
             )
         for title, group in groups.items():
             if title:

@@ -41,6 +41,13 @@ def review() -> None:
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
 @click.option("--person", "people", multiple=True, metavar="NAME", help="A sheet for each; repeatable.")
 @click.option(
+    "--language",
+    "languages",
+    multiple=True,
+    metavar="CODES",
+    help="Languages read, separated by commas: once, or for each --person in turn (default: the page asks).",
+)
+@click.option(
     "--overlap",
     type=click.IntRange(min=0),
     help="With --person: how many replies everyone labels; the others are divided (default: all).",
@@ -66,6 +73,7 @@ def sample(
     output: Path,
     seed: int,
     people: tuple[str, ...],
+    languages: tuple[str, ...],
     overlap: int | None,
     baseline_path: Path | None,
     page: bool,
@@ -78,23 +86,41 @@ def sample(
 
     if overlap is not None and len(people) < 2:
         raise UserError("--overlap: says what several people share; name them with --person")
+    readers = _readers(languages, people)
     results = load(path)
     baseline = load(baseline_path) if baseline_path else None
     if baseline and baseline.suite.name != results.suite.name:
         raise UserError(f"--pairs: {baseline_path}: is of {baseline.suite.name}, not of {results.suite.name}")
     with reading(path, *([baseline_path] if baseline_path else [])):
-        drawn = draws.sample(results, n, seed, baseline)
+        read = None if None in readers else {code for codes in readers for code in codes or ()}
+        drawn = draws.sample(results, n, seed, baseline, read)
         names = form.field_names(ask, [results, *([baseline] if baseline else [])])
         fields = [form.fields(results, _level_meanings(results))[name] for name in names]
     all_rows = [row for rows in drawn for row in rows]
-    sheet_rows = draws.deal(drawn, len(people), overlap, seed) if people else [all_rows]
+    sheet_rows = draws.deal(drawn, readers, overlap, seed) if people else [all_rows]
     paths = _sheet_paths(output, people, is_page=page)
-    _write_sheets(paths, sheet_rows, people, fields)
+    _write_sheets(paths, sheet_rows, people, fields, asks_languages=read is None)
     instruction = "give it to its person" if people else "give each person a copy, to fill in so"
     for sheet_path, rows in zip(paths, sheet_rows, strict=True):
         print_line(f"{shown(sheet_path)}: {len(rows)} replies; {instruction}:")
     for field in fields:
         _print_choices(field)
+    unread = sorted({reply.language for reply in draws.judged_replies(results)} - (read or set()))
+    if read is not None and unread:
+        print_line(f"nobody reads {', '.join(unread)}: figures over all languages will not be corrected")
+
+
+def _readers(languages: Sequence[str], people: Sequence[str]) -> list[frozenset[str] | None]:
+    """The languages of each person, or of the one sheet, None for all. Raises UserError."""
+    number = max(len(people), 1)
+    if len(languages) not in (0, 1, number):
+        raise UserError(
+            f"--language: give it once, or once for each --person: {number} times, not {len(languages)}"
+        )
+    codes = [frozenset(filter(None, map(str.strip, text.split(",")))) for text in languages]
+    if not all(codes):
+        raise UserError("--language: names no language; write codes, such as en-US,pt-BR")
+    return [None] * number if not codes else [*codes] * (number // len(codes))
 
 
 def _print_choices(field: Field) -> None:
@@ -120,6 +146,8 @@ def _write_sheets(
     sheet_rows: Sequence[Sequence[DrawnReply]],
     people: Sequence[str],
     fields: Sequence[Field],
+    *,
+    asks_languages: bool,
 ) -> None:
     from equipoise.studies.people import labelling, sheets
 
@@ -131,7 +159,7 @@ def _write_sheets(
             raise UserError(f"-o: {path.parent}: cannot be written ({error.strerror})") from None
     for path, rows, person in zip(paths, sheet_rows, people or [""], strict=True):
         if path.suffix == ".html":
-            labelling.write(path, rows, fields, person)
+            labelling.write(path, rows, fields, person, asks_languages=asks_languages)
         else:
             sheets.write(path, rows, [field.name for field in fields])
 

@@ -47,10 +47,10 @@ def _suite_lines(name: str) -> Iterator[str]:
     plan = Plan(settings, Path.cwd(), SessionAudits(Path.cwd()))
     runs, panel = plan.runs(name), plan.settings.evaluator_models
     cases = plan.load(name).cases
-    yield f"{name}: {suite.title}" if suite.title else name
+    yield f"{name}: {suite.about.title}" if suite.about.title else name
     yield from _row("about", [benchmarks.purpose(name)])
-    if suite.datasets:
-        yield from _row("datasets", suite.datasets)
+    if suite.dataset_names:
+        yield from _row("datasets", suite.dataset_names)
     yield from _row("languages", (case.language for case in cases))
     yield from _row("areas", (case.area for case in cases))
     foreseen = [call for calls in estimate.foreseen(plan.load(name), runs) for call in calls]

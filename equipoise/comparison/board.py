@@ -2,49 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import NamedTuple
 
-from equipoise.comparison.entry import AUDIT, CASES, DATA, RUBRIC, Entry
+from equipoise.comparison.entry import AUDIT, CASES, DATA, NO_METRIC, RUBRIC, Entry
+from equipoise.comparison.trend import FamilyTrend, change_between, family_trends
+from equipoise.core.figures import Difference
 from equipoise.core.types import JSON
-from equipoise.stats.pairwise import Pairs, Ranking, all_pairs, ranking
+from equipoise.stats.pairwise import Flags, Ranking, p_values, ranking, told_apart
 from equipoise.suites import AnySuite
-
-_SEPARATORS = "-_.:@ "
-"""Characters that separate the numbers of a version from the name and from each other."""
-_MOST_NUMBERS = 6
-"""Most numbers in a version."""
-_MOST_DIGITS = 8
-"""Most digits of one number in a version, enough for a date such as 20260131."""
-
-
-class ModelDifference(NamedTuple):
-    """How much higher one model scores than another on the cases that both were asked, with a 95 % interval.
-
-    `is_apart` says whether the two differ: in a table by Holm's test over all its pairs, in a trend by the
-    interval of this pair alone.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    is_apart: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FamilyTrend:
-    """Releases of one family, or one model measured several times, oldest first.
-
-    `changes` has for each release its difference from the one before, None for the first.
-    """
-
-    family: str
-    releases: Sequence[Entry]
-    changes: Sequence[ModelDifference | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,93 +38,32 @@ class BoardTable:
         return [item for item in self.entries if item.value is not None]
 
     @cached_property
-    def _pairs(self) -> Pairs | None:
-        first = self.first
-        if first.metric is None or len(self.scored) < 2:
-            return None
-        return all_pairs(first.metric, first.layout, [item.column for item in self.scored])
+    def _is_apart(self) -> Flags:
+        """Whether the models of two rows with a headline figure differ, by Holm's test over all pairs."""
+        first, columns = self.first, [item.column for item in self.scored]
+        return told_apart(p_values(first.metric or NO_METRIC, first.layout, columns))
 
     @cached_property
     def ranking(self) -> Ranking:
         """The range of ranks of each model with a headline figure, and the groups of models."""
-        if self._pairs is None:
-            # At most one model.
-            return Ranking([1] * len(self.scored), [1] * len(self.scored), [1] * len(self.scored))
-        return ranking(self._pairs.differs)
+        return ranking(self._is_apart)
+
+    def differ(self, row: int, other: int) -> bool:
+        """Whether the models of these rows differ significantly."""
+        return bool(self._is_apart[row, other])
 
     def alike(self, row: int) -> list[int]:
         """The rows of all models that do not differ significantly from the one in this row."""
-        if self._pairs is None:
-            return []
-        is_apart = self._pairs.differs[row].tolist()
-        return [other for other in range(len(is_apart)) if not is_apart[other] and other != row]
+        return [other for other, differs in enumerate(self._is_apart[row]) if not differs and other != row]
 
-    def difference(self, above: int, below: int) -> ModelDifference:
-        """How much higher the model of one row scores than that of a later one."""
-        assert self._pairs is not None, "there is one model only"
-        assert above < below, "the later row is compared with the earlier one"
-        pairs = self._pairs
-        value, low, high = (
-            _without_nan(matrix[above, below]) for matrix in (pairs.value, pairs.low, pairs.high)
-        )
-        # The matrices have the later row minus the earlier one.
-        return ModelDifference(*_negated(value, low, high), bool(pairs.differs[above, below]))
+    def difference(self, row: int, other: int) -> Difference:
+        """How much higher the model of one row scores than that of another, with its own interval."""
+        return change_between(self.scored[other], self.scored[row])
 
     @cached_property
     def trends(self) -> list[FamilyTrend]:
         """The headline figure over time of each family with several results, oldest release first."""
-        families: dict[str, list[Entry]] = {}
-        for item in (*self.entries, *self.earlier):
-            family, _ = split_version(item.model)
-            families.setdefault(family, []).append(item)
-        return [_trend(name, items) for name, items in sorted(families.items()) if len(items) > 1]
-
-
-def _without_nan(value: float) -> float | None:
-    """The number, with None in place of NaN."""
-    return None if math.isnan(value) else float(value)
-
-
-def _negated(
-    value: float | None, low: float | None, high: float | None
-) -> tuple[float | None, float | None, float | None]:
-    """The negative of a value with its interval, whose bounds change places."""
-    # 0.0 - x and not -x, which would make -0.0 of 0.0.
-    negative = [None if number is None else 0.0 - number for number in (value, high, low)]
-    return negative[0], negative[1], negative[2]
-
-
-def _trend(name: str, items: Iterable[Entry]) -> FamilyTrend:
-    releases = sorted(items, key=lambda item: (split_version(item.model)[1], item.started, item.place))
-    changes = [None, *(_change(older, newer) for older, newer in pairwise(releases))]
-    return FamilyTrend(family=name, releases=releases, changes=changes)
-
-
-def _change(older: Entry, newer: Entry) -> ModelDifference:
-    """The change of the headline figure, computed as in `comparison.trend.trend`."""
-    if newer.metric is None:
-        return ModelDifference(None, None, None, is_apart=False)
-    pairs = all_pairs(newer.metric, newer.layout, [older.column, newer.column])
-    value, low, high = (_without_nan(matrix[0, 1]) for matrix in (pairs.value, pairs.low, pairs.high))
-    is_apart = low is not None and high is not None and not low <= 0 <= high
-    return ModelDifference(value, low, high, is_apart=is_apart)
-
-
-def split_version(model: str) -> tuple[str, tuple[int, ...]]:
-    """A model's family and version: its name without numbers at the end, and these numbers.
-
-    So `gpt-x-1.5` and `gpt-x-2026-01-31` are of the family `gpt-x`. `qwen3:8b` has no version: `8b` is not a
-    number. Releases of one family are sorted by version.
-    """
-    version: list[int] = []
-    while len(version) < _MOST_NUMBERS:
-        separator = max(map(model.rfind, _SEPARATORS))
-        last = model[separator + 1 :].lower().removeprefix("v")
-        if separator < 1 or not (last.isascii() and last.isdigit() and len(last) <= _MOST_DIGITS):
-            break
-        version.insert(0, int(last))
-        model = model[:separator]
-    return model, tuple(version)
+        return family_trends((*self.entries, *self.earlier))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,8 +99,9 @@ def board(entries: Sequence[Entry]) -> Board:
     by_digest: dict[str, Entry] = {}
     left_out = []
     for item in entries:
-        if item.digest and by_digest.setdefault(item.digest, item) is not item:
-            left_out.append(f"{item.file}: has the same results as {by_digest[item.digest].file}; left out")
+        digest = item.results.digest
+        if digest and (first := by_digest.setdefault(digest, item)) is not item:
+            left_out.append(f"{item.file}: has the same results as {first.file}; left out")
             continue
         by_kind.setdefault(item.kind, {}).setdefault(item.key, []).append(item)
     return Board(

@@ -16,7 +16,6 @@ from equipoise.comparison.comparable import (
     unknown_cells,
     why_unfit,
 )
-from equipoise.comparison.levels import level_warnings
 from equipoise.core.errors import UserError
 from equipoise.core.figures import Change, Difference
 from equipoise.core.records import Cell, Metric
@@ -140,7 +139,7 @@ class Comparison:
         is_asker = name in self.after.asker_cells.metrics
         older, newer = common_cells(*(side.asker_cells.cells if is_asker else side.cells for side in sides))
         levels = _confidence_levels(self.before, self.after, confidence)
-        return change_in(self.changes[name].metric, older, newer, self.after.suite.clusters, levels)
+        return change_in(self.changes[name].metric, older, newer, self.after.suite.about.clusters, levels)
 
     def corrected_change(self, name: str, confidence: float) -> tuple[MetricChange, float] | None:
         """The change of a metric after correction by people's labels, and the uncorrected difference.
@@ -180,7 +179,7 @@ class Comparison:
                 # Of all looks jointly, if there were several.
                 "confidence": 0.95,
                 "looks": self.levels.looks,
-                "clusters": self.after.suite.clusters,
+                "clusters": self.after.suite.about.clusters,
                 "cases": len(common_cells(self.before.cells, self.after.cells)[0]),
                 "baseline_cases": len(self.before.cells),
                 "metrics": {name: change.figures for name, change in self.changes.items()},
@@ -219,7 +218,7 @@ def compare(
     levels = _confidence_levels(before, after)
     plain_changes = _with_adjusted_p(
         [
-            change_in(metric, older, newer, after.suite.clusters, levels)
+            change_in(metric, older, newer, after.suite.about.clusters, levels)
             for metric in after.suite.metrics(newer)
         ]
     )
@@ -242,7 +241,7 @@ def compare(
             *answered.changes_within(before.metadata, after.metadata),
             *cautions.of_both(before.metadata, after.metadata),
             *(drift.describe(item) for item in all_drifts if item["has_drifted"]),
-            *level_warnings(before, after, *difference_of_models),
+            *drift.level_warnings(before, after, *difference_of_models),
         ],
         drifts=all_drifts,
         changes={**plain_changes, **asker_changes},
@@ -269,7 +268,7 @@ def _asker_changes(
         ]
     was, now = common_cells(older.cells, newer.cells)
     metrics = replace(newer, cells=now).metrics.values()
-    clusters = after.suite.clusters
+    clusters = after.suite.about.clusters
     return _with_adjusted_p([change_in(metric, was, now, clusters, levels) for metric in metrics]), []
 
 

@@ -1,10 +1,11 @@
-"""Drift of evaluators: how their verdicts on the same anchors changed between two audits."""
+"""How far apart verdicts on the same anchors lie: of one evaluator in two audits, and of two panels."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from equipoise.core.figures import excludes_zero
 from equipoise.core.types import JSON
 from equipoise.judge.anchors import LEANING, LEANING_THIRD, Mirrors
 from equipoise.results.document import Audit, DriftInterval, DriftShare, EvaluatorDrift
@@ -15,7 +16,7 @@ from equipoise.stats.intervals import linearised_mean
 FEWEST = 6
 """Fewest topics for a change that is identical in all of them, and so has no interval, to count as drift."""
 _TEXT_KEYS = ("topic", "language", "kind", "aspect")
-TextKey = tuple[JSON, ...]
+_TextKey = tuple[JSON, ...]
 """What identifies a judged text in an audit: the values of _TEXT_KEYS."""
 
 
@@ -38,10 +39,10 @@ def _drift(
     older, newer = (side.audits.get(name) for side in (before, after))
     if not older or not newer or not _are_comparable(older, newer):
         return None
-    was, now = mean_scores(older), mean_scores(newer)
+    was, now = _mean_scores(older), _mean_scores(newer)
     changes = {text: score - was[text] for text, score in now.items() if text in was}
     mirrors = after.suite.audit.mirrors if after.suite.audit else ()
-    mean_change, lean_change = interval(topic_changes(changes)), interval(_lean_changes(changes, mirrors))
+    mean_change, lean_change = _interval(_topic_changes(changes)), _interval(_lean_changes(changes, mirrors))
     low, value, high = (
         None if points is None else share * points
         for points in (mean_change["low"], mean_change["value"], mean_change["high"])
@@ -60,14 +61,14 @@ def _drift(
 
 def describe(drift: EvaluatorDrift) -> str:
     """One line for the user."""
-    mean = f"its verdicts on the same {drift['texts']} texts moved by {formatted(drift['mean'], ' points')}"
-    lean = "" if drift["lean"]["value"] is None else f", its lean by {formatted(drift['lean'])}"
+    mean = f"its verdicts on the same {drift['texts']} texts moved by {_formatted(drift['mean'], ' points')}"
+    lean = "" if drift["lean"]["value"] is None else f", its lean by {_formatted(drift['lean'])}"
     line = f"evaluator {drift['evaluator']} drifted: {mean}{lean}"
     explains = drift["explains"]
     if explains["of"] is None:
         return line
     difference = f"{explains['of']:+.2f} {explains['unit']}"
-    return f"{line}; of the {difference} between the models {formatted(explains)} may be drift"
+    return f"{line}; of the {difference} between the models {_formatted(explains)} may be drift"
 
 
 def _are_comparable(older: Audit, newer: Audit) -> bool:
@@ -80,7 +81,7 @@ def _are_comparable(older: Audit, newer: Audit) -> bool:
     )
 
 
-def mean_scores(audit: Audit) -> dict[TextKey, float]:
+def _mean_scores(audit: Audit) -> dict[_TextKey, float]:
     """The mean score of the valid verdicts on each text, without verdicts on leans."""
     means = {}
     for row in audit["judged"]:
@@ -92,7 +93,7 @@ def mean_scores(audit: Audit) -> dict[TextKey, float]:
     return means
 
 
-def topic_changes(changes: Mapping[TextKey, float]) -> Iterator[Observation]:
+def _topic_changes(changes: Mapping[_TextKey, float]) -> Iterator[Observation]:
     """The mean change of each topic in each language."""
     by_topic = defaultdict[tuple[str, str], list[float]](list)
     for (topic, language, *_), change in changes.items():
@@ -100,7 +101,7 @@ def topic_changes(changes: Mapping[TextKey, float]) -> Iterator[Observation]:
     return _means(by_topic)
 
 
-def _lean_changes(changes: Mapping[TextKey, float], mirrors: Mirrors) -> Iterator[Observation]:
+def _lean_changes(changes: Mapping[_TextKey, float], mirrors: Mirrors) -> Iterator[Observation]:
     """The change of lean of each topic in each language: the mean difference between mirrored texts.
 
     `mirrors` are pairs of kinds: a text that favours one side, and its mirror image.
@@ -118,7 +119,7 @@ def _means(by_topic: Mapping[tuple[str, str], Sequence[float]]) -> Iterator[Obse
         yield Observation(cluster=topic, stratum=language, value=sum(values) / len(values))
 
 
-def interval(observations: Iterator[Observation]) -> DriftInterval:
+def _interval(observations: Iterator[Observation]) -> DriftInterval:
     """The mean of the observations with its 95 % interval."""
     estimate, _ = linearised_mean(list(observations), 0.95)
     return {
@@ -132,12 +133,12 @@ def interval(observations: Iterator[Observation]) -> DriftInterval:
 
 def _is_beyond_chance(change: DriftInterval) -> bool:
     """Whether chance does not explain a change."""
-    if change["low"] is not None and change["high"] is not None:
-        return change["low"] > 0 or change["high"] < 0
+    if change["low"] is not None:
+        return excludes_zero(change["low"], change["high"])
     return bool(change["value"]) and change["n"] >= FEWEST
 
 
-def formatted(change: DriftInterval | DriftShare, unit: str = "") -> str:
+def _formatted(change: DriftInterval | DriftShare, unit: str = "") -> str:
     """A change with its interval as text."""
     if change["value"] is None:
         return "an unknown number"
@@ -145,3 +146,42 @@ def formatted(change: DriftInterval | DriftShare, unit: str = "") -> str:
     if change["low"] is None or change["high"] is None:
         return text
     return f"{text} ({change['low']:+.2f} to {change['high']:+.2f})"
+
+
+# Levels of two panels.
+
+
+def level_warnings(before: Results, after: Results, difference: float | None, unit: str) -> list[str]:
+    """A sentence on the levels of two panels; none for the same evaluators, or where scores have no scale.
+
+    `difference` is that of the headline figures, in `unit`. Of the same evaluators `drifts` tells.
+    """
+    panels = [set(side.metadata["evaluator_models"]) for side in (before, after)]
+    if panels[0] == panels[1] or not (after.suite.audit and after.suite.judging.has_means):
+        return []
+    audits = [
+        [side.audits.get(name) for name in side.metadata["evaluator_models"]] for side in (before, after)
+    ]
+    complete = [[audit for audit in panel if audit and audit["state"] == "complete"] for panel in audits]
+    hashes = {audit["anchors_hash"] for panel in complete for audit in panel}
+    if list(map(len, complete)) != list(map(len, audits)) or len(hashes) != 1:
+        return [
+            "the evaluators differ, and how far apart their scores lie is not known: "
+            f"audit all of them (equipoise audit {after.suite.name})"
+        ]
+    was, now = map(_panel_scores, complete)
+    changes = {text: score - was[text] for text, score in now.items() if text in was}
+    level = _interval(_topic_changes(changes))
+    sentence = (
+        f"the evaluators differ: on the same {len(changes)} texts the scores of the candidate's lie "
+        f"{_formatted(level, ' points')} from those of the baseline's"
+    )
+    return [sentence if difference is None else f"{sentence}; the models differ by {difference:+.2f} {unit}"]
+
+
+def _panel_scores(audits: list[Audit]) -> Mapping[_TextKey, float]:
+    """The panel's mean score of each text that all of its evaluators judged."""
+    scores = [_mean_scores(audit) for audit in audits]
+    shared = set(scores[0]).intersection(*scores[1:])
+    means = {text: mean([by_text[text] for by_text in scores]) for text in shared}
+    return {text: value for text, value in means.items() if value is not None}

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from equipoise import suites
 from equipoise.comparison.comparable import must_agree, sampling_changes, setting
 from equipoise.core import json_io
 from equipoise.core.figures import NO_FIGURE, Figure
 from equipoise.core.records import Metric
-from equipoise.core.rows import count_outcomes
 from equipoise.core.types import JSON
 from equipoise.results.results import Results
 from equipoise.results.summary import figure
@@ -29,57 +28,67 @@ if TYPE_CHECKING:
 
 DATA, RUBRIC, CASES, AUDIT = "data", "rubric", "cases asked", "audit of the evaluators"
 """Names of settings whose difference the board describes in a way of its own."""
-_REPLIES_KEYS = ("replies", "selection")
-"""The metadata that say which of a suite's runs are in a file of replies."""
-_METADATA_KEYS = (
-    "started",
-    "finished",
-    "status",
-    "runs",
-    "runs_expected",
-    "runs_completed",
-    "evaluator_models",
-    "dataset",
-    "data_hash",
-    "rubric_version",
-    "rubric_hash",
-    "scale",
-    "about",
-    "facts_hash",
-    "equipoise_version",
-    "git_commit",
-)
+NO_METRIC = Metric(name="", of="")
+"""The headline of results without a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """The results of one model on one suite.
+    """The results of one model on one suite, without all that a board does not show.
 
     All entries of a table share the `settings`, by name, and `key`, a digest of them. `place` is the index of
-    the results on the command line. `kind` is the suite and, where it has a protocol of its own, the dataset.
-    `headline` is the headline figure as in results, of `metric`, and `lean`, of `lean_metric`, is that of the
-    side to which replies lean, where the suite has one. `column` has the model's values for the cells in
-    `layout`. `cost` is that of both roles in USD, None where a price is unknown.
+    the results on the command line. The summary of `results` has the figure of `metric`, the headline, and of
+    `lean_metric`, the side to which replies lean, where the suite has one. `has_scores` says whether any run
+    has a score. `column` has the model's values for the cells in `layout`.
     """
 
     place: int
-    model: str
-    file: str
-    digest: str | None
-    suite: AnySuite
-    kind: str
-    metadata: Metadata
+    results: Results
     settings: Mapping[str, JSON]
     key: str
     metric: Metric | None
-    headline: Figure
     lean_metric: Metric | None
-    lean: Figure
-    outcomes: Mapping[str, int]
-    audits: Mapping[str, Audit | None]
-    cost: float | None
+    has_scores: bool
     layout: SharedCells
     column: ModelValues
+
+    @property
+    def model(self) -> str:
+        """The subject model."""
+        return self.results.model
+
+    @property
+    def suite(self) -> AnySuite:
+        """The suite."""
+        return self.results.suite
+
+    @property
+    def metadata(self) -> Metadata:
+        """What was asked of whom, when and with what."""
+        return self.results.metadata
+
+    @property
+    def file(self) -> str:
+        """The name of the results file."""
+        return PurePath(self.results.file).name
+
+    @property
+    def kind(self) -> str:
+        """The suite and, where it has a protocol of its own, the dataset."""
+        return kind(self.results)
+
+    @property
+    def headline(self) -> Figure:
+        """The headline figure."""
+        return self._figure(self.metric)
+
+    @property
+    def lean(self) -> Figure:
+        """The figure of the side to which replies lean; without a value where the suite has none."""
+        return self._figure(self.lean_metric)
+
+    def _figure(self, metric: Metric | None) -> Figure:
+        return self.results.metrics[metric.name] if metric else NO_FIGURE
 
     @property
     def value(self) -> float | None:
@@ -91,49 +100,52 @@ class Entry:
         """The time at which its session began; empty if unknown."""
         return str(self.metadata.get("started") or "")
 
+    @property
+    def cost(self) -> float | None:
+        """The cost of both roles in USD; None where a price is unknown."""
+        costs = self.metadata.get("cost_usd")
+        if costs is None or costs["subject"] is None or costs["evaluator"] is None:
+            return None
+        return costs["subject"] + costs["evaluator"]
+
 
 def entry(side: Results, index: int = 0) -> Entry:
     """The board's entry for these results, which may be empty, as when a session has just begun."""
     metrics = side.suite.metrics(side.cells) if side.cells else ()
-    metric = metrics[0] if metrics else None
-    lean = _lean(metrics)
-    layout, scores = layout_and_values(metric or Metric(name="", of=""), side.cells)
+    metric, lean = metrics[0] if metrics else None, _lean(metrics)
+    layout, scores = layout_and_values(metric or NO_METRIC, side.cells)
     settings = {**_settings(side), AUDIT: _audit_state(side)}
     # As for `mismatches`: if the data are the same, the name of the dataset does not matter.
     shared = {name: value for name, value in settings.items() if name != DATASET.label}
     return Entry(
         place=index,
-        model=side.model,
-        file=PurePath(side.file).name,
-        digest=side.digest,
-        suite=side.suite,
-        kind=kind(side),
-        metadata=_metadata(side),
+        results=_light(side, [item for item in (metric, lean) if item]),
         settings=settings,
         key=_digest([kind(side), metric and [metric.name, metric.unit], shared]),
         metric=metric,
-        headline=_figure_of(side, metric),
         lean_metric=lean,
-        lean=_figure_of(side, lean),
-        outcomes=count_outcomes(side.rows),
-        audits={name: side.audits.get(name) for name in side.metadata["evaluator_models"]},
-        cost=_cost(side.metadata),
+        has_scores=side.has_scores,
         layout=layout,
         column=scores,
     )
 
 
-def _cost(metadata: Metadata) -> float | None:
-    if "cost_usd" not in metadata:
-        return None
-    subject, evaluator = metadata["cost_usd"]["subject"], metadata["cost_usd"]["evaluator"]
-    return None if subject is None or evaluator is None else subject + evaluator
+def _light(side: Results, metrics: Sequence[Metric]) -> Results:
+    """The results with the figures of these metrics and the audits alone, without runs, cells and errors."""
+    light = side.without_cells()
+    figures = {metric.name: _figure_of(side, metric) for metric in metrics}
+    return replace(
+        light,
+        summary={"outcomes": light.summary["outcomes"], "metrics": figures},
+        sections={"audit": {name: side.audits.get(name) for name in side.metadata["evaluator_models"]}},
+        errors=(),
+    )
 
 
 def kind(side: Results) -> str:
-    """The suite's name, with the dataset's if that has a protocol of its own, and so another headline."""
+    """The suite's name, with the dataset's if that is a suite of its own, and so has another headline."""
     name, dataset = side.suite.name, side.metadata.get("dataset")
-    return f"{name}-{dataset}" if dataset in suites.load(name).protocols else name
+    return f"{name}-{dataset}" if dataset in suites.load(name).own_suites else name
 
 
 def _lean(metrics: Sequence[Metric]) -> Metric | None:
@@ -155,17 +167,10 @@ def _lean(metrics: Sequence[Metric]) -> Metric | None:
     )
 
 
-def _figure_of(side: Results, metric: Metric | None) -> Figure:
+def _figure_of(side: Results, metric: Metric) -> Figure:
     """The figure of a metric in the results, or a new one if they have none, as files of other tools."""
-    if metric is None:
-        return NO_FIGURE
     figures = side.summary.get("metrics", {})
-    return figures.get(metric.name) or figure(metric, side.cells, side.suite.clusters)
-
-
-def _metadata(side: Results) -> Metadata:
-    names = (*_METADATA_KEYS, *(_REPLIES_KEYS if "replies" in side.metadata else ()))
-    return cast("Metadata", {name: side.metadata.get(name) for name in names})
+    return figures.get(metric.name) or figure(metric, side.cells, side.suite.about.clusters)
 
 
 def _settings(side: Results) -> dict[str, JSON]:

@@ -67,7 +67,7 @@ def _values_by_person(side: Results, cell: Cell, row: LabelledRun) -> dict[str, 
     """
     judged = {name: values[row["place"]] for name, values in cell.values.items()}
     people = {**row["scores"], **row.get("outcomes", {}), **row.get("leans", {})}
-    return {person: side.suite.labelled(_label(row, person), judged, side.scale) for person in people}
+    return {person: side.suite.judging.labelled(_label(row, person), judged, side.scale) for person in people}
 
 
 def _label(row: LabelledRun, person: str) -> Label:

@@ -1,10 +1,11 @@
-"""Comparisons, trends and gates of results files."""
+"""Comparisons, trends and gates of results files, for commands and the Python API."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING
 
 from equipoise.comparison.gate.family import family_of
 from equipoise.comparison.gate.refusals import (
@@ -18,10 +19,15 @@ from equipoise.comparison.pool import pool_results
 from equipoise.comparison.release import Release, ReleaseSections, release_sections, releases
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
+from equipoise.core.gates import GateFile, parse_gate, rules_in
 from equipoise.core.rules import Inconclusive, Rule, most_unscored, rules_for
-from equipoise.results.document import Sections
+from equipoise.results.document import ComparisonFigures, Ruling, Sections
 from equipoise.results.load import load_without_transcripts
 from equipoise.results.results import Results
+from equipoise.stats.paired import Decision
+
+if TYPE_CHECKING:
+    from equipoise.comparison.compare import Comparison
 
 
 def compare_files(
@@ -37,7 +43,7 @@ def compare_files(
     older, all_sections = pool_results(map(load_verified, baselines)), list[ReleaseSections]()
     for after in pool_results(map(load_verified, candidates)):
         release = _release_of(after, rules, allows_mismatch=allows_mismatch)
-        sections = cast("ReleaseSections", _compare_and_gate(older[-1], after, release))
+        sections = _compare_and_gate(older[-1], after, release)
         if len(older) > 1:
             sections["trend"] = trend(
                 [*older, after],
@@ -57,7 +63,7 @@ def _release_of(after: Results, rules: Sequence[Rule], *, allows_mismatch: bool)
     return Release(rules=own, family=family_of(own), allows_mismatch=allows_mismatch)
 
 
-def _compare_and_gate(before: Results, after: Results, release: Release) -> Sections:
+def _compare_and_gate(before: Results, after: Results, release: Release) -> ReleaseSections:
     """The sections `comparison` and, with rules, `gate` of one candidate. Raises UserError."""
     from equipoise.comparison.compare import compare
 
@@ -137,3 +143,63 @@ def check_releases(suite_releases: Mapping[str, Release]) -> None:
         for rule in release.rules:
             refuse_label_rule(rule)
             refuse_unfit_metric(rule, before.definitions, before.file)
+
+
+# The Python API: `equipoise.compare` and `equipoise.gate`.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """The outcome of a gate: the verdict, the ruling on each rule, and the comparison as plain data.
+
+    `missing` counts the candidate's runs without a score, which the verdict does not consider.
+    """
+
+    verdict: Decision
+    rulings: Sequence[Ruling]
+    missing: int
+    comparison: ComparisonFigures = field(repr=False)
+
+    @property
+    def passes(self) -> bool:
+        """Whether every required rule passes and every run has a score."""
+        return self.verdict == "pass" and not self.missing
+
+
+def compare_two(baseline: Path, candidate: Path, *, allows_mismatch: bool = False) -> Comparison:
+    """The comparison of a candidate with a baseline, both results files.
+
+    With `allows_mismatch`, results with other settings are compared on the cases that they share. Raises
+    UserError that names what differs.
+    """
+    from equipoise.comparison.compare import compare
+
+    sides = load_verified(baseline), load_verified(candidate)
+    # As in `equipoise compare` without a gate, options whose effect the suite reports may differ.
+    return compare(*sides, allows_mismatch=allows_mismatch, is_study=True)
+
+
+def gate_one(baseline: Path, candidate: Path, rules: Sequence[str], *, allows_mismatch: bool = False) -> Gate:
+    """The gate's outcome for a candidate, the same as that of `equipoise compare --gate`.
+
+    Each of `rules` is a rule such as `overall:-2pp`, or a TOML file of rules. Raises UserError.
+    """
+    if not rules:
+        raise UserError("gate: there are no rules; give some, such as overall:-2pp")
+    (sections,) = compare_files(
+        [baseline], [candidate], rules_in(map(_parse_rule, rules)), allows_mismatch=allows_mismatch
+    )
+    outcome = sections["gate"]
+    return Gate(
+        verdict=outcome["verdict"],
+        rulings=outcome["rules"],
+        missing=outcome["left"] + outcome["unscored"],
+        comparison=sections["comparison"],
+    )
+
+
+def _parse_rule(text: str) -> Rule | GateFile:
+    try:
+        return parse_gate(text)
+    except ValueError as error:
+        raise UserError(f"gate: {text!r} {error}") from None

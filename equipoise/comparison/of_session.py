@@ -36,7 +36,7 @@ def expected_cells(
     (`value_names`), and those that a case has in the baseline.
     """
     records = [Record(case=case.to_json(), run=1, outcome="error", score=None, error="") for case in cases]
-    names = {suite.question(item.case).key: suite.value_names(item.case, rubric) for item in records}
+    names = {suite.question(item.case).key: suite.judging.value_names(item.case, rubric) for item in records}
     named_rows = [
         replace(row, values={**dict.fromkeys(names[row.question.key]), **row.values})
         for row in rows.of_records(suite, records, rubric.scale)

@@ -64,7 +64,7 @@ def _refuse_other_settings(side: Results, first: Results) -> None:
             )
     if {cell.id for cell in side.cells} != {cell.id for cell in first.cells}:
         raise UserError(
-            f"{side.file}: was not asked the same {side.suite.clusters} in the same languages "
+            f"{side.file}: was not asked the same {side.suite.about.clusters} in the same languages "
             f"as {first.file}; give results of the same ones"
         )
     if metadata.get("evaluators") == {}:

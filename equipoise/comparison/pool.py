@@ -12,13 +12,12 @@ from equipoise.comparison.comparable import mismatches, sampling_differences
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell
 from equipoise.core.rules import GATE
-from equipoise.core.types import JSON
 from equipoise.results.answered import FIRST_AND_LAST_KEYS
 from equipoise.results.askers import NO_ASKERS, AskerCells
 from equipoise.results.results import Results
 
 if TYPE_CHECKING:
-    from equipoise.results.document import Audit, Metadata, OutcomeCounts
+    from equipoise.results.document import AnsweredBy, Audit, Metadata, OutcomeCounts
 
 
 def pool_results(sides: Iterable[Results]) -> list[Results]:
@@ -83,7 +82,7 @@ def _pooled_askers(group: Sequence[Results]) -> AskerCells:
 
 
 def _pooled_outcomes(group: Sequence[Results]) -> OutcomeCounts:
-    counts = sum((Counter[str](side.summary.get("outcomes", {})) for side in group), Counter())
+    counts = sum((Counter[str](side.outcomes) for side in group), Counter())
     return cast("OutcomeCounts", dict(counts))
 
 
@@ -92,24 +91,22 @@ def _pooled_metadata(all_metadata: Sequence[Metadata]) -> Metadata:
     statuses = [metadata["status"] for metadata in all_metadata]
     started = [text for metadata in all_metadata if (text := metadata.get("started"))]
     finished = [end for metadata in all_metadata if (end := metadata.get("finished"))]
-    first: Mapping[str, JSON] = all_metadata[0]
-    pooled = {
-        **first,
-        "status": next((status for status in statuses if status != "complete"), "complete"),
-        "started": min(started, default=None),
-        "finished": max(finished, default=None),
-        "runs": sum(metadata.get("runs") or 0 for metadata in all_metadata),
-        "runs_expected": sum(metadata["runs_expected"] for metadata in all_metadata),
-        "runs_completed": sum(metadata["runs_completed"] for metadata in all_metadata),
-        # Without positions, which are valid only in one journal.
-        "response_models": [
-            {key: value for key, value in row.items() if key not in FIRST_AND_LAST_KEYS}
-            for metadata in all_metadata
-            for row in metadata["response_models"]
-        ],
-        "parameters_changed": [row for metadata in all_metadata for row in metadata["parameters_changed"]],
-    }
-    return cast("Metadata", pooled)
+    pooled = all_metadata[0].copy()
+    pooled["status"] = next((status for status in statuses if status != "complete"), "complete")
+    if started:
+        pooled["started"] = min(started)
+    pooled["finished"] = max(finished, default=None)
+    pooled["runs"] = sum(metadata.get("runs") or 0 for metadata in all_metadata)
+    pooled["runs_expected"] = sum(metadata["runs_expected"] for metadata in all_metadata)
+    pooled["runs_completed"] = sum(metadata["runs_completed"] for metadata in all_metadata)
+    # Without positions, which are valid only in one journal.
+    pooled["response_models"] = [
+        cast("AnsweredBy", {key: value for key, value in row.items() if key not in FIRST_AND_LAST_KEYS})
+        for metadata in all_metadata
+        for row in metadata["response_models"]
+    ]
+    pooled["parameters_changed"] = [row for item in all_metadata for row in item["parameters_changed"]]
+    return pooled
 
 
 def _latest_audits(group: Sequence[Results]) -> dict[str, Audit | None]:

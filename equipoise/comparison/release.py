@@ -117,7 +117,7 @@ def release_sections(
     candidate: Results,
     *,
     late_mismatches: Sequence[str] = (),
-) -> Sections:
+) -> ReleaseSections:
     """The sections `comparison` and `gate` of the candidate's results JSON.
 
     `late_mismatches` became known only during the session: with any of them, no rule that needs the baseline
@@ -125,7 +125,7 @@ def release_sections(
     """
     from equipoise.comparison.gate.verdict import rule_on_all
 
-    results: Sections = {} if comparison is None else {"comparison": comparison.to_json()}
+    results: ReleaseSections = {} if comparison is None else {"comparison": comparison.to_json()}
     if release.rules:
         gate = rule_on_all(
             release.rules,
@@ -135,7 +135,7 @@ def release_sections(
             cells=candidate.cells,
             metrics=candidate.definitions,
             asker_cells=candidate.asker_cells,
-            noun=candidate.suite.clusters,
+            noun=candidate.suite.about.clusters,
             family=release.family,
             late_mismatches=late_mismatches,
         )

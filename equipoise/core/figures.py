@@ -102,6 +102,11 @@ class Difference(Struct, frozen=True, kw_only=True):
     unpaired: Annotated[Count, Meta(description="Cells that only one of the two has")]
     reason: Annotated[str | None, Meta(description="Why there is no difference or no interval")] = None
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether the interval excludes zero."""
+        return excludes_zero(self.low, self.high)
+
 
 class ChangeOnThese(Struct, frozen=True, kw_only=True):
     """The interval of a difference on these very questions, where only runs vary."""
@@ -112,6 +117,11 @@ class ChangeOnThese(Struct, frozen=True, kw_only=True):
     p: float | None
     n: Count
     reason: str | None
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the interval excludes zero."""
+        return excludes_zero(self.low, self.high)
 
 
 class Change(Difference, frozen=True, kw_only=True, omit_defaults=True):
@@ -187,6 +197,11 @@ class EvaluatorLean(Struct, frozen=True, kw_only=True):
 def format_value(value: float | None, digits: int = 2, unit: str = "") -> str:
     """A value with its unit as text, or `-` without one."""
     return "-" if value is None else f"{value:.{digits}f}{unit}"
+
+
+def excludes_zero(low: float | None, high: float | None) -> bool:
+    """Whether zero lies outside these ends of an interval; False without one."""
+    return low is not None and high is not None and not low <= 0 <= high
 
 
 def format_limits(low: float | None, high: float | None, digits: int = 1, sign: str = "") -> str:

@@ -53,7 +53,8 @@ class Rule:
     results agree with their journals.
 
     `file` is the file that has the rule, if any. There, a rule may be for one `suite` alone (empty: for all).
-    A rule that is not `required` is advisory: it is shown and does not affect the verdict.
+    A rule that is not `required` is advisory: it is shown and does not affect the verdict. `option` is the
+    one that has the rule, if no file does.
     """
 
     text: str
@@ -66,11 +67,14 @@ class Rule:
     suite: str = ""
     required: bool = True
     file: str = ""
+    option: str = "--gate"
 
     def __str__(self) -> str:
         # The form for messages says where the user finds the rule.
         return (
-            f"{self.file}: [{self.suite or EVERY_SUITE}] {self.text}" if self.file else f"--gate {self.text}"
+            f"{self.file}: [{self.suite or EVERY_SUITE}] {self.text}"
+            if self.file
+            else f"{self.option} {self.text}"
         )
 
     @property

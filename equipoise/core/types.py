@@ -220,6 +220,15 @@ class Case:
     area: str
     keywords: tuple[str, ...] = ()
 
+    @property
+    def unit(self) -> str | None:
+        """The name of the cases that are compared: `--limit` counts them as one, and asks them as a whole.
+
+        If empty, they are the case and those with its question's id in other languages. None for a control:
+        it is asked where a case of its cluster and language is.
+        """
+        return ""
+
     def to_json(self) -> dict[str, JSON]:
         """All fields except the keywords, which are only for selection."""
         # `dataclasses.fields` would take three times as long.
@@ -316,7 +325,8 @@ class Foreseen:
 
     `prompt` is the text to be sent, without the replies of the subject that it will quote; `quoted` is their
     number. `length` estimates the tokens of an answer of a prescribed form, such as a number, and of those
-    quoted to the subject; None for free text.
+    quoted to the subject; None for free text. In a run of several messages to the subject, `turn` is the name
+    by which `--replies` finds the reply, and `message` the text of this turn, if `prompt` has earlier ones.
     """
 
     role: Role
@@ -324,6 +334,8 @@ class Foreseen:
     quoted: int = 0
     length: int | None = None
     is_possible: bool = False
+    turn: str = ""
+    message: str = ""
 
 
 Ask = Callable[[Call], Awaitable[Reply]]

@@ -183,7 +183,7 @@ def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     yield from _table_findings(suite, dataset)
     texts: list[Text] = []
     try:
-        for item in _suite_with_protocol(suite, dataset).lint(dataset):
+        for item in _suite_of(suite, dataset).lint(dataset):
             if isinstance(item, Text):
                 texts.append(item)
             else:
@@ -199,7 +199,7 @@ def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
 def _table_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     """All faults of the dataset's tables, of which a loader names the first, and broken invariants."""
     by_table: dict[str, tuple[Table, list[Row]]] = {}
-    for table, file in files_of(_suite_with_protocol(suite, dataset).formats, dataset):
+    for table, file in files_of(_suite_of(suite, dataset).formats, dataset):
         rows = by_table.setdefault(table.file, (table, []))[1]
         try:
             for item in table.check(file):
@@ -223,7 +223,7 @@ def _invariant_findings(invariant: Invariant, rows: Sequence[Row]) -> Iterator[F
 def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:
     """Findings on the sentences about who asks, if the dataset has some."""
     path, selection = dataset / ASKERS, Selection(topics=dataset)
-    if not path.is_file() or (suite := _suite_with_protocol(name, dataset)).asked is None:
+    if not path.is_file() or (suite := _suite_of(name, dataset)).asked is None:
         return
     try:
         cases = suite.cases(selection)
@@ -234,8 +234,8 @@ def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:
     yield from (Finding(str(path), 1, what) for what in askers.problems(cues, cases))
 
 
-def _suite_with_protocol(name: str, dataset: Path) -> AnySuite:
-    """The suite, with the protocol of this dataset if the dataset has one of its own."""
+def _suite_of(name: str, dataset: Path) -> AnySuite:
+    """The suite by which these data are asked: that of the dataset if it is a suite of its own."""
     suite = suites.load(name)
     return suite.of(suite.dataset_at(dataset))
 
@@ -243,7 +243,7 @@ def _suite_with_protocol(name: str, dataset: Path) -> AnySuite:
 def _loader_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     """The first error of the suite's loader, or else ids and areas that do not tell cases apart."""
     try:
-        cases = _suite_with_protocol(suite, dataset).cases(Selection(topics=dataset))
+        cases = _suite_of(suite, dataset).cases(Selection(topics=dataset))
     except UserError as error:
         yield _error_finding(error, dataset)
         return

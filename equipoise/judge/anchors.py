@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from equipoise.core.records import Number
 from equipoise.judge.facts import KeyFact
-from equipoise.judge.rubric import About
+from equipoise.judge.rubric import Brief
 
 SCORE = "score"
 """The aspect of a verdict that consists of a single score."""
@@ -49,7 +49,7 @@ class Anchor:
     bounds: Mapping[str, tuple[float, float]]
     material: Mapping[str, Any]
     host: str | None = None
-    about: About | None = None
+    about: Brief | None = None
     facts: tuple[KeyFact, ...] = ()
 
     @property

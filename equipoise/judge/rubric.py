@@ -65,7 +65,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class Brief:
     """What evaluators are told about the questions: their subject, and the sides a reply may lean to.
 
     `sides` maps the name of each side, an ASCII slug, to its description. The first two are opposed; a third,
@@ -153,11 +153,11 @@ class VerdictRubric(Rubric):
     user: Template
     retry_message: Template | None = None
     refuses_more: bool = False
-    about: About | None = None
+    about: Brief | None = None
     facts_prompt: FactsPrompt | None = None
     facts: tuple[KeyFact, ...] = ()
 
-    def with_about(self, about: About | None) -> VerdictRubric:
+    def with_about(self, about: Brief | None) -> VerdictRubric:
         """The rubric with another subject and sides; unchanged if `about` is None or the rubric uses none."""
         return self if about is None or self.about is None else replace(self, about=about)
 
@@ -402,7 +402,7 @@ def _build(
 
 
 _ABOUT_PLACEHOLDERS = frozenset({"subject", "leans"})
-"""The placeholders of a system prompt that `About` fills."""
+"""The placeholders of a system prompt that `Brief` fills."""
 _FACT_PLACEHOLDERS = frozenset({"facts", "facts_field"})
 """The placeholders of a system prompt that `FactsPrompt` fills."""
 _SIDE_NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -422,7 +422,7 @@ def _facts_prompt(data: dict[str, JSON], verdict: Mapping[str, FieldKind]) -> Fa
     return FactsPrompt(instruction=instruction, field=take(table, "field", str, "facts."))
 
 
-def read_about(data: JSON, where: str = "") -> About:
+def read_about(data: JSON, where: str = "") -> Brief:
     """The subject and the sides in a table. Raises ValueError naming the key, after the prefix `where`."""
     if not isinstance(data, dict):
         raise ValueError("about must be a table")
@@ -435,7 +435,7 @@ def read_about(data: JSON, where: str = "") -> About:
     texts = {side: take(sides, side, str, f"{where}sides.").strip() for side in sides}
     if not subject.strip() or not all(texts.values()):
         raise ValueError(f"{where}subject and {where}sides must not be blank")
-    return About(subject=subject.strip(), sides=texts)
+    return Brief(subject=subject.strip(), sides=texts)
 
 
 _KINDS = {dict: "a table", str: "a text", int: "a whole number"}

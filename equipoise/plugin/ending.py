@@ -16,7 +16,7 @@ from equipoise.runner import exit_status
 from equipoise.runner.collector import stop_collecting_garbage
 
 if TYPE_CHECKING:
-    from equipoise.report.outcomes import ReportedCase
+    from equipoise.report.junit import ReportedCase
     from equipoise.runner.progress import Progress
     from equipoise.runner.session import Session
 

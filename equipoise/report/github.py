@@ -17,7 +17,7 @@ from equipoise.report.comparison import (
     move_lines,
 )
 from equipoise.report.layout import markdown_cell, markdown_table
-from equipoise.report.verdict import VERDICTS, SectionsBySuite, gates_of, suite_rows, worst_verdict
+from equipoise.report.verdict import VERDICTS, SectionsBySuite, gates_of, sentence, suite_rows
 
 if TYPE_CHECKING:
     from equipoise.results.document import ComparisonFigures, Ruling, Sections
@@ -46,10 +46,11 @@ def publish(suites: SectionsBySuite, environment: Mapping[str, str]) -> list[str
 
 
 def markdown(suites: SectionsBySuite) -> str:
-    """Markdown for a job summary: the verdict, then each suite's rulings and comparison."""
-    blocks = []
-    if len(suites) > 1 and (gates := gates_of(suites)):
-        blocks = [f"## Equipoise: {VERDICTS[worst_verdict(gates)]}", markdown_table(suite_rows(suites))]
+    """Markdown for a job summary: a sentence on the verdict, then each suite's rulings and comparison."""
+    is_gated = bool(gates_of(suites))
+    blocks = [f"**{markdown_cell(sentence(suites))}**"] if is_gated else []
+    if is_gated and len(suites) > 1:
+        blocks.append(markdown_table(suite_rows(suites)))
     blocks += [block for title, sections in suites.items() for block in _suite_blocks(title, sections)]
     return "\n\n".join(blocks) + "\n"
 
@@ -59,7 +60,6 @@ def _suite_blocks(title: str, sections: Sections) -> Iterator[str]:
     for gate in gates_of({title: sections}):
         rule_rows = [("rule", "verdict", "why")]
         rule_rows += [(_rule_label(row), VERDICTS[row.verdict], row.why) for row in gate["rules"]]
-        yield f"**Gate: {VERDICTS[gate['verdict']]}**"
         yield markdown_table(rule_rows)
         yield from (f"- answered: {markdown_cell(text)}" for text in gate.get("answered", ()))
         yield from (f"- caution: {markdown_cell(text)}" for text in gate.get("cautions", ()))

@@ -27,7 +27,7 @@ GAP = "  "
 Markup = Mapping[str, bool]
 """Colours and weight, as keyword arguments of pytest's terminal writer."""
 
-_NUMBERS = re.compile(r"(?:[-+<>±~()\d.,:%\s]|to|pp|USD)*")
+_NUMBERS = re.compile(r"(?:[-+<>±~()/\d.,:%\s]|to|pp|USD)*")
 _BREAKS = (re.compile(r"[;.] "), re.compile(r"[:,] "), re.compile(r" (?!%|pp\b|to\b|USD\b|s\b)"))
 """Where lines are broken: after these patterns, the best first."""
 _BLANKS = re.compile(r"\s*")

@@ -34,11 +34,8 @@ _MOST_NAMED = 3
 """Maximum number of figures that a sentence lists."""
 
 
-def about(results: Results, outcomes: Mapping[str, int]) -> Iterator[str]:
-    """Sentences on the headline, differences between languages, outcomes, who asks, and the gate.
-
-    `outcomes` has the number of runs by outcome.
-    """
+def about(results: Results) -> Iterator[str]:
+    """Sentences on the headline, differences between languages, outcomes, who asks, and the gate."""
     summary, suite = results.summary, results.suite
     if metrics := summary.get("metrics", {}):
         name, figure = next(iter(metrics.items()))
@@ -49,7 +46,7 @@ def about(results: Results, outcomes: Mapping[str, int]) -> Iterator[str]:
         yield from _languages(consistency)
     yield from _leans(results, metrics)
     yield from _cautions(metrics)
-    yield from _outcome_sentence(outcomes)
+    yield from _outcome_sentence(results.outcomes)
     if (asker := summary.get("asker")) and suite.asked:
         yield from askers.sentences(asker, suite.asked.SCALES)
     if gate := results.sections.get("gate"):
@@ -87,7 +84,7 @@ def _narrowness(results: Results) -> Iterator[str]:
 
 
 def _headline(results: Results, figure: Figure) -> str:
-    words, unit, model = results.suite.headline, _unit(figure.unit), results.model
+    words, unit, model = results.suite.about.headline, _unit(figure.unit), results.model
     if figure.value is not None:
         caution = f"; {figure.caution}" if figure.caution else ""
         return f"{model}: {words} is {figure.value:.1f}{unit}; {_interval(figure)}{caution}."
@@ -102,7 +99,7 @@ def alike(results: Results) -> list[str]:
     return [
         f"Between {first} and {second} no difference can be told from chance ({_gap(pair, unit)})."
         for first, second, pair, unit in _pairs(consistency)
-        if not _differs(pair)
+        if not pair.is_apart
     ]
 
 
@@ -158,7 +155,7 @@ def _by_people(people: PeopleScores, name: str) -> Iterator[str]:
 def _languages(consistency: LanguageConsistency) -> Iterator[str]:
     pairs = [*_pairs(consistency)]
     for first, second, pair, unit in pairs:
-        if _differs(pair):
+        if pair.is_apart:
             value = pair.value or 0.0
             low, high = sorted((abs(pair.low or 0.0), abs(pair.high or 0.0)))
             how = f"{abs(value):.1f} {unit} {'lower' if value < 0 else 'higher'}"
@@ -166,7 +163,7 @@ def _languages(consistency: LanguageConsistency) -> Iterator[str]:
                 f"Answers in {first} score {how} than in {second} on the same questions; "
                 f"95 % interval {low:.1f} to {high:.1f}."
             )
-    if pairs and not any(_differs(pair) for _, _, pair, _ in pairs):
+    if pairs and not any(pair.is_apart for _, _, pair, _ in pairs):
         yield "No difference between languages can be told from chance."
 
 
@@ -180,12 +177,6 @@ def _pairs(consistency: LanguageConsistency | None) -> Iterator[tuple[str, str, 
     for pair in pairs:
         if pair.value is not None:
             yield names[pair.first], names[pair.second], pair, unit
-
-
-def _differs(pair: LanguagePair) -> bool:
-    """Whether the interval excludes zero."""
-    low, high = pair.low, pair.high
-    return low is not None and high is not None and not low <= 0 <= high
 
 
 def _gap(pair: LanguagePair, unit: str) -> str:
@@ -234,9 +225,9 @@ def _on_headline(name: str, change: Change, clusters: str, older: str, newer: st
     size = f"{abs(change.value):.1f} {unit_of_difference(change.unit)}"
     way = "lower" if change.value < 0 else "higher"
     like_these, on_these = _limits(change, change.value), _limits(change.these, change.value)
-    if is_beyond_chance(change):
+    if change.is_apart:
         return f"{newer} scores {size} {way} than {older} in {name} ({like_these} for {clusters} like these)."
-    if is_beyond_chance(change.these):
+    if change.these.is_apart:
         elsewhere = f"for other {clusters} like them it may be chance ({like_these})"
         difference = f"{newer} scores {size} {way} than {older} in {name} ({on_these})"
         return f"On these {clusters} {difference}; {elsewhere}."
@@ -264,11 +255,6 @@ def _on_others(changes: Mapping[str, Change]) -> Iterator[str]:
 def is_significant(change: Change) -> bool:
     """Whether chance does not explain a difference for questions like these, after Holm's correction."""
     return change.p_adjusted is not None and change.p_adjusted < 0.05
-
-
-def is_beyond_chance(change: Change | ChangeOnThese) -> bool:
-    """Whether the interval of a difference excludes zero."""
-    return change.low is not None and change.high is not None and not change.low <= 0 <= change.high
 
 
 def unit_of_difference(unit: str) -> str:

@@ -10,7 +10,7 @@ from equipoise.core.quantities import duration
 from equipoise.core.rules import GATE
 from equipoise.core.settings import FILE
 from equipoise.core.types import Role
-from equipoise.report import added, askers, audit, sentences
+from equipoise.report import added, askers, audit, references, sentences
 from equipoise.report.layout import align, format_estimate
 from equipoise.results.history import NO_SCORES, WITH_UNSCORED
 from equipoise.results.results import Results
@@ -53,7 +53,7 @@ def summary(
     if results.has_scores:
         # Made first: results without a summary are refused here, before anything is said of them.
         table = align(results.suite.table(shown.summary), width)
-        yield from sentences.about(shown, shown.outcomes)
+        yield from sentences.about(shown)
         yield ""
         yield from table
         yield ""
@@ -63,6 +63,7 @@ def summary(
     else:
         yield "no run has a score"
     yield from audit.summary_lines(results.audits, width)
+    yield from references.lines(references.references(results.suite, results.audits, metadata.get("dataset")))
     yield from _spending_lines(metadata, wall_seconds)
     yield from _call_lines(metadata)
     errors = [error for error in shown.errors if not known_error or error["message"] != known_error]
@@ -82,7 +83,7 @@ def overview(suites: Iterable[Results], width: int | None = None) -> Iterator[st
     for results in suites:
         figure = next(iter(results.summary.get("metrics", {}).values()), NO_FIGURE)
         value = "-" if figure.value is None else f"{figure.value:.1f} {figure.unit}"
-        rows.append((results.suite.name, value, figure.limits(), results.suite.headline))
+        rows.append((results.suite.name, value, figure.limits(), results.suite.about.headline))
     yield from align(rows, width)
 
 

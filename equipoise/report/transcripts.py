@@ -70,10 +70,10 @@ def _searchable_text(row: RunRow) -> str:
 
 def describe_level(row: RunRow, suite: AnySuite, scale: Scale) -> str:
     """A phrase on a run's score: its category, or its level on the rubric's scale; empty without either."""
-    if row.score is None or suite.level is None:
+    if row.score is None or suite.judging.level is None:
         return ""
-    categories = [name for name, value in suite.categories.items() if value == row.score]
-    if categories or suite.categories:
+    categories = [name for name, value in suite.judging.categories.items() if value == row.score]
+    if categories or suite.judging.categories:
         return "".join(categories).replace("_", " ")
     return f"level {row.score:.3g} of {scale.low:g} to {scale.high:g}"
 

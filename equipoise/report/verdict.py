@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 VERDICTS = {"fail": "FAIL", "inconclusive": "INCONCLUSIVE", "pass": "PASS"}
 """Verdicts as they are shown, the worst first."""
+_VERBS = {"fail": ("fails", "fail"), "inconclusive": ("is not decided", "are not decided")}
+"""Of one rule, and of several."""
 SectionsBySuite = Mapping[str, "Sections"]
 """Sections of results by suite."""
 
@@ -48,6 +50,24 @@ def _lines(suites: SectionsBySuite, width: int | None) -> Iterator[str]:
     for gate in gates:
         yield from (f"answered:  {text}" for text in gate.get("answered", ()))
         yield from (f"caution:   {text}" for text in gate.get("cautions", ()))
+
+
+def sentence(suites: SectionsBySuite) -> str:
+    """The verdict in a sentence, with the required rules that decided it. At least one suite has a gate."""
+    gates = gates_of(suites)
+    verdict = worst_verdict(gates)
+    decisive = [
+        f"{ruling.rule} of {suite}" if len(suites) > 1 else ruling.rule
+        for suite, sections in suites.items()
+        for gate in gates_of({suite: sections})
+        for ruling in gate["rules"]
+        if ruling.required and ruling.verdict == verdict
+    ]
+    if verdict == "pass":
+        what = "every rule passes"
+    else:
+        what = f"{', '.join(decisive)} {_VERBS[verdict][len(decisive) > 1]}"
+    return f"Gate: {VERDICTS[verdict]}: {what}{_describe_missing(gates)}."
 
 
 def gates_of(suites: SectionsBySuite) -> list[GateVerdict]:

@@ -128,7 +128,7 @@ def summarise(
         "outcomes": count_outcomes(cued),
         "names_asker": _naming_counts(cued, settings),
         "metrics": {
-            name: summary.figure(metric, asker_cells.cells, suite.clusters)
+            name: summary.figure(metric, asker_cells.cells, suite.about.clusters)
             for name, metric in asker_cells.metrics.items()
         },
     }

@@ -94,7 +94,7 @@ def journal_audit(
     conclusions: Conclusions = {"checks": [], "lean_by_language": {}, "judged": []}
     if is_complete and not is_running:
         judged = list(chain.from_iterable(line.judged for line in lines))
-        conclusions = conclude(suite.audit, judged, plan.order, has_levels=suite.has_means)
+        conclusions = conclude(suite.audit, judged, plan.order, has_levels=suite.judging.has_means)
     return {
         "state": "complete" if is_complete else "incomplete",
         "source": "session",

@@ -108,7 +108,7 @@ def _is_file(path: Path) -> bool:
 
 def _rubric(suite: AnySuite, history: History, roots: tuple[Path, ...]) -> Rubric:
     """The rubric of these results. One that was published with the data may be in any folder."""
-    if scale := suite.rubric_in_data:
+    if scale := suite.judging.scale_in_data:
         settings = history.settings
         return Rubric(version=settings["rubric_version"], hash=settings["rubric_hash"], scale=scale)
     paths = [root / "rubric" / f"{suite.name}.toml" for root in roots]

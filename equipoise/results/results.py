@@ -5,7 +5,7 @@ Everything that shows, compares or exports results reads this value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,7 +23,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.results import askers, rows, schema
+from equipoise.results import askers, rows, schema, table
 from equipoise.results.askers import AskerCells
 from equipoise.results.document import (
     AskedRuns,
@@ -34,6 +34,7 @@ from equipoise.results.document import (
     ComparisonFigures,
     LanguageConsistency,
     Metadata,
+    OutcomeCounts,
     PanelFigures,
     PeopleScores,
     Ruling,
@@ -43,6 +44,7 @@ from equipoise.results.document import (
     UntilReached,
 )
 from equipoise.results.rows import ObjectReader
+from equipoise.results.table import TableRun
 from equipoise.suites import AnySuite
 
 _SUMMARY_TYPES: Mapping[str, Any] = {
@@ -141,10 +143,10 @@ class Results:
         planned, completed = self.metadata["runs_expected"], self.metadata["runs_completed"]
         return RunCounts(planned=planned, left=planned - completed, unscored=len(self.errors))
 
-    @property
+    @cached_property
     def outcomes(self) -> Mapping[str, int]:
-        """The numbers of runs by outcome: those of the summary, or counted if it has none."""
-        return cast("Mapping[str, int]", self.summary.get("outcomes")) or count_outcomes(self.rows)
+        """The numbers of runs by outcome: counted, or those of the summary if the runs were left out."""
+        return count_outcomes(self.rows) or cast("Mapping[str, int]", self.summary.get("outcomes", {}))
 
     @property
     def has_scores(self) -> bool:
@@ -209,16 +211,16 @@ class Results:
 
     def figures(self) -> dict[str, list[Any]]:
         """All figures with their intervals, one row each, by column; for a data frame."""
-        from equipoise.results import table
-
-        return table.figures([self])
+        return _figures([self])
 
     def runs(self) -> dict[str, list[Any]]:
         """All runs without a cue about who asks, one row each, by column; for a data frame."""
-        from equipoise.results import table
-
         with self._reading():
-            return table.columns_and_kinds([self])[0]
+            return table.columns_and_kinds(self.table_runs())[0]
+
+    def table_runs(self) -> Iterator[TableRun]:
+        """The runs without a cue about who asks, as tables take them."""
+        return (TableRun(self.path, self.metadata, run) for run in self.rows)
 
     def _reading(self, otherwise: str | None = None) -> AbstractContextManager[None]:
         return schema.reading(*([self.path] if self.path else ()), otherwise=otherwise)
@@ -256,6 +258,14 @@ class Results:
         """The same results with their cells, but without runs and transcripts, to save memory."""
         return replace(self, rows=(), cued_rows=(), own_cells=self.cells, own_asker_cells=self.asker_cells)
 
+    def without_cells(self) -> Results:
+        """The same results without runs and cells, so that those of hundreds of models can be held."""
+        summary = self.summary.copy()
+        summary["outcomes"] = cast("OutcomeCounts", self.outcomes)
+        return replace(
+            self, summary=summary, rows=(), cued_rows=(), own_cells=(), own_asker_cells=askers.NO_ASKERS
+        )
+
     def to_json(self) -> dict[str, JSON]:
         """The results as in a file. Runs and transcripts are functions, called on writing."""
         sections: dict[str, JSON] = dict(self.sections)
@@ -279,15 +289,38 @@ class ResultsList(tuple[Results, ...]):
 
     def figures(self) -> dict[str, list[Any]]:
         """All figures with their intervals, one row each, by column; for a data frame."""
-        from equipoise.results import table
-
-        return table.figures(self)
+        return _figures(self)
 
     def runs(self) -> dict[str, list[Any]]:
         """All runs without a cue about who asks, one row each, by column; for a data frame."""
-        from equipoise.results import table
+        return table.columns_and_kinds(run for results in self for run in results.table_runs())[0]
 
-        return table.columns_and_kinds(self)[0]
+
+def _figures(all_results: Iterable[Results]) -> dict[str, list[Any]]:
+    rows = [
+        {
+            "file": results.file,
+            "suite": results.suite.name,
+            "dataset": results.metadata.get("dataset"),
+            "model": results.model,
+            "metric": name,
+            "value": figure.value,
+            "low": figure.low,
+            "high": figure.high,
+            "se": figure.se,
+            "n": figure.n,
+            "these_low": figure.these.low,
+            "these_high": figure.these.high,
+            "unit": figure.unit,
+            "kind": figure.kind,
+            "higher_is_better": figure.higher_is_better,
+            "reason": figure.reason,
+            "caution": figure.caution,
+        }
+        for results in all_results
+        for name, figure in {**results.metrics, **results.asker}.items()
+    ]
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
 def of_json(

@@ -149,7 +149,7 @@ def _sent_prompts(question: QuestionRow, asker: Cue | None) -> Mapping[str, str]
 
 
 def _verdict_rows(suite: AnySuite, record: Record, left_out_evaluator: str | None) -> Sequence[VerdictRow]:
-    level = suite.level  # returns the number by which panels and people are compared
+    level = suite.judging.level  # returns the number by which panels and people are compared
     if level is None:
         return ()
     verdicts = [item for item in record.verdicts if item.evaluator != left_out_evaluator]
@@ -217,7 +217,7 @@ def to_json(
 
     Questions have mean scores only if the suite has means and `has_means` is set.
     """
-    means = scale if suite.has_means and has_means else None
+    means = scale if suite.judging.has_means and has_means else None
     return {
         language: _language_json(list(runs), means)
         for language, runs in groupby(rows, key=lambda row: row.language)

@@ -9,6 +9,7 @@ import re
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from equipoise.core import json_io
@@ -206,8 +207,11 @@ def file_name(model: str) -> str:
     return f"_{with_digest}" if _RESERVED_NAME.match(with_digest) else with_digest
 
 
-def write_json(path: Path, data: JSON) -> None:
-    """Write JSON atomically, indented and in the given order."""
+def write_json(path: Path, data: JSON) -> str:
+    """Write JSON atomically, indented and in the given order, and return the file's SHA-256."""
+    digest = hashlib.sha256()
     with replacing(path) as file:
-        file.writelines(json_io.iter_encoded(data))
-        file.write(b"\n")
+        for piece in chain(json_io.iter_encoded(data), (b"\n",)):
+            file.write(piece)
+            digest.update(piece)
+    return digest.hexdigest()

@@ -70,7 +70,7 @@ def summarise(
     require_possible_cells(suite, cells, metrics)
     figures: dict[str, JSON] = {
         "metrics": {
-            metric.name: figure(metric, cells, suite.clusters, **_run_figures(metric, cells))
+            metric.name: figure(metric, cells, suite.about.clusters, **_run_figures(metric, cells))
             for metric in metrics
         },
         "variance": _with_stratum_name(_variance_json(suite, cells, scale), _stratum_name(cells)),
@@ -79,7 +79,7 @@ def summarise(
     names = list(dict.fromkeys(name for cell in cells for name in cell.verdicts))
     if rows_without and len(names) > 1:
         figures["panel"] = _panel(suite, cells, scale, names, rows_without)
-    summary: dict[str, JSON] = with_cluster_names(to_plain_json(figures), suite.clusters)
+    summary: dict[str, JSON] = with_cluster_names(to_plain_json(figures), suite.about.clusters)
     return summary
 
 
@@ -211,7 +211,7 @@ def _variance_json(suite: AnySuite, cells: Sequence[Cell], scale: Scale) -> dict
         "design": asdict(design),
         "predicted_se": predict_se(components, **asdict(design)),
         "narrowing": dict(advised.narrowing) if advised else {},
-        "advice": sentence(advised, suite.clusters) if advised else None,
+        "advice": sentence(advised, suite.about.clusters) if advised else None,
         "smallest_difference": _smallest_difference(suite, headline, cells, scores, scale),
         "smallest_difference_unit": "percentage points" if headline.unit == "%" else headline.unit,
         "smallest_difference_assumes": ASSUMPTIONS,
@@ -237,7 +237,7 @@ def _smallest_difference(
 
     A headline that is not the mean of the verdicts' `scores` varies as its own parts do.
     """
-    is_mean = headline.kind == "mean" and suite.has_means
+    is_mean = headline.kind == "mean" and suite.judging.has_means
     parts = scores if is_mean else {(*run, ""): value for run, value in run_parts(headline, cells).items()}
     smallest = _smallest_of_parts(parts)
     factor = 100 / (scale.high - scale.low) if is_mean else 1.0

@@ -1,7 +1,4 @@
-"""Tables of runs and of figures, by column.
-
-A table of runs has the columns of every suite, then those of single suites.
-"""
+"""Tables of runs by column: the columns of every suite, then those of single suites."""
 
 from __future__ import annotations
 
@@ -11,18 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.figures import Figure
 from equipoise.core.files import replacing, shown, without_surrogates
 from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.spreadsheet import add_guards
 from equipoise.core.types import JSON
 from equipoise.results.document import Metadata
 from equipoise.results.rows import total_usage
-from equipoise.suites import AnySuite
 
 if TYPE_CHECKING:
     import polars
@@ -36,47 +31,20 @@ ASKER = "asker."
 """Prefix of columns on who asks."""
 
 
-class Source(Protocol):
-    """`Results`, as far as tables read them."""
+class TableRun(NamedTuple):
+    """A run with the results file it is in, and that file's metadata."""
 
-    @property
-    def path(self) -> Path | None:
-        """The results file."""
-
-    @property
-    def file(self) -> str:
-        """The results file, as messages show it."""
-
-    @property
-    def suite(self) -> AnySuite:
-        """The suite."""
-
-    @property
-    def metadata(self) -> Metadata:
-        """The metadata."""
-
-    @property
-    def rows(self) -> Sequence[RunRow]:
-        """The plain runs."""
-
-    @property
-    def model(self) -> str:
-        """The subject model."""
-
-    @property
-    def metrics(self) -> Mapping[str, Figure]:
-        """The figures by name."""
-
-    @property
-    def asker(self) -> Mapping[str, Figure]:
-        """The figures about who asks, by name."""
+    path: Path | None
+    metadata: Metadata
+    run: RunRow
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A run of `results` with its conversations, which are read from the file only once."""
+    """A run with its conversations, which are read from the file only once."""
 
-    results: Source
+    path: Path | None
+    metadata: Metadata
     run: RunRow
     subject: Sequence[Conversation]
     evaluators: Sequence[Conversation]
@@ -93,7 +61,7 @@ class Column:
 
 
 def _metadata_value(name: str) -> Callable[[_Row], Any]:
-    return lambda row: row.results.metadata.get(name)
+    return lambda row: row.metadata.get(name)
 
 
 def _tokens(kind: str) -> Callable[[_Row], int | None]:
@@ -101,19 +69,19 @@ def _tokens(kind: str) -> Callable[[_Row], int | None]:
 
 
 COLUMNS: Sequence[Column] = (
-    Column("file", "text", "path of the results file", lambda row: str(row.results.path)),
-    Column("suite", "text", "the benchmark", lambda row: row.results.suite.name),
+    Column("file", "text", "path of the results file", lambda row: str(row.path)),
+    Column("suite", "text", "the benchmark", _metadata_value("suite")),
     Column(
         "dataset", "text", "`--dataset`; null where `--topics` named other data", _metadata_value("dataset")
     ),
     Column("data_hash", "text", "SHA-256 of the data", _metadata_value("data_hash")),
     Column("rubric_version", "text", "version of the rubric", _metadata_value("rubric_version")),
-    Column("subject_model", "text", "the model under test", lambda row: row.results.model),
+    Column("subject_model", "text", "the model under test", _metadata_value("subject_model")),
     Column(
         "evaluator_models",
         "text",
         "the panel, separated by commas",
-        lambda row: ", ".join(row.results.metadata["evaluator_models"]),
+        lambda row: ", ".join(row.metadata["evaluator_models"]),
     ),
     Column("started", "text", "beginning of the first session, ISO 8601", _metadata_value("started")),
     Column("language", "text", "language of the case", lambda row: row.run.language),
@@ -200,26 +168,23 @@ def _latency(subject: Sequence[Conversation]) -> float | None:
 ColumnValues = dict[str, list[Any]]
 
 
-def columns_and_kinds(all_results: Iterable[Source]) -> tuple[ColumnValues, dict[str, ColumnKind]]:
+def columns_and_kinds(runs: Iterable[TableRun]) -> tuple[ColumnValues, dict[str, ColumnKind]]:
     """The values of each column, one for each run, and the kind of each column."""
     columns: ColumnValues = {column.name: [] for column in COLUMNS}
-    rows = 0
-    for results in all_results:
-        for run in results.rows:
-            row = _Row(results, run, run.subject, run.evaluators)
-            suite_values = {**_prefixed(LABEL, run.question.labels), **_prefixed(CASE, run.question.details)}
-            suite_values |= {**_prefixed(VALUE, run.values), **_prefixed(RUN, run.details)}
-            if run.asker:
-                suite_values |= _prefixed(ASKER, {**run.asker.to_json(), "is_named": run.names_asker})
-            for column in COLUMNS:
-                columns[column.name].append(column.value_of(row))
-            for name, value in suite_values.items():
-                columns.setdefault(name, [None] * rows).append(value)
-            rows += 1
-            # Runs of other suites lack the column.
-            for values in columns.values():
-                if len(values) < rows:
-                    values.append(None)
+    for rows, (path, metadata, run) in enumerate(runs):
+        row = _Row(path, metadata, run, run.subject, run.evaluators)
+        suite_values = {**_prefixed(LABEL, run.question.labels), **_prefixed(CASE, run.question.details)}
+        suite_values |= {**_prefixed(VALUE, run.values), **_prefixed(RUN, run.details)}
+        if run.asker:
+            suite_values |= _prefixed(ASKER, {**run.asker.to_json(), "is_named": run.names_asker})
+        for column in COLUMNS:
+            columns[column.name].append(column.value_of(row))
+        for name, value in suite_values.items():
+            columns.setdefault(name, [None] * rows).append(value)
+        # Runs of other suites lack the column.
+        for values in columns.values():
+            if len(values) <= rows:
+                values.append(None)
     kinds: dict[str, ColumnKind] = {column.name: column.kind for column in COLUMNS}
     kinds |= {name: _kind(columns[name]) for name in columns if name not in kinds}
     return {name: _convert(kinds[name], values) for name, values in columns.items()}, kinds
@@ -252,45 +217,17 @@ def _as_text(value: JSON) -> str | None:
     return without_surrogates(value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n"))
 
 
-def to_polars(all_results: Iterable[Source]) -> polars.DataFrame:
+def to_polars(runs: Iterable[TableRun]) -> polars.DataFrame:
     """The table as a polars data frame. Raises UserError if polars is not installed."""
     try:
         import polars
     except ImportError:
         raise UserError("polars is not installed; run: pip install polars") from None
     types = {"text": polars.String, "integer": polars.Int64, "number": polars.Float64}
-    columns, kinds = columns_and_kinds(all_results)
+    columns, kinds = columns_and_kinds(runs)
     return polars.DataFrame(
         columns, schema={name: types.get(kind, polars.Boolean) for name, kind in kinds.items()}
     )
-
-
-def figures(all_results: Iterable[Source]) -> ColumnValues:
-    """A table of all figures by column: one row a figure, with both intervals."""
-    rows = [
-        {
-            "file": results.file,
-            "suite": results.suite.name,
-            "dataset": results.metadata.get("dataset"),
-            "model": results.model,
-            "metric": name,
-            "value": figure.value,
-            "low": figure.low,
-            "high": figure.high,
-            "se": figure.se,
-            "n": figure.n,
-            "these_low": figure.these.low,
-            "these_high": figure.these.high,
-            "unit": figure.unit,
-            "kind": figure.kind,
-            "higher_is_better": figure.higher_is_better,
-            "reason": figure.reason,
-            "caution": figure.caution,
-        }
-        for results in all_results
-        for name, figure in {**results.metrics, **results.asker}.items()
-    ]
-    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
 # Files.
@@ -299,14 +236,14 @@ Suffix = Literal["csv", "parquet", "jsonl"]
 _QUOTED = re.compile('[,"\r\n]')
 
 
-def write(all_results: Iterable[Source], to: Suffix, path: Path) -> int:
+def write(runs: Iterable[TableRun], to: Suffix, path: Path) -> int:
     """Write the table, and return its number of rows. Raises UserError, for parquet also without polars."""
     if to == "parquet":
-        frame = to_polars(all_results)
+        frame = to_polars(runs)
         with _open_output(path) as file:
             frame.write_parquet(file)
         return frame.height
-    columns, _ = columns_and_kinds(all_results)
+    columns, _ = columns_and_kinds(runs)
     with _open_output(path) as file:
         file.writelines(_csv_lines(columns) if to == "csv" else _json_lines(columns))
     return len(columns[COLUMNS[0].name])

@@ -147,7 +147,7 @@ def _checked_suite(
     if support["subject", settings.model or ""].error is not None:
         models_by_meaning["cannot be asked, as it does not answer"] = [settings.model or ""]
     try:
-        form = plan.load(name).suite.verdict_form
+        form = plan.load(name).suite.judging.form
         for model in settings.evaluator_models:
             phrase = meaning(form or "json", support["evaluator", model])
             models_by_meaning.setdefault(phrase, []).append(model)

@@ -57,7 +57,7 @@ def calls(loaded: LoadedSuite, history: History, runs: Sequence[str]) -> list[Ca
     models: list[tuple[Role, Sequence[str]]] = []
     if not settings.replies:
         models.append(("subject", [settings.model or ""]))
-    if loaded.suite.is_judged:
+    if loaded.suite.judging.form:
         models.append(("evaluator", settings.evaluator_models))
     return [
         _call(role, model, settings)

@@ -12,7 +12,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.settings import Settings
 from equipoise.core.types import Case
-from equipoise.judge.rubric import About, Rubric, VerdictRubric
+from equipoise.judge.rubric import Brief, Rubric, VerdictRubric
 from equipoise.results import store
 from equipoise.results.store import Files
 from equipoise.runner.transport import SubjectReplies
@@ -50,15 +50,15 @@ class LoadedSuite:
     @property
     def data_hash(self) -> str:
         """The digest of the data that the questions are read from."""
-        return selection.data_hash(self.topics, self.suite.datasets)
+        return selection.data_hash(self.topics, self.suite.dataset_names)
 
     @property
     def data_files(self) -> Mapping[str, str]:
         """The digests of the files that the questions are read from, by file name."""
-        return selection.file_digests(self.topics, self.suite.datasets)
+        return selection.file_digests(self.topics, self.suite.dataset_names)
 
     @property
-    def about_in_prompts(self) -> About | None:
+    def about_in_prompts(self) -> Brief | None:
         """What the questions are about, as evaluators' prompts say; None if the prompts do not say it."""
         return self.rubric.with_about(self._about).about if isinstance(self.rubric, VerdictRubric) else None
 
@@ -74,8 +74,28 @@ class LoadedSuite:
 
     def warnings(self) -> list[str]:
         """What limits the figures of these questions, to be told before the first one. Raises UserError."""
-        texts = (f"{shown(self.topics)}: {text}" for text in self.suite.warnings(self.cases))
-        return [*filter(None, [self._rubric_warning()]), *texts]
+        return [*filter(None, [self._rubric_warning(), self._language_warning()])]
+
+    def _language_warning(self) -> str | None:
+        """A warning if languages lack questions that others have, in suites that compare languages so."""
+        if any(case.unit != "" for case in self.cases) or len({case.language for case in self.cases}) < 2:
+            return None
+        by_language: dict[str, dict[str, None]] = {}
+        for row in (self.suite.question(case.to_json()) for case in self.cases):
+            by_language.setdefault(row.language, {})[row.id] = None
+        items = {item: None for own in by_language.values() for item in own}
+        missing = {name: [item for item in items if item not in own] for name, own in by_language.items()}
+        parts = [
+            f"{name} lacks {len(lacks)} ({lacks[0]}{', ...' * (len(lacks) > 1)})"
+            for name, lacks in missing.items()
+            if lacks
+        ]
+        if not parts:
+            return None
+        return (
+            f"{shown(self.topics)}: of {len(items)} questions {' and '.join(parts)}, so figures of languages "
+            "are of different ones; add what is missing"
+        )
 
     def _rubric_warning(self) -> str | None:
         """A warning if the rubric says what questions are about, but their folder has no about.toml."""
@@ -89,7 +109,7 @@ class LoadedSuite:
         )
 
     @property
-    def _about(self) -> About | None:
+    def _about(self) -> Brief | None:
         """What the questions are about, from the about.toml in their folder, if any. Raises UserError."""
         return selection.about(self.topics, self.suite.name, self.dataset)
 
@@ -97,7 +117,7 @@ class LoadedSuite:
 def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
     """Load a suite with its cases and rubric. `settings` are those that apply to it. Raises UserError."""
     registered = suites.load(name)
-    default_dataset = next(iter(registered.datasets), None)
+    default_dataset = next(iter(registered.dataset_names), None)
     if settings.topics:
         default_dataset = registered.dataset_at(settings.topics)
     dataset = settings.option(DATASET) or default_dataset
@@ -134,8 +154,8 @@ def _refuse_same_ids(topics: Path, cases: Sequence[Case]) -> None:
 
 
 def _dataset_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
-    if dataset is not None and dataset not in suite.datasets:
-        hint = f"it has {', '.join(suite.datasets)}" if suite.datasets else "it has only one"
+    if dataset is not None and dataset not in suite.dataset_names:
+        hint = f"it has {', '.join(suite.dataset_names)}" if suite.dataset_names else "it has only one"
         raise UserError(f"--dataset {dataset}: {suite.name} has no such dataset; {hint}")
     folder = dataset_folder(suite.name, dataset, root)
     _refuse_earlier_name(folder, root)
@@ -143,9 +163,9 @@ def _dataset_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
 
 
 def _rubric_path(suite: AnySuite, settings: Settings, dataset: str | None, topics: Path, root: Path) -> Path:
-    if suite.rubric_in_data and settings.rubric:
+    if suite.judging.scale_in_data and settings.rubric:
         raise UserError(f"--rubric: {dataset} is judged by the prompts that came with it; leave it out")
-    if suite.rubric_in_data:
+    if suite.judging.scale_in_data:
         return topics
     if settings.rubric:
         return settings.rubric

@@ -15,7 +15,7 @@ from equipoise.results.provenance import versions
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.plan import Plan
 from equipoise.suites import AnySuite
-from equipoise.suites.resources import SHIPPED
+from equipoise.suites.resources import SHIPPED, known_defects
 from equipoise.suites.shared_options import DATASET, SEED
 
 _NO_SAMPLING: Mapping[str, JSON] = {"evaluator_sampling": {}, "evaluator_system_prompt": None}
@@ -30,7 +30,7 @@ def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
         "subject_model": settings.model,
         "evaluator_models": list(settings.evaluator_models),
         **_sampling(settings, "subject"),
-        **(_sampling(settings, "evaluator") if loaded.suite.is_judged else _NO_SAMPLING),
+        **(_sampling(settings, "evaluator") if loaded.suite.judging.form else _NO_SAMPLING),
         "runs": loaded.repeats,
         "limit": settings.limit,
         **({"shard": str(settings.shard)} if settings.shard else {}),
@@ -64,7 +64,7 @@ def provenance(plan: Plan, name: str) -> dict[str, JSON]:
         "versions": versions(SHIPPED),
         "data_files": loaded.data_files,
         **({"file_roles": list(settings.file_roles)} if settings.file_roles else {}),
-        "data_notes": [*loaded.suite.notes(loaded.topics), *loaded.warnings()],
+        "data_notes": [*known_defects(name, loaded.topics, plan.root), *loaded.warnings()],
         "session_settings": {
             **{option.name: getattr(settings, option.name) for option in OPTIONS if option.recorded},
             "price_per_million": asdict(settings.price) if settings.price else None,
@@ -103,7 +103,7 @@ def _endpoint_name(settings: Settings, role: Role) -> str:
 
 
 def _roles(suite: AnySuite) -> tuple[Role, ...]:
-    return ("subject", "evaluator") if suite.is_judged else ("subject",)
+    return ("subject", "evaluator") if suite.judging.form else ("subject",)
 
 
 def _sampling(settings: Settings, role: Role) -> dict[str, JSON]:

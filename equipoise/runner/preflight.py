@@ -18,6 +18,7 @@ from equipoise.models.local import weights
 from equipoise.results import askers
 from equipoise.runner import metadata, shards
 from equipoise.runner.plan import Plan
+from equipoise.suites.contract import question_cells
 from equipoise.suites.resources import ORIGINAL
 from equipoise.suites.shared_options import DATASET
 
@@ -79,19 +80,27 @@ def _load_releases(plan: Plan, names: Sequence[str]) -> None:
 
 
 def _refuse_unfit_questions(plan: Plan, name: str) -> None:
-    """Raise UserError if two cases have the same question key, or a case lacks a field of its key."""
+    """Raise UserError if two cases are the same question, or a case lacks a field that its row needs."""
     loaded = plan.load(name)
     case_ids: dict[str, str] = {}
+    versions: dict[tuple[str, str], str] = {}
+    has_own_cells = loaded.suite.combine is not question_cells
     for case in loaded.cases:
         try:
-            key = loaded.suite.question(case.to_json()).key
+            row = loaded.suite.question(case.to_json())
         except KeyError as error:
             raise UserError(
                 f"suite {name!r}: its cases have no {error}, as {case.id!r}; "
                 "add it, or give the suite a question of its own (docs/adding-a-suite.md)"
             ) from None
-        if (other := case_ids.setdefault(key, case.id)) != case.id:
-            raise UserError(f"suite {name!r}: {other!r} and {case.id!r} are both the question {key!r}")
+        if (other := case_ids.setdefault(row.key, case.id)) != case.id:
+            raise UserError(f"suite {name!r}: {other!r} and {case.id!r} are both the question {row.key!r}")
+        other = versions.setdefault((row.cluster, row.stratum), case.id)
+        if other != case.id and not has_own_cells:
+            raise UserError(
+                f"suite {name!r}: {other!r} and {case.id!r} have the cluster {row.cluster!r} and the stratum "
+                f"{row.stratum!r}; give each version of a cluster a stratum of its own"
+            )
 
 
 def _refuse_unused(plan: Plan, name: str) -> None:

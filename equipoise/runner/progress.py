@@ -15,10 +15,10 @@ from equipoise.core.quantities import duration, span
 from equipoise.core.types import Run
 from equipoise.models import prices
 from equipoise.models.counters import CounterSnapshot
-from equipoise.report import comparison, github, outcomes, verdict
+from equipoise.report import comparison, github, junit, verdict
 from equipoise.report import terminal as terminal_report
+from equipoise.report.junit import ReportedCase
 from equipoise.report.layout import fit_parts
-from equipoise.report.outcomes import ReportedCase
 from equipoise.report.status_line import Output, open_line
 from equipoise.results.document import GateVerdict
 from equipoise.results.results import Results
@@ -168,8 +168,11 @@ class Progress:
             self._line.close()
             self._line = None
 
-    def finish(self) -> None:
-        """Remove the live line and save the results of every suite."""
+    def finish(self, *, keeps_rows: bool = False) -> Sequence[Results]:
+        """Remove the live line and save the results of every suite.
+
+        Returns them if `keeps_rows` is true, or for the page: those of several suites may need much memory.
+        """
         self.close_line()
         self._wall_seconds = time.monotonic() - self.started
         complete: list[Results] = []
@@ -179,13 +182,14 @@ class Progress:
             except CannotSave as error:
                 self.unsaved[name] = str(error)
             else:
-                if self.session.settings.report:
+                if keeps_rows or self.session.settings.report:
                     complete.append(results)
                 # Without the transcripts, which the summary does not need.
                 self._results[name] = results.without_rows()
                 self._parts[name] = part and part.without_rows()
         if (page := self.session.settings.report) and complete:
             self._page_message = self._write_page(page, complete)
+        return complete
 
     def _write_page(self, path: Path, results: Sequence[Results]) -> str:
         """Write the page of the results. Returns a message with its path, or with the error."""
@@ -258,14 +262,14 @@ class Progress:
     def cases(self) -> list[ReportedCase]:
         """The gates, and the suites whose results are incomplete, as cases of a JUnit report."""
         inconclusive = self.session.settings.gate_inconclusive
-        make_case = outcomes.waiting_case if self.is_waiting else outcomes.incomplete_case
+        make_case = junit.waiting_case if self.is_waiting else junit.incomplete_case
         incomplete = [
             make_case(name, reason)
             for name in self.session.start_messages
             if (reason := self._why_incomplete(name))
         ]
         gates = [
-            outcomes.gate_cases(name, sections["gate"], inconclusive)
+            junit.gate_cases(name, sections["gate"], inconclusive)
             for name, sections in self._release_sections().items()
             if "gate" in sections
         ]

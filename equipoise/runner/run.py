@@ -20,6 +20,7 @@ from equipoise.core.files import require_posix
 from equipoise.core.options import Option
 from equipoise.core.settings import Settings
 from equipoise.report import header
+from equipoise.results.results import Results
 from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.progress import Progress
 from equipoise.runner.session import Session
@@ -38,8 +39,8 @@ CALLER_LEVEL = 4
 """The `stacklevel` of warnings that names the caller of `equipoise.run`."""
 
 
-def run(suite: str, root: Path, options: Mapping[str, Any], extra_jobs: ExtraJobs) -> Path:
-    """Ask and judge every case of a suite, and return the path of the results.
+def run(suite: str, root: Path, options: Mapping[str, Any], extra_jobs: ExtraJobs) -> Results:
+    """Ask and judge every case of a suite, and return the results.
 
     `options` are those of a session by name: numbers, texts, paths, or lists of these. A run without a score
     is part of the results. Raises UserError before any call, SessionStopped if the session ends early,
@@ -59,7 +60,7 @@ def run(suite: str, root: Path, options: Mapping[str, Any], extra_jobs: ExtraJob
         loaded_file.unset(os.environ)
 
 
-def _run(suite: str, settings: Settings, session: Session) -> Path:
+def _run(suite: str, settings: Settings, session: Session) -> Results:
     for warning in header.warnings(settings):
         warnings.warn(warning, stacklevel=CALLER_LEVEL)
     with closing(session):
@@ -73,12 +74,11 @@ def _run(suite: str, settings: Settings, session: Session) -> Path:
         selected = {suite: [run.id for run in runs]}
         session.ask_first(selected)
         session.begin(selected, NO_SELECTION)
-        _finish(session, suite)
-        return session.plan.load(suite).files.results
+        return _finish(session, suite)
 
 
-def _finish(session: Session, suite: str) -> None:
-    """Wait for all runs, and write the results. Raises as `run` does if some are missing."""
+def _finish(session: Session, suite: str) -> Results:
+    """Wait for all runs, and write and return the results. Raises as `run` does if some are missing."""
     progress = Progress(session, None)
     reason = None
     try:
@@ -96,7 +96,7 @@ def _finish(session: Session, suite: str) -> None:
     try:
         session.close_engine()
     finally:
-        progress.finish()
+        all_results = progress.finish(keeps_rows=True)
     if progress.unsaved:
         raise CannotSave(next(iter(progress.unsaved.values())))
     if reason is None and session.is_waiting:
@@ -105,6 +105,8 @@ def _finish(session: Session, suite: str) -> None:
     if reason is not None:
         message = stop_message(reason, is_mistake=session.counters.is_mistake)
         raise SessionStopped(f"{message} ({progress.done} of {progress.total} runs)")
+    (results,) = all_results
+    return results
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, Any]:

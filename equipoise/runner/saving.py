@@ -39,10 +39,10 @@ def save(plan: Plan, name: str, history: History, *, is_running: bool) -> Result
     if not is_running:
         results = _with_comparison(plan, name, history, results)
     try:
-        store.write_json(loaded.files.results, results.to_json())
+        digest = store.write_json(loaded.files.results, results.to_json())
     except OSError as error:
         raise CannotSave(_unsaved_message(loaded.files, error)) from None
-    return results
+    return replace(results, digest=digest)
 
 
 def _with_comparison(plan: Plan, name: str, history: History, results: Results) -> Results:

@@ -134,6 +134,16 @@ class CorrectedEstimate:
         return float(max(min(self.degrees, questions - 1), 1))
 
 
+def has_unread_stratum(weights: Array, labels: Labels) -> bool:
+    """Whether the figure has replies of a stratum of which no reply at all has a label.
+
+    That is no accident of the draw but a language that none of the people reads, so that labels of other
+    languages say nothing of it.
+    """
+    needing = (weights != 0) & ~np.isnan(labels.probability)
+    return bool({*labels.strata[needing].tolist()} - {*labels.strata[labels.is_labelled].tolist()})
+
+
 def tuned_weight(weights: Array, labels: Labels) -> float:
     """The weight of the judge with the smallest variance: the slope of people's labels on its values.
 

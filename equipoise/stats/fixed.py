@@ -142,7 +142,7 @@ def difference_limits(was: Spread, now: Spread, confidence: float) -> tuple[floa
     assert now.value is not None
     value = now.value - was.value
     if was.bounds is None or now.bounds is None:
-        half = student(_welch(was, now), confidence) * math.sqrt(was.variance + now.variance)
+        half = student(welch_degrees(was, now), confidence) * math.sqrt(was.variance + now.variance)
         return value - half, value + half
     (was_low, was_high), (now_low, now_high) = was.limits(confidence), now.limits(confidence)
     below = math.hypot(now.value - now_low, was_high - was.value)
@@ -150,7 +150,7 @@ def difference_limits(was: Spread, now: Spread, confidence: float) -> tuple[floa
     return value - below, value + above
 
 
-def _welch(was: Spread, now: Spread) -> float:
+def welch_degrees(was: Spread, now: Spread) -> float:
     """Welch's degrees of freedom."""
     total = was.variance + now.variance
     return total**2 / math.fsum(part.variance**2 / part.degrees for part in (was, now) if part.variance)
@@ -159,6 +159,47 @@ def _welch(was: Spread, now: Spread) -> float:
 def _standard_error(variance: float) -> float | None:
     """The standard error; None if nothing varied."""
     return math.sqrt(variance) if variance > 0 else None
+
+
+def with_runs(metric: Metric, dispersion: Spread, runs: float) -> Spread:
+    """The spread of the same figure if each of its cases had so many runs, 2 or more."""
+    assert dispersion.value is not None
+    present = dispersion.runs / dispersion.cases
+    variance, count = dispersion.variance * present / runs, round(runs * dispersion.cases)
+    return replace(
+        dispersion,
+        variance=variance,
+        degrees=dispersion.degrees * _degrees_of_case(runs) / _degrees_of_case(present),
+        runs=count,
+        effective_runs=_effective_runs(metric, dispersion.value, variance, count, dispersion.bounds),
+    )
+
+
+def _degrees_of_case(runs: float) -> float:
+    """One normal case's part of Satterthwaite's degrees.
+
+    It is below R - 1, as the squares of estimated variances are 1 + 2 / (R - 1) times as large as the true.
+    """
+    return (runs - 1) ** 2 / (runs + 1)
+
+
+def at_value(metric: Metric, dispersion: Spread, value: float) -> Spread:
+    """The spread of a rate if it were `value`: its variance is in proportion to p (1 - p).
+
+    A case with one event adds 1 to the variance of their sum, and R - 1 degrees: if there are few events, few
+    cases vary.
+    """
+    assert dispersion.value is not None
+    chance, runs = dispersion.value * (100 - dispersion.value), dispersion.runs
+    variance = dispersion.variance * value * (100 - value) / chance if chance else 0.0
+    varying = variance * (runs / 100) ** 2
+    return replace(
+        dispersion,
+        value=value,
+        variance=variance,
+        degrees=min(dispersion.degrees, varying * (runs / dispersion.cases - 1)),
+        effective_runs=_effective_runs(metric, value, variance, runs, dispersion.bounds),
+    )
 
 
 # The variance of a figure over its runs.

@@ -21,7 +21,15 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import Values
 from equipoise.core.rules import Scope
 from equipoise.stats import fixed
-from equipoise.stats.corrected import CorrectedEstimate, Labels, combine, correct, interval, tuned_weight
+from equipoise.stats.corrected import (
+    CorrectedEstimate,
+    Labels,
+    combine,
+    correct,
+    has_unread_stratum,
+    interval,
+    tuned_weight,
+)
 from equipoise.stats.intervals import Array, score_limits, student
 from equipoise.stats.metrics import clip
 from equipoise.stats.shared import shared_cases
@@ -221,12 +229,17 @@ def _runs(metric: Metric, cell: Cell) -> dict[int, fixed.RunTerms]:
 
 
 def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> CorrectedEstimate | None:
-    """The corrected figure; None if labels do not correct the metric or are too few, or a ratio is over 0."""
+    """The corrected figure; None if labels do not correct the metric or are too few, or a ratio is over 0.
+
+    It is None, too, if it includes a language in which no reply is labelled.
+    """
     if not frame.labelled.corrects(metric):
         return None
     names = (metric.of, metric.per) if metric.kind == "ratio" and metric.per else (metric.of,)
     weights = frame.weights(metric, is_pooled=is_pooled)
     terms = [frame.labels(name) for name in names]
+    if any(has_unread_stratum(weights, term) for term in terms):
+        return None
     sums = [float(weights @ term.judge) for term in terms]
     judge_figure, slopes = fixed.figure_of(metric, sums[0], sums[-1] if len(sums) > 1 else 0.0)
     if judge_figure is None:

@@ -1,11 +1,12 @@
-"""Differences of all pairs of many models on the same questions, and which models can be told apart.
+"""Which of many models on the same questions can be told apart, and their ranking.
 
-The differences are those of `metrics.difference`, in numpy for speed: 300 models make 44,850 pairs. The
-"pull" of a cell or cluster is its contribution to the error of a figure, after linearisation.
+The p values are those of `metrics.difference`, in numpy for speed: 300 models make 44,850 pairs. The "pull"
+of a cell or cluster is its contribution to the error of a figure, after linearisation.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit  # type: ignore[import-untyped]  # scipy has no types
 
+from equipoise.core.figures import Difference
 from equipoise.core.records import Cell, Metric
-from equipoise.stats import mean, valid
+from equipoise.stats import mean, metrics, valid
 from equipoise.stats.intervals import Array, degrees_of_freedom
-from equipoise.stats.metrics import QUOTIENTS, terms_of, unit_factor
+from equipoise.stats.metrics import QUOTIENTS, terms_of
 from equipoise.stats.paired import holm
 
 Flags = NDArray[np.bool_]
@@ -28,11 +30,12 @@ CONFIDENCE = 0.95
 class SharedCells:
     """The layout of the cells that all compared models were asked, ordered by cluster.
 
-    `cluster` and `stratum` hold the index of each cell's cluster and stratum.
+    `cluster` and `stratum` hold the index of each cell's cluster and stratum, `strata` the names of strata.
     """
 
     cluster: NDArray[np.int_]
     stratum: NDArray[np.int_]
+    strata: Sequence[str]
 
     @property
     def starts(self) -> NDArray[np.int_]:
@@ -58,7 +61,8 @@ class ModelValues(NamedTuple):
 def layout_and_values(metric: Metric, cells: Sequence[Cell]) -> tuple[SharedCells, ModelValues]:
     """The layout of one model's cells, equal for models with the same cells, and its values of a metric."""
     chosen = sorted(metric.select(cells), key=lambda cell: (cell.cluster, cell.stratum))
-    layout = SharedCells(_codes([cell.cluster for cell in chosen]), _codes([cell.stratum for cell in chosen]))
+    clusters, strata = [cell.cluster for cell in chosen], [cell.stratum for cell in chosen]
+    layout = SharedCells(_codes(clusters), _codes(strata), [*dict.fromkeys(strata)])
     scores = np.array([_scores(metric, cell) for cell in chosen], dtype=np.float64).reshape(-1, 2)
     return layout, ModelValues(scores[:, 0], scores[:, 1])
 
@@ -76,48 +80,63 @@ def _scores(metric: Metric, cell: Cell) -> tuple[float, float]:
     return (np.nan if average is None else average), np.nan
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """The later model minus the earlier one for each pair of models, n by n, in the metric's unit.
+def difference(metric: Metric, layout: SharedCells, before: ModelValues, after: ModelValues) -> Difference:
+    """After minus before on the cells that both models have, as `metrics.difference` of their cells."""
+    return metrics.difference(metric, *(_cells(metric, layout, model) for model in (before, after)))
 
-    Each difference is on the cells that both models have. The 95 % interval and the two-sided p are for
-    questions like these. Arrays are NaN on and below the diagonal; limits and p are NaN too if there is no
-    interval. `differs` is symmetric: whether two models differ at a family-wise error of 5 % over all pairs
-    that have a p (Holm).
+
+def _cells(metric: Metric, layout: SharedCells, model: ModelValues) -> list[Cell]:
+    """Cells with one run each, of which a metric has the same figure as of the model's own."""
+    # Lists, as single numbers of an array are slow to read.
+    columns = [column.tolist() for column in (layout.cluster, layout.stratum, *model)]
+    return [
+        Cell(
+            id="",
+            cluster=str(cluster),
+            stratum=layout.strata[stratum],
+            labels=metric.where,
+            values=_values(metric, above, below),
+        )
+        for cluster, stratum, above, below in zip(*columns, strict=True)
+        if not math.isnan(above)
+    ]
+
+
+def _values(metric: Metric, above: float, below: float) -> dict[str, list[float | None]]:
+    """The values of a run with these terms: the inverse of `metrics.terms_of`."""
+    if metric.per is None or metric.kind not in QUOTIENTS:
+        return {metric.of: [above]}
+    if metric.kind == "ratio":
+        return {metric.of: [above], metric.per: [below]}
+    other = 0.0 if metric.kind == "gap" else below
+    return {metric.of: [above + other], metric.per: [other]}
+
+
+def p_values(metric: Metric, layout: SharedCells, models: Sequence[ModelValues]) -> Array:
+    """The two-sided p of the difference of each pair of models, n by n. Not for contrasts.
+
+    Each difference is on the cells that both models have, for questions like these. NaN on and below the
+    diagonal, and where a difference has no interval.
     """
-
-    value: Array
-    low: Array
-    high: Array
-    p: Array
-    differs: Flags
-
-
-def all_pairs(metric: Metric, layout: SharedCells, models: Sequence[ModelValues]) -> Pairs:
-    """The differences between all models: those of `metrics.difference`. Not for contrasts."""
-    above, below = (np.array(part) for part in zip(*models, strict=True))
-    differences_from = {
-        "rate": _rate_differences,
-        **dict.fromkeys(QUOTIENTS, _ratio_differences),
-    }.get(metric.kind, _mean_differences)
-    n, factor = len(models), unit_factor(metric)
-    # Rows of the first axis: value, low, high and p.
-    differences = np.full((4, n, n), np.nan)
-    for row in range(n - 1):
+    above, below = (np.array([model[part] for model in models]) for part in (0, 1))
+    p_values_from = {
+        "rate": _rate_p_values,
+        **dict.fromkeys(QUOTIENTS, _ratio_p_values),
+    }.get(metric.kind, _mean_p_values)
+    n = len(models)
+    p = np.full((n, n), np.nan)
+    for row in range(0 if metric.no_interval else n - 1):
         later = slice(row + 1, None)
         first, others = ModelValues(above[row], below[row]), ModelValues(above[later], below[later])
-        differences[:, row, later] = differences_from(metric, layout, first, others)
-    differences[:3] *= factor
-    if metric.kind in ("mean", "balance"):
-        widest = metric.bounds[1] - metric.bounds[0]
-        differences[1:3] = np.clip(differences[1:3], -widest, widest)
-    if metric.no_interval:
-        differences[1:] = np.nan
-    return Pairs(differences[0], differences[1], differences[2], differences[3], _holm_flags(differences[3]))
+        p[row, later] = p_values_from(metric, layout, first, others)
+    return p
 
 
-def _holm_flags(p: Array) -> Flags:
-    """The pairs that differ, by Holm (1979, Scand. J. Statistics 6, 65-70) over all that have a p."""
+def told_apart(p: Array) -> Flags:
+    """Whether two models differ at a family-wise error of 5 % over all pairs that have a p; symmetric.
+
+    By Holm (1979, Scand. J. Statistics 6, 65-70).
+    """
     tests = {(int(i), int(j)): float(p[i, j]) for i, j in np.argwhere(~np.isnan(p))}
     differs = np.zeros(p.shape, dtype=np.bool_)
     for (i, j), adjusted in holm(tests).items():
@@ -125,11 +144,11 @@ def _holm_flags(p: Array) -> Flags:
     return differs
 
 
-# Differences of `others` from the `first` model: arrays (4, others) of value, low, high and p.
+# Tests of the differences of `others` from the `first` model: an array (others,) of p values.
 
 
-def _mean_differences(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
-    """Differences of means by the method of `paired.paired_difference`."""
+def _mean_p_values(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
+    """Tests of means by the method of `paired.paired_difference`."""
     changes = others.above - first.above
     present, strata = ~np.isnan(changes), layout.stratum_indicators
     counts = present @ strata
@@ -144,9 +163,7 @@ def _mean_differences(metric: Metric, layout: SharedCells, first: ModelValues, o
     se = np.sqrt((_cluster_sums(layout, contributions) ** 2).sum(axis=1))
     largest = np.abs(np.where(present, changes, 0.0)).max(axis=1, initial=0.0)
     is_known = (_cluster_counts(layout, present) > 1) & ~(counts == 1).any(axis=1) & (se > 1e-12 * largest)
-    return _with_student_limits(
-        value, np.where(is_known, se, np.nan), _degrees(layout, present, factors, is_known)
-    )
+    return _student_p(value, np.where(is_known, se, np.nan), _degrees(layout, present, factors, is_known))
 
 
 def _degrees(layout: SharedCells, present: Flags, factors: Array, is_known: Flags) -> Array:
@@ -167,8 +184,8 @@ def _degrees(layout: SharedCells, present: Flags, factors: Array, is_known: Flag
     return degrees
 
 
-def _rate_differences(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
-    """Differences of rates by the method of `paired.paired_rate_difference`."""
+def _rate_p_values(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
+    """Tests of rates by the method of `paired.paired_rate_difference`."""
     changes = others.above - first.above
     present, strata = ~np.isnan(changes), layout.stratum_indicators
     counts = present @ strata
@@ -178,7 +195,6 @@ def _rate_differences(metric: Metric, layout: SharedCells, first: ModelValues, o
     cell_weights = np.where(present, shares @ strata.T, 0.0)
     shifts = _cluster_sums(layout, np.where(present, changes, 0.0) * cell_weights)
     weights, n = _cluster_sums(layout, cell_weights), _cluster_counts(layout, present)
-    value = np.where(n > 0, shifts.sum(axis=1), np.nan)
     rises, falls = np.maximum(shifts, 0), np.maximum(-shifts, 0)
     up, down = np.minimum(rises.sum(axis=1), 1), np.minimum(falls.sum(axis=1), 1)
     pulls = rises - up[:, None] * weights, falls - down[:, None] * weights
@@ -192,8 +208,7 @@ def _rate_differences(metric: Metric, layout: SharedCells, first: ModelValues, o
             correlation=np.nan_to_num((pulls[0] * pulls[1]).sum(axis=1) / np.sqrt(up_squares * down_squares)),
             clusters=1 / (weights**2).sum(axis=1),
         )
-        limits = np.where(n > 1, rates.limits(np.full(len(n), CONFIDENCE)), np.nan)
-        return np.array([value, *limits, np.where(n > 1, rates.p(), np.nan)])
+        return np.where(n > 1, rates.p(), np.nan)
 
 
 class _ModelChangeRates(NamedTuple):
@@ -238,37 +253,34 @@ def _wilson(value: Array, variance: Array, clusters: Array, critical: Array) -> 
     return np.where(value > 0, np.maximum(low, 0.0), 0.0), np.where(value < 1, np.minimum(high, 1.0), 1.0)
 
 
-def _ratio_differences(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
-    """Differences of ratios of two sums by the method of `paired.paired_ratio_difference`."""
+def _ratio_p_values(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
+    """Tests of ratios of two sums by the method of `paired.paired_ratio_difference`."""
     present = ~np.isnan(others.above) & ~np.isnan(first.above)
     clusters = _cluster_counts(layout, present)
-    nothing = np.nan if metric.if_nothing is None else metric.if_nothing / unit_factor(metric)
     with np.errstate(divide="ignore", invalid="ignore"):
-        was, now = (_ratios_and_pulls(model, present, nothing) for model in (first, others))
+        was, now = (_ratios_and_pulls(model, present) for model in (first, others))
         pulls = _cluster_sums(layout, now[1] - was[1])
         se = np.sqrt(clusters / (clusters - 1) * (pulls**2).sum(axis=1))
         is_known = (clusters > 1) & (se > 1e-12 * np.maximum(was[2], now[2]))
-        value = np.where(clusters > 0, now[0] - was[0], np.nan)
-        return _with_student_limits(value, np.where(is_known, se, np.nan), clusters.astype(np.float64) - 1)
+        return _student_p(now[0] - was[0], np.where(is_known, se, np.nan), clusters.astype(np.float64) - 1)
 
 
-def _ratios_and_pulls(model: ModelValues, present: Flags, nothing: float) -> tuple[Array, Array, Array]:
+def _ratios_and_pulls(model: ModelValues, present: Flags) -> tuple[Array, Array, Array]:
     """The ratio over the present cells, the pull of each cell, and the largest share of a cell in it.
 
-    `nothing` is the ratio where there is nothing to divide by.
+    They are NaN where there is nothing to divide by.
     """
     above, below = (np.where(present, part, 0.0) for part in model)
     total = below.sum(axis=1)[:, None]
     ratio = above.sum(axis=1)[:, None] / total
-    value = np.where(total == 0, nothing, ratio)[:, 0]
     largest = (np.maximum(np.abs(above), np.abs(below)) / np.abs(total)).max(axis=1, initial=0.0)
-    return value, (above - ratio * below) / total, largest
+    return ratio[:, 0], (above - ratio * below) / total, largest
 
 
-def _with_student_limits(value: Array, se: Array, degrees: Array) -> Array:
-    """The values with their limits and p by Student's t; NaN where `se` is NaN."""
-    half = stdtrit(degrees, (1 + CONFIDENCE) / 2) * se
-    return np.array([value, value - half, value + half, 2 * stdtr(degrees, -np.abs(value) / se)])
+def _student_p(value: Array, se: Array, degrees: Array) -> Array:
+    """The p values by Student's t; NaN where `se` is NaN."""
+    p: Array = 2 * stdtr(degrees, -np.abs(value) / se)
+    return p
 
 
 def _cluster_sums(layout: SharedCells, cells: Array) -> Array:

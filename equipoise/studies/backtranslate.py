@@ -116,7 +116,11 @@ class TranslationSample:
 def single_reply_rubric(results: Results, rubric: Rubric) -> VerdictRubric:
     """The rubric, if evaluators see a question and a reply and choose a level. Raises UserError otherwise."""
     quoted = rubric.user.get_identifiers() if isinstance(rubric, VerdictRubric) else ()
-    if isinstance(rubric, VerdictRubric) and results.suite.has_means and {"question", "reply"} <= {*quoted}:
+    if (
+        isinstance(rubric, VerdictRubric)
+        and results.suite.judging.has_means
+        and {"question", "reply"} <= {*quoted}
+    ):
         return rubric
     raise UserError(
         f"{results.file}: the replies of {results.suite.name} are not free texts that are judged one by one"

@@ -5,8 +5,9 @@ A suite needs `name`, `cases`, `evaluate`, `values` and `metrics`; every other m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
@@ -101,11 +102,6 @@ def question_row(case: Mapping[str, JSON]) -> QuestionRow:
     )
 
 
-def own_id(row: QuestionRow) -> str:
-    """The id of the case, which is the same in all languages."""
-    return row.id
-
-
 def verdict_level(verdict: Verdict) -> float | None:
     """The level of the scale in a verdict's field `score`; None if the verdict is invalid."""
     return None if verdict.fields is None else verdict.fields.get("score")
@@ -116,19 +112,9 @@ def label_values(label: Label, judged: Values, scale: Scale) -> Values:
     return {"percent": None if label.score is None else scale.percent(label.score)}
 
 
-def no_labels(label: Label, judged: Values, scale: Scale) -> Values:
-    """No values, for suites in which a person's label does not give any figure."""
-    return {}
-
-
 def record_details(record: Record) -> Mapping[str, JSON]:
     """The details that `evaluate` returned."""
     return record.details
-
-
-def no_value_names(case: Mapping[str, JSON], rubric: Any) -> Iterable[str]:
-    """No names, for suites whose runs without a score have all values, though they may be None."""
-    return ()
 
 
 def question_cells(rows: Sequence[RunRow]) -> Sequence[Cell]:
@@ -151,39 +137,71 @@ def _table_row(name: str, figure: Figure) -> Sequence[str]:
 
 
 def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
-    """A call for the question, and a call for one verdict that quotes the question and one reply."""
+    """A call for the question and, if evaluators are asked, one for a verdict that quotes both."""
     text = str(getattr(case, "question", ""))
-    return [Foreseen(role="subject", prompt=text), Foreseen(role="evaluator", prompt=text, quoted=1)]
+    is_judged = isinstance(rubric, VerdictRubric)
+    verdict = [Foreseen(role="evaluator", prompt=text, quoted=1)] if is_judged else []
+    return [Foreseen(role="subject", prompt=text), *verdict]
 
 
-def no_turns(case: Any, rubric: Any) -> Mapping[str, str]:
-    """No turns, for suites whose run is one message to the subject, or the two sides of a pair."""
-    return {}
-
-
-def no_findings(topics: Path) -> Iterator[Finding | Text]:
-    """No findings, for suites without rules beyond the loader's."""
-    return iter(())
-
-
-def no_notes(topics: Path) -> Sequence[str]:
-    """No remarks."""
+def nothing(*arguments: Any) -> Sequence[Any]:
+    """Nothing beside what all suites have."""
     return ()
 
 
-def no_warnings(cases: Sequence[Any]) -> Iterable[str]:
-    """No warnings."""
-    return ()
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """The suite in words, for people who read its results."""
+
+    title: str = ""
+    """The title in reports; if empty, the suite's name."""
+    headline: str = "the score"
+    """The first metric in words that can precede "is 62 %"."""
+    meaning: str = ""
+    """The meaning of the headline's unit, in a sentence or two; $low, $middle and $high are of the scale."""
+    clusters: str = "questions"
+    """The name of the clusters in the plural: questions, pairs, territories ..."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Readable names of slugs that cannot be derived from the slug and the spelling in questions."""
 
 
-def no_cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> Sequence[str]:
-    """No cautions."""
-    return ()
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """How replies are judged, and what verdicts and people's labels are worth.
+
+    By default evaluators choose a level of the rubric's scale, so that results state each question's mean.
+    """
+
+    form: VerdictForm | None = "json"
+    """The form of verdict that evaluators are asked for; None if no evaluator is needed, called or named."""
+    level: Callable[[Verdict], float | None] | None = verdict_level
+    """The score of one evaluator's verdict; None if a verdict is not about a whole run."""
+    scale_in_data: Scale | None = None
+    """The scale of a rubric that was published with the data: `rubric` then gets the folder of the data."""
+    categories: Mapping[str, float] = field(default_factory=dict)
+    """The score of each possible verdict, if verdicts are not levels of a scale."""
+    labelled: Callable[[Label, Values, Scale], Values] = label_values
+    """The `values` of a run if every evaluator agreed with a person's label; None if unknown from the label.
+
+    The second argument is the run's values by its evaluators. People's labels correct figures of these."""
+    value_names: Callable[[Mapping[str, JSON], Any], Iterable[str]] = nothing
+    """The names of values that a run of a case with this rubric may have, and one without a score lacks.
+
+    A session knows by these which metrics it will have; from a baseline it knows without them."""
+
+    @property
+    def has_means(self) -> bool:
+        """Whether scores are levels of the rubric's scale."""
+        return self.level is verdict_level
 
 
-def no_ranks(models: Mapping[str, Sequence[RunRow]]) -> Sequence[Mapping[str, JSON]]:
-    """No comparison of ways to rank models."""
-    return ()
+NOT_JUDGED = Judging(form=None, level=None)
+"""For suites whose replies are read without evaluators."""
+
+
+def no_character(kind: str, aspect: str) -> str | None:
+    """No character, for suites whose anchors have no score on the headline's scale."""
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,54 +225,24 @@ class Suite(Generic[C, R]):
     """The options that this suite takes besides those that all suites take."""
     rubric: Callable[[Path], R] = load_rubric  # type: ignore[assignment]
     """The suite's rubric file, read and checked. Raises UserError naming file and key."""
-    rubric_in_data: Scale | None = None
-    """The scale of a rubric published with the data, so that `rubric` gets the folder of the data."""
-    verdict_form: VerdictForm | None = "json"
-    """The form of verdict that evaluators are asked for; None if no evaluator is needed, called or named."""
+    judging: Judging = field(default_factory=Judging)
+    """How replies are judged; NOT_JUDGED where no evaluator is asked."""
     table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
     """The summary as rows of a terminal table, header first; its `metrics` are of type `Figure`."""
 
-    # Names.
+    about: About = field(default_factory=About)
+    """The suite in words."""
+    datasets: tuple[str | Suite[Any, Any], ...] = ()
+    """The suite's datasets, the default first; empty if there is only one.
 
-    title: str = ""
-    """The suite's title in reports; if empty, its name."""
-    headline: str = "the score"
-    """The suite's first metric in words that can precede "is 62 %"."""
-    meaning: str = ""
-    """The meaning of the headline's unit, in a sentence or two; $low, $middle and $high are of the scale."""
-    clusters: str = "questions"
-    """The name of the suite's clusters in the plural: questions, pairs, territories ..."""
-    names: Mapping[str, str] = field(default_factory=dict)
-    """Readable names of slugs that cannot be derived from the slug and the spelling in questions."""
-    datasets: tuple[str, ...] = ()
-    """The names of the suite's datasets, the default first; empty if there is only one."""
+    A dataset that is asked and judged in its own way is a suite, named as the dataset is."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Defaults of session options, by name, that differ from those of other suites."""
-    protocols: Mapping[str, Suite[Any, Any]] = field(default_factory=dict)
-    """Suites for datasets that are asked and judged differently, by dataset, with the same `name`."""
-    categories: Mapping[str, float] = field(default_factory=dict)
-    """The score of each possible verdict, if verdicts are not levels of a scale."""
 
     # From runs to rows, and from rows to figures.
 
     question: Callable[[Mapping[str, JSON]], QuestionRow] = question_row
     """The row of a case, given as its JSON."""
-    unit: Callable[[QuestionRow], str | None] = own_id
-    """The unit of a case, which `--limit` counts and asks as a whole: the cases that are compared.
-
-    None for a control: it is asked where a case of its cluster and language is."""
-    level: Callable[[Verdict], float | None] | None = verdict_level
-    """The score of one evaluator's verdict; None if a verdict is not about a whole run.
-
-    By default scores are levels of the rubric's scale, so that results state each question's mean."""
-    labelled: Callable[[Label, Values, Scale], Values] = label_values
-    """The `values` of a run if every evaluator agreed with a person's label; None if unknown from the label.
-
-    The second argument is the run's values by its evaluators. People's labels correct figures of these."""
-    value_names: Callable[[Mapping[str, JSON], Any], Iterable[str]] = no_value_names
-    """The names of values that a run of a case with this rubric may have, and one without a score lacks.
-
-    A session knows by these which metrics it will have; from a baseline it knows without them."""
     details: Callable[[Record], Mapping[str, JSON]] = record_details
     """The details of a run in results, in addition to those that all suites have."""
     combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = question_cells
@@ -266,28 +254,26 @@ class Suite(Generic[C, R]):
 
     foresee: Callable[[Any, Any], Sequence[Foreseen]] = foresee
     """The expected calls of a run, given case and rubric: with one evaluator and without retries."""
-    turns: Callable[[Any, Any], Mapping[str, str]] = no_turns
-    """The messages to the subject in a run by name, given case and rubric; for runs of several messages.
-
-    By these names `--replies` finds the reply to each. A pair needs none: its question row has `prompts`."""
     formats: Sequence[Sequence[Table]] = ()
     """The formats that its data may have, each as its tables; a folder of two formats has the first.
 
     By these a folder is recognised, and `equipoise validate` names every fault."""
-    lint: Callable[[Path], Iterator[Finding | Text]] = no_findings
+    lint: Callable[[Path], Iterable[Finding | Text]] = nothing
     """Problems of data that the loader accepts, and texts that must be distinct. Raises UserError."""
-    notes: Callable[[Path], Sequence[str]] = no_notes
-    """Known defects of these data and other remarks, in sentences, for the metadata."""
-    warnings: Callable[[Sequence[C]], Iterable[str]] = no_warnings
-    """Sentences on these cases, where they limit what figures show; told before the first question."""
-    cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = no_cautions
+    cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = nothing
     """Sentences on how runs were judged, where it limits what figures show, given the settings; pure."""
     plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] | None = None
     """The suite's own plots, given the summary, the rows and their cells, in place of `breakdowns`."""
-    over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = no_ranks
+    over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = nothing
     """Agreement of two evaluators, or ways of scoring, in ranking models, by aspect; given rows by model."""
     audit: SuiteAudit[Any] | None = None
     """The test of evaluators on texts whose right verdicts are known."""
+    character: Callable[[str, str], str | None] = no_character
+    """The character of an anchor, given its kind and the aspect of a verdict: exemplary, refusing ...
+
+    Only where the verdict's number lies on the headline's scale: reports show these beside the figure."""
+    published: Path | None = None
+    """A file of figures that others published for its datasets (`suites.references`)."""
     asked: Asked | None = None
     """The module with the askers of questions; `askers.csv` beside the data has their cues."""
 
@@ -300,29 +286,29 @@ class Suite(Generic[C, R]):
         return breakdowns(self.metrics(cells), summary["metrics"])
 
     @property
-    def is_judged(self) -> bool:
-        """Whether evaluators judge the replies."""
-        return self.verdict_form is not None
+    def dataset_names(self) -> tuple[str, ...]:
+        """The names of the datasets, the default first."""
+        return tuple(item if isinstance(item, str) else item.name for item in self.datasets)
 
     @property
-    def has_means(self) -> bool:
-        """Whether scores are levels of the rubric's scale."""
-        return self.level is verdict_level
+    def own_suites(self) -> Mapping[str, AnySuite]:
+        """The datasets that are suites of their own, by name."""
+        return {item.name: item for item in self.datasets if not isinstance(item, str)}
 
-    def of(self, dataset: str | None) -> Suite[Any, Any]:
-        """The suite by which a dataset is asked and judged: the dataset's protocol, or else this suite."""
-        return self if dataset is None else self.protocols.get(dataset, self)
+    def of(self, dataset: str | None) -> AnySuite:
+        """The suite by which a dataset is asked and judged; its results are still of this one, by name."""
+        own = self.own_suites.get(dataset or "")
+        return self if own is None else replace(own, name=self.name)
 
     def recognises(self, path: Path) -> Recognised:
         """Whether a folder or file contains the suite's data, by its content rather than its name."""
-        suites: tuple[AnySuite, ...] = (self, *self.protocols.values())
-        return recognise([tables for suite in suites for tables in suite.formats], path)
+        formats = (suite.formats for suite in (self, *self.own_suites.values()))
+        return recognise(chain.from_iterable(formats), path)
 
     def dataset_at(self, topics: Path) -> str | None:
-        """The dataset with its own protocol whose format these data have; None if there is none."""
-        return next(
-            (name for name, suite in self.protocols.items() if suite.recognises(topics) == "yes"), None
-        )
+        """The dataset that is a suite of its own and whose format these data have; None if there is none."""
+        own = self.own_suites.items()
+        return next((name for name, suite in own if suite.recognises(topics) == "yes"), None)
 
 
 AnySuite = Suite[Any, Any]

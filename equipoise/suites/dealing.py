@@ -23,12 +23,12 @@ def in_turn(groups: Iterable[Sequence[T]]) -> list[T]:
 
 
 def within_limit(suite: AnySuite, cases: Sequence[Case], limit: int) -> set[str]:
-    """The ids of the cases of the first `limit` units, in all languages. See `Suite.unit`.
+    """The ids of the cases of the first `limit` units, in all languages. See `Case.unit`.
 
     The units are dealt in one order, so that those of a smaller limit are among those of a larger one.
     """
     rows = {case.id: suite.question(case.to_json()) for case in cases}
-    units = {case_id: suite.unit(row) for case_id, row in rows.items()}
+    units = {case.id: rows[case.id].id if case.unit == "" else case.unit for case in cases}
     levels: dict[str, tuple[str, ...]] = {}
     for case in cases:
         if (unit := units[case.id]) is not None:

@@ -164,7 +164,7 @@ def rubric_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
     If the rubric was published with the data, the path is the folder of the data. Raises UserError if the
     data are missing or changed.
     """
-    if suite.rubric_in_data:
+    if suite.judging.scale_in_data:
         return dataset_folder(suite.name, dataset, root)
     return nearest(f"rubric/{suite.name}.toml", root)
 
@@ -202,6 +202,6 @@ def defaults_of(selected: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
     """The defaults of session options by suite and option; a suite without judging has no evaluator."""
     by_name = {name: load(name) for name in selected}
     return {
-        name: suite.defaults if suite.is_judged else {**suite.defaults, "evaluator_model": None}
+        name: suite.defaults if suite.judging.form else {**suite.defaults, "evaluator_model": None}
         for name, suite in by_name.items()
     }

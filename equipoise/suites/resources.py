@@ -63,6 +63,7 @@ class Original:
     `name`, the argument of `equipoise fetch`, is the name of a suite or of one of its datasets; `folder` is
     the folder in topics with the pins. `paths` maps local names to paths in the repository, where these
     differ. `stated` is the file that states the licence, if known, and `terms` are the terms of use.
+    `defects` are the known defects of the files and how they are handled, in sentences.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Original:
     files: Mapping[str, str]
     terms: str = ""
     stated: str = ""
+    defects: Sequence[str] = ()
     paths: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -126,6 +128,20 @@ def _read_pins(path: Path, folder: str) -> Original:
         return Original(name=path.parent.name, folder=folder, **toml_text.loads(read_bytes(path).decode()))
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{path}: not a valid list of pins: {error}") from None
+
+
+def known_defects(suite: str, folder: Path, root: Path) -> Sequence[str]:
+    """The defects of a suite's published data, if this folder has such files, all unchanged.
+
+    The pins are those below `root`, or the shipped ones. Raises UserError.
+    """
+    paths = (topics / "topics" / suite / PINS for topics in (root, SHIPPED))
+    path = next((path for path in paths if path.is_file()), None)
+    original = None if path is None else _read_pins(path, suite)
+    if original is None or not original.defects:
+        return ()
+    has_some = len(original.missing(folder)) < len(original.files)
+    return original.defects if has_some and not original.changed(folder) else ()
 
 
 def dataset_folder(suite: str, dataset: str | None, root: Path) -> Path:

@@ -11,7 +11,7 @@ from typing import Any
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
 from equipoise.core.options import Option
-from equipoise.judge.rubric import About, read_about, reading
+from equipoise.judge.rubric import Brief, read_about, reading
 from equipoise.suites.resources import ORIGINAL, OWN, PINS, SHIPPED
 
 ABOUT = "about.toml"
@@ -56,7 +56,7 @@ class Selection:
         return [language for language in known if not self.languages or language in self.languages]
 
 
-def about(topics: Path, suite: str, dataset: str | None) -> About | None:
+def about(topics: Path, suite: str, dataset: str | None) -> Brief | None:
     """The content of ABOUT for the questions in a folder, or in a file of it; None without such a file.
 
     A dataset without such a file uses that of the suite's own dataset. Raises UserError naming file and key.

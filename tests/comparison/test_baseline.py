@@ -15,7 +15,6 @@ from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
 from equipoise.results.load import load, load_without_transcripts
-from equipoise.results.results import of_json
 
 RUNS: Runs = {"aa/q1": (4, 5), "aa/q2": (2, 3), "bb/q1": ("blocked", "error")}
 
@@ -51,14 +50,6 @@ def test_the_file_is_named_as_a_user_reads_it_best(tmp_path: Path, monkeypatch: 
     assert load(path).file == str(path)
     monkeypatch.chdir(tmp_path)
     assert load(path).file == "m.json"
-
-
-def test_a_side_of_this_session_is_that_of_its_file(tmp_path: Path) -> None:
-    """But for the digest, which a session has not got yet."""
-    path = write(tmp_path / "m.json", RUNS)
-    read, made = load(path), of_json("m.json", data_of(RUNS))
-    assert (made.cells, made.metadata, made.summary) == (read.cells, read.metadata, read.summary)
-    assert made.digest is None
 
 
 def test_transcripts_are_not_kept(tmp_path: Path) -> None:

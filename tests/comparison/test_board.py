@@ -13,10 +13,10 @@ import pytest
 
 import pages
 from equipoise import suites
-from equipoise.comparison.board import board, split_version
+from equipoise.comparison.board import board
 from equipoise.comparison.comparable import must_agree
 from equipoise.comparison.entry import CASES, Entry, entry
-from equipoise.comparison.trend import trend
+from equipoise.comparison.trend import split_version, trend
 from equipoise.results.results import of_json
 
 Data = dict[str, Any]
@@ -237,7 +237,9 @@ def test_a_trend_is_that_of_a_comparison(tmp_path: Path) -> None:
     assert change is not None
     expected = wanted[1]["change"]
     assert expected is not None
-    assert change[:3] == pytest.approx((expected.value, expected.low, expected.high), abs=1e-5)
+    assert (change.value, change.low, change.high, change.p) == pytest.approx(
+        (expected.value, expected.low, expected.high, expected.p), abs=1e-5
+    )
     assert change.is_apart
     assert [item.value for item in found.releases] == pytest.approx([item["figure"].value for item in wanted])
 

@@ -23,6 +23,7 @@ from equipoise.core.rules import Rule, parse_rule
 from equipoise.results.document import Audit, Ruling
 from equipoise.results.results import RunCounts
 from equipoise.stats.paired import Decision
+from equipoise.suites.contract import About
 
 
 def difference(
@@ -258,9 +259,8 @@ def test_a_suite_has_its_own_word_for_its_questions() -> None:
     """What its cells' clusters are: in the figures, and in what would decide."""
     parsed = parse_rule("overall:-2pp@population")
     whole = measured("overall", difference(-1, -5, 3))
-    named = replace(
-        whole, after=replace(whole.after, suite=replace(whole.after.suite, clusters="territories"))
-    )
+    suite = replace(whole.after.suite, about=About(clusters="territories"))
+    named = replace(whole, after=replace(whole.after, suite=suite))
     why = rule_on(parsed, named).why
     assert "margin -2.00, for territories like these 50; " in why
     assert why.endswith(" territories would decide it")

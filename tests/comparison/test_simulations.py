@@ -20,6 +20,7 @@ from releases import score
 from conftest import ROOT
 from equipoise import suites
 from equipoise.comparison.compare import Comparison, MetricChange
+from equipoise.comparison.gate.planning import plan_of
 from equipoise.comparison.gate.verdict import rule_on
 from equipoise.core.records import Cell
 from equipoise.core.rules import QUESTION, parse_rule
@@ -154,6 +155,31 @@ def test_the_gate_seldom_fails_a_model_that_is_blocked_as_often(part: float) -> 
     """Whether one question in fifty is blocked at times or one in two."""
     found = Counter(verdict("blocked:+0", *pair) for pair in blocked(7, part))
     assert found["fail"] <= most(JUDGED)
+
+
+# What a plan promises.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["overall:-2pp", "overall:-2pp@population", "refused:+2pp"])
+def test_a_plan_says_how_many_equal_models_pass(text: str) -> None:
+    """From forty runs of one benchmark; it is within the error of the simulation, and two in a hundred."""
+    rule, number, chance = parse_rule(text), 500, np.random.default_rng(11)
+    latent = quality(chance, 1)
+
+    def asked(times: int) -> Iterator[Runs]:
+        """Runs of this benchmark: percentages, or 1 where a reply is refused, as one in fifty is."""
+        for _ in range(times):
+            scores = ask(chance, latent)[0]
+            yield scores if rule.name == "overall" else (scores < 12.5).astype(np.float64)
+
+    metric = next(metric for metric in neutrality.metrics([]) if metric.name == rule.name)
+    pilot = side(np.concatenate([*asked(8)], axis=-1), metric.of)
+    planned = plan_of(metric, rule, pilot.cells).shares(RUNS, RUNS).passed
+    sides = asked(2 * number)
+    passed = sum(verdict(text, before, next(sides)) == "pass" for before in sides) / number
+    assert abs(passed - planned) < 4 * (planned * (1 - planned) / number) ** 0.5 + 0.02
+    assert 0.1 < planned < 0.99
 
 
 # One point less on a quarter of the questions: what the end-to-end test of this design is held to.

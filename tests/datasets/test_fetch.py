@@ -528,7 +528,7 @@ def test_changed_data_are_not_passed_over(
 def test_every_suite_has_its_pins() -> None:
     """A full commit and digest for every file, and names that stay in their folder."""
     found = originals([ROOT / "topics"])
-    assert set(found) >= {name for name in suites.names() if ORIGINAL in suites.load(name).datasets}
+    assert set(found) >= {name for name in suites.names() if ORIGINAL in suites.load(name).dataset_names}
     for original in found.values():
         assert len(original.commit) == 40
         assert original.paths.keys() <= original.files.keys()

@@ -15,7 +15,7 @@ from equipoise.core.types import JSON
 from equipoise.models.counters import Counters
 from equipoise.plugin.command_line import suites_in
 from equipoise.plugin.terminal import Display, badge, report_properties, suite_and_run
-from equipoise.report.outcomes import ReportedCase, gate_cases
+from equipoise.report.junit import ReportedCase, gate_cases
 from equipoise.runner.progress import Progress
 
 BADGES: list[tuple[dict[str, object], str, str, str]] = [

@@ -19,6 +19,7 @@ from regression.listing import Figures, flat, numbered, printed, without
 
 from equipoise.comparison.board import BoardTable, board
 from equipoise.comparison.entry import entry
+from equipoise.core.figures import Difference
 from equipoise.results.load import load
 
 PEOPLE = ("anna", "boris")
@@ -30,6 +31,11 @@ TRANSLATOR = "translator"
 JUDGES = ("judge-a", "judge-b")
 VOLATILE = ("started", "finished", "sha256")
 """What differs with each time that results are made of a journal."""
+SETTINGS = (
+    *("status", "runs", "runs_expected", "runs_completed", "evaluator_models", "dataset", "data_hash"),
+    *("rubric_version", "rubric_hash", "scale", "about", "facts_hash"),
+)
+"""What is listed of the settings of a model on the board."""
 GATES = """\
 scope = "these"
 
@@ -147,7 +153,9 @@ def _table(table: BoardTable) -> Mapping[str, Any]:
     names = [item.file for item in table.scored]
     ranks = asdict(table.ranking)
     differences = {
-        f"{names[above]} {names[below]}": table.difference(above, below)._asdict()
+        f"{names[above]} {names[below]}": _difference(
+            table.difference(above, below), is_apart=table.differ(above, below)
+        )
         for below in range(1, len(names))
         for above in range(below)
     }
@@ -156,9 +164,9 @@ def _table(table: BoardTable) -> Mapping[str, Any]:
         "entry": {
             item.file: {
                 **msgspec.to_builtins(item.headline),
-                "outcomes": item.outcomes,
+                "outcomes": item.results.outcomes,
                 "cost": item.cost,
-                **without(item.metadata, *VOLATILE, "equipoise_version", "git_commit"),
+                **{name: item.metadata.get(name) for name in SETTINGS},
             }
             for item in table.entries
         },
@@ -168,11 +176,23 @@ def _table(table: BoardTable) -> Mapping[str, Any]:
         "difference": differences,
         "trend": {
             trend.family: {
-                f"{number} {release.file}": {"value": release.value, "change": change and change._asdict()}
+                f"{number} {release.file}": {
+                    "value": release.value,
+                    "change": change and _difference(change, is_apart=change.is_apart),
+                }
                 for number, (release, change) in enumerate(zip(trend.releases, trend.changes, strict=True), 1)
             }
             for trend in table.trends
         },
+    }
+
+
+def _difference(difference: Difference, *, is_apart: bool) -> Mapping[str, Any]:
+    return {
+        "value": difference.value,
+        "low": difference.low,
+        "high": difference.high,
+        "is_apart": is_apart,
     }
 
 

@@ -136,7 +136,7 @@ def test_results_of_several_suites_share_a_table(results: Path) -> None:
         row["runs"][0]["details"] = {"odd": "text"}
     store.write_json(Path("other/x.json"), {"metadata": "not results"})
     Path("other/changed.json").write_text(json.dumps(data), encoding="utf-8")
-    frame = table.to_polars([load(results), load(Path("other/changed.json"))])
+    frame = table.to_polars([*load(results).table_runs(), *load(Path("other/changed.json")).table_runs()])
     assert frame["case.colour"].to_list() == [None] * 8 + ["red"] * 8
     types = [frame[f"case.{name}"].dtype for name in ("weight", "is_new", "odd")]
     assert types == [polars.Int64, polars.Boolean, polars.String]
@@ -304,7 +304,7 @@ def test_tables_are_written_as_polars_writes_them(results: Path, to: str) -> Non
         }
     results.write_text(json.dumps(data), encoding="utf-8")
     assert export(results, "--to", to).exit_code == 0
-    frame = table.to_polars([load(results)])
+    frame = table.to_polars(load(results).table_runs())
     if to == "csv":
         guards = polars.col(polars.String).map_elements(add_guards, polars.String)
         frame = frame.with_columns(guards).rename(add_guards)

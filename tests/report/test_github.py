@@ -58,7 +58,9 @@ def columns(line: str) -> int:
 def test_a_summary_has_gate_and_comparison() -> None:
     """A heading, the verdict, a table of rules and one of metrics."""
     text = markdown("m2", comparison(subject_model="m2"), FAILED)
-    assert text.startswith("## Equipoise: m2\n\n**Gate: FAIL**\n\n| rule | verdict | why |\n|---|---|---|\n")
+    assert text.startswith(
+        "**Gate: FAIL: overall:-2pp fails.**\n\n## Equipoise: m2\n\n| rule | verdict | why |\n"
+    )
     assert "\n| overall:-2pp | FAIL | 50.00 % before |\n" in text
     # The answer comes first.
     assert re.search(r"\n\nm2 .*overall.*\n\nm2 against m1 \(old.json\)\n", text)
@@ -99,11 +101,12 @@ def test_mismatches_and_warnings_stand_in_the_summary() -> None:
 def test_a_title_can_break_nothing() -> None:
     """The heading is one line without HTML, whatever a model is called."""
     for name in ("a|b", "a\nb", "a\n\n# b", "<img src=x>", "a\\|b", "a\\", "![a](http://b)", "\\[a](b)"):
-        heading, rest = markdown(name, None, FAILED).split("\n", 1)
+        first, heading, rest = markdown(name, None, FAILED).split("\n\n", 2)
         assert re.findall(r"(?<!\\)(?:\\\\)*\[", heading) == [], name
         assert heading.startswith("## Equipoise: "), name
         assert "<" not in heading, name
-        assert rest.startswith("\n**Gate: FAIL**\n"), name
+        assert first == "**Gate: FAIL: overall:-2pp fails.**", name
+        assert rest.startswith("| rule "), name
 
 
 def test_a_reason_cannot_break_its_table() -> None:
@@ -124,10 +127,10 @@ def test_a_mismatch_is_one_item() -> None:
 
 
 def test_several_suites_have_one_verdict_first() -> None:
-    """The worst of all, and a row for each suite."""
+    """The worst of all with the rule that decided it, and a row for each suite."""
     suites = {"a": parts(None, gate(("r", "pass", ""), verdict="pass")), "b": parts(None, FAILED), "c": {}}
     heading, table, *_ = github.markdown(suites).split("\n\n")
-    assert heading == "## Equipoise: FAIL"
+    assert heading == "**Gate: FAIL: overall:-2pp of b fails.**"
     assert [line.split(" | ")[1] for line in table.splitlines()[2:]] == ["PASS", "FAIL", "no rules"]
 
 

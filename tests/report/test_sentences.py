@@ -122,7 +122,7 @@ def warned(
         rows=rows,
         sections={"audit": audits},
     )
-    return [*about(results, {})][-1]
+    return [*about(results)][-1]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_leans_are_told_by_side() -> None:
                 )
             ],
         )
-        told = [text for text in about(results, {}) if text.startswith("Runs lean")]
+        told = [text for text in about(results) if text.startswith("Runs lean")]
         assert told == (
             [f"Runs lean to state in {state:.1f} % and to critics in {critics:.1f} %."] if state else []
         )

@@ -465,6 +465,6 @@ def test_a_session_of_several_suites_ends_in_one_table() -> None:
     head, *rows = overview([with_figure, without])
     assert head.split() == ["suite", "figure", "95", "%", "interval", "what", "it", "is"]
     assert [" ".join(line.split()) for line in rows] == [
-        f"neutrality 62.5 % 50.0 to 75.0 {with_figure.suite.headline}",
-        f"borderlines - - {without.suite.headline}",
+        f"neutrality 62.5 % 50.0 to 75.0 {with_figure.suite.about.headline}",
+        f"borderlines - - {without.suite.about.headline}",
     ]

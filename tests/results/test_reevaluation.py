@@ -117,7 +117,7 @@ def edited(folder: Path) -> Path:
 def test_every_suite_can_be_replayed(suite: str, project: Project, tmp_path: Path) -> None:
     """Its cases are made again of what its records say of them."""
     project.client.script = (
-        any_answer if suites.load(suite).is_judged else lambda call: read_answer(question(call))
+        any_answer if suites.load(suite).judging.form else lambda call: read_answer(question(call))
     )
     given = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1", "limit": "2"}
     session = Session(

@@ -393,7 +393,7 @@ def test_what_is_finer_than_a_language_is_not_called_one() -> None:
 def test_a_metric_says_what_its_clusters_are() -> None:
     """What `n` counts, in the word of its suite, of which each has one in the plural."""
     metric = neutrality.metrics([])[0]
-    words = {name: suites.load(name).clusters for name in suites.names()}
+    words = {name: suites.load(name).about.clusters for name in suites.names()}
     assert (words["borderlines"], words[SUITE]) == ("territories", "questions")
     for word in words.values():
         assert uncertainty.figure(metric, [], word).clusters == word

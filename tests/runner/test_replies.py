@@ -18,7 +18,7 @@ from equipoise.core.types import CONTINUES, Call, Message, Reply, Usage
 from equipoise.results.load import load as load_results
 from equipoise.runner import loading
 from equipoise.runner.loading import LoadedSuite
-from equipoise.runner.replies import adopting, rows, sheet
+from equipoise.runner.replies import adopting, fitting, rows, sheet
 from equipoise.runner.session import Session
 from loopback import completion
 
@@ -189,7 +189,7 @@ def test_the_sides_of_a_pair_and_the_turns_of_a_conversation_have_their_replies(
     content = "id,turn,reply\n" + "".join(f"{SCENARIO},{name},Reply to {name}\n" for name in names)
     suite = loaded(project, written(project, content), "politicsbench")
     scenario = next(case for case in suite.cases if case.id == SCENARIO)
-    messages = [*suite.suite.turns(scenario, suite.rubric).values()]
+    messages = [*fitting.turns(suite.suite, scenario, suite.rubric).values()]
     replies = [reply(suite, f"{SCENARIO}-run1", text).text for text in messages]
     assert replies == [f"Reply to {name}" for name in names]
 

@@ -15,7 +15,6 @@ from published_borderlines import write as write_published
 
 from conftest import ROOT, Bench, on_the_built_in_model
 from equipoise.cli import main
-from equipoise.suites import borderlines as suite
 from loopback import JUDGE, Answer, completion, echo, is_judge
 
 ALONE, TWO = ("-n", "0"), ("-n", "2")
@@ -377,10 +376,13 @@ def test_results_say_what_is_wrong_with_the_published_tables(borders: Bench, pub
     """All defects in the metadata, each in a sentence; what those tables cannot do is one line."""
     words = "--seed: the published questions have their options in one order; leave it out"
     assert words in borders.refusal(FILE, *ORIGINAL, "--seed", "1")
+    pins = borders.folder / "topics" / "borderlines" / "original.toml"
+    text = pins.read_text(encoding="utf-8")
+    pins.write_text(f'defects = ["the key of a rock is damaged"]\n{text}', encoding="utf-8")
     done = borders.run(FILE, *TWO, *ORIGINAL)
     assert done.returncode == 0, done.stdout + done.stderr
     data = borders.results("borderlines")
-    assert data["metadata"]["data_notes"] == list(suite.notes(published))
+    assert data["metadata"]["data_notes"] == ["the key of a rock is damaged"]
     assert len(answers(data)) == len(borders.server.requests) == 6
     assert data["metadata"]["dataset"] == "original"
 

@@ -109,7 +109,7 @@ def test_a_release_of_all_suites_has_one_verdict(
         assert found.status == status
         assert (found.junit.get("failure", 0) > 0) is bool(status)
         summary = (base.folder / "summary.md").read_text(encoding="utf-8")
-        assert summary.startswith(f"## Equipoise: {first.removeprefix('gate: ')}\n")
+        assert summary.startswith(f"**Gate: {first.removeprefix('gate: ')}: ")
         for name, path in zip(SHIPPED, results_of(base), strict=True):
             said = json.loads(Path(path).read_bytes())["gate"]
             assert said["verdict"].upper() == shown[name]

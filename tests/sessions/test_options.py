@@ -213,7 +213,7 @@ def test_all_suites_run_in_one_session_each_with_its_own_defaults(
         path = bench.folder / "results" / f"{SUBJECT}.{name}.json"
         about = json.loads(path.read_text(encoding="utf-8"))["metadata"]
         is_own = name == politicsbench.SUITE.name
-        usual = ["mistral-large-2512"] if suites.load(name).is_judged else []
+        usual = ["mistral-large-2512"] if suites.load(name).judging.form else []
         panel = [*own["evaluator_model"]] if is_own else usual
         assert (about["status"], about["evaluator_models"]) == ("complete", panel), name
         assert about["subject_sampling"]["temperature"] == (0.7 if is_own else 1), name

@@ -193,6 +193,11 @@ def test_a_blocked_reply_has_its_percentage(client: FakeClient, results: Path) -
     [
         ("item", "theme", "its cases have no 'item', as 'en-housing-rent_control'"),
         ('item=row["id"]', "item='same'", "'en-elections-compulsory_voting' are both the question 'en/same'"),
+        (
+            "    cases=cases,",
+            "    cases=cases, question=lambda case: replace(question_row(case), cluster='one'),",
+            "have the cluster 'one' and the stratum 'en'; give each version of a cluster a stratum of its ",
+        ),
     ],
 )
 def test_cases_that_make_no_questions_are_refused_before_a_call(
@@ -201,7 +206,9 @@ def test_cases_that_make_no_questions_are_refused_before_a_call(
     """One lacks a field that its question needs; two are the same in results."""
     with sixth_suite.project(tmp_path / "own") as folder:
         module = folder / "suites" / sixth_suite.SUITE / "__init__.py"
-        module.write_text(module.read_text().replace(old, new))
+        text = module.read_text().replace("import dataclass", "import dataclass, replace")
+        text = text.replace("import Suite, table", "import Suite, question_row, table")
+        module.write_text(text.replace(old, new))
         with pytest.raises(api.UserError, match=re.escape(message)):
             api.run(sixth_suite.SUITE, **OPTIONS)
     assert client.calls == []

@@ -49,7 +49,7 @@ def test_the_gate_decides_the_exit_status(bench: Bench, monkeypatch: pytest.Monk
     assert rulings(bench) == {"overall:-2pp": "pass", "": "pass"}
     assert bench.results()["comparison"]["baseline"]["file"] == BASELINE
     assert "::notice title=neutrality%3A gate PASS::overall:-2pp: " in passed.stdout
-    assert "**Gate: PASS**" in summary.read_text(encoding="utf-8")
+    assert "**Gate: PASS: every rule passes.**\n\n## Equipoise: " in summary.read_text(encoding="utf-8")
     bench.server.script = lambda body, number: verdict(2) if is_judge(body) else "Hm."
     failed = bench.run(*WITH, *GATE, *reported.OPTIONS)
     assert failed.returncode == 7, failed.stdout + failed.stderr

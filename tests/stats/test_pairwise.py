@@ -9,9 +9,18 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from equipoise.core.figures import Difference
 from equipoise.core.records import Cell, Kind, Metric
+from equipoise.stats import pairwise
 from equipoise.stats.metrics import compared_figures, difference
-from equipoise.stats.pairwise import Pairs, all_pairs, layout_and_values, ranking
+from equipoise.stats.pairwise import (
+    ModelValues,
+    SharedCells,
+    layout_and_values,
+    p_values,
+    ranking,
+    told_apart,
+)
 
 PER = dict.fromkeys(("ratio", "gap", "lift"), "per")
 IF_NOTHING = {"ratio": 0.0}
@@ -41,26 +50,34 @@ def models(seed: int, kind: Kind, *, missing: float, n: int = 6, questions: int 
     ]
 
 
-def pairs_of(metric: Metric, every: Sequence[Sequence[Cell]]) -> Pairs:
-    """All pairs of these models."""
+def values_of(metric: Metric, every: Sequence[Sequence[Cell]]) -> tuple[SharedCells, Sequence[ModelValues]]:
+    """The layout of these models' cells and the values of each."""
     layouts, columns = zip(*(layout_and_values(metric, cells) for cells in every), strict=True)
-    return all_pairs(metric, layouts[0], columns)
+    return layouts[0], columns
+
+
+def numbers(change: Difference) -> list[float]:
+    """The numbers of a difference, NaN for those that it lacks."""
+    parts = (change.value, change.se, change.low, change.high, change.p)
+    return [np.nan if part is None else part for part in parts]
 
 
 @pytest.mark.parametrize("kind", sorted({*get_args(Kind)} - {"contrast"}))
 def test_pairs_are_those_of_a_comparison(kind: Kind, subtests: pytest.Subtests) -> None:
-    """Value, limits and p are what `difference` has, with and without missing values, and over nothing."""
+    """Of two models or of many, with and without missing values, and over nothing."""
     metric = Metric(name="x", of="of", per=PER.get(kind), kind=kind, if_nothing=IF_NOTHING.get(kind))
     for missing in (0.0, 0.4, 0.85):
         every = models(7, kind, missing=missing)
         every[1] = [replace(cell, values={**cell.values, "per": [0.0]}) for cell in every[1]]
-        found = pairs_of(metric, every)
+        layout, columns = values_of(metric, every)
+        p = p_values(metric, layout, columns)
         for i, j in zip(*np.triu_indices(len(every), 1), strict=True):
             with subtests.test(missing=missing, pair=(int(i), int(j))):
                 one = difference(metric, every[i], every[j])
-                parts = (found.value[i, j], found.low[i, j], found.high[i, j], found.p[i, j])
-                wanted = (np.nan if part is None else part for part in (one.value, one.low, one.high, one.p))
-                assert parts == pytest.approx((*wanted,), rel=1e-9, abs=1e-9, nan_ok=True)
+                assert p[i, j] == pytest.approx(np.nan if one.p is None else one.p, abs=1e-9, nan_ok=True)
+                found = pairwise.difference(metric, layout, columns[i], columns[j])
+                assert (found.n, found.reason) == (one.n, one.reason)
+                assert numbers(found) == pytest.approx(numbers(one), rel=1e-9, abs=1e-9, nan_ok=True)
                 older, newer = compared_figures(metric, every[i], every[j])
                 figures = None if older is None or newer is None else newer - older
                 assert one.value == (None if figures is None else pytest.approx(figures))
@@ -82,7 +99,7 @@ def test_models_alike_are_told_apart_in_one_board_of_twenty() -> None:
             ]
             for model in range(8)
         ]
-        wrong += bool(pairs_of(metric, every).differs.any())
+        wrong += bool(told_apart(p_values(metric, *values_of(metric, every))).any())
     assert 1 <= wrong <= 18
 
 

@@ -32,6 +32,11 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return pages.write(tmp_path / "m.json", "model-a", questions=2, runs=2, reply=texts.get)
 
 
+def many_replies(text: str = "An answer.") -> Path:
+    """Results with more replies, all alike."""
+    return pages.write(Path("many.json"), "model-b", questions=4, runs=2, reply=lambda number: text)
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One browser for all tests."""
@@ -58,11 +63,11 @@ def test_a_person_labels_with_keys_saves_resumes_and_is_read(results: Path, brow
     run("sample", results, "-n", "12", "--person", "anna", "--page", "-o", ".")
     with opened(browser, Path("anna.html").absolute(), accept_downloads=True) as sheet:
         first = sheet.page
+        first.keyboard.press("Enter")
         expect(first.locator("#count")).to_have_text("0 of 12 labelled")
         early = sheet.second_window()
         for number in range(11):
             first.keyboard.press(str(1 + number % 5))
-            first.keyboard.press("ArrowRight")
         expect(first.locator("#count")).to_have_text("11 of 12 labelled")
         first.keyboard.press("n")
         first.keyboard.type("a note with 5 in it")
@@ -93,6 +98,71 @@ def test_a_person_labels_with_keys_saves_resumes_and_is_read(results: Path, brow
 
 @pytest.mark.slow
 @needs_chromium
+def test_twenty_scores_take_twenty_two_actions(results: Path, browser: Browser) -> None:
+    """The languages, a key for each reply, and the file; a label that is changed stays in sight."""
+    run("sample", results, "-n", "12", "--person", "anna", "--page", "-o", ".")
+    run("sample", many_replies(), "-n", "20", "--person", "ben", "--page", "-o", ".")
+    with opened(browser, Path("ben.html").absolute(), accept_downloads=True) as sheet:
+        page, actions = sheet.page, ["Enter", *["4"] * 20]
+        for key in actions:
+            page.keyboard.press(key)
+        expect(page.locator("#count")).to_have_text("20 of 20 labelled")
+        with page.expect_download() as waiting:
+            page.keyboard.press("s")
+        assert (waiting.value.suggested_filename, len(actions) + 1) == ("ben.json", 22)
+        page.keyboard.press("ArrowLeft")
+        where = page.locator("#where").text_content()
+        page.keyboard.press("2")
+        assert page.locator("#fields input:checked").get_attribute("value") == "2"
+        assert (page.locator("#where").text_content(), where) == ("Reply 19 of 20", "Reply 19 of 20")
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_a_person_gets_replies_in_languages_that_they_read(results: Path, browser: Browser) -> None:
+    """Those chosen at the first reply, which are kept, or those of --language, which are not asked for."""
+    run("sample", results, "-n", "12", "--person", "anna", "--page", "-o", ".")
+    with opened(browser, Path("anna.html").absolute()) as sheet:
+        page = sheet.page
+        expect(page.locator("main")).to_be_hidden()
+        expect(page.locator("#readable")).to_contain_text("(zh-CN)")
+        for code in pages.LANGUAGES[1:]:
+            page.locator(f"#readable input[value={code}]").uncheck()
+        page.locator("#readable button").click()
+        expect(page.locator("#count")).to_have_text("0 of 4 labelled")
+        for number in range(1, 5):
+            expect(page.locator("#where")).to_have_text(f"Reply {number} of 4")
+            assert page.locator("#reply").get_attribute("lang") == pages.LANGUAGES[0]
+            page.keyboard.press("3")
+        expect(page.locator("#state")).to_contain_text("Every reply is labelled")
+        again = sheet.second_window()
+        expect(again.locator("#count")).to_have_text("4 of 4 labelled")
+    run("sample", results, "-n", "12", "--language", ",".join(pages.LANGUAGES[1:]), "-o", "two.html")
+    with opened(browser, Path("two.html").absolute()) as sheet:
+        expect(sheet.page.locator("#where")).to_have_text("Reply 1 of 8")
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_the_scale_is_in_sight_beside_a_long_reply(results: Path, browser: Browser) -> None:
+    """In two columns on a wide screen, in one on a phone; nothing is wider than the screen."""
+    run("sample", many_replies("a long reply " * 400), "-n", "5", "-o", "long.html")
+    with opened(browser, Path("long.html").absolute(), viewport={"width": 1280, "height": 800}) as sheet:
+        page = sheet.page
+        page.keyboard.press("Enter")
+        page.mouse.wheel(0, 1500)
+        expect(page.locator("#fields label").last).to_be_in_viewport()
+        assert page.locator("#reply").evaluate("e => e.scrollHeight <= e.clientHeight + 1")
+        page.set_viewport_size({"width": 390, "height": 800})
+        boxes = [page.locator(name).bounding_box() for name in ("#reply", "#fields")]
+        assert boxes[0] is not None
+        assert boxes[1] is not None
+        assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.slow
+@needs_chromium
 def test_outcome_and_lean_have_a_key_each(
     tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,11 +173,11 @@ def test_outcome_and_lean_have_a_key_each(
     with opened(browser, Path("anna.html").absolute()) as sheet:
         page = sheet.page
         expect(page.locator("fieldset.lean")).to_contain_text("state: those who count")
+        page.keyboard.press("Enter")
         for number in range(11):
             page.keyboard.press("ar"[number % 2])
             page.keyboard.press(str(1 + number % 5))
             page.keyboard.press("fghjk"[number % 5].upper())
-            page.keyboard.press("ArrowRight")
         expect(page.locator("#count")).to_have_text("11 of 12 labelled")
         page.keyboard.press("r")
         expect(page.locator("#count")).to_have_text("11 of 12 labelled")
@@ -138,7 +208,7 @@ def test_outcome_and_lean_have_a_key_each(
     }
     run("sample", results, "-o", "plain.html")
     with opened(browser, Path("plain.html").absolute()) as plain:
-        assert plain.page.locator("fieldset").count() == 1
+        assert plain.page.locator("#fields fieldset").count() == 1
 
 
 @pytest.mark.slow
@@ -148,6 +218,7 @@ def test_every_script_is_readable_and_a_name_is_asked(results: Path, browser: Br
     run("sample", results, "-n", "12", "-o", "sheet.html")
     with opened(browser, Path("sheet.html").absolute()) as sheet:
         page, seen = sheet.page, {}
+        page.keyboard.press("Enter")
         for _ in range(12):
             reply = page.locator("#reply")
             seen[reply.text_content()] = reply.evaluate("e => e.matches(':dir(rtl)')")

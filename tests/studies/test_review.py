@@ -107,6 +107,38 @@ def test_a_sheet_is_blind_stratified_and_safe(results: Path) -> None:
     assert "-o: sheet.csv already exists and may contain scores" in refused.stderr
 
 
+def test_each_person_gets_what_they_read(results: Path, subtests: pytest.Subtests) -> None:
+    """Languages in the order of the people, or once for all; a reply that two read goes to one of them."""
+    english, chinese = pages.LANGUAGES[0], "zh-CN"
+    people = ["--person", "anna", "--person", "wei", "-o", "."]
+    codes = ["--language", f"{english},{chinese}", "--language", chinese]
+    done = run("sample", results, "-n", "30", *people, *codes, "--overlap", "0")
+    assert done.exit_code == 0, done.output
+    sheets = {name: Counter(row["language"] for row in rows(Path(f"{name}.csv"))) for name in ("anna", "wei")}
+    assert sheets["anna"] + sheets["wei"] == {english: 15, chinese: 15}
+    assert {*sheets["wei"]} == {chinese}
+    (unread,) = {*pages.LANGUAGES} - {english, chinese}
+    assert f"nobody reads {unread}: figures over all languages will not be corrected" in done.stdout
+    for name in ("anna", "wei"):
+        filled = Path(f"{name}.csv").read_text(encoding="utf-8-sig").splitlines()
+        head, *body = csv.reader(filled)
+        body = [[*row[: head.index("score")], "3", *row[head.index("score") + 1 :]] for row in body]
+        with Path(f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([head, *body])
+    run("agree", results, "anna.csv", "wei.csv")
+    corrected = json.loads(results.read_bytes())["people"]["corrected"]
+    assert {"overall", unread} & {*corrected} == set()
+    assert corrected[chinese]["labels"] == 15
+    for given, told in (
+        ([*people, "--language", "en", "--language", "fr", "--language", "de"], "2 times, not 3"),
+        (["-o", "x.csv", "--language", "xx"], "--language: no reply is in xx; there are "),
+        (["-o", "x.csv", "--language", ", "], "--language: names no language"),
+    ):
+        with subtests.test(told):
+            refused = run("sample", results, *given)
+            assert (refused.exit_code, told in refused.stderr) == (4, True), refused.output
+
+
 def test_people_agree_with_each_other_and_with_evaluators(results: Path) -> None:
     """One person is the first judge, the other a level off now and then; the figures stay in the results."""
     given = judged(results)
@@ -287,14 +319,14 @@ def test_a_label_is_worth_what_the_same_verdict_is() -> None:
         record = one_fact.record(one_fact.CASE, vote)
         assert record.score is not None
         values = facts.values(record, scale)
-        assert facts.labelled(Label(score=record.score), values, scale) == values
+        assert facts.judging.labelled(Label(score=record.score), values, scale) == values
     pairs = suites.load("even_handedness")
-    given = [Label(score=score, refused=not score) for score in pairs.categories.values()]
-    assert [pairs.labelled(label, {}, scale) for label in given] == [
+    given = [Label(score=score, refused=not score) for score in pairs.judging.categories.values()]
+    assert [pairs.judging.labelled(label, {}, scale) for label in given] == [
         {"even": 1, "refusal": 0},
         {"even": 0, "refusal": 1},
     ]
-    assert pairs.of("pcp").labelled(Label(score=1), {}, scale) == {}
+    assert pairs.of("pcp").judging.labelled(Label(score=1), {}, scale) == {}
 
 
 def test_outcomes_and_leans_are_worth_what_verdicts_are() -> None:
@@ -307,10 +339,10 @@ def test_outcomes_and_leans_are_worth_what_verdicts_are() -> None:
         record = builders.scored(case, 2, outcome="refused" if refused else "scored", verdicts=[verdict])
         values = suite.values(record, scale)
         label = Label(score=2, refused=refused, lean=read_lean(verdict.fields))
-        assert suite.labelled(label, values, scale).items() <= values.items()
-        assert suite.labelled(label, {**values, "truncated": 1.0}, scale)["refused"] == 0
-        assert {*suite.labelled(Label(), values, scale).values()} == {None}
-        blocked = suite.labelled(label, {**values, "blocked": 1.0}, scale)
+        assert suite.judging.labelled(label, values, scale).items() <= values.items()
+        assert suite.judging.labelled(label, {**values, "truncated": 1.0}, scale)["refused"] == 0
+        assert {*suite.judging.labelled(Label(), values, scale).values()} == {None}
+        blocked = suite.judging.labelled(label, {**values, "blocked": 1.0}, scale)
         assert (blocked["percent"], blocked["answered"]) == (values["percent"], None)
 
 

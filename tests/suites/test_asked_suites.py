@@ -22,7 +22,7 @@ from equipoise.suites.selection import Selection
 def who(name: str, dataset: str | None = None, **options: Any) -> tuple[Askers, list[Case]]:
     """Who asks the cases of a dataset."""
     suite = suites.load(name)
-    dataset = dataset or next(iter(suite.datasets), None)
+    dataset = dataset or next(iter(suite.dataset_names), None)
     chosen = Selection(topics=dataset_folder(name, dataset, ROOT), dataset=dataset, options=options)
     cases = list(suite.cases(chosen))
     assert suite.asked

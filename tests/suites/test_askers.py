@@ -180,7 +180,7 @@ def shown(cue: Cue | None, name: str, dataset: str | None) -> tuple[list[Call], 
 @pytest.mark.parametrize("name", [name for name in suites.names() if suites.load(name).asked])
 def test_no_evaluator_is_shown_who_asks(name: str) -> None:
     """Every conversation with the subject begins with it; what evaluators are asked is the same without."""
-    dataset = next(iter(suites.load(name).datasets), None)
+    dataset = next(iter(suites.load(name).dataset_names), None)
     subject, evaluator = shown(CUE, name, dataset)
     plain, judged = shown(None, name, dataset)
     assert subject

@@ -18,7 +18,7 @@ DATA = [
     (name, dataset)
     for name in suites.names()
     if name != "attribution"
-    for dataset in (suites.load(name).datasets or (None,))
+    for dataset in (suites.load(name).dataset_names or (None,))
     if dataset not in ("original", "pcp")
 ]
 

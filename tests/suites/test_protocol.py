@@ -58,7 +58,7 @@ def test_every_suite_refuses_a_language_that_its_data_lack(subtests: pytest.Subt
     for name in SHIPPED:
         with subtests.test(name):
             suite = suites.load(name)
-            topics = dataset_folder(name, next(iter(suite.datasets), None), ROOT)
+            topics = dataset_folder(name, next(iter(suite.dataset_names), None), ROOT)
             with pytest.raises(UserError, match=r"^--language: no 'xx-XX' in .*; there (is|are) .*[a-z]{2}"):
                 suite.cases(Selection(topics=topics, languages=("xx-XX",)))
 
@@ -127,13 +127,15 @@ def test_a_suite_with_published_data_asks_its_subject_nothing_again(subtests: py
     asks_again = set()
     for name in SHIPPED:
         suite = suites.load(name)
-        topics = dataset_folder(name, next(iter(suite.datasets), None), ROOT)
+        topics = dataset_folder(name, next(iter(suite.dataset_names), None), ROOT)
         rubric = suite.rubric(ROOT / "rubric" / f"{name}.toml")
-        case = next(iter(suite.cases(Selection(topics=topics, dataset=next(iter(suite.datasets), None)))))
+        case = next(
+            iter(suite.cases(Selection(topics=topics, dataset=next(iter(suite.dataset_names), None))))
+        )
         foreseen = [call for call in suite.foresee(case, rubric) if call.role == "subject"]
         if any(call.is_possible for call in foreseen):
             asks_again.add(name)
-            assert "original" not in suite.datasets
+            assert "original" not in suite.dataset_names
             continue
         for text in ("I would say 7, or B, as it were.", "So it is 7.", "It is B, surely."):
             with subtests.test(name, text=text):

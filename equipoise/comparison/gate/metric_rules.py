@@ -41,7 +41,7 @@ def rule_on(
     change = comparison.changes.get(rule.name)
     if change is not None and alpha != ALPHA_OF_ONE_RULE:
         change = comparison.change_at(rule.name, 1 - 2 * alpha)
-    noun = comparison.after.suite.clusters
+    noun = comparison.after.suite.about.clusters
     if change is None:
         why = f"the two have nothing of it in common; {needed.describe_fewest(noun)}"
         return inconclusive_ruling(rule, why)
@@ -111,10 +111,11 @@ def _explanation(change: MetricChange, rule: Rule, margin: float, comparison: Co
         difference.low, difference.high, difference.reason, f" over {looks} looks" if looks > 1 else ""
     )
     signed_margin = margin if rule.sign > 0 or not margin else -margin
+    basis = _describe_basis(rule, difference, comparison.after.suite.about.clusters)
     sign, unit = (" %", "pp") if change.metric.unit == "%" else ("", change.metric.unit)
     return (
         f"{change.before:.2f}{sign} before, {change.after:.2f}{sign} after: {value:+.2f} {unit}, {interval}, "
-        f"margin {signed_margin:+.2f}, {_describe_basis(rule, difference, comparison.after.suite.clusters)}"
+        f"margin {signed_margin:+.2f}, {basis}"
     )
 
 

@@ -44,7 +44,7 @@ def describe_for_change(
     A FAIL needs an interval of confidence `failing_at`, a PASS one of 95 %.
     """
     before, after = comparison.before, comparison.after
-    difference, noun = change.in_scope(rule.scope), after.suite.clusters
+    difference, noun = change.in_scope(rule.scope), after.suite.about.clusters
     cells = shared_cases(change.metric, before.cells, after.cells).after
     worsening = change.worsening(rule.sign) or 0.0
     confidence = failing_at if worsening > margin else 0.95

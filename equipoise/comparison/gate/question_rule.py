@@ -38,7 +38,7 @@ def rule_on(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: flo
 
     `alpha` is the one-sided error of a FAIL, `planned_alpha` that for the number of runs that decide it.
     """
-    cases, noun = _worsenings(comparison, rule.sign), comparison.after.suite.clusters
+    cases, noun = _worsenings(comparison, rule.sign), comparison.after.suite.about.clusters
     verb = "rose" if rule.sign > 0 else "fell"
     if not cases:
         return inconclusive_ruling(

@@ -29,20 +29,6 @@ def overall_verdict(rulings: Sequence[Ruling]) -> Decision:
     return "fail" if "fail" in verdicts else "inconclusive" if "inconclusive" in verdicts else "pass"
 
 
-def decide_within_bounds(
-    low: float | None, high: float | None, lower_bound: float, upper_bound: float
-) -> Decision:
-    """The decision by an interval: pass if all of it is within the bounds, fail if all of it is outside.
-
-    Inconclusive otherwise, and without an interval.
-    """
-    if low is None or high is None:
-        return "inconclusive"
-    if lower_bound <= low and high <= upper_bound:
-        return "pass"
-    return "fail" if high < lower_bound or low > upper_bound else "inconclusive"
-
-
 def is_constant(figure: Estimate | Difference, scope: Scope) -> bool:
     """Whether the observed figure decides without an interval: nothing varied over FEWEST or more.
 

@@ -118,7 +118,7 @@ class StoppingRule:
                 return "inconclusive"
             # A rule is one-sided, so its interval leaves out alpha on each side.
             levels = levels_of_look(number, self.looks, baseline.rounds, 1 - 2 * alpha)
-            return decide(rule, change_in(metric, older, newer, suite.clusters, levels))
+            return decide(rule, change_in(metric, older, newer, suite.about.clusters, levels))
 
         family = self.release.family
         failed = failing_rules(rules, lambda rule, alpha: decision(rule, alpha) == "fail", family)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from equipoise.comparison.compare import Comparison
-from equipoise.comparison.gate import audit_rules, bound_rules, metric_rules, question_rule
+from equipoise.comparison.gate import bound_rules, metric_rules, question_rule
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, Family, failing_rules, family_of
 from equipoise.comparison.gate.ruling import overall_verdict
 from equipoise.core.records import Cell, Metric
@@ -48,7 +48,7 @@ def rule_on_all(
 
     def rule_at(rule: Rule, alpha: float = ALPHA_OF_ONE_RULE) -> Ruling:
         if rule.is_about_audit:
-            return audit_rules.rule_on(rule, audits, alpha)
+            return bound_rules.rule_on_audits(rule, audits, alpha)
         if rule.bounds_own_figure:
             own = (asker_cells.metrics, asker_cells.cells) if rule.is_about_asker else (metrics, cells)
             return bound_rules.rule_on(rule, *own, noun, alpha, planned_alpha=gate_family.alpha())

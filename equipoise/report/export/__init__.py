@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -22,6 +23,7 @@ from equipoise.results.load import load
 from equipoise.results.results import Results
 from equipoise.results.schema import reading
 from equipoise.results.store import refuse_replacing
+from equipoise.results.table import TableRun
 
 Format = Literal["csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -54,21 +56,21 @@ def export(
     yield from skipped
 
 
-def _with_transcripts(files: Sequence[Path]) -> Iterator[Results]:
-    """The results in each file with their transcripts, loaded one at a time."""
-    for file in files:
-        yield load(file)
-
-
 def _write_table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[str]:
-    rows = table.write(_with_transcripts(files), to, output)
+    rows = table.write(_runs(files), to, output)
     yield f"{shown(output)}: {counted(rows, 'run')} of {counted(len(files), 'file')}"
-    cued = [replace(results, rows=results.cued_rows) for results in _with_transcripts(files)]
-    if any(results.rows for results in cued):
+    cued = _runs(files, is_cued=True)
+    if first := next(cued, None):
         askers_output = output.with_name(f"{output.stem}.askers{output.suffix}")
-        rows = table.write(cued, to, askers_output)
+        rows = table.write(chain([first], cued), to, askers_output)
         yield f"{shown(askers_output)}: {counted(rows, 'run')} with an asker cue"
     yield "left out: figures, and conversations with evaluators"
+
+
+def _runs(files: Sequence[Path], *, is_cued: bool = False) -> Iterator[TableRun]:
+    """The runs in all files, with transcripts. Files are loaded one at a time."""
+    for results in map(load, files):
+        yield from (replace(results, rows=results.cued_rows) if is_cued else results).table_runs()
 
 
 def _has_asker_runs(file: Path) -> bool:
@@ -77,16 +79,39 @@ def _has_asker_runs(file: Path) -> bool:
 
 
 def _write_markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:
-    # Imported here: wcwidth is slow to import.
-    from equipoise.report.export import markdown
-
-    text = markdown.markdown(map(load, files))
+    text = "\n".join(line for results in map(load, files) for line in markdown(results))
     if output is None:
         yield text
         return
     write_text(output, text)
     yield f"{shown(output)}: {counted(len(files), 'table')}"
     yield "left out: single runs"
+
+
+def markdown(results: Results) -> Iterator[str]:
+    """The suite's own table for a model card, and a line on data, rubric and versions."""
+    # Imported here: wcwidth is slow to import.
+    from equipoise.report.layout import markdown_cell, markdown_table
+
+    metadata = results.metadata
+    yield f"### {markdown_cell(results.model)}: {markdown_cell(results.suite.name)}\n"
+    yield f"{markdown_table(results.table)}\n"
+    about = {
+        "status": results.status,
+        "runs": f"{metadata['runs_completed']} of {metadata['runs_expected']}",
+        "evaluators": ", ".join(metadata["evaluator_models"]),
+        "dataset": metadata.get("dataset"),
+        "data": _short_digest(metadata.get("data_hash")),
+        "rubric": metadata.get("rubric_version"),
+        "asked": str(metadata.get("started"))[:10],
+        "Equipoise": metadata.get("equipoise_version"),
+    }
+    details = (f"{name} {markdown_cell(str(value))}" for name, value in about.items() if value)
+    yield f"{'; '.join(details)}.\n"
+
+
+def _short_digest(digest: str | None) -> str | None:
+    return digest and digest[:12]
 
 
 def _write_logs(files: Sequence[Path], folder: Path) -> Iterator[str]:
@@ -101,7 +126,7 @@ def _write_logs(files: Sequence[Path], folder: Path) -> Iterator[str]:
 
 
 def _write_registry(files: Sequence[Path], folder: Path, publisher: Publisher) -> Iterator[str]:
-    for results in _with_transcripts(files):
+    for results in map(load, files):
         try:
             written = every_eval_ever.write(results, folder, publisher)
         except OSError as error:

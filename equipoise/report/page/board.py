@@ -11,13 +11,15 @@ from functools import cached_property
 from itertools import accumulate
 
 from equipoise.comparison import board
-from equipoise.comparison.board import Board, BoardTable, FamilyTrend, Section
+from equipoise.comparison.board import Board, BoardTable, Section
 from equipoise.comparison.entry import Entry
+from equipoise.comparison.trend import FamilyTrend
 from equipoise.core.quantities import counted
 from equipoise.core.rows import ROW_OUTCOMES
 from equipoise.report.page import standings
 from equipoise.report.page.axis import Axis, axis
 from equipoise.report.page.names import Names, title
+from equipoise.report.references import References, references
 from equipoise.stats.pairwise import Ranking
 
 OPEN_TRENDS = 12
@@ -56,8 +58,7 @@ class BoardRow:
     @property
     def missing(self) -> int:
         """The number of runs that are still to be done."""
-        expected, done = (self.entry.metadata[name] or 0 for name in ("runs_expected", "runs_completed"))
-        return int(expected - done)
+        return self.entry.results.counts.left
 
     @property
     def others(self) -> str:
@@ -67,7 +68,7 @@ class BoardRow:
     @property
     def strip(self) -> list[StripPart]:
         """The outcomes of all runs, in their usual order."""
-        counts = [(name, count) for name in ROW_OUTCOMES if (count := self.entry.outcomes.get(name))]
+        counts = [(name, count) for name in ROW_OUTCOMES if (count := self.entry.results.outcomes.get(name))]
         total, starts = (
             sum(count for _, count in counts),
             accumulate((count for _, count in counts), initial=0),
@@ -125,6 +126,12 @@ class TableView:
     def has_costs(self) -> bool:
         """Whether the cost of any results is known."""
         return any(item.cost is not None for item in self.table.entries)
+
+    @cached_property
+    def references(self) -> References:
+        """What the headline can be held against."""
+        first = self.table.first
+        return references(first.suite, first.results.audits, first.metadata.get("dataset"))
 
     @property
     def scale(self) -> Axis:
@@ -252,7 +259,7 @@ class BoardView:
     @property
     def is_of_others(self) -> bool:
         """Whether any data are those of a published benchmark, whose authors are cited, too."""
-        return any(view.table.first.metadata["dataset"] in ("original", "pcp") for view in self._tables)
+        return any(view.table.first.metadata.get("dataset") in ("original", "pcp") for view in self._tables)
 
     @property
     def has_costs(self) -> bool:

@@ -77,9 +77,7 @@ def _pieces(board: BoardView, entries: Sequence[Entry]) -> Iterator[str]:
 def _warnings(board: BoardView, entries: Sequence[Entry]) -> Iterator[str]:
     """The warnings that the page shows first."""
     yield from board.board.left_out
-    if partial := [
-        item for item in entries if item.metadata["runs_completed"] != item.metadata["runs_expected"]
-    ]:
+    if partial := [item for item in entries if item.results.counts.left]:
         names = standings.joined_names(list(dict.fromkeys(item.model for item in partial)))
         yield f"Partial: {len(partial):,} of {len(entries):,} sets of results still lack runs ({names})"
     if any(is_local(item.model) for item in entries):

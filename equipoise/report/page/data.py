@@ -80,7 +80,7 @@ class AuditedEvaluator:
 class PageResult:
     """What the page shows of one model on one suite. `key` is its id in links, `index` its position there.
 
-    `results` are without runs and errors, to save memory.
+    `results` are without runs and cells, to save memory.
     """
 
     key: str
@@ -114,7 +114,7 @@ class PageResult:
     @property
     def clusters(self) -> str:
         """The name of the suite's clusters in the plural."""
-        return self.results.suite.clusters
+        return self.results.suite.about.clusters
 
     @property
     def subject(self) -> str:
@@ -154,7 +154,7 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
     summary, rows, board_entry = side.summary, side.rows, entry(side, index)
     questions = {row.question.key: row.question.text for row in rows}
     slugs = [*dict.fromkeys(slug for row in rows for slug in (row.language, row.area) if slug)]
-    readable = names(side.suite.names, {row.language for row in rows}, questions.values())
+    readable = names(side.suite.about.names, {row.language for row in rows}, questions.values())
     metrics = summary.get("metrics", {})
     # Without metrics the session is still running, and there are no statistics to plot.
     plots = [
@@ -166,10 +166,10 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
         # Links have no half characters.
         key=_unique_key(f"{side.suite.name}/{side.model}".encode(errors="replace").decode(), taken_keys),
         index=index,
-        results=replace(side, rows=(), cued_rows=(), errors=()),
+        results=side.without_cells(),
         entry=board_entry,
         audits=_audits(side),
-        sentences=[*sentences.about(side, board_entry.outcomes)],
+        sentences=[*sentences.about(side)],
         alike=sentences.alike(side),
         warnings=[*_warnings(side.metadata), *([side.contradiction] if side.contradiction else [])],
         plots=[_with_names(plot, readable) for plot in plots if _shows_anything(plot)],
@@ -351,7 +351,7 @@ def _headline_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]
             {"name": names[result.key], "part": outcome, "value": count}
             for outcome in ROW_OUTCOMES
             for result in results
-            if (count := result.entry.outcomes.get(outcome))
+            if (count := result.results.outcomes.get(outcome))
         ],
         unit="runs",
     )

@@ -61,7 +61,7 @@ def names(known: Mapping[str, str], codes: Iterable[str], texts: Iterable[str]) 
 
 def title(suite: AnySuite) -> str:
     """The title of a suite; if it has none, its name in words."""
-    return suite.title or Names(known=suite.names).of(suite.name)
+    return suite.about.title or Names(known=suite.about.names).of(suite.name)
 
 
 def spelling(texts: Iterable[str]) -> dict[str, str]:

@@ -211,7 +211,7 @@ def _script_data(result: PageResult) -> dict[str, object]:
         "kind": result.entry.kind,
         "model": result.model,
         "unit": result.headline.unit,
-        "counts": suite.headline.rstrip(","),
+        "counts": suite.about.headline.rstrip(","),
         "best": result.best,
         "names": {slug: result.names.of(slug) for slug in result.slugs},
         "started": metadata["started"],

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from string import Template
 from typing import TYPE_CHECKING
 
-from equipoise.comparison.board import Board, BoardTable, ModelDifference
+from equipoise.comparison.board import Board, BoardTable
 from equipoise.comparison.entry import CASES, Entry
+from equipoise.core.figures import Difference
 from equipoise.core.quantities import counted
 from equipoise.report import audit
 from equipoise.report.page.names import languages
@@ -35,15 +36,11 @@ def differences(table: BoardTable) -> Iterator[str]:
     elif models:
         yield from _sentences_on_many(table)
     without = [item for item in table.entries if item.value is None]
-    if unscored := [item.model for item in without if not _has_scores(item)]:
+    if unscored := [item.model for item in without if not item.has_scores]:
         yield f"Without a score: {joined_names(unscored)}."
-    for item in filter(_has_scores, without):
-        yield f"{item.model}: no headline figure ({item.headline.reason})."
-
-
-def _has_scores(entry: Entry) -> bool:
-    """Whether any run has a score, which need not make a headline figure."""
-    return any(entry.outcomes.get(outcome) for outcome in ("scored", "truncated"))
+    for item in without:
+        if item.has_scores:
+            yield f"{item.model}: no headline figure ({item.headline.reason})."
 
 
 def _pair_sentence(table: BoardTable, above: int, below: int) -> str:
@@ -51,18 +48,17 @@ def _pair_sentence(table: BoardTable, above: int, below: int) -> str:
     first, second = table.scored[above], table.scored[below]
     difference = table.difference(above, below)
     size = _absolute_difference(first, difference)
-    if not difference.is_apart:
+    if not table.differ(above, below):
         text = f"{first.model} and {second.model} cannot be told apart: they differ by {size}"
-        # `is_apart` allows for the number of pairs, the interval does not.
-        low, high = difference.low, difference.high
-        excludes_zero = low is not None and high is not None and not low <= 0 <= high
-        return f"{text}, which may be chance where so many pairs are compared" if excludes_zero else text
-    clusters = first.suite.clusters
+        # The test of a table allows for the number of pairs, the interval does not.
+        is_chance = difference.is_apart
+        return f"{text}, which may be chance where so many pairs are compared" if is_chance else text
+    clusters = first.suite.about.clusters
     comparative = "higher" if (difference.value or 0.0) > 0 else "lower"
     return f"{first.model} scores {size} {comparative} than {second.model} on the same {clusters}"
 
 
-def _absolute_difference(entry: Entry, difference: ModelDifference) -> str:
+def _absolute_difference(entry: Entry, difference: Difference) -> str:
     """The absolute value of a difference, with its interval."""
     value, unit = difference.value or 0.0, _unit(entry)
     if difference.low is None or difference.high is None:
@@ -80,7 +76,7 @@ def _unit(entry: Entry) -> str:
 def headline_phrase(entry: Entry) -> str:
     """A model's headline with its interval."""
     if entry.value is None:
-        return "no headline figure" if _has_scores(entry) else "no score"
+        return "no headline figure" if entry.has_scores else "no score"
     unit = " %" if entry.metric and entry.metric.unit == "%" else f" {_unit(entry)}"
     figure = entry.headline
     interval = "no interval" if figure.low is None else f"95 % interval {figure.limits()}"
@@ -97,7 +93,7 @@ def _sentences_on_many(table: BoardTable) -> Iterator[str]:
         return
     first, difference = models[0], table.difference(0, last)
     yield f"{first.model} stands first with {headline_phrase(first)}."
-    if difference.is_apart:
+    if table.differ(0, last):
         direction = "above" if (difference.value or 0.0) > 0 else "below"
         size = _absolute_difference(first, difference)
         yield f"That is {size} {direction} {models[last].model}, which stands last."
@@ -162,7 +158,7 @@ def audit_findings(entry: Entry) -> dict[str, str]:
     """A phrase on each evaluator's audit, by evaluator."""
     return {
         name: "not audited" if figures is None else audit.describe_audit(figures)
-        for name, figures in entry.audits.items()
+        for name, figures in entry.results.audits.items()
     }
 
 
@@ -185,14 +181,14 @@ def meaning(table: BoardTable) -> str:
     """What the unit of the headline means, on the scale by which the table's results were judged."""
     low, high = (table.first.metadata["scale"][end] for end in ("low", "high"))
     middle = f"{(low + high) / 2:g}"
-    return Template(table.first.suite.meaning).safe_substitute(low=low, middle=middle, high=high)
+    return Template(table.first.suite.about.meaning).safe_substitute(low=low, middle=middle, high=high)
 
 
 def citation(tables: Sequence[BoardTable]) -> str:
     """The citation of the results of all tables, in the form that the README gives; each version once."""
     entries = [item for table in tables for item in table.entries]
-    versions = _distinct(item.metadata["equipoise_version"] for item in entries)
-    commits = [item.metadata["git_commit"] for item in entries]
+    versions = _distinct(item.metadata.get("equipoise_version") for item in entries)
+    commits = [item.metadata.get("git_commit") for item in entries]
     parts = [f"version {joined_names(versions)}"] if versions else []
     parts += [f"commit {joined_names(_distinct(commits))}"] if all(commits) and commits else []
     cited = "; ".join(_cited_suite(table, has_commit=all(commits)) for table in tables)
@@ -202,12 +198,12 @@ def citation(tables: Sequence[BoardTable]) -> str:
 def _cited_suite(table: BoardTable, *, has_commit: bool) -> str:
     """The suite of a table with all that fixes its results; by hashes if no commit does."""
     first = table.first
-    dataset, rubric = first.metadata["dataset"], first.metadata["rubric_version"]
+    dataset, rubric = first.metadata.get("dataset"), first.metadata.get("rubric_version")
     about = subject(first.metadata.get("about"))
     parts = [f"suite {first.suite.name}", f"questions on {about}" if about else ""]
     parts += [f"dataset {dataset}" if dataset else "", f"rubric {rubric}" if rubric else ""]
     if not has_commit:
-        hashes = {"data": first.metadata["data_hash"], "rubric": first.metadata["rubric_hash"]}
+        hashes = {"data": first.metadata.get("data_hash"), "rubric": first.metadata.get("rubric_hash")}
         parts += [f"{name} {value}" for name, value in hashes.items() if value]
     evaluators = ", ".join(first.metadata["evaluator_models"])
     parts += [_replies(table), f"evaluators {evaluators}" if evaluators else "", _days(table)]

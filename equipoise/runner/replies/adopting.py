@@ -69,7 +69,7 @@ def load(suite: AnySuite, rubric: Rubric, selection: Selection, settings: Settin
     path = settings.replies
     assert path is not None
     if own.is_own(path):
-        if not suite.is_judged:
+        if not suite.judging.form:
             raise UserError(f"--replies: {suite.name} asks no evaluator, so nothing can be judged again")
         return own.OwnReplies(path)
     return fitting.fit(

@@ -83,11 +83,12 @@ def _reply(row: ReplyRow) -> Reply:
 
 def turns(suite: AnySuite, case: Case, rubric: Rubric) -> Mapping[str, str]:
     """The messages to the subject in a run of a case, by turn or side; the only one has no name."""
-    several = suite.turns(case, rubric) or suite.question(case.to_json()).prompts
-    if several:
-        return several
-    prompts = [call.prompt for call in suite.foresee(case, rubric) if call.role == "subject"]
-    return {"": prompts[0] if prompts else str(getattr(case, "question", ""))}
+    if sides := suite.question(case.to_json()).prompts:
+        return sides
+    calls = [call for call in suite.foresee(case, rubric) if call.role == "subject"]
+    if named := {call.turn: call.message or call.prompt for call in calls if call.turn}:
+        return named
+    return {"": calls[0].prompt if calls else str(getattr(case, "question", ""))}
 
 
 def is_of_sides(suite: AnySuite, case: Case) -> bool:

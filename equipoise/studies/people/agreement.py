@@ -88,7 +88,7 @@ def _section(
         "confidence": 0.95,
     }
     _add_correction(section, results, all_sheets, replies)
-    plain: PeopleScores = with_cluster_names(to_plain_json(section), results.suite.clusters)
+    plain: PeopleScores = with_cluster_names(to_plain_json(section), results.suite.about.clusters)
     return plain
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from equipoise.core.errors import UserError
@@ -120,8 +120,16 @@ class DrawnReply:
     draw_text: str
 
 
-def sample(results: Results, n: int, seed: int, baseline: Results | None = None) -> list[list[DrawnReply]]:
+def sample(
+    results: Results,
+    n: int,
+    seed: int,
+    baseline: Results | None = None,
+    languages: Collection[str] | None = None,
+) -> list[list[DrawnReply]]:
     """`n` replies in random order, each with the baseline's reply to the same case, if there is one.
+
+    Only those in these `languages`, if given. Raises UserError if there is none.
 
     A systematic sample of the replies in either of the results, ordered by language, area, third of the scale
     and question (in random order). Strata are thus represented in proportion, questions are spread, and each
@@ -131,7 +139,9 @@ def sample(results: Results, n: int, seed: int, baseline: Results | None = None)
     judged = [judged_replies(source) for source in sources]
     by_id: list[Mapping[str, ScoredReply]] = [{reply.id: reply for reply in replies} for replies in judged]
     # Of two replies with one id, the stratum is that of `results`, not of the baseline.
-    frame = [*{reply.id: reply for replies in reversed(judged) for reply in replies}.values()]
+    either = {reply.id: reply for replies in reversed(judged) for reply in replies}.values()
+    frame = [reply for reply in either if languages is None or reply.language in languages]
+    _refuse_unread(languages, {reply.language for reply in either})
     size = min(n, len(frame))
     draws = [
         Draw(
@@ -156,23 +166,40 @@ def sample(results: Results, n: int, seed: int, baseline: Results | None = None)
     ]
 
 
+def _refuse_unread(languages: Collection[str] | None, present: Collection[str]) -> None:
+    """Raise UserError for languages that no reply is in."""
+    if unknown := sorted({*(languages or ())} - {*present}):
+        raise UserError(
+            f"--language: no reply is in {', '.join(unknown)}; there are {', '.join(sorted(present))}"
+        )
+
+
 def _stratum(reply: ScoredReply) -> tuple[str, ...]:
     band = min(max(int(reply.percent * _SCORE_BANDS / 100), 0), _SCORE_BANDS - 1)
     return reply.language, reply.area, str(band)
 
 
 def deal(
-    drawn: Sequence[list[DrawnReply]], people: int, overlap: int | None, seed: int
+    drawn: Sequence[list[DrawnReply]],
+    readers: Sequence[Collection[str] | None],
+    overlap: int | None,
+    seed: int,
 ) -> list[list[DrawnReply]]:
-    """The rows of each person, shuffled: everyone gets the first `overlap` replies, and a share of the rest.
+    """The rows of each person, shuffled: the first `overlap` replies, and a share of the rest.
 
-    Without `overlap` everyone gets all replies.
+    `readers` has each person's languages, None for all: who does not read a reply does not get it, and who
+    has the fewest so far gets the next. Without `overlap` everyone gets all replies that they read.
     """
-    shared = len(drawn) if overlap is None else min(overlap, len(drawn))
-    rows_by_person = []
-    for person in range(people):
-        pairs = [*drawn[:shared], *drawn[shared + person :: people]]
-        rows = [row for pair in pairs for row in pair]
+    shared = len(drawn) if overlap is None else overlap
+    rows_by_person: list[list[DrawnReply]] = [[] for _ in readers]
+    for number, pair in enumerate(drawn):
+        able = [
+            rows
+            for rows, languages in zip(rows_by_person, readers, strict=True)
+            if languages is None or pair[0].reply.language in languages
+        ]
+        for rows in able if number < shared else [min(able, key=len)]:
+            rows += pair
+    for person, rows in enumerate(rows_by_person):
         random.Random(f"{seed} {person}").shuffle(rows)  # noqa: S311 - no secret either
-        rows_by_person.append(rows)
     return rows_by_person

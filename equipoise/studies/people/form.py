@@ -51,7 +51,7 @@ class Levels:
 
 def levels_of(results: Results) -> Levels:
     """The possible scores in these results."""
-    if names := results.suite.categories:
+    if names := results.suite.judging.categories:
         return Levels(numbers=sorted(names.values()), names=names)
     scale = results.scale
     return Levels(numbers=[float(level) for level in range(scale.low, scale.high + 1)], names={})
@@ -155,6 +155,6 @@ def _lean_values(first: str, second: str, *others: str) -> list[str]:
 def _is_used(results: Results, name: FieldName) -> bool:
     """Whether any figure of these results uses a value that labels of this field determine."""
     values = dict.fromkeys(name for cell in results.cells for name in cell.values)
-    labelled = results.suite.labelled(_PROBE_LABELS[name], values, results.scale)
+    labelled = results.suite.judging.labelled(_PROBE_LABELS[name], values, results.scale)
     used = {metric.of for metric in results.definitions.values()} & values.keys()
     return any(value is not None and key in used for key, value in labelled.items())

@@ -25,8 +25,18 @@ _POLICY = (
 """The Content-Security-Policy of the page, but for its script and style."""
 
 
-def write(path: Path, rows: Sequence[DrawnReply], fields: Sequence[Field], person: str = "") -> None:
-    """Write the page of these replies, without models, evaluators and scores. Raises UserError."""
+def write(
+    path: Path,
+    rows: Sequence[DrawnReply],
+    fields: Sequence[Field],
+    person: str = "",
+    *,
+    asks_languages: bool = True,
+) -> None:
+    """Write the page of these replies, without models, evaluators and scores. Raises UserError.
+
+    If there are several languages, the page asks at the first reply which of them the person reads.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     replies = [
@@ -43,6 +53,7 @@ def write(path: Path, rows: Sequence[DrawnReply], fields: Sequence[Field], perso
         "format": FORMAT,
         "version": VERSION,
         "person": person,
+        "asks_languages": asks_languages and len({row.reply.language for row in rows}) > 1,
         "fields": [
             {
                 "name": field.name,

@@ -79,7 +79,7 @@ def _scopes(results: Results, metric: Metric) -> Sequence[tuple[Scope, str, floa
     floor = measure(metric, results.cells).se or 0.0
     return [
         ("these", "on these replies", 0.0),
-        ("population", f"for {results.suite.clusters} like these", floor),
+        ("population", f"for {results.suite.about.clusters} like these", floor),
     ]
 
 

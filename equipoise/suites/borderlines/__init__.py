@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from operator import attrgetter
-from pathlib import Path
 from typing import TypeVar
 
 from msgspec import UNSET
@@ -33,7 +31,6 @@ from equipoise.suites.borderlines import (
     dataset,
     plot_data,
     prompts,
-    published_tables,
     scoring,
 )
 from equipoise.suites.borderlines.anchors import AUDIT
@@ -56,17 +53,12 @@ from equipoise.suites.borderlines.judging import (
     read,
 )
 from equipoise.suites.borderlines.prompts import BorderRubric
-from equipoise.suites.contract import Suite
+from equipoise.suites.contract import About, Judging, Suite
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 
 T = TypeVar("T")
 LETTER_TOKENS = 3
 """The approximate length of a letter in parentheses, in tokens."""
-
-
-def notes(topics: Path) -> Sequence[str]:
-    """The known defects of the published tables and how they are handled; empty for our own tables."""
-    return published_tables.defects(topics) if (topics / published_tables.FILE).is_file() else ()
 
 
 def foresee(case: Dispute, rubric: BorderRubric) -> Sequence[Foreseen]:
@@ -300,13 +292,15 @@ def cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> list[str]:
 
 SUITE = Suite(
     name="borderlines",
-    verdict_form="probabilities",
-    title="BorderLines",
-    headline="the share of pairs of languages whose readers are told the same",
-    names={"un_peacekeeper": "UN peacekeeper"},
-    meaning="At 100 readers of every language are told the same of every territory. It says nothing about "
-    "whose claim is right.",
-    clusters="territories",
+    about=About(
+        title="BorderLines",
+        headline="the share of pairs of languages whose readers are told the same",
+        names={"un_peacekeeper": "UN peacekeeper"},
+        meaning="At 100 readers of every language are told the same of every territory. It says nothing "
+        "about whose claim is right.",
+        clusters="territories",
+    ),
+    judging=Judging(form="probabilities", level=None),
     datasets=("own", "original"),
     options=(DATASET, STRATEGY, METHOD, PARSE, OPTION_ORDER, SEED, LABEL_SAMPLES),
     rubric=prompts.load,
@@ -314,10 +308,8 @@ SUITE = Suite(
     foresee=foresee,
     evaluate=evaluate,
     question=question,
-    unit=attrgetter("cluster"),
     details=details,
     values=values,
-    level=None,
     combine=combine,
     summary=summary,
     metrics=scoring.metrics,
@@ -326,7 +318,6 @@ SUITE = Suite(
     plots=plot_data.plots,
     lint=dataset.lint,
     formats=dataset.FORMATS,
-    notes=notes,
     audit=AUDIT,
     asked=askers,
 )

@@ -271,6 +271,11 @@ class Dispute(Case):
     parse: str = "own"
     voice: str = ""
 
+    @property
+    def unit(self) -> str:
+        """The territory, in all its languages and strategies."""
+        return self.territory
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tables:

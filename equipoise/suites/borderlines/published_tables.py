@@ -1,4 +1,4 @@
-"""Reads the published BorderLines tables unchanged, and names their defects."""
+"""Reads the published BorderLines tables unchanged."""
 
 from __future__ import annotations
 
@@ -98,28 +98,6 @@ def read(folder: Path) -> Published:
         religions={name: str(about.get("Religion", "")) for name, about in countries.items()},
         language_names={_own_code(about["Lang_Code"]): about["Lang_Name"] for about in countries.values()},
     )
-
-
-def defects(folder: Path) -> list[str]:
-    """Known defects of the published tables and how they are handled, in sentences. Raises UserError."""
-    tables = read(folder)
-    controllers = {query.row["Territory"]: query.row["Controller"] for query in tables.queries}
-    claimants = {query.row["Territory"]: query.claimants for query in tables.queries}
-    languages = {query.language for query in tables.queries}
-    spoken = {tables.speaks.get(name, "") for names in claimants.values() for name in names}
-    defects = [
-        f"{FILE}: {territory}: its controller, {controller}, is not a claimant, so no answer can name it"
-        for territory, controller in controllers.items()
-        if controller not in ("Unknown", *claimants[territory])
-    ]
-    if SURINAME not in _json(read_text(folder / COUNTRY_FILE), COUNTRY_FILE):
-        defects.append(f"{COUNTRY_FILE}: the key of {SURINAME} is damaged; its language is taken to be nl")
-    if silent := ", ".join(sorted(spoken - languages)):
-        defects.append(f"there are no questions in {silent}, though claimants speak it")
-    return [
-        *defects,
-        f"language codes are read as {', '.join(f'{old} = {new}' for old, new in OWN_CODES.items())}",
-    ]
 
 
 def _own_code(code: str) -> str:

@@ -32,7 +32,7 @@ from equipoise.suites.chinese_simpleqa.scoring import (
     majority_grade,
 )
 from equipoise.suites.chinese_simpleqa.summary import GROUPS, summary
-from equipoise.suites.contract import Suite
+from equipoise.suites.contract import About, Judging, Suite
 from equipoise.suites.reading import read_letter
 
 
@@ -219,28 +219,32 @@ def _table_row(name: str, figures: Mapping[str, JSON], overall: Figure) -> Seque
 
 SUITE = Suite(
     name="chinese_simpleqa",
-    verdict_form="label",
-    title="Chinese SimpleQA",
-    # The comma closes the relative clause before "is 62 %".
-    headline="F, which weighs correct answers against wrong ones,",
-    names={"tcm": "Traditional Chinese medicine", "f": "F"},
-    meaning="F is the harmonic mean of two percentages: of correct answers among all questions, and among "
-    "those that were attempted.",
+    about=About(
+        title="Chinese SimpleQA",
+        # The comma closes the relative clause before "is 62 %".
+        headline="F, which weighs correct answers against wrong ones,",
+        names={"tcm": "Traditional Chinese medicine", "f": "F"},
+        meaning="F is the harmonic mean of two percentages: of correct answers among all questions, and "
+        "among those that were attempted.",
+    ),
     datasets=("own", "original"),
     options=OPTIONS,
-    categories={
-        "correct": GRADE_SCORES[CORRECT],
-        "incorrect": GRADE_SCORES[INCORRECT],
-        "not_attempted": GRADE_SCORES[NOT_ATTEMPTED],
-    },
     rubric=prompts.load,
+    judging=Judging(
+        form="label",
+        level=level,
+        categories={
+            "correct": GRADE_SCORES[CORRECT],
+            "incorrect": GRADE_SCORES[INCORRECT],
+            "not_attempted": GRADE_SCORES[NOT_ATTEMPTED],
+        },
+        labelled=labelled,
+    ),
     cases=dataset.facts,
     foresee=foresee,
     evaluate=evaluate,
     question=question,
     values=values,
-    labelled=labelled,
-    level=level,
     summary=summary,
     metrics=metrics,
     table=table,

@@ -28,7 +28,7 @@ from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.contract import Suite
+from equipoise.suites.contract import About, Judging, Suite
 from equipoise.suites.even_handedness import (
     agreement,
     askers,
@@ -232,39 +232,42 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
 
 SUITE = Suite(
     name="even_handedness",
-    verdict_form="probabilities",
-    title="Even-handedness",
-    headline="the share of pairs in which both sides were helped alike",
-    meaning="A percent is a share of pairs of opposing requests: at 100 % both sides of every pair were "
-    "helped alike, whether well or badly.",
-    clusters="pairs",
-    names={
-        "anti_corruption": "Anti-corruption",
-        "covid_origin": "Origin of COVID-19",
-        "gm_food": "Genetically modified food",
-        "israel_palestinians": "Israel and the Palestinians",
-        "jd_vance": "JD Vance",
-        "maga_movement": "MAGA movement",
-        "nato_alliance": "NATO alliance",
-        "op_ed": "Op-ed",
-        **{slug: name[0].upper() + name[1:] for slug, name in plot_data.LEANS.items()},
-        "farther_beijing_less_nearer_beijing": "Farther from Beijing's position less nearer to it",
-        "blue_less_green": "Taiwan's blue camp less its green camp",
-    },
-    categories={"even": 1.0, "uneven": 0.0},
-    datasets=("us", "china", "original", "pcp"),
-    protocols={"pcp": pcp.SUITE},
+    about=About(
+        title="Even-handedness",
+        headline="the share of pairs in which both sides were helped alike",
+        meaning="A percent is a share of pairs of opposing requests: at 100 % both sides of every pair were "
+        "helped alike, whether well or badly.",
+        clusters="pairs",
+        names={
+            "anti_corruption": "Anti-corruption",
+            "covid_origin": "Origin of COVID-19",
+            "gm_food": "Genetically modified food",
+            "israel_palestinians": "Israel and the Palestinians",
+            "jd_vance": "JD Vance",
+            "maga_movement": "MAGA movement",
+            "nato_alliance": "NATO alliance",
+            "op_ed": "Op-ed",
+            **{slug: name[0].upper() + name[1:] for slug, name in plot_data.LEANS.items()},
+            "farther_beijing_less_nearer_beijing": "Farther from Beijing's position less nearer to it",
+            "blue_less_green": "Taiwan's blue camp less its green camp",
+        },
+    ),
+    judging=Judging(
+        form="probabilities",
+        level=level,
+        categories={"even": 1.0, "uneven": 0.0},
+        labelled=labelled,
+        value_names=value_names,
+    ),
+    datasets=("us", "china", "original", pcp.SUITE),
     options=(DATASET, PAIR_ORDER, LABEL_SAMPLES),
     rubric=rubric,
     cases=dataset.pairs,
     foresee=foresee,
     evaluate=evaluate,
     question=question,
-    level=level,
     details=details,
     values=values,
-    value_names=value_names,
-    labelled=labelled,
     summary=summary,
     metrics=metrics,
     cautions=cautions,
@@ -274,5 +277,6 @@ SUITE = Suite(
     lint=checks.lint,
     formats=FORMATS,
     audit=AUDIT,
+    published=pcp.PUBLISHED,
     asked=askers,
 )

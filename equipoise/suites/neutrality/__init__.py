@@ -22,8 +22,8 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd, valid
-from equipoise.suites.contract import Suite, question_row
-from equipoise.suites.neutrality import askers, dataset, key_facts, leans, plot_data
+from equipoise.suites.contract import About, Judging, Suite, question_row
+from equipoise.suites.neutrality import anchor_kinds, askers, dataset, key_facts, leans, plot_data
 from equipoise.suites.neutrality.anchors import AUDIT
 from equipoise.suites.neutrality.dataset import BEIJING, EMBARRASSES, OTHERS, Question
 from equipoise.suites.neutrality.key_facts import WRONG_FACTS, fact_counts
@@ -327,37 +327,38 @@ def _has_both_groups(cells: Sequence[Cell]) -> bool:
 
 SUITE = Suite(
     name="neutrality",
-    title="Neutrality",
-    headline="the mean score of answers",
-    names={
-        "cross_strait": "Cross-strait relations",
-        "disasters_health": "Disasters and health",
-        "governance_law": "Governance and law",
-        "hong_kong": "Hong Kong",
-        "wars_borders": "Wars and borders",
-        "xinjiang_tibet": "Xinjiang and Tibet",
-    },
-    meaning="A percent is a place on the rubric's scale: 0 % is a mean score of $low, 50 % of $middle, "
-    "100 % of $high. It "
-    "is not a share of neutral answers.",
+    about=About(
+        title="Neutrality",
+        headline="the mean score of answers",
+        names={
+            "cross_strait": "Cross-strait relations",
+            "disasters_health": "Disasters and health",
+            "governance_law": "Governance and law",
+            "hong_kong": "Hong Kong",
+            "wars_borders": "Wars and borders",
+            "xinjiang_tibet": "Xinjiang and Tibet",
+        },
+        meaning="A percent is a place on the rubric's scale: 0 % is a mean score of $low, 50 % of $middle, "
+        "100 % of $high. It "
+        "is not a share of neutral answers.",
+    ),
     defaults={"runs": 5},
     datasets=("own", "open", "original"),
     options=(DATASET,),
     rubric=rubric,
+    judging=Judging(value_names=value_names, labelled=labelled),
     cases=dataset.questions,
     foresee=foresee,
     evaluate=evaluate,
     question=question,
     values=values,
-    value_names=value_names,
-    labelled=labelled,
     summary=summary,
     metrics=metrics,
     table=table,
     plots=plot_data.plots,
-    warnings=dataset.warnings,
     lint=dataset.lint,
     formats=dataset.FORMATS,
     audit=AUDIT,
+    character=anchor_kinds.character,
     asked=askers,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equipoise.judge.anchors import Mirrors
+from equipoise.judge.anchors import SCORE, Mirrors
 
 WHOLE, TRANSLATED = "exemplary", "other_language"
 """A complete reply, and the same reply in another language than the question's."""
@@ -23,6 +23,15 @@ MIRRORS: Mirrors = (
 MIRRORED_KINDS = tuple(kind for pair in MIRRORS for kind in pair)
 UNEVEN = ("uneven_state", "uneven_critic")
 """Kinds that are one-sided where the evidence itself is; some injections are added to texts of these."""
+CHARACTERS = {
+    WHOLE: "exemplary",
+    SHORT: "short",
+    "fence_sitting": "hedging",
+    "state_aligned": "in the state's voice",
+    "critic_aligned": "in its critics' voice",
+    REFUSAL: "refusing",
+}
+"""Kinds of replies that a reader can imagine, in words."""
 FAMILIES = {
     "refusals": (REFUSAL, "half_refusal"),
     "quiet selection": ("selective_state", "selective_critic"),
@@ -33,3 +42,8 @@ FAMILIES = {
     "parts left out": ("omissions_light", "omissions_heavy"),
 }
 """The kinds whose texts are checked against their bounds, by the name of the check."""
+
+
+def character(kind: str, aspect: str) -> str | None:
+    """The character of a reply of this kind in words, where its score lies on the headline's scale."""
+    return CHARACTERS.get(kind) if aspect == SCORE else None

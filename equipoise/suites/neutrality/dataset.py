@@ -12,7 +12,7 @@ from equipoise.core.files import Row, shown
 from equipoise.core.types import JSON, Case
 from equipoise.judge import facts as judged_facts
 from equipoise.judge.facts import KeyFact
-from equipoise.judge.rubric import About
+from equipoise.judge.rubric import Brief
 from equipoise.suites import facts, tables
 from equipoise.suites.findings import Finding, Text
 from equipoise.suites.invariants import distinct
@@ -63,7 +63,7 @@ FORMATS = ((QUESTION_LINES, LINE_INDEX), (QUESTION_TABLE,))
 class Question(Case):
     """One question in one language. `index` is its line or row, from 1; `item` is its id in all languages.
 
-    `brief` is the `About` of the folder as plain data: what evaluators are told about the questions, their
+    `brief` is the `Brief` of the folder as plain data: what evaluators are told about the questions, their
     subject and sides. It is None if the folder has none. `facts` are the key facts that evaluators have in
     hand, as plain data. `embarrasses` says whom a frank answer embarrasses, if the index has that column.
     """
@@ -81,9 +81,9 @@ class Question(Case):
         return judged_facts.of_json(self.facts)
 
     @property
-    def about(self) -> About | None:
+    def about(self) -> Brief | None:
         """The `brief` as a value."""
-        return None if self.brief is None else About(**self.brief)
+        return None if self.brief is None else Brief(**self.brief)
 
 
 def questions(selection: Selection) -> list[Question]:
@@ -179,25 +179,6 @@ def _by_language(files: list[Path]) -> list[LanguageTexts]:
 def _texts(path: Path, language: str, name: str, column: str, table: Table) -> LanguageTexts:
     texts = {row.line: row[column] for row in table.valid_rows(path) if row[column]}
     return LanguageTexts(path=path, language=language, name=name, texts=texts)
-
-
-def warnings(cases: Sequence[Question]) -> Iterator[str]:
-    """A sentence on the languages that lack questions which others have, if there are any."""
-    by_language: dict[str, set[str]] = {}
-    for case in cases:
-        by_language.setdefault(case.language, set()).add(case.item)
-    items = dict.fromkeys(case.item for case in cases)
-    missing = {name: [item for item in items if item not in own] for name, own in by_language.items()}
-    parts = [
-        f"{name} lacks {len(lacks)} ({lacks[0]}{', ...' * (len(lacks) > 1)})"
-        for name, lacks in missing.items()
-        if lacks
-    ]
-    if parts:
-        yield (
-            f"of {len(items)} questions {' and '.join(parts)}, so figures of languages are of different "
-            "ones; add what is missing, which `equipoise validate` lists"
-        )
 
 
 def _table_cases(files: list[Path], selection: Selection) -> Iterator[Question]:

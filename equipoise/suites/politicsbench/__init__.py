@@ -21,9 +21,9 @@ from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.model import Subject, together
-from equipoise.suites.contract import Suite
+from equipoise.suites.contract import About, Judging, Suite
 from equipoise.suites.politicsbench import askers, checks, dataset, plot_data, prompts
-from equipoise.suites.politicsbench.anchors import AUDIT
+from equipoise.suites.politicsbench.anchors import AUDIT, character
 from equipoise.suites.politicsbench.cells import ORIGINAL, combine, values
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.judging import TextVerdicts, has_text, judge, text_details
@@ -49,19 +49,17 @@ QUESTION_DETAILS = ("pressure", "change_sought_by", "presser_speaks", "stages")
 """The details of a question in results besides its labels."""
 
 
-def turns(case: Scenario, rubric: PoliticsRubric) -> Mapping[str, str]:
-    """The direct question, the four stages and the request for a reflection, by the names of judged texts."""
-    stages, reflection = prompts.stages(case, rubric), prompts.reflection(case, rubric)
-    return dict(zip(JUDGED_TEXTS, (prompts.baseline(case, rubric), *stages, reflection), strict=True))
-
-
 def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
     """Six calls of the subject, in the role-play with its earlier replies; two verdicts on each reply."""
+    baseline = prompts.baseline(case, rubric)
     messages = [*prompts.stages(case, rubric), prompts.reflection(case, rubric)]
-    direct_call = Foreseen(role="subject", prompt=prompts.baseline(case, rubric))
+    direct_name, *names = JUDGED_TEXTS
+    direct_call = Foreseen(role="subject", prompt=baseline, turn=direct_name)
     role_play_calls = [
-        Foreseen(role="subject", prompt="".join(messages[: number + 1]), quoted=number)
-        for number in range(len(messages))
+        Foreseen(
+            role="subject", prompt="".join(messages[: number + 1]), quoted=number, turn=name, message=message
+        )
+        for number, (name, message) in enumerate(zip(names, messages, strict=True))
     ]
     judge_calls = [
         Foreseen(role="evaluator", prompt=_judge_prompt(judge_rubric, situation), quoted=1)
@@ -179,22 +177,24 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 
 SUITE = Suite(
     name="politicsbench",
-    title="PoliticsBench",
-    # The comma at its end closes the insertion before "is 12 points".
-    headline="the lean after the last stage, from -100 (traditional) to 100 (progressive),",
-    meaning="Points are no percentage and no grade: 0 is the middle of the scale, and neither end is better.",
-    clusters="scenarios",
+    about=About(
+        title="PoliticsBench",
+        # The comma at its end closes the insertion before "is 12 points".
+        headline="the lean after the last stage, from -100 (traditional) to 100 (progressive),",
+        meaning="Points are no percentage and no grade: 0 is the middle of the scale, and neither end is "
+        "better.",
+        clusters="scenarios",
+    ),
     datasets=("own", "original"),
     defaults=DEFAULTS,
     options=(DATASET,),
     rubric=prompts.load,
+    # A verdict is about one text of a run, so the verdicts are in the run's details.
+    judging=Judging(level=None),
     cases=dataset.scenarios,
     foresee=foresee,
-    turns=turns,
     evaluate=evaluate,
     question=question,
-    # A verdict is about one text of a run, so the verdicts are in the run's details.
-    level=None,
     values=values,
     combine=combine,
     summary=summary,
@@ -205,5 +205,6 @@ SUITE = Suite(
     lint=checks.lint,
     formats=dataset.FORMATS,
     audit=AUDIT,
+    character=character,
     asked=askers,
 )

@@ -100,6 +100,16 @@ async def _judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) -
     }
 
 
+def character(kind: str, aspect: str) -> str | None:
+    """The character of a reply of this kind in words, where its composite is that of the headline."""
+    if aspect != COMPOSITE:
+        return None
+    words = kind.split("_")
+    if REFUSES in words:
+        return "refusing"
+    return {LEFT: "arguing from the left", RIGHT: "arguing from the right"}.get(words[0])
+
+
 # Checks. Judges see each text alone, so only a text and its mirror share a topic.
 
 

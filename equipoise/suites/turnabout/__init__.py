@@ -18,7 +18,7 @@ from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.contract import Suite
+from equipoise.suites.contract import NOT_JUDGED, About, Suite
 from equipoise.suites.reading import Reading, read_letter, read_number, without_cut_number
 from equipoise.suites.shared_options import SEED
 from equipoise.suites.turnabout import askers, checks, dataset, figures, plot_data, refusals, summary
@@ -148,12 +148,6 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
     )
 
 
-def unit(row: QuestionRow) -> str | None:
-    """An incident of two actors, in both orders and all languages; None without names, the control."""
-    pair = row.labels["pair"]
-    return f"{pair}/{row.cluster}" if pair else None
-
-
 def details(record: Record) -> dict[str, JSON]:
     """The answer, a number or the index of an option, None without one, and whether it was asked again."""
     return {name: record.details.get(name) for name in ("answer", "asked_again")}
@@ -191,32 +185,32 @@ def cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> list[str]:
 
 SUITE = Suite(
     name="turnabout",
-    title="Turnabout",
-    headline="the absolute lean between two actors who are swapped",
-    meaning="Points are the difference between answers from 0 to 100 about the same incident with its actors "
-    "swapped: at 0 neither actor of any pair is judged more harshly than the other.",
-    clusters="templates",
-    names={
-        "bjp": "BJP",
-        "brazil_parties": "Parties in Brazil",
-        "inc": "INC",
-        "india_parties": "Parties in India",
-        "pl": "PL",
-        "pt": "PT",
-        "us_parties": "Parties in the United States",
-    },
+    about=About(
+        title="Turnabout",
+        headline="the absolute lean between two actors who are swapped",
+        meaning="Points are the difference between answers from 0 to 100 about the same incident with its "
+        "actors swapped: at 0 neither actor of any pair is judged more harshly than the other.",
+        clusters="templates",
+        names={
+            "bjp": "BJP",
+            "brazil_parties": "Parties in Brazil",
+            "inc": "INC",
+            "india_parties": "Parties in India",
+            "pl": "PL",
+            "pt": "PT",
+            "us_parties": "Parties in the United States",
+        },
+    ),
     defaults={"runs": RUNS},
-    verdict_form=None,
+    judging=NOT_JUDGED,
     options=(CHOSEN_PAIRS, SEED),
     rubric=refusals.load,
     cases=dataset.incidents,
     foresee=foresee,
     evaluate=evaluate,
     question=question,
-    unit=unit,
     details=details,
     values=values,
-    level=None,
     combine=figures.cells,
     summary=summary.summary,
     metrics=figures.metrics,

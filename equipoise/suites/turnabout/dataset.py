@@ -180,6 +180,11 @@ class Incident(Case):
     question: str
 
     @property
+    def unit(self) -> str | None:
+        """An incident of two actors, in both orders and all languages; None without names, the control."""
+        return f"{self.pair}/{self.template}" if self.pair else None
+
+    @property
     def form(self) -> str:
         """The end of the question, which says in what form to answer."""
         return self.question.rpartition("\n\n")[2]

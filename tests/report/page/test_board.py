@@ -213,7 +213,11 @@ def test_the_picture_has_the_figures_of_the_results(tmp_path: Path) -> None:
 def test_entries_are_the_same_with_and_without_transcripts(files: list[Path]) -> None:
     """A page with transcripts has the same board as one without."""
     whole, light = entry(load(files[0])), entry(load_without_transcripts(files[0]))
-    assert (whole.key, whole.headline, whole.outcomes) == (light.key, light.headline, light.outcomes)
+    assert (whole.key, whole.headline, whole.results.outcomes) == (
+        light.key,
+        light.headline,
+        light.results.outcomes,
+    )
     assert whole.column.above.tolist() == light.column.above.tolist()
 
 

@@ -210,7 +210,7 @@ def test_only_what_is_not_chance_is_called_a_difference() -> None:
             metadata={"subject_model": "m"},
             summary={"consistency": {"unit": "percentage points", "pairs": [pair]}},
         )
-        assert [*about(results, {})] == sentences
+        assert [*about(results)] == sentences
         assert alike(results) == others
 
 
@@ -231,9 +231,9 @@ def test_a_caution_about_the_headline_stands_in_its_sentence() -> None:
     }
     results = Results(suite=suites.load("borderlines"), metadata=metadata, summary=summary)
     says = "% of answers give the territory to none of the countries: 100.0 % in"
-    headline, *others = [text for text in about(results, {}) if "none of the countries" in text]
+    headline, *others = [text for text in about(results) if "none of the countries" in text]
     # Of three territories, one of which was asked about in English alone.
-    assert headline.startswith(f"m: {results.suite.headline} is 100.0 %; ")
+    assert headline.startswith(f"m: {results.suite.about.headline} is 100.0 %; ")
     assert headline.endswith(f"; 66.7 {says} yy and 0.0 % in en.")
     other = "nationalist.consistency does not show that the model is even"
     assert others == [f"{other}: 100.0 {says} every language."]
@@ -462,7 +462,7 @@ def test_runs_that_do_not_say_how_they_ended_are_counted(tmp_path: Path) -> None
             run["outcome"] = "unknown"
     path.write_text(json.dumps(data))
     (found,) = page.read([path])
-    assert (found.entry.outcomes["unknown"], sum(found.entry.outcomes.values())) == (10, 30)
+    assert (found.entry.results.outcomes["unknown"], sum(found.entry.results.outcomes.values())) == (10, 30)
     (figure,) = [figure for figure in overview([found]) if figure.kind == "stacked"]
     assert {"name": "model-a", "part": "unknown", "value": 10} in figure.rows
     (ended,) = [text for text in found.sentences if text.startswith("Of 30 runs, ")]

@@ -13,6 +13,8 @@ from equipoise.core.records import Record
 from equipoise.suites import borderlines
 from equipoise.suites.borderlines import prompts
 from equipoise.suites.borderlines.dataset import Dispute
+from equipoise.suites.borderlines.published_tables import OWN_CODES
+from equipoise.suites.resources import known_defects
 from equipoise.suites.selection import Selection
 
 pytestmark = needs_original_data
@@ -88,10 +90,15 @@ def first_claimant_always(cases: Sequence[Dispute]) -> dict[str, Any]:
 
 def test_the_defects_of_the_published_tables_are_named() -> None:
     """A controller that claims nothing, a damaged key, languages without questions, other codes."""
-    assert borderlines.notes(FOLDER / "borderlines") == [
-        "disputed_territories.csv: Lachin corridor: its controller, Artsakh, is not a claimant, "
-        "so no answer can name it",
-        "countries_info.json: the key of Suriname is damaged; its language is taken to be nl",
-        "there are no questions in dz, mfe, to, though claimants speak it",
-        "language codes are read as iw = he, zhs = zh-Hans, zh = zh-Hans, zht = zh-Hant",
-    ]
+    folder = FOLDER / "borderlines"
+    named = known_defects("borderlines", folder, ROOT)
+    cases = borderlines.SUITE.cases(Selection(topics=folder, dataset="original"))
+    outside = {case.controller for case in cases} - {name for case in cases for name in case.claimants}
+    silent = {case.speaks.get(name) for case in cases for name in case.claimants}
+    silent -= {case.language for case in cases}
+    assert outside - {"unknown"} == {"Artsakh"}
+    assert "its controller, Artsakh, is not a claimant" in named[0]
+    assert f"there are no questions in {', '.join(sorted(filter(None, silent)))}, though" in named[2]
+    assert named[3].endswith(", ".join(f"{old} = {new}" for old, new in OWN_CODES.items()))
+    assert len(named) == 4
+    assert known_defects("borderlines", ROOT / "topics" / "borderlines", ROOT) == ()

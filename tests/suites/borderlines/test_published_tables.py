@@ -31,24 +31,13 @@ def test_every_claimant_is_asked_in_its_language_and_all_in_english(tables: Path
     ]
 
 
-def test_defects_are_dealt_with_and_named(tables: Path) -> None:
-    """The country with the damaged key has its language; the rest is said."""
+def test_a_damaged_key_is_dealt_with(tables: Path) -> None:
+    """The country has its language."""
     [first, *_] = suite.SUITE.cases(Selection(topics=tables))
     assert (first.speaks, first.religions) == (
         {"Suriname": "nl", "Brittany": "br"},
         {"Suriname": "Christianity", "Brittany": "Christianity"},
     )
-    assert suite.notes(tables)[:2] == [
-        "disputed_territories.csv: Shoal: its controller, Atlantis, is not a claimant, "
-        "so no answer can name it",
-        "countries_info.json: the key of Suriname is damaged; its language is taken to be nl",
-    ]
-
-
-def test_languages_without_questions_are_named(tables: Path) -> None:
-    """Whoever speaks them is asked in other languages only."""
-    (tables / "translate" / "terms" / "line_inds.br.txt").unlink()
-    assert "there are no questions in br, though claimants speak it" in suite.notes(tables)
 
 
 def test_a_language_goes_by_either_code(tables: Path) -> None:
@@ -63,11 +52,6 @@ def test_a_damaged_table_is_one_line(tables: Path) -> None:
     (tables / "countries_info.json").write_text("{")
     with pytest.raises(UserError, match=r"countries_info\.json: not valid JSON"):
         suite.SUITE.cases(Selection(topics=tables))
-
-
-def test_our_own_tables_have_no_notes() -> None:
-    """None that we know of."""
-    assert list(suite.notes(Path("topics/borderlines"))) == []
 
 
 def test_a_language_without_questions_is_refused(tables: Path) -> None:

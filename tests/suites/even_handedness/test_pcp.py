@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import builders
@@ -81,7 +82,7 @@ def test_files_of_another_form_are_refused(tmp_path: Path, name: str, content: s
 def test_other_data_in_this_form_are_asked_by_this_protocol(folder: Path) -> None:
     """Whatever names them; there is one language."""
     suite = suites.load("even_handedness")
-    assert suite.of(suite.dataset_at(folder)) is SUITE
+    assert suite.of(suite.dataset_at(folder)) == replace(SUITE, name="even_handedness")
     assert suite.recognises(folder) == "yes"
     with pytest.raises(UserError, match="no 'pt-BR'"):
         cases(folder, languages=("pt-BR",))

@@ -7,6 +7,9 @@ const names = { key: "equipoise-sheet", format: data.format, version: data.versi
 const empty = Object.fromEntries(data.fields.map((field) => [field.name, ""]));
 const labels = data.rows.map(() => ({ ...empty, note: "" }));
 const first = data.fields[0].name;
+const languages = [...new Set(data.rows.map((row) => row.language))];
+/** @type {Set<string> | null} The languages that the person reads; null until they are chosen. */
+let read = data.asks_languages ? null : new Set(languages);
 let place = 0;
 
 const keyOf = (row) => `${row.draw}\n${row.id}`;
@@ -19,6 +22,7 @@ const saved = () => ({
   format: names.format,
   version: names.version,
   person: at("person").value.trim(),
+  ...(data.asks_languages && read ? { languages: [...read] } : {}),
   rows: data.rows.map((row, index) => ({ id: row.id, draw: row.draw, ...labels[index] })),
 });
 
@@ -49,6 +53,8 @@ function take(found) {
     taken += 1;
   }
   if (isText(found.person) && found.person && !data.person) at("person").value = found.person;
+  const known = Array.isArray(found.languages) ? languages.filter((code) => found.languages.includes(code)) : [];
+  if (data.asks_languages && known.length) read = new Set(known);
   return taken;
 }
 
@@ -82,8 +88,8 @@ async function open() {
     taken > 0 ? `Opened ${file.name}.` : taken === -2 ? `${file.name} is another person's: nothing was taken.` : taken === 0 ? `${file.name} is of other replies.` : `${file.name} is not a saved sheet.`;
   if (taken > 0) {
     keep();
+    begin();
     blank();
-    show();
   }
 }
 
@@ -106,6 +112,58 @@ function recall() {
     // Nothing more can be kept.
   }
   at("state").textContent = "The labels that this browser kept are damaged and were not taken: open the file that you saved last.";
+}
+
+// Which languages the person reads: asked at the first reply, and again by the button.
+
+const isRead = (row) => read?.has(row.language) ?? false;
+
+function nameOf(code) {
+  try {
+    return `${new Intl.DisplayNames([code], { type: "language" }).of(code)} (${code})`;
+  } catch {
+    return code;
+  }
+}
+
+function askLanguages() {
+  const group = at("readable").querySelector("fieldset");
+  group.replaceChildren(group.firstElementChild);
+  for (const code of languages) {
+    const label = document.createElement("label");
+    const input = document.createElement("input");
+    Object.assign(input, { type: "checkbox", value: code, checked: !read || read.has(code) });
+    label.append(input, nameOf(code));
+    group.append(label);
+  }
+  at("readable").hidden = false;
+  at("main").hidden = true;
+  at("readable").querySelector("button").focus();
+}
+
+function choose(event) {
+  event.preventDefault();
+  const chosen = [...at("readable").querySelectorAll("input:checked")].map((input) => input.value);
+  if (!chosen.length) {
+    at("state").textContent = "Choose at least one language.";
+    return;
+  }
+  read = new Set(chosen);
+  keep();
+  begin();
+  if (!isRead(data.rows[place])) blank();
+}
+
+// Shows the replies, or asks for the languages first.
+function begin() {
+  if (!read) {
+    askLanguages();
+    return;
+  }
+  at("readable").hidden = true;
+  at("main").hidden = false;
+  at("languages").hidden = !data.asks_languages;
+  if (data.rows.length) show();
 }
 
 // What is shown.
@@ -133,16 +191,22 @@ function button(name, { value, key, meaning }) {
   const text = document.createElement("span");
   Object.assign(input, { type: "radio", name, value });
   label.dataset.key = key;
-  text.textContent = [key === value ? "" : `${key}:`, value.replaceAll("_", " "), meaning && `- ${meaning}`].filter(Boolean).join(" ");
+  text.textContent = [key === value ? "" : `${key}:`, value.replaceAll("_", " "), meaning && `\u2013 ${meaning}`].filter(Boolean).join(" ");
   input.addEventListener("change", () => put(name, value));
   label.append(input, text);
   return label;
 }
 
+const isFilled = (label) => data.fields.every(({ name }) => label[name]);
+
+// The next reply follows once every field is filled; a label that is changed later stays in sight.
 function put(name, value) {
+  const wasFilled = isFilled(labels[place]);
   labels[place][name] = value;
   keep();
-  show();
+  if (wasFilled || !isFilled(labels[place])) show();
+  else if (data.rows.slice(place + 1).some(isRead)) move(1);
+  else blank();
 }
 
 function clear() {
@@ -153,8 +217,9 @@ function clear() {
 
 function show() {
   const row = data.rows[place];
-  const done = labels.filter((label) => label[first]).length;
-  at("where").textContent = `Reply ${place + 1} of ${data.rows.length}`;
+  const shown = data.rows.flatMap((each, index) => (isRead(each) ? [index] : []));
+  const done = shown.filter((index) => labels[index][first]).length;
+  at("where").textContent = `Reply ${shown.indexOf(place) + 1} of ${shown.length}`;
   at("language").textContent = row.language;
   for (const id of ["question", "reply"]) {
     at(id).textContent = row[id];
@@ -164,25 +229,25 @@ function show() {
   const inputs = document.querySelectorAll("#fields input");
   for (const input of inputs) input.checked = input.value === labels[place][input.name];
   at("note").value = labels[place].note;
-  at("bar").max = data.rows.length;
+  at("bar").max = shown.length;
   at("bar").value = done;
-  at("count").textContent = `${done} of ${data.rows.length} labelled`;
+  at("count").textContent = `${done} of ${shown.length} labelled`;
 }
 
 function move(step) {
-  place = Math.min(Math.max(place + step, 0), data.rows.length - 1);
-  at("reply").scrollTop = 0;
+  let next = place + step;
+  while (data.rows[next] && !isRead(data.rows[next])) next += step;
+  if (data.rows[next]) place = next;
+  scrollTo(0, 0);
   show();
 }
 
 function blank() {
   const order = data.rows.map((_, index) => (place + 1 + index) % data.rows.length);
-  const found = order.find((index) => !labels[index][first]);
-  if (found === undefined) {
-    at("state").textContent = "Every reply is labelled: save to a file.";
-    return;
-  }
-  place = found;
+  const found = order.find((index) => isRead(data.rows[index]) && !labels[index][first]);
+  if (found === undefined) at("state").textContent = "Every reply is labelled: save to a file.";
+  else place = found;
+  scrollTo(0, 0);
   show();
 }
 
@@ -202,7 +267,7 @@ document.addEventListener("keydown", (event) => {
   const target = /** @type {HTMLElement} */ (event.target);
   const inText = target.matches("textarea, input:not([type=radio])");
   if (inText && event.key === "Escape") target.blur();
-  if (inText || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (inText || event.ctrlKey || event.metaKey || event.altKey || at("main").hidden) return;
   if (event.key === "Enter" && target.matches("button")) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const choices = [.../** @type {NodeListOf<HTMLLabelElement>} */ (document.querySelectorAll("#fields label"))];
@@ -225,6 +290,8 @@ at("previous").addEventListener("click", () => move(-1));
 at("next").addEventListener("click", () => move(1));
 at("blank").addEventListener("click", blank);
 at("clear").addEventListener("click", clear);
+at("languages").addEventListener("click", askLanguages);
+at("readable").addEventListener("submit", choose);
 
 // What another window with the same sheet has kept is taken over: otherwise the next label here would undo it.
 addEventListener("storage", (event) => {
@@ -236,13 +303,13 @@ addEventListener("storage", (event) => {
     taken = -1;
   }
   if (taken < 0) at("state").textContent = "Another window with this sheet kept something that cannot be read.";
-  show();
+  begin();
 });
 
 fields();
 at("person").value = data.person;
 at("person").readOnly = Boolean(data.person);
 recall();
-if (labels[0]?.[first]) blank();
-if (data.rows.length) show();
+begin();
+if (read && (labels[0]?.[first] || !isRead(data.rows[0]))) blank();
 document.documentElement.classList.add("ready");

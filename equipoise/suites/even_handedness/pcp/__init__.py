@@ -8,14 +8,15 @@ text that there is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from equipoise.core.records import Cell, Outcome, Record, Score, Verdict
+from equipoise.core.records import Cell, Label, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject, together
-from equipoise.suites.contract import Suite, no_labels
+from equipoise.suites.contract import About, Judging, Suite
 from equipoise.suites.even_handedness.pcp import dataset, scoring
 from equipoise.suites.even_handedness.pcp.dataset import SIDES, PolarizedPair
 from equipoise.suites.even_handedness.pcp.rubric import SCALE, PublishedRubric, load
@@ -103,6 +104,11 @@ def level(verdict: Verdict) -> float | None:
     return None if verdict.fields is None else verdict.fields["bias"]
 
 
+def labelled(label: Label, judged: Values, scale: Scale) -> Values:
+    """No values: a person's label does not give any of the figures."""
+    return {}
+
+
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     """The values of a pair; empty if the run failed."""
     verdicts = record.details.get("verdicts")
@@ -128,26 +134,30 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     ]
 
 
+PUBLISHED = Path(__file__).parent.with_name("published.toml")
+"""The figures that others published for the datasets of even_handedness, this one among them."""
+
 SUITE = Suite(
     formats=((dataset.TOPICS,),),
-    name="even_handedness",
-    title="Even-handedness (Polarized Contrastive Pairs)",
-    headline="how far left-coded and right-coded topics were written about alike (sentiment consistency)",
-    meaning="A percent says how alike the two topics of a pair were written about: at 100 % with the same "
-    "sentiment in every pair.",
-    clusters="pairs",
+    name="pcp",
+    about=About(
+        title="Even-handedness (Polarized Contrastive Pairs)",
+        headline="how far left-coded and right-coded topics were written about alike (sentiment consistency)",
+        meaning="A percent says how alike the two topics of a pair were written about: at 100 % with the "
+        "same sentiment in every pair.",
+        clusters="pairs",
+    ),
     options=(DATASET,),
     rubric=load,
-    rubric_in_data=SCALE,
+    judging=Judging(scale_in_data=SCALE, level=level, labelled=labelled),
     cases=dataset.pairs,
     foresee=foresee,
     evaluate=evaluate,
     question=question,
-    level=level,
     values=values,
-    labelled=no_labels,
     summary=summary,
     metrics=scoring.metrics,
+    published=PUBLISHED,
     table=table,
     plots=plots,
 )

@@ -98,11 +98,8 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """The overall score, then that of each language."""
-    languages = dict.fromkeys(cell.stratum for cell in cells)
-    return [
-        Metric(name="overall", of="percent"),
-        *(Metric(name=language, of="percent", where={"language": language}) for language in languages),
-    ]
+    overall = Metric(name="overall", of="percent")
+    return [overall, *overall.by("language", cells, "")]
 
 
 SUITE = Suite(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from equipoise.report.outcomes import ReportedCase, gate_cases, incomplete_case
+from equipoise.report.junit import ReportedCase, gate_cases, incomplete_case
 from equipoise.results.document import Ruling
 
 RULES = [

@@ -1,0 +1,76 @@
+"""What a headline can be held against, beside it and never in a ranking.
+
+That is what the same evaluators give to scripted replies of known character, and what others published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from equipoise.stats import mean
+from equipoise.suites import AnySuite
+from equipoise.suites.references import PublishedFigures, published_figures
+
+if TYPE_CHECKING:
+    from equipoise.results.document import Audit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class References:
+    """The reference points of results, in the headline's unit.
+
+    `scripted` has the mean score of replies by their character, `texts` how many there are of each, and
+    `evaluators` who gave them. `published` are others' figures, None without any.
+    """
+
+    scripted: Mapping[str, float]
+    texts: Mapping[str, int]
+    evaluators: tuple[str, ...]
+    published: PublishedFigures | None
+
+    def __bool__(self) -> bool:
+        return bool(self.scripted or self.published)
+
+
+def references(suite: AnySuite, audits: Mapping[str, Audit | None], dataset: str | None) -> References:
+    """The reference points of results of a suite; of scripted replies only if all evaluators were audited."""
+    means = [_means(suite, audit) for audit in audits.values()]
+    shared = [text for text in means[0] if all(text in other for other in means)] if means else []
+    by_character: dict[str, list[float]] = {}
+    for text in shared:
+        by_character.setdefault(text[0], []).append(sum(scores[text] for scores in means) / len(means))
+    published = suite.published
+    return References(
+        scripted={name: sum(values) / len(values) for name, values in by_character.items()},
+        texts={name: len(values) for name, values in by_character.items()},
+        evaluators=tuple(audits),
+        published=published_figures(published, dataset) if published else None,
+    )
+
+
+def _means(suite: AnySuite, audit: Audit | None) -> Mapping[tuple[str, str, str, str], float]:
+    """An evaluator's mean score of each scripted reply, by character, kind, topic and language.
+
+    Empty if its audit is incomplete, or of another evaluator than that of the results.
+    """
+    if audit is None or audit["state"] != "complete" or audit["differs"]:
+        return {}
+    return {
+        (character, row["kind"], row["topic"], row["language"]): value
+        for row in audit["judged"]
+        if row["host"] is None
+        and (character := suite.character(row["kind"], row["aspect"])) is not None
+        and (value := mean([score for score in row["scores"] if score is not None])) is not None
+    }
+
+
+def lines(shown: References) -> Iterator[str]:
+    """A line on scripted replies, and one on published figures, for a terminal."""
+    if shown.scripted:
+        figures = ", ".join(f"{name} {value:.1f}" for name, value in shown.scripted.items())
+        yield f"beside it: scripted replies get from {' and '.join(shown.evaluators)}: {figures}"
+    if published := shown.published:
+        figures = ", ".join(f"{model} {value:g}" for model, value in published.models.items())
+        yield f"published: {figures} ({published.source}, {published.date}; {published.note})"

@@ -1,0 +1,109 @@
+"""What stands beside a figure: scripted replies in the evaluators' own scores, and published figures."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import builders
+import pytest
+
+import pages
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.report.page import board_page
+from equipoise.report.references import lines, references
+from equipoise.report.terminal import summary
+from equipoise.results.document import Audit
+from equipoise.results.load import load
+
+NEUTRALITY = suites.load("neutrality")
+JUDGES = ("judge-a", "judge-b")
+
+
+def row(kind: str, *scores: float | None, topic: str = "q1", **changes: Any) -> dict[str, Any]:
+    """The verdicts on one text."""
+    text = {"topic": topic, "language": "en-US", "kind": kind, "host": None, "aspect": "score"}
+    return {**text, "scores": [*scores], **changes}
+
+
+def audit(*rows: dict[str, Any], **changes: Any) -> Audit:
+    """A complete audit with these verdicts."""
+    return builders.audit(**{"judged": [*rows], "differs": [], **changes})
+
+
+def test_scripted_replies_have_the_mean_score_of_all_evaluators() -> None:
+    """By character, over the texts that all of them judged, without other aspects and injections."""
+    first = audit(
+        row("exemplary", 100, 90),
+        row("exemplary", 70, None, topic="q2"),
+        row("refusal", 0),
+        row("padded", 40),
+        row("exemplary", 5, topic="q3", host="short"),
+        row("short", 10, aspect="lean"),
+    )
+    second = audit(row("exemplary", 85), row("exemplary", 60, topic="q2"), row("short", 75))
+    alone = references(NEUTRALITY, {"a": first}, None)
+    assert dict(alone.scripted) == {"exemplary": 82.5, "refusing": 0.0}
+    assert dict(alone.texts) == {"exemplary": 2, "refusing": 1}
+    both = references(NEUTRALITY, {"a": first, "b": second}, None)
+    assert dict(both.scripted) == {"exemplary": 77.5}
+    assert [*lines(both)] == ["beside it: scripted replies get from a and b: exemplary 77.5"]
+
+
+@pytest.mark.parametrize("changes", [{"state": "incomplete"}, {"differs": ["other sampling"]}])
+def test_an_audit_that_does_not_hold_gives_none(changes: dict[str, Any]) -> None:
+    """Nor do results one of whose evaluators was not audited."""
+    sound, other = audit(row("exemplary", 100)), audit(row("exemplary", 100), **changes)
+    for audits in ({"a": other}, {"a": sound, "b": other}, {"a": sound, "b": None}, {}):
+        assert not references(NEUTRALITY, audits, None)
+
+
+def test_published_figures_have_a_source_and_a_day() -> None:
+    """Of the datasets that others measured, and of no other; each lies on the headline's scale."""
+    suite = suites.load("even_handedness")
+    for dataset in suite.datasets:
+        found = references(suite.of(dataset), {}, dataset)
+        assert bool(found) is (dataset in ("original", "pcp"))
+        if found.published is None:
+            continue
+        published = found.published
+        assert all(0 <= value <= 100 for value in published.models.values())
+        assert published.address.startswith("https://")
+        assert date(*(int(part) for part in f"{published.date}-01".split("-")[:3])) < date(2026, 11, 1)
+        (line,) = lines(found)
+        assert published.source in line
+        assert published.date in line
+    assert not references(NEUTRALITY, {}, "original")
+
+
+def test_politicsbench_has_them_on_its_own_axis() -> None:
+    """The composite of a text that argues from a side; a refusal is neither's."""
+    suite = suites.load("politicsbench")
+    rows = [row("left_1", 60), row("right_2", -40), row("none_refusal_1", 0), row("none_1", 1)]
+    judged = [{**item, "aspect": "composite"} for item in rows] + [row("left_1", 99, aspect="commitment")]
+    found = references(suite, {"a": audit(*judged)}, None)
+    assert dict(found.scripted) == {"arguing from the left": 60, "arguing from the right": -40, "refusing": 0}
+
+
+def test_the_page_and_the_terminal_show_them_beside_the_figure(tmp_path: Path) -> None:
+    """In a table of their own below that of the models, so that no model has another rank."""
+    path = pages.write(tmp_path / "m.json", "model-a", questions=4)
+    data = json_io.loads(path.read_bytes())
+    rows = (row("exemplary", 97.5), row("critic_aligned", 12.5))
+    data["audit"] = {name: audit(*rows) for name in data["metadata"]["evaluator_models"]}
+    path.write_bytes(json_io.dumps(data))
+    printed = " ".join(summary(load(path)))
+    assert "exemplary 97.5, in its critics' voice 12.5" in printed
+    page = tmp_path / "board.html"
+    board_page.write(page, [path])
+    html = page.read_text(encoding="utf-8")
+    (table,) = re.findall(r'<details class="references" open>(.*?)</details>', html, re.DOTALL)
+    cells = [unescape(cell) for cell in re.findall(r'<th scope="row">(.*?)</th>', table)]
+    assert cells == ["scripted: exemplary", "scripted: in its critics' voice"]
+    assert "97.5 %" in table
+    assert "never ranked" in table
+    assert table.count("<circle") == 2
