@@ -93,8 +93,8 @@ def run_row(question: QuestionRow, number: int, value: float) -> RunRow:
         values={"percent": value, "refused": 0.0},
         verdicts=(),
         details={},
-        subject_transcript=list,
-        evaluator_transcripts=list,
+        subject_transcript=(),
+        evaluator_transcripts=(),
     )
 
 

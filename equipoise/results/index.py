@@ -5,12 +5,12 @@ Only offsets are held in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from sys import intern
-from typing import overload
 
+from equipoise.core.lazy import LazySequence
 from equipoise.core.records import Record, Verdict
 from equipoise.core.types import JSON, Exchange, Transcript, conversations
 from equipoise.results.journal import Reader
@@ -85,7 +85,7 @@ def _with_interned_name(verdict: Verdict) -> Verdict:
     return replace(verdict, evaluator=intern(verdict.evaluator))
 
 
-class LazyTranscripts(Sequence[Transcript]):
+class LazyTranscripts(LazySequence[Transcript]):
     """The transcripts of one run in one role, read from the journal at each use."""
 
     __slots__ = ("_calls", "_starts")
@@ -94,18 +94,6 @@ class LazyTranscripts(Sequence[Transcript]):
         self._calls = calls
         self._starts = starts
 
-    def _read(self) -> tuple[Transcript, ...]:
+    def read(self) -> tuple[Transcript, ...]:
+        """The conversations of the calls."""
         return conversations(map(self._calls.transcript, self._starts))
-
-    @overload
-    def __getitem__(self, index: int) -> Transcript: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Transcript]: ...
-    def __getitem__(self, index: int | slice) -> Transcript | Sequence[Transcript]:
-        return self._read()[index]
-
-    def __iter__(self) -> Iterator[Transcript]:
-        return iter(self._read())
-
-    def __len__(self) -> int:
-        return len(self._read())
