@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+import msgspec
 import orjson
 
 from equipoise.core.lazy import LazySequence
@@ -48,13 +49,10 @@ def _dumps_with_stdlib(data: JSON, *, indent: bool) -> str:
 
 
 def _as_json(data: JSON) -> JSON:
-    if hasattr(data, "__struct_fields__"):
-        # Imported here: nothing that starts needs msgspec.
-        import msgspec
-
+    if isinstance(data, msgspec.Struct):
         return msgspec.to_builtins(data)
     if isinstance(data, LazySequence):
-        return list(data)
+        return data.read()
     if callable(data):
         return data()
     raise TypeError(f"{type(data).__name__} is not JSON")
@@ -65,8 +63,11 @@ def iter_encoded(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[by
 
     Objects and arrays are split down to `depth`; with the default, a piece of results is at most a question.
     `margin` is the indentation of all lines but the first. The pieces, joined, are the output of `dumps`
-    without its final newline.
+    without its final newline. Values that `split` returned are copied as they were.
     """
+    if isinstance(data, msgspec.Raw):
+        yield bytes(data)
+        return
     if depth == 0 or not isinstance(data, dict | list) or not data:
         yield dumps(data, indent=True).rstrip(b"\n").replace(b"\n", b"\n" + margin)
         return
@@ -101,3 +102,8 @@ def loads(data: bytes) -> JSON:
             return json.loads(data)
         except RecursionError:
             raise ValueError("it is nested too deeply") from None
+
+
+def split(data: bytes) -> dict[str, msgspec.Raw]:
+    """The values of an object by key, not decoded. Raises ValueError if it is invalid."""
+    return msgspec.json.decode(data, type=dict[str, msgspec.Raw])

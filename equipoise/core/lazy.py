@@ -10,7 +10,10 @@ T = TypeVar("T")
 
 
 class LazySequence(Sequence[T]):
-    """A sequence that `read` returns, at each use anew. Subclasses hold only what they need for that."""
+    """A sequence that `read` returns, at each use anew. Subclasses hold only what they need for that.
+
+    `list` asks for the length and the items, and so reads twice: use `at_once`.
+    """
 
     __slots__ = ()
 
@@ -30,3 +33,8 @@ class LazySequence(Sequence[T]):
 
     def __len__(self) -> int:
         return len(self.read())
+
+
+def at_once(items: Sequence[T]) -> Sequence[T]:
+    """The items, read if they are lazy."""
+    return items.read() if isinstance(items, LazySequence) else items

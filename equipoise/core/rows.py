@@ -14,6 +14,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 from msgspec import Meta, Struct
 
+from equipoise.core.lazy import at_once
 from equipoise.core.records import OUTCOMES, Cell, Number, Outcome
 from equipoise.core.types import JSON, Cue, Message
 
@@ -57,7 +58,9 @@ class Conversation:
         return [message for message in self.messages if message["role"] == "assistant"]
 
 
-class Question(Struct, frozen=True, kw_only=True, rename={"index": "question_index", "text": "question"}):
+class QuestionContent(
+    Struct, frozen=True, kw_only=True, rename={"index": "question_index", "text": "question"}
+):
     """A question in one language, as in a results file, without its runs."""
 
     index: Annotated[int, Meta(ge=1, description="Its number in its language")]
@@ -81,10 +84,11 @@ class Question(Struct, frozen=True, kw_only=True, rename={"index": "question_ind
         return dict(zip(_QUESTION_KEYS, _QUESTION_VALUES(self), strict=True))
 
 
-_QUESTION_KEYS, _QUESTION_VALUES = Question.__struct_encode_fields__, attrgetter(*Question.__struct_fields__)
+_QUESTION_KEYS = QuestionContent.__struct_encode_fields__
+_QUESTION_VALUES = attrgetter(*QuestionContent.__struct_fields__)
 
 
-class QuestionRow(Question, frozen=True, kw_only=True):
+class QuestionRow(QuestionContent, frozen=True, kw_only=True):
     """A case in results.
 
     Statistics treat clusters as a random sample and give each stratum the same weight. `index` is 0 until
@@ -202,7 +206,7 @@ class RunRow(RunResult, frozen=True, kw_only=True):
     @property
     def subject(self) -> list[Conversation]:
         """The conversations with the subject."""
-        messages = [*self.subject_transcript]
+        messages = at_once(self.subject_transcript)
         labels = dict.fromkeys(message.get("conversation", "") for message in messages)
         return [
             Conversation(name=label, messages=[m for m in messages if m.get("conversation", "") == label])

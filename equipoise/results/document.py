@@ -23,7 +23,7 @@ from equipoise.core.figures import (
     LanguagePair,
 )
 from equipoise.core.records import Outcome
-from equipoise.core.rows import Question, RunResult
+from equipoise.core.rows import QuestionContent, RunResult
 from equipoise.core.types import JSON, Form
 from equipoise.judge.anchors import Check
 
@@ -903,7 +903,7 @@ class KeptAudit(TypedDict):
     audit: Audit
 
 
-class QuestionResult(Question, frozen=True, kw_only=True):
+class QuestionResult(QuestionContent, frozen=True, kw_only=True):
     """A question in one language, with its runs."""
 
     runs: Annotated[Sequence[RunResult], Meta(description="Its runs, in order")]

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from sys import intern
 
 from equipoise.core.lazy import LazySequence
-from equipoise.core.records import Record, Verdict
+from equipoise.core.records import Record
 from equipoise.core.types import JSON, Exchange, Transcript, conversations
 from equipoise.results.journal import Reader
 from equipoise.results.lines import CallLine, RecordLine
@@ -72,17 +71,11 @@ class Calls:
         return replace(
             record,
             case=record.case if case is None else case,
-            verdicts=tuple(map(_with_interned_name, record.verdicts)),
             # Many suites have none: one empty mapping for all of them.
             details=record.details or _NO_DETAILS,
             subject=subject,
             evaluators=evaluators,
         )
-
-
-def _with_interned_name(verdict: Verdict) -> Verdict:
-    """A copy of the verdict whose evaluator's name is interned, to save memory."""
-    return replace(verdict, evaluator=intern(verdict.evaluator))
 
 
 class LazyTranscripts(LazySequence[Transcript]):

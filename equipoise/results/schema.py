@@ -122,7 +122,7 @@ def _parts(value: JSON, expected: Any) -> Iterator[tuple[str | int, JSON, Any]]:
     """The key or index, the value and the expected type of each part of an object or array."""
     expected = _without_null(expected)
     if _is_object(expected) and isinstance(value, dict):
-        yield from ((key, value[key], hint) for key, hint in _hints(expected).items() if key in value)
+        yield from ((key, value[key], hint) for key, hint in key_types(expected).items() if key in value)
     elif get_origin(expected) in (dict, Mapping) and isinstance(value, dict):
         yield from ((key, item, get_args(expected)[1]) for key, item in value.items())
     elif get_origin(expected) in (list, tuple, Sequence) and isinstance(value, list):
@@ -147,7 +147,7 @@ def _required(expected: Any) -> list[str]:
 
 
 @cache
-def _hints(expected: Any) -> dict[str, Any]:
+def key_types(expected: Any) -> dict[str, Any]:
     """The types of the values of a type's keys, required or not."""
     hints = get_type_hints(expected, include_extras=True)
     if not is_typeddict(expected):

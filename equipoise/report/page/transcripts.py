@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from equipoise.core import json_io
+from equipoise.core.lazy import at_once
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Message
 from equipoise.stats import mean
@@ -101,7 +102,7 @@ class Pack:
         `lean` is the name of the value that says to which side a run leans, if there is one.
         """
         for row in rows:
-            transcript = [*row.subject_transcript]
+            transcript = at_once(row.subject_transcript)
             entry = {
                 "result": index,
                 "id": row.question.key,
