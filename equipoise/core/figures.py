@@ -184,6 +184,19 @@ class EvaluatorLean(Struct, frozen=True, kw_only=True):
     units: Count
 
 
+class StudyDesign(Struct, frozen=True, kw_only=True):
+    """The number of questions, languages, runs of each, and evaluators of every reply."""
+
+    questions: Annotated[int, Meta(ge=1)]
+    languages: Annotated[int, Meta(ge=1)]
+    runs: Annotated[int, Meta(ge=1)]
+    evaluators: Annotated[int, Meta(ge=1)]
+
+    def __post_init__(self) -> None:
+        if min(self.questions, self.languages, self.runs, self.evaluators) < 1:
+            raise ValueError(f"a design has at least one of each: {self!r}")
+
+
 def format_limits(low: float | None, high: float | None, digits: int = 1, sign: str = "") -> str:
     """Both ends of an interval as text, or `-` without one. With the `sign` "+" both have theirs."""
     return "-" if low is None or high is None else f"{low:{sign}.{digits}f} to {high:{sign}.{digits}f}"

@@ -21,9 +21,11 @@ from equipoise.core.figures import (
     Interval,
     LanguageGap,
     LanguagePair,
+    StudyDesign,
 )
 from equipoise.core.records import Outcome
 from equipoise.core.rows import QuestionContent, RunResult
+from equipoise.core.settings import Price
 from equipoise.core.types import JSON, Form
 from equipoise.judge.anchors import Check
 
@@ -120,13 +122,6 @@ class SelectedBy(TypedDict):
     keyword: str | None
     mark: str | None
     deselected: Count
-
-
-class OwnPrice(TypedDict):
-    """The price that the user set, in USD per million tokens."""
-
-    input: float
-    output: float
 
 
 class AnsweredBy(TypedDict):
@@ -331,9 +326,7 @@ class Metadata(TypedDict):
     ]
     max_cost: Annotated[float | None, Meta(description="--max-cost in USD, or null")]
     max_calls: Annotated[int | None, Meta(description="--max-calls, or null")]
-    price_per_million: Annotated[
-        OwnPrice | None, Meta(description="--price-input and --price-output, in USD")
-    ]
+    price_per_million: Annotated[Price | None, Meta(description="--price-input and --price-output, in USD")]
     batch_discount: NotRequired[
         Annotated[float, Meta(description="--batch-discount: by how many percent batches are cheaper")]
     ]
@@ -423,15 +416,6 @@ class AskerFigures(TypedDict):
     ]
 
 
-class DesignCounts(TypedDict):
-    """How many questions, languages, runs of each and evaluators of each reply there were."""
-
-    questions: int
-    languages: int
-    runs: int
-    evaluators: int
-
-
 class VarianceParts(TypedDict):
     """The components of the variance of scores: question, language or stratum, run, evaluator, rest.
 
@@ -449,7 +433,7 @@ class VarianceParts(TypedDict):
     reason: str | None
     share: dict[str, float]
     unit: str
-    design: NotRequired[DesignCounts]
+    design: NotRequired[StudyDesign]
     predicted_se: NotRequired[float | None]
     narrowing: NotRequired[dict[str, float]]
     advice: NotRequired[str | None]

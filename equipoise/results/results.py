@@ -41,12 +41,14 @@ from equipoise.results.document import (
     Sections,
     Summary,
     UntilReached,
+    VarianceParts,
 )
 from equipoise.results.rows import ObjectReader
 from equipoise.suites import AnySuite
 
 _SUMMARY_TYPES: Mapping[str, Any] = {
     "metrics": dict[str, Figure],
+    "variance": VarianceParts,
     "consistency": LanguageConsistency | None,
     "panel": PanelFigures,
 }

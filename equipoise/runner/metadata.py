@@ -67,7 +67,7 @@ def provenance(plan: Plan, name: str) -> dict[str, JSON]:
         "data_notes": [*loaded.suite.notes(loaded.topics), *loaded.warnings()],
         "session_settings": {
             **{option.name: getattr(settings, option.name) for option in OPTIONS if option.recorded},
-            "price_per_million": asdict(settings.price) if settings.price else None,
+            "price_per_million": settings.price,
             **({"batch_discount": settings.batch_discount} if settings.batch else {}),
         },
     }
