@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from numbers import Real
-from operator import itemgetter
 from sys import intern
 from typing import Any
 
@@ -279,18 +278,20 @@ def _rows_of_question(
 ) -> Iterator[RunRow]:
     content = structs.asdict(msgspec.convert(data, QuestionContent))
     question = QuestionRow(language=language, at=pointer, **content)
-    runs = msgspec.convert(data["runs"], list[RunResult])
-    for position, (run, verdicts) in enumerate(zip(runs, map(_VERDICTS, data["runs"]), strict=True)):
+    for position, run in enumerate(data["runs"]):
         run_pointer = f"{pointer}/runs/{position}"
-        _refuse_infinite(run, run_pointer)
-        # The types would drop the fields of the rubric, which no type can name.
-        own = {**structs.asdict(run), "verdicts": verdicts}
+        # Transcripts are checked by those who read them.
+        content = msgspec.convert({**run, **_NO_TRANSCRIPTS}, RunResult)
+        _refuse_infinite(content, run_pointer)
+        # As in the file: the types would drop the fields of the rubric, which no type can name.
+        as_read = {name: run[name] for name in _AS_READ}
         if reader is not None:
-            own |= {name: _InFile(reader, run_pointer, name) for name in TRANSCRIPTS}
-        yield RunRow(question=question, **own)
+            as_read |= {name: _InFile(reader, run_pointer, name) for name in TRANSCRIPTS}
+        yield RunRow(question=question, **{**structs.asdict(content), **as_read})
 
 
-_VERDICTS = itemgetter("verdicts")
+_AS_READ = ("verdicts", *TRANSCRIPTS)
+_NO_TRANSCRIPTS = dict.fromkeys(TRANSCRIPTS, ())
 
 
 class _InFile(LazySequence[Any]):
