@@ -11,12 +11,12 @@ import pytest
 import scipy
 from numpy.typing import NDArray
 
+from equipoise.core.figures import StudyDesign
 from equipoise.stats.intervals import Observation, clustered_mean
 from equipoise.stats.variance import (
     CellKey,
     Component,
     Components,
-    StudyDesign,
     advice,
     estimate_components,
     predict_se,
