@@ -138,8 +138,8 @@ def _row(question: QuestionRow, run: int, level: float, cue: Cue | None) -> RunR
         values={"percent": level},
         verdicts=(),
         details={},
-        subject_transcript=list,
-        evaluator_transcripts=list,
+        subject_transcript=(),
+        evaluator_transcripts=(),
         asker=cue,
     )
 

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 
 from processes import measured
@@ -42,7 +43,10 @@ MAX_CPU_SECONDS = 2.0
 REPLY = "A balanced answer that names its sources. " * 40
 SUITE = suites.load("neutrality")
 RUBRIC = SUITE.rubric(ROOT / "rubric" / "neutrality.toml")
-CASES: list[Question] = list(SUITE.cases(Selection(topics=ROOT / "topics" / "neutrality")))
+CASES: list[Question] = [
+    replace(case, facts=()) for case in SUITE.cases(Selection(topics=ROOT / "topics" / "neutrality"))
+]
+"""Without key facts, of which a verdict would have to say how the reply states each."""
 
 
 def results_path(folder: Path, seed: int) -> Path:
@@ -78,7 +82,8 @@ async def ask_one(log: Journal, case: Question, run: int, score: int) -> None:
     async def ask(call: Call) -> Reply:
         text = REPLY
         if call.role == "evaluator":
-            text = json.dumps({"reasoning": "Because it is.", "refused": False, "score": score})
+            verdict = {"reasoning": "Because it is.", "refused": False, "lean": "none", "score": score}
+            text = json.dumps(verdict)
         reply = Reply(text=text, usage=Usage(input=100, output=600), finish_reason="stop", latency=1.5)
         exchanges.append(log.append_call(name, call, journal.request_hash(call), reply))
         return reply

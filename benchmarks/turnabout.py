@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 
 from equipoise import suites
 from equipoise.core.figures import Estimate
@@ -93,8 +94,8 @@ def run_row(question: QuestionRow, number: int, value: float) -> RunRow:
         values={"percent": value, "refused": 0.0},
         verdicts=(),
         details={},
-        subject_transcript=list,
-        evaluator_transcripts=list,
+        subject_transcript=(),
+        evaluator_transcripts=(),
     )
 
 
@@ -114,7 +115,7 @@ def without_answers(chance: np.random.Generator, rows: Sequence[RunRow], share: 
     """The rows, without this share of the answers in the last language of each pair."""
     last = {row.question.labels["pair"]: row.question.language for row in rows if row.question.labels["pair"]}
     return [
-        replace(row, outcome="refused", percent=None, values={"percent": None, "refused": 1.0})
+        structs.replace(row, outcome="refused", percent=None, values={"percent": None, "refused": 1.0})
         if last.get(row.question.labels["pair"]) == row.question.language and chance.random() < share
         else row
         for row in rows

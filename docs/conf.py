@@ -11,7 +11,6 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import get_type_hints
 
 from sphinx.application import Sphinx
 
@@ -50,7 +49,7 @@ def keys(*parts: type) -> str:
     rows = [
         f"| `{key}` | {known[part.__name__]['properties'][key]['description']} |"
         for part in parts
-        for key in get_type_hints(part)
+        for key in schema.key_types(part)
     ]
     return "\n".join(["| key | what it is |", "|---|---|", *rows])
 

@@ -14,7 +14,7 @@ from equipoise.core.records import Cell, Record
 from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.judge.rubric import Scale
 from equipoise.results import rows
-from equipoise.results.document import CaseMove, LanguageConsistency, PanelFigures
+from equipoise.results.document import CaseMove, LanguageConsistency, PanelFigures, VarianceParts
 from equipoise.results.summary import summarise
 
 
@@ -63,6 +63,11 @@ def as_read(data: Mapping[str, Any], kind: type) -> dict[str, Any]:
 def typed(summary: Mapping[str, Any]) -> dict[str, Any]:
     """A summary with figures in place of the objects of its shared parts."""
     moves = {"fell": list[CaseMove], "rose": list[CaseMove]}
-    types = {"consistency": LanguageConsistency | None, "panel": PanelFigures, **moves}
+    types = {
+        "variance": VarianceParts,
+        "consistency": LanguageConsistency | None,
+        "panel": PanelFigures,
+        **moves,
+    }
     parts = {name: msgspec.convert(summary[name], of) for name, of in types.items() if name in summary}
     return {**summary, **parts}

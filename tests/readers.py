@@ -536,8 +536,8 @@ def _transcript(text: str) -> None:
         values={},
         verdicts=[],
         details={},
-        subject_transcript=lambda: said,
-        evaluator_transcripts=lambda: [{"evaluator": "e", "messages": said}],
+        subject_transcript=said,
+        evaluator_transcripts=[{"evaluator": "e", "messages": said}],
     )
     for _ in transcripts.lines(row, "%"):
         pass

@@ -46,8 +46,9 @@ def checking(write: Callable[[Path, JSON], str]) -> Callable[[Path, JSON], str]:
 
     def write_checked(path: Path, data: JSON) -> str:
         digest = write(path, data)
-        if isinstance(data, dict) and "schema_version" in data.get("metadata", {}):
-            refuse_undescribed(json_io.loads(path.read_bytes()))
+        written = json_io.loads(path.read_bytes())
+        if isinstance(written, dict) and "schema_version" in written.get("metadata", {}):
+            refuse_undescribed(written)
         return digest
 
     return write_checked

@@ -8,7 +8,6 @@ import subprocess
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import get_type_hints
 from urllib.parse import urlsplit
 
 import pytest
@@ -95,7 +94,7 @@ def test_the_page_on_the_schema_has_every_key() -> None:
     """Each with its description, which none lacks."""
     parts = schema.results_schema()["$defs"]
     for part in DESCRIBED:
-        keys = {name: parts[part]["properties"][name] for name in get_type_hints(getattr(document, part))}
+        keys = {name: parts[part]["properties"][name] for name in schema.key_types(getattr(document, part))}
         rows = [f"| `{name}` | {key['description']} |" for name, key in keys.items()]
         assert "\n".join(rows) in page("results-schema.md"), part
 
@@ -107,7 +106,7 @@ def test_the_pages_name_every_other_key() -> None:
     options = {option.name for option in session_options()}
     for part in NAMED:
         keys, described = (
-            get_type_hints(getattr(document, part)),
+            schema.key_types(getattr(document, part)),
             schema.results_schema()["$defs"][part]["properties"],
         )
         assert [key for key in keys if key not in named | options] == [], part

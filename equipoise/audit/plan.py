@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from equipoise import suites
 from equipoise.core.errors import CallFailed, UserError
-from equipoise.core.settings import Settings
+from equipoise.core.settings import Sampling, Settings
 from equipoise.core.types import Call, Foreseen, Reply
 from equipoise.judge.anchors import Anchor, Anchors, Design, Judged
 from equipoise.judge.judge import Evaluator
@@ -20,6 +20,7 @@ from equipoise.suites.audits import SuiteAudit
 
 if TYPE_CHECKING:
     from equipoise.judge.anchors import Check
+    from equipoise.results import document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,21 @@ class AuditPlan:
             for run in self.runs()
             for row in run.rows({name: (low + high) / 2 for name, (low, high) in run.anchor.bounds.items()})
         ]
-        return audits.conclude(self.audited, rows, self.anchors.order)["checks"]
+        return audits.checks(self.audited, rows, self.anchors.order)
+
+    def terms(self, evaluator: Sampling) -> audits.AuditTerms:
+        """What the audit of an evaluator with these parameters is made with."""
+        return audits.AuditTerms(
+            audited=self.audited,
+            has_levels=self.has_levels,
+            extent=self.design.name,
+            anchors_hash=self.anchors.hash,
+            order=self.anchors.order,
+            rubric_version=self.rubric.version,
+            rubric_hash=self.rubric.hash,
+            sampling=cast("document.Sampling", evaluator.to_json()),
+            system_prompt=evaluator.system_prompt,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,14 +5,13 @@ An interrupted audit is continued by the same call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from equipoise.audit import files
 from equipoise.audit.plan import AnchorRun, AuditPlan
@@ -26,7 +25,7 @@ from equipoise.results.totals import ReportedModel
 from equipoise.runner.jobs import Job, open_jobs
 
 if TYPE_CHECKING:
-    from equipoise.results.document import Audit, Sampling
+    from equipoise.results.document import Audit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,34 +90,16 @@ def _outcome(
         return AuditOutcome(evaluator=evaluator, missing=len(results) - len(verdicts))
     # The rest of a row is what the endpoint reported of the model that answered.
     models = [row[2:] for row in reported_models if row[:2] == ("evaluator", evaluator)]
-    audit = _complete_audit(plan, settings, verdicts, models)
+    audit = audits.make(
+        plan.terms(settings.evaluator),
+        "kept",
+        verdicts,
+        models,
+        planned=len(verdicts),
+        finished=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
     earlier = () if is_new else files.read(folder, evaluator, plan.suite)
     if alike := next((item for item in earlier if files.is_alike(item, audit)), None):
         audit["finished"] = alike["finished"]
     path = files.write(folder, evaluator, plan.suite, audit)
     return AuditOutcome(evaluator=evaluator, audit=audit, path=path)
-
-
-def _complete_audit(
-    plan: AuditPlan,
-    settings: Settings,
-    verdicts: Sequence[list[Judged]],
-    models: Iterable[tuple[str | None, ...]],
-) -> Audit:
-    numbers = list(chain.from_iterable(verdicts))
-    return {
-        "state": "complete",
-        "source": "kept",
-        "extent": plan.design.name,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "verdicts": len(verdicts),
-        "planned": len(verdicts),
-        "rubric_version": plan.rubric.version,
-        "rubric_hash": plan.rubric.hash,
-        "anchors_hash": plan.anchors.hash,
-        "response_models": audits.reported_models(models),
-        "sampling": cast("Sampling", settings.evaluator.to_json()),
-        "system_prompt": settings.evaluator.system_prompt,
-        "differs": [],
-        **audits.conclude(plan.audited, numbers, plan.anchors.order, has_levels=plan.has_levels),
-    }

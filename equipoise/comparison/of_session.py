@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from equipoise.comparison.comparable import mismatches, sampling_differences, unknown_cells, why_unfit
 from equipoise.comparison.gate.refusals import (
     Metrics,
@@ -38,7 +40,7 @@ def expected_cells(
     records = [Record(case=case.to_json(), run=1, outcome="error", score=None, error="") for case in cases]
     names = {suite.question(item.case).key: suite.judging.value_names(item.case, rubric) for item in records}
     named_rows = [
-        replace(row, values={**dict.fromkeys(names[row.question.key]), **row.values})
+        structs.replace(row, values={**dict.fromkeys(names[row.question.key]), **row.values})
         for row in rows.of_records(suite, records, rubric.scale)
     ]
     of_baseline = {cell.id: cell.values for cell in baseline.cells} if baseline else {}

@@ -199,6 +199,19 @@ def format_value(value: float | None, digits: int = 2, unit: str = "") -> str:
     return "-" if value is None else f"{value:.{digits}f}{unit}"
 
 
+class StudyDesign(Struct, frozen=True, kw_only=True):
+    """The number of questions, languages, runs of each, and evaluators of every reply."""
+
+    questions: Annotated[int, Meta(ge=1)]
+    languages: Annotated[int, Meta(ge=1)]
+    runs: Annotated[int, Meta(ge=1)]
+    evaluators: Annotated[int, Meta(ge=1)]
+
+    def __post_init__(self) -> None:
+        if min(self.questions, self.languages, self.runs, self.evaluators) < 1:
+            raise ValueError(f"a design has at least one of each: {self!r}")
+
+
 def excludes_zero(low: float | None, high: float | None) -> bool:
     """Whether zero lies outside these ends of an interval; False without one."""
     return low is not None and high is not None and not low <= 0 <= high

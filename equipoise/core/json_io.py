@@ -8,20 +8,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+import msgspec
 import orjson
 
+from equipoise.core.lazy import LazySequence
 from equipoise.core.types import JSON
 
 
 def dumps(data: JSON, *, indent: bool = False) -> bytes:
     """Encode data in the given order as JSON that ends in a newline: compact, or indented.
 
-    NaN and infinity become null. A msgspec Struct is encoded as an object. A callable in
-    the data is called, and its return value encoded.
+    NaN and infinity become null. A msgspec Struct is encoded as an object, a lazy sequence as an array. A
+    callable in the data is called, and its return value encoded.
     """
     option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0)
     try:
-        return orjson.dumps(data, _call_or_refuse, option)
+        return orjson.dumps(data, _as_json, option)
     except TypeError:
         # Lone surrogates become escapes; other characters stay as they are. See `is_encodable` for the rest.
         return f"{_dumps_with_stdlib(data, indent=indent)}\n".encode("utf-8", "backslashreplace")
@@ -41,17 +43,16 @@ def is_encodable(data: JSON) -> bool:
 
 def _dumps_with_stdlib(data: JSON, *, indent: bool) -> str:
     # NaN and infinity become null, as orjson writes them.
-    finite = json.loads(json.dumps(data, default=_call_or_refuse), parse_constant=lambda name: None)
+    finite = json.loads(json.dumps(data, default=_as_json), parse_constant=lambda name: None)
     separators = None if indent else (",", ":")
     return json.dumps(finite, ensure_ascii=False, indent=2 if indent else None, separators=separators)
 
 
-def _call_or_refuse(data: JSON) -> JSON:
-    if hasattr(data, "__struct_fields__"):
-        # Imported here: nothing that starts needs msgspec.
-        import msgspec
-
+def _as_json(data: JSON) -> JSON:
+    if isinstance(data, msgspec.Struct):
         return msgspec.to_builtins(data)
+    if isinstance(data, LazySequence):
+        return data.read()
     if callable(data):
         return data()
     raise TypeError(f"{type(data).__name__} is not JSON")
@@ -62,8 +63,11 @@ def iter_encoded(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[by
 
     Objects and arrays are split down to `depth`; with the default, a piece of results is at most a question.
     `margin` is the indentation of all lines but the first. The pieces, joined, are the output of `dumps`
-    without its final newline.
+    without its final newline. Values that `split` returned are copied as they were.
     """
+    if isinstance(data, msgspec.Raw):
+        yield bytes(data)
+        return
     if depth == 0 or not isinstance(data, dict | list) or not data:
         yield dumps(data, indent=True).rstrip(b"\n").replace(b"\n", b"\n" + margin)
         return
@@ -98,3 +102,8 @@ def loads(data: bytes) -> JSON:
             return json.loads(data)
         except RecursionError:
             raise ValueError("it is nested too deeply") from None
+
+
+def split(data: bytes) -> dict[str, msgspec.Raw]:
+    """The values of an object by key, not decoded. Raises ValueError if it is invalid."""
+    return msgspec.json.decode(data, type=dict[str, msgspec.Raw])

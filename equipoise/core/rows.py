@@ -7,17 +7,22 @@ results file.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
-from typing import NotRequired, TypedDict, TypeVar
+from operator import attrgetter
+from typing import Annotated, Literal, NotRequired, TypedDict, TypeVar
 
-from equipoise.core.records import OUTCOMES, Cell
+from msgspec import Meta, Struct
+
+from equipoise.core.lazy import at_once
+from equipoise.core.records import OUTCOMES, Cell, Number, Outcome
 from equipoise.core.types import JSON, Cue, Message
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
-ROW_OUTCOMES: tuple[str, ...] = (*OUTCOMES, "unknown")
-"""The outcomes of a row. `unknown` is for published results, which do not record outcomes."""
+RowOutcome = Outcome | Literal["unknown"]
+"""How a run ended. `unknown` is for published results, which do not record outcomes."""
+ROW_OUTCOMES: tuple[RowOutcome, ...] = (*OUTCOMES, "unknown")
 Values = Mapping[str, float | None]
 """The values of a run by name: a percentage, or 1 for yes and 0 for no; None if it has no such value."""
 
@@ -55,29 +60,51 @@ class Conversation:
         return [message for message in self.messages if message["role"] == "assistant"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionRow:
+class QuestionContent(
+    Struct, frozen=True, kw_only=True, rename={"index": "question_index", "text": "question"}
+):
+    """A question in one language, as in a results file, without its runs."""
+
+    index: Annotated[int, Meta(ge=1, description="Its number in its language")]
+    id: Annotated[str, Meta(description="Unique in its language")]
+    area: Annotated[str, Meta(description="Topic area; empty where the suite has none")]
+    text: Annotated[str, Meta(description="What a person must know to score a reply")]
+    cluster: Annotated[
+        str, Meta(description="Id of the question of which this is one form; the same in all languages")
+    ]
+    stratum: Annotated[
+        str,
+        Meta(description="Which form this is: its language, or something finer; strata are weighted equally"),
+    ]
+    labels: Annotated[Mapping[str, str], Meta(description="Labels by which metrics select questions")]
+    details: Annotated[
+        Mapping[str, JSON], Meta(description="Details of the question that only this suite has")
+    ]
+
+    def to_json(self) -> dict[str, JSON]:
+        """The question as in a results file, without its runs."""
+        return dict(zip(_QUESTION_KEYS, _QUESTION_VALUES(self), strict=True))
+
+
+_QUESTION_KEYS = QuestionContent.__struct_encode_fields__
+_QUESTION_VALUES = attrgetter(*QuestionContent.__struct_fields__)
+
+
+class QuestionRow(QuestionContent, frozen=True, kw_only=True):
     """A case in results.
 
-    `id` is unique in its language. `text` is what a person must know to score a reply. `cluster` is the
-    question of which the case is one version, and `stratum` the version, usually a language: statistics treat
-    clusters as a random sample and give each stratum the same weight. Metrics select by `labels`. `details`
-    are specific to the suite and are only shown. `prompts` are the first messages of the conversations of a
-    pair, by label. A detail named `..._LABEL` is shown on the page beside the conversation with that label.
-    `index` numbers the questions of a language. `at` is the JSON pointer (RFC 6901) to the question in the
-    results JSON.
+    Statistics treat clusters as a random sample and give each stratum the same weight. `index` is 0 until
+    the questions of a language are numbered. `prompts` are the first messages of the conversations of a pair,
+    by label. A detail named `..._LABEL` is shown on the page beside the conversation with that label. `at` is
+    the JSON pointer (RFC 6901) to the question in the results JSON.
     """
 
-    id: str
     language: str
-    text: str
-    cluster: str
-    stratum: str
-    area: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    details: Mapping[str, JSON] = field(default_factory=dict)
-    prompts: Mapping[str, str] = field(default_factory=dict)
     index: int = 0
+    area: str = ""
+    labels: Mapping[str, str] = {}
+    details: Mapping[str, JSON] = {}
+    prompts: Mapping[str, str] = {}
     at: str = ""
 
     @property
@@ -86,29 +113,71 @@ class QuestionRow:
         return f"{self.language}/{self.id}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow:
-    """One run in results. `number` counts the runs of its question, from 1.
+class RunResult(
+    Struct, frozen=True, kw_only=True, rename={"number": "run_index", "percent": "score_percentage"}
+):
+    """One run of a question; its score is null exactly where `error` says why."""
 
-    `score` is on the suite's own scale, `percent` in percent or in the unit of the headline metric. Both are
-    None if `error` says why there is no score. Metrics are computed from `values`. `details` are specific to
-    the suite. Transcripts are functions, which read them when called. `asker` is the cue that says who asks,
-    and `names_asker` whether a reply repeats the cue. Both are None in plain runs.
+    number: Annotated[int, Meta(ge=1, description="Which repeat of the question, from 1")]
+    outcome: Annotated[
+        RowOutcome,
+        Meta(description="How the run ended; unknown for published results, which do not state it"),
+    ]
+    score: Annotated[
+        Number | None, Meta(description="Score on the suite's own scale; null where `error` says why")
+    ]
+    percent: Annotated[
+        Number | None, Meta(description="Score in percent of the scale, or in the unit of the headline")
+    ]
+    error: Annotated[str | None, Meta(description="Why there is no score")]
+    values: Annotated[
+        Values,
+        Meta(
+            description="What metrics are made of, by name: a percentage, or 1 and 0 for what was and was "
+            "not so"
+        ),
+    ]
+    verdicts: Annotated[
+        Sequence[VerdictRow],
+        Meta(
+            description="Each evaluator's judgement: the fields of the rubric, and `score`, the number "
+            "that panels and people are compared by"
+        ),
+    ]
+    details: Annotated[Mapping[str, JSON], Meta(description="Details of the run that only this suite has")]
+    subject_transcript: Annotated[
+        Sequence[Message],
+        Meta(
+            description="The conversation with the subject; of a pair both, each message with the label "
+            "of its `conversation`"
+        ),
+    ]
+    evaluator_transcripts: Annotated[
+        Sequence[EvaluatorTranscript], Meta(description="The conversations with evaluators")
+    ]
+    asker: Annotated[Cue | None, Meta(description="The cue about who asks; absent without one")] = None
+    names_asker: Annotated[
+        bool | None, Meta(description="Whether a reply repeats three consecutive words of the cue")
+    ] = None
+
+    def to_json(self) -> dict[str, JSON]:
+        """The run as in a results file; its transcripts may be lazy, and are read on writing."""
+        data = dict(zip(_RUN_KEYS, _RUN_VALUES(self), strict=True))
+        if self.asker is None:
+            del data["asker"], data["names_asker"]
+        return data
+
+
+_RUN_KEYS, _RUN_VALUES = RunResult.__struct_encode_fields__, attrgetter(*RunResult.__struct_fields__)
+
+
+class RunRow(RunResult, frozen=True, kw_only=True):
+    """One run in results, with its question.
+
+    Metrics are computed from `values`. Lazy transcripts are read again at each use.
     """
 
     question: QuestionRow
-    number: int
-    outcome: str
-    score: float | None
-    percent: float | None
-    error: str | None
-    values: Values
-    verdicts: Sequence[VerdictRow]
-    details: Mapping[str, JSON]
-    subject_transcript: Callable[[], list[Message]]
-    evaluator_transcripts: Callable[[], list[EvaluatorTranscript]]
-    asker: Cue | None = None
-    names_asker: bool | None = None
 
     @property
     def id(self) -> str:
@@ -139,7 +208,7 @@ class RunRow:
     @property
     def subject(self) -> list[Conversation]:
         """The conversations with the subject."""
-        messages = self.subject_transcript()
+        messages = at_once(self.subject_transcript)
         labels = dict.fromkeys(message.get("conversation", "") for message in messages)
         return [
             Conversation(name=label, messages=[m for m in messages if m.get("conversation", "") == label])
@@ -151,7 +220,7 @@ class RunRow:
         """The conversations with evaluators."""
         return [
             Conversation(name=item["evaluator"], messages=item["messages"])
-            for item in self.evaluator_transcripts()
+            for item in self.evaluator_transcripts
         ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 from urllib.parse import urlsplit
 
 from equipoise.core.options import Option
@@ -43,9 +43,8 @@ class Endpoint:
         return f"{base}/{path}{mark}{query}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
-    """The price of a million tokens in USD, as set by the user."""
+class Price(TypedDict):
+    """The price that the user set, in USD per million tokens."""
 
     input: float
     output: float

@@ -8,7 +8,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from msgspec import Meta, Struct, structs
 
 JSON = Any
 """A value that `json.dumps` accepts: None, bool, int, float, str, or a list or dict of these."""
@@ -245,18 +247,16 @@ _ASKER_PREFIX = "asker_"
 """Beginning of the part of a run's id that says who asks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cue:
-    """A text that says who asks, put before the first message of each conversation with the subject.
+class Cue(Struct, frozen=True, kw_only=True):
+    """The cue of a run: a text about who asks, put before the first message of each conversation.
 
-    `side` is the slug of a side in the suite's data, without hyphens. `number` counts the texts of a form:
-    the two sides' texts with the same number differ in the side alone.
+    The two sides' texts with the same number differ in the side alone.
     """
 
-    side: str
-    place: Place
-    form: Form
-    number: int
+    side: Annotated[str, Meta(description="Name of the side in the suite's data, a slug without hyphens")]
+    place: Annotated[Place, Meta(description="Which of the two sides of the case")]
+    form: Annotated[Form, Meta(description="Whether the cue is a plain statement or an aside")]
+    number: Annotated[int, Meta(ge=1, description="Which of the texts of that form")]
     text: str
 
     @property
@@ -270,7 +270,7 @@ class Cue:
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return structs.asdict(self)
 
 
 def run_id(case: str, number: int, asker: Cue | None = None) -> str:

@@ -26,7 +26,7 @@ def cost(
         return 0.0
     listed = _listed_cost(model, base_url, tokens)
     if listed is None and user_price is not None:
-        return (tokens["input"] * user_price.input + tokens["output"] * user_price.output) / 1e6
+        return (tokens["input"] * user_price["input"] + tokens["output"] * user_price["output"]) / 1e6
     return listed
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from equipoise.core.types import JSON
 from equipoise.results.document import AnsweredBy, Metadata
 
 MOST_VALUES = 5
@@ -107,16 +106,6 @@ def changes_within(before: Metadata, after: Metadata) -> list[str]:
     """Sentences on changes while either of two sessions ran."""
     sides = (("baseline", before), ("candidate", after))
     return [f"in the {words}, {text}" for words, side in sides for text in changes(side)]
-
-
-def is_valid_row(row: Mapping[str, JSON]) -> bool:
-    """Whether the values of a row in a file have the right types. Raises KeyError if one is missing."""
-    numbers = ("calls", "first_call", "last_call")
-    return (
-        all(isinstance(row[name], str | None) for name in REPORTED_KEYS)
-        and isinstance(row["first_run"], str)
-        and all(isinstance(row[name], int) for name in numbers)
-    )
 
 
 def changes_between(before: Metadata, after: Metadata) -> list[str]:

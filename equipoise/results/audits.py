@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec import structs
 
 from equipoise.core.types import JSON
 from equipoise.results.history import History
 from equipoise.suites import AnySuite
-from equipoise.suites.audits import SuiteAudit
 
 if TYPE_CHECKING:
     from equipoise.judge.anchors import Check, Judged
-    from equipoise.results.document import Audit, AuditedModel, JudgedAnchor
+    from equipoise.results.document import Audit, AuditedModel, JudgedAnchor, Sampling
 
 FOLDER = "audits"
 """The folder of audits' files, below that of the results."""
@@ -25,13 +25,77 @@ _ROUNDED = ("value", "low", "high", "sound", "tolerance", "chance")
 _TEXT_KEYS = ("topic", "language", "kind", "host", "aspect")
 
 
-class Conclusions(TypedDict):
-    """The checks of a complete audit, and the verdicts they are made of."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditTerms:
+    """What an audit is made with: the suite's part, the texts and their order, the rubric, and the evaluator.
 
-    checks: list[Check]
-    lean_by_language: dict[str, Check]
-    levels: NotRequired[dict[str, Check]]
-    judged: list[JudgedAnchor]
+    `order` has pairs of kinds of texts, of which the first scores above the second. With `has_levels`, scores
+    lie on a scale, and how high they lie is part of the audit.
+    """
+
+    audited: SuiteAudit[Any]
+    has_levels: bool
+    extent: str
+    anchors_hash: str
+    order: Sequence[Sequence[str]]
+    rubric_version: str
+    rubric_hash: str
+    sampling: Sampling
+    system_prompt: str | None
+
+
+def make(
+    terms: AuditTerms,
+    source: Literal["session", "kept"],
+    verdicts: Sequence[Sequence[Judged]],
+    models: Iterable[tuple[str | None, ...]],
+    *,
+    planned: int,
+    finished: str | None,
+    is_running: bool = False,
+) -> Audit:
+    """The audit of one evaluator from its verdicts, of which `planned` make it complete.
+
+    It has no checks while verdicts are missing or the session is running. `models` are those that answered.
+    """
+    audit: Audit = {
+        "state": "complete" if len(verdicts) == planned else "incomplete",
+        "source": source,
+        "extent": terms.extent,
+        "finished": finished,
+        "verdicts": len(verdicts),
+        "planned": planned,
+        "rubric_version": terms.rubric_version,
+        "rubric_hash": terms.rubric_hash,
+        "anchors_hash": terms.anchors_hash,
+        "response_models": _reported_models(models),
+        "sampling": terms.sampling,
+        "system_prompt": terms.system_prompt,
+        "differs": [],
+        "checks": [],
+        "lean_by_language": {},
+        "judged": [],
+    }
+    if audit["state"] == "complete" and not is_running:
+        _conclude(audit, terms, list(chain.from_iterable(verdicts)))
+    return audit
+
+
+def _conclude(audit: Audit, terms: AuditTerms, judged: Sequence[Judged]) -> None:
+    # Imported here: numpy and scipy are slow to load.
+    from equipoise.judge.checks import lean_by_language, levels
+
+    leans = lean_by_language(judged, terms.audited.mirrors)
+    audit["checks"] = checks(terms.audited, judged, terms.order)
+    audit["lean_by_language"] = {language: _rounded(check) for language, check in leans.items() if check.n}
+    audit["judged"] = _group_by_text(judged)
+    if terms.has_levels:
+        audit["levels"] = {kind: _rounded(check) for kind, check in levels(judged).items() if check.n}
+
+
+def checks(audited: SuiteAudit[Any], judged: Sequence[Judged], order: Sequence[Sequence[str]]) -> list[Check]:
+    """The checks of all verdicts of one evaluator, rounded as in results."""
+    return [_rounded(check) for check in audited.checks(judged, [(above, below) for above, below in order])]
 
 
 def figures(suite: AnySuite, history: History, *, is_running: bool = False) -> dict[str, Audit | None]:
@@ -44,7 +108,7 @@ def figures(suite: AnySuite, history: History, *, is_running: bool = False) -> d
 
 def _compared_audit(suite: AnySuite, history: History, evaluator: str, *, is_running: bool) -> Audit | None:
     """The audit of the journal or the one kept in it, with what has changed about the evaluator since."""
-    audit = journal_audit(suite, history, evaluator, is_running=is_running)
+    audit = _journal_audit(suite, history, evaluator, is_running=is_running)
     audit = audit or history.kept_audits.get(evaluator)
     if audit is None or (audit["source"] == "session" and (is_running or audit["state"] == "incomplete")):
         return audit
@@ -78,65 +142,33 @@ def _planned_names(history: History, evaluator: str) -> list[str]:
     return [verdict_name(evaluator, anchor, n) for anchor, times in planned.items() for n in range(times)]
 
 
-def journal_audit(
-    suite: AnySuite, history: History, evaluator: str, *, is_running: bool = False
-) -> Audit | None:
-    """The audit made by the sessions of a journal; None without one.
-
-    It has no checks while verdicts are missing or the session is running.
-    """
-    plan = history.audit
+def _journal_audit(suite: AnySuite, history: History, evaluator: str, *, is_running: bool) -> Audit | None:
+    """The audit made by the sessions of a journal; None without one."""
+    plan, settings = history.audit, history.settings
     if plan is None or suite.audit is None:
         return None
     names = _planned_names(history, evaluator)
     lines = [history.anchors[name] for name in names if name in history.anchors]
-    is_complete = len(lines) == len(names)
-    conclusions: Conclusions = {"checks": [], "lean_by_language": {}, "judged": []}
-    if is_complete and not is_running:
-        judged = list(chain.from_iterable(line.judged for line in lines))
-        conclusions = conclude(suite.audit, judged, plan.order, has_levels=suite.judging.has_means)
-    return {
-        "state": "complete" if is_complete else "incomplete",
-        "source": "session",
-        "extent": plan.extent,
-        "finished": max((line.at for line in lines), default=None),
-        "verdicts": len(lines),
-        "planned": len(names),
-        "rubric_version": history.settings["rubric_version"],
-        "rubric_hash": history.settings["rubric_hash"],
-        "anchors_hash": plan.anchors_hash,
-        "response_models": reported_models(row for line in lines for row in line.seen),
-        "sampling": history.settings["evaluator_sampling"],
-        "system_prompt": history.settings["evaluator_system_prompt"],
-        "differs": [],
-        **conclusions,
-    }
-
-
-def conclude(
-    audited: SuiteAudit[Any],
-    judged: Sequence[Judged],
-    order: Sequence[Sequence[str]],
-    *,
-    has_levels: bool = False,
-) -> Conclusions:
-    """The checks of a complete audit, from all verdicts of one evaluator; `order` is that of the plan.
-
-    With `has_levels`, scores lie on a scale, and how high they lie is part of it.
-    """
-    # Imported here: numpy and scipy are slow to load.
-    from equipoise.judge.checks import lean_by_language, levels
-
-    checks = audited.checks(judged, [(above, below) for above, below in order])
-    leans = lean_by_language(judged, audited.mirrors)
-    conclusions: Conclusions = {
-        "checks": [_rounded(check) for check in checks],
-        "lean_by_language": {language: _rounded(check) for language, check in leans.items() if check.n},
-        "judged": _group_by_text(judged),
-    }
-    if has_levels:
-        conclusions["levels"] = {kind: _rounded(check) for kind, check in levels(judged).items() if check.n}
-    return conclusions
+    terms = AuditTerms(
+        audited=suite.audit,
+        has_levels=suite.judging.has_means,
+        extent=plan.extent,
+        anchors_hash=plan.anchors_hash,
+        order=plan.order,
+        rubric_version=settings["rubric_version"],
+        rubric_hash=settings["rubric_hash"],
+        sampling=settings["evaluator_sampling"],
+        system_prompt=settings["evaluator_system_prompt"],
+    )
+    return make(
+        terms,
+        "session",
+        [line.judged for line in lines],
+        (row for line in lines for row in line.seen),
+        planned=len(names),
+        finished=max((line.at for line in lines), default=None),
+        is_running=is_running,
+    )
 
 
 def _rounded(check: Check) -> Check:
@@ -146,7 +178,7 @@ def _rounded(check: Check) -> Check:
     return structs.replace(check, **{name: to_plain_json(getattr(check, name)) for name in _ROUNDED})
 
 
-def reported_models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedModel]:
+def _reported_models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedModel]:
     """The distinct models, fingerprints and providers that an endpoint reported."""
     unique = sorted(set(rows), key=lambda row: [str(value) for value in row])
     return [

@@ -221,7 +221,8 @@ def _endpoint_names(history: History) -> dict[str, str]:
 
 def _usage_and_cost(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str, JSON]:
     last, roles = sessions[-1], ("subject", "evaluator")
-    endpoints, price, discount = last.settings["endpoints"], _own_price(last), discount_of(sessions)
+    endpoints, discount = last.settings["endpoints"], discount_of(sessions)
+    price: Price | None = last.session_settings["price_per_million"]
     # In a merged journal, the last session of each shard counts.
     calls_made = sum(totals.calls[session] for session in last.shards or [last.session])
     replayed = totals.calls.total() - calls_made
@@ -249,11 +250,6 @@ def _tokens(totals: Totals, role: str) -> dict[str, int]:
         if role_of_model == role:
             total.update(tokens)
     return {kind: total[kind] for kind in _TOKEN_KINDS}
-
-
-def _own_price(session: SessionLine) -> Price | None:
-    price = session.session_settings["price_per_million"]
-    return Price(**price) if price else None
 
 
 def discount_of(sessions: Sequence[SessionLine]) -> float:

@@ -6,9 +6,10 @@ its options, in the metadata.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from equipoise.core.figures import (
     Change,
@@ -20,10 +21,12 @@ from equipoise.core.figures import (
     Interval,
     LanguageGap,
     LanguagePair,
+    StudyDesign,
 )
 from equipoise.core.records import Outcome
-from equipoise.core.rows import EvaluatorTranscript, VerdictRow
-from equipoise.core.types import JSON, Form, Message, Place
+from equipoise.core.rows import QuestionContent, RunResult
+from equipoise.core.settings import Price
+from equipoise.core.types import JSON, Form
 from equipoise.judge.anchors import Check
 
 SCHEMA_VERSION = 1
@@ -119,13 +122,6 @@ class SelectedBy(TypedDict):
     keyword: str | None
     mark: str | None
     deselected: Count
-
-
-class OwnPrice(TypedDict):
-    """The price that the user set, in USD per million tokens."""
-
-    input: float
-    output: float
 
 
 class AnsweredBy(TypedDict):
@@ -330,9 +326,7 @@ class Metadata(TypedDict):
     ]
     max_cost: Annotated[float | None, Meta(description="--max-cost in USD, or null")]
     max_calls: Annotated[int | None, Meta(description="--max-calls, or null")]
-    price_per_million: Annotated[
-        OwnPrice | None, Meta(description="--price-input and --price-output, in USD")
-    ]
+    price_per_million: Annotated[Price | None, Meta(description="--price-input and --price-output, in USD")]
     batch_discount: NotRequired[
         Annotated[float, Meta(description="--batch-discount: by how many percent batches are cheaper")]
     ]
@@ -422,15 +416,6 @@ class AskerFigures(TypedDict):
     ]
 
 
-class DesignCounts(TypedDict):
-    """How many questions, languages, runs of each and evaluators of each reply there were."""
-
-    questions: int
-    languages: int
-    runs: int
-    evaluators: int
-
-
 class VarianceParts(TypedDict):
     """The components of the variance of scores: question, language or stratum, run, evaluator, rest.
 
@@ -448,7 +433,7 @@ class VarianceParts(TypedDict):
     reason: str | None
     share: dict[str, float]
     unit: str
-    design: NotRequired[DesignCounts]
+    design: NotRequired[StudyDesign]
     predicted_se: NotRequired[float | None]
     narrowing: NotRequired[dict[str, float]]
     advice: NotRequired[str | None]
@@ -902,90 +887,21 @@ class KeptAudit(TypedDict):
     audit: Audit
 
 
-class AskerResult(TypedDict):
-    """The cue of a run: a text about who asks, put before the first message of each conversation."""
-
-    side: Annotated[str, Meta(description="Name of the side in the suite's data")]
-    place: Annotated[Place, Meta(description="Which of the two sides of the case")]
-    form: Annotated[Form, Meta(description="Whether the cue is a plain statement or an aside")]
-    number: Annotated[int, Meta(ge=1, description="Which of the texts of that form")]
-    text: str
-
-
-class RunResult(TypedDict):
-    """One run of a question; its score is null exactly where `error` says why."""
-
-    run_index: Annotated[int, Meta(ge=1, description="Which repeat of the question, from 1")]
-    outcome: Annotated[
-        Outcome | Literal["unknown"],
-        Meta(description="How the run ended; unknown for published results, which do not state it"),
-    ]
-    score: Annotated[
-        float | None, Meta(description="Score on the suite's own scale; null where `error` says why")
-    ]
-    score_percentage: Annotated[
-        float | None, Meta(description="Score in percent of the scale, or in the unit of the headline")
-    ]
-    error: Annotated[str | None, Meta(description="Why there is no score")]
-    values: Annotated[
-        dict[str, float | None],
-        Meta(
-            description="What metrics are made of, by name: a percentage, or 1 and 0 for what was and was "
-            "not so"
-        ),
-    ]
-    verdicts: Annotated[
-        list[VerdictRow],
-        Meta(
-            description="Each evaluator's judgement: the fields of the rubric, and `score`, the number "
-            "that panels and people are compared by"
-        ),
-    ]
-    details: Annotated[dict[str, JSON], Meta(description="Details of the run that only this suite has")]
-    subject_transcript: Annotated[
-        list[Message],
-        Meta(
-            description="The conversation with the subject; of a pair both, each message with the label "
-            "of its `conversation`"
-        ),
-    ]
-    evaluator_transcripts: Annotated[
-        list[EvaluatorTranscript], Meta(description="The conversations with evaluators")
-    ]
-    asker: NotRequired[Annotated[AskerResult, Meta(description="The cue about who asks; absent without one")]]
-    names_asker: NotRequired[
-        Annotated[bool | None, Meta(description="Whether a reply repeats three consecutive words of the cue")]
-    ]
-
-
-class QuestionResult(TypedDict):
+class QuestionResult(QuestionContent, frozen=True, kw_only=True):
     """A question in one language, with its runs."""
 
-    question_index: Annotated[int, Meta(ge=1, description="Its number in its language")]
-    id: Annotated[str, Meta(description="Unique in its language")]
-    area: Annotated[str, Meta(description="Topic area; empty where the suite has none")]
-    question: Annotated[str, Meta(description="What a person must know to score a reply")]
-    cluster: Annotated[
-        str, Meta(description="Id of the question of which this is one form; the same in all languages")
-    ]
-    stratum: Annotated[
-        str,
-        Meta(description="Which form this is: its language, or something finer; strata are weighted equally"),
-    ]
-    labels: Annotated[dict[str, str], Meta(description="Labels by which metrics select questions")]
-    details: Annotated[dict[str, JSON], Meta(description="Details of the question that only this suite has")]
-    runs: Annotated[list[RunResult], Meta(description="Its runs, in order")]
-    mean_score: NotRequired[
-        Annotated[
-            float | None, Meta(description="The mean of its scores, where they lie on the rubric's scale")
-        ]
-    ]
-    mean_score_percentage: NotRequired[
-        Annotated[float | None, Meta(description="That mean in percent of the scale")]
-    ]
-    score_stddev: NotRequired[
-        Annotated[float | None, Meta(description="The population SD of its scores; null for fewer than two")]
-    ]
+    runs: Annotated[Sequence[RunResult], Meta(description="Its runs, in order")]
+    mean_score: Annotated[
+        float | UnsetType | None,
+        Meta(description="The mean of its scores, where they lie on the rubric's scale"),
+    ] = UNSET
+    mean_score_percentage: Annotated[
+        float | UnsetType | None, Meta(description="That mean in percent of the scale")
+    ] = UNSET
+    score_stddev: Annotated[
+        float | UnsetType | None,
+        Meta(description="The population SD of its scores; null for fewer than two"),
+    ] = UNSET
     outcomes: Annotated[OutcomeCounts, Meta(description="How many of its runs ended how")]
 
 

@@ -163,9 +163,7 @@ class History:
     def _add_session(self, start: int, line: SessionLine) -> None:
         self.plans.add(line)
         self.sessions.append(replace(line, plan={}, ranks=()))
-        self._selectable_count = max(
-            self._selectable_count, len(line.plan) + line.selection.get("deselected", 0)
-        )
+        self._selectable_count = max(self._selectable_count, len(line.plan) + line.selection["deselected"])
         self._session_start = start
 
     def _add_audit(self, line: AuditLine) -> None:

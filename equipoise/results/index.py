@@ -5,13 +5,12 @@ Only offsets are held in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from sys import intern
-from typing import overload
 
-from equipoise.core.records import Record, Verdict
+from equipoise.core.lazy import LazySequence
+from equipoise.core.records import Record
 from equipoise.core.types import JSON, Exchange, Transcript, conversations
 from equipoise.results.journal import Reader
 from equipoise.results.lines import CallLine, RecordLine
@@ -72,7 +71,6 @@ class Calls:
         return replace(
             record,
             case=record.case if case is None else case,
-            verdicts=tuple(map(_with_interned_name, record.verdicts)),
             # Many suites have none: one empty mapping for all of them.
             details=record.details or _NO_DETAILS,
             subject=subject,
@@ -80,12 +78,7 @@ class Calls:
         )
 
 
-def _with_interned_name(verdict: Verdict) -> Verdict:
-    """A copy of the verdict whose evaluator's name is interned, to save memory."""
-    return replace(verdict, evaluator=intern(verdict.evaluator))
-
-
-class LazyTranscripts(Sequence[Transcript]):
+class LazyTranscripts(LazySequence[Transcript]):
     """The transcripts of one run in one role, read from the journal at each use."""
 
     __slots__ = ("_calls", "_starts")
@@ -94,18 +87,6 @@ class LazyTranscripts(Sequence[Transcript]):
         self._calls = calls
         self._starts = starts
 
-    def _read(self) -> tuple[Transcript, ...]:
+    def read(self) -> tuple[Transcript, ...]:
+        """The conversations of the calls."""
         return conversations(map(self._calls.transcript, self._starts))
-
-    @overload
-    def __getitem__(self, index: int) -> Transcript: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Transcript]: ...
-    def __getitem__(self, index: int | slice) -> Transcript | Sequence[Transcript]:
-        return self._read()[index]
-
-    def __iter__(self) -> Iterator[Transcript]:
-        return iter(self._read())
-
-    def __len__(self) -> int:
-        return len(self._read())

@@ -6,26 +6,22 @@ Fields and kinds of lines that a later version adds are ignored.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypedDict, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from equipoise.core import json_io
 from equipoise.core.records import Number, Record
 from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role, Transcript
 from equipoise.judge.anchors import Judged
-from equipoise.results.document import Audit
+from equipoise.results.document import Audit, SelectedBy
 
 PositiveCount = Annotated[int, Meta(ge=1)]
 
 
-class Selected(TypedDict, total=False):
-    """The pytest expressions by which a session selected tests, and how many it deselected."""
-
-    keyword: str | None
-    mark: str | None
-    deselected: int
+def _everything() -> SelectedBy:
+    return {"keyword": None, "mark": None, "deselected": 0}
 
 
 class _Line(Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -51,7 +47,7 @@ class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
     ranks: tuple[int, ...] = ()
     settings: dict[str, Any] = {}
     session_settings: dict[str, Any] = {}
-    selection: Selected = {}
+    selection: SelectedBy = field(default_factory=_everything)
     versions: dict[str, Any] = {}
     data_notes: tuple[Any, ...] = ()
     data_files: dict[str, str] = {}

@@ -7,22 +7,23 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TypedDict
+
+import msgspec
 
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.errors import ContradictoryResultsWarning, UserError
 from equipoise.core.files import read_bytes, shown
 from equipoise.core.types import JSON
-from equipoise.results import answered, light, published, rows, schema
-from equipoise.results.document import SCHEMA_VERSION
+from equipoise.results import light, published, rows, schema
+from equipoise.results.document import SCHEMA_VERSION, AnsweredBy, ChangedParameter, ScaleBounds
 from equipoise.results.kinds import refuse_impossible_cells
 from equipoise.results.results import Results, of_json
 from equipoise.results.rows import ImpossibleValueError, ObjectReader
 from equipoise.results.schema import DAMAGE
 from equipoise.results.soundness import contradiction, refuse_infinite
 
-_RESPONSE_MODEL_KEYS, _CHANGED_PARAMETER_KEYS = ("role", "model"), ("role", "model", "parameter", "action")
-"""Keys of the rows in `metadata.response_models` and `metadata.parameters_changed`."""
 WHY_CONTRADICTORY = (
     "one of them was edited, or another version wrote it; `equipoise recover` makes it again from its journal"
 )
@@ -125,26 +126,21 @@ def _read(path: Path, *, has_transcripts: bool) -> tuple[JSON, str]:
     return published.adapt_results(path, json_io.loads(content)), hashlib.sha256(content).hexdigest()
 
 
+class _Needed(TypedDict):
+    """The metadata that a comparison cannot do without."""
+
+    subject_model: str
+    evaluator_models: list[str]
+    runs_expected: int
+    runs_completed: int
+    response_models: list[AnsweredBy]
+    parameters_changed: list[ChangedParameter]
+    scale: ScaleBounds
+
+
 def _refuse_damaged(data: Mapping[str, JSON]) -> None:
     """Raise ValueError or KeyError if a field that a comparison needs is missing or has the wrong type."""
-    metadata = data["metadata"]
-    types = {"subject_model": str, "runs_expected": int, "runs_completed": int, "evaluator_models": list}
-    for name, expected_type in types.items():
-        if not isinstance(metadata[name], expected_type):
-            raise ValueError(f"metadata.{name}")
-    lists = (data["errors"], metadata["response_models"], metadata["parameters_changed"])
-    if not all(isinstance(items, list) and all(isinstance(row, dict) for row in items) for items in lists):
-        raise ValueError("errors, response_models and parameters_changed are lists of objects")
-    row_keys = {"response_models": _RESPONSE_MODEL_KEYS, "parameters_changed": _CHANGED_PARAMETER_KEYS}
-    for name, keys in row_keys.items():
-        if not all(isinstance(row[key], str) for row in metadata[name] for key in keys):
-            raise ValueError(f"metadata.{name}")
-    if not all(map(answered.is_valid_row, metadata["response_models"])):
-        raise ValueError("metadata.response_models")
-    if not all(isinstance(name, str) for name in metadata["evaluator_models"]):
-        raise ValueError("metadata.evaluator_models")
-    scale = metadata["scale"]
-    if not (
-        isinstance(scale["low"], int) and isinstance(scale["high"], int) and scale["low"] < scale["high"]
-    ):
+    needed = msgspec.convert(data["metadata"], _Needed)
+    msgspec.convert(data["errors"], list[dict[str, JSON]])
+    if needed["scale"]["low"] >= needed["scale"]["high"]:
         raise ValueError("metadata.scale")

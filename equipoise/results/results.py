@@ -42,6 +42,7 @@ from equipoise.results.document import (
     Sections,
     Summary,
     UntilReached,
+    VarianceParts,
 )
 from equipoise.results.rows import ObjectReader
 from equipoise.results.table import TableRun
@@ -49,6 +50,7 @@ from equipoise.suites import AnySuite
 
 _SUMMARY_TYPES: Mapping[str, Any] = {
     "metrics": dict[str, Figure],
+    "variance": VarianceParts,
     "consistency": LanguageConsistency | None,
     "panel": PanelFigures,
 }

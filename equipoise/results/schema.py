@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from inspect import cleandoc
@@ -14,7 +14,7 @@ from types import NoneType
 from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 from equipoise import suites
-from equipoise.core import json_io
+from equipoise.core import json_io, rows, types
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
 from equipoise.core.types import JSON
@@ -56,7 +56,9 @@ def _with_type_lists(part: JSON) -> JSON:
         return part
     plain = {name: _with_type_lists(value) for name, value in part.items()}
     if "anyOf" in plain and all(option.keys() == {"type"} for option in plain["anyOf"]):
-        plain["type"] = [option["type"] for option in plain.pop("anyOf")]
+        types = [option["type"] for option in plain.pop("anyOf")]
+        # Every integer is a number.
+        plain["type"] = [item for item in types if item != "integer" or "number" not in types]
     return plain
 
 
@@ -64,9 +66,12 @@ def _in_declared_order(name: str, part: dict[str, JSON]) -> dict[str, JSON]:
     """The part with its keys in the order of the type's declaration, which is that of results."""
     properties: Mapping[str, JSON] = part["properties"]
     # msgspec sorts the keys of a TypedDict, and keeps the order of a Struct.
-    declared = get_type_hints(getattr(document, name)) if hasattr(document, name) else properties
+    declared = get_type_hints(_DECLARED[name]) if is_typeddict(_DECLARED.get(name)) else properties
     in_order = {key: properties[key] for key in declared}
     return {**part, "description": cleandoc(part["description"]), "properties": in_order}
+
+
+_DECLARED = vars(types) | vars(rows) | vars(document)
 
 
 def _options() -> dict[str, JSON]:
@@ -117,10 +122,10 @@ def _parts(value: JSON, expected: Any) -> Iterator[tuple[str | int, JSON, Any]]:
     """The key or index, the value and the expected type of each part of an object or array."""
     expected = _without_null(expected)
     if _is_object(expected) and isinstance(value, dict):
-        yield from ((key, value[key], hint) for key, hint in _hints(expected).items() if key in value)
-    elif get_origin(expected) is dict and isinstance(value, dict):
+        yield from ((key, value[key], hint) for key, hint in key_types(expected).items() if key in value)
+    elif get_origin(expected) in (dict, Mapping) and isinstance(value, dict):
         yield from ((key, item, get_args(expected)[1]) for key, item in value.items())
-    elif get_origin(expected) in (list, tuple) and isinstance(value, list):
+    elif get_origin(expected) in (list, tuple, Sequence) and isinstance(value, list):
         yield from ((index, item, get_args(expected)[0]) for index, item in enumerate(value))
 
 
@@ -138,13 +143,16 @@ def _required(expected: Any) -> list[str]:
 
     described = msgspec.inspect.type_info(expected)
     assert isinstance(described, msgspec.inspect.TypedDictType | msgspec.inspect.StructType)
-    return [field.name for field in described.fields if field.required]
+    return [field.encode_name for field in described.fields if field.required]
 
 
 @cache
-def _hints(expected: Any) -> dict[str, Any]:
+def key_types(expected: Any) -> dict[str, Any]:
     """The types of the values of a type's keys, required or not."""
     hints = get_type_hints(expected, include_extras=True)
+    if not is_typeddict(expected):
+        keys = zip(expected.__struct_encode_fields__, expected.__struct_fields__, strict=True)
+        return {key: hints[name] for key, name in keys}
     return {
         key: get_args(hint)[0] if get_origin(hint) is NotRequired else hint for key, hint in hints.items()
     }

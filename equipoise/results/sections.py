@@ -41,10 +41,12 @@ def require_extensible(path: Path, metadata: Mapping[str, JSON]) -> None:
 def add(path: Path, name: str, content: Mapping[str, JSON]) -> None:
     """Write a section into the results at `path`, in place of an earlier one. Raises UserError."""
     try:
-        data = json_io.loads(read_bytes(path))
-        data[name] = content
-        store.write_json(path, data)
-        _append_to_journal(path, name, content, data["metadata"]["verdicts_sha256"])
+        parts: dict[str, JSON] = {**json_io.split(read_bytes(path))}
+        verdicts_sha256 = json_io.loads(bytes(parts["metadata"]))["verdicts_sha256"]
+        store.write_json(path, {**parts, name: content})
+        _append_to_journal(path, name, content, verdicts_sha256)
+    except ValueError as error:
+        raise UserError(f"{shown(path)}: is damaged: {error}") from None
     except OSError as error:
         raise UserError(f"{shown(path)}: cannot be written ({error.strerror})") from None
     except CannotKeep as error:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from equipoise.core.figures import Change, Estimate, Figure, Interval, LanguagePair
+from equipoise.core.figures import Change, Estimate, Figure, Interval, LanguagePair, StudyDesign
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
@@ -32,7 +32,6 @@ from equipoise.stats.consistency import consistency, largest_gaps
 from equipoise.stats.metrics import clip, figures_by_run, measure, run_parts
 from equipoise.stats.variance import (
     CellKey,
-    StudyDesign,
     advice,
     estimate_components,
     predict_se,
@@ -208,8 +207,8 @@ def _variance_json(suite: AnySuite, cells: Sequence[Cell], scale: Scale) -> dict
     advised = advice(components, design) if design.questions > 1 else None
     return {
         **figures,
-        "design": asdict(design),
-        "predicted_se": predict_se(components, **asdict(design)),
+        "design": design,
+        "predicted_se": predict_se(components, **structs.asdict(design)),
         "narrowing": dict(advised.narrowing) if advised else {},
         "advice": sentence(advised, suite.about.clusters) if advised else None,
         "smallest_difference": _smallest_difference(suite, headline, cells, scores, scale),

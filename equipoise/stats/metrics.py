@@ -78,8 +78,9 @@ def figures_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
     count = max((len(cell.of(name)) for name in names for cell in chosen), default=0)
     if count < 2:
         return []
-    # A run may lack one of the groups of a contrast in a language.
-    if metric.per is None and metric.kind != "contrast":
+    if metric.kind == "contrast":
+        return _contrasts_by_run(metric, chosen, count)
+    if metric.per is None:
         return _means_by_run(metric, chosen)
     return [value_of(metric, [_cell_of_run(cell, names, run) for cell in chosen]) for run in range(count)]
 
@@ -90,31 +91,55 @@ def run_parts(metric: Metric, cells: Sequence[Cell]) -> dict[tuple[str, str, int
     It is the run's value; for a ratio, gap or lift the linearised one, R + (a - R b) / mean(b), where R is
     the figure and b what the run's a is divided by. Not for a contrast, of which the parts have two signs.
     """
+    chosen, factor = metric.select(cells), unit_factor(metric)
+    if metric.kind not in QUOTIENTS:
+        return {
+            (cell.cluster, cell.stratum, run): factor * value
+            for cell in chosen
+            for run, value in enumerate(cell.of(metric.of))
+            if value is not None
+        }
     names = [name for name in (metric.of, metric.per) if name is not None]
     runs = {
         (cell.cluster, cell.stratum, run): _cell_of_run(cell, names, run)
-        for cell in metric.select(cells)
+        for cell in chosen
         for run in range(max(len(cell.of(name)) for name in names))
     }
-    if metric.kind not in QUOTIENTS:
-        values = {key: cell.of(metric.of)[0] for key, cell in runs.items()}
-        return {key: unit_factor(metric) * value for key, value in values.items() if value is not None}
     terms = {key: pair for key, cell in runs.items() if (pair := terms_of(metric, cell)) is not None}
     above, below = (math.fsum(pair[term] for pair in terms.values()) for term in (0, 1))
     if not below:
         return {}
     ratio, average = above / below, below / len(terms)
-    return {key: unit_factor(metric) * (ratio + (a - ratio * b) / average) for key, (a, b) in terms.items()}
+    return {key: factor * (ratio + (a - ratio * b) / average) for key, (a, b) in terms.items()}
 
 
 def _means_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
     """For each run, the mean over strata of their means; for a rate, the mean over all cases."""
+    figures = (mean(valid(run)) for run in zip_longest(*_strata_by_run(metric, cells).values()))
+    return [None if figure is None else metric.percent_factor * figure for figure in figures]
+
+
+def _strata_by_run(metric: Metric, cells: Sequence[Cell]) -> dict[str, list[float | None]]:
+    """The mean of each run in each stratum; all cases of a rate are one stratum."""
     strata: dict[str, list[Sequence[float | None]]] = {}
     for cell in cells:
         strata.setdefault("" if metric.kind == "rate" else cell.stratum, []).append(cell.of(metric.of))
-    centres = [[mean(valid(run)) for run in zip_longest(*columns)] for columns in strata.values()]
-    figures = (mean(valid(run)) for run in zip_longest(*centres))
-    return [None if figure is None else metric.percent_factor * figure for figure in figures]
+    return {
+        stratum: [mean(valid(run)) for run in zip_longest(*columns)] for stratum, columns in strata.items()
+    }
+
+
+def _contrasts_by_run(metric: Metric, cells: Sequence[Cell], count: int) -> list[float | None]:
+    """For each of `count` runs, the mean difference of the groups, over the languages where it has both."""
+    first, second = (
+        _strata_by_run(metric, [cell for cell in cells if labels.items() <= cell.labels.items()])
+        for labels in (metric.where, metric.minus)
+    )
+    differences = [
+        [None if above is None or below is None else above - below for above, below in pairs]
+        for pairs in (zip_longest(first[stratum], second[stratum]) for stratum in first if stratum in second)
+    ]
+    return [mean(valid(run)) for run in zip_longest(*differences, [None] * count)]
 
 
 def _cell_of_run(cell: Cell, names: Sequence[str], run: int) -> Cell:

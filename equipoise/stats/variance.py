@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Literal
 
 import numpy as np
+from msgspec import structs
 from scipy.special import nctdtrinc  # type: ignore[import-untyped]  # scipy has no types
 
+from equipoise.core.figures import StudyDesign
 from equipoise.stats.intervals import Array, Codes, student
 
 Component = Literal["question", "language", "run", "evaluator", "rest"]
@@ -56,20 +58,6 @@ class Components:
         """Each component's share of their sum, 0 to 1; empty if all are zero."""
         total = math.fsum(self.variance.values())
         return {name: variance / total for name, variance in self.variance.items()} if total else {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyDesign:
-    """The number of questions, languages, runs of each, and evaluators of every reply."""
-
-    questions: int
-    languages: int
-    runs: int
-    evaluators: int
-
-    def __post_init__(self) -> None:
-        if min(self.questions, self.languages, self.runs, self.evaluators) < 1:
-            raise ValueError(f"a design has at least one of each: {self!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +139,7 @@ def advice(components: Components, design: StudyDesign, *, confidence: float = 0
         return None
     width = _half_width(components, design, confidence)
     known = [name for name, component in _COMPONENT_OF.items() if component in components.variance]
-    doubled = {name: replace(design, **{name: 2 * getattr(design, name)}) for name in known}
+    doubled = {name: structs.replace(design, **{name: 2 * getattr(design, name)}) for name in known}
     widths = {name: _half_width(components, larger, confidence) for name, larger in doubled.items()}
     return Advice(
         design=design,

@@ -150,6 +150,11 @@ def same_id(data: Any) -> None:
 
 
 CHANGED = {"role": "subject", "model": "m", "parameter": "top_k", "action": "dropped", "reason": "HTTP 400"}
+ANSWERED = {
+    **dict.fromkeys(("role", "model", "first_run"), "x"),
+    **dict.fromkeys(("response_model", "system_fingerprint", "provider")),
+    **dict.fromkeys(("calls", "first_call", "last_call"), 1),
+}
 DAMAGES = {
     "no_errors": without("errors"),
     "no_scale": without("metadata", "scale"),
@@ -180,6 +185,8 @@ DAMAGES = {
     "no_runs_completed": without("metadata", "runs_completed"),
     "errors_number": set_to(5, "errors"),
     "response_models_empty_row": set_to([{}], "metadata", "response_models"),
+    "response_model_number": set_to([{**ANSWERED, "response_model": 7}], "metadata", "response_models"),
+    "response_models_calls_text": set_to([{**ANSWERED, "calls": "5"}], "metadata", "response_models"),
     "response_models_null": set_to(None, "metadata", "response_models"),
     "parameters_changed_null": set_to(None, *CHANGES),
     "parameters_changed_empty_row": set_to([{}], *CHANGES),
@@ -202,7 +209,8 @@ def test_damaged_results_are_refused(tmp_path: Path, subtests: pytest.Subtests) 
             damage(data)
             message = refusal(write_data(tmp_path / "m.json", data))
             assert message.startswith(("is damaged: /", "is damaged: aa/", "is damaged: a question"))
-    assert load(write(tmp_path / "m.json", RUNS, parameters_changed=[CHANGED])).model == "m1"
+    sound = {"parameters_changed": [CHANGED], "response_models": [ANSWERED]}
+    assert load(write(tmp_path / "m.json", RUNS, **sound)).model == "m1"
 
 
 def test_a_score_that_is_no_number_is_refused(tmp_path: Path) -> None:

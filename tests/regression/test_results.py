@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from regression import figures
 
 from equipoise.core import json_io
@@ -24,15 +25,10 @@ def plain(data: JSON) -> JSON:
 
 def row(run: RunRow) -> dict[str, Any]:
     """A run with its conversations, without the prompts of a pair, by which these were split."""
-    question = {name: getattr(run.question, name) for name in run.question.__slots__ if name != "prompts"}
-    own = {
-        name: getattr(run, name) for name in run.__slots__ if not name.endswith(("question", "transcript"))
-    }
-    own.pop("evaluator_transcripts")
+    question = structs.replace(run.question, prompts={})
     conversations = [[item.name, item.messages] for item in (*run.subject, *run.evaluators)]
-    asker = own.pop("asker")
     data: dict[str, Any] = plain(
-        {**own, "question": question, "conversations": conversations, "asker": asker and asker.to_json()}
+        {**structs.asdict(run), "question": question, "conversations": conversations}
     )
     return data
 

@@ -16,7 +16,7 @@ from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply
 from equipoise.report import verdict
 from equipoise.report.page import data as page_data
-from equipoise.results.answered import changes, changes_between, changes_within, is_valid_row, sentences
+from equipoise.results.answered import changes, changes_between, changes_within, sentences
 from equipoise.results.load import load
 from equipoise.results.results import RunCounts
 
@@ -113,17 +113,3 @@ def test_random_fingerprints_are_no_difference_between_two() -> None:
     )
     assert (changes_between(one, other), changes_within(one, other)) == ([], [])
     assert (len(sentences(one)), changes(one)) == (1, [])
-
-
-def test_rows_of_other_kinds_are_damage() -> None:
-    """As in files that somebody edited."""
-    whole = row(system_fingerprint=None, provider="p", **placed(1, 2))
-    assert is_valid_row(whole)
-    changes = (
-        {"response_model": 7},
-        {"calls": "5"},
-        {"first_call": None},
-        {"first_run": 1},
-        {"provider": []},
-    )
-    assert [is_valid_row({**whole, **change}) for change in changes] == [False] * 5

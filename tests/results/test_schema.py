@@ -61,7 +61,7 @@ def test_results_follow_it() -> None:
         (
             "results/aa/questions/0/runs/0/score",
             "4",
-            "/results/aa/questions/0/runs/0/score: expected `float | null`, got `str`",
+            "/results/aa/questions/0/runs/0/score: expected `int | float | null`, got `str`",
         ),
         (
             "results/aa/questions/0/runs/0/run_index",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fake_client import Project
 
+from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.results import sections
 
@@ -28,11 +29,12 @@ def test_a_section_stays_as_long_as_the_verdicts_do(project: Project) -> None:
 
 
 def test_results_without_a_journal_have_it_in_the_file(project: Project) -> None:
-    """No journal is made."""
+    """No journal is made, and the rest of the file stays byte for byte."""
     project.run(runs="1")
     project.journal_path.unlink()
+    whole = {**json.loads(project.results_path.read_bytes()), "people": PEOPLE}
     sections.add(project.results_path, "people", PEOPLE)
-    assert json.loads(project.results_path.read_bytes())["people"] == PEOPLE
+    assert project.results_path.read_bytes() == json_io.dumps(whole, indent=True)
     assert not project.journal_path.exists()
 
 

@@ -21,13 +21,13 @@ from one_question import SCALE, SUITE
 
 from equipoise import suites
 from equipoise.core import json_io
-from equipoise.core.figures import Estimate, Figure
+from equipoise.core.figures import Estimate, Figure, StudyDesign
 from equipoise.core.records import Cell, Record, Verdict
 from equipoise.core.types import Reply
 from equipoise.results import rows
 from equipoise.results import summary as uncertainty
 from equipoise.results.summary import LARGEST_GAPS, apply_looks, summarise, to_plain_json, with_cluster_names
-from equipoise.stats.variance import Components, StudyDesign, smallest_difference
+from equipoise.stats.variance import Components, smallest_difference
 from equipoise.suites import neutrality
 
 Array = NDArray[np.float64]
@@ -135,7 +135,7 @@ def test_every_metric_has_the_interval_on_these_questions_too(whole: Mapping[str
 def test_the_shares_of_the_variance_add_up(whole: Mapping[str, Any]) -> None:
     """Five components, named design, and an error that is the one of the headline."""
     found = whole["variance"]
-    assert found["design"] == {"questions": 12, "languages": 3, "runs": 4, "evaluators": 3}
+    assert found["design"] == StudyDesign(questions=12, languages=3, runs=4, evaluators=3)
     assert list(found["share"]) == ["question", "language", "run", "evaluator", "rest"]
     assert sum(found["share"].values()) == pytest.approx(1, abs=5 * ROUNDED)
     assert (found["negative"], found["merged"], found["reason"]) == ([], {}, None)
@@ -154,7 +154,7 @@ def test_variance_of_one_language_and_evaluator_is_that_of_a_table_of_runs() -> 
     found = summary(records(scores, ["e"]))["variance"]
     assert found["variance"] == pytest.approx({"question": between, "run": within}, abs=ROUNDED)
     assert found["merged"] == {"language": "question", "evaluator": "question", "rest": "run"}
-    assert found["design"] == {"questions": 15, "languages": 1, "runs": 4, "evaluators": 1}
+    assert found["design"] == StudyDesign(questions=15, languages=1, runs=4, evaluators=1)
 
 
 @pytest.mark.parametrize("shape", [(1, 2, 3, 2), (1, 1, 1, 1)])
@@ -420,9 +420,7 @@ def test_the_smallest_difference_stands_beside_what_it_assumes(whole: Mapping[st
     found = whole["variance"]
     assert found["smallest_difference_assumes"] == {"shared": 0.5, "power": 0.8, "alpha": 0.05}
     components = Components(variance=found["variance"], merged=found["merged"])
-    again = smallest_difference(
-        components, StudyDesign(**found["design"]), **found["smallest_difference_assumes"]
-    )
+    again = smallest_difference(components, found["design"], **found["smallest_difference_assumes"])
     assert again is not None
     # The scale has five levels, 25 percentage points apart.
     assert found["smallest_difference"] == pytest.approx(25 * again, rel=1e-4)

@@ -40,8 +40,8 @@ def runs(
             values={"percent": value},
             verdicts=(),
             details={},
-            subject_transcript=list,
-            evaluator_transcripts=list,
+            subject_transcript=(),
+            evaluator_transcripts=(),
             asker=cue,
         )
         for number, value in enumerate(values, start=1)

@@ -11,13 +11,13 @@ import pytest
 import scipy
 from numpy.typing import NDArray
 
+from equipoise.core.figures import StudyDesign
 from equipoise.stats import Observation
 from equipoise.stats.intervals import clustered_mean
 from equipoise.stats.variance import (
     CellKey,
     Component,
     Components,
-    StudyDesign,
     advice,
     estimate_components,
     predict_se,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from conftest import ROOT
 from equipoise import suites
@@ -45,8 +46,8 @@ def row(
         values=values or {},
         verdicts=(),
         details=details or {},
-        subject_transcript=list,
-        evaluator_transcripts=list,
+        subject_transcript=(),
+        evaluator_transcripts=(),
     )
 
 

@@ -21,7 +21,7 @@ from equipoise.core.files import replacing, without_surrogates
 from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.types import JSON, Message
 from equipoise.results.results import Results
-from equipoise.results.rows import TRANSCRIPTS, question_json, run_json, total_usage
+from equipoise.results.rows import TRANSCRIPTS, total_usage
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
@@ -197,7 +197,7 @@ def _sample(model: str, suite: str, run: RunRow) -> EvalSample:
         metadata={
             "language": run.language,
             "outcome": run.outcome,
-            **_encodable(question_json(run.question)),
+            **_encodable(run.question.to_json()),
         },
         model_usage=_usage_by_model(model, subject, evaluators),
         error=None if run.score is not None else _error(run.error or run.outcome),
@@ -213,7 +213,7 @@ def _score(run: RunRow, evaluators: Sequence[Conversation]) -> Any:
 
 def _run_metadata(run: RunRow) -> dict[str, JSON]:
     """The run as JSON without its conversations, which are the messages of the sample."""
-    return {name: value for name, value in run_json(run).items() if name not in TRANSCRIPTS}
+    return {name: value for name, value in run.to_json().items() if name not in TRANSCRIPTS}
 
 
 def _error(message: str) -> Any:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from equipoise.core import json_io
+from equipoise.core.lazy import at_once
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Message
-from equipoise.results.rows import question_json, run_json
 from equipoise.stats import mean
 
 CHUNK = 400_000
@@ -102,7 +102,7 @@ class Pack:
         `lean` is the name of the value that says to which side a run leans, if there is one.
         """
         for row in rows:
-            transcript = row.subject_transcript()
+            transcript = at_once(row.subject_transcript)
             entry = {
                 "result": index,
                 "id": row.question.key,
@@ -123,8 +123,8 @@ class Pack:
             }
             for name, value in entry.items():
                 self.columns[name].append(value)
-            run = {**run_json(row), "subject_transcript": transcript}
-            self._append(json_io.dumps({"about": question_json(row.question), "run": run}))
+            run = {**row.to_json(), "subject_transcript": transcript}
+            self._append(json_io.dumps({"about": row.question.to_json(), "run": run}))
 
     @property
     def shown_columns(self) -> dict[str, list[object]]:

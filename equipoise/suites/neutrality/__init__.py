@@ -13,6 +13,8 @@ from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
+from msgspec import structs
+
 from equipoise.core.figures import Figure, format_value
 from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values, by_question, count_outcomes, grouped, rounded
@@ -61,7 +63,7 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
     """The row of a question, with its key facts, and a label that says whom a frank answer embarrasses."""
     row = question_row(case)
     label, facts = case.get(EMBARRASSES), case.get(FACTS)
-    return replace(
+    return structs.replace(
         row,
         labels={**row.labels, **({EMBARRASSES: label} if label else {})},
         details={**row.details, **({FACTS: facts} if facts else {})},

@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import QuestionRow, RunRow, by_question
 from equipoise.stats import equal_weight_runs, mean, valid
@@ -116,7 +118,9 @@ def cells(rows: Sequence[RunRow]) -> list[Cell]:
     replies = [*map(_reply_cell, by_question(rows))]
     if not any(row.values.get(ASKED_AGAIN) for row in rows):
         return [*replies, *_twin_cells(rows)]
-    first_rows = [replace(row, values={**row.values, "percent": row.values.get(FIRST)}) for row in rows]
+    first_rows = [
+        structs.replace(row, values={**row.values, "percent": row.values.get(FIRST)}) for row in rows
+    ]
     return [*replies, *_twin_cells(rows), *map(_as_first, _twin_cells(first_rows))]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from from_records import rows_of
+from msgspec import structs
 from one_dispute import CASE, RUBRIC
 from shipped_borderlines import cases as shipped
 
@@ -789,7 +790,7 @@ def test_two_languages_that_are_told_none_are_alike() -> None:
 def test_only_answers_that_name_a_country_are_held_against_the_originals() -> None:
     """Which reads the first claimant where nothing is named."""
     told = queries((TWO, {"aa": ("AA", "none", "BB", None)}))
-    read = [replace(row, details={**row.details, "original": "AA", "how": "read"}) for row in told]
+    read = [structs.replace(row, details={**row.details, "original": "AA", "how": "read"}) for row in told]
     assert scoring.agreement_with_original(read) == 50
     assert scoring.agreement_with_original([row for row in read if row.details["answer"] == "none"]) is None
     assert scoring.counts_by_reader(read) == {"read": 3, "evaluator": 0}

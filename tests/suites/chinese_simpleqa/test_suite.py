@@ -18,11 +18,12 @@ from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeModel, record,
 
 from conftest import ROOT, refusal
 from equipoise import suites
+from equipoise.core.figures import StudyDesign
 from equipoise.core.records import Record
 from equipoise.core.settings import Sampling
 from equipoise.core.types import CONTINUES, Message
 from equipoise.models.model import Subject
-from equipoise.stats.variance import Components, StudyDesign, smallest_difference
+from equipoise.stats.variance import Components, smallest_difference
 from equipoise.suites import chinese_simpleqa as suite
 from equipoise.suites.chinese_simpleqa.dataset import Fact
 from equipoise.suites.selection import Selection

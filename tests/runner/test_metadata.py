@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import subprocess
+from inspect import unwrap
 from pathlib import Path
 
 import pytest
 
-from equipoise.results.provenance import versions
+from equipoise.runner import metadata
+
+# Sessions of tests share the first answer.
+versions = unwrap(metadata.versions)
 
 
 def git(folder: Path, *arguments: str) -> str:
