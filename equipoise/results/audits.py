@@ -12,6 +12,7 @@ from msgspec import structs
 from equipoise.core.types import JSON
 from equipoise.results.history import History
 from equipoise.suites import AnySuite
+from equipoise.suites.audits import SuiteAudit
 
 if TYPE_CHECKING:
     from equipoise.judge.anchors import Check, Judged
