@@ -65,7 +65,7 @@ def test_an_audit_that_does_not_hold_gives_none(changes: dict[str, Any]) -> None
 def test_published_figures_have_a_source_and_a_day() -> None:
     """Of the datasets that others measured, and of no other; each lies on the headline's scale."""
     suite = suites.load("even_handedness")
-    for dataset in suite.datasets:
+    for dataset in suite.dataset_names:
         found = references(suite.of(dataset), {}, dataset)
         assert bool(found) is (dataset in ("original", "pcp"))
         if found.published is None:
