@@ -202,7 +202,7 @@ def plane(name: str, heading: str, table: BoardTable) -> Plot:
     """Models of a table by score and lean, with how runs ended where that is not by a score."""
     return Plot(
         name=f"{name}-plane",
-        title=f"{heading}: {table.first.suite.headline.rstrip(',')}, and lean, with 95 % intervals",
+        title=f"{heading}: {table.first.suite.about.headline.rstrip(',')}, and lean, with 95 % intervals",
         kind="plane",
         rows=[
             {
