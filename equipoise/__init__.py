@@ -113,7 +113,7 @@ def _saying(results: Results) -> Results:
 
     from equipoise.report import sentences
 
-    return replace(results, says=lambda results: sentences.about(results, results.outcomes))
+    return replace(results, says=sentences.about)
 
 
 def _path(source: Source) -> Path:

@@ -78,10 +78,10 @@ def _endings(table: BoardTable) -> Iterator[str]:
 
 def ending_phrase(entry: Entry) -> str:
     """The most frequent outcome other than scored, of a fifth of the runs or more; else empty."""
-    total, scored = sum(entry.outcomes.values()), entry.outcomes.get("scored", 0)
+    total, scored = sum(entry.results.outcomes.values()), entry.results.outcomes.get("scored", 0)
     if not total or 5 * (total - scored) < total:
         return ""
-    others = {name: count for name, count in entry.outcomes.items() if name != "scored"}
+    others = {name: count for name, count in entry.results.outcomes.items() if name != "scored"}
     most = max(others, key=lambda name: others[name])
     return f"{most} {others[most]:,} of {total:,}"
 
