@@ -168,8 +168,10 @@ def _report_cells(sweep: Sweep, ends: Mapping[str, CellEnd]) -> None:
         print_wrapped([f"{cell.name} ({duration(end.seconds)}){fault or ': complete'}"])
     results = [cell.files.results for cell in sweep.cells if cell.files.results.exists()]
     if results:
-        found = sorted(map(load_without_transcripts, results), key=lambda item: (item.suite.name, item.model))
-        print_wrapped(["", *terminal.overview(found, width()), ""])
+        loaded = sorted(
+            map(load_without_transcripts, results), key=lambda item: (item.suite.name, item.model)
+        )
+        print_wrapped(["", *terminal.overview(loaded, width()), ""])
         path = sweep.folder / _PAGE
         too_many = board_page.too_many(results)
         if too_many is None:

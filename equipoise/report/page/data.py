@@ -252,12 +252,12 @@ def _question_means(rows: Sequence[RunRow]) -> Means:
     return means
 
 
-def _means_by(means: Means, place: int) -> dict[str, float]:
-    """The mean over questions of each area (place 0) or language (place 1)."""
+def _means_by(means: Means, part: int) -> dict[str, float]:
+    """The mean over questions of each area (part 0) or language (part 1)."""
     values: dict[str, list[float]] = {}
     for key, question_means in means.items():
-        values.setdefault(key[place], []).extend(question_means)
-    return {slug: fmean(found) for slug, found in values.items() if slug}
+        values.setdefault(key[part], []).extend(question_means)
+    return {slug: fmean(values_of) for slug, values_of in values.items() if slug}
 
 
 def _heat_map(means: Means, unit: str) -> Iterator[Plot]:

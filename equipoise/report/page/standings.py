@@ -228,8 +228,8 @@ def _endings_by_model(tables: Sequence[tuple[str, BoardTable]]) -> Iterator[str]
         for item in table.entries:
             if phrase := ending_phrase(item):
                 phrases.setdefault(item.model, []).append(f"{phrase} on {title}")
-    for model, found in phrases.items():
-        yield f"{model}: {', '.join(found)}."
+    for model, texts in phrases.items():
+        yield f"{model}: {', '.join(texts)}."
 
 
 # Evaluators, cases and citation.
