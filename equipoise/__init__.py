@@ -49,14 +49,13 @@ def load(path: str | PathLike[str] | list[str] | list[Path]) -> Results | Result
     from pathlib import Path
 
     from equipoise.results.find import find_results
-    from equipoise.results.load import load_lazily
     from equipoise.results.results import ResultsList
 
     paths = [Path(path)] if isinstance(path, str | PathLike) else [*map(Path, path)]
     if isinstance(path, str | PathLike) and not paths[0].is_dir():
-        return load_lazily(paths[0])
+        return _load(paths[0])
     files, _ = find_results(paths)
-    return ResultsList(map(load_lazily, files))
+    return ResultsList(map(_load, files))
 
 
 def run(suite: str, *, folder: str | PathLike[str] = ".", **options: Any) -> Results:
@@ -76,7 +75,7 @@ def run(suite: str, *, folder: str | PathLike[str] = ".", **options: Any) -> Res
     from equipoise.runner import run as sessions
 
     root = Path(folder).absolute()
-    return sessions.run(suite, root, options, SessionAudits(root))
+    return _saying(sessions.run(suite, root, options, SessionAudits(root)))
 
 
 def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False) -> Comparison:
@@ -100,6 +99,21 @@ def gate(
 
     texts = [rules] if isinstance(rules, str) else rules
     return gate_one(_path(baseline), _path(candidate), texts, allows_mismatch=allow_mismatch)
+
+
+def _load(path: Path) -> Results:
+    from equipoise.results.load import load_lazily
+
+    return _saying(load_lazily(path))
+
+
+def _saying(results: Results) -> Results:
+    """The results, which say in a notebook what they say in a terminal."""
+    from dataclasses import replace
+
+    from equipoise.report import sentences
+
+    return replace(results, says=sentences.about)
 
 
 def _path(source: Source) -> Path:

@@ -182,8 +182,12 @@ def test_results_have_types(project: Project) -> None:
     assert (first.language, first.id, first.number, first.outcome) == ("aa", "q01_one", 1, "scored")
     assert [message["role"] for message in first.subject[0].messages] == ["user", "assistant"]
     assert [item.name for item in first.evaluators] == ["judge"]
-    assert repr(results) == "<Results of 'subject' on neutrality: 8 of 8 runs, complete>"
+    first_line, *_, last_line = repr(results).splitlines()
+    assert first_line.startswith("subject: the mean score of answers is ")
+    assert last_line == "<Results of 'subject' on neutrality: 8 of 8 runs, complete>"
+    assert repr(equipoise.load(["results"])) == first_line
     assert results.audits == dict.fromkeys(results.metadata["evaluator_models"])
+    assert results._repr_html_().startswith(f"<p>{first_line}</p>")
     assert "<table><tr><th></th>" in results._repr_html_()
     cautioned = replace(results, metadata={**results.metadata, "cautions": ["1 < 2 runs"]})
     assert "<p>caution: 1 &lt; 2 runs</p><table>" in cautioned._repr_html_()

@@ -77,7 +77,8 @@ def _narrowness(results: Results) -> Iterator[str]:
     if headline.n < _FEW:
         yield f"it rests on fewer than {_FEW} {headline.clusters} ({headline.n})"
     is_part = metadata["limit"] is not None or metadata["selection"]["deselected"] > 0
-    if is_part and len({cell.labels.get("area") for cell in results.cells}) == 1:
+    areas = {cell.labels.get("area") for cell in results.cells}
+    if is_part and len(areas) == 1 and None not in areas:
         yield "all are of one area"
     if metadata["languages_asked"] and len(metadata["languages"]) == 1:
         yield "one language alone was asked"

@@ -77,14 +77,19 @@ def summary(
     yield f"results: {results.file} ({completeness(results)})"
 
 
-def overview(suites: Iterable[Results], width: int | None = None) -> Iterator[str]:
-    """A table with the headline of each suite: figure, interval, and what it is."""
-    rows = [("suite", "figure", "95 % interval", "what it is")]
-    for results in suites:
+def overview(every: Iterable[Results], width: int | None = None) -> Iterator[str]:
+    """A table with the headline of each suite, and of each model if there are several.
+
+    It has the figure, its interval, and what it is.
+    """
+    rows = [("suite", "model", "figure", "95 % interval", "what it is")]
+    for results in every:
         figure = next(iter(results.summary.get("metrics", {}).values()), NO_FIGURE)
         value = "-" if figure.value is None else f"{figure.value:.1f} {figure.unit}"
-        rows.append((results.suite.name, value, figure.limits(), results.suite.about.headline))
-    yield from align(rows, width)
+        words = results.suite.about.headline.rstrip(",")
+        rows.append((results.suite.name, results.model, value, figure.limits(), words))
+    has_models = len({model for _, model, *_ in rows[1:]}) > 1
+    yield from align([row if has_models else (row[0], *row[2:]) for row in rows], width)
 
 
 def completeness(results: Results) -> str:

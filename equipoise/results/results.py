@@ -5,7 +5,7 @@ Everything that shows, compares or exports results reads this value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -77,6 +77,10 @@ class RunCounts:
         return self.left + self.unscored
 
 
+def _nothing(_: Results) -> Iterable[str]:
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Results:
     """The results of one model on one suite.
@@ -101,6 +105,8 @@ class Results:
     digest: str | None = None
     doubt: str | None = None
     contradiction: str | None = None
+    says: Callable[[Results], Iterable[str]] = field(default=_nothing, compare=False)
+    """Makes the sentences on these results for notebooks, which the room of reports hands in."""
     own_cells: Sequence[Cell] | None = field(default=None, compare=False)
     own_asker_cells: AskerCells | None = field(default=None, compare=False)
     """Cells that need not be made of the rows, or cannot, as these were left out."""
@@ -227,18 +233,29 @@ class Results:
     def _reading(self, otherwise: str | None = None) -> AbstractContextManager[None]:
         return schema.reading(*([self.path] if self.path else ()), otherwise=otherwise)
 
+    @property
+    def sentences(self) -> list[str]:
+        """What the results say, and what makes them weak, as in a terminal; empty without an answer yet."""
+        with self._reading():
+            return [*self.says(self)]
+
     def __repr__(self) -> str:
+        return "\n".join([*self.sentences, self._name])
+
+    @property
+    def _name(self) -> str:
         done, planned = self.metadata["runs_completed"], self.metadata["runs_expected"]
         name = self.suite.name
         return f"<Results of {self.model!r} on {name}: {done} of {planned} runs, {self.status}>"
 
     def _repr_html_(self) -> str:
-        """The table and what limits it, as HTML for notebooks."""
+        """The sentences, the table and what limits it, as HTML for notebooks."""
         head, *body = [[escape(cell) for cell in row] for row in self.table]
         lines = [f"<tr>{''.join(f'<th>{cell}</th>' for cell in head)}</tr>"]
         lines += [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]
-        cautions = "".join(f"<p>caution: {escape(text)}</p>" for text in self.metadata.get("cautions", ()))
-        return f"<p>{escape(repr(self))}</p>{cautions}<table>{''.join(lines)}</table>"
+        cautions = [f"caution: {text}" for text in self.metadata.get("cautions", ())]
+        texts = "".join(f"<p>{escape(text)}</p>" for text in (*self.sentences, self._name, *cautions))
+        return f"{texts}<table>{''.join(lines)}</table>"
 
     # For the other rooms.
 
@@ -288,6 +305,14 @@ class ResultsList(tuple[Results, ...]):
     """The results of several files, with their figures and runs in common tables."""
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        """The first sentence on each of the results."""
+        return "\n".join(next(iter(results.sentences), results._name) for results in self)
+
+    def _repr_html_(self) -> str:
+        """The same as HTML for notebooks."""
+        return "".join(f"<p>{escape(line)}</p>" for line in repr(self).splitlines())
 
     def figures(self) -> dict[str, list[Any]]:
         """All figures with their intervals, one row each, by column; for a data frame."""

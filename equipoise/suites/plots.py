@@ -10,9 +10,10 @@ from equipoise.core.figures import Estimate, Figure, LanguagePair
 from equipoise.core.records import Metric
 from equipoise.core.types import JSON
 
-PlotKind = Literal["intervals", "stacked", "matrix", "lines", "bars", "checks"]
+PlotKind = Literal["intervals", "plane", "stacked", "matrix", "lines", "bars", "checks"]
 COLUMNS: Mapping[PlotKind, tuple[str, ...]] = {
     "intervals": ("name", "value", "low", "high"),
+    "plane": ("name", "x", "x low", "x high", "value", "low", "high", "note"),
     "stacked": ("name", "part", "value"),
     "matrix": ("row", "column", "value", "text"),
     "lines": ("x", "series", "value"),
@@ -26,17 +27,19 @@ COLUMNS: Mapping[PlotKind, tuple[str, ...]] = {
 class Plot:
     """A plot and the table behind it.
 
-    The kinds: `intervals` are points with whiskers, one for each row. `stacked` are shares of a whole, a bar
-    for each name. A `matrix` has a text in each cell, and shades the cell by its value if it has one. `lines`
-    connect values over `x` in the order of the rows, a line for each series. `bars` show values over `x`, the
-    series side by side. `checks` are points with whiskers before the band, `from` and `to`, in which they
-    should be, a panel for each series; `ruling` says whether a check found a fault.
+    The kinds: `intervals` are points with whiskers, one for each row. A `plane` has a point for each row with
+    whiskers both ways, zero in the middle of `x`, and a `note` below its name. `stacked` are shares of a
+    whole, a bar for each name. A `matrix` has a text in each cell, and shades the cell by its value if it has
+    one. `lines` connect values over `x` in the order of the rows, a line for each series. `bars` show values
+    over `x`, the series side by side. `checks` are points with whiskers before the band, `from` and `to`, in
+    which they should be, a panel for each series; `ruling` says whether a check found a fault.
 
     The rows have the COLUMNS of the kind. Slugs and language codes in `name`, `row` and `column` are shown in
     their readable form. A value of None is not drawn. `unit` is the unit of the values, `low` and `high` are
     the ends of their axis or shades, and `zero` is the position of the line that means no difference.
-    `diagonal` adds the line where x equals the value, for `lines` over numbers. `folds` names the rows of
-    `intervals` that a page shows only in its table if their interval contains zero.
+    `sides` are the names of what is below and above zero in a plane. `diagonal` adds the line where x equals
+    the value, for `lines` over numbers. `folds` names the rows of `intervals` that a page shows only in its
+    table if their interval contains zero.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Plot:
     rows: Sequence[Mapping[str, JSON]]
     unit: str = "%"
     x_title: str = ""
+    sides: tuple[str, str] = ("", "")
     low: float | None = None
     high: float | None = None
     zero: float | None = None

@@ -107,6 +107,7 @@ def test_a_sweep_runs_every_cell_and_goes_on(environment: Bench) -> None:
     assert status == 0, output
     assert {results(bench, name)["status"] for name in CELLS} == {"complete"}
     assert "subject.neutrality: exit status 0" in output
+    assert re.search(r"^ *suite .*figure +95 % interval +what it is$", output, re.MULTILINE), output
     assert "page: results/sweep/report.html" in output
     asked = len(bench.server.requests)
     assert asked == 2 * 4 * 2

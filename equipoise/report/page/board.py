@@ -21,6 +21,7 @@ from equipoise.report.page.axis import Axis, axis
 from equipoise.report.page.names import Names, title
 from equipoise.report.references import References, references
 from equipoise.stats.pairwise import Ranking
+from equipoise.suites.plots import Plot
 
 OPEN_TRENDS = 12
 """Maximum number of trends shown without a click."""
@@ -28,6 +29,9 @@ MOST_NAMED = 5
 """Maximum number of models that the title names."""
 MOST_IN_PANELS = 12
 """Maximum number of models in a small picture of each suite; a table of all suites has more."""
+
+
+_HOLLOW = "Hollow: a fifth of the runs or more have no scored answer."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,18 +101,6 @@ class TableView:
         """Whether any model has a figure of the side to which its replies lean."""
         return any(item.lean.value is not None for item in self.table.entries)
 
-    @cached_property
-    def lean_axis(self) -> Axis:
-        """The axis of the leans, with zero in its middle."""
-        ends = axis(item.lean for item in self.table.entries if item.lean.value is not None)
-        far = max(abs(ends.low), abs(ends.high))
-        return Axis(low=-far, high=far)
-
-    @property
-    def lean_labels(self) -> list[str]:
-        """The values at both ends and in the middle of the axis of leans."""
-        return [f"{end:+g}" if end else "0" for end in (self.lean_axis.low, 0, self.lean_axis.high)]
-
     @property
     def lean_title(self) -> str:
         """The name of the figure of the lean."""
@@ -116,11 +108,15 @@ class TableView:
         return Names().metric(metric.name) if metric else ""
 
     @property
-    def lean_sides(self) -> tuple[str, str] | tuple[()]:
-        """The sides below and above zero, as the questions' description names them; empty if it does not."""
-        about = self.table.first.metadata.get("about")
-        sides = [*about["sides"]] if about else []
-        return (sides[1], sides[0]) if len(sides) > 1 else ()
+    def sides(self) -> tuple[str, str]:
+        """The names of the sides below and above zero of the lean; empty if they have none."""
+        return standings.sides(self.table)
+
+    @cached_property
+    def plane(self) -> Plot | None:
+        """The models by their scores and leans; None without leans, of one model or of many."""
+        is_legible = 1 < len(self.table.scored) <= MOST_IN_PANELS
+        return plane(self.name, self.title, self.table) if self.has_lean and is_legible else None
 
     @property
     def has_costs(self) -> bool:
@@ -132,6 +128,17 @@ class TableView:
         """What the headline can be held against."""
         first = self.table.first
         return references(first.suite, first.results.audits, first.metadata.get("dataset"))
+
+    @property
+    def has_dates(self) -> bool:
+        """Whether the models were asked on several days."""
+        return len({item.started[:10] for item in self.table.entries}) > 1
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether any models of one group, whose rows have one shade, cannot be told apart."""
+        groups = [row.group for row in self.rows if row.group is not None]
+        return len({*groups}) < len(groups)
 
     @property
     def scale(self) -> Axis:
@@ -189,6 +196,31 @@ class TableView:
     def meaning(self) -> str:
         """What the unit of the headline means; empty if the suite does not say."""
         return standings.meaning(self.table)
+
+
+def plane(name: str, heading: str, table: BoardTable) -> Plot:
+    """Models of a table by score and lean, with how runs ended where that is not by a score."""
+    return Plot(
+        name=f"{name}-plane",
+        title=f"{heading}: {table.first.suite.about.headline.rstrip(',')}, and lean, with 95 % intervals",
+        kind="plane",
+        rows=[
+            {
+                "name": item.model,
+                "x": item.lean.value,
+                "x low": item.lean.low,
+                "x high": item.lean.high,
+                "value": item.headline.value,
+                "low": item.headline.low,
+                "high": item.headline.high,
+                "note": standings.ending_phrase(item),
+            }
+            for item in table.scored
+        ],
+        sides=standings.sides(table),
+        note=_HOLLOW if any(map(standings.ending_phrase, table.scored)) else "",
+        unit=table.first.metric.unit if table.first.metric else "%",
+    )
 
 
 def _ranked_row(entry: Entry, table: BoardTable, index: int, ranking: Ranking) -> BoardRow:
@@ -280,6 +312,11 @@ class BoardView:
     def lead(self) -> str:
         """A line with the numbers of models, suites and results."""
         return standings.lead(self.board)
+
+    @property
+    def outline(self) -> list[str]:
+        """Sentences on all suites: where models can be told apart, who stands first, how runs ended."""
+        return [*standings.outline([(suite.title, suite.main.table) for suite in self.suites])]
 
     @property
     def has_ranking(self) -> bool:

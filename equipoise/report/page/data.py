@@ -5,9 +5,9 @@ A `Plot` is what readers of the page see as a figure.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
 from equipoise.comparison.entry import Entry, entry
@@ -18,7 +18,6 @@ from equipoise.core.types import JSON
 from equipoise.report import askers, audit, sentences
 from equipoise.report.page import standings
 from equipoise.report.page.axis import axis
-from equipoise.report.page.figures import SERIES
 from equipoise.report.page.names import Names, names, title
 from equipoise.results import answered
 from equipoise.results.results import Results
@@ -28,8 +27,6 @@ from equipoise.suites.plots import Plot, interval_row
 if TYPE_CHECKING:
     from equipoise.results.document import Audit, Metadata
 
-_BINS = 5
-"""Number of equal intervals of the scale in the distribution of scores."""
 _SETTINGS = (
     "subject_sampling",
     "subject_system_prompt",
@@ -93,8 +90,8 @@ class PageResult:
     """A sentence for each pair of languages whose scores do not differ significantly."""
     warnings: Sequence[str]
     plots: Sequence[Plot]
-    scores: Sequence[float]
-    """The score of each run that has one, in percent or in the unit of the headline."""
+    means: Mapping[Literal["area", "language"], Mapping[str, float]]
+    """The mean score of each area and language, in percent or in the unit of the headline."""
     names: Names
     slugs: Sequence[str]
     """The languages and areas of the runs."""
@@ -155,10 +152,10 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
     questions = {row.question.key: row.question.text for row in rows}
     slugs = [*dict.fromkeys(slug for row in rows for slug in (row.language, row.area) if slug)]
     readable = names(side.suite.about.names, {row.language for row in rows}, questions.values())
-    metrics = summary.get("metrics", {})
+    metrics, means = summary.get("metrics", {}), _question_means(rows)
     # Without metrics the session is still running, and there are no statistics to plot.
     plots = [
-        *_heat_map(rows, metrics),
+        *_heat_map(means, next(iter(metrics.values()), NO_FIGURE).unit),
         *(side.suite.drawn(summary, rows, side.cells) if metrics else ()),
         *(askers.plots(asker, readable.metric) if (asker := summary.get("asker")) else ()),
     ]
@@ -173,7 +170,7 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
         alike=sentences.alike(side),
         warnings=[*_warnings(side.metadata), *([side.contradiction] if side.contradiction else [])],
         plots=[_with_names(plot, readable) for plot in plots if _shows_anything(plot)],
-        scores=[row.percent for row in rows if row.percent is not None],
+        means={"area": _means_by(means, 0), "language": _means_by(means, 1)},
         names=readable,
         slugs=slugs,
         questions=questions,
@@ -243,32 +240,37 @@ def warnings(results: Sequence[PageResult]) -> list[str]:
 # Plots of every suite.
 
 
-def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Figure]) -> Iterator[Plot]:
-    """A matrix of mean scores by area and language; none if there is one area and one language."""
+Means = Mapping[tuple[str, str], Sequence[float]]
+"""The mean of each question's scores over runs, by area and language."""
+
+
+def _question_means(rows: Sequence[RunRow]) -> Means:
     means: dict[tuple[str, str], list[float]] = {}
     for runs in by_question(rows):
         if (question_mean := mean([row.percent for row in runs if row.percent is not None])) is not None:
             means.setdefault((runs[0].area, runs[0].language), []).append(question_mean)
+    return means
+
+
+def _means_by(means: Means, part: int) -> dict[str, float]:
+    """The mean over questions of each area (part 0) or language (part 1)."""
+    values: dict[str, list[float]] = {}
+    for key, question_means in means.items():
+        values.setdefault(key[part], []).extend(question_means)
+    return {slug: fmean(values_of) for slug, values_of in values.items() if slug}
+
+
+def _heat_map(means: Means, unit: str) -> Iterator[Plot]:
+    """A matrix of mean scores by area and language; none if there is one area and one language."""
     areas, languages = {area for area, _ in means}, {language for _, language in means}
     if max(len(areas), len(languages)) < 2:
         return
-    unit = next(iter(metrics.values()), NO_FIGURE).unit
-    low, high, zero = (0.0, 100.0, None) if unit == "%" else (-100.0, 100.0, 0.0)
-    yield Plot(
-        name="languages-and-areas",
-        title="Mean score by area and language" + (", in percent" if unit == "%" else f", in {unit}"),
-        kind="matrix",
-        rows=[
-            {"row": area, "column": language, "value": value, "text": f"{value:.0f}"}
-            for (area, language), question_means in means.items()
-            if (value := mean(question_means)) is not None
-        ],
-        unit=unit,
-        low=low,
-        high=high,
-        zero=zero,
-        note="The mean over questions of each question's mean over runs.",
-    )
+    rows = [
+        {"row": area, "column": language, "value": value, "text": f"{value:.0f}"}
+        for (area, language), question_means in means.items()
+        for value in [fmean(question_means)]
+    ]
+    yield _shaded("languages-and-areas", "Mean score by area and language", rows, unit)
 
 
 def by_table(results: Sequence[PageResult]) -> dict[str, list[PageResult]]:
@@ -292,19 +294,27 @@ def _descending_size(results: Sequence[PageResult]) -> int:
 
 
 def overview(results: Sequence[PageResult]) -> list[Plot]:
-    """Plots of each table with all of its models: headlines, outcomes and distributions of scores."""
+    """Plots of each table with all of its models: headlines, outcomes, and scores by area and language."""
     return [plot for name, members in by_table(results).items() for plot in _table_plots(name, members)]
 
 
-def further(results: Sequence[PageResult]) -> list[Plot]:
-    """The plots that the page shows below its board, which has headlines and outcomes.
+def further(results: Sequence[PageResult]) -> dict[str, list[Plot]]:
+    """The plots that the page shows below its board, which has headlines and outcomes, by kind of results.
 
-    Of a single result that is its first, scores by area and language; of several models, distributions.
+    Of a single result that is its first, scores by area and language; of several models, either by model.
     """
     if len(results) == 1:
-        return [*results[0].plots[:1]]
-    tables = [(name, members) for name, members in by_table(results).items() if len(members) > 1]
-    return [plot for name, members in tables for plot in _shown([_distribution(name, members)])]
+        return {results[0].entry.kind: [*results[0].plots[:1]]}
+    return {
+        kind: [*_shown(_means_plots(kind, members))]
+        for kind, members in by_table(results).items()
+        if len(members) > 1
+    }
+
+
+def _means_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]:
+    yield from _by_model(table, results, "area")
+    yield from _by_model(table, results, "language")
 
 
 def _shown(plots: Iterable[Plot]) -> Iterator[Plot]:
@@ -317,7 +327,12 @@ def _shows_anything(plot: Plot) -> bool:
 
 
 def _table_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]:
-    yield from _shown([*_headline_plots(table, results), _distribution(table, results)])
+    yield from _shown([*_headline_plots(table, results), *_means_plots(table, results)])
+
+
+def _rank(result: PageResult) -> float:
+    """Sort key of results: as in the tables, the best first, or the highest where neither end is better."""
+    return (result.headline.value or 0.0) * (1 if result.best == "low" else -1)
 
 
 def _labels(results: Sequence[PageResult]) -> dict[str, str]:
@@ -333,10 +348,7 @@ def _headline_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]
         name=f"{table}-models",
         title=f"{heading}: models with 95 % intervals",
         kind="intervals",
-        rows=[
-            interval_row(names[result.key], result.headline)
-            for result in sorted(results, key=lambda result: -(result.headline.value or 0.0))
-        ],
+        rows=[interval_row(names[result.key], result.headline) for result in sorted(results, key=_rank)],
         unit=unit,
         low=value_axis.low,
         high=value_axis.high,
@@ -362,37 +374,29 @@ def _table_title(table: str, result: PageResult) -> str:
     return f"{result.title}, table {number}" if number else result.title
 
 
-def _distribution(table: str, results: Sequence[PageResult]) -> Plot:
-    """The distribution of scores: bars for one model, lines for several, a matrix if lines lack colours."""
-    first, names = results[0], _labels(results)
-    is_percent = first.headline.unit == "%"
-    low = 0.0 if is_percent else -100.0
-    width = (100.0 - low) / _BINS
-    counts = {
-        result.key: Counter(min(int((value - low) / width), _BINS - 1) for value in result.scores)
-        for result in results
-        if result.scores
-    }
-    shares = [
-        (
-            names[key],
-            f"{low + index * width:.0f} to {low + (index + 1) * width:.0f}",
-            100 * count[index] / count.total(),
-        )
-        for key, count in counts.items()
-        for index in range(_BINS)
+def _by_model(table: str, results: Sequence[PageResult], by: Literal["area", "language"]) -> Iterator[Plot]:
+    """A matrix of mean scores by area, or by language, and model; none if all are of one."""
+    rows = [
+        {"row": slug, "column": _labels(results)[result.key], "value": value, "text": f"{value:.0f}"}
+        for result in sorted(results, key=_rank)
+        for slug, value in result.means[by].items()
     ]
-    rows: list[dict[str, JSON]] = [{"x": x, "series": name, "value": share} for name, x, share in shares]
-    plot = Plot(
-        name=f"{table}-distribution",
-        title=f"{_table_title(table, first)}: distribution of the scores of single runs",
-        kind="lines" if len(counts) > 1 else "bars",
+    if len({row["row"] for row in rows}) > 1:
+        plot = _shaded(f"{table}-{by}s", f"Mean score by {by}", rows, results[0].headline.unit)
+        yield _with_names(plot, results[0].names)
+
+
+def _shaded(name: str, title: str, rows: Sequence[Mapping[str, JSON]], unit: str) -> Plot:
+    """A matrix of scores on the whole scale of the headline."""
+    low, high, zero = (0.0, 100.0, None) if unit == "%" else (-100.0, 100.0, 0.0)
+    return Plot(
+        name=name,
+        title=f"{title}, in {'percent' if unit == '%' else unit}",
+        kind="matrix",
         rows=rows,
-        unit="% of runs with a score",
-        x_title="score in percent" if is_percent else f"score in {first.headline.unit}",
-        low=0.0,
+        unit=unit,
+        low=low,
+        high=high,
+        zero=zero,
+        note="The mean over questions of each question's mean over runs.",
     )
-    if len(counts) <= len(SERIES):
-        return plot
-    cells = [{"row": name, "column": x, "value": share, "text": f"{share:.0f}"} for name, x, share in shares]
-    return replace(plot, kind="matrix", rows=cells, note=f"In {plot.unit}.")

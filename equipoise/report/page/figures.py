@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from itertools import pairwise
 
@@ -79,12 +80,12 @@ def png(plot: Plot) -> bytes:
 def is_worth_drawing(plot: Plot) -> bool:
     """Whether there is something to compare: never one bar or one point alone, and no matrix, a table."""
     rows = [row for row in plot.open.rows if row["value"] is not None]
-    compared = {"stacked": "name", "intervals": "name", "checks": "name", "lines": "x", "bars": "x"}
+    compared = {"lines": "x", "bars": "x"}
     if plot.kind == "matrix":
         return False
     if plot.kind == "bars":
         rows = [row for row in rows if row["value"]]
-    return len({row[compared[plot.kind]] for row in rows}) > 1
+    return len({row[compared.get(plot.kind, "name")] for row in rows}) > 1
 
 
 @dataclass(slots=True)
@@ -230,6 +231,53 @@ def _whiskers(drawing: Drawing, axis: Axis, row: PlotRow, middle: float, colour:
         drawing.line((ends[0], middle), (ends[1], middle), colour, 2)
 
 
+_PLANE, _LABEL = 250, 30
+"""Pixels: the height of a plane, and what a label in it takes with its note."""
+
+
+def _plane(plot: Plot, drawing: Drawing) -> None:
+    """Points with whiskers both ways; names stand beside them, those of one side apart from each other."""
+    rows = [row for row in plot.rows if row["x"] is not None and row["value"] is not None]
+    far = max([25.0, *(abs(row[key]) for row in rows for key in ("x", "x low", "x high") if row[key])])
+    axis, across = _axis_of(plot, ("value", "low", "high")), Axis(low=-far, high=far)
+    down = _frame(plot, drawing, axis, _PLANE)
+    x_of = partial(_across, across, left=_CURVES_LEFT + 3, right=_RIGHT)
+    top = drawing.height - _PLANE
+    drawing.line((x_of(0.0), top), (x_of(0.0), drawing.height), SOFT, dash="4 3")
+    ends = {-1: drawing.height, 1: drawing.height}
+    for row in sorted(rows, key=lambda row: row["value"]):
+        x, y = x_of(row["x"]), down(row["value"])
+        _crossed(drawing, row, (x_of, down))
+        drawing.mark(x, y, PAPER if row["note"] else ACCENT, 0, ACCENT)
+        side = -1 if row["x"] > far / 3 else 1
+        ends[side] = label = min(y + 4, ends[side] - (_LABEL if row["note"] else _LABEL / 2 + 2))
+        anchor = "start" if side > 0 else "end"
+        drawing.text(x + 2 * side, label, wrapped(str(row["name"]), 28)[0], anchor=anchor)
+        if row["note"]:
+            drawing.text(x + 2 * side, label + _LINE, str(row["note"]), anchor=anchor, fill=SOFT)
+    for tick in across.ticks():
+        drawing.text(
+            x_of(tick), drawing.height + 15, f"{tick:+g}" if tick else "0", anchor="middle", fill=SOFT
+        )
+    below, above = plot.sides
+    names = ((-far, f"\u2190 {below}", "start"), (0.0, "lean", "middle"), (far, f"{above} \u2192", "end"))
+    for x, text, anchor in names:
+        drawing.text(x_of(x), drawing.height + 32, text, anchor=anchor, fill=SOFT)
+    drawing.height += 38
+
+
+def _crossed(
+    drawing: Drawing, row: PlotRow, positions: tuple[Callable[[float], float], Callable[[float], float]]
+) -> None:
+    """The whiskers of a point in a plane, across and down."""
+    x_of, down = positions
+    x, y = x_of(row["x"]), down(row["value"])
+    if row["x low"] is not None and row["x high"] is not None:
+        drawing.line((x_of(row["x low"]), y), (x_of(row["x high"]), y), ACCENT, 2)
+    if row["low"] is not None and row["high"] is not None:
+        drawing.line((x, down(row["low"])), (x, down(row["high"])), ACCENT, 2)
+
+
 def _stacked(plot: Plot, drawing: Drawing) -> None:
     parts = _distinct(plot.rows, "part")
     colours = {part: PARTS.get(part, SERIES[index % len(SERIES)]) for index, part in enumerate(parts)}
@@ -276,19 +324,19 @@ _CURVES_LEFT = 9.0
 """Where the area of curves begins, in percent: the values of its axis stand to its left."""
 
 
-def _frame(plot: Plot, drawing: Drawing, axis: Axis) -> tuple[float, Callable[[float], float]]:
-    """Draw the axis of values to the left. Returns its top, and the height of a value."""
+def _frame(plot: Plot, drawing: Drawing, axis: Axis, height: float = _CURVES) -> Callable[[float], float]:
+    """Draw the axis of values to the left. Returns how far down a value is."""
     drawing.text(_CURVES_LEFT, drawing.height + 10, _unit(plot), fill=SOFT)
     top = drawing.height + 20
 
     def down(value: float) -> float:
-        return top + _CURVES * (100 - axis.share(value)) / 100
+        return top + height * (100 - min(max(axis.share(value), 0.0), 100.0)) / 100
 
     for tick in axis.ticks():
         drawing.line((_CURVES_LEFT, down(tick)), (_RIGHT, down(tick)), RULE_COLOUR)
         drawing.text(_CURVES_LEFT - 1.5, down(tick) + 4, f"{tick:g}", anchor="end", fill=SOFT)
-    drawing.height = top + _CURVES
-    return top, down
+    drawing.height = top + height
+    return down
 
 
 def _positions(plot: Plot) -> tuple[dict[object, float], list[tuple[float, str]]]:
@@ -322,7 +370,7 @@ def _lines(plot: Plot, drawing: Drawing) -> None:
     if len(series) > 1:
         _legend(drawing, [*colours.items()], [*range(len(series))])
     axis = _axis_of(plot, ("value",))
-    _, down = _frame(plot, drawing, axis)
+    down = _frame(plot, drawing, axis)
     places, labels = _positions(plot)
     if plot.diagonal:
         ends = [(across, down(float(x))) for x, across in places.items() if isinstance(x, int | float)]
@@ -343,7 +391,7 @@ def _bars(plot: Plot, drawing: Drawing) -> None:
     colours = [ACCENT] if len(series) == 1 else [SERIES[n % len(SERIES)] for n in range(len(series))]
     if len(series) > 1:
         _legend(drawing, [*zip(series, colours, strict=True)])
-    _, down = _frame(plot, drawing, _axis_of(plot, ("value",)))
+    down = _frame(plot, drawing, _axis_of(plot, ("value",)))
     places, labels = _positions(plot)
     width = 0.8 * (_RIGHT - _CURVES_LEFT) / len(places) / len(series)
     for row in plot.rows:
@@ -379,6 +427,7 @@ def _checks(plot: Plot, drawing: Drawing) -> None:
 
 _KINDS: Mapping[PlotKind, Callable[[Plot, Drawing], None]] = {
     "intervals": _intervals,
+    "plane": _plane,
     "stacked": _stacked,
     "matrix": _matrix,
     "lines": _lines,

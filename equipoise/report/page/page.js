@@ -176,11 +176,12 @@
     place.append(make("label", { class: "wide" }, "Search", search));
     for (const [name, label, value] of FILTERS) {
       const values = new Map(runs.map((run) => [value(run), named(run, value(run))]).filter(([one]) => one).sort(([, one], [, other]) => one.localeCompare(other, "en")));
-      if (name === "asker" && !values.size) continue;
+      if (values.size < 2) continue;
       const select = make("select", { id: `filter-${name}`, on: { change: refilter } }, make("option", { value: "" }, "all"), ...[...values].map(([one, label]) => make("option", { value: one }, label)));
       place.append(make("label", {}, label, select));
     }
-    for (const [id, label] of [["least", "Score from"], ["most", "to"], ["apart", "Evaluators apart by"]]) {
+    const ranges = [["least", "Score from"], ["most", "to"], ...(runs.some((run) => run.apart) ? [["apart", "Evaluators apart by"]] : [])];
+    for (const [id, label] of ranges) {
       place.append(make("label", {}, label, make("input", { type: "number", step: "any", id, on: { input: later(refilter, 150) } })));
     }
     place.append(button("Clear", clear));
@@ -191,7 +192,7 @@
     return () => { clearTimeout(waiting); waiting = setTimeout(run, milliseconds); };
   }
 
-  const number = (id) => (byId(id).value === "" ? null : Number(byId(id).value));
+  const number = (id) => ((byId(id)?.value ?? "") === "" ? null : Number(byId(id).value));
 
   /** @type {(run: any) => boolean} */
   let wanted = () => true;
@@ -317,8 +318,10 @@
     }));
   }
 
+  // What was said, without the question where the heading has it word for word.
   function said(data) {
-    const messages = data.run.subject_transcript ?? [];
+    const all = data.run.subject_transcript ?? [];
+    const messages = all.filter((item, at) => at > 0 || item.role !== "user" || item.content !== data.about.question || item.conversation);
     const labels = [...new Set(messages.map((item) => item.conversation ?? ""))];
     if (!labels.some(Boolean)) return conversation(messages);
     return make("div", { class: "beside", tabindex: "0", role: "region", "aria-label": "Sides of the pair" }, ...labels.map((label) => side(label, messages.filter((item) => (item.conversation ?? "") === label), data.about.details)));
@@ -339,11 +342,28 @@
 
   const ELSEWHERE = ["subject_transcript", "evaluator_transcripts", "verdicts", "details", "labels"];
 
+  // How a run ended, large: its score with its place on the rubric's scale, or its outcome.
+  function ended(run) {
+    const level = run.level ? `${run.level}${run.outcome === "scored" ? "" : `, ${run.outcome}`}` : run.score === null ? null : run.outcome;
+    return make("section", { class: "ended-so" },
+      make("p", { class: "large" }, run.score === null ? run.outcome : shown(run.score), run.score === null ? null : make("span", {}, ` ${run.about.unit}`)),
+      make("p", { class: "level" }, level),
+      facts([["counts in", run.score === null ? null : run.about.counts], ["evaluators apart", run.apart]]));
+  }
+
   function verdicts(data) {
     const given = data.run.verdicts ?? [];
     return make("section", {}, make("h3", {}, "Verdict"),
       data.run.error ? make("p", { class: "banner" }, data.run.error) : null,
-      ...given.map((verdict) => make("div", { class: "verdict" }, make("h4", {}, verdict.evaluator ?? "evaluator"), listed(verdict, ["evaluator"]))));
+      ...given.map((verdict) => make("div", { class: "verdict" }, make("h4", {}, verdict.evaluator ?? "evaluator"), listed({ ...verdict, facts: tallied(verdict.facts) }, ["evaluator", ...(verdict.attempts === 1 ? ["attempts"] : [])]))));
+  }
+
+  // How many of an evaluator's findings are of each kind; the findings that most agree on stand below, one by one.
+  function tallied(found) {
+    const counts = new Map();
+    for (const one of Object.values(found ?? {})) counts.set(one, (counts.get(one) ?? 0) + 1);
+    const all = Object.keys(found ?? {}).length;
+    return [...counts].map(([one, count]) => `${count} of ${all} ${String(one).replaceAll("_", " ")}`).join(", ");
   }
 
   // The key facts of the question, each with how most evaluators find it stated.
@@ -383,10 +403,10 @@
     fill(place, 
       queue ? progress() : way(run),
       make("h2", { dir: "auto" }, run.question),
-      facts([["suite", run.about.suite], ["model", run.about.model], ["language", named(run, run.language)], ["area", named(run, run.area)], ["asked as from", asker(run)], ["run", run.run], ["outcome", run.outcome], ["score", scored(run)], ["counts in", run.score === null ? null : run.about.counts], ["evaluators apart", run.apart]]),
+      facts([["suite", run.about.suite], ["model", run.about.model], ["language", named(run, run.language)], ["area", named(run, run.area)], ["asked as from", asker(run)], ["run", run.run]]),
       make("div", { class: isPair ? "answer pair" : "answer" },
-        make("section", {}, make("h3", {}, "Question and reply"), said(data)),
-        make("div", { class: "judged" }, verdicts(data), keyFacts(data), form(run), asked(data))),
+        make("section", {}, make("h3", {}, "Reply"), said(data), keyFacts(data)),
+        make("div", { class: "judged" }, ended(run), verdicts(data), form(run), asked(data))),
       others.length ? make("section", {}, make("h3", {}, "The same question in other languages"),
         make("div", { class: "beside languages", tabindex: "0", role: "region", "aria-label": "Languages side by side" }, ...others.map((other, at) => make("section", {}, make("h4", {}, anchor(other, named(other, other.language)), `: ${other.outcome}${other.score === null ? "" : `, ${scored(other)}`}`), said(beside[at]))))) : null,
       more(data, run));
@@ -464,7 +484,8 @@
       items.get(run.id).runs[column].push(run);
     }
     for (const item of items.values()) {
-      item.scores = item.runs.map((own) => meanOf(own.map((run) => run.score)));
+      // A refusal is no answer: it has a mark of its own, and does not move the models apart.
+      item.scores = item.runs.map((own) => meanOf(own.filter((run) => !declined(run)).map((run) => run.score)));
       item.refused = item.runs.map((own) => (own.length ? own.filter(declined).length / own.length : undefined));
       item.leans = item.runs.map((own) => meanOf(own.map((run) => run.lean)));
     }
@@ -476,17 +497,20 @@
     const items = questionsOf(kind);
     const about = index.results[chosen[0]];
     const question = (item) => make("a", { href: questionLink(kind, item.id), dir: "auto" }, item.first.question);
-    const count = (item, at) => { const many = item.runs[at].filter(declined).length; return many ? make("span", { class: "note" }, ` refused ${many} of ${item.runs[at].length}`) : null; };
+    const refusals = (item, at) => { const many = item.runs[at].filter(declined).length; return many ? make("span", { class: "chip o-refused" }, many === item.runs[at].length ? "refused" : `${many} of ${item.runs[at].length} refused`) : null; };
+    const leaning = (item, at) => (item.leans[at] && item.scores[at] !== undefined ? make("span", { class: "note" }, `lean ${item.leans[at] > 0 ? "+" : ""}${shown(item.leans[at])}`) : null);
+    const cell = (item, at) => make("span", { class: "answered" }, item.scores[at] === undefined ? null : chip(item.scores[at], about), refusals(item, at), leaning(item, at));
     const apart = { id: "apart", name: "Scores apart", kind: "number", value: (item) => rangeOf(item.scores) };
     const columns = [
       { id: "question", name: "Question", kind: "text", value: (item) => item.first.question, cell: question },
       { id: "language", name: "Language", value: (item) => named(item.first, item.first.language) },
       { id: "area", name: "Area", value: (item) => named(item.first, item.first.area) },
-      ...chosen.map((place, at) => ({ id: `model-${at}`, name: index.results[place].model, kind: "number model", value: (item) => item.scores[at], cell: (item) => make("span", {}, chip(item.scores[at], about), count(item, at)) })),
+      ...chosen.map((place, at) => ({ id: `model-${at}`, name: index.results[place].model, kind: "number model", value: (item) => item.scores[at], cell: (item) => cell(item, at) })),
       apart,
       { id: "refused", name: "Refusals apart", kind: "number", value: (item) => rangeOf(item.refused), cell: (item) => { const range = rangeOf(item.refused); return range ? `${shown(100 * range)} pp` : "-"; } },
       { id: "leans", name: "Leans apart", kind: "number", value: (item) => rangeOf(item.leans) },
-    ].filter((column) => column.id !== "leans" || items.some((item) => item.leans.some((lean) => lean !== undefined)));
+    ].filter((column) => column.id !== "leans" || items.some((item) => item.leans.some((lean) => lean !== undefined)))
+      .filter((column) => column.id !== "language" || new Set(items.map((item) => item.first.language)).size > 1);
     sides.kind = kind;
     sides.list = dataTable(byId("sides-list"), columns, items, "Questions", () => true, apart);
     sides.list.draw();

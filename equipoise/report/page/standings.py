@@ -35,12 +35,55 @@ def differences(table: BoardTable) -> Iterator[str]:
         yield f"{_pair_sentence(table, 0, 1)}."
     elif models:
         yield from _sentences_on_many(table)
+    yield from _leaning(table)
+    yield from _endings(table)
     without = [item for item in table.entries if item.value is None]
     if unscored := [item.model for item in without if not item.has_scores]:
         yield f"Without a score: {joined_names(unscored)}."
     for item in without:
         if item.has_scores:
             yield f"{item.model}: no headline figure ({item.headline.reason})."
+
+
+def _leaning(table: BoardTable) -> Iterator[str]:
+    """A sentence on the models that lean to a side by more than chance; none on a single model."""
+    below, above = sides(table)
+    leaning = [
+        f"{item.model} to {above if item.lean.value > 0 else below} ({item.lean.value:+.1f})"
+        for item in table.entries
+        if item.lean.value is not None
+        and item.lean.low is not None
+        and item.lean.high is not None
+        and not item.lean.low <= 0 <= item.lean.high
+    ]
+    if leaning and below and len(table.entries) > 1:
+        yield f"Their replies lean: {joined_names(leaning)}."
+
+
+def sides(table: BoardTable) -> tuple[str, str]:
+    """The sides below and above zero of the lean: as the questions or the figure name them, or empty."""
+    metric, about = table.first.lean_metric, table.first.metadata.get("about")
+    above, _, below = (metric.name if metric else "").rpartition(".")[2].partition("_less_")
+    if not below and about:
+        above, below = [*about["sides"]][:2]
+    return (below, above) if below else ("", "")
+
+
+def _endings(table: BoardTable) -> Iterator[str]:
+    """A sentence on those of several models of which many runs ended otherwise than scored."""
+    many = [f"{item.model} ({phrase})" for item in table.entries if (phrase := ending_phrase(item))]
+    if many and len(table.entries) > 1:
+        yield f"Many runs have no scored answer: {joined_names(many)}."
+
+
+def ending_phrase(entry: Entry) -> str:
+    """The most frequent outcome other than scored, of a fifth of the runs or more; else empty."""
+    total, scored = sum(entry.results.outcomes.values()), entry.results.outcomes.get("scored", 0)
+    if not total or 5 * (total - scored) < total:
+        return ""
+    others = {name: count for name, count in entry.results.outcomes.items() if name != "scored"}
+    most = max(others, key=lambda name: others[name])
+    return f"{most} {others[most]:,} of {total:,}"
 
 
 def _pair_sentence(table: BoardTable, above: int, below: int) -> str:
@@ -91,19 +134,24 @@ def _sentences_on_many(table: BoardTable) -> Iterator[str]:
         pair = _pair_sentence(table, 0, last)
         yield f"None of the {len(models):,} models can be told apart from another. {pair}."
         return
-    first, difference = models[0], table.difference(0, last)
-    yield f"{first.model} stands first with {headline_phrase(first)}."
-    if table.differ(0, last):
-        direction = "above" if (difference.value or 0.0) > 0 else "below"
-        size = _absolute_difference(first, difference)
-        yield f"That is {size} {direction} {models[last].model}, which stands last."
-    else:
-        yield f"{_pair_sentence(table, 0, last)}, although these two stand first and last."
+    yield _first_sentence(table)
     if not alike:
         yield f"All {len(models):,} models can be told apart from each other."
         return
-    yield f"Of {pairs:,} pairs of models {pairs - len(alike):,} can be told apart."
+    if len(models) > _MOST_MODELS_IN_PAIRS:
+        yield f"Of {pairs:,} pairs of models {pairs - len(alike):,} can be told apart."
     yield from _sentences_on_alike(table, alike)
+
+
+def _first_sentence(table: BoardTable) -> str:
+    """The first model with its headline, and how far it is from the next."""
+    first, second, difference = table.scored[0], table.scored[1], table.difference(0, 1)
+    sentence = f"{first.model} stands first with {headline_phrase(first)}"
+    if not table.differ(0, 1):
+        return f"{sentence}; {second.model}, the next, cannot be told apart from it."
+    direction = "above" if (difference.value or 0.0) > 0 else "below"
+    size = _absolute_difference(first, difference)
+    return f"{sentence}: {size} {direction} {second.model}, the next, which is beyond chance."
 
 
 def _sentences_on_alike(table: BoardTable, alike: Sequence[tuple[int, int]]) -> Iterator[str]:
@@ -135,6 +183,53 @@ def joined_names(names: Sequence[str]) -> str:
     if len(names) > _MOST_NAMES:
         shown = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1:,} more"]
     return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+
+
+def outline(tables: Sequence[tuple[str, BoardTable]]) -> Iterator[str]:
+    """Sentences on the tables of several suites, by their titles: who differs, who is first."""
+    ranked = [(title, table) for title, table in tables if len(table.scored) > 1]
+    apart = [(title, table) for title, table in ranked if _has_differences(table)]
+    alike = [title for title, table in ranked if not _has_differences(table)]
+    if apart:
+        cannot = f"; on {_listed(alike)} they cannot" if alike else ""
+        yield f"Models can be told apart on {_listed([title for title, _ in apart])}{cannot}."
+    elif alike:
+        yield f"On none of these suites can models be told apart: {_listed(alike)}."
+    if first := [f"{_listed(_leaders(table))} on {title}" for title, table in apart if _has_best(table)]:
+        yield f"First: {'; '.join(first)}."
+    yield from _endings_by_model(tables)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _has_differences(table: BoardTable) -> bool:
+    """Whether any two models can be told apart."""
+    others = len(table.scored) - 1
+    return any(len(table.alike(row)) < others for row in range(others + 1))
+
+
+def _has_best(table: BoardTable) -> bool:
+    metric = table.first.metric
+    return metric is not None and metric.higher_is_better is not None
+
+
+def _leaders(table: BoardTable) -> list[str]:
+    """The models of the first group."""
+    pairs = zip(table.scored, table.ranking.group, strict=True)
+    return [item.model for item, group in pairs if group == table.ranking.group[0]]
+
+
+def _endings_by_model(tables: Sequence[tuple[str, BoardTable]]) -> Iterator[str]:
+    """A sentence on each model of which many runs of any suite ended otherwise than scored."""
+    phrases: dict[str, list[str]] = {}
+    for title, table in tables:
+        for item in table.entries:
+            if phrase := ending_phrase(item):
+                phrases.setdefault(item.model, []).append(f"{phrase} on {title}")
+    for model, texts in phrases.items():
+        yield f"{model}: {', '.join(texts)}."
 
 
 # Evaluators, cases and citation.

@@ -21,6 +21,7 @@ from equipoise.report.page.board import BoardView, board_view
 from equipoise.results.load import load, load_without_transcripts
 from hostile import replies
 
+_ENDS = ("value", "low", "high")
 LEVELS = {"m-1": 2.4, "m-2": 3.0, "alike": 3.05, "best": 4.2}
 
 
@@ -62,9 +63,9 @@ def test_several_models_are_told_in_sentences_first(alone: Path) -> None:
     words = words_of(alone)
     assert re.search(
         r"Neutrality best stands first with \d\d\.\d % \(95 % interval [\d.]+ to "
-        r"[\d.]+\)\. "
-        r"That is \d\d\.\d points \(95 % interval [\d.]+ to [\d.]+\) above m-1, which stands last\. "
-        r"Of 6 pairs of models 5 can be told apart\. Cannot be told apart: (alike and m-2|m-2 and alike)\.",
+        r"[\d.]+\): "
+        r"\d\d\.\d points \(95 % interval [\d.]+ to [\d.]+\) above (alike|m-2), the next, which is beyond "
+        r"chance\. Cannot be told apart: (alike and m-2|m-2 and alike)\.",
         words,
     )
     assert "0 % is a mean score of 1, 50 % of 3, 100 % of 5." in words
@@ -200,14 +201,17 @@ def test_the_picture_has_the_figures_of_the_results(tmp_path: Path) -> None:
         overall, lean = metrics["overall"], metrics["lean"]
         assert f"<b>{overall['value']:.1f} %</b>" in row
         assert f"{overall['low']:.1f} to {overall['high']:.1f}" in row
-        assert f"{lean['value']:+.1f} ({lean['low']:+.1f} to {lean['high']:+.1f})" in row
-        drawn = [float(x) for x in re.findall(r'<circle cx="([\d.]+)%"', row)]
-        shares = [view.axis.share(overall["value"]), view.lean_axis.share(lean["value"])]
-        assert drawn == pytest.approx(shares, abs=0.05)
+        assert f"{lean['value']:+.1f} " in row
+        assert f"{lean['low']:+.1f} to {lean['high']:+.1f}" in row
+        assert view.plane is not None
+        (point,) = [item for item in view.plane.rows if item["name"] == model]
+        assert [point[key] for key in ("value", "low", "high")] == [overall[key] for key in _ENDS]
+        assert [point[key] for key in ("x", "x low", "x high")] == [lean[key] for key in _ENDS]
         sizes = [float(x) for x in re.findall(r'<rect class="o-\w+" x="[\d.]+%" width="([\d.]+)%"', row)]
         assert sum(sizes) == pytest.approx(100, abs=0.05)
         assert "60 runs: " in row
-    assert re.findall(r"<span>(critics|state)</span>", table) == ["critics", "state"]
+    assert "- critics, + state" in table
+    assert re.findall(r">(?:\u2190 )?(critics|state)(?: \u2192)?</text>", html) == ["critics", "state"]
 
 
 def test_entries_are_the_same_with_and_without_transcripts(files: list[Path]) -> None:

@@ -31,6 +31,7 @@ from equipoise.report.page.data import by_table, overview, page_result
 from equipoise.report.page.names import Names, languages, spelling
 from equipoise.report.sentences import about, alike
 from equipoise.results.find import find_results
+from equipoise.results.load import load
 from equipoise.results.results import Results, of_json
 from equipoise.suites.plots import COLUMNS, Plot
 
@@ -328,15 +329,18 @@ def test_intervals_are_drawn_on_a_part_of_the_scale() -> None:
         assert str(axis(metrics)) == ends
 
 
-def test_distributions_of_several_models_lie_over_each_other(two: Path) -> None:
-    """Bars for one model, lines for a few, and a matrix for more than colours can tell apart."""
-    (one,) = page.read([two / "a.json"])
-    for count, kind in ((1, "bars"), (2, "lines"), (7, "lines"), (8, "matrix")):
-        results = [replace(one, key=f"neutrality/model-{n}") for n in range(count)]
-        (figure,) = [figure for figure in overview(results) if figure.name == "neutrality-distribution"]
-        assert (figure.kind, len({row.get("series", row.get("row")) for row in figure.rows})) == (kind, count)
-        shares = [row["value"] for row in figure.rows]
-        assert sum(shares) == pytest.approx(100 * count)
+def test_areas_and_languages_stand_against_models(two: Path) -> None:
+    """A row each, the columns in the order of the tables; each cell the mean over its questions."""
+    results = [*page.read([two / "a.json", two / "a.json"])]
+    plots = {plot.name: plot for plot in overview(results)}
+    for by, count in (("areas", 5), ("languages", 3)):
+        rows = plots[f"neutrality-{by}"].rows
+        assert len({row["row"] for row in rows}) == count
+        assert {row["column"] for row in rows} == {"model-a", "model-a-2"}
+    whole = load(two / "a.json")
+    english = [row.percent for row in whole.rows if row.language == "en-US" and row.percent is not None]
+    (value,) = [row["value"] for row in plots["neutrality-languages"].rows[:3] if row["row"] == "English"]
+    assert value == pytest.approx(sum(english) / len(english), abs=3)
 
 
 @pytest.mark.slow
@@ -413,6 +417,10 @@ def test_figures_draw_every_kind_as_safe_svg(subtests: pytest.Subtests) -> None:
     hostile = '<script>alert(1)</script>"\x00\ud800'
     values = {
         "intervals": [{"name": hostile, "value": 1.0, "low": None, "high": None}],
+        "plane": [
+            {"name": hostile, "note": hostile, "x": -3.0, "x low": None, "x high": None}
+            | {"value": 1.0, "low": 0.5, "high": 2.0}
+        ],
         "stacked": [{"name": hostile, "part": "scored", "value": 3}],
         "matrix": [{"row": hostile, "column": "a", "value": None, "text": "-"}],
         "lines": [{"x": 1, "series": hostile, "value": 3.0}, {"x": 2, "series": hostile, "value": None}],
@@ -473,7 +481,7 @@ def test_results_of_one_name_have_keys_of_their_own(two: Path) -> None:
     """Links lead to one of them each."""
     results = [*page.read([two / "a.json", two / "a.json"])]
     assert [item.key for item in results] == ["neutrality/model-a", "neutrality/model-a-2"]
-    assert len({item.name for item in overview(results)}) == 3
+    assert len({item.name for item in overview(results)}) == 4
 
 
 def test_results_of_another_protocol_are_not_put_beside_those_of_its_suite() -> None:
