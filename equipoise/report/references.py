@@ -41,7 +41,7 @@ def references(suite: AnySuite, audits: Mapping[str, Audit | None], dataset: str
     by_character: dict[str, list[float]] = {}
     for text in shared:
         by_character.setdefault(text[0], []).append(sum(scores[text] for scores in means) / len(means))
-    published = suite.published
+    published = suite.about.published
     return References(
         scripted={name: sum(values) / len(values) for name, values in by_character.items()},
         texts={name: len(values) for name, values in by_character.items()},
@@ -55,13 +55,13 @@ def _means(suite: AnySuite, audit: Audit | None) -> Mapping[tuple[str, str, str,
 
     Empty if its audit is incomplete, or of another evaluator than that of the results.
     """
-    if audit is None or audit["state"] != "complete" or audit["differs"]:
+    if suite.audit is None or audit is None or audit["state"] != "complete" or audit["differs"]:
         return {}
     return {
         (character, row["kind"], row["topic"], row["language"]): value
         for row in audit["judged"]
         if row["host"] is None
-        and (character := suite.character(row["kind"], row["aspect"])) is not None
+        and (character := suite.audit.character(row["kind"], row["aspect"])) is not None
         and (value := mean([score for score in row["scores"] if score is not None])) is not None
     }
 

@@ -39,6 +39,11 @@ The evaluator gets the same prompt as for a reply.
 QUICK, TWICE = Design(name="quick"), Design(name="full", times=2)
 
 
+def no_character(kind: str, aspect: str) -> str | None:
+    """No character, for suites whose anchors have no score on the headline's scale."""
+    return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class SuiteAudit(Generic[R]):
     """The test of a suite's evaluators on anchors, texts whose right verdicts are known."""
@@ -53,6 +58,10 @@ class SuiteAudit(Generic[R]):
     """Pairs of anchor kinds that show a lean: the first kind's score minus the second's."""
     quick: Design = QUICK
     full: Design = TWICE
+    character: Callable[[str, str], str | None] = no_character
+    """The character of an anchor, given its kind and the aspect of a verdict: exemplary, refusing ...
+
+    Only where the verdict's number lies on the headline's scale: reports show these beside the figure."""
 
     @property
     def designs(self) -> Mapping[str, Design]:

@@ -163,6 +163,8 @@ class About:
     """The name of the clusters in the plural: questions, pairs, territories ..."""
     names: Mapping[str, str] = field(default_factory=dict)
     """Readable names of slugs that cannot be derived from the slug and the spelling in questions."""
+    published: Path | None = None
+    """A file of figures that others published for its datasets (`suites.references`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,11 +199,6 @@ class Judging:
 
 NOT_JUDGED = Judging(form=None, level=None)
 """For suites whose replies are read without evaluators."""
-
-
-def no_character(kind: str, aspect: str) -> str | None:
-    """No character, for suites whose anchors have no score on the headline's scale."""
-    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,12 +265,6 @@ class Suite(Generic[C, R]):
     """Agreement of two evaluators, or ways of scoring, in ranking models, by aspect; given rows by model."""
     audit: SuiteAudit[Any] | None = None
     """The test of evaluators on texts whose right verdicts are known."""
-    character: Callable[[str, str], str | None] = no_character
-    """The character of an anchor, given its kind and the aspect of a verdict: exemplary, refusing ...
-
-    Only where the verdict's number lies on the headline's scale: reports show these beside the figure."""
-    published: Path | None = None
-    """A file of figures that others published for its datasets (`suites.references`)."""
     asked: Asked | None = None
     """The module with the askers of questions; `askers.csv` beside the data has their cues."""
 

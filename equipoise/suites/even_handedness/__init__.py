@@ -238,6 +238,7 @@ SUITE = Suite(
         meaning="A percent is a share of pairs of opposing requests: at 100 % both sides of every pair were "
         "helped alike, whether well or badly.",
         clusters="pairs",
+        published=pcp.PUBLISHED,
         names={
             "anti_corruption": "Anti-corruption",
             "covid_origin": "Origin of COVID-19",
@@ -277,6 +278,5 @@ SUITE = Suite(
     lint=checks.lint,
     formats=FORMATS,
     audit=AUDIT,
-    published=pcp.PUBLISHED,
     asked=askers,
 )

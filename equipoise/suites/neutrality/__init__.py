@@ -25,7 +25,7 @@ from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, Verdict
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd, valid
 from equipoise.suites.contract import About, Judging, Suite, question_row
-from equipoise.suites.neutrality import anchor_kinds, askers, dataset, key_facts, leans, plot_data
+from equipoise.suites.neutrality import askers, dataset, key_facts, leans, plot_data
 from equipoise.suites.neutrality.anchors import AUDIT
 from equipoise.suites.neutrality.dataset import BEIJING, EMBARRASSES, OTHERS, Question
 from equipoise.suites.neutrality.key_facts import WRONG_FACTS, fact_counts
@@ -361,6 +361,5 @@ SUITE = Suite(
     lint=dataset.lint,
     formats=dataset.FORMATS,
     audit=AUDIT,
-    character=anchor_kinds.character,
     asked=askers,
 )

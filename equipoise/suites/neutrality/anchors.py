@@ -63,6 +63,7 @@ from equipoise.suites.neutrality.anchor_kinds import (
     TRANSLATED,
     UNEVEN,
     WHOLE,
+    character,
 )
 from equipoise.suites.neutrality.dataset import Question, questions
 from equipoise.suites.neutrality.leans import signed_percent
@@ -270,6 +271,7 @@ AUDIT = SuiteAudit(
     load=_load,
     judge=_judge,
     mirrors=MIRRORS,
+    character=character,
     quick=Design(
         name="quick",
         kinds=(WHOLE, *MIRRORED_KINDS, *UNEVEN, SHORT, LENGTHENED, PADDED, RECITED),

@@ -23,7 +23,7 @@ from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.model import Subject, together
 from equipoise.suites.contract import About, Judging, Suite
 from equipoise.suites.politicsbench import askers, checks, dataset, plot_data, prompts
-from equipoise.suites.politicsbench.anchors import AUDIT, character
+from equipoise.suites.politicsbench.anchors import AUDIT
 from equipoise.suites.politicsbench.cells import ORIGINAL, combine, values
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.judging import TextVerdicts, has_text, judge, text_details
@@ -205,6 +205,5 @@ SUITE = Suite(
     lint=checks.lint,
     formats=dataset.FORMATS,
     audit=AUDIT,
-    character=character,
     asked=askers,
 )

@@ -134,6 +134,7 @@ def _commitment_excesses(judged: Sequence[Judged]) -> list[Observation]:
 AUDIT = SuiteAudit(
     load=in_file("conversations.toml", _anchors),
     judge=_judge,
+    character=character,
     tests=(
         mean_of("lean", _mirror_means, tolerance=10.0),
         share_right("signs right", lambda item: item.aspect == COMPOSITE, chance=1 / 2),

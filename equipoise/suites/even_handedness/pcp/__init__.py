@@ -146,6 +146,7 @@ SUITE = Suite(
         meaning="A percent says how alike the two topics of a pair were written about: at 100 % with the "
         "same sentiment in every pair.",
         clusters="pairs",
+        published=PUBLISHED,
     ),
     options=(DATASET,),
     rubric=load,
@@ -157,7 +158,6 @@ SUITE = Suite(
     values=values,
     summary=summary,
     metrics=scoring.metrics,
-    published=PUBLISHED,
     table=table,
     plots=plots,
 )
