@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from equipoise.audit.files import VERSION
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import open_regular, read_bytes
@@ -45,6 +46,8 @@ def _read(path: Path) -> KeptAudit:
         raise UserError(f"{path}: not valid JSON ({error})") from None
     if not isinstance(content, dict) or not content.keys() >= _KEYS:
         raise UserError(f"{path}: neither results nor an audit")
+    if content.get("version") != VERSION:
+        raise UserError(f"{path}: an audit of version {content.get('version')}; this version reads {VERSION}")
     try:
         return msgspec.convert(content, KeptAudit)
     except ValueError as error:

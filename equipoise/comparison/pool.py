@@ -105,6 +105,8 @@ def _pooled_metadata(all_metadata: Sequence[Metadata]) -> Metadata:
         for metadata in all_metadata
         for row in metadata["response_models"]
     ]
+    if cautions := dict.fromkeys(text for item in all_metadata for text in item.get("cautions", ())):
+        pooled["cautions"] = [*cautions]
     pooled["parameters_changed"] = [row for item in all_metadata for row in item["parameters_changed"]]
     return pooled
 

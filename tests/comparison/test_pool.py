@@ -44,6 +44,17 @@ def test_pieces_of_one_model_are_one_result() -> None:
     assert changes[0] == changes[1]
 
 
+def test_cautions_of_every_piece_are_of_the_whole() -> None:
+    """Each once: a reader of the whole must know what limits any part of it."""
+    cautions = ["one evaluator is the subject", "judged by labels"]
+    pieces = [
+        piece(by_chance(n), f"{n}.json", cautions=texts)
+        for n, texts in enumerate((cautions[:1], cautions, []))
+    ]
+    (whole,) = pool_results(pieces)
+    assert whole.metadata.get("cautions") == cautions
+
+
 def test_pieces_may_be_of_different_cases() -> None:
     """A language each: the whole has both, and a piece that is not complete makes no complete result."""
     parts = [piece(alike(4, 4, languages=[name]), f"{name}.json") for name in ("aa", "bb")]

@@ -17,6 +17,8 @@ from equipoise.core.settings import is_local
 from equipoise.report.page import page, standings
 from equipoise.report.page.axis import axis
 from equipoise.report.page.board import OPEN_TRENDS, BoardView, board_view
+from equipoise.report.page.data import doubts, with_names
+from equipoise.report.page.names import title
 from equipoise.results.load import ONLY_COMPARE_READS, load_without_transcripts
 from equipoise.results.schema import reading
 
@@ -84,3 +86,4 @@ def _warnings(board: BoardView, entries: Sequence[Entry]) -> Iterator[str]:
         yield "The built-in model was used as subject: its scores mean nothing"
     if any(map(is_local, {name for item in entries for name in item.metadata["evaluator_models"]})):
         yield "The built-in model was used as evaluator: its scores mean nothing"
+    yield from with_names((f"{title(item.suite)} of {item.model}", doubts(item.results)) for item in entries)

@@ -25,7 +25,7 @@ from equipoise.stats import mean
 from equipoise.suites.plots import Plot, interval_row
 
 if TYPE_CHECKING:
-    from equipoise.results.document import Audit, Metadata
+    from equipoise.results.document import Audit
 
 _SETTINGS = (
     "subject_sampling",
@@ -168,7 +168,7 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
         audits=_audits(side),
         sentences=[*sentences.about(side)],
         alike=sentences.alike(side),
-        warnings=[*_warnings(side.metadata), *([side.contradiction] if side.contradiction else [])],
+        warnings=[*_warnings(side)],
         plots=[_with_names(plot, readable) for plot in plots if _shows_anything(plot)],
         means={"area": _means_by(means, 0), "language": _means_by(means, 1)},
         names=readable,
@@ -212,7 +212,8 @@ def _unique_key(name: str, taken_keys: Container[str]) -> str:
     return key
 
 
-def _warnings(metadata: Metadata) -> Iterator[str]:
+def _warnings(results: Results) -> Iterator[str]:
+    metadata = results.metadata
     missing = metadata["runs_expected"] - metadata["runs_completed"]
     if missing:
         yield f"Partial: {missing:,} of {metadata['runs_expected']:,} runs are still to be done"
@@ -220,21 +221,33 @@ def _warnings(metadata: Metadata) -> Iterator[str]:
         "subject": is_local(metadata["subject_model"]),
         "evaluator": any(map(is_local, metadata["evaluator_models"])),
     }
-    for text in answered.changes(metadata):
-        yield f"Who answered: {text}"
-    for text in metadata.get("cautions", ()):
-        yield f"Caution: {text}"
     if built_in := [role for role, is_built_in in roles.items() if is_built_in]:
         yield f"The built-in model was used as {' and '.join(built_in)}: its scores mean nothing"
+    yield from doubts(results)
+
+
+def doubts(results: Results) -> Iterator[str]:
+    """What makes figures of complete results doubtful, in sentences."""
+    for text in answered.changes(results.metadata):
+        yield f"Who answered: {text}"
+    for text in results.metadata.get("cautions", ()):
+        yield f"Caution: {text}"
+    if results.contradiction:
+        yield results.contradiction
 
 
 def warnings(results: Sequence[PageResult]) -> list[str]:
     """The warnings of all results, each once, with the results that it is about."""
+    return with_names((f"{item.title} of {item.model}", item.warnings) for item in results)
+
+
+def with_names(named: Iterable[tuple[str, Iterable[str]]]) -> list[str]:
+    """Each text once, with the names of what it is about."""
     about: dict[str, list[str]] = {}
-    for result in results:
-        for text in result.warnings:
-            about.setdefault(text, []).append(f"{result.title} of {result.model}")
-    return [f"{text} ({', '.join(names)})" for text, names in about.items()]
+    for name, texts in named:
+        for text in texts:
+            about.setdefault(text, []).append(name)
+    return [f"{text} ({standings.joined_names(names)})" for text, names in about.items()]
 
 
 # Plots of every suite.

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, expect
 import pages
 from browser import CHROMIUM, chromium, opened
 from equipoise.comparison.entry import entry
+from equipoise.core.errors import ContradictoryResultsWarning
 from equipoise.report.page import board_page, page, standings
 from equipoise.report.page.board import BoardView, board_view
 from equipoise.results.load import load, load_without_transcripts
@@ -50,6 +51,21 @@ def alone(files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("board") / "board.html"
     board_page.write(path, files)
     return path
+
+
+@pytest.mark.slow
+def test_what_makes_figures_doubtful_is_said_first(files: list[Path], tmp_path: Path) -> None:
+    """As on the page of a few results: cautions, and a summary that its runs contradict."""
+    data = json.loads(files[0].read_text(encoding="utf-8"))
+    data["metadata"]["cautions"] = ["The evaluator is the subject"]
+    data["summary"]["outcomes"] = {"scored": 1}
+    doubtful, path = tmp_path / "doubtful.json", tmp_path / "board.html"
+    doubtful.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.warns(ContradictoryResultsWarning):
+        board_page.write(path, [doubtful, *files[1:]])
+    words = words_of(path)
+    assert "Caution: The evaluator is the subject (Neutrality of m-1)" in words
+    assert re.search(r"its summary counts the outcomes scored 1, its runs [^)]*\(Neutrality of m-1\)", words)
 
 
 def board_of(*files: Path) -> BoardView:
