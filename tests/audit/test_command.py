@@ -156,6 +156,15 @@ def test_a_file_that_begins_like_an_audit_is_refused_by_name() -> None:
     assert "audit.json: neither results nor an audit" in drawn.stderr
 
 
+def test_an_audit_of_another_version_is_not_drawn() -> None:
+    """Sessions do not use it either."""
+    content = {"version": "0", "evaluator": "judge", "suite": "neutrality", "audit": {}}
+    Path("audit.json").write_text(json.dumps(content), encoding="utf-8")
+    drawn = CliRunner().invoke(main, ["plot", "audit.json", "-o", "figures"])
+    assert drawn.exit_code == 4
+    assert "audit.json: an audit of version 0; this version reads 2" in drawn.stderr
+
+
 def test_a_damaged_audit_is_refused_by_name() -> None:
     """With what is wrong in it."""
     whole: Any = msgspec.to_builtins(builders.audit(builders.check()))
