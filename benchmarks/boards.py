@@ -55,7 +55,11 @@ def session(suite: str, output: Path) -> dict[str, Any]:
                 check=False,  # replies without a verdict end a session with 1
             )
     data: dict[str, Any] = json_io.loads(output.read_bytes())
-    return {**data, "results": rows.without_transcripts(data["results"])}
+    for run in (
+        run for part in data["results"].values() for item in part["questions"] for run in item["runs"]
+    ):
+        del run["subject_transcript"], run["evaluator_transcripts"]
+    return data
 
 
 def model_results(base: Mapping[str, Any], number: int) -> dict[str, Any]:

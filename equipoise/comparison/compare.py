@@ -183,16 +183,12 @@ class Comparison:
                 "cases": len(common_cells(self.before.cells, self.after.cells)[0]),
                 "baseline_cases": len(self.before.cells),
                 "metrics": {name: change.figures for name, change in self.changes.items()},
-                "fell": list(map(_rounded, self.fell)),
-                "rose": list(map(_rounded, self.rose)),
+                "fell": list(self.fell),
+                "rose": list(self.rose),
                 "drift": list(self.drifts),
             }
         )
         return data
-
-
-def _rounded(move: CaseMove) -> CaseMove:
-    return structs.replace(move, **to_plain_json(structs.asdict(move)))
 
 
 def compare(

@@ -320,19 +320,6 @@ def _refuse_infinite(run: RunResult, pointer: str) -> None:
         raise ImpossibleValueError(f"{pointer}: has a number that is infinite")
 
 
-def without_transcripts(results: Mapping[str, JSON]) -> dict[str, JSON]:
-    """A copy of a section `results` whose runs lack their transcripts."""
-    return {
-        language: {**content, "questions": [*map(_without_transcripts, content["questions"])]}
-        for language, content in results.items()
-    }
-
-
-def _without_transcripts(question: Mapping[str, JSON]) -> dict[str, JSON]:
-    runs = [{name: run[name] for name in run if name not in TRANSCRIPTS} for run in question["runs"]]
-    return {**question, "runs": runs}
-
-
 def _escape(name: str) -> str:
     """The name as a reference token of a JSON pointer."""
     return name.replace("~", "~0").replace("/", "~1")

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
@@ -31,23 +32,23 @@ ASKER = "asker."
 """Prefix of columns on who asks."""
 
 
-class TableRun(NamedTuple):
-    """A run with the results file it is in, and that file's metadata."""
+@dataclass(frozen=True)
+class TableRun:
+    """A run with the results file it is in, and that file's metadata. Conversations are read only once."""
 
     path: Path | None
     metadata: Metadata
     run: RunRow
 
+    @cached_property
+    def subject(self) -> Sequence[Conversation]:
+        """The conversations with the subject."""
+        return self.run.subject
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A run with its conversations, which are read from the file only once."""
-
-    path: Path | None
-    metadata: Metadata
-    run: RunRow
-    subject: Sequence[Conversation]
-    evaluators: Sequence[Conversation]
+    @cached_property
+    def evaluators(self) -> Sequence[Conversation]:
+        """The conversations with evaluators."""
+        return self.run.evaluators
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +58,14 @@ class Column:
     name: str
     kind: ColumnKind
     meaning: str
-    value_of: Callable[[_Row], Any]
+    value_of: Callable[[TableRun], Any]
 
 
-def _metadata_value(name: str) -> Callable[[_Row], Any]:
+def _metadata_value(name: str) -> Callable[[TableRun], Any]:
     return lambda row: row.metadata.get(name)
 
 
-def _tokens(kind: str) -> Callable[[_Row], int | None]:
+def _tokens(kind: str) -> Callable[[TableRun], int | None]:
     return lambda row: getattr(total_usage(row.subject), kind, None)
 
 
@@ -171,8 +172,8 @@ ColumnValues = dict[str, list[Any]]
 def columns_and_kinds(runs: Iterable[TableRun]) -> tuple[ColumnValues, dict[str, ColumnKind]]:
     """The values of each column, one for each run, and the kind of each column."""
     columns: ColumnValues = {column.name: [] for column in COLUMNS}
-    for rows, (path, metadata, run) in enumerate(runs):
-        row = _Row(path, metadata, run, run.subject, run.evaluators)
+    for rows, row in enumerate(runs):
+        run = row.run
         suite_values = {**_prefixed(LABEL, run.question.labels), **_prefixed(CASE, run.question.details)}
         suite_values |= {**_prefixed(VALUE, run.values), **_prefixed(RUN, run.details)}
         if run.asker:
