@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from equipoise.results.document import CaseMove, ComparedResults, ComparisonFigures
 
 _HEAD = ("difference", "95 % these", "95 % population", "p", "p (Holm)")
+_LIMITS = _HEAD[1:3]
 _ROLES = ("baseline", "candidate")
 _SCOPES_NOTE = (
     "these: the same questions asked again; population: other questions like them. Neither interval holds "
     "what other evaluators would say."
 )
+_POPULATION_NOTE = "population: other questions like these; it does not cover other evaluators"
 _STARS_NOTE = "* p < 0.05 after Holm, for questions like these"
 FIRST_ROWS, MOST_ROWS = 5, 8
 """How many metrics the short table begins with, and how many it has with those that differ significantly."""
@@ -52,8 +54,9 @@ def _lines(comparison: ComparisonFigures, width: int | None, *, shows_all: bool)
     yield ""
     shown = comparison["metrics"] if shows_all else _first_metrics(comparison["metrics"])
     part: ComparisonFigures = {**comparison, "metrics": shown}
-    yield from _with_mark(_table_lines(part, width and width - len(_mark(comparison))), comparison)
-    yield from _note_lines(part)
+    table, has_these = _table_lines(part, width and width - len(_mark(comparison)))
+    yield from _with_mark(table, comparison)
+    yield from _note_lines(part, has_these=has_these)
     if not shows_all:
         left_out = len(comparison["metrics"]) - len(shown)
         more = f"{left_out:,} more figures, and " if left_out else ""
@@ -82,19 +85,43 @@ def _head_lines(comparison: ComparisonFigures) -> Iterator[str]:
         yield f"effect:    {effect}"
 
 
-def _table_lines(comparison: ComparisonFigures, width: int | None) -> list[str]:
-    """The table of metrics. If wider than `width`, it has stars for p-values, and fewer digits if need be."""
-    shown = comparison["metrics"]
-    table = align(metric_rows(comparison), width, only_head=True)
+def _table_lines(comparison: ComparisonFigures, width: int | None) -> tuple[list[str], bool]:
+    """The table of metrics, at most `width` columns wide, and whether it has intervals on these questions.
+
+    Where it is too wide, stars replace p-values. Then it has fewer digits, shorter headings and no intervals
+    on these questions; at last the longest names of metrics stand above their figures.
+    """
+    table = align(metric_rows(comparison))
     if width is None or max(map(text_width, table)) <= width:
-        return table
-    for heads, digits in product((_without_provider(side_labels(comparison)), _ROLES), (1, 0)):
-        narrow = [_narrow_row(name, change, digits) for name, change in shown.items()]
-        table = align([("", *heads, *_HEAD[:-2]), *narrow], width)
-        if max(map(text_width, table)) <= width:
+        return table, True
+    narrow, limits = _narrow_table(comparison, width)
+    reasons = _reason_lines([*comparison["metrics"].values()], f"{comparison['clusters']} like these")
+    return [*narrow, _STARS_NOTE, *reasons], limits is _LIMITS
+
+
+def _narrow_table(comparison: ComparisonFigures, width: int) -> tuple[list[str], Sequence[str]]:
+    """The first variant of the table that fits, and the headings of its intervals."""
+    labels = side_labels(comparison)
+    heads = (labels, _without_provider(labels), _ROLES)
+    variants = [*product((_LIMITS,), heads, (1, 0)), *product((_LIMITS[1:],), heads, (1, 0))]
+    for room, (limits, names, digits) in (
+        *product((None,), variants),
+        *product((width,), variants[len(variants) // 2 :]),
+    ):
+        table = align([*_narrow_rows(comparison, limits, names, digits)], room)
+        if max(map(text_width, table)) <= width and all(name in table[0] for name in names):
             break
-    reasons = _reason_lines(list(shown.values()), f"{comparison['clusters']} like these")
-    return [*table, _STARS_NOTE, *reasons]
+    return table, limits
+
+
+def _narrow_rows(
+    comparison: ComparisonFigures, limits: Sequence[str], heads: Sequence[str], digits: int
+) -> Iterator[tuple[str, ...]]:
+    """The rows without p-values, header first, with the intervals whose headings are `limits`."""
+    yield ("", *heads, "difference", *limits)
+    for name, change in comparison["metrics"].items():
+        row = _narrow_row(name, change, digits)
+        yield (*row[:4], *row[-len(limits) :])
 
 
 def _first_metrics(metrics: Mapping[str, Change]) -> dict[str, Change]:
@@ -104,15 +131,16 @@ def _first_metrics(metrics: Mapping[str, Change]) -> dict[str, Change]:
     return {name: metrics[name] for name in [*first, *apart][:MOST_ROWS]}
 
 
-def _note_lines(comparison: ComparisonFigures) -> Iterator[str]:
-    """Notes on the intervals of the two scopes, and reasons for missing ones in the scope `these`."""
+def _note_lines(comparison: ComparisonFigures, *, has_these: bool) -> Iterator[str]:
+    """Notes on the intervals that are shown, and reasons for missing ones in the scope `these`."""
     differences = [change.these for change in comparison["metrics"].values()]
     if not differences:
         return
-    yield _SCOPES_NOTE
+    yield _SCOPES_NOTE if has_these else _POPULATION_NOTE
     if looks := comparison["looks"]:
         yield f"The intervals allow for {looks} looks."
-    yield from _reason_lines(differences, "these questions")
+    if has_these:
+        yield from _reason_lines(differences, "these questions")
     yield from caution_lines(comparison)
 
 

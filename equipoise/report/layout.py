@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, zip_longest
+from itertools import accumulate, chain, zip_longest
 
 from wcwidth import wcswidth, wcwidth
 
@@ -31,10 +32,8 @@ _NUMBERS = re.compile(r"(?:[-+<>±~()/\d.,:%\s]|to|pp|USD)*")
 _BREAKS = (re.compile(r"[;.] "), re.compile(r"[:,] "), re.compile(r" (?!%|pp\b|to\b|USD\b|s\b)"))
 """Where lines are broken: after these patterns, the best first."""
 _BLANKS = re.compile(r"\s*")
-_WORD_BREAK, _OUTCOME_BREAK, _NAME_BREAK = map(
-    re.compile, (r"(?<= )(?![ %])", r"(?<=, )", r"(?<=[._ -])(?=[^ \n])")
-)
-"""Where cells are broken: between words, between outcomes, and between the parts of a name."""
+_WORD_BREAK = re.compile(r"(?<= )(?![ %])")
+"""Where cells are broken, if nothing else helps: between words."""
 _HEADER_BREAK = re.compile(r"(?<= )(?![ %])|(?<=[._/-])(?=[^ \n])")
 """Where headers are broken: between words, and between the parts of a model's name."""
 _STYLES: Sequence[tuple[re.Pattern[str], Markup]] = (
@@ -81,20 +80,29 @@ def _join_parts(parts: Sequence[tuple[int, str]]) -> str:
 # Tables.
 
 
-def align(rows: Sequence[Sequence[str]], width: int | None = None, *, only_head: bool = False) -> list[str]:
+def align(rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
     """The lines of a table, header first: numbers are right-aligned, names and words left-aligned.
 
-    If the table is wider than `width`, the header is wrapped, then, unless `only_head`, the cells with words,
-    then the names. Text that cannot be broken may still be wider.
+    If it is wider than `width`, the header is wrapped, columns without a figure are left out, words of the
+    last column stand on a line below, and long names above their figures, the first part of several once.
+    At last cells with words are wrapped. Text that cannot be broken may still be wider.
     """
-    cells = [[[text] for text in row] for row in rows]
-    steps = (_fold_head,) if only_head else (_fold_head, _fold_last, _fold_words, _fold_names)
-    for step in steps if width else ():
-        if (excess := _table_width(cells) - (width or 0)) > 0:
-            step(cells, excess)
+    below: list[str] = []
+    cells = _headed(rows, width)
+    if width and _table_width(cells) > width:
+        cells = _headed(rows := _without_empty_columns(rows), width)
+    if width and _table_width(cells) > width:
+        rows, below = _with_last_below(rows)
+        cells = _headed(rows, width)
+    above: list[list[str]] = [[] for _ in rows]
+    if width and (excess := _table_width(cells) - width) > 0:
+        above = _raise_names(cells, excess)
+    if width and (excess := _table_width(cells) - width) > 0:
+        _fold_words(cells, excess)
     widths = _column_widths(cells)
     is_left = [_is_left_aligned(column, rows) for column in range(len(widths))]
-    return [line for row in cells for line in _row_lines(row, widths, is_left)]
+    parts = ((*names, *_row_lines(row, widths, is_left)) for names, row in zip(above, cells, strict=True))
+    return [*chain.from_iterable(parts), *below]
 
 
 Cells = list[list[list[str]]]
@@ -115,6 +123,28 @@ def _is_left_aligned(column: int, rows: Sequence[Sequence[str]]) -> bool:
     return column == 0 or (is_last and not all(_NUMBERS.fullmatch(row[column]) for row in rows[1:]))
 
 
+def _headed(rows: Sequence[Sequence[str]], width: int | None) -> Cells:
+    """The cells of a table, with its header wrapped if it is wider than `width`."""
+    cells = [[[text] for text in row] for row in rows]
+    if width and (excess := _table_width(cells) - width) > 0:
+        _fold_head(cells, excess)
+    return cells
+
+
+def _without_empty_columns(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """The table without columns that have nothing but dashes below their heading."""
+    columns = [column for column in zip(*rows, strict=True) if {*column[1:]} - {"", "-"}]
+    return [*zip(*columns, strict=True)] if columns else rows
+
+
+def _with_last_below(rows: Sequence[Sequence[str]]) -> tuple[Sequence[Sequence[str]], list[str]]:
+    """The table without a last column of words that has a heading, such as how runs ended, and their line."""
+    if len(rows[0]) < 3 or not rows[0][-1] or not _is_left_aligned(len(rows[0]) - 1, rows):
+        return rows, []
+    words = "; ".join(f"{row[0]} ({row[-1]})" for row in rows[1:] if row[-1] not in ("", "-"))
+    return [row[:-1] for row in rows], [f"{rows[0][-1]}: {words}"]
+
+
 def _fold_head(cells: Cells, excess: int) -> None:
     """Wrap the header only as far as needed: at the longest line with which the table fits."""
     body_widths = _column_widths(cells[1:]) if len(cells) > 1 else [0] * len(cells[0])
@@ -131,24 +161,39 @@ def _fold_head(cells: Cells, excess: int) -> None:
     cells[0] = fold_to(max(bisect_left(lengths, True, key=is_too_wide) - 1, 0))
 
 
-def _fold_last(cells: Cells, excess: int) -> None:
-    _fold(cells, -1, excess, _OUTCOME_BREAK)
+def _raise_names(cells: Cells, excess: int) -> list[list[str]]:
+    """Shorten the column of names by `excess`, and return the lines that stand above each row.
+
+    The part before the last point stands once above the names that share it with one that is too long.
+    """
+    width = max(MIN_COLUMN, _column_widths(cells)[0] - excess)
+    names = [row[0][0] for row in cells[1:]]
+    counts = Counter(map(_group, names))
+    groups = {group for name in names if text_width(name) > width and counts[group := _group(name)] > 1} - {
+        ""
+    }
+    above, group = [list[str]()], ""
+    for name, row in zip(names, cells[1:], strict=True):
+        lines = [name]
+        if (first := _group(name)) in groups:
+            lines = [*([first] if first != group else []), f"{GAP}{name.removeprefix(first)}"]
+        group = first if first in groups else f"{name}."
+        row[0] = [lines.pop()] if text_width(lines[-1]) <= width else [""]
+        above.append(lines)
+    return above
+
+
+def _group(name: str) -> str:
+    """The part of a name up to its last point; empty if it has none."""
+    return "".join(name.rpartition(".")[:2])
 
 
 def _fold_words(cells: Cells, excess: int) -> None:
-    for column in range(1, len(cells[0]) - 1):
-        _fold(cells, column, excess, _WORD_BREAK)
-
-
-def _fold_names(cells: Cells, excess: int) -> None:
-    _fold(cells, 0, excess, _NAME_BREAK)
-
-
-def _fold(cells: Cells, column: int, excess: int, separator: re.Pattern[str]) -> None:
-    width = max(MIN_COLUMN, _column_widths(cells)[column] - excess)
-    for row in cells[1:]:
-        if not _NUMBERS.fullmatch(row[column][0]):
-            row[column] = _wrap_cell(row[column][0], width, separator)
+    for column in range(1, len(cells[0])):
+        width = max(MIN_COLUMN, _column_widths(cells)[column] - excess)
+        for row in cells[1:]:
+            if not _NUMBERS.fullmatch(row[column][0]):
+                row[column] = _wrap_cell(row[column][0], width, _WORD_BREAK)
 
 
 def _wrap_cell(text: str, width: int, separator: re.Pattern[str]) -> list[str]:

@@ -153,6 +153,16 @@ def of_comparison(baseline: Path, candidate: Path) -> Texts:
     yield "compare.txt", printed("compare", str(baseline), str(candidate), "--allow-mismatch")
 
 
+def of_widths(baseline: Path, candidate: Path, rules: Sequence[str]) -> Texts:
+    """Results, a comparison and a gate in CI, in narrow and in wide terminals."""
+    for width in (80, 120):
+        with mock.patch.dict("os.environ", {"COLUMNS": str(width)}):
+            shown = printed("show", str(candidate))
+            compared = dict(of_comparison(baseline, candidate))["compare.txt"]
+            decided = dict(of_gate([candidate], baseline, rules))["gate.txt"]
+        yield f"{width}.txt", "\n".join((shown, compared, decided))
+
+
 # Suites and studies.
 
 
@@ -162,8 +172,10 @@ def of_suite(suite: str, project: Path) -> Texts:
     folder = project / "results"
     own, resumed = (figures.restore(suite, name, folder) for name in ("own", "resumed"))
     yield from of_results(figures.restore(suite, "panel", folder))
-    yield from of_gate([own], resumed, _gates(figures.RULES.get(suite, ("verified",))))
+    rules = _gates(figures.RULES.get(suite, ("verified",)))
+    yield from of_gate([own], resumed, rules)
     yield from of_comparison(resumed, own)
+    yield from of_widths(resumed, own, rules)
 
 
 def of_askers(project: Path) -> Texts:

@@ -115,14 +115,12 @@ def test_columns_are_headed_by_what_tells_the_sides_apart(
 
 
 def test_long_names_of_models_fit_a_narrow_terminal() -> None:
-    """Broken between their parts, then without the provider; where even that is too wide, by role."""
-    found = comparison(model="provider/claude-sonnet-4-5-20250929")
-    found["baseline"]["subject_model"] = "provider/claude-sonnet-4-20250514"
-    for width, heads in (
-        (130, ["provider/claude-", "provider/claude-"]),
-        (100, ["claude-sonnet-", "claude-sonnet-"]),
-        (80, ["claude-", "claude-"]),
-    ):
+    """Whole, then without the provider; where even that is too wide, by role."""
+    names = ["provider/claude-sonnet-4-20250514", "provider/claude-sonnet-4-5-20250929"]
+    found = comparison(model=names[1])
+    found["baseline"]["subject_model"] = names[0]
+    short = [name.removeprefix("provider/") for name in names]
+    for width, heads in ((200, names), (155, names), (130, short), (80, ["baseline", "candidate"])):
         table = [*comparing.lines(found, width, shows_all=True)][6:]
         assert table[0].split()[:2] == heads
         assert max(len(line) for line in table if line.startswith((" ", *NAMES, *RATES))) <= width
@@ -164,12 +162,26 @@ def test_a_narrow_table_keeps_both_intervals(subtests: pytest.Subtests) -> None:
 
 
 def test_a_narrow_table_has_room_for_the_mark_of_a_mismatch() -> None:
-    """Limits in percent lose their decimals before a line is broken."""
-    found = {**comparison(after=by_chance(3, 1.5)), "mismatches": ["dataset differs: own, now open"]}
-    table = [line for line in comparing.lines(found, 80, shows_all=True) if line.endswith("[mismatch]")]
-    (overall,) = [line for line in table if line.startswith("overall ")]
-    assert not any("." in word for word in overall.split()[5:])
-    assert max(len(line) for line in table if line.startswith((" ", *NAMES, *RATES))) <= 80
+    """The intervals on these questions, and the notes on them, go before a line is broken."""
+    found = {**comparison(alike(4), alike(4)), "mismatches": ["dataset differs: own, now open"]}
+    shown = [*comparing.lines(found, 80, shows_all=True)]
+    table = [line for line in shown if line.startswith((" ", *NAMES, *RATES)) and line.endswith("[mismatch]")]
+    assert max(map(len, table)) <= 80
+    assert len(table) == len(found["metrics"]) + 1
+    assert "these" not in table[0]
+    assert not any("these:" in line or "on these questions" in line for line in shown)
+    assert any(line.startswith("population: ") for line in shown)
+
+
+def test_the_longest_name_of_a_metric_stands_above_its_figures() -> None:
+    """Where nothing else makes room, under the names of the models."""
+    found = comparison(after=by_chance(3, 1.5))
+    name = "correct_given_attempted.topic.engineering"
+    found["metrics"] = {**found["metrics"], name: found["metrics"]["overall"]}
+    table = [*comparing.lines(found, 80, shows_all=True)]
+    assert table[table.index(name) + 1].startswith(" ")
+    assert "%" in table[table.index(name) + 1]
+    assert max(map(len, table[6 : table.index(name) + 2])) <= 80
 
 
 def test_why_intervals_on_these_questions_are_missing_stands_below() -> None:

@@ -19,25 +19,42 @@ SHORT = ("overall", "", "-", "scored 22")
 
 
 def test_a_table_takes_the_width_that_there_is() -> None:
-    """In one line each where there is room; else heads, words and names are folded, and no figure is."""
+    """In one line each where there is room; else how runs ended stands on a line below, whole."""
     rows = [HEAD, LONG, SHORT]
     assert len(align(rows)) == len(align(rows, 120)) == 3
     for width in (100, 80, 60, 52):
-        found = align(rows, width)
-        assert max(map(text_width, found)) <= width, width
-        assert any(re.search(r"2 +0.0 to 86.3  scored 3,", line) for line in found), width
-        text = " ".join(" ".join(found).split())
-        for outcome in ("refused 4", "blocked 2", "error 1", "scored 22"):
-            assert outcome in text
+        *table, last = align(rows, width)
+        is_below = width < 100
+        assert max(map(text_width, table)) <= width, width
+        assert any(re.fullmatch(r"area\.historical_movements +2 +0\.0 to 86\.3.*", line) for line in table)
+        ended = f"how runs ended: {LONG[0]} ({LONG[-1]}); {SHORT[0]} ({SHORT[-1]})"
+        assert (last == ended) is is_below, width
+        assert len(table) == (3 if is_below else 2)
 
 
-def test_names_are_broken_between_their_parts() -> None:
-    """And the head never between a figure and its sign."""
-    found = align([HEAD, LONG, SHORT], 50)
-    assert [line[:14].strip() for line in found if line.startswith(("area", "hist", "move"))] == [
-        *("area.", "historical_", "movements"),
-    ]
+def test_a_long_name_stands_above_its_figures() -> None:
+    """Whole, however narrow the table is; the head is never broken between a figure and its sign."""
+    found = align([HEAD, LONG, SHORT], 46)
+    index = found.index("area.historical_movements")
+    assert found[index + 1].split() == ["2", "0.0", "to", "86.3"]
+    assert max(map(text_width, found[:-1])) <= 46
     assert "95 %" in "\n".join(found)
+
+
+def test_names_share_the_first_part_where_one_is_too_long() -> None:
+    """It stands once above them; a name with a part like theirs elsewhere keeps its own."""
+    names = ("area", "area.x", "area.a_very_long_name_of_one", "other", "area.y", "index_0.1")
+    found = align([("", "figure"), *((name, "1.0%") for name in names)], 34)
+    assert [line.removesuffix("1.0%").rstrip() for line in found[1:]] == [
+        *("area", "  x", "  a_very_long_name_of_one", "other", "area.", "  y", "index_0.1"),
+    ]
+
+
+def test_a_column_without_figures_makes_room() -> None:
+    """Nothing but dashes below a heading; where there is room it stays."""
+    rows = [("", "these", "figure"), ("a_name_of_a_metric", "-", "1.0%"), ("overall", "", "2.0%")]
+    assert "these" in align(rows)[0]
+    assert align(rows, 28)[0].split() == ["figure"]
 
 
 def test_figures_stand_to_the_right_also_in_the_last_column() -> None:
