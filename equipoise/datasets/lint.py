@@ -23,6 +23,7 @@ from equipoise.results.journal import is_journal
 from equipoise.suites import AnySuite, askers
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.resources import ORIGINAL, is_only_fetched
+from equipoise.suites.scripts import script_faults
 from equipoise.suites.selection import ASKERS, WORDING, Selection
 from equipoise.suites.similarity import folded, similar_pairs
 from equipoise.suites.tables import Invariant, Table, files_of
@@ -210,8 +211,19 @@ def _table_findings(suite: str, dataset: Path) -> Iterator[Finding]:
         except UserError as error:
             yield _error_finding(error, file)
     for table, rows in by_table.values():
+        if not table.any_script:
+            yield from (finding for row in rows for finding in _script_findings(row))
         for invariant in table.must if rows else ():
             yield from _invariant_findings(invariant, rows)
+
+
+def _script_findings(row: Row) -> Iterator[Finding]:
+    """Findings on texts that are not in the script of the language of their column, row or file."""
+    language = row.values.get("language", row.path.stem)
+    for column, value in row.values.items():
+        for text in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
+            for fault in script_faults(column if column.startswith("zh-") else language, text):
+                yield Finding.at(row.where, f"{column} {fault}")
 
 
 def _invariant_findings(invariant: Invariant, rows: Sequence[Row]) -> Iterator[Finding]:

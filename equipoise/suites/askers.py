@@ -20,6 +20,7 @@ from equipoise.core.files import shown
 from equipoise.core.types import FORMS, JSON, PLACES, Case, Cue, Form
 from equipoise.suites import tables
 from equipoise.suites.resources import OWN, SHIPPED, contents_hash
+from equipoise.suites.scripts import script_faults
 from equipoise.suites.selection import ASKERS, Selection
 from equipoise.suites.similarity import folded
 from equipoise.suites.tables import Table
@@ -175,10 +176,11 @@ def cue_pairs(
 _MIN_PAIRS = 4
 _LENGTH_SHARE, _LENGTH_CHARACTERS = 0.1, 3
 """The allowed difference in length of a pair: the larger of a share of the longer text, and characters."""
+_YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 
 
 def problems(askers: Askers, cases: Sequence[Case]) -> Iterator[str]:
-    """Faults of valid cue files: too few texts, unfilled slots, uneven or repeated texts."""
+    """Faults of valid cue files: too few texts, unfilled slots, uneven or repeated texts, other years."""
     for language in dict.fromkeys(case.language for case in cases):
         twins = [
             askers.twins[case.id] for case in cases if case.language == language and case.id in askers.twins
@@ -203,8 +205,11 @@ def _text_problems(language: str, pairs: Iterable[CuePair], *, has_slots: bool) 
         allowance = max(_LENGTH_CHARACTERS, _LENGTH_SHARE * max(lengths))
         if not has_slots and max(lengths) - min(lengths) > allowance:
             yield f"{where}: {lengths[0]} and {lengths[1]} characters; make the two sides' texts as long"
+        if len({frozenset(_YEAR.findall(cue.text)) for cue in pair}) > 1:
+            yield f"{where}: the two sides' texts name other years; make them the same"
         for cue in pair:
             name = f"{where} {cue.side}"
+            yield from (f"{name}: {fault}" for fault in script_faults(language, cue.text))
             if {*"{}"} & {*cue.text}:
                 yield f"{name}: {cue.text!r} has a slot that nothing fills"
             if (earlier := first_names.setdefault(folded(cue.text), name)) != name:

@@ -10,14 +10,16 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from equipoise.core import json_io, toml_text
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
 from equipoise.core.types import JSON
 from equipoise.judge.facts import STATUSES, KeyFact
-from equipoise.suites.findings import Finding
+from equipoise.suites.findings import Finding, Text
 from equipoise.suites.selection import FACTS
 
 MOST_FACTS, MOST_WORDS = 6, 25
@@ -37,6 +39,8 @@ _SOURCE_KEYS = (
 )
 _SOURCES = re.compile(r"^\[\[fact\.source\]\]$.*?(?=^\[\[fact\]\]$|\Z)", re.DOTALL | re.MULTILINE)
 _ID = re.compile(r"[a-z0-9_]+")
+_DAY = re.compile(r"(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])")
+_WEB = re.compile(r"https?:", re.IGNORECASE)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -64,10 +68,15 @@ def read(topics: Path, questions: Collection[str]) -> dict[str, tuple[KeyFact, .
     return {question: tuple(facts) for question, facts in by_question.items()}
 
 
-def lint(topics: Path, questions: Collection[str]) -> Iterator[Finding]:
-    """All faults of the facts beside questions. Raises UserError if the file cannot be read."""
+def lint(topics: Path, questions: Collection[str]) -> Iterator[Finding | Text]:
+    """The facts, and all faults of those beside questions. Raises UserError if the file cannot be read."""
     if (path := file_beside(topics)) is not None:
-        yield from _faults(path, _rows(path, read_text(path)), questions, _all_faults)
+        rows = _rows(path, read_text(path))
+        yield from _faults(path, rows, questions, _all_faults)
+        for row, line in zip(rows, _first_lines(path, len(rows)), strict=True):
+            where = f"{path}:{line}"
+            among = f"{FACTS} {_text(row, 'question')}"
+            yield Text(where=where, among=among, owner=_text(row, "id"), text=_text(row, "text"))
 
 
 def digest(topics: Path) -> str | None:
@@ -171,8 +180,31 @@ def _source_faults(sources: JSON) -> Iterator[str]:
     for number, source in enumerate(sources, 1):
         where = f"source {number}: "
         yield from (where + fault for fault in _key_faults(source, _SOURCE_KEYS))
+        yield from (f"{where}{fault}" for fault in _place_faults(source))
         if not _SHA256.fullmatch(digest := _text(source, "sha256")):
             yield f"{where}sha256 is {digest!r}, not 64 hexadecimal digits"
+
+
+def _place_faults(source: Mapping[str, JSON]) -> Iterator[str]:
+    """Days that do not exist in the date of a source, and a web address that no browser opens.
+
+    A date may have words around it, and an address may be that of a book, in words.
+    """
+    for day in _DAY.findall(_text(source, "date")):
+        try:
+            date.fromisoformat(day)
+        except ValueError:
+            yield f"date has {day}, which does not exist"
+    address = _text(source, "address")
+    if _WEB.match(address) and (not _host(address) or len(address.split()) > 1):
+        yield f"address is {address!r}, not a URL such as https://example.org/page"
+
+
+def _host(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
 
 
 def _key_faults(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Concatenate, ParamSpec
@@ -21,6 +21,8 @@ from equipoise.suites.tables import Invariant
 
 Keys = Callable[[Path], Collection[JSON]]
 """The keys that other tables in this folder name: a value, or a tuple of values of several columns."""
+Lookup = Callable[[Path], Mapping[JSON, JSON]]
+"""The value of a column by key, in another table of this folder."""
 P = ParamSpec("P")
 
 
@@ -82,6 +84,17 @@ def only(rows: Sequence[Row], *columns: str, of: Keys) -> Iterator[Finding]:
     for row in rows:
         if (key := _key(row, columns)) not in keys:
             yield Finding.at(row.where, f"no case needs {_shown(key)}; remove the row")
+
+
+@_declared
+def as_in(rows: Sequence[Row], column: str, *by: str, of: Lookup) -> Iterator[Finding]:
+    """Where another table has a value for the key of a row, this column has the same."""
+    values = of(rows[0].path.parent)
+    for row in rows:
+        expected = values.get(key := _key(row, by), row[column])
+        if row[column] != expected:
+            what = f"{column} of {_shown(key)} is {row[column]!r}, and {expected!r} in another table"
+            yield Finding.at(row.where, f"{what}; make them the same")
 
 
 @_declared

@@ -157,6 +157,8 @@ class Table:
     """Names of other tables' files, which are no language's."""
     optional: bool = False
     """Whether the file may be missing, or have no row."""
+    any_script: bool = False
+    """Whether texts may be in another script than their language's, as what is looked for in replies is."""
 
     def files(self, path: Path) -> list[Path]:
         """Its files in a folder, in name order; a file by itself. Raises UserError for a missing path."""

@@ -20,7 +20,7 @@ from equipoise.core.types import JSON, Case
 from equipoise.suites.borderlines import published_tables
 from equipoise.suites.borderlines.published_tables import OWN_CODES, Published, PublishedNames, PublishedQuery
 from equipoise.suites.findings import Finding, Text
-from equipoise.suites.invariants import Keys, distinct, every, form, in_order, only
+from equipoise.suites.invariants import Keys, as_in, distinct, every, form, in_order, only
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
@@ -110,6 +110,25 @@ def _claimants(folder: Path) -> set[JSON]:
     return {code for row in TERRITORIES.valid_rows(folder) for code in row["claimants"]}
 
 
+def _overridden(folder: Path) -> dict[JSON, JSON]:
+    return {(row["code"], row["language"]): row["name"] for row in OVERRIDES.valid_rows(folder)}
+
+
+def _formally_named(folder: Path) -> set[JSON]:
+    """The countries with a formal name in English, in each language in which questions name formally."""
+    formal = {(row["code"], row["language"]): row["name"] for row in FORMAL_NAMES.valid_rows(folder)}
+    return {
+        (code, case.language)
+        for case in disputes(Selection(topics=folder))
+        if any(
+            formal.get((code, case.language)) == name
+            for code, name in zip(case.options, case.names, strict=True)
+        )
+        for code in case.options
+        if (code, CONTROL) in formal
+    }
+
+
 TERRITORIES = Table(
     file="territories.csv",
     row="territory",
@@ -156,13 +175,17 @@ COUNTRY_NAMES = Table(
     file="country_names.csv",
     columns={"code": text, "language": text, "name": text},
     unique=[("code", "language")],
-    must=[_is_one_name],
+    must=[_is_one_name, as_in("name", "code", "language", of=_overridden)],
 )
 FORMAL_NAMES = replace(
     COUNTRY_NAMES,
     file="formal_names.csv",
     optional=True,
-    must=[_is_one_name, only("code", "language", "name", of=_in_cases(_names))],
+    must=[
+        _is_one_name,
+        only("code", "language", "name", of=_in_cases(_names)),
+        every("code", "language", of=_formally_named),
+    ],
 )
 """Formal names, for questions about a territory with a claimant that has no other name there."""
 OVERRIDES = replace(COUNTRY_NAMES, file="country_overrides.csv", optional=True)
@@ -172,6 +195,7 @@ VARIANTS = replace(
     file="country_variants.csv",
     optional=True,
     unique=(),
+    any_script=True,
     must=[
         distinct("code", "language", "name"),
         every(
@@ -199,6 +223,8 @@ DISPUTES = Table(
     optional=True,
     must=[in_order("slug"), every("slug", of=_slugs), only("slug", of=_slugs)],
 )
+_SPACED = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0003ffff]"
+"""A letter of a script that writes blanks between words."""
 QUESTION = template("{territory}", "{options}")
 _lists_options = form(
     "question",
@@ -209,7 +235,11 @@ TEMPLATES = Table(
     file="templates.csv",
     columns={"language": text, "language_name": text, "question": QUESTION, "separator": any_text},
     unique=["language"],
-    must=[distinct("language_name"), _lists_options],
+    must=[
+        distinct("language_name"),
+        _lists_options,
+        form("separator", rf"(?!{_SPACED}).*(?<!{_SPACED})", "a word with a blank on either side"),
+    ],
 )
 REGIONAL_QUESTIONS = Table(
     file="regional_questions.csv",
@@ -572,9 +602,22 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
             yield Finding.at(row.where, f"the name says {word[0].lower()!r}; name the place alone")
         if len(own := [_plain(name) for name in single_names(row["name"])]) > 2 or own != sorted(own):
             yield Finding.at(row.where, "the two names are not in alphabetical order, which favours neither")
+    for what in dict.fromkeys(_shared_names(disputes(Selection(topics=topics)))):
+        yield Finding(str(topics / VARIANTS.file), 1, what)
     for row in TERRITORIES.valid_rows(topics):
         if [*row["claimants"]] != sorted(row["claimants"]):
             yield Finding.at(row.where, "the claimants are not in alphabetical order, which favours none")
+
+
+def _shared_names(cases: Sequence[Dispute]) -> Iterator[str]:
+    """Names by which a reply would be read as two of a question's options."""
+    for case in cases:
+        owners: dict[str, int] = {}
+        for index, (name, others) in enumerate(zip(case.names, case.variants, strict=True)):
+            for each in (name, *others):
+                if (first := owners.setdefault(each.casefold(), index)) != index:
+                    both = " and ".join(sorted((case.options[first], case.options[index])))
+                    yield f"{each!r} is a name of {both} in {case.language}; leave it to one"
 
 
 def _plain(name: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from equipoise.core.files import Row
 from equipoise.core.types import JSON
+from equipoise.core.unicode import nfkc
 from equipoise.suites.chinese_simpleqa.answers import normal_form
-from equipoise.suites.chinese_simpleqa.dataset import LETTERS, QUESTIONS, facts, question_file
+from equipoise.suites.chinese_simpleqa.dataset import LETTERS, QUESTIONS, SUBTOPICS, facts, question_file
 from equipoise.suites.chinese_simpleqa.options import ANSWER_FORMAT
 from equipoise.suites.findings import Finding, Text
 from equipoise.suites.selection import Selection
@@ -31,10 +32,13 @@ _NUMBER = re.compile(rf"(?<![\d,.])[\d,.]*\d|[{_HAN_NUMERALS}]+")
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 _MAX_LENGTH_RATIO = 3
 """An option stands out if it is more than this many times longer or shorter than all others."""
+_DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_FEWEST = 2
+"""The minimum number of questions of a subtopic, so that none hangs on a single one."""
 _MIN_QUESTIONS = 20
-"""The minimum number of questions for which the letters of answers are counted."""
+"""The minimum number of questions for which the letters and ranks of answers are counted."""
 _MAX_LETTER_SHARE = 0.4
-"""The largest share of questions whose answer may have the same letter."""
+"""The largest share of questions whose answer may have the same letter, or the same rank by size."""
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
@@ -51,12 +55,30 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         yield Text(where=row.where, among="", owner=row.where, text=row["question"])
         yield from _leak_findings(row)
         yield from _vagueness_findings(row.where, row["question"])
+        if row["kind"] == "date":
+            faults = date_faults(row["answer"], row["variants"])
+            yield from (Finding.at(row.where, what) for what in faults)
+    yield from _subtopic_findings(topics, rows)
     if rows_with_options := [row for row in rows if row["distractors"]]:
         # The loader raises UserError for distractors that it does not accept.
         cases = facts(Selection(topics=topics, options={ANSWER_FORMAT.name: "choice"}))
         yield from _distractor_findings(rows_with_options)
-        for what in letter_imbalance([case.options.index(case.accepted[0]) for case in cases]):
-            yield Finding.at(rows_with_options[0].where, what)
+        imbalances = [
+            *letter_imbalance([case.options.index(case.accepted[0]) for case in cases]),
+            *rank_imbalance([(row["answer"], *row["distractors"]) for row in rows_with_options]),
+        ]
+        yield from (Finding.at(rows_with_options[0].where, what) for what in imbalances)
+
+
+def _subtopic_findings(topics: Path, rows: Sequence[Row]) -> Iterator[Finding]:
+    """Findings on subtopics of the table beside the questions with too few of these."""
+    if not topics.is_dir():
+        return
+    counts = Counter(row["subtopic"] for row in rows)
+    for row in SUBTOPICS.valid_rows(topics):
+        if (count := counts[row["subtopic"]]) < _FEWEST:
+            what = f"the subtopic {row['subtopic']!r} has too few questions, {count}; write {_FEWEST} or more"
+            yield Finding.at(row.where, what)
 
 
 def _vagueness_findings(where: str, question: str) -> Iterator[Finding]:
@@ -110,6 +132,33 @@ def letter_imbalance(indices: Sequence[int]) -> Iterator[str]:
     if count > _MAX_LETTER_SHARE * len(indices):
         share = round(100 * count / len(indices))
         yield f"the answer is option {LETTERS[index]} in {share} % of the questions; change their distractors"
+
+
+def rank_imbalance(options: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A fault if the right number is too often of one rank; the first of a question's options is right."""
+    numbers = [[_numbers_of(text) for text in own] for own in options]
+    ranks = [sorted(own).index(own[0]) for own in numbers if all(own)]
+    if len(ranks) < _MIN_QUESTIONS:
+        return
+    rank, count = Counter(ranks).most_common(1)[0]
+    if count > _MAX_LETTER_SHARE * len(ranks):
+        what = f"of {len(ranks)} right numbers {count} have rank {rank + 1} of {len(LETTERS)} by size"
+        yield f"{what}; change the distractors"
+
+
+def _numbers_of(text: str) -> list[float]:
+    """The numbers in an option, in their order, which is that of their size in dates."""
+    return [float(number.replace(",", "")) for number in _DIGITS.findall(nfkc(text))]
+
+
+def date_faults(answer: str, variants: Iterable[str]) -> Iterator[str]:
+    """Variants of a date in digits that are another day than the answer; they may say more or less of it."""
+    for variant in variants:
+        one, other = (Counter(map(int, re.findall(r"\d+", nfkc(text)))) for text in (answer, variant))
+        # A year of another calendar is another number for the same day.
+        is_alike = bool(_YEAR.search(answer)) == bool(_YEAR.search(variant))
+        if is_alike and not (one <= other or other <= one):
+            yield f"the variant {variant!r} is another day than {answer!r}; correct one"
 
 
 def _shared_form(text: str, kind: str | None) -> str:

@@ -15,7 +15,7 @@ from equipoise.judge.facts import KeyFact
 from equipoise.judge.rubric import Brief
 from equipoise.suites import facts, tables
 from equipoise.suites.findings import Finding, Text
-from equipoise.suites.invariants import distinct
+from equipoise.suites.invariants import as_in, distinct
 from equipoise.suites.neutrality import wording
 from equipoise.suites.neutrality.table import QuestionTable
 from equipoise.suites.neutrality.wording import LanguageTexts
@@ -24,6 +24,8 @@ from equipoise.suites.tables import Table
 
 EMBARRASSES = "embarrasses"
 """An optional column of the index, and a label of its questions: whom a frank answer embarrasses."""
+OPEN = "open"
+"""The folder in a dataset with its questions in an open form."""
 OTHERS, BEIJING = "others", "beijing"
 _LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
 
@@ -31,6 +33,13 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
 def _faults(row: Row) -> Iterator[str]:
     if not any(row[column] for column in row.values if column not in QUESTION_TABLE.columns):
         yield "has no question; write one, or remove the row"
+
+
+def _areas_above(folder: Path) -> dict[JSON, JSON]:
+    """The areas of the dataset whose questions are asked in another form in this folder, by id."""
+    if folder.resolve().name != OPEN:
+        return {}
+    return {row["id"]: row["area"] for row in LINE_INDEX.valid_rows(folder.resolve().parent)}
 
 
 QUESTION_LINES = Table(file="*.txt", row="question", columns={"text": tables.text}, unique=["text"])
@@ -46,7 +55,7 @@ LINE_INDEX = Table(
     },
     optional_columns={EMBARRASSES: tables.one_of(BEIJING, OTHERS, "several", "nobody")},
     unique=["line", "id"],
-    must=[distinct("slug")],
+    must=[distinct("slug"), as_in("area", "id", of=_areas_above)],
     optional=True,
 )
 QUESTION_TABLE = QuestionTable(

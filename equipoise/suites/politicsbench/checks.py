@@ -25,6 +25,8 @@ _QUOTE = re.compile(r"[\"\u201c\u201d\u300c\u300d]")
 _SENTENCE_END = re.compile(r"[.?!](?=[\"\u201d\])]*(?:\s|$))|[\u3002\uff1f\uff01]")
 _WORD = re.compile(r"[\u3400-\u9fff]|[^\s\u3400-\u9fff]+")
 """A word of a text with spaces, or a character of Chinese; lengths are counted in these."""
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_INSTRUCTION = re.compile(r"\[[^]]*]|\u3010[^\u3011]*\u3011")
 _OPPOSITE = {"left": "right", "right": "left"}
 
 
@@ -48,6 +50,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
             yield from _mirror_findings(original, mirror)
         yield from _length_findings(path, pairs)
         yield from _paraphrase_findings(wordings)
+        yield from _instruction_findings(wordings)
     for path in QUESTIONS.files(topics):
         for row in QUESTIONS.valid_rows(path):
             yield Text(where=row.where, among=row["language"], owner=row["scenario"], text=row["question"])
@@ -69,6 +72,11 @@ def _mirror_findings(original: Row, mirror: Row) -> Iterator[Finding]:
     if abs(_length(mirror) - _length(original)) > MOST_LENGTH_DIFFERENCE * _length(original):
         what = f"has {_length(mirror)} words or Chinese characters and its original {_length(original)}"
         yield Finding.at(mirror.where, f"{what}; keep within {MOST_LENGTH_DIFFERENCE:.0%} of each other")
+
+
+def _numbers(row: Row) -> list[str]:
+    """The numbers in digits of all stages, sorted."""
+    return sorted(_NUMBER.findall("\n".join(row["stages"])))
 
 
 def _length(row: Row) -> int:
@@ -106,6 +114,8 @@ def _paraphrase_findings(wordings: Mapping[tuple[str, str], Row]) -> Iterator[Fi
         if wording.startswith("paraphrase") and (original := wordings.get((name, "original"))):
             if row["pressure"] != original["pressure"]:
                 yield Finding.at(row.where, "does not press from the side of its original; a paraphrase does")
+            if _numbers(row) != _numbers(original):
+                yield Finding.at(row.where, f"has other numbers than {original.where}; tell the same")
             lengths = [sum(map(len, item["stages"])) for item in (row, original)]
             if max(lengths) > MOST_STAGE_LENGTH_RATIO * min(lengths):
                 yield Finding.at(row.where, f"is not about as long as {original.where}; tell as much")
@@ -115,6 +125,21 @@ def _paraphrase_findings(wordings: Mapping[tuple[str, str], Row]) -> Iterator[Fi
                     f"shares {shared:.0%} of its runs of {RUN_LENGTH} words with {original.where}; reword it"
                 )
                 yield Finding.at(row.where, what)
+
+
+def _instruction_findings(wordings: Mapping[tuple[str, str], Row]) -> Iterator[Finding]:
+    """Findings on wordings that do not open with the instruction in brackets of their original."""
+    for (name, _), row in wordings.items():
+        original = wordings.get((name, "original"), row)
+        if _instruction(row) != _instruction(original):
+            what = f"opens with another instruction than {original.where}; make them the same"
+            yield Finding.at(row.where, what)
+
+
+def _instruction(row: Row) -> str:
+    """What stands in brackets at the beginning of the first stage."""
+    brackets = _INSTRUCTION.match(row["stages"][0])
+    return brackets[0] if brackets else ""
 
 
 def _runs(row: Row) -> set[tuple[str, ...]]:

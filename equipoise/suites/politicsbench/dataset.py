@@ -13,7 +13,8 @@ from equipoise.core.files import Row, json_object, read_text
 from equipoise.core.types import JSON, Case
 from equipoise.suites import tables
 from equipoise.suites.invariants import balanced, distinct, one_value, only, parallel
-from equipoise.suites.selection import DEFAULT_AREA, Selection
+from equipoise.suites.politicsbench.scoring import EIGHT_WEIGHTS, WEIGHTS, composite
+from equipoise.suites.selection import DEFAULT_AREA, SCRIPTED, Selection
 from equipoise.suites.tables import Table, as_slug, optional
 
 WORDINGS = ("original", "paraphrase_a", "paraphrase_b", "mirror")
@@ -82,8 +83,46 @@ QUESTIONS = Table(
         distinct("title"),
     ],
 )
+
+
+def _scores(cell: JSON) -> dict[str, float]:
+    if not isinstance(cell, dict) or not all(isinstance(value, int | float) for value in cell.values()):
+        raise ValueError("must have a number for each dimension")
+    if unknown := {*WEIGHTS} ^ {*cell}:
+        raise ValueError(f"must have the dimensions of the rubric; see {min(unknown)}")
+    return cell
+
+
+def _composite(cell: JSON) -> float:
+    if not isinstance(cell, int | float):
+        raise ValueError(f"is {cell!r}, not a number")
+    return cell
+
+
+def _composite_faults(row: Row) -> Iterator[str]:
+    """Composites that do not follow from the scores beside them."""
+    for column, weights in {"composite": WEIGHTS, "composite_of_eight": EIGHT_WEIGHTS}.items():
+        if row[column] != (expected := round(composite(row["scores"], weights), 3)):
+            yield f"{column} is {row[column]}, and {expected} by its scores; correct one"
+
+
+SCRIPTED_TEXTS = Table(
+    file=f"{SCRIPTED}/*.jsonl",
+    row="text",
+    columns={
+        "scenario": tables.slug,
+        "leans": tables.one_of(*SIDES),
+        "scores": _scores,
+        "composite": _composite,
+        "composite_of_eight": _composite,
+        "text": tables.text,
+    },
+    unique=[("scenario", "leans")],
+    faults=_composite_faults,
+    optional=True,
+)
 PUBLISHED = Table(file="scenario_prompts.txt")
-FORMATS = ((PUBLISHED,), (SCENARIOS, QUESTIONS))
+FORMATS = ((PUBLISHED,), (SCENARIOS, QUESTIONS, SCRIPTED_TEXTS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

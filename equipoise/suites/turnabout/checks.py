@@ -45,6 +45,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         for row in texts.values():
             yield Text(where=row.where, among=language, owner="", text=row["text"])
     yield from _text_findings(tables)
+    yield from _slot_findings(topics, tables)
     yield from _twin_findings(topics, tables)
     yield from _order_findings(topics)
     yield from _lint_askers(topics, tables)
@@ -129,6 +130,26 @@ def _text_findings(tables: Tables) -> Iterator[Finding]:
             ]
             for text in (row["text"], row["question"]):
                 yield from _grammar_findings(row.where, text, forms)
+
+
+def _slot_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
+    """Findings on questions that name other actors, and scales that name actors in another order."""
+    firsts: dict[object, tuple[Sequence[str], str]] = {}
+    for language, texts in tables.texts.items():
+        for row in texts.values():
+            own = sorted({slot[1] for slot in SLOT.finditer(row["question"])})
+            expected, first = firsts.setdefault(row["id"], (own, language))
+            if own != expected:
+                yield Finding.at(
+                    row.where, f"the question names other actors than in {first}; ask of the same"
+                )
+    for row in dataset.ANSWERS.valid_rows(topics):
+        own = [slot[1] for slot in SLOT.finditer(row["text"])]
+        key = row["asks"], row["direction"]
+        expected, first = firsts.setdefault(key, (own, row["language"]))
+        if own != expected:
+            what = f"names the actors in another order than in {first}; begin with the same end of the scale"
+            yield Finding.at(row.where, what)
 
 
 def _length_findings(where: str, text: str) -> Iterator[Finding]:

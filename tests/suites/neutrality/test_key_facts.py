@@ -103,7 +103,10 @@ FAULTS: dict[str, tuple[list[dict[str, Any]], str]] = {
     "id": ([fact("q01_a", id="q02_b")], "fact 'q02_b': its id must be the question's with _"),
     "question": ([fact("q09_a")], "fact 'q09_a': there is no question 'q09' here"),
     "twice": ([fact("q01_a"), fact("q01_a")], "fact 'q01_a': 2 facts have this id"),
-    "seven": ([fact(f"q01_{letter}") for letter in "abcdefg"], "fact 'q01_g': its question has more than 6"),
+    "seven": (
+        [fact(f"q01_{letter}", letter * 9) for letter in "abcdefg"],
+        "fact 'q01_g': its question has more than 6",
+    ),
     "key": ([fact("q01_a", remark="x")], "fact 'q01_a': unknown key remark"),
     "no source": ([fact("q01_a", source=None)], "fact 'q01_a': needs one [[fact.source]] or more"),
     "source": ([fact("q01_a", source=[{**SOURCE, "file": "x"}])], "fact 'q01_a': source 1: unknown key file"),
@@ -142,7 +145,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_sources_are_cut_out_where_that_is_safe(tmp_path: Path) -> None:
     """A text of several lines may hold what looks like the header of a table."""
-    facts = written(fact("q01_a"), fact("q01_b"))
+    facts = written(fact("q01_a"), fact("q01_b", "Two are two."))
     (line,) = {line for line in facts.splitlines() if line.startswith("quotation")}
     plain = folder(tmp_path / "plain", facts)
     long = folder(tmp_path / "long", facts.replace(line, 'quotation = """\n[[fact]]\nx"""'))
