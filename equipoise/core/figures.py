@@ -64,6 +64,11 @@ class Figure(Estimate, frozen=True, kw_only=True, omit_defaults=True):
     run_mean: Annotated[float | UnsetType | None, Meta(description="Mean over runs")] = UNSET
     run_sd: Annotated[float | UnsetType | None, Meta(description="Population SD over runs")] = UNSET
 
+    @property
+    def is_share(self) -> bool:
+        """Whether it lies between 0 and 100; a balance in percent may lie below 0."""
+        return self.unit == "%" and self.kind != "balance"
+
     def limits(self, digits: int = 1) -> str:
         """Both ends of the interval as text, or `-` without one."""
         return format_limits(self.low, self.high, digits)

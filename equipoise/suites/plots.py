@@ -91,7 +91,7 @@ def breakdowns(metrics: Sequence[Metric], figures: Mapping[str, Figure]) -> list
         if metric.of == whole.of and len(metric.where) == len(whole.where) + 1 and added:
             (label,) = added
             by_label.setdefault(label, []).append((metric.where[label], figures[metric.name]))
-    unit = {} if whole.unit == "%" else {"unit": whole.unit}
+    unit = {} if whole.unit == "%" and whole.kind != "balance" else {"unit": whole.unit}
     return [
         intervals(
             f"by-{label}",

@@ -33,3 +33,5 @@ def test_the_first_metric_is_drawn_by_each_label_of_its_breakdowns() -> None:
     assert [(row["name"], row["value"]) for row in plot.rows] == [("mild", 20.0), ("harsh", 80.0)]
     (in_points,) = breakdowns([replace(metric, unit="points") for metric in metrics], figures)
     assert (in_points.unit, in_points.low) == ("points", None)
+    (balance,) = breakdowns([replace(metric, kind="balance") for metric in metrics], figures)
+    assert (balance.unit, balance.low) == ("%", None), "a balance may lie below 0"

@@ -50,7 +50,7 @@ def axis(metrics: Iterable[Figure]) -> Axis:
     figures = [*metrics]
     ends = [end for figure in figures for end in (figure.value, figure.low, figure.high)]
     values = [end for end in ends if end is not None]
-    is_percent = all(figure.unit == "%" and figure.kind != "balance" for figure in figures)
+    is_percent = all(figure.is_share for figure in figures)
     if not values:
         return Axis(low=0.0 if is_percent else -100.0, high=100.0)
     whole = rounded_axis(values)

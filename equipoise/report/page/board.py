@@ -143,7 +143,7 @@ class TableView:
     @property
     def scale(self) -> Axis:
         """The whole scale of the headline."""
-        return Axis(low=0 if self.unit == " %" else -100, high=100)
+        return Axis(low=0 if self.table.first.headline.is_share else -100, high=100)
 
     @cached_property
     def rows(self) -> list[BoardRow]:

@@ -155,7 +155,7 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
     metrics, means = summary.get("metrics", {}), _question_means(rows)
     # Without metrics the session is still running, and there are no statistics to plot.
     plots = [
-        *_heat_map(means, next(iter(metrics.values()), NO_FIGURE).unit),
+        *_heat_map(means, next(iter(metrics.values()), NO_FIGURE)),
         *(side.suite.drawn(summary, rows, side.cells) if metrics else ()),
         *(askers.plots(asker, readable.metric) if (asker := summary.get("asker")) else ()),
     ]
@@ -273,7 +273,7 @@ def _means_by(means: Means, part: int) -> dict[str, float]:
     return {slug: fmean(values_of) for slug, values_of in values.items() if slug}
 
 
-def _heat_map(means: Means, unit: str) -> Iterator[Plot]:
+def _heat_map(means: Means, headline: Figure) -> Iterator[Plot]:
     """A matrix of mean scores by area and language; none if there is one area and one language."""
     areas, languages = {area for area, _ in means}, {language for _, language in means}
     if max(len(areas), len(languages)) < 2:
@@ -283,7 +283,7 @@ def _heat_map(means: Means, unit: str) -> Iterator[Plot]:
         for (area, language), question_means in means.items()
         for value in [fmean(question_means)]
     ]
-    yield _shaded("languages-and-areas", "Mean score by area and language", rows, unit)
+    yield _shaded("languages-and-areas", "Mean score by area and language", rows, headline)
 
 
 def by_table(results: Sequence[PageResult]) -> dict[str, list[PageResult]]:
@@ -356,7 +356,7 @@ def _labels(results: Sequence[PageResult]) -> dict[str, str]:
 def _headline_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]:
     first, names = results[0], _labels(results)
     unit, heading = first.headline.unit, _table_title(table, first)
-    is_percent, value_axis = unit == "%", axis([result.headline for result in results])
+    is_share, value_axis = first.headline.is_share, axis([result.headline for result in results])
     yield Plot(
         name=f"{table}-models",
         title=f"{heading}: models with 95 % intervals",
@@ -365,8 +365,8 @@ def _headline_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]
         unit=unit,
         low=value_axis.low,
         high=value_axis.high,
-        zero=None if is_percent or not value_axis.low <= 0 <= value_axis.high else 0.0,
-        note=f"The axis shows {value_axis}{' %' if is_percent else f' {unit}'}.",
+        zero=None if is_share or not value_axis.low <= 0 <= value_axis.high else 0.0,
+        note=f"The axis shows {value_axis}{' %' if unit == '%' else f' {unit}'}.",
     )
     yield Plot(
         name=f"{table}-outcomes",
@@ -395,19 +395,19 @@ def _by_model(table: str, results: Sequence[PageResult], by: Literal["area", "la
         for slug, value in result.means[by].items()
     ]
     if len({row["row"] for row in rows}) > 1:
-        plot = _shaded(f"{table}-{by}s", f"Mean score by {by}", rows, results[0].headline.unit)
+        plot = _shaded(f"{table}-{by}s", f"Mean score by {by}", rows, results[0].headline)
         yield _with_names(plot, results[0].names)
 
 
-def _shaded(name: str, title: str, rows: Sequence[Mapping[str, JSON]], unit: str) -> Plot:
+def _shaded(name: str, title: str, rows: Sequence[Mapping[str, JSON]], headline: Figure) -> Plot:
     """A matrix of scores on the whole scale of the headline."""
-    low, high, zero = (0.0, 100.0, None) if unit == "%" else (-100.0, 100.0, 0.0)
+    low, high, zero = (0.0, 100.0, None) if headline.is_share else (-100.0, 100.0, 0.0)
     return Plot(
         name=name,
-        title=f"{title}, in {'percent' if unit == '%' else unit}",
+        title=f"{title}, in {'percent' if headline.unit == '%' else headline.unit}",
         kind="matrix",
         rows=rows,
-        unit=unit,
+        unit=headline.unit,
         low=low,
         high=high,
         zero=zero,

@@ -343,6 +343,19 @@ def test_areas_and_languages_stand_against_models(two: Path) -> None:
     assert value == pytest.approx(sum(english) / len(english), abs=3)
 
 
+_HEAT_MAP = "languages-and-areas"
+
+
+def test_matrices_of_a_balance_have_both_sides_of_zero(two: Path) -> None:
+    """Also of one in percent, whose scores would else lie off the scale."""
+    whole = load(two / "a.json")
+    name, headline = next(iter(whole.metrics.items()))
+    summary: Any = {**whole.summary, "metrics": {name: structs.replace(headline, kind="balance")}}
+    drawn = [page_result(side, 0, ()).plots for side in (whole, replace(whole, summary=summary))]
+    ends = [(plot.low, plot.high, plot.zero) for plots in drawn for plot in plots if plot.name == _HEAT_MAP]
+    assert ends == [(0.0, 100.0, None), (-100.0, 100.0, 0.0)]
+
+
 @pytest.mark.slow
 def test_pairs_without_a_difference_are_in_the_table_alone(tmp_path: Path) -> None:
     """Of the languages' gaps; where none differs nothing is drawn."""
