@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.suites.chinese_simpleqa.checks import distractor_faults, letter_imbalance, lint
+from equipoise.suites.chinese_simpleqa.checks import (
+    date_faults,
+    distractor_faults,
+    letter_imbalance,
+    lint,
+    rank_imbalance,
+)
 from equipoise.suites.findings import Finding
 
 
@@ -37,6 +43,24 @@ def test_answers_stand_in_every_place() -> None:
     assert list(letter_imbalance([1] * 8 + [0, 2, 3] * 4)) == []
     (found,) = letter_imbalance([1] * 9 + [0, 2, 3] * 4)
     assert found == "the answer is option B in 43 % of the questions; change their distractors"
+
+
+def test_the_right_number_is_of_no_one_rank() -> None:
+    """Options without digits do not count, and few questions tell nothing."""
+    smallest, third = ("1.5", "2", "3", "1,000"), ("5月3日", "5月1日", "5月2日", "12月1日")
+    assert list(rank_imbalance([smallest] * 19 + [("一", "2", "3", "4")])) == []
+    assert list(rank_imbalance([smallest] * 8 + [third] * 8 + [("9", "2", "3", "4")] * 4)) == []
+    (found,) = rank_imbalance([smallest] * 9 + [third] * 8 + [("9", "2", "3", "4")] * 4)
+    assert found == "of 21 right numbers 9 have rank 1 of 4 by size; change the distractors"
+
+
+def test_a_variant_of_a_date_is_the_same_day() -> None:
+    """It may say more or less, in words or by another calendar."""
+    same = ("1922-12-17", "17 December 1922", "民国11年12月17日", "１９２２年", "一九二二年十二月十七日")
+    assert list(date_faults("1922年12月17日", same)) == []
+    assert list(date_faults("5月21日", ["1902年5月21日"])) == []
+    (found,) = date_faults("1922年12月17日", ["1922.12.18"])
+    assert found == "the variant '1922.12.18' is another day than '1922年12月17日'; correct one"
 
 
 def test_both_are_told_of_a_file(tmp_path: Path) -> None:

@@ -110,6 +110,14 @@ FAULTS: dict[str, tuple[list[dict[str, Any]], str]] = {
     "key": ([fact("q01_a", remark="x")], "fact 'q01_a': unknown key remark"),
     "no source": ([fact("q01_a", source=None)], "fact 'q01_a': needs one [[fact.source]] or more"),
     "source": ([fact("q01_a", source=[{**SOURCE, "file": "x"}])], "fact 'q01_a': source 1: unknown key file"),
+    "day": (
+        [fact("q01_a", source=[{**SOURCE, "date": "2024-02-30 (online)"}])],
+        "fact 'q01_a': source 1: date has 2024-02-30, which does not exist",
+    ),
+    "address": (
+        [fact("q01_a", source=[{**SOURCE, "address": "http:/example.org"}])],
+        "fact 'q01_a': source 1: address is 'http:/example.org', not a URL",
+    ),
     "digest": ([fact("q01_a", source=[{**SOURCE, "sha256": "?"}])], "source 1: sha256 is '?', not 64"),
     "quotation": (
         [fact("q01_a", source=[{**SOURCE, "quotation": " "}])],
