@@ -141,8 +141,9 @@ def _with_last_below(rows: Sequence[Sequence[str]]) -> tuple[Sequence[Sequence[s
     """The table without a last column of words that has a heading, such as how runs ended, and their line."""
     if len(rows[0]) < 3 or not rows[0][-1] or not _is_left_aligned(len(rows[0]) - 1, rows):
         return rows, []
-    words = "; ".join(f"{row[0]} ({row[-1]})" for row in rows[1:] if row[-1] not in ("", "-"))
-    return [row[:-1] for row in rows], [f"{rows[0][-1]}: {words}"]
+    words = (f"{row[0]} ({row[-1]})" for row in rows[1:] if row[-1] not in ("", "-"))
+    # Once each: rows on several models say the same of a suite.
+    return [row[:-1] for row in rows], [f"{rows[0][-1]}: {'; '.join(dict.fromkeys(words))}"]
 
 
 def _fold_head(cells: Cells, excess: int) -> None:

@@ -20,6 +20,8 @@ from regression.listing import printed
 
 import equipoise
 from equipoise.core import json_io
+from equipoise.report import terminal
+from equipoise.report.layout import wrap_line
 
 Texts = Iterator[tuple[str, str]]
 """What a door shows, by the end of the golden file's name."""
@@ -230,6 +232,10 @@ def of_models(project: Path) -> Texts:
     }
     printed("report", *(str(path) for files in paths.values() for path in files), "-o", "page.html")
     yield "page.txt", page_text(Path("page.html").read_text(encoding="utf-8"))
+    every = [equipoise.load(path) for files in paths.values() for path in files]
+    for width in (80, 120):
+        wrapped = (part for line in terminal.overview(every, width) for part in wrap_line(line, width))
+        yield f"overview.{width}.txt", "\n".join([*wrapped, ""])
     by_name = {path.stem: str(path) for path in paths["chinese_simpleqa"]}
     own, resumed, merged, again = (by_name[name] for name in ("own", "resumed", "merged", "again"))
     yield "ranks.txt", printed("robustness", own, resumed, merged)
