@@ -138,7 +138,7 @@ def test_labels_correct_every_figure_they_bear_on(sides: tuple[Path, Path]) -> N
         json.loads(results.read_bytes())["summary"]["metrics"]["overall"]["value"]
     )
     side = load(results)
-    told = [*about(side, {})]
+    told = [*about(side)]
     assert any("as anna read the replies it is" in text for text in told)
     assert any("lies outside the evaluators' own interval" in text for text in told)
     run("report", results, "-o", "page.html")
