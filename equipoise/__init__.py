@@ -45,6 +45,8 @@ def load(path: str | PathLike[str] | list[str] | list[Path]) -> Results | Result
 
     Of a folder, and of a list of files and folders, it returns a ResultsList. Type checkers cannot know a
     folder by its name: for them, give it in a list.
+
+    Suites of a project are found from the working directory, as by the commands.
     """
     from pathlib import Path
 
@@ -85,6 +87,7 @@ def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False
     """
     from equipoise.comparison.of_files import compare_two
 
+    _add_project()
     return compare_two(_path(baseline), _path(candidate), allows_mismatch=allow_mismatch)
 
 
@@ -97,6 +100,7 @@ def gate(
     """
     from equipoise.comparison.of_files import gate_one
 
+    _add_project()
     texts = [rules] if isinstance(rules, str) else rules
     return gate_one(_path(baseline), _path(candidate), texts, allows_mismatch=allow_mismatch)
 
@@ -104,7 +108,16 @@ def gate(
 def _load(path: Path) -> Results:
     from equipoise.results.load import load_lazily
 
+    _add_project()
     return _saying(load_lazily(path))
+
+
+def _add_project() -> None:
+    from pathlib import Path
+
+    from equipoise import suites
+
+    suites.add_project(Path.cwd())
 
 
 def _saying(results: Results) -> Results:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,12 @@ def test_a_project_s_own_suite_is_gated_and_compared(bench: Bench, project: Path
     compared = equipoise(project, "compare", str(RESULTS), "results/short.json", "--allow-mismatch")
     assert compared.returncode == 0, compared.stderr
     assert "overall" in compared.stdout
+    # As the commands do, the Python API knows the project's suites in a process of its own.
+    code = f"import equipoise; print(equipoise.load({str(RESULTS)!r}).suite.name)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert loaded.stdout.strip() == sixth_suite.SUITE, loaded.stderr
 
 
 @pytest.mark.slow

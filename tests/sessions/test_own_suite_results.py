@@ -206,7 +206,8 @@ def test_cases_that_make_no_questions_are_refused_before_a_call(
     """One lacks a field that its question needs; two are the same in results."""
     with sixth_suite.project(tmp_path / "own") as folder:
         module = folder / "suites" / sixth_suite.SUITE / "__init__.py"
-        text = module.read_text().replace("import dataclass\n", "import dataclass\n\nfrom msgspec.structs import replace\n")
+        text = module.read_text()
+        text = text.replace("import dataclass\n", "import dataclass\n\nfrom msgspec.structs import replace\n")
         text = text.replace("import Suite, table", "import Suite, question_row, table")
         module.write_text(text.replace(old, new))
         with pytest.raises(api.UserError, match=re.escape(message)):
