@@ -353,12 +353,20 @@ def _distractor(text: str) -> None:
     from equipoise.suites.chinese_simpleqa import checks
 
     list(checks.distractor_faults("In 1949?", ["1949"], [text], "date"))
+    list(checks.date_faults("1949-10-01", [text]))
+    list(checks.rank_imbalance([[text, "1", "2", "3"]] * 40))
 
 
 def _fact_question(text: str) -> None:
     from equipoise.suites.chinese_simpleqa import checks
 
     list(checks._vagueness_findings("questions.jsonl:1", f"《{text}》{text}约"))
+
+
+def _script(text: str) -> None:
+    from equipoise.suites.scripts import script_faults
+
+    list(script_faults("zh-CN", f"{text}龍{text}"))
 
 
 def _wording(text: str) -> None:
@@ -556,6 +564,7 @@ def _table(text: str) -> None:
 
     layout.align([["", "number of runs", "words"], [text, "1", text]], 40)
     layout.align([[text, "n"], ["a", "1"]], 40)
+    layout.align([["", "words", "n"], ["a", text, "1"], ["b", f"{text} {text}", "2"]], 40)
 
 
 def _markdown(text: str) -> None:
@@ -710,6 +719,7 @@ READERS: Mapping[str, Reader] = {
     "even_handedness: wording": _pair_wording,
     "even_handedness: published judges": _published_judges,
     "politicsbench: mirrors": _mirrors,
+    "script of Chinese": _script,
     "turnabout: answer": _turnabout,
     "files: similarity": _similar,
     "files: JSON": _json,
@@ -745,8 +755,9 @@ ELSEWHERE: Mapping[str, str] = {
     "cli/docs.py": "reads the documentation",
     "runner/cells.py:SweepCell.environment": "reads names of variables, as `_variable` takes them",
     "core/quantities.py:first_sentence": "reads our own docstrings and help",
-    "suites/politicsbench/checks.py:_length": "reads questions",
-    "suites/politicsbench/checks.py:_runs": "reads questions",
+    "suites/politicsbench/checks.py": "reads questions",
+    "suites/askers.py:_text_problems": "reads questions",
+    "suites/facts.py:_place_faults": "reads the sources of facts",
     "suites/invariants.py": "reads questions",
     "core/rules.py": "reads options",
     "core/resolution.py": "reads options",

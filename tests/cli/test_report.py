@@ -75,9 +75,9 @@ def test_a_folder_becomes_figures(tmp_path: Path) -> None:
     pages.write(tmp_path / "results" / "a.json", "model-a", questions=3)
     drawn = run("plot", tmp_path / "results", "-o", tmp_path / "figures")
     assert drawn.exit_code == 0, drawn.output
-    assert drawn.stdout.startswith("6 figures, each as SVG and PNG, in ")
+    assert drawn.stdout.startswith("7 figures, each as SVG and PNG, in ")
     kinds = sorted(path.suffix for path in (tmp_path / "figures").iterdir())
-    assert kinds == [".png"] * 6 + [".svg"] * 6
+    assert kinds == [".png"] * 7 + [".svg"] * 7
     assert (tmp_path / "figures" / "neutrality-models.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -19,9 +19,12 @@ from equipoise.core.records import Cell, Metric, Record, Score
 from equipoise.core.rows import Values
 from equipoise.judge.rubric import Scale
 from equipoise.results.load import load
+from equipoise.suites.contract import Judging
 
 ASKED = 4
 """Questions of the small dataset, in two languages."""
+
+NO_LEVEL = Judging(level=lambda verdict: math.nan)
 
 
 @pytest.fixture
@@ -78,7 +81,11 @@ def test_values_beyond_their_kind_are_refused_at_the_first_run(
         ("a score", {"evaluate": score_of(value=math.inf)}, "its value 'score' is inf, not a finite"),
         ("True as one", {"evaluate": score_of(value=True)}, "its value 'score' is 'True', not a "),
         ("an outcome", {"evaluate": score_of(outcome="fine")}, "its outcome is 'fine'; there are scored"),
-        ("a level", {"level": lambda verdict: math.nan}, "its value 'judge' is nan, not a finite number"),
+        (
+            "a level",
+            {"judging": Judging(level=lambda verdict: math.nan)},
+            "its value 'judge' is nan, not a finite number",
+        ),
     ):
         with subtests.test(name):
             edit(**members)

@@ -54,7 +54,7 @@ def _read(path: Path, index: int) -> Entry:
     with reading(path, otherwise=ONLY_COMPARE_READS):
         item = entry(side, index)
         # Used here first, so that the error about a damaged file names it.
-        _ = standings.audit_findings(item), standings.headline_phrase(item), axis([item.headline])
+        _ = standings.audit_findings(item), standings.headline_phrase(item), axis([item.headline]), item.cost
     return item
 
 

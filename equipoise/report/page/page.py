@@ -131,6 +131,8 @@ def _read(source: PageSource, earlier: Mapping[str, PageResult], on_read: OnRead
     assert side.path is not None, "results on a page are of a file"
     with reading(side.path, otherwise=ONLY_COMPARE_READS):
         result = page_result(side, len(earlier), earlier)
+        # Used here first, so that the error about a damaged file names it.
+        _ = result.entry.cost
         on_read(side, result)
     return result
 

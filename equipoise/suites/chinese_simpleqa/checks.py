@@ -154,7 +154,7 @@ def _numbers_of(text: str) -> list[float]:
 def date_faults(answer: str, variants: Iterable[str]) -> Iterator[str]:
     """Variants of a date in digits that are another day than the answer; they may say more or less of it."""
     for variant in variants:
-        one, other = (Counter(map(int, re.findall(r"\d+", nfkc(text)))) for text in (answer, variant))
+        one, other = (Counter(re.findall(r"[1-9]\d*", nfkc(text))) for text in (answer, variant))
         # A year of another calendar is another number for the same day.
         is_alike = bool(_YEAR.search(answer)) == bool(_YEAR.search(variant))
         if is_alike and not (one <= other or other <= one):
