@@ -24,8 +24,6 @@ from equipoise.suites.contract import Judging
 ASKED = 4
 """Questions of the small dataset, in two languages."""
 
-NO_LEVEL = Judging(level=lambda verdict: math.nan)
-
 
 @pytest.fixture
 def edit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
