@@ -698,7 +698,7 @@ def test_real_runs_of_every_suite(browser: Browser, tmp_path: Path) -> None:
     assert path.is_file(), done.stdout[-2000:] + done.stderr[-2000:]
     with opened(browser, path) as found:
         expect(found.page.locator("#overview .banner")).to_contain_text("The built-in model was used")
-        expect(found.page.locator("#overview .panel")).to_have_count(5)
+        expect(found.page.locator("#overview .single")).to_have_count(5)
         found.see("#transcripts")
         for link in found.page.locator("#runs tbody a").evaluate_all("all => all.map(a => a.hash)"):
             found.see(link)
