@@ -107,7 +107,7 @@ def sample(
         _print_choices(field)
     unread = sorted({reply.language for reply in draws.judged_replies(results)} - (read or set()))
     if read is not None and unread:
-        print_line(f"nobody reads {', '.join(unread)}: figures over all languages will not be corrected")
+        print_line(f"no labeller reads {', '.join(unread)}: figures over all languages will not be corrected")
 
 
 def _readers(languages: Sequence[str], people: Sequence[str]) -> list[frozenset[str] | None]:

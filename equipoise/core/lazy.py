@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class LazySequence(Sequence[T]):
-    """A sequence that `read` returns, at each use anew. Subclasses hold only what they need for that.
+    """A sequence whose items `read` loads again at each use. Subclasses hold only what loading needs.
 
     `list` asks for the length and the items, and so reads twice: use `at_once`.
     """

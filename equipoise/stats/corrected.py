@@ -137,8 +137,8 @@ class CorrectedEstimate:
 def has_unread_stratum(weights: Array, labels: Labels) -> bool:
     """Whether the figure has replies of a stratum of which no reply at all has a label.
 
-    That is no accident of the draw but a language that none of the people reads, so that labels of other
-    languages say nothing of it.
+    Such a stratum is a language that no labeller reads, not an accident of sampling: labels in other
+    languages cannot correct it.
     """
     needing = (weights != 0) & ~np.isnan(labels.probability)
     return bool({*labels.strata[needing].tolist()} - {*labels.strata[labels.is_labelled].tolist()})

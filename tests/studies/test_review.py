@@ -118,7 +118,7 @@ def test_each_person_gets_what_they_read(results: Path, subtests: pytest.Subtest
     assert sheets["anna"] + sheets["wei"] == {english: 15, chinese: 15}
     assert {*sheets["wei"]} == {chinese}
     (unread,) = {*pages.LANGUAGES} - {english, chinese}
-    assert f"nobody reads {unread}: figures over all languages will not be corrected" in done.stdout
+    assert f"no labeller reads {unread}: figures over all languages will not be corrected" in done.stdout
     for name in ("anna", "wei"):
         filled = Path(f"{name}.csv").read_text(encoding="utf-8-sig").splitlines()
         head, *body = csv.reader(filled)
