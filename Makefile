@@ -39,8 +39,8 @@ check: setup  ## Lint, formatting, types, declared imports, data, scripts of pag
 	$(RUN) ruff format --check .
 	$(RUN) mypy
 	$(RUN) deptry equipoise
-	$(RUN) equipoise validate
-	$(RUN) equipoise construct borderlines --check
+	$(RUN) equipoise data validate
+	$(RUN) equipoise data construct borderlines --check
 	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory scripts; \
 	else echo "The pages' scripts are not checked: npm is missing"; fi
 

@@ -2,7 +2,7 @@
 
 A block begins with a comment that names its command and ends with another:
 
-    <!-- output: equipoise validate with-rules -->
+    <!-- output: equipoise data validate with-rules -->
     ...
     <!-- end -->
 

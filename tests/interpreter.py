@@ -1,4 +1,4 @@
-"""What the tests of `equipoise translate` share: a question file, an interpreter, and what is read after."""
+"""What the tests of `data translate` share: a question file, an interpreter, and what is read after."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def script(body: dict[str, Any], number: int) -> Answer | str:
 def command(server: Loopback, *arguments: str, source: str = "en.txt") -> list[str]:
     """The arguments of the command."""
     options = ("--from", source, "--to", "de", "--model", "first", "--api-base-url", server.url)
-    return ["translate", *options, "--api-key", KEY, *arguments]
+    return ["data", "translate", *options, "--api-key", KEY, *arguments]
 
 
 def run(server: Loopback, *arguments: str, source: str = "en.txt") -> Result:

@@ -18,7 +18,7 @@ from loopback import Loopback, any_verdict
 LISTS = ("README.md", "docs/index.md", "pytest.ini")
 """Files with a line for each suite, or for the one that `pytest` runs."""
 SCHEMA = "docs/results.schema.json"
-"""Made of all suites by `equipoise schema`."""
+"""Made of all suites by `equipoise export --to schema`."""
 LEFT = ("test_layout.py", "core", "judge", "suites", "results")
 """The tests that run again, without those in the folder of a single suite."""
 SHARED = {"conftest", "builders", "fake_client", "loopback"}
@@ -112,8 +112,8 @@ def test_a_suite_can_be_deleted(suite: str, other: str, tmp_path: Path, loopback
     assert other in (tmp_path / "page.html").read_text(encoding="utf-8")
     earlier = shutil.copy(results, tmp_path / "earlier.json")
     assert other in checkout.equipoise("compare", str(earlier), str(results))
-    assert suite not in checkout.equipoise("validate")
+    assert suite not in checkout.equipoise("data", "validate")
     assert "compare" in checkout.equipoise("--help")
-    (tmp_path / SCHEMA).write_text(checkout.equipoise("schema"), encoding="utf-8")
+    (tmp_path / SCHEMA).write_text(checkout.equipoise("export", "--to", "schema"), encoding="utf-8")
     quick = ("-q", "--assert=plain", "-m", "not slow and not nightly", "--ignore-glob=tests/suites/*/*")
     checkout.run(*PYTEST[:3], *quick, *(f"tests/{name}" for name in LEFT))

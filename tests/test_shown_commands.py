@@ -115,7 +115,8 @@ class Shell:
             if words[0] == "pytest":
                 return self._session(bench, words[1:], command)
             patch.chdir(bench.folder)
-            more = {"audit": ("--max-calls", "3"), "sweep": ("--dry-run",)}.get(words[1], ())
+            shortened = {("judge", "audit"): ("--max-calls", "3"), ("sweep",): ("--dry-run",)}
+            more = next((add for name, add in shortened.items() if (*words[1:],)[: len(name)] == name), ())
             patch.setattr(suites, "__path__", [*suites.__path__])
             done = CliRunner().invoke(main, [*words[1:], *more])
             if self._handed:
@@ -165,7 +166,7 @@ class Shell:
         if OWN_SUITE.search(command):
             program = Path(sys.executable).with_name("equipoise")
             subprocess.run([program, "init", "--new-suite", "x"], cwd=folder, check=True)
-        if command.startswith("equipoise audit") or "--asker" in command:
+        if command.startswith("equipoise judge audit") or "--asker" in command:
             shutil.rmtree(folder / "topics")  # Anchors and cues are for our own questions alone.
         if command.startswith("equipoise sweep"):
             page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
@@ -218,7 +219,7 @@ def test_shown_commands_run(
             elif program not in NOT_RUN and not any(kind.search(command) for kind in NOT_AT_HAND):
                 status, output = shell.run(command)
                 allowed = {0, 6, 7} if "--gate" in command else {0}
-                allowed = {2} if rest[0] == "audit" else allowed
+                allowed = {2} if rest[:2] == ["judge", "audit"] else allowed
                 # The calls wait to be answered.
                 allowed = {8} if rest[:2] == ["batch", "write"] else allowed
                 assert status in allowed, output

@@ -1,4 +1,4 @@
-"""Output of the command `audit`: the checks of each evaluator, and a ranking of several evaluators."""
+"""Output of `judge audit`: the checks of each evaluator, and a ranking of several evaluators."""
 
 from __future__ import annotations
 

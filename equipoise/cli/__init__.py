@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli.output import print_line, print_notice, print_wrapped, width
+from equipoise.cli.output import print_line, print_notice
 from equipoise.core import env_file
 from equipoise.core.errors import ContradictoryResultsWarning, SessionStopped, UserError, printable, shortened
 from equipoise.core.files import require_posix
@@ -21,74 +21,107 @@ from equipoise.core.quantities import first_sentence
 from equipoise.runner import exit_status, transports
 from equipoise.runner.signals import interruptible, stop_message
 
-_MODULES: Mapping[str, str] = {
-    "fetch": "fetch",
-    "construct": "construct",
-    "translate": "translate",
-    "convert": "results",
-    "validate": "validate",
-    "schema": "validate",
-    "show": "results",
-    "compare": "compare",
-    "gate": "compare",
-    "robustness": "compare",
-    "merge": "merge",
-    "sweep": "sweep",
-    "audit": "audit",
-    "backtranslate": "backtranslate",
-    "report": "page",
-    "review": "review",
-    "plot": "page",
-    "export": "results",
-    "run": "run",
-    "check": "check",
-    "suites": "suites",
-    "init": "init",
-    "docs": "docs",
-    **{command: command for command in transports.TRANSPORTS.values() if command},
+_SECTIONS: Mapping[str, Mapping[str, str]] = {
+    "Ask and judge": {
+        "run": "run",
+        "check": "check",
+        **{command: command for command in transports.TRANSPORTS.values() if command},
+    },
+    "Look": {"show": "results", "report": "page", "export": "results"},
+    "Compare and gate": {"compare": "compare", "gate": "compare"},
+    "Judge the judge": {"judge": "", "review": "review"},
+    "Many models and machines": {"sweep": "sweep", "merge": "merge"},
+    "Suites, data, projects": {"suites": "suites", "data": "", "init": "init", "docs": "docs"},
 }
-"""The module of each command. It is imported when the command is used."""
+"""The module of each command, by what a person wants; empty for a group of commands."""
 
-_CALLING_MODELS = ("audit", "backtranslate", "check", "construct", "sweep", "translate")
-"""The commands that call models."""
+_RENAMED = {
+    "audit": "judge audit",
+    "backtranslate": "judge languages",
+    "construct": "data construct",
+    "convert": "export OLD --to published -o NEW",
+    "fetch": "data fetch",
+    "plot": "report RESULTS --figures FOLDER",
+    "recover": "show JOURNAL",
+    "robustness": "compare RESULTS --panels",
+    "schema": "export --to schema",
+    "translate": "data translate",
+    "validate": "data validate",
+}
+"""What does the work of commands of earlier versions."""
 
 
 class _Commands(click.Group):
-    """The group of commands. It imports a command when it is used, and shows user errors as one line.
+    """A group of commands in sections, each of which is imported when it is used."""
 
-    A user error exits with 4, as in pytest, and an interruption with 2.
-    """
+    def __init__(
+        self, *arguments: Any, sections: Mapping[str, Mapping[str, str]] | None = None, **options: Any
+    ) -> None:
+        super().__init__(*arguments, **options)
+        self._sections = sections or {}
+        self._modules = {name: module for part in self._sections.values() for name, module in part.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *_MODULES})
+        return list(dict.fromkeys([*self._modules, *self.commands]))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _MODULES:
-            return super().get_command(ctx, cmd_name)
-        command: click.Command = getattr(import_module(f"equipoise.cli.{_MODULES[cmd_name]}"), cmd_name)
-        return command
+        if module := self._modules.get(cmd_name):
+            command: click.Command = getattr(import_module(f"equipoise.cli.{module}"), cmd_name)
+            return command
+        return super().get_command(ctx, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
-            near = get_close_matches(name, self.list_commands(ctx), n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "`equipoise --help` lists all"
-            # Imported here: suites take a while to find, and most commands are spelt right.
-            from equipoise import suites
-
-            if name in suites.names():
-                hint = f"to run the suite: equipoise run {name}"
-            raise UserError(f"there is no command {name!r}; {hint}")
+            raise UserError(f"there is no command {name!r}; {self._hint(ctx, name)}")
         return super().resolve_command(ctx, args)
 
+    @property
+    def _path(self) -> str:
+        """What to type for this group."""
+        return f"equipoise {self.name}"
+
+    def _hint(self, ctx: click.Context, name: str) -> str:
+        near = get_close_matches(name, self.list_commands(ctx), n=1)
+        return f"did you mean {near[0]!r}?" if near else f"`{self._path} --help` lists all"
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, first_sentence(command.help or "")) for name, command in commands.items() if command]
-            )
+        for title, names in self._sections.items():
+            commands = {name: self.get_command(ctx, name) for name in names}
+            rows = [(name, first_sentence(item.help or "")) for name, item in commands.items() if item]
+            with formatter.section(title):
+                formatter.write_dl(rows, col_max=_MAX_NAME_WIDTH, col_spacing=_spacing(rows))
+
+
+_MAX_NAME_WIDTH = 12
+
+
+def _spacing(rows: Sequence[tuple[str, str]]) -> int:
+    """The blanks after the longest name, so that the texts of all sections begin in the same column."""
+    return _MAX_NAME_WIDTH - max(len(name) for name, _ in rows)
+
+
+class _Main(_Commands):
+    """The group of all commands. It shows user errors as one line.
+
+    A user error exits with 4, as in pytest, and an interruption with 2.
+    """
+
+    @property
+    def _path(self) -> str:
+        return "equipoise"
+
+    def _hint(self, ctx: click.Context, name: str) -> str:
+        if name in _RENAMED:
+            return f"it is now: equipoise {_RENAMED[name]}"
+        # Imported here: suites take a while to find, and most commands are spelt right.
+        from equipoise import suites
+
+        if name in suites.names():
+            return f"to run the suite: equipoise run {name}"
+        return super()._hint(ctx, name)
 
     def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
         with _exit_4_on_usage_error():
@@ -162,7 +195,7 @@ Equipoise asks whether a language model is fair, neutral and factual on politics
 """
 
 
-@click.group(cls=_Commands, epilog=_EPILOG, invoke_without_command=True)
+@click.group(cls=_Main, sections=_SECTIONS, epilog=_EPILOG, invoke_without_command=True)
 @click.version_option(package_name="equipoise")
 @click.pass_context
 def main(ctx: click.Context) -> None:
@@ -178,24 +211,26 @@ def main(ctx: click.Context) -> None:
     if ctx.invoked_subcommand != "run":
         ctx.obj = variables = env_file.load(Path.cwd(), os.environ)
         ctx.call_on_close(lambda: variables.unset(os.environ))
-        if ctx.invoked_subcommand in _CALLING_MODELS and variables.about:
-            print_line(variables.about, err=True)
 
 
-@main.command()
-@click.argument("journal", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="The results file (default beside the journal).",
+main.add_command(
+    _Commands(
+        "judge",
+        sections={"Commands": {"audit": "audit", "languages": "languages"}},
+        help="Try evaluators: on texts with known scores, and on the same reply in other languages.",
+    )
 )
-def recover(journal: Path, output: Path | None) -> None:
-    """Rebuild the results JSON from JOURNAL, however its session ended. Makes no call."""
-    from equipoise.report.terminal import summary
-    from equipoise.results import recover as journal_recovery
-    from equipoise.suites.resources import SHIPPED
-
-    recovered = journal_recovery.recover(journal, output, roots=(Path.cwd(), SHIPPED))
-    print_wrapped(summary(recovered.results, width=width()))
-    print_wrapped(f"warning:   {warning}" for warning in recovered.warnings)
+main.add_command(
+    _Commands(
+        "data",
+        sections={
+            "Commands": {
+                "validate": "validate",
+                "fetch": "fetch",
+                "translate": "translate",
+                "construct": "construct",
+            }
+        },
+        help="Check data and results, and fetch, translate or construct data.",
+    )
+)

@@ -1,4 +1,4 @@
-"""`equipoise audit`: audits of evaluators outside of sessions."""
+"""`equipoise judge audit`: audits of evaluators outside of sessions."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def audit(
     """Audit evaluators on texts with known scores: do they lean, or obey instructions in what they judge?
 
     Default: every SUITE that has such texts. If there are several evaluators, they are ranked. Audits are
-    written to audits/ in the folder of results, and `equipoise plot` draws them.
+    written to audits/ in the folder of results, and `equipoise report --figures` draws them.
     """
     from equipoise import suites
     from equipoise.audit import plan, report

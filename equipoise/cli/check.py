@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from equipoise.cli.model_options import announced_env_file
 from equipoise.cli.output import print_line, print_notice, print_wrapped
-from equipoise.core.env_file import EnvFile
 from equipoise.core.errors import UserError
 from equipoise.core.session_options import GROUPS, OPTIONS
 from equipoise.runner import exit_status
@@ -69,7 +69,7 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **option
     from equipoise.runner.check import announcement, probe_models, targets_of
     from equipoise.runner.check_suites import checked_suites
 
-    settings, suite_names = _settings(ctx, names, options)
+    settings, suite_names = _settings(names, options)
     targets = targets_of(settings)
     # With --json a program reads standard output.
     print_announcement = print_notice if is_json else print_line
@@ -95,9 +95,7 @@ def _status(model: CheckedModel) -> int:
     return exit_status.USAGE if model.support.is_mistake else exit_status.NO_SCORE
 
 
-def _settings(
-    ctx: click.Context, names: tuple[str, ...], options: Mapping[str, Any]
-) -> tuple[Settings, tuple[str, ...]]:
+def _settings(names: tuple[str, ...], options: Mapping[str, Any]) -> tuple[Settings, tuple[str, ...]]:
     """The settings of a session of these suites (default all), and their names. Raises UserError."""
     from equipoise import suites
     from equipoise.runner.settings import settings_of
@@ -110,7 +108,7 @@ def _settings(
         for name, value in options.items()
         if value not in (None, ())
     }
-    origins = (ctx.find_object(EnvFile) or EnvFile()).origins
+    origins = announced_env_file().origins
     settings = settings_of(command_line, os.environ, _ini_values(), suite_names, origins)
     if settings.model is None:
         raise UserError("which model? Name it with --model, as in: equipoise check --model gpt-x")

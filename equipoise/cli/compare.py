@@ -1,7 +1,8 @@
-"""`equipoise compare`, `gate` and `robustness`: comparisons of results."""
+"""`equipoise compare` and `gate`: comparisons of results."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,12 @@ from equipoise.runner import exit_status
     "--all", "shows_all", is_flag=True, help="All figures, the questions that moved most, each candidate."
 )
 @click.option(
+    "--panels",
+    "is_by_panel",
+    is_flag=True,
+    help="Rank the models of all files by each panel of evaluators, and show how far panels agree.",
+)
+@click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write the comparisons as JSON as well."
 )
 @click.pass_context
@@ -42,6 +49,7 @@ def compare(
     baselines: tuple[Path, ...],
     gating: GateOptions,
     shows_all: bool,
+    is_by_panel: bool,
     output: Path | None,
 ) -> None:
     """Compare the results of each CANDIDATE with BASELINE: what rose, what fell, and is it chance?
@@ -56,6 +64,11 @@ def compare(
     from equipoise.report import comparison
     from equipoise.results.schema import reading
 
+    if is_by_panel:
+        if baselines or gating.rules or shows_all or output:
+            raise UserError("--panels: ranks all files; of the other options it takes none")
+        _print_rankings(files)
+        return
     if not baselines:
         baselines, files = files[:1], files[1:]
     if not files:
@@ -147,16 +160,14 @@ def gate(
     ctx.exit(decide_gates(files, baseline, gating, output=output, junitxml=junitxml))
 
 
-@click.command()
-@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
-def robustness(results: tuple[Path, ...]) -> None:
-    """Rank the models in RESULTS by each panel of evaluators, and show how far the panels agree."""
+def _print_rankings(files: Sequence[Path]) -> None:
+    """Rank the models in these files by each panel of evaluators, and show how far the panels agree."""
     from equipoise.comparison import panels
     from equipoise.report import comparison
     from equipoise.results.schema import reading
 
-    with reading(*results):
-        sides = panels.load(results)
+    with reading(*files):
+        sides = panels.load(files)
         scores = panels.scores_by_panel(sides)
         correlations, agreement = panels.rank_correlations(scores), panels.evaluator_agreement(sides)
     print_wrapped(comparison.ranking_lines(scores, correlations, agreement, width()))

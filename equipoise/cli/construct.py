@@ -1,4 +1,4 @@
-"""`equipoise construct`: commands of suites that build their tables, or questions from documents."""
+"""`equipoise data construct`: commands of suites that build their tables, or questions from documents."""
 
 from __future__ import annotations
 

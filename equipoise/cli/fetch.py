@@ -1,4 +1,4 @@
-"""`equipoise fetch`: the published data of suites."""
+"""`equipoise data fetch`: the published data of suites."""
 
 from __future__ import annotations
 

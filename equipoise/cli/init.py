@@ -133,7 +133,7 @@ def _write_rubric(folder: Path, suite: str) -> None:
     text = read_text(suites.rubric_path(suites.load(suite), None, Path.cwd()))
     write_text(path, text)
     print_line(f"{path}: the rubric of {suite}; edit it, and give it another version")
-    print_line(f"check it:  equipoise validate {path}")
+    print_line(f"check it:  equipoise data validate {path}")
     print_line(f"use it:    equipoise run {suite} --rubric {path} --model M")
     if "[about]" in text:
         print_line(

@@ -62,10 +62,16 @@ def call_settings(options: dict[str, Any], evaluators: tuple[str, ...] = ()) -> 
     models = {"evaluator_model": list(evaluators)} if evaluators else {}
     # Only sessions read the file of --config, which may have options of suites.
     environment = {name: value for name, value in os.environ.items() if name != CONFIG.variable}
+    origins = announced_env_file().origins
+    return resolve({"subject_temperature": "0", **values, **models}, environment, {}, origins=origins)
+
+
+def announced_env_file() -> EnvFile:
+    """The file `.env` that was read, after a line that says so. For commands that call models."""
     variables = click.get_current_context().find_object(EnvFile) or EnvFile()
-    return resolve(
-        {"subject_temperature": "0", **values, **models}, environment, {}, origins=variables.origins
-    )
+    if variables.about:
+        print_line(variables.about, err=True)
+    return variables
 
 
 def warn_of_keys(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""`equipoise report` and `equipoise plot`: the HTML page of results, and its figures as files."""
+"""`equipoise report`: the HTML page of results, and its figures as files."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from equipoise.core.files import replacing, shown
 if TYPE_CHECKING:
     from equipoise.suites.plots import Plot
 
-_PATHS = click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
-
 
 @click.command()
-@_PATHS
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    default="report.html",
-    show_default=True,
-    help="Where to write the page.",
+    help="Where to write the page (default report.html).",
+)
+@click.option(
+    "--figures",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write the figures into this folder as SVG and PNG, for papers, in place of a page.",
 )
 @click.option(
     "--reviews",
@@ -43,13 +45,31 @@ _PATHS = click.argument("results", nargs=-1, required=True, type=click.Path(path
     "(default: the board of more than 20 results or 300 MB, else both).",
 )
 def report(
-    results: tuple[Path, ...], output: Path, reviews: tuple[Path, ...], transcripts: bool | None
+    results: tuple[Path, ...],
+    output: Path | None,
+    figures: Path | None,
+    reviews: tuple[Path, ...],
+    transcripts: bool | None,
 ) -> None:
     """Write one HTML page of RESULTS, files or folders. It opens without a server or network.
 
     Models are side by side. Only comparable results are in the same table, and the page says which models do
     not differ significantly.
+
+    With --figures, RESULTS may also be audits of evaluators, as files or the folder audits/. Figures then
+    show every check with its tolerance.
     """
+    if figures is None:
+        _write_page(results, output or Path("report.html"), reviews, transcripts)
+    elif output or reviews or transcripts is not None:
+        raise UserError("--figures: writes no page; leave out the options of the page")
+    else:
+        _write_figures(results, figures)
+
+
+def _write_page(
+    results: tuple[Path, ...], output: Path, reviews: tuple[Path, ...], transcripts: bool | None
+) -> None:
     from equipoise.report.page import board_page, page
     from equipoise.report.page.reviews import load
     from equipoise.results.find import find_results
@@ -75,27 +95,13 @@ def report(
     print_line(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB){note}")
 
 
-@click.command()
-@_PATHS
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The folder for the figures; it is made if it does not exist.",
-)
-def plot(results: tuple[Path, ...], output: Path) -> None:
-    """Write the figures of the page of RESULTS as SVG and PNG, for papers.
-
-    RESULTS may also be audits of evaluators, as files or the folder audits/. The figures then show every
-    check with its tolerance.
-    """
+def _write_figures(results: tuple[Path, ...], folder: Path) -> None:
     from equipoise.audit import plots as audit_plots
     from equipoise.core import extras
     from equipoise.report.page import figures, page
     from equipoise.results.find import find_results
 
-    extras.require("plots", "equipoise plot")
+    extras.require("plots", "equipoise report --figures")
     if audits := audit_plots.read(results):
         plots: Mapping[str, Plot] = audit_plots.plots(audits)
     else:
@@ -103,10 +109,10 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
         plots = page.plots_by_file_name([*page.read(files)])
     try:
         for name, item in plots.items():
-            with replacing(output / f"{name}.svg") as file:
+            with replacing(folder / f"{name}.svg") as file:
                 file.write(figures.svg(item, is_file=True).encode())
-            with replacing(output / f"{name}.png") as file:
+            with replacing(folder / f"{name}.png") as file:
                 file.write(figures.png(item))
     except OSError as error:
-        raise UserError(f"-o: {output}: cannot be written to ({error.strerror})") from None
-    print_line(f"{len(plots)} figures, each as SVG and PNG, in {shown(output)}")
+        raise UserError(f"--figures: {folder}: cannot be written to ({error.strerror})") from None
+    print_line(f"{len(plots)} figures, each as SVG and PNG, in {shown(folder)}")

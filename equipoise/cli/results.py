@@ -1,9 +1,10 @@
-"""`equipoise show`, `export` and `convert`: results as text, and to and from other formats."""
+"""`equipoise show` and `export`: results as text, and in other formats."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -15,9 +16,10 @@ from equipoise.runner.collector import pause_collector, skip_collection_at_exit
 
 if TYPE_CHECKING:
     from equipoise.report.export import Format
+    from equipoise.results.results import Results
 
 _PATH = click.Path(path_type=Path)
-_FORMATS = ("csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect")
+_FORMATS = ("csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect", "published", "schema")
 _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 
@@ -33,15 +35,20 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
     help="Transcripts of the N lowest runs, or if runs have no scores, of the N lowest clusters.",
 )
 @click.option("--outcome", type=click.Choice(ROW_OUTCOMES), help="Transcripts of runs with this outcome.")
-def show(path: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
-    """Show the table of RESULTS, or with -k, --lowest or --outcome the transcripts of single runs."""
+@click.option("-o", "--output", type=_PATH, help="Of a journal: the results file (default beside it).")
+def show(path: Path, text: str | None, lowest: int | None, outcome: str | None, output: Path | None) -> None:
+    """Show the table of RESULTS, or with -k, --lowest or --outcome the transcripts of single runs.
+
+    RESULTS may be a journal, which ends in .jsonl. Then, or if the results are gone and their journal is not,
+    the results are first made again from the journal, however its session ended. Makes no call.
+    """
     from equipoise.report import comparison, transcripts, verdict
     from equipoise.report.layout import wrap_line
     from equipoise.report.terminal import summary
-    from equipoise.results.load import ONLY_COMPARE_READS, load
+    from equipoise.results.load import ONLY_COMPARE_READS
     from equipoise.results.schema import reading
 
-    results = load(path)
+    results, warnings = _results_of(path, output)
     with reading(path, otherwise=ONLY_COMPARE_READS):
         if text is None and lowest is None and outcome is None:
             print_wrapped(summary(results, width=width()))
@@ -49,6 +56,7 @@ def show(path: Path, text: str | None, lowest: int | None, outcome: str | None) 
                 print_wrapped(["", *verdict.lines({results.suite.name: results.sections}, width())])
             if "comparison" in results.sections:
                 print_wrapped(["", *comparison.lines(results.sections["comparison"], width())])
+            print_wrapped(f"warning:   {warning}" for warning in warnings)
             return
         headline = results.headline
     with reading(path):
@@ -78,8 +86,23 @@ def show(path: Path, text: str | None, lowest: int | None, outcome: str | None) 
     print_line(f"{shown:,} of {len(runs):,} runs{ending}")
 
 
+def _results_of(path: Path, output: Path | None) -> tuple[Results, tuple[str, ...]]:
+    """The results to show, made again if a journal is named, and warnings about the journal."""
+    from equipoise.results.load import load
+    from equipoise.results.recover import recover
+    from equipoise.suites.resources import SHIPPED
+
+    journal = path.with_suffix(".jsonl")
+    if path != journal and (path.exists() or not journal.is_file()):
+        if output:
+            raise UserError("--output: is for a journal, of which results are made again")
+        return load(path), ()
+    recovered = recover(journal, output, roots=(Path.cwd(), SHIPPED))
+    return recovered.results, recovered.warnings
+
+
 @click.command()
-@click.argument("results", nargs=-1, required=True, type=_PATH)
+@click.argument("results", nargs=-1, type=_PATH)
 @click.option("--to", required=True, type=click.Choice(_FORMATS), help="The format.")
 @click.option("-o", "--output", type=_PATH, help="The file, or for every_eval_ever and inspect the folder.")
 @click.option("--organization", metavar="NAME", type=NAME, help="every_eval_ever: who publishes the results.")
@@ -89,35 +112,55 @@ def show(path: Path, text: str | None, lowest: int | None, outcome: str | None) 
     help="every_eval_ever: the publisher's relationship to the model's developer.",
 )
 @click.option("--developer", metavar="NAME", type=NAME, help="every_eval_ever: whose model it is.")
-def export(results: tuple[Path, ...], to: Format, output: Path | None, **publisher: str | None) -> None:
+def export(results: tuple[Path, ...], to: str, output: Path | None, **publisher: str | None) -> None:
     """Write RESULTS, files or folders of them, in another format.
 
     csv, jsonl and parquet have one row for each run (default runs.csv ...). markdown is a table for a model
     card, printed if there is no --output. every_eval_ever and inspect are folders of files for that registry
     and that log viewer. The command reports what a format cannot represent. Only parquet and inspect need
     additional packages.
+
+    published completes results that an early version of the published benchmark wrote, with percentages and
+    without a change of scores. schema prints the JSON Schema of results, including the parts for the
+    project's own suites; it takes no RESULTS.
     """
     from equipoise.report import export as formats
 
     fields = {name: value for name, value in publisher.items() if value is not None}
     if fields and to != "every_eval_ever":
         raise UserError(f"--{next(iter(fields))}: is for --to every_eval_ever")
+    if to == "schema":
+        _export_schema(results, output)
+        return
+    if not results:
+        raise click.UsageError("Missing argument 'RESULTS...'.")
+    if to == "published":
+        _complete_published(results, output)
+        return
     skip_collection_at_exit()
     with pause_collector():
-        for text in formats.export(results, to, output, formats.Publisher(**fields)):
+        for text in formats.export(results, cast("Format", to), output, formats.Publisher(**fields)):
             for line in text.split("\n"):
                 print_line(line, err=line.startswith(formats.NOTES))
 
 
-@click.command()
-@click.argument("old", type=_PATH)
-@click.option("-o", "--output", required=True, type=_PATH, help="The new file.")
-def convert(old: Path, output: Path) -> None:
-    """Complete OLD, a results file of an early version of the published benchmark, without percentages.
+def _export_schema(results: Sequence[Path], output: Path | None) -> None:
+    from equipoise.cli.gate_options import write_json
+    from equipoise.core import json_io
+    from equipoise.results import schema
 
-    Adds percentages after all averages, and limit, files_expected and files_completed. Scores are unchanged.
-    """
+    if results:
+        raise UserError(f"{results[0]}: --to schema takes no results; it is the same for all")
+    if output:
+        write_json(output, schema.results_schema())
+    else:
+        click.echo(json_io.dumps(schema.results_schema(), indent=True), nl=False)
+
+
+def _complete_published(results: Sequence[Path], output: Path | None) -> None:
     from equipoise.results import published
 
-    for line in published.convert(old, output):
+    if len(results) > 1 or output is None:
+        raise UserError("--to published: takes one file, and -o for the new one")
+    for line in published.convert(results[0], output):
         print_line(line)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from equipoise.cli.gate_options import GateOptions, baseline_option, decide_gates, gate_options
+from equipoise.cli.model_options import announced_env_file
 from equipoise.cli.output import print_line, print_wrapped, width
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -63,6 +64,7 @@ def sweep(
     from equipoise.runner import cells, forecast
     from equipoise.runner.sweep import Overview
 
+    announced_env_file()
     root = Path.cwd()
     if address and processes:
         raise UserError("--processes: Ray decides how many cells run at a time, by their cpus and gpus")

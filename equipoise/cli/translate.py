@@ -1,4 +1,4 @@
-"""`equipoise translate`: translates question files, with a table for a reviewer."""
+"""`equipoise data translate`: translates question files, with a table for a reviewer."""
 
 from __future__ import annotations
 

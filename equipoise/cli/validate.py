@@ -1,4 +1,4 @@
-"""`equipoise validate` and `schema`: checks of data and results, and the JSON Schema of results."""
+"""`equipoise data validate`: checks of data and results."""
 
 from __future__ import annotations
 
@@ -74,12 +74,3 @@ def _problem_lines(file: Path, data: JSON) -> list[str]:
     lines = [f"{file}: {problem}" for problem in schema.problems(data)]
     left_out = len(lines) - schema.MOST_SHOWN
     return [*lines[: schema.MOST_SHOWN], *([f"{file}: and {left_out:,} more"] if left_out > 0 else [])]
-
-
-@click.command()
-def schema() -> None:
-    """Print the JSON Schema of results, including the parts for the project's own suites."""
-    from equipoise.core import json_io
-    from equipoise.results import schema
-
-    click.echo(json_io.dumps(schema.results_schema(), indent=True), nl=False)

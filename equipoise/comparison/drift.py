@@ -167,7 +167,7 @@ def level_warnings(before: Results, after: Results, difference: float | None, un
     if list(map(len, complete)) != list(map(len, audits)) or len(hashes) != 1:
         return [
             "the evaluators differ, and how far apart their scores lie is not known: "
-            f"audit all of them (equipoise audit {after.suite.name})"
+            f"audit all of them (equipoise judge audit {after.suite.name})"
         ]
     was, now = map(_panel_scores, complete)
     changes = {text: score - was[text] for text, score in now.items() if text in was}

@@ -33,7 +33,7 @@ def check(path: Path) -> None:
 
 
 def _is_of_command(path: Path) -> bool:
-    """Whether a file has the prompts of a command, such as `translate`, which reads them itself."""
+    """Whether a file has the prompts of a command, such as `data translate`, which reads them itself."""
     return path.stem not in suites.loadable() and (SHIPPED / "rubric" / path.name).is_file()
 
 

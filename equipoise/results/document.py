@@ -1,4 +1,4 @@
-"""The types of a results file, from which `equipoise schema` and its documentation are made.
+"""The types of a results file, from which `equipoise export --to schema` and its documentation are made.
 
 They have the keys that all suites share. Those of a single suite are in `details`, in the summary and, for
 its options, in the metadata.
@@ -670,7 +670,7 @@ class TranslatedText(TypedDict):
 
 
 class BackTranslation(TypedDict):
-    """What `equipoise backtranslate` added."""
+    """What `equipoise judge languages` added."""
 
     finished: Annotated[str, Meta(description="When it was added, ISO 8601 with zone")]
     translator: Annotated[str, Meta(description="The model that translated")]
@@ -842,7 +842,7 @@ class Audit(TypedDict):
         Literal["session", "kept"],
         Meta(
             description="session: made by the sessions of these results; kept: by an earlier one or by "
-            "equipoise audit"
+            "equipoise judge audit"
         ),
     ]
     extent: Annotated[str, Meta(description="quick or full")]
@@ -985,6 +985,6 @@ class Document(TypedDict):
         Annotated[GateVerdict, Meta(description="The verdict of the gate, where there was one")]
     ]
     backtranslation: NotRequired[
-        Annotated[BackTranslation, Meta(description="What `equipoise backtranslate` added")]
+        Annotated[BackTranslation, Meta(description="What `equipoise judge languages` added")]
     ]
     people: NotRequired[Annotated[PeopleScores, Meta(description="What `equipoise review` added")]]

@@ -25,7 +25,7 @@ from equipoise.results.schema import DAMAGE
 from equipoise.results.soundness import contradiction, refuse_infinite
 
 WHY_CONTRADICTORY = (
-    "one of them was edited, or another version wrote it; `equipoise recover` makes it again from its journal"
+    "one of them was edited, or another version wrote it; `equipoise show` makes it again from its journal"
 )
 ONLY_COMPARE_READS = "another tool wrote it: only compare reads it"
 """Message for results that `compare` can read and other commands cannot."""

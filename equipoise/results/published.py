@@ -53,7 +53,7 @@ def adapt_results(path: Path, data: JSON) -> JSON:
     if published.is_old(data):
         raise UserError(
             f"{path}: is of the old format of the published benchmark; complete it first: "
-            f"equipoise convert {path} -o NEW.json"
+            f"equipoise export {path} --to published -o NEW.json"
         )
     try:
         adapted = published.adapt(data)

@@ -79,5 +79,5 @@ def _build(loaded: LoadedSuite, history: History, *, is_running: bool = False) -
 def _unsaved_message(files: Files, error: OSError) -> str:
     return (
         f"{shown(files.results)}: cannot be written ({error.strerror}); all replies are in the journal: "
-        f"make room, then run: equipoise recover {shown(files.journal)}"
+        f"make room, then run: equipoise show {shown(files.journal)}"
     )

@@ -1,4 +1,4 @@
-"""Interfaces of a suite's modules `construct` and `from_documents` to the command `equipoise construct`."""
+"""Interfaces of a suite's modules `construct` and `from_documents` to the command `data construct`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class FromDocuments(Protocol):
     """A module that builds a suite's questions out of documents; its docstring is the command's help."""
 
     COMMAND: str
-    """The name of the command below `equipoise construct`."""
+    """The name of the command below `equipoise data construct`."""
 
     def stages(
         self,

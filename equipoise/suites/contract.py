@@ -254,7 +254,7 @@ class Suite(Generic[C, R]):
     formats: Sequence[Sequence[Table]] = ()
     """The formats that its data may have, each as its tables; a folder of two formats has the first.
 
-    By these a folder is recognised, and `equipoise validate` names every fault."""
+    By these a folder is recognised, and `equipoise data validate` names every fault."""
     lint: Callable[[Path], Iterable[Finding | Text]] = nothing
     """Problems of data that the loader accepts, and texts that must be distinct. Raises UserError."""
     cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = nothing

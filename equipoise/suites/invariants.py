@@ -1,4 +1,4 @@
-"""Invariants: what must hold of the rows of a table, declared beside it and checked by `equipoise validate`.
+"""Invariants: what must hold of the rows of a table, declared beside it and checked by `data validate`.
 
 A session does not check them. Each is called in a declaration without its first argument: the rows of all
 files of the table in a folder, of which there is one or more and whose cells are valid.

@@ -60,7 +60,7 @@ def topic_folders(root: Path) -> list[Path]:
 class Original:
     """A benchmark's published files: `files` maps local names to SHA-256 digests (hexadecimal).
 
-    `name`, the argument of `equipoise fetch`, is the name of a suite or of one of its datasets; `folder` is
+    `name`, that of `data fetch`, is the name of a suite or of one of its datasets; `folder` is
     the folder in topics with the pins. `paths` maps local names to paths in the repository, where these
     differ. `stated` is the file that states the licence, if known, and `terms` are the terms of use.
     `defects` are the known defects of the files and how they are handled, in sentences.
@@ -166,7 +166,7 @@ def original_folder(name: str, topics: Sequence[Path]) -> Path:
     DATA_VARIABLE that was not fetched may have fewer files, but no changed ones.
     """
     original, named_folder = originals(topics).get(name), os.environ.get(DATA_VARIABLE)
-    path, command = Path(original.folder if original else name) / ORIGINAL, f"equipoise fetch {name}"
+    path, command = Path(original.folder if original else name) / ORIGINAL, f"equipoise data fetch {name}"
     candidates = [(folder / path, command, False) for folder in topics]
     if named_folder:
         command += f" --to {shlex.quote(named_folder)}"

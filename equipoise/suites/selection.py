@@ -27,7 +27,7 @@ ASKERS, ASKER_NAMES = "askers.csv", "asker_names.csv"
 FACTS = "facts.toml"
 """The key facts of questions, which evaluators have in hand; models never see it. It has its own hash."""
 WORDING = "wording.toml"
-"""The rules of wording that `equipoise validate` applies to a dataset; models never see them."""
+"""The rules of wording that `equipoise data validate` applies to a dataset; models never see them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

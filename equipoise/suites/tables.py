@@ -152,7 +152,7 @@ class Table:
     faults: Callable[[Row], Iterable[str]] = no_faults
     """The faults of a row whose cells are valid, in phrases."""
     must: Sequence[Invariant] = ()
-    """What must hold of its rows together, as `equipoise validate` checks; see `suites.invariants`."""
+    """What must hold of its rows together, as `equipoise data validate` checks; see `suites.invariants`."""
     besides: Sequence[str] = ()
     """Names of other tables' files, which are no language's."""
     optional: bool = False

@@ -1,4 +1,4 @@
-"""`equipoise audit` against the loopback server: scripted evaluators, resumption, mistakes."""
+"""`equipoise judge audit` against the loopback server: scripted evaluators, resumption, mistakes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def sound(kinds: Mapping[str, Anchor], body: dict[str, Any]) -> int:
 def run(server: Loopback, *arguments: str, evaluator: str = "judge") -> Result:
     """What comes of the quick audit."""
     given = ("--evaluator-model", evaluator, "--api-base-url", server.url, "--api-key", "sk-nobody-may-see")
-    return CliRunner(env={"COLUMNS": "80"}).invoke(main, ["audit", *given, "--extent", "quick", *arguments])
+    return CliRunner(env={"COLUMNS": "80"}).invoke(
+        main, ["judge", "audit", *given, "--extent", "quick", *arguments]
+    )
 
 
 def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[str, Anchor]) -> None:
@@ -140,7 +142,7 @@ def test_the_first_topics_alone_and_their_figure(loopback: Loopback) -> None:
     assert result.exit_code == 0, result.output
     kept = json.loads(Path("results/audits/judge.borderlines.json").read_text(encoding="utf-8"))["audit"]
     assert (len({item["topic"] for item in kept["judged"]}), len(loopback.requests)) == (1, 7)
-    drawn = CliRunner().invoke(main, ["plot", "results/audits", "-o", "figures"])
+    drawn = CliRunner().invoke(main, ["report", "results/audits", "--figures", "figures"])
     assert drawn.exit_code == 0, drawn.output
     # Long names stand in several lines.
     words = " ".join(re.findall(r">([^<]+)<", Path("figures/audit-borderlines.svg").read_text("utf-8")))
@@ -151,7 +153,7 @@ def test_the_first_topics_alone_and_their_figure(loopback: Loopback) -> None:
 def test_a_file_that_begins_like_an_audit_is_refused_by_name() -> None:
     """It is neither results nor an audit."""
     Path("audit.json").write_text('{"evaluator": "judge"}', encoding="utf-8")
-    drawn = CliRunner().invoke(main, ["plot", "audit.json", "-o", "figures"])
+    drawn = CliRunner().invoke(main, ["report", "audit.json", "--figures", "figures"])
     assert drawn.exit_code == 4
     assert "audit.json: neither results nor an audit" in drawn.stderr
 
@@ -160,7 +162,7 @@ def test_an_audit_of_another_version_is_not_drawn() -> None:
     """Sessions do not use it either."""
     content = {"version": "0", "evaluator": "judge", "suite": "neutrality", "audit": {}}
     Path("audit.json").write_text(json.dumps(content), encoding="utf-8")
-    drawn = CliRunner().invoke(main, ["plot", "audit.json", "-o", "figures"])
+    drawn = CliRunner().invoke(main, ["report", "audit.json", "--figures", "figures"])
     assert drawn.exit_code == 4
     assert "audit.json: an audit of version 0; this version reads 2" in drawn.stderr
 
@@ -174,7 +176,7 @@ def test_a_damaged_audit_is_refused_by_name() -> None:
     ):
         content = {"version": "2", "evaluator": "judge", "suite": "neutrality", "audit": {**whole, **damage}}
         Path("audit.json").write_text(json.dumps(content), encoding="utf-8")
-        drawn = CliRunner().invoke(main, ["plot", "audit.json", "-o", "figures"])
+        drawn = CliRunner().invoke(main, ["report", "audit.json", "--figures", "figures"])
         assert drawn.exit_code == 4
         assert f"audit.json: is damaged: {problem}" in drawn.stderr
 

@@ -46,10 +46,10 @@ def error(result: Result) -> str:
     return line
 
 
-# recover.
+# show, of a journal.
 
 
-def test_recover_shows_what_a_session_would(folder: Path) -> None:
+def test_a_journal_is_shown_as_a_session_would_show_it(folder: Path) -> None:
     """Scores, calls, errors, what is missing and where the results are."""
     write(
         folder / "m.jsonl",
@@ -57,7 +57,7 @@ def test_recover_shows_what_a_session_would(folder: Path) -> None:
         plan=("a-run1", "b-run1", "c-run1"),
         **ABOUT,
     )
-    result = run("recover", "m.jsonl")
+    result = run("show", "m.jsonl")
     assert (result.exit_code, result.stderr) == (0, "")
     shown = words(result.stdout)
     assert "overall 1 4.00 75.00% - scored 1, error 1" in shown
@@ -69,36 +69,36 @@ def test_recover_shows_what_a_session_would(folder: Path) -> None:
     assert json.loads((folder / "m.json").read_bytes())["metadata"]["runs_completed"] == 2
 
 
-def test_recover_shows_warnings_last(folder: Path) -> None:
+def test_warnings_about_a_journal_come_last(folder: Path) -> None:
     """What the user should know of cut lines and of the rubric stands below the results."""
     write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)
     with (folder / "m.jsonl").open("ab") as file:
         file.write(b'{"kind":"record","ru')
-    shown = words(run("recover", "m.jsonl").stdout)
+    shown = words(run("show", "m.jsonl").stdout)
     cut, rubric = shown[-2:]
     assert cut.startswith("warning: ")
     assert "damaged lines" in cut
     assert rubric.startswith("warning: the rubric has changed since")
 
 
-def test_recover_takes_the_rubric_of_the_current_folder(folder: Path) -> None:
+def test_a_journal_takes_the_rubric_of_the_current_folder(folder: Path) -> None:
     """A project's own rubric comes before the one that came with the package."""
     write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)
-    assert "75.00%" in run("recover", "m.jsonl").stdout
+    assert "75.00%" in run("show", "m.jsonl").stdout
     text = RUBRIC.read_text(encoding="utf-8").replace("high = 5", "high = 6").replace("5 = ", "6 = 'x'\n5 = ")
     (folder / "rubric").mkdir()
     (folder / "rubric" / "neutrality.toml").write_text(text, encoding="utf-8")
-    assert "60.00%" in run("recover", "m.jsonl").stdout
+    assert "60.00%" in run("show", "m.jsonl").stdout
 
 
 @pytest.mark.slow
-def test_recover_needs_neither_endpoint_nor_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_journal_needs_neither_endpoint_nor_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings that no session would take do no harm, and the client is not even loaded."""
     write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)
     monkeypatch.setenv("OPENAI_BASE_URL", "nonsense")
     monkeypatch.setenv("EQUIPOISE_RUNS", "nonsense")
     script = (
-        "import sys; from equipoise.cli import main; main(['recover', 'm.jsonl'], standalone_mode=False); "
+        "import sys; from equipoise.cli import main; main(['show', 'm.jsonl'], standalone_mode=False); "
         "print([name for name in ('openai', 'aiohttp', 'pytest') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -111,15 +111,15 @@ def test_recover_needs_neither_endpoint_nor_key(folder: Path, monkeypatch: pytes
 def test_a_mistake_is_one_line_and_status_4(folder: Path) -> None:
     """As of pytest; no traceback and nothing on standard output."""
     (folder / "notes.jsonl").write_text("my notes\n")
-    assert "notes.jsonl: not an Equipoise journal" in error(run("recover", "notes.jsonl"))
-    assert "nowhere.jsonl: no such journal" in error(run("recover", "nowhere.jsonl"))
+    assert "notes.jsonl: not an Equipoise journal" in error(run("show", "notes.jsonl"))
+    assert "nowhere.jsonl: no such journal" in error(run("show", "nowhere.jsonl"))
 
 
 def test_a_name_cannot_write_on_the_terminal() -> None:
     """A line break or a terminal's command in a name is shown as an escape."""
     for character in ("\n", "\r", "\a", "\x9b"):
-        assert character not in error(run("recover", f"a{character}b.jsonl")), ascii(character)
-    for arguments in (("--no\x1b[2J",), ("recover", "--no\n::error::x"), ("no\x9b\u202e",)):
+        assert character not in error(run("show", f"a{character}b.jsonl")), ascii(character)
+    for arguments in (("--no\x1b[2J",), ("show", "--no\n::error::x"), ("no\x9b\u202e",)):
         result = run(*arguments)
         assert (result.exit_code, result.stdout) == (4, "")
         assert result.stderr.replace("\n", "").isprintable(), arguments
@@ -129,12 +129,23 @@ def test_a_name_cannot_write_on_the_terminal() -> None:
 def test_a_name_of_invisible_characters_is_refused() -> None:
     """Of a model, a language or a publisher, in one line with the name escaped."""
     for flag, *command in (
-        ("--model", "construct", "simpleqa", "--documents", "d.jsonl", "--folder", "f"),
-        ("--critic", "construct", "simpleqa", "--documents", "d.jsonl", "--folder", "f", "--model", "m"),
-        ("--to", "translate", "--from", "en.txt"),
-        ("--verify-model", "translate", "--from", "en.txt", "--to", "pt"),
-        ("--evaluator-model", "audit"),
-        ("--translator-model", "backtranslate", "r.json"),
+        ("--model", "data", "construct", "simpleqa", "--documents", "d.jsonl", "--folder", "f"),
+        (
+            "--critic",
+            "data",
+            "construct",
+            "simpleqa",
+            "--documents",
+            "d.jsonl",
+            "--folder",
+            "f",
+            "--model",
+            "m",
+        ),
+        ("--to", "data", "translate", "--from", "en.txt"),
+        ("--verify-model", "data", "translate", "--from", "en.txt", "--to", "pt"),
+        ("--evaluator-model", "judge", "audit"),
+        ("--translator-model", "judge", "languages", "r.json"),
         ("--developer", "export", "r.json", "--to", "every_eval_ever"),
     ):
         line = error(run(*command, flag, "::error::x\x1b[2J"))
@@ -147,13 +158,13 @@ def test_commands_that_ask_models_read_env(folder: Path) -> None:
     """They name its variables, and a mistake by its line; other commands say nothing of it."""
     (folder / ".env").write_text("OPENAI_API_KEY=sk-planted-in-env\nEQUIPOISE_CONCURRENCY=many\n")
     (folder / "en.txt").write_text("Why?\n")
-    asked = run("translate", "--from", "en.txt", "--to", "pt", "--model", "m")
+    asked = run("data", "translate", "--from", "en.txt", "--to", "pt", "--model", "m")
     assert asked.exit_code == 4
     assert asked.stderr.splitlines() == [
         ".env: OPENAI_API_KEY, EQUIPOISE_CONCURRENCY",
         "ERROR: .env:2: EQUIPOISE_CONCURRENCY: 'many' is not a whole number from 1 up",
     ]
-    assert ".env" not in run("recover", "nowhere.jsonl").stderr
+    assert ".env" not in run("show", "nowhere.jsonl").stderr
     assert "OPENAI_API_KEY" not in os.environ
 
 
@@ -165,12 +176,12 @@ def test_a_defect_of_ours_is_not_taken_for_a_mistake(folder: Path, monkeypatch: 
         raise RuntimeError
 
     monkeypatch.setattr("equipoise.results.build.build", fail)
-    assert isinstance(run("recover", "m.jsonl").exception, RuntimeError)
+    assert isinstance(run("show", "m.jsonl").exception, RuntimeError)
 
 
 def test_a_command_line_that_cannot_be_read_is_told_in_a_line() -> None:
     """It says where the usage stands; exit 4, as of every command line that cannot work."""
-    for arguments in (("recover",), ("recover", "a", "b"), ("--nonsense",)):
+    for arguments in (("show",), ("show", "a", "b"), ("data", "fetch"), ("--nonsense",)):
         result = run(*arguments)
         assert result.exit_code == 4, arguments
         assert re.fullmatch(r"ERROR: main[^\n]*; `main[^\n]* --help` shows how\n", result.stderr), arguments
@@ -180,6 +191,9 @@ def test_a_misspelt_command_is_told_with_its_nearest() -> None:
     """In one line."""
     assert run("reprot").stderr == "ERROR: there is no command 'reprot'; did you mean 'report'?\n"
     assert run("nonsense").stderr == "ERROR: there is no command 'nonsense'; `equipoise --help` lists all\n"
+    assert run("data", "fech").stderr == "ERROR: there is no command 'fech'; did you mean 'fetch'?\n"
+    for name in ("plot", "validate"):
+        assert f"there is no command {name!r}; it is now: equipoise " in error(run(name))
     assert (run("reprot").exit_code, run().exit_code) == (4, 0)
     assert "equipoise run SUITE --model M" in run().stdout
 
@@ -195,7 +209,7 @@ def test_a_stopped_command_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
             raise stop
 
         monkeypatch.setattr("equipoise.results.recover.recover", stop_at_once)
-        result = run("recover", "m.jsonl")
+        result = run("show", "m.jsonl")
         assert (result.exit_code, result.stdout) == (2, "")
         assert f"ERROR: {says}" in result.stderr
 
@@ -203,31 +217,33 @@ def test_a_stopped_command_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_validate_holds_results_against_the_schema(folder: Path) -> None:
     """Beside data; each problem with its place, of thousands the first ones; other versions are refused."""
     write(folder / "m.jsonl", record("a"), plan=("a-run1",), **ABOUT)
-    assert run("recover", "m.jsonl", "--output", "m.json").exit_code == 0
+    assert run("show", "m.jsonl", "--output", "m.json").exit_code == 0
     (folder / "aa.txt").write_text("What is one?\n", encoding="utf-8")
-    assert run("validate", "m.json", "aa.txt").stdout == "no findings in 2 files\n"
+    assert run("data", "validate", "m.json", "aa.txt").stdout == "no findings in 2 files\n"
     (folder / "found").mkdir()
     for name in ("m.json", "n.json", "other.json"):
         text = "[]" if name == "other.json" else (folder / "m.json").read_text(encoding="utf-8")
         (folder / "found" / name).write_text(text, encoding="utf-8")
-    assert run("validate", "found").stdout == "no findings in 2 files\n"
+    assert run("data", "validate", "found").stdout == "no findings in 2 files\n"
     data = json.loads((folder / "m.json").read_text(encoding="utf-8"))
     data["metadata"]["status"], data["errors"] = "done", [{}] * 5
     (folder / "m.json").write_text(json.dumps(data), encoding="utf-8")
-    result = run("validate", "m.json")
+    result = run("data", "validate", "m.json")
     lines = result.stdout.splitlines()
     assert (result.exit_code, result.stderr) == (1, "21 findings in 1 file\n")
     assert lines[0].startswith("m.json: /metadata/status: invalid enum value 'done'")
     assert lines[-1] == "m.json: and 26 more"
     data["metadata"]["schema_version"] = 2
     (folder / "m.json").write_text(json.dumps(data), encoding="utf-8")
-    assert error(run("validate", "m.json")).endswith("m.json: has schema version 2; the schema is that of 1")
+    assert error(run("data", "validate", "m.json")).endswith(
+        "m.json: has schema version 2; the schema is that of 1"
+    )
 
 
 def test_schema_prints_the_schema_of_results() -> None:
     """As it is published."""
     with sixth_suite.unknown():
-        printed = run("schema").stdout
+        printed = run("export", "--to", "schema").stdout
     assert printed == (ROOT / "docs" / "results.schema.json").read_text(encoding="utf-8")
 
 
@@ -237,8 +253,9 @@ def test_schema_prints_the_schema_of_results() -> None:
 def test_help_names_every_command_and_option() -> None:
     """What there is, with a sentence for each."""
     for arguments, words in (
-        (("--help",), ("recover", "--version")),
-        (("recover", "--help"), ("JOURNAL", "--output")),
+        (("--help",), ("show", "judge", "--version")),
+        (("data", "--help"), ("validate", "fetch", "translate", "construct")),
+        (("show", "--help"), ("journal", "--output")),
     ):
         result = run(*arguments)
         assert result.exit_code == 0

@@ -25,7 +25,7 @@ def test_what_a_session_measures_is_shown_compared_reported_exported_and_valid(
             ("compare", path, path),
             ("report", path, "-o", str(tmp_path / "page.html")),
             ("export", path, "--to", "csv", "-o", str(tmp_path / f"{name}.csv")),
-            ("validate", path),
+            ("data", "validate", path),
         ):
             with subtests.test(f"{name}: {command[0]}"):
                 done = CliRunner().invoke(main, command)

@@ -63,7 +63,7 @@ def test_a_project_has_all_that_can_be_edited(folder: Path, monkeypatch: pytest.
         assert (mine / name).read_bytes() == (ROOT / name).read_bytes()
     assert not [name for name in files(mine) if "original" in name]
     monkeypatch.chdir(mine)
-    validated = CliRunner().invoke(main, ["validate"]).output
+    validated = CliRunner().invoke(main, ["data", "validate"]).output
     assert validated.startswith("no findings in "), validated
     monkeypatch.chdir(folder)
     again = init("mine")
@@ -100,7 +100,7 @@ def test_a_new_suite_has_its_name_everywhere(folder: Path) -> None:
     texts = [(folder / name).read_text(encoding="utf-8") for name in found]
     assert not [text for text in texts if "attribution" in text.lower()]
     assert "suites/budget/" in named_in_readme(folder)
-    assert CliRunner().invoke(main, ["validate"]).output == "no findings in 3 files\n"
+    assert CliRunner().invoke(main, ["data", "validate"]).output == "no findings in 3 files\n"
     assert "12 cases x 1 = 12 runs" in CliRunner().invoke(main, ["suites", "budget"]).output
 
 
@@ -155,7 +155,7 @@ def test_a_rubric_is_had_without_a_project(folder: Path) -> None:
     assert (folder / "rubric.toml").read_bytes() == shipped
     assert "equipoise run neutrality --rubric rubric.toml --model M\n" in done.output
     assert "about.toml beside the questions names their subject and the two sides" in done.output
-    assert CliRunner().invoke(main, ["validate", "rubric.toml"]).output == "no findings in 1 file\n"
+    assert CliRunner().invoke(main, ["data", "validate", "rubric.toml"]).output == "no findings in 1 file\n"
     again = init("--rubric", "--suite", "politicsbench")
     assert (again.exit_code, "rubric.toml: is there already" in again.output) == (4, True)
     assert (folder / "rubric.toml").read_bytes() == shipped
@@ -167,7 +167,7 @@ def test_every_suite_has_a_rubric_to_edit(folder: Path, name: str) -> None:
     done = init("--rubric", "--suite", name, "mine")
     assert (done.exit_code, files(folder)) == (0, {"mine/rubric.toml"}), done.output
     assert f"equipoise run {name} --rubric mine/rubric.toml" in done.output
-    assert CliRunner().invoke(main, ["validate", "mine/rubric.toml"]).exit_code == 0
+    assert CliRunner().invoke(main, ["data", "validate", "mine/rubric.toml"]).exit_code == 0
 
 
 # Names that do not agree.

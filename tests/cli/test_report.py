@@ -1,4 +1,4 @@
-"""`equipoise report` and `equipoise plot`: from results to a page and to figures."""
+"""`equipoise report`: from results to a page and to figures."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_many_results_become_a_board(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_folder_becomes_figures(tmp_path: Path) -> None:
     """Each as SVG and as PNG."""
     pages.write(tmp_path / "results" / "a.json", "model-a", questions=3)
-    drawn = run("plot", tmp_path / "results", "-o", tmp_path / "figures")
+    drawn = run("report", tmp_path / "results", "--figures", tmp_path / "figures")
     assert drawn.exit_code == 0, drawn.output
     assert drawn.stdout.startswith("7 figures, each as SVG and PNG, in ")
     kinds = sorted(path.suffix for path in (tmp_path / "figures").iterdir())
@@ -82,13 +82,13 @@ def test_a_folder_becomes_figures(tmp_path: Path) -> None:
 
 
 def test_a_page_draws_its_figures_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`equipoise plot`, which writes PNG files, says what to install."""
+    """`--figures`, which writes PNG files, says what to install."""
     result = pages.write(tmp_path / "a.json", "model-a", questions=3)
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    drawn = run("plot", result, "-o", tmp_path / "figures")
+    drawn = run("report", result, "--figures", tmp_path / "figures")
     assert (drawn.exit_code, drawn.stdout) == (4, "")
     assert drawn.stderr == (
-        "ERROR: equipoise plot needs the extra 'plots'; run: pip install vl-convert-python\n"
+        "ERROR: equipoise report --figures needs the extra 'plots'; run: pip install vl-convert-python\n"
     )
     other = pages.write(tmp_path / "b.json", "model-b", questions=3)
     assert run("report", result, other, "-o", tmp_path / "page.html").exit_code == 0

@@ -60,7 +60,7 @@ def test_without_audits_on_the_same_texts_that_is_said() -> None:
     for after in (unknown, other, unfinished):
         assert warned(strict, after) == [
             "the evaluators differ, and how far apart their scores lie is not known: "
-            "audit all of them (equipoise audit neutrality)"
+            "audit all of them (equipoise judge audit neutrality)"
         ]
 
 

@@ -133,7 +133,7 @@ def test_results_that_nobody_judged_are_refused(tmp_path: Path) -> None:
 def test_the_command_shows_rankings_and_their_correlation(tmp_path: Path) -> None:
     """A row for each model, a column for each panel, a line for each two panels."""
     paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", {"m1": 1, "m2": 5, "m3": 3})]
-    done = CliRunner().invoke(main, ["robustness", *map(str, paths)])
+    done = CliRunner().invoke(main, ["compare", "--panels", *map(str, paths)])
     assert done.exit_code == 0, done.output
     lines = done.output.splitlines()
     assert [line.split() for line in lines[:4]] == [

@@ -1,4 +1,4 @@
-"""`equipoise construct simpleqa` as a whole, on the sample documents, against the loopback server.
+"""`equipoise data construct simpleqa` as a whole, on the sample documents, against the loopback server.
 
 The scripted endpoint gives every rule something to do: see FATES.
 """
@@ -159,7 +159,7 @@ def run(server: Loopback, *arguments: str, folder: str = "made") -> Result:
     models = ("--model", "maker", "--critic", "critic", "--solver", "solver-a", "--solver", "solver-b")
     files = ("--documents", str(SAMPLE), "--folder", folder, "--most", "399")
     endpoint = ("--api-base-url", server.url, "--api-key", KEY)
-    return CliRunner().invoke(main, ["construct", "simpleqa", *files, *models, *endpoint, *arguments])
+    return CliRunner().invoke(main, ["data", "construct", "simpleqa", *files, *models, *endpoint, *arguments])
 
 
 def some_of(*names: str) -> tuple[str, str]:

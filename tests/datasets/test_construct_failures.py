@@ -1,4 +1,4 @@
-"""`equipoise construct simpleqa` where it cannot work: documents, corpus, endpoint, another process."""
+"""`equipoise data construct simpleqa` where it cannot work: documents, corpus, endpoint, another process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(server: Loopback, *arguments: str) -> Result:
     """What comes of the command."""
     files = ("--documents", "documents.jsonl", "--folder", "made", "--least", "5", "--no-annotators")
     endpoint = ("--model", "maker", "--api-base-url", server.url, "--api-key", KEY, "--max-retries", "0")
-    return CliRunner().invoke(main, ["construct", "simpleqa", *files, *endpoint, *arguments])
+    return CliRunner().invoke(main, ["data", "construct", "simpleqa", *files, *endpoint, *arguments])
 
 
 def test_faulty_documents_are_named(loopback: Loopback, subtests: pytest.Subtests) -> None:

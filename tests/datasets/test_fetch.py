@@ -323,7 +323,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*arguments: str) -> Result:
     """What comes of the command."""
-    return CliRunner().invoke(main, ["fetch", *arguments])
+    return CliRunner().invoke(main, ["data", "fetch", *arguments])
 
 
 @pytest.mark.slow
@@ -347,14 +347,14 @@ def test_a_dataset_can_have_published_data_of_its_own(
     (topics / "x" / "y" / "original.toml").write_text(PINS.replace("who/what", "some/body"))
     assert (
         refusal(resources.dataset_folder, "x", "y", topics.parent)
-        == "--dataset y: the original data of y are missing; run: equipoise fetch y"
+        == "--dataset y: the original data of y are missing; run: equipoise data fetch y"
     )
     site.contents = {path.replace("who/what", "some/body"): CONTENT for path in (PATH, MORE)}
     assert run("y", "--site", site.url).exit_code == 0
     home = topics / "x" / "y" / "original"
     assert resources.dataset_folder("x", "y", topics.parent) == home
     (home / "data.csv").write_bytes(b"")
-    with pytest.raises(UserError, match=r"^--dataset y: .* differs .* run: equipoise fetch y, "):
+    with pytest.raises(UserError, match=r"^--dataset y: .* differs .* run: equipoise data fetch y, "):
         resources.dataset_folder("x", "y", topics.parent)
     assert "the original data of x are missing" in message(topics)
     named = tmp_path / "named"
@@ -427,12 +427,12 @@ def test_without_data_the_original_dataset_says_how_to_get_them(
     """By the command, into the folder that the variable names where it names one."""
     monkeypatch.delenv(resources.DATA_VARIABLE, raising=False)
     start = "--dataset original: the original data of x are missing"
-    assert message(topics) == f"{start}; run: equipoise fetch x"
+    assert message(topics) == f"{start}; run: equipoise data fetch x"
     (topics / "x" / "original").mkdir()
-    assert message(topics) == f"{start}; run: equipoise fetch x"
+    assert message(topics) == f"{start}; run: equipoise data fetch x"
     named = tmp_path / "my data"
     monkeypatch.setenv(resources.DATA_VARIABLE, str(named))
-    expected = f"{start}, also in $EQUIPOISE_ORIGINAL_DATA; run: equipoise fetch x --to '{named}'"
+    expected = f"{start}, also in $EQUIPOISE_ORIGINAL_DATA; run: equipoise data fetch x --to '{named}'"
     assert message(topics) == expected
     (named / "x").mkdir(parents=True)
     assert message(topics) == expected
@@ -452,7 +452,7 @@ def test_data_that_are_not_whole_are_not_taken(
         where = folder / "x" if folder else topics / "x" / "original"
         assert message(topics) == (
             f"--dataset original: the original data of x are incomplete in {where} "
-            f"(1 of 2 files missing, such as parts/more.csv); run: equipoise fetch x{to}"
+            f"(1 of 2 files missing, such as parts/more.csv); run: equipoise data fetch x{to}"
         )
 
 
@@ -502,7 +502,7 @@ def test_changed_data_are_not_the_original_ones(
     to, changed = f" --to {folder}" if folder else "", where / "parts" / "more.csv"
     assert message(topics) == (
         f"--dataset original: {changed} differs from the published file (1 of 2 files); "
-        f"run: equipoise fetch x{to}, which restores it, or use changed data with --topics"
+        f"run: equipoise data fetch x{to}, which restores it, or use changed data with --topics"
     )
     list(fetch("x", [topics], folder, site.url))
     assert resources.original_folder("x", [topics]) == where

@@ -591,7 +591,7 @@ def test_the_results_of_a_project_are_checked_with_it() -> None:
     put("topics/neutrality/en-US.txt", questions())
     put("results/m.neutrality.json", f'{{"metadata": {{"schema_version": {SCHEMA_VERSION}}}}}\n')
     put("results/report.json", "{}\n")
-    done = CliRunner().invoke(main, ["validate", "."])
+    done = CliRunner().invoke(main, ["data", "validate", "."])
     lines = done.output.splitlines()
     assert (done.exit_code, lines[-1].partition(" in ")[2]) == (1, "2 files")
     assert all(line.startswith("results/m.neutrality.json: ") for line in lines[:-1])

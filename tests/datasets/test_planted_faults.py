@@ -1,4 +1,4 @@
-"""Faults planted in copies of our own data: `equipoise validate` finds each, at its file, for every suite."""
+"""Faults planted in copies of our own data: `data validate` finds each, at its file, for every suite."""
 
 from __future__ import annotations
 

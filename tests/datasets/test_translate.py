@@ -1,4 +1,4 @@
-"""`equipoise translate` against the loopback server: lines, second tries, reviews, resumption."""
+"""`equipoise data translate` against the loopback server: lines, second tries, reviews, resumption."""
 
 from __future__ import annotations
 

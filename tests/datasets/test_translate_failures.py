@@ -1,4 +1,4 @@
-"""`equipoise translate` where something fails: the endpoint, the key, the command line, another process."""
+"""`data translate` where something fails: the endpoint, the key, the command line, another process."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_what_cannot_work_is_one_line(server: Loopback, folder: Path, subtests: 
 
 def test_a_model_must_be_named(folder: Path) -> None:
     """Exit 4, and a line that says how."""
-    result = CliRunner().invoke(main, ["translate", "--from", "en.txt", "--to", "de"])
+    result = CliRunner().invoke(main, ["data", "translate", "--from", "en.txt", "--to", "de"])
     assert result.exit_code == 4
     assert "--model: name the model to call, or local" in result.stderr
 
@@ -352,7 +352,9 @@ def test_a_signal_before_the_first_call_stops(
     monkeypatch.setattr("equipoise.models.local.weights", lambda model: Path("model.gguf"))
     monkeypatch.setattr(Loading, "number", number)
     monkeypatch.setattr(Loading, "place", place)
-    result = CliRunner().invoke(main, ["translate", "--from", "en.txt", "--to", "de", "--model", "local"])
+    result = CliRunner().invoke(
+        main, ["data", "translate", "--from", "en.txt", "--to", "de", "--model", "local"]
+    )
     assert refusal(result, 2) == STOPPED
     assert "Aborted" not in result.output
     assert Path("stopped").exists()

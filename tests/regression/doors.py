@@ -238,7 +238,7 @@ def of_models(project: Path) -> Texts:
         yield f"overview.{width}.txt", "\n".join([*wrapped, ""])
     by_name = {path.stem: str(path) for path in paths["chinese_simpleqa"]}
     own, resumed, merged, again = (by_name[name] for name in ("own", "resumed", "merged", "again"))
-    yield "ranks.txt", printed("robustness", own, resumed, merged)
+    yield "ranks.txt", printed("compare", "--panels", own, resumed, merged)
     yield (
         "trend.txt",
         printed("compare", "--baseline", merged, "--baseline", resumed, own, "--allow-mismatch"),

@@ -2,7 +2,7 @@
 
 Names are the domain's words: metric, language, question, number of the run, evaluator. They do not depend on
 how results are nested, so that the list outlives a change of that. Figures come through doors that outlive
-it, too: the commands `recover`, `show`, `report` and `convert`, `equipoise.load`, `compare` and `gate`. One
+it, too: the commands `show`, `report` and `export`, `equipoise.load`, `compare` and `gate`. One
 function a suite reads what only that suite says of a run.
 """
 
@@ -106,12 +106,12 @@ def unpack(name: str, path: Path) -> Path:
 def restore(suite: str, name: str, folder: Path) -> Path:
     """The results of a kept journal, made by the command, which calls nothing. The journal is beside them."""
     journal = unpack(f"{suite}.{name}.jsonl", folder / f"{name}.jsonl")
-    printed("recover", str(journal))
+    printed("show", str(journal))
     return journal.with_suffix(".json")
 
 
 def prepare(suite: str, project: Path) -> None:
-    """Put the data into a project that `recover` needs besides a journal."""
+    """Put the data into a project that `show` needs besides a journal."""
     if suite == "pcp":
         questions.polarized_pairs(project)
 
@@ -211,7 +211,7 @@ def write_published(folder: Path) -> list[Path]:
     old = folder / "old.txt"
     old.write_text(json.dumps(published.old()), encoding="utf-8")
     paths = [folder / f"{name}.json" for name in ("converted", "current", "better")]
-    printed("convert", str(old), "-o", str(paths[0]))
+    printed("export", str(old), "--to", "published", "-o", str(paths[0]))
     for path, scores in zip(paths[1:], (published.SCORES, published.BETTER), strict=True):
         path.write_text(json.dumps(published.current(scores)), encoding="utf-8")
     return paths

@@ -128,7 +128,7 @@ def scenarios(folder: Path) -> Path:
 def polarized_pairs(project: Path) -> None:
     """Polarized Contrastive Pairs of our own, in the place of the fetched ones with their pins.
 
-    Their evaluator's prompts are among the data, which `recover` and `merge` read there.
+    Their evaluator's prompts are among the data, which `show` and `merge` read there.
     """
     folder = published_pcp.write(project / "topics" / "even_handedness" / "pcp" / "original")
     digests = (

@@ -118,7 +118,9 @@ def translate(results: Path, translator: str = TRANSLATOR) -> dict[str, Any]:
     evaluators = [word for name in JUDGES for word in ("--evaluator-model", name)]
     endpoint = ("--api-base-url", "http://localhost:4000", "--price-input", "1", "--price-output", "2")
     path = results / "own.json"
-    printed("backtranslate", str(path), "--translator-model", translator, *evaluators, "-n", "24", *endpoint)
+    printed(
+        "judge", "languages", str(path), "--translator-model", translator, *evaluators, "-n", "24", *endpoint
+    )
     section: dict[str, Any] = json.loads(path.read_bytes())["backtranslation"]
     return section
 

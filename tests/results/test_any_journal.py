@@ -233,7 +233,7 @@ def test_a_damaged_journal_can_be_added_up(data: st.DataObject, path: Path, real
 def recover(path: Path) -> None:
     """Make results of a journal by the command: exit 0 and a file that can be read, or exit 4 and a line."""
     path.with_suffix(".json").unlink(missing_ok=True)
-    done = CliRunner().invoke(main, ["recover", str(path)])
+    done = CliRunner().invoke(main, ["show", str(path)])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     assert done.exit_code in (0, 4)

@@ -15,7 +15,6 @@ from published import current, old
 from sides import alike, data_of, set_to
 
 from equipoise.cli import main
-from equipoise.cli.results import convert
 from equipoise.core.errors import UserError
 from equipoise.results import published
 
@@ -271,7 +270,7 @@ def test_a_file_that_is_not_there_is_named() -> None:
 
 def run(*arguments: str) -> Result:
     """What comes of a command line, mistakes shown as they are to the user."""
-    return CliRunner().invoke(type(main)(commands={"convert": convert}), ["convert", *arguments])
+    return CliRunner().invoke(main, ["export", "--to", "published", *arguments])
 
 
 def test_the_command_says_what_it_added() -> None:

@@ -41,7 +41,7 @@ def results() -> dict[str, Any]:
 
 
 def test_the_published_schema_is_that_of_the_package() -> None:
-    """`equipoise schema > docs/results.schema.json` brings it in step, and it is valid in its own draft."""
+    """`export --to schema > docs/results.schema.json` brings it in step, and it is valid in its own draft."""
     published = json.loads((ROOT / "docs" / "results.schema.json").read_text(encoding="utf-8"))
     jsonschema_rs.meta.validate(published)
     with sixth_suite.unknown():

@@ -536,7 +536,7 @@ def test_results_that_cannot_be_written_are_told(project: Project) -> None:
         project.results_path.mkdir()
         ran = finish(session, runs)
     assert not ran.is_complete
-    assert any("equipoise recover results/subject.attribution.jsonl" in line for line in ran.summary)
+    assert any("equipoise show results/subject.attribution.jsonl" in line for line in ran.summary)
     project.results_path.rmdir()
     assert project.run(runs="1").is_complete
     assert len(project.client.calls) == 8
@@ -613,7 +613,7 @@ def test_recover_writes_the_results_that_the_session_wrote(project: Project) -> 
     project.run(runs="2")
     whole, before = results(project), project.journal_path.read_bytes()
     project.results_path.unlink()
-    done = CliRunner().invoke(main, ["recover", str(project.journal_path)])
+    done = CliRunner().invoke(main, ["show", str(project.journal_path)])
     assert (done.exit_code, done.stderr) == (0, "")
     found = results(project)
     assert list(found) == list(whole)
@@ -624,11 +624,11 @@ def test_recover_writes_the_results_that_the_session_wrote(project: Project) -> 
 
 
 def test_a_journal_in_use_is_not_recovered(project: Project, subtests: pytest.Subtests) -> None:
-    """`equipoise recover` is refused as a second session is, however the results are called."""
+    """`equipoise show` is refused as a second session is, however the results are called."""
     for name in ("mine.json", "mine", "mine.txt", "mine.jsonl"):
         with subtests.test(name=name), project.begun(runs="1", output=str(project.root / name)):
             (path,) = project.root.glob("mine*.jsonl")
-            done = CliRunner().invoke(main, ["recover", str(path)])
+            done = CliRunner().invoke(main, ["show", str(path)])
             assert (done.exit_code, "is using it" in done.stderr) == (4, True)
         path.unlink()
 

@@ -35,7 +35,7 @@ def test_a_session_keeps_what_commands_added(bench: Bench, monkeypatch: pytest.M
     monkeypatch.chdir(bench.folder)
     results, runner = str(bench.results_path), CliRunner(env={"COLUMNS": "200"})
     models = ("--translator-model", "translator", "--evaluator-model", JUDGE)
-    given = ["backtranslate", results, *models, "--api-base-url", bench.server.url]
+    given = ["judge", "languages", results, *models, "--api-base-url", bench.server.url]
     done = runner.invoke(main, given)
     assert done.exit_code == 0, done.output
     assert runner.invoke(main, ["review", "sample", results, "-o", "anna.csv"]).exit_code == 0

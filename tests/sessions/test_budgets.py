@@ -209,7 +209,7 @@ def test_usage_that_cannot_be_read_does_not_pass_the_cap(bench: Bench) -> None:
     assert " USD, partly estimated\n" in done.stdout
     count = f"calls without a readable usage: {told['usage_estimated']['subject']}"
     assert f"the subject's tokens are partly estimated; {count}" in done.stdout
-    assert CliRunner().invoke(main, ["recover", str(bench.journal_path)]).exit_code == 0
+    assert CliRunner().invoke(main, ["show", str(bench.journal_path)]).exit_code == 0
     again = bench.results()["metadata"]
     for name in ("tokens", "cost_usd", "usage_estimated"):
         assert again[name] == told[name]

@@ -89,7 +89,7 @@ def test_a_session_has_the_contrast_at_every_door(
     )
     recovered = json.loads(bench.results_path.read_text(encoding="utf-8"))
     bench.results_path.unlink()
-    shown("recover", str(bench.journal_path))
+    shown("show", str(bench.journal_path))
     assert bench.results()["summary"] == recovered["summary"]
 
 

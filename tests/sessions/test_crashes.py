@@ -97,8 +97,8 @@ def go_on(bench: Bench, *arguments: str) -> str:
 
 
 def recover(*arguments: str | Path) -> Result:
-    """What comes of `equipoise recover`."""
-    return CliRunner().invoke(main, ["recover", *map(str, arguments)])
+    """What comes of `equipoise show`."""
+    return CliRunner().invoke(main, ["show", *map(str, arguments)])
 
 
 def without_its_end(data: dict[str, Any]) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def one_line(text: str) -> str:
 def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Workers) -> None:
     """The next start says what it found, and asks again exactly the calls that got no reply.
 
-    So do the results that `equipoise recover` makes of the journal before it.
+    So do the results that `equipoise show` makes of the journal before it.
     """
     bench.server.delay = 0.05
     arguments = (*workers, "--concurrency", "4")

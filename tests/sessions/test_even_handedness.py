@@ -181,7 +181,7 @@ def test_polarized_pairs_are_asked_by_their_own_protocol(pcp: Bench) -> None:
     gate = ("--gate", "helpfulness_consistency:-60pp", "--gate", "verified")
     assert "gate: PASS" in shown_by("compare", path, path, *gate)
     journal = Path(path).with_suffix(".jsonl")
-    assert "helpfulness_consistency" in shown_by("recover", str(journal), "-o", "again.json")
+    assert "helpfulness_consistency" in shown_by("show", str(journal), "-o", "again.json")
 
 
 @pytest.mark.slow
@@ -245,7 +245,7 @@ def test_polarized_pairs_of_one_s_own_are_recovered_and_merged(
         published_pcp.write(folder, helpfulness_eval_judge_prompt=other)
     whole = api.run("even_handedness", **own_pairs)
     before = json.loads(whole.path.read_bytes())
-    done = CliRunner().invoke(main, ["recover", str(whole.path.with_suffix(".jsonl"))])
+    done = CliRunner().invoke(main, ["show", str(whole.path.with_suffix(".jsonl"))])
     assert (done.exit_code, done.stderr) == (0, "")
     assert "warning:" not in done.stdout
     recovered = json.loads(whole.path.read_bytes())

@@ -172,7 +172,7 @@ def test_a_hostile_reply_is_a_quotation_and_nothing_else(
     with subtests.test("recovered"):
         copy = bench.folder / "copy.jsonl"
         copy.write_bytes(bench.journal_path.read_bytes())
-        done = CliRunner().invoke(main, ["recover", str(copy)])
+        done = CliRunner().invoke(main, ["show", str(copy)])
         assert (done.exit_code, obeyed(done.output)) == (0, set()), done.output
         again = json.loads(copy.with_suffix(".json").read_text(encoding="utf-8"))
         for data in (results, again):

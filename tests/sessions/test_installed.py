@@ -151,8 +151,9 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         assert "page: " in said(0, "equipoise", "report", "new.json", "-o", "page.html")
         # The figures of a page need no extra.
         assert "<svg" in (empty / "page.html").read_text(encoding="utf-8")
-        told = said(4, "equipoise", "plot", "new.json", "-o", "figures")
-        assert told == "ERROR: equipoise plot needs the extra 'plots'; run: pip install vl-convert-python\n"
+        told = said(4, "equipoise", "report", "new.json", "--figures", "figures")
+        needs = "equipoise report --figures needs the extra 'plots'"
+        assert told == f"ERROR: {needs}; run: pip install vl-convert-python\n"
     with subtests.test("passages"):
         (empty / "books").mkdir()
         (empty / "books" / "one.txt").write_text("One.\n", encoding="utf-8")
@@ -161,22 +162,24 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
     with subtests.test("translate"):
         (empty / "en-US.txt").write_text("Why?\n", encoding="utf-8")
         job = ("--from", "en-US.txt", "--to", "fr-FR", "--model", "translator", *endpoint)
-        assert "1 of 1 texts" in said(0, "equipoise", "translate", *job)
+        assert "1 of 1 texts" in said(0, "equipoise", "data", "translate", *job)
         assert (empty / "translations" / "fr-FR.txt").read_text(encoding="utf-8") == "Pourquoi ?\n"
     with subtests.test("construct"):
         line = json.dumps({"id": "ada", "text": DOCUMENT})
         (empty / "documents.jsonl").write_text(line + "\n", encoding="utf-8")
         job = ("--documents", "documents.jsonl", "--folder", "work", "--model", SUBJECT, *endpoint)
-        told = said(4, "equipoise", "construct", "simpleqa", *job)
+        told = said(4, "equipoise", "data", "construct", "simpleqa", *job)
         assert "--corpus needs the extra 'retrieval'; run: pip install bm25s rjieba" in told
         environment.install("bm25s", "rjieba")
-        assert "calls: " in said(0, "equipoise", "construct", "simpleqa", *job)
+        assert "calls: " in said(0, "equipoise", "data", "construct", "simpleqa", *job)
     with subtests.test("validate"):
-        assert "topics: no such folder here" in said(4, "equipoise", "validate")
-        assert "no findings in 1 file" in said(0, "equipoise", "validate", "new.json")
+        assert "topics: no such folder here" in said(4, "equipoise", "data", "validate")
+        assert "no findings in 1 file" in said(0, "equipoise", "data", "validate", "new.json")
     with subtests.test("fetch"):
         site = publish(empty, "neutrality")
-        assert "en-US.txt: fetched (1 of 1)" in said(0, "equipoise", "fetch", "neutrality", "--site", site)
+        assert "en-US.txt: fetched (1 of 1)" in said(
+            0, "equipoise", "data", "fetch", "neutrality", "--site", site
+        )
         original = (*models, "--dataset", "original", "--runs", "1")
         assert "1 passed" in said(0, "equipoise", "run", "neutrality", *original, "--output", "original.json")
     with subtests.test("init"):
@@ -194,14 +197,14 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         assert "no calls were made" in said(
             0, "equipoise", "run", "neutrality", *models, "--runs", "1", folder=mine
         )
-        assert "no findings in" in said(0, "equipoise", "validate", folder=mine)
+        assert "no findings in" in said(0, "equipoise", "data", "validate", folder=mine)
     with subtests.test("init of one suite, and of a new one"):
         for kind, name in (("--suite", "neutrality"), ("--new-suite", "budget")):
             said(0, "equipoise", "init", kind, name, name)
             own = empty / name
             told = said(0, "equipoise", "run", name, *models, "--runs", "1", "--limit", "1", folder=own)
             assert " passed" in told
-            assert "no findings in" in said(0, "equipoise", "validate", folder=own)
+            assert "no findings in" in said(0, "equipoise", "data", "validate", folder=own)
             assert said(0, "equipoise", "suites", name, folder=own).startswith(name)
     with subtests.test("nothing else"):
         other = tmp_path / "other"

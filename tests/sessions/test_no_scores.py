@@ -15,7 +15,7 @@ from loopback import error
 def test_results_without_a_score_are_nowhere_called_interrupted(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    """Terminal, `show`, `recover`, page, export, API and comparison."""
+    """Terminal, `show` of results and journal, page, export, API and comparison."""
     bench.server.script = lambda body, number: error(401, "Wrong key.")
     done = bench.run("--runs", "1", "--keep-going")
     assert done.returncode == 1
@@ -25,7 +25,7 @@ def test_results_without_a_score_are_nowhere_called_interrupted(
     assert equipoise.load(path).status == "no_scores"
     commands = {
         "show": ["show", path],
-        "recover": ["recover", str(bench.journal_path), "-o", "again.json"],
+        "journal": ["show", str(bench.journal_path), "-o", "again.json"],
         "report": ["report", path, "-o", "page.html"],
         "export": ["export", "--to", "markdown", path, "-o", "table"],
         "compare": ["compare", path, "again.json"],
@@ -36,7 +36,7 @@ def test_results_without_a_score_are_nowhere_called_interrupted(
             said[name] = CliRunner().invoke(main, command).output
             assert "interrupted" not in said[name]
     assert "(no scores)" in said["show"]
-    assert "(no scores)" in said["recover"]
+    assert "(no scores)" in said["journal"]
     assert "no run of the baseline has a score" in said["compare"]
     assert "No scores: no run of " in (bench.folder / "page.html").read_text(encoding="utf-8")
     assert "status no_scores" in next(bench.folder.glob("table*")).read_text(encoding="utf-8")

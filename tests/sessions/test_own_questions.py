@@ -38,7 +38,7 @@ def test_ten_questions_on_india_with_sides_and_a_rubric_of_ones_own(
         assert done.returncode == status, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    assert said(0, "validate", "india") == "no findings in 4 files\n"
+    assert said(0, "data", "validate", "india") == "no findings in 4 files\n"
     said(0, "init", "--rubric")
     rubric = (tmp_path / "rubric.toml").read_text(encoding="utf-8")
     mine = rubric.replace('version = "1"', 'version = "mine-1"')
@@ -46,7 +46,7 @@ def test_ten_questions_on_india_with_sides_and_a_rubric_of_ones_own(
         if line.startswith("5 = "):
             mine = mine.replace(line, f'5 = "{LEVEL}"')
     (tmp_path / "rubric.toml").write_text(mine, encoding="utf-8")
-    assert said(0, "validate", "rubric.toml") == "no findings in 1 file\n"
+    assert said(0, "data", "validate", "rubric.toml") == "no findings in 1 file\n"
 
     session = ("run", "neutrality", "--topics", "india", "--rubric", "rubric.toml", *models, "--runs", "1")
     assert f"    5: {LEVEL}\n" in said(0, *session, "--show-prompts", "1")

@@ -43,7 +43,7 @@ def test_a_project_s_own_suite_is_found_without_installing_it(bench: Bench, proj
 @pytest.mark.slow
 def test_what_a_suite_lacks_is_one_line(bench: Bench, project: Path) -> None:
     """Before anything is collected; and the example's data are not taken for another suite's."""
-    checked = equipoise(project, "validate")
+    checked = equipoise(project, "data", "validate")
     assert (checked.returncode, checked.stdout) == (0, "no findings in 3 files\n"), checked.stderr
     (project / "suites" / "attribution" / "__init__.py").write_text('NAME = "attribution"\nOPTIONS = ()\n')
     done = run(bench, project, "-n", "0")

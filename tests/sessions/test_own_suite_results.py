@@ -62,7 +62,7 @@ def block(html: str, name: str) -> str:
 
 def test_the_results_are_valid_and_have_a_panel(results: Path) -> None:
     """They are what the schema describes; figures, and agreement of the evaluators, are computed."""
-    assert equipoise("validate", results).stdout == "no findings in 1 file\n"
+    assert equipoise("data", "validate", results).stdout == "no findings in 1 file\n"
     data = json.loads(results.read_bytes())
     summary = data["summary"]
     assert summary["metrics"]["overall"]["value"] == pytest.approx(OVERALL, abs=0.01)
@@ -223,5 +223,5 @@ def test_a_value_may_be_true(client: FakeClient, tmp_path: Path) -> None:
             module.read_text().replace('{"percent":', '{"judged": record.outcome == "scored", "percent":')
         )
         path = api.run(sixth_suite.SUITE, **OPTIONS).path
-        assert equipoise("validate", path).stdout == "no findings in 1 file\n"
+        assert equipoise("data", "validate", path).stdout == "no findings in 1 file\n"
         assert {run.values["judged"] for run in api.load(path).rows} == {1.0}

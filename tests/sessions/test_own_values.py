@@ -117,15 +117,15 @@ def test_a_rate_may_have_yes_and_no(project: Project, edit: Callable[..., None])
 def test_a_journal_of_values_beyond_their_kind_waits_for_the_mend(
     project: Project, edit: Callable[..., None], subtests: pytest.Subtests
 ) -> None:
-    """A session and `recover` say so in one line; afterwards `recover` makes the results."""
+    """A session and `show` of its journal say so in one line; afterwards the results are made."""
     assert project.run(runs="1").is_complete
     edit(values=values_of(200))
     with subtests.test("session"):
         again = project.run(runs="1")
         assert not again.is_complete
         assert "not written: suite 'attribution': " in " ".join(again.summary)
-    recover = ["recover", str(project.journal_path)]
-    with subtests.test("recover"):
+    recover = ["show", str(project.journal_path)]
+    with subtests.test("journal"):
         done = CliRunner().invoke(main, recover)
         assert (done.exit_code, done.stderr.count("\n")) == (4, 1)
         assert "it is 200, in a metric of kind mean" in done.stderr

@@ -203,9 +203,7 @@ def test_rounds_are_bought_until_the_interval_is_narrow(bench: Bench, tmp_path: 
     )
     assert f"{150 * (5 - until['runs'])} skipped" in done.stdout
     output = tmp_path / "again.json"
-    assert (
-        CliRunner().invoke(main, ["recover", str(bench.journal_path), "--output", str(output)]).exit_code == 0
-    )
+    assert CliRunner().invoke(main, ["show", str(bench.journal_path), "--output", str(output)]).exit_code == 0
     again = json.loads(output.read_text(encoding="utf-8"))
     assert (again["summary"], again["metadata"]["status"]) == (data["summary"], "complete")
 

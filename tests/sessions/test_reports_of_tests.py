@@ -74,7 +74,7 @@ def test_results_that_cannot_be_written_are_an_error(
     assert f"{RUNS} passed, 1 not saved in" in done.stdout
     found = reported.read(bench.folder)
     assert (found.status, found.junit) == (1, {"passed": RUNS, "error": 1})
-    assert "equipoise recover" in found.cases[f"{FILE}::results"][2]
+    assert "equipoise show" in found.cases[f"{FILE}::results"][2]
 
 
 @pytest.mark.slow

@@ -105,7 +105,7 @@ def test_scores_that_the_calls_contradict_are_not_verified(pair: tuple[Path, Pat
     assert first is not None
     other = b'"outcome":"scored","score":%d.0' % (5 if first[1] == b"1" else 1)
     rewrite(beside, first[0], other)
-    assert CliRunner().invoke(main, ["recover", str(beside)]).exit_code == 0
+    assert CliRunner().invoke(main, ["show", str(beside)]).exit_code == 0
     status, shown = compared(pair)
     assert (status, "runs are not what the calls in its journal come to, such as " in shown) == (7, True), (
         shown

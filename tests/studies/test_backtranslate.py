@@ -1,4 +1,4 @@
-"""`equipoise backtranslate` with scripted models: the two parts of a gap, failures, resumption, mistakes."""
+"""`judge languages` with scripted models: the two parts of a gap, failures, resumption, mistakes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def run(results: Path, *arguments: str) -> Result:
     models = ("--translator-model", "translator", "--evaluator-model", "judge")
     endpoint = ("--api-base-url", "http://x/v1", "--api-key", "sk-nobody-may-see-this")
     return CliRunner(env={"COLUMNS": "200"}).invoke(
-        main, ["backtranslate", str(results), *models, *endpoint, *arguments]
+        main, ["judge", "languages", str(results), *models, *endpoint, *arguments]
     )
 
 

@@ -162,7 +162,7 @@ def refuse_unaudited(rule: Rule, evaluators: Sequence[str], suite: str) -> NoRet
     models = " ".join(f"--evaluator-model {name}" for name in evaluators)
     raise UserError(
         f"{rule}: {', '.join(evaluators)} has not been audited: add --audit quick, "
-        f"or run first: equipoise audit {suite} {models}"
+        f"or run first: equipoise judge audit {suite} {models}"
     )
 
 

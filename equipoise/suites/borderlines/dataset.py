@@ -189,7 +189,7 @@ FORMAL_NAMES = replace(
 )
 """Formal names, for questions about a territory with a claimant that has no other name there."""
 OVERRIDES = replace(COUNTRY_NAMES, file="country_overrides.csv", optional=True)
-"""Names that `equipoise construct` takes instead of CLDR's."""
+"""Names that `equipoise data construct` takes instead of CLDR's."""
 VARIANTS = replace(
     COUNTRY_NAMES,
     file="country_variants.csv",

@@ -299,7 +299,7 @@ def test_digits_of_matrices_can_be_read(html: str) -> None:
 
 
 def test_digits_of_drawn_matrices_can_be_read() -> None:
-    """The same in the figures that `equipoise plot` writes, whatever the values."""
+    """The same in the figures that `--figures` writes, whatever the values."""
     for zero, low in ((None, 0.0), (0.0, -100.0)):
         values = [low + (100 - low) * place / 40 for place in range(41)]
         rows = [{"row": f"r{n}", "column": "a", "value": v, "text": f"{v:.0f}"} for n, v in enumerate(values)]

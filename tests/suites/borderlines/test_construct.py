@@ -75,8 +75,8 @@ def tables(
 
 
 def run(*arguments: str) -> Result:
-    """What comes of `equipoise construct` with these arguments."""
-    return CliRunner().invoke(main, ["construct", *arguments])
+    """What comes of `equipoise data construct` with these arguments."""
+    return CliRunner().invoke(main, ["data", "construct", *arguments])
 
 
 # What is built.

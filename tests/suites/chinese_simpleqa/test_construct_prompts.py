@@ -1,4 +1,4 @@
-"""The prompts of `equipoise construct simpleqa`: read from a file, put to models, and what is read back."""
+"""The prompts of `data construct simpleqa`: read from a file, put to models, and what is read back."""
 
 from __future__ import annotations
 

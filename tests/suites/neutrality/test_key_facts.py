@@ -128,7 +128,7 @@ FAULTS: dict[str, tuple[list[dict[str, Any]], str]] = {
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))
 def test_every_fault_is_named_with_file_and_fact(fault: str, tmp_path: Path) -> None:
-    """In one line of `equipoise validate`; a session stops at those that are not of a source."""
+    """In one line of `equipoise data validate`; a session stops at those that are not of a source."""
     facts, expected = FAULTS[fault]
     topics = folder(tmp_path, written(fact("q02_a"), *facts))
     (first, *_), _ = lint.validate([topics])

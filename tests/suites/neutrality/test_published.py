@@ -171,7 +171,7 @@ def test_a_published_file_can_be_loaded(tmp_path: Path) -> None:
 def test_a_converted_file_is_read_as_a_current_one(tmp_path: Path) -> None:
     """With the same cells and metadata; before that the message says how to convert it."""
     path = write(tmp_path / "old.json", old())
-    with pytest.raises(UserError, match=f"equipoise convert {path} -o NEW.json"):
+    with pytest.raises(UserError, match=f"equipoise export {path} --to published -o NEW.json"):
         load(path)
     published.convert(path, tmp_path / "new.json")
     made, given = load(tmp_path / "new.json"), load(write(tmp_path / "m.json", current()))

@@ -1,4 +1,4 @@
-"""What `equipoise validate` finds in scenarios: mirrors of another form, datasets out of balance."""
+"""What `equipoise data validate` finds in scenarios: mirrors of another form, datasets out of balance."""
 
 from __future__ import annotations
 

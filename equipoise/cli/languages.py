@@ -1,4 +1,4 @@
-"""`equipoise backtranslate`: is the model less neutral in a language, or is its judge stricter there?"""
+"""`equipoise judge languages`: is the model less neutral in a language, or is its judge stricter there?"""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from equipoise.suites.resources import nearest
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
 @call_options
-def backtranslate(
+def languages(
     path: Path,
     targets: tuple[str, ...],
     translator: str,
