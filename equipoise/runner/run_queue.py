@@ -1,6 +1,6 @@
 """Begins the runs of a session in order, with a limit on those in progress, and round by round.
 
-Everything runs on the engine's event loop; only `future` and `forget` are called from other threads.
+Everything runs on the engine's event loop; only `future`, `forget` and `take` are called from other threads.
 """
 
 from __future__ import annotations
@@ -76,6 +76,14 @@ class RunQueue:
     def forget(self, key: RunId) -> None:
         """Drop the future of a run, to save memory."""
         self._futures.pop(key, None)
+
+    def take(self, key: RunId) -> Any:
+        """The result of a run that has ended, once; None if it has none, or was taken before."""
+        future = self._futures.get(key)
+        if future is None or not future.done() or future.exception():
+            return None
+        self.forget(key)
+        return future.result()
 
     def add(self, pending: Sequence[PendingRun]) -> None:
         """Append these runs to the queue."""

@@ -193,3 +193,22 @@ def test_a_case_stands_where_pytest_would_find_it(bench: Bench, monkeypatch: pyt
     )
     done = bench.run("--collect-only", *plugin)
     assert (done.returncode, f"compared: {5 * RUNS}" in done.stdout) == (0, True), done.stdout
+
+
+LOGGING = """\
+import logging
+
+def pytest_runtest_call(item):
+    logging.getLogger("added").error("a record of %s", item.name)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("flags", "is_shown"), [((), False), (("--log-cli-level=ERROR",), True)])
+def test_log_records_are_captured_where_an_option_asks_for_them(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...], is_shown: bool
+) -> None:
+    """Otherwise pytest's plugin for them is left out, and nothing else changes."""
+    done = bench.run(*flags, *add_plugin(bench, monkeypatch, LOGGING), "--runs", "1")
+    assert done.returncode == 0
+    assert ("ERROR    added:" in done.stdout) is is_shown
