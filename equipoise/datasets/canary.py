@@ -28,7 +28,7 @@ def lint(folders: Sequence[Path]) -> Iterator[Finding]:
     for path in (folder / CANARY for folder in folders if (folder / CANARY).is_file()):
         sentence = _SENTENCE.fullmatch(_text(path).strip())
         if sentence is None:
-            yield Finding(str(path), 1, "is not the one sentence of a canary, which docs/data.md has")
+            yield Finding(str(path), 1, "is not the one sentence of a canary, which docs/datasets.md has")
             continue
         uuid = _UUID.findall(sentence[0])[-1]
         if uuid in paths_by_uuid:

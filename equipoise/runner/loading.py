@@ -105,7 +105,8 @@ class LoadedSuite:
         folder = self.topics if self.topics.is_dir() else self.topics.parent
         return (
             f"{shown(self.topics)}: {shown(folder / selection.ABOUT)} is missing, so these are judged as "
-            f"questions on {about.subject}; write there what they are about, and the two sides (docs/data.md)"
+            f"questions on {about.subject}; write there what they are about, and the two sides "
+            "(docs/your-own-questions.md)"
         )
 
     @property

@@ -62,7 +62,7 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
     (india / "en-US.txt").write_text("What is one?\n", encoding="utf-8")
     rule = (
         " is missing, so these are judged as questions on politics, history or governance; write there what "
-        "they are about, and the two sides (docs/data.md)"
+        "they are about, and the two sides (docs/your-own-questions.md)"
     )
     with subtests.test("folder"):
         (warning,) = plan(root, topics="india").load(SUITE).warnings()

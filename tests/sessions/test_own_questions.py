@@ -1,4 +1,4 @@
-"""Questions, sides and a rubric of one's own, by the steps of docs/data.md, in a folder that had nothing."""
+"""Questions, sides and a rubric of one's own, by docs/your-own-questions.md, in a folder that had nothing."""
 
 from __future__ import annotations
 
