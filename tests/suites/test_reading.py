@@ -271,7 +271,7 @@ def test_hostile_texts_of_any_length_are_read_in_time(subtests: pytest.Subtests)
 def test_no_reply_is_misread_and_the_page_has_the_counts() -> None:
     """Of 780 replies to turnabout none is misread, none without an answer is given one."""
     table = replies.table()
-    assert f"\n{table}\n" in (ROOT / "docs" / "suites" / "turnabout.md").read_text(encoding="utf-8")
+    assert f"\n{table}\n" in (ROOT / "topics" / "turnabout" / "README.md").read_text(encoding="utf-8")
     misread = [row.split(" | ")[3] for row in table.splitlines()[2:]]
     read = [row.split(" | ")[2] for row in table.splitlines()[-2:]]
     assert [*misread, *read] == ["0"] * 6

@@ -42,7 +42,7 @@ def test_no_reply_of_three_authors_is_misread_and_the_page_has_the_counts() -> N
         f"| {name} | {found.total()} | {found['right']} | {found['misread']} | {found['left']} |"
         for name, found in zip(GIVEN, counts.values(), strict=True)
     ]
-    page = (ROOT / "docs" / "suites" / "borderlines.md").read_text(encoding="utf-8")
+    page = (ROOT / "topics" / "borderlines" / "README.md").read_text(encoding="utf-8")
     assert "\n".join(rows) in page
     assert [found["misread"] for found in counts.values()] == [0, 0]
 

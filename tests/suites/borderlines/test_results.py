@@ -361,5 +361,5 @@ def test_how_far_the_headline_hangs_on_the_reading_of_the_commonest_reply() -> N
     assert by_reading("", 1) == by_reading("", 2) == {"consistency": 100, "none": 0}
     assert by_reading("N", 1) == {"consistency": 100, "none": 100}
     found = by_reading("N", 2)["consistency"]
-    text = (ROOT / "docs" / "suites" / "borderlines.md").read_text(encoding="utf-8")
+    text = (ROOT / "topics" / "borderlines" / "README.md").read_text(encoding="utf-8")
     assert f"a `consistency` of {found:.1f} % in place of 100 %" in text
