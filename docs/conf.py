@@ -1,15 +1,15 @@
 """The site that `make docs` builds from the pages in this folder, which are plain Markdown.
 
-The build adds what a code host cannot show: the navigation, which is the list of pages in index.md; what a
-comment `<!-- site: ... -->` in a page names; and copies, in `texts/`, of the pages elsewhere in the project
-that pages link to.
+The build adds what a code host cannot show: the navigation, which is made of the tables in index.md; what a
+comment `<!-- site: ... -->` in a page names; copies, in `texts/`, of the pages elsewhere in the project
+that pages link to; and for language models `llms.txt`, an index of the pages, which stand beside it as
+Markdown.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -39,8 +39,6 @@ html_show_sphinx = False
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-sys.path.append(str(DOCS))
-import option_tables  # noqa: E402 - a script beside this one
 
 
 def keys(*parts: type) -> str:
@@ -59,7 +57,6 @@ ADDED = {
     + "".join(f".. autofunction:: {name}\n" for name in ("load", "compare", "gate", "run"))
     + "".join(f".. autoexception:: {name}\n" for name in ("EquipoiseError", "UserError"))
     + "```",
-    "options": option_tables.text(),
     "columns": "\n".join(
         [
             "| column | kind | what it holds |",
@@ -90,7 +87,11 @@ def complete(app: Sphinx, name: str, source: list[str]) -> None:
     origin = next((path for path, copy in COPIES.items() if copy == page), page)
     text = LINK.sub(lambda found: _link(found, origin, page), source[0])
     text = re.sub(r"<!-- site: (\w+) -->", lambda found: ADDED[found[1]], text)
+    markdown = Path(app.outdir) / f"{name}.md"
+    markdown.parent.mkdir(parents=True, exist_ok=True)
+    markdown.write_text(text, encoding="utf-8")
     if name == "index":
+        (Path(app.outdir) / "llms.txt").write_text(index_for_models(text), encoding="utf-8")
         text += "".join(map(_navigation, re.split(r"^## ", text, flags=re.MULTILINE)[1:]))
     source[0] = text
 
@@ -98,6 +99,16 @@ def complete(app: Sphinx, name: str, source: list[str]) -> None:
 def changelog(app: Sphinx, path: Path, name: str, source: list[str]) -> None:
     """The same for a file that a page includes."""
     source[0] = LINK.sub(lambda found: _link(found, ROOT / "CHANGELOG.md", DOCS / f"{name}.md"), source[0])
+
+
+def index_for_models(index: str) -> str:
+    """The text of `llms.txt` (llmstxt.org): what the project is, then each page with what it is for."""
+    title, about, *_ = index.split("\n\n")
+    lines = [title, "", f"> {' '.join(about.split())}"]
+    for section in re.split(r"^## ", index, flags=re.MULTILINE)[1:]:
+        rows = re.findall(r"^\| (.+) \| (\[.+\]\(.+\.md\)) \|$", section, re.MULTILINE)
+        lines += ["", f"## {section.partition(chr(10))[0]}", "", *(f"- {link}: {aim}" for aim, link in rows)]
+    return "\n".join([*lines, ""])
 
 
 def _link(found: re.Match[str], origin: Path, page: Path) -> str:

@@ -21,7 +21,7 @@ Read this to see the licences of the packages that `pip install` brings with Equ
 
 Each package states its licence in its metadata; `make licences` reads it in the locked environment on Linux.
 The extras `inspect` and `ray` bring many more packages; `pip-licenses` lists those of any environment. The
-page of results contains two scripts with [licences of their own](report.md#safety).
+page of results contains two scripts with [licences of their own](stability.md#safety-of-the-page).
 
 | package | licence | installed with |
 |---|---|---|

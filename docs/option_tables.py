@@ -1,4 +1,4 @@
-"""The tables of options on the site, from the declarations; `--help` says the same."""
+"""Prints the tables of docs/options.md, from the declarations: `make outputs` pastes them. `--help` says the same."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ def row(option: Option, of: Sequence[str] = ()) -> str:
     """A row of a table, with the suites that take the option where it is not for all."""
     alias = f" or `{option.usage.replace(option.flag, option.alias)}`" if option.alias else ""
     said = option.full_help.replace("|", "\\|").replace("<", "&lt;")
-    cells = [f"`{option.usage}`{alias}", *([", ".join(f"`{name}`" for name in of)] if of else []), said]
-    return f"| {' | '.join(cells)} |"
+    cells = [f"`{option.usage}`{alias}", f"`{option.name}`", f"`{option.variable}`"]
+    cells += [", ".join(f"`{name}`" for name in of)] if of else []
+    return f"| {' | '.join([*cells, said])} |"
 
 
 def defaults() -> Iterator[str]:
@@ -33,12 +34,18 @@ def _shown(value: object) -> str:
 
 
 def text() -> str:
-    """All tables of the site, as Markdown."""
+    """All tables, as Markdown."""
     parts = []
     for name, options in transports.groups().items():
-        parts += [f"### {name}", "", "| option | what it does |", "|---|---|", *map(row, options), ""]
+        parts += [f"### {name}", "", "| option | name | variable | what it does |", "|---|---|---|---|"]
+        parts += [*map(row, options), ""]
     own: Mapping[Option, Sequence[str]] = suites.options()
-    parts += ["### Options of suites", "", "| option | suites | what it does |", "|---|---|---|"]
+    parts += ["### Options of suites", "", "| option | name | variable | suites | what it does |"]
+    parts += ["|---|---|---|---|---|"]
     parts += [*(row(option, of) for option, of in own.items()), ""]
     parts += ["### Defaults of suites", "", "| suite | runs | datasets, the default first | other defaults |"]
     return "\n".join([*parts, "|---|---|---|---|", *defaults()])
+
+
+if __name__ == "__main__":
+    print(text())

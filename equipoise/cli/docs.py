@@ -17,7 +17,7 @@ from equipoise.core.files import read_text, shown
 from equipoise.suites.resources import SHIPPED
 
 _DOCS = SHIPPED / "docs"
-_INDEX_ENTRY = re.compile(r"^- \[.*?\]\((?P<file>[\w/-]+\.md)\): (?P<about>.+)$")
+_INDEX_ENTRY = re.compile(r"^\| (?P<about>.+) \| \[.*?\]\((?P<file>[\w/-]+\.md)\) \|$")
 _HTML_COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE | re.DOTALL)
 _PAGES_ELSEWHERE = {"changelog": SHIPPED / "CHANGELOG.md"}
 """Pages whose source is not in docs/, by name."""
