@@ -24,7 +24,6 @@ PARTS = {
     "batches": (
         "equipoise/runner/batches",
         "equipoise/cli/batch.py",
-        "docs/batches.md",
         "tests/batch_server.py",
         "tests/cli/test_batch.py",
         "tests/runner/test_batch*.py",

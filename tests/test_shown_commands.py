@@ -228,7 +228,7 @@ def test_shown_commands_run(
 @pytest.mark.slow
 def test_a_comparison_of_three_models_is_published(tmp_path: Path, loopback: Loopback) -> None:
     """The commands of that page, one after the other in one folder, and what is left there."""
-    page = (ROOT / "docs" / "publish.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
     commands = "".join(re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)).splitlines()
     small = {"EQUIPOISE_LIMIT": "1", "EQUIPOISE_RUNS": "2", "EQUIPOISE_API_BASE_URL": loopback.url}
     for command in commands:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     "--extent",
     type=click.Choice(["quick", "full"]),
     default="full",
-    help="quick costs a third or less, and sees gross faults only: docs/audit.md says which (default full).",
+    help="quick costs a third or less, and sees gross faults only: docs/judge.md says which (default full).",
 )
 @click.option(
     "--limit",

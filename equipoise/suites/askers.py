@@ -86,7 +86,7 @@ def cue_file(selection: Selection, suite: str, name: str = ASKERS) -> Path:
     if file is None:
         raise UserError(
             f"--asker: {shown(folder / name)} is missing, which has the sentences about who asks; write it "
-            "(docs/askers.md), or leave --asker out"
+            "(docs/personas.md), or leave --asker out"
         )
     return file
 
