@@ -17,14 +17,13 @@ EXTRAS = ("", "plots", "retrieval", "local", "export")
 """The extras in the order of the page; the first is the package without any."""
 HEAD = """# Licences
 
-Read this to see the licences of the packages that `pip install` brings with Equipoise, itself Unlicense.
+Read this to see the licences of the packages that are installed with Equipoise and its extras.
 
 Each package states its licence in its metadata; `make licences` reads it in the locked environment on Linux.
-The extras `inspect` and `ray` bring many more packages; `pip-licenses` lists those of any environment. The
-page of results contains two scripts with [licences of their own](stability.md#safety-of-the-page).
+The extras `inspect` and `ray` bring many more packages; `pip-licenses` lists those of any environment.
 
-| package | licence | installed with |
-|---|---|---|
+| licence | packages |
+|---|---|
 """
 
 
@@ -68,14 +67,17 @@ def _is_installed(name: str) -> bool:
 
 
 def rows() -> Iterator[str]:
-    """A row for each package, under the first extra that installs it."""
+    """A row for each licence, with its packages; those that an extra installs name the first that does."""
     listed: set[str] = set()
+    packages: dict[str, list[str]] = {}
     for extra in EXTRAS:
         for name in closure("equipoise", extra):
             if name not in listed:
                 listed.add(name)
-                with_what = f"`{extra}`" if extra else "Equipoise"
-                yield f"| {metadata(name)['Name']} | {licence(name)} | {with_what} |"
+                shown = metadata(name)["Name"] + (f" (`{extra}`)" if extra else "")
+                packages.setdefault(licence(name), []).append(shown)
+    for name, those in sorted(packages.items(), key=lambda item: item[0].lower()):
+        yield f"| {name} | {', '.join(those)} |"
 
 
 if __name__ == "__main__":

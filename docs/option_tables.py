@@ -1,4 +1,4 @@
-"""Prints the tables of docs/options.md, from the declarations: `make outputs` pastes them. `--help` says the same."""
+"""Prints the tables of docs/options.md, which `make outputs` pastes; `--help` says the same."""
 
 from __future__ import annotations
 
