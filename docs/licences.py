@@ -74,10 +74,10 @@ def rows() -> Iterator[str]:
         for name in closure("equipoise", extra):
             if name not in listed:
                 listed.add(name)
-                shown = metadata(name)["Name"] + (f" (`{extra}`)" if extra else "")
-                packages.setdefault(licence(name), []).append(shown)
-    for name, those in sorted(packages.items(), key=lambda item: item[0].lower()):
-        yield f"| {name} | {', '.join(those)} |"
+                label = metadata(name)["Name"] + (f" (`{extra}`)" if extra else "")
+                packages.setdefault(licence(name), []).append(label)
+    for name, names in sorted(packages.items(), key=lambda item: item[0].lower()):
+        yield f"| {name} | {', '.join(names)} |"
 
 
 if __name__ == "__main__":
