@@ -134,11 +134,19 @@ def _print_release(model: str, sections_by_suite: SectionsBySuite) -> None:
     """
     from equipoise.report import comparison, verdict
 
-    print_wrapped([*([model] if model else ()), *verdict.lines(sections_by_suite, width())])
-    for suite, sections in sections_by_suite.items():
-        if "comparison" in sections:
-            heading = [suite] if len(sections_by_suite) > 1 else []
-            print_wrapped(["", *heading, *comparison.lines(sections["comparison"], width())])
+    verdict_lines = [*verdict.lines(sections_by_suite, width())]
+    print_wrapped([*([model] if model else ()), *verdict_lines])
+    compared = {
+        suite: found for suite, item in sections_by_suite.items() if (found := item.get("comparison"))
+    }
+    are_several = len(sections_by_suite) > 1
+    for suite, figures in compared.items():
+        shown = comparison.lines(figures, width(), has_table=not are_several)
+        print_wrapped(["", *([suite] if are_several else ()), *shown])
+    if compared:
+        more = ["", "the figures of each suite: equipoise compare --all"] if are_several else []
+        # The verdict once more, where a log ends.
+        print_wrapped([*more, "", *verdict_lines[:1]])
     publish(
         {f"{model}: {suite}" if model else suite: sections for suite, sections in sections_by_suite.items()}
     )

@@ -83,21 +83,16 @@ def _releases(
 
 
 def _print_release(model: str, merged: Mapping[str, Recovered]) -> None:
-    """Print the verdict on a model's release, then each suite's table and comparison, and publish them.
+    """Print and publish what a model's results say.
 
     `model` is the heading, empty if there is only one model.
     """
-    from equipoise.report import comparison, verdict
-    from equipoise.report.terminal import summary
+    from equipoise.report import terminal, verdict
 
-    sections = {suite: verdict.release_sections(item.results) for suite, item in merged.items()}
-    if verdict_lines := list(verdict.lines(sections, width())):
-        print_wrapped([*([model] if model else ()), *verdict_lines, ""])
-    for item in merged.values():
-        print_wrapped(summary(item.results, width=width()))
-        print_wrapped(f"warning:   {warning}" for warning in item.warnings)
-        if section := item.results.sections.get("comparison"):
-            print_wrapped(["", *comparison.lines(section, width())])
+    results = {suite: item.results for suite, item in merged.items()}
+    warnings = {suite: item.warnings for suite, item in merged.items()}
+    print_wrapped([*([model] if model else ()), *terminal.release(results, width(), warnings=warnings)])
+    sections = {suite: verdict.release_sections(item) for suite, item in results.items()}
     publish({f"{model}: {suite}" if model else suite: item for suite, item in sections.items()})
 
 

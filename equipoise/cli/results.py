@@ -35,28 +35,32 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
     help="Transcripts of the N lowest runs, or if runs have no scores, of the N lowest clusters.",
 )
 @click.option("--outcome", type=click.Choice(ROW_OUTCOMES), help="Transcripts of runs with this outcome.")
+@click.option("--all", "shows_all", is_flag=True, help="All figures, variance, tokens, and sections.")
 @click.option("-o", "--output", type=_PATH, help="Of a journal: the results file (default beside it).")
-def show(path: Path, text: str | None, lowest: int | None, outcome: str | None, output: Path | None) -> None:
-    """Show the table of RESULTS, or with -k, --lowest or --outcome the transcripts of single runs.
+def show(
+    path: Path,
+    text: str | None,
+    lowest: int | None,
+    outcome: str | None,
+    output: Path | None,
+    shows_all: bool,
+) -> None:
+    """Show what RESULTS say, or with -k, --lowest or --outcome the transcripts of single runs.
 
     RESULTS may be a journal, which ends in .jsonl. Then, or if the results are gone and their journal is not,
     the results are first made again from the journal, however its session ended. Makes no call.
     """
-    from equipoise.report import comparison, transcripts, verdict
+    from equipoise.report import terminal, transcripts
     from equipoise.report.layout import wrap_line
-    from equipoise.report.terminal import summary
     from equipoise.results.load import ONLY_COMPARE_READS
     from equipoise.results.schema import reading
 
     results, warnings = _results_of(path, output)
     with reading(path, otherwise=ONLY_COMPARE_READS):
         if text is None and lowest is None and outcome is None:
-            print_wrapped(summary(results, width=width()))
-            if "gate" in results.sections:
-                print_wrapped(["", *verdict.lines({results.suite.name: results.sections}, width())])
-            if "comparison" in results.sections:
-                print_wrapped(["", *comparison.lines(results.sections["comparison"], width())])
-            print_wrapped(f"warning:   {warning}" for warning in warnings)
+            suite = results.suite.name
+            every, about = {suite: results}, {suite: warnings}
+            print_wrapped(terminal.release(every, width(), shows_all=shows_all, warnings=about))
             return
         headline = results.headline
     with reading(path):

@@ -36,7 +36,7 @@ def lines(summary: AskerFigures | None, section: AskedRuns | None, width: int | 
         yield f"askers:    {describe_cases(summary)}"
         yield f"{INDENT}{describe_naming(summary)}"
     if section:
-        yield from _missing_runs_lines(section)
+        yield from missing_runs_lines(section)
 
 
 def overall_metrics(summary: AskerFigures) -> dict[str, Figure]:
@@ -85,7 +85,8 @@ def describe_naming(summary: AskerFigures) -> str:
     return f"replies that name who asks: {', '.join(counts)}"
 
 
-def _missing_runs_lines(section: AskedRuns) -> Iterator[str]:
+def missing_runs_lines(section: AskedRuns) -> Iterator[str]:
+    """Lines on runs of askers that are still to be done, and on those without a score."""
     left, unscored = section["runs_expected"] - section["runs_completed"], len(section["errors"])
     if left:
         count = f"{left:,} of {section['runs_expected']:,} runs of askers"
@@ -144,7 +145,7 @@ def _describe_asymmetry(value: float, figure: Figure, sides: Sequence[str], *, i
         else f"95 % interval {format_limits(low, high, sign='+')} over {figure.n:,} {figure.clusters}"
     )
     if low is None or high is None or low <= 0 <= high:
-        return f"No difference between the two can be told from chance ({value:+.1f} points; {interval})."
+        return f"The two do not differ by more than chance ({value:+.1f} points; {interval})."
     more, less = sides if value > 0 else (sides[1], sides[0])
     verb = "is followed" if is_directed else "scores"
     how = "further than" if is_directed else "higher than"

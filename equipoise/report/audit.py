@@ -18,15 +18,18 @@ _HEAD = ("check", "found", "95 % interval", "a sound one has", "")
 _SOMERS = "Somers' D"
 
 
-def summary_lines(audits: Mapping[str, Audit | None], width: int | None = None) -> Iterator[str]:
-    """Lines on the audit of each evaluator of a session that was audited."""
+def summary_lines(
+    audits: Mapping[str, Audit | None], width: int | None = None, *, has_checks: bool
+) -> Iterator[str]:
+    """Lines on the audit of each evaluator of a session that was audited, with or without its checks."""
     for evaluator, audit in audits.items():
         if audit is None:
             continue
         yield f"audit:     {evaluator}: {describe_audit(audit)}"
         for text in audit["differs"]:
             yield f"warning:   {evaluator} is not as it was audited: {text}"
-        yield from align(check_rows(audit), width)
+        if has_checks:
+            yield from align(check_rows(audit), width)
 
 
 def describe_audit(audit: Audit) -> str:

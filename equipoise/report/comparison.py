@@ -37,22 +37,34 @@ WAYS: tuple[Way, ...] = ("fell", "rose")
 
 
 def lines(
-    comparison: ComparisonFigures, width: int | None = None, *, shows_all: bool = False
+    comparison: ComparisonFigures,
+    width: int | None = None,
+    *,
+    shows_all: bool = False,
+    has_table: bool = True,
+    command: str = "equipoise compare --all",
 ) -> Iterator[str]:
     """The answer in sentences, what was compared, and the table, with control characters escaped.
 
     The table is at most `width` columns wide, if it is given. With `shows_all` it has all metrics, and the
-    questions that moved most stand below.
+    questions that moved most stand below; otherwise the last line says that `command` shows these. Without
+    `has_table` nothing follows what was compared.
     """
-    return map(printable, _lines(comparison, width, shows_all=shows_all))
+    return map(
+        printable, _lines(comparison, width, shows_all=shows_all, has_table=has_table, command=command)
+    )
 
 
-def _lines(comparison: ComparisonFigures, width: int | None, *, shows_all: bool) -> Iterator[str]:
+def _lines(
+    comparison: ComparisonFigures, width: int | None, *, shows_all: bool, has_table: bool, command: str
+) -> Iterator[str]:
     yield from answer(comparison)
     yield ""
     yield from _head_lines(comparison)
+    if not (has_table or shows_all):
+        return
     yield ""
-    shown = comparison["metrics"] if shows_all else _first_metrics(comparison["metrics"])
+    shown = comparison["metrics"] if shows_all else first_metrics(comparison["metrics"])
     part: ComparisonFigures = {**comparison, "metrics": shown}
     table, has_these = _table_lines(part, width and width - len(_mark(comparison)))
     yield from _with_mark(table, comparison)
@@ -60,7 +72,7 @@ def _lines(comparison: ComparisonFigures, width: int | None, *, shows_all: bool)
     if not shows_all:
         left_out = len(comparison["metrics"]) - len(shown)
         more = f"{left_out:,} more figures, and " if left_out else ""
-        yield f"{more}the {comparison['clusters']} that moved most: equipoise compare --all"
+        yield f"{more}the {comparison['clusters']} that moved most: {command}"
         return
     yield ""
     for way in WAYS:
@@ -124,7 +136,7 @@ def _narrow_rows(
         yield (*row[:4], *row[-len(limits) :])
 
 
-def _first_metrics(metrics: Mapping[str, Change]) -> dict[str, Change]:
+def first_metrics(metrics: Mapping[str, Change]) -> dict[str, Change]:
     """The first metrics, and those after them that differ significantly; at most MOST_ROWS."""
     first, others = [*metrics][:FIRST_ROWS], [*metrics][FIRST_ROWS:]
     apart = [name for name in others if sentences.is_significant(metrics[name])]
@@ -379,7 +391,7 @@ def _side_by_side_lines(
     names = dict.fromkeys(
         name
         for item in comparisons
-        for name in (item["metrics"] if shows_all else _first_metrics(item["metrics"]))
+        for name in (item["metrics"] if shows_all else first_metrics(item["metrics"]))
     )
     mark = next(filter(None, map(_mark, comparisons)), "")
     table = align(side_by_side_rows(comparisons, [*names]), width and width - len(mark))

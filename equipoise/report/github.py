@@ -13,6 +13,7 @@ from equipoise.report.comparison import (
     answer,
     caution_lines,
     describe_restriction,
+    first_metrics,
     metric_rows,
     move_lines,
 )
@@ -46,12 +47,18 @@ def publish(suites: SectionsBySuite, environment: Mapping[str, str]) -> list[str
 
 
 def markdown(suites: SectionsBySuite) -> str:
-    """Markdown for a job summary: a sentence on the verdict, then each suite's rulings and comparison."""
+    """Markdown for a job summary: a sentence on the verdict, then each suite's rulings and comparison.
+
+    All figures, and the questions that moved most, are folded below the first figures.
+    """
     is_gated = bool(gates_of(suites))
-    blocks = [f"**{markdown_cell(sentence(suites))}**"] if is_gated else []
+    verdict = [f"**{markdown_cell(sentence(suites))}**"] if is_gated else []
+    blocks = [*verdict]
     if is_gated and len(suites) > 1:
         blocks.append(markdown_table(suite_rows(suites)))
     blocks += [block for title, sections in suites.items() for block in _suite_blocks(title, sections)]
+    # The verdict once more, below several suites.
+    blocks += verdict if len(suites) > 1 else []
     return "\n\n".join(blocks) + "\n"
 
 
@@ -80,10 +87,17 @@ def _comparison_blocks(comparison: ComparisonFigures) -> Iterator[str]:
     yield from (f"- MISMATCH: {markdown_cell(reason)}" for reason in comparison["mismatches"])
     yield from (f"- warning: {markdown_cell(warning)}" for warning in comparison["warnings"])
     yield from (f"- effect: {markdown_cell(effect)}" for effect in comparison["effects"])
-    yield markdown_table(metric_rows(comparison))
+    metrics, first = comparison["metrics"], first_metrics(comparison["metrics"])
+    yield markdown_table(metric_rows({**comparison, "metrics": first}))
     yield from (f"- caution: {markdown_cell(text)}" for text in caution_lines(comparison))
+    is_part = len(first) < len(metrics)
+    all_figures = f"All {len(metrics):,} figures, the" if is_part else "The"
+    yield f"<details><summary>{all_figures} {comparison['clusters']} that moved most</summary>"
+    if is_part:
+        yield markdown_table(metric_rows(comparison))
     for way in WAYS:
         yield from _move_blocks(comparison, way)
+    yield "</details>"
 
 
 def _move_blocks(comparison: ComparisonFigures, way: Way) -> Iterator[str]:

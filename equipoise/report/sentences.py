@@ -98,7 +98,7 @@ def alike(results: Results) -> list[str]:
     """A sentence for each pair of languages whose interval of the difference contains zero."""
     consistency = results.summary.get("consistency")
     return [
-        f"Between {first} and {second} no difference can be told from chance ({_gap(pair, unit)})."
+        f"{first} and {second} do not differ by more than chance ({_gap(pair, unit)})."
         for first, second, pair, unit in _pairs(consistency)
         if not pair.is_apart
     ]
@@ -120,20 +120,28 @@ def _leans(results: Results, metrics: Mapping[str, Figure]) -> Iterator[str]:
 def _cautions(metrics: Mapping[str, Figure]) -> Iterator[str]:
     """A sentence for each reason why figures do not prove evenness, on the first figure that has it.
 
-    That of the headline stands in its own sentence.
+    That of the headline stands in its own sentence. A contrast says nothing of one model, and that of a
+    breakdown stands in the sentence on the figure that it breaks down.
     """
     by_caution: dict[str, str] = {}
     for name, figure in [*metrics.items()][1:]:
-        if figure.caution:
-            by_caution.setdefault(figure.caution, name)
+        if figure.kind == "contrast" or not (caution := figure.caution):
+            continue
+        if not any(caution in other for other in by_caution):
+            by_caution[caution] = name
     for caution, name in by_caution.items():
-        yield f"{name} does not show that the model is even: {caution}{_smallest(metrics[name])}."
+        yield f"{name} does not show that the model is even: {caution}."
 
 
-def _smallest(figure: Figure) -> str:
-    """A clause on the smallest difference between two models that a contrast can show; empty without one."""
-    smallest = figure.smallest_difference
-    return f"; the smallest that can be shown here is {smallest:.1f}{_unit(figure.unit)}" if smallest else ""
+def contrasts(results: Results) -> Iterator[str]:
+    """A sentence on each contrast: how it is to be read, and the smallest difference that it can show."""
+    for name, figure in results.summary.get("metrics", {}).items():
+        if figure.kind == "contrast":
+            smallest = figure.smallest_difference
+            clause = f"; the smallest that can be shown here is {smallest:.1f}{_unit(figure.unit)}" * bool(
+                smallest
+            )
+            yield f"{name} does not show that the model is even: {figure.caution}{clause}."
 
 
 def _by_people(people: PeopleScores, name: str) -> Iterator[str]:
@@ -165,7 +173,7 @@ def _languages(consistency: LanguageConsistency) -> Iterator[str]:
                 f"95 % interval {low:.1f} to {high:.1f}."
             )
     if pairs and not any(pair.is_apart for _, _, pair, _ in pairs):
-        yield "No difference between languages can be told from chance."
+        yield "The languages do not differ by more than chance."
 
 
 def _pairs(consistency: LanguageConsistency | None) -> Iterator[tuple[str, str, LanguagePair, str]]:

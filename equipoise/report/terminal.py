@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from equipoise.core.figures import NO_FIGURE, Figure, LanguagePair
 from equipoise.core.quantities import duration
+from equipoise.core.rows import ROW_OUTCOMES
 from equipoise.core.rules import GATE
 from equipoise.core.settings import FILE
 from equipoise.core.types import Role
-from equipoise.report import added, askers, audit, references, sentences
+from equipoise.report import added, askers, audit, comparison, references, sentences, verdict
 from equipoise.report.layout import align, format_estimate
 from equipoise.results.history import NO_SCORES, WITH_UNSCORED
 from equipoise.results.results import Results
@@ -27,8 +30,10 @@ if TYPE_CHECKING:
     )
 
 _ROLES: tuple[Role, ...] = ("subject", "evaluator")
-MOST_ERRORS = 10
-"""Maximum number of errors shown."""
+MOST_ERRORS, FIRST_ERRORS = 10, 3
+"""Maximum number of errors shown, and of different ones that the short form begins with."""
+MOST_FIGURES, MOST_LANGUAGES = 8, 5
+"""Maximum number of figures in the short form, and of languages among them."""
 
 
 # Results.
@@ -42,8 +47,13 @@ def summary(
     known_error: str = "",
     is_mistake: bool = False,
     width: int | None = None,
+    shows_all: bool = False,
+    has_table: bool = True,
 ) -> Iterator[str]:
-    """Lines with the answer in sentences, the suite's table, spending, errors and the path.
+    """Lines with the answer in sentences, a table, spending, errors and the path.
+
+    The table has the first figures, with `shows_all` all of the suite's, and variance, tokens and sections
+    follow. `has_table` is False where an overview of several suites is shown instead.
 
     `part` are the results of some of the runs: figures and errors are theirs. `wall_seconds` is None if it
     was not measured. Errors with the message `known_error`, which is shown elsewhere, are left out; with
@@ -52,29 +62,142 @@ def summary(
     shown, metadata = part or results, results.metadata
     if results.has_scores:
         # Made first: results without a summary are refused here, before anything is said of them.
-        table = align(results.suite.table(shown.summary), width)
+        table = align(results.suite.table(shown.summary) if shows_all else _first_rows(shown), width)
         yield from sentences.about(shown)
         yield ""
-        yield from table
-        yield ""
-        yield from precision(shown.summary)
-        yield from added.lines(results.sections)
-        yield from askers.lines(shown.summary.get("asker"), results.sections.get("askers"), width)
+        if has_table:
+            yield from table
+            yield ""
+        if shows_all:
+            yield from precision(shown.summary)
+            yield from added.lines(results.sections)
+            yield from askers.lines(shown.summary.get("asker"), results.sections.get("askers"), width)
+        elif until := shown.summary.get("until"):
+            yield _until_line(until)
+        if not shows_all and (section := results.sections.get("askers")):
+            yield from askers.missing_runs_lines(section)
     else:
         yield "no run has a score"
-    yield from audit.summary_lines(results.audits, width)
+    yield from audit.summary_lines(results.audits, width, has_checks=shows_all)
     yield from references.lines(references.references(results.suite, results.audits, metadata.get("dataset")))
-    yield from _spending_lines(metadata, wall_seconds)
+    yield _calls_line(metadata, wall_seconds)
+    yield from _spending_lines(metadata) if shows_all else _spending_line(metadata)
     yield from _call_lines(metadata)
     errors = [error for error in shown.errors if not known_error or error["message"] != known_error]
-    yield from _error_lines(errors)
+    first_errors = errors[:MOST_ERRORS] if shows_all else _first_of_each_kind(errors)
+    yield from (f"{error['outcome']}: {error['run']}: {error['message']}" for error in first_errors)
+    left_out = len(errors) - len(first_errors)
+    if shows_all and left_out:
+        yield f"... and {left_out} more under 'errors' in the results"
     yield from _missing_runs_line(metadata, is_part=part is not None, is_mistake=is_mistake)
     if part is not None:
         covers, total = part.metadata["runs_expected"], metadata["runs_expected"]
         yield f"covers:    {covers:,} of {total:,} runs, those of this session; the results hold all"
     if shard := metadata.get("shard"):
         yield f"shard {shard}: when all are done, `equipoise merge` joins them"
+    more = [f"{len(shown.summary['metrics']):,} figures"] if results.has_scores else []
+    more += [f"{len(errors):,} errors"] if left_out else []
+    if more and not shows_all:
+        yield f"all {' and '.join(more)}: {_command(results)}"
     yield f"results: {results.file} ({completeness(results)})"
+
+
+def release(
+    every: Mapping[str, Results],
+    width: int | None = None,
+    *,
+    shows_all: bool = False,
+    warnings: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> Iterator[str]:
+    """Lines on a model's results by suite: the verdict if there is one, each suite, an overview, the verdict.
+
+    `warnings` has what is to be said of each suite's results below them.
+    """
+    are_several = len(every) > 1
+    # Made first: results without a summary are refused before anything is said of them.
+    summaries = {
+        suite: [*summary(results, width=width, shows_all=shows_all, has_table=shows_all or not are_several)]
+        for suite, results in every.items()
+    }
+    rulings = [*verdict.lines({suite: item.sections for suite, item in every.items()}, width)]
+    yield from (*rulings, "") if rulings else ()
+    for suite, results in every.items():
+        yield from summaries[suite]
+        yield from (f"warning:   {warning}" for warning in warnings.get(suite, ()))
+        yield from against_baseline(results, width, shows_all=shows_all, has_table=not are_several)
+        yield from [""] if are_several else ()
+    yield from overview(every.values(), width) if are_several else ()
+    # Once more, where a log ends.
+    yield from ("", rulings[0]) if rulings else ()
+
+
+def against_baseline(
+    results: Results, width: int | None, *, shows_all: bool = False, has_table: bool = True
+) -> Iterator[str]:
+    """A blank line, and the lines on the comparison with the baseline, if there is one."""
+    if section := results.sections.get("comparison"):
+        yield ""
+        yield from comparison.lines(
+            section, width, shows_all=shows_all, has_table=has_table, command=_command(results)
+        )
+
+
+def _command(results: Results) -> str:
+    """The command that shows everything in these results."""
+    return f"equipoise show {shlex.quote(str(results.file))} --all"
+
+
+def _first_rows(results: Results) -> list[tuple[str, ...]]:
+    """The rows of the short table, header first: the headline, its languages, and what else is measured.
+
+    Breakdowns, and figures that a sentence gives or that are the headline's again, are left out.
+    """
+    metrics, definitions = results.summary["metrics"], results.definitions
+    name, headline = next(iter(metrics.items()), ("", NO_FIGURE))
+    head = definitions.get(name)
+    languages, others = dict[str, Figure](), dict[str, Figure]()
+    for other, figure in metrics.items():
+        definition = definitions.get(other)
+        if head is None or definition is None or other == name or figure.value is None:
+            continue
+        labels = definition.where.keys() - head.where.keys()
+        if definition.of == head.of and labels == {"language"}:
+            languages[other] = figure
+        elif not (
+            (definition.of == head.of and labels)
+            or any(parent in metrics for parent in _parents(other))
+            or definition.toward
+            or figure.kind == "contrast"
+            or other in ROW_OUTCOMES
+            or (other.startswith(name) and _is_same(figure, headline))
+        ):
+            others[other] = figure
+    if len(languages) > MOST_LANGUAGES:
+        # The ends are what differs most.
+        ends = sorted(languages, key=lambda code: languages[code].value or 0.0)
+        languages = {code: languages[code] for code in (ends[0], ends[-1])}
+    chosen = {name: headline, **(languages if len(languages) > 1 else {}), **others}
+    rows = [_figure_row(name, figure, headline.clusters) for name, figure in chosen.items()]
+    return [("", "figure", "95 % interval", headline.clusters), *rows[:MOST_FIGURES]]
+
+
+def _is_same(figure: Figure, other: Figure) -> bool:
+    return (figure.kind, figure.value, figure.low, figure.n) == (other.kind, other.value, other.low, other.n)
+
+
+def _parents(name: str) -> Iterator[str]:
+    """The beginnings of a dotted name."""
+    while name := name.rpartition(".")[0]:
+        yield name
+
+
+def _figure_row(name: str, figure: Figure, clusters: str) -> tuple[str, ...]:
+    number = f"{figure.n:,}" if figure.clusters == clusters else f"{figure.n:,} {figure.clusters}"
+    return (name, _format_figure(figure), figure.limits(), number)
+
+
+def _format_figure(figure: Figure) -> str:
+    return "-" if figure.value is None else f"{figure.value:.1f} {figure.unit}"
 
 
 def overview(every: Iterable[Results], width: int | None = None) -> Iterator[str]:
@@ -85,9 +208,8 @@ def overview(every: Iterable[Results], width: int | None = None) -> Iterator[str
     rows = [("suite", "model", "figure", "95 % interval", "what it is")]
     for results in every:
         figure = next(iter(results.summary.get("metrics", {}).values()), NO_FIGURE)
-        value = "-" if figure.value is None else f"{figure.value:.1f} {figure.unit}"
         words = results.suite.about.headline.rstrip(",")
-        rows.append((results.suite.name, results.model, value, figure.limits(), words))
+        rows.append((results.suite.name, results.model, _format_figure(figure), figure.limits(), words))
     has_models = len({model for _, model, *_ in rows[1:]}) > 1
     yield from align([row if has_models else (row[0], *row[2:]) for row in rows], width)
 
@@ -100,23 +222,44 @@ def completeness(results: Results) -> str:
     return status if status != WITH_UNSCORED else f"complete, {len(results.errors):,} unscored"
 
 
-def _spending_lines(metadata: Metadata, wall_seconds: float | None) -> Iterator[str]:
-    calls, tokens, cost = metadata["calls"], metadata["tokens"], metadata["cost_usd"]
-    estimated = metadata["usage_estimated"]
+def _calls_line(metadata: Metadata, wall_seconds: float | None) -> str:
+    calls = metadata["calls"]
+    counts = [f"{calls['made']:,} made", f"{calls['replayed']:,} replayed"]
+    counts += [f"{calls['failed']:,} failed", f"{calls['retries']:,} retries"]
+    counts += [f"{repeated:,} repeated"] if (repeated := calls.get("repeated")) else []
+    counts += [f"{batched:,} batched"] if (batched := calls.get("batched")) else []
+    wall_time = "" if wall_seconds is None else f"; wall time {duration(wall_seconds)}"
+    return f"calls:     {', '.join(counts)}{wall_time}"
+
+
+def _spending_line(metadata: Metadata) -> Iterator[str]:
+    """The tokens and the cost of all roles together, where there are any."""
+    tokens = [metadata["tokens"][role] for role in _ROLES]
+    used = f"{sum(part['input'] for part in tokens):,} in, {sum(part['output'] for part in tokens):,} out"
+    estimated = ", partly estimated" if any(metadata["usage_estimated"][role] for role in _ROLES) else ""
+    known = sum(metadata["cost_usd"][role] or 0.0 for role in _ROLES)
+    price = f"; {known:.4f} USD" if known or not _of_unknown_cost(metadata) else ""
+    if unknown := _of_unknown_cost(metadata):
+        whose = f" for {unknown[0]}" if len(unknown) == 1 and metadata["evaluator_models"] else ""
+        price += f"; cost unknown{whose} (--price-input, --price-output)"
+    yield f"tokens:    {used}{estimated}{price}"
+
+
+def _of_unknown_cost(metadata: Metadata) -> list[Role]:
+    """The roles whose calls have no known price."""
+    cost, endpoints = metadata["cost_usd"], metadata["endpoints"]
+    return [role for role in _ROLES if cost[role] is None and endpoints.get(role) != FILE]
+
+
+def _spending_lines(metadata: Metadata) -> Iterator[str]:
+    tokens, cost, estimated = metadata["tokens"], metadata["cost_usd"], metadata["usage_estimated"]
     for role in _ROLES if metadata["evaluator_models"] else _ROLES[:1]:
         used = tokens[role]
         mark = ", partly estimated" if estimated[role] else ""
         price = "" if cost[role] is None else f", {cost[role]:.4f} USD{mark}"
         input_tokens = f"{used['input']:,} tokens in{_describe_cache(metadata, role)}"
         yield f"{role + ':':<11}{input_tokens}, {used['output']:,} out{price}"
-    counts = [f"{calls['made']:,} made", f"{calls['replayed']:,} replayed"]
-    counts += [f"{calls['failed']:,} failed", f"{calls['retries']:,} retries"]
-    counts += [f"{repeated:,} repeated"] if (repeated := calls.get("repeated")) else []
-    counts += [f"{batched:,} batched"] if (batched := calls.get("batched")) else []
-    wall_time = "" if wall_seconds is None else f"; wall time {duration(wall_seconds)}"
-    yield f"calls:     {', '.join(counts)}{wall_time}"
-    endpoints = metadata["endpoints"]
-    if unknown := [role for role in _ROLES if cost[role] is None and endpoints.get(role) != FILE]:
+    if unknown := _of_unknown_cost(metadata):
         yield f"cost:      unknown for {' and '.join(unknown)}: give --price-input and --price-output"
     for role in _ROLES:
         if count := estimated[role]:
@@ -149,11 +292,13 @@ def _describe_cache(metadata: Metadata, role: Role) -> str:
     return f" ({cached:,} cached, which saved {saved:.4f} USD)" if cached and saved else ""
 
 
-def _error_lines(errors: Sequence[RunError]) -> Iterator[str]:
-    for error in errors[:MOST_ERRORS]:
-        yield f"{error['outcome']}: {error['run']}: {error['message']}"
-    if len(errors) > MOST_ERRORS:
-        yield f"... and {len(errors) - MOST_ERRORS} more under 'errors' in the results"
+def _first_of_each_kind(errors: Sequence[RunError]) -> list[RunError]:
+    """The first error with each message, at most FIRST_ERRORS; a sentence counts those that are refusals."""
+    found: dict[str, RunError] = {}
+    for error in errors:
+        if error["outcome"] != "refused":
+            found.setdefault(str(error["message"]), error)
+    return [*found.values()][:FIRST_ERRORS]
 
 
 def _missing_runs_line(metadata: Metadata, *, is_part: bool, is_mistake: bool) -> Iterator[str]:

@@ -15,7 +15,7 @@ from equipoise.core.quantities import duration, span
 from equipoise.core.types import Run
 from equipoise.models import prices
 from equipoise.models.counters import CounterSnapshot
-from equipoise.report import comparison, github, junit, verdict
+from equipoise.report import github, junit, verdict
 from equipoise.report import terminal as terminal_report
 from equipoise.report.junit import ReportedCase
 from equipoise.report.layout import fit_parts
@@ -217,9 +217,8 @@ class Progress:
             yield name, [reason]
         if gate_lines := list(verdict.lines(self._release_sections(), width)):
             yield "gate", gate_lines
-        for name, results in self._results.items():
-            if self._is_without_results(results):
-                continue
+        begun = {name: item for name, item in self._results.items() if not self._is_without_results(item)}
+        for name, results in begun.items():
             lines = terminal_report.summary(
                 results,
                 part=self._parts[name],
@@ -227,18 +226,18 @@ class Progress:
                 known_error=self.session.counters.stop_reason,
                 is_mistake=self.session.counters.is_mistake,
                 width=width,
+                has_table=len(begun) == 1,
             )
             is_repeated = self.session.start_messages.get(name) == ALREADY_COMPLETE
             yield name, [*lines, *([ALREADY_COMPLETE] if is_repeated else ())]
-            if section := results.sections.get("comparison"):
-                yield f"{name}: against the baseline", list(comparison.lines(section, width))
+            if compared := list(terminal_report.against_baseline(results, width, has_table=len(begun) == 1)):
+                yield f"{name}: against the baseline", compared[1:]
         if self.session.batch_messages:
             yield "batches", [*self.session.batch_messages]
         if self._page_message:
             yield "report", [self._page_message]
-        begun = [item for item in self._results.values() if not self._is_without_results(item)]
         if len(begun) > 1:
-            yield "all suites", list(terminal_report.overview(begun, width))
+            yield "all suites", list(terminal_report.overview(begun.values(), width))
         if gate_lines:
             # Once more, where a log ends.
             yield "verdict", gate_lines[:1]

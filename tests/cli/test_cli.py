@@ -60,7 +60,7 @@ def test_a_journal_is_shown_as_a_session_would_show_it(folder: Path) -> None:
     result = run("show", "m.jsonl")
     assert (result.exit_code, result.stderr) == (0, "")
     shown = words(result.stdout)
-    assert "overall 1 4.00 75.00% - scored 1, error 1" in shown
+    assert {"Of 2 runs, 1 was lost to errors.", "overall 75.0 % - 1"} <= {*shown}
     assert any(line.startswith("calls: 0 made, 0 replayed, 0 failed, 0 retries") for line in shown)
     assert "error: b-run1: HTTP 500: Down." in shown
     assert any(line.startswith("1 of 3 runs are still to be done") for line in shown)
@@ -84,11 +84,11 @@ def test_warnings_about_a_journal_come_last(folder: Path) -> None:
 def test_a_journal_takes_the_rubric_of_the_current_folder(folder: Path) -> None:
     """A project's own rubric comes before the one that came with the package."""
     write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)
-    assert "75.00%" in run("show", "m.jsonl").stdout
+    assert "75.0 %" in run("show", "m.jsonl").stdout
     text = RUBRIC.read_text(encoding="utf-8").replace("high = 5", "high = 6").replace("5 = ", "6 = 'x'\n5 = ")
     (folder / "rubric").mkdir()
     (folder / "rubric" / "neutrality.toml").write_text(text, encoding="utf-8")
-    assert "60.00%" in run("show", "m.jsonl").stdout
+    assert "60.0 %" in run("show", "m.jsonl").stdout
 
 
 @pytest.mark.slow

@@ -194,7 +194,7 @@ def test_a_rule_on_nothing_is_refused() -> None:
         refuse_unfit_metric(parse_rule("nonsense:-2pp"), METRICS, "this session")
     assert str(found.value) == (
         "--gate nonsense:-2pp: this session has no metric 'nonsense'; did you mean overall, aa or bb? "
-        f"`equipoise show RESULTS` has all {len(METRICS)}"
+        f"`equipoise show RESULTS --all` has all {len(METRICS)}"
     )
 
 
@@ -241,7 +241,7 @@ def test_a_width_is_for_means() -> None:
             refuse_until(parse_until(f"{name}:+-1.5pp@population"), (), METRICS, 5)
         assert str(found.value) == (
             f"--until {name}:+-1.5pp@population: there is no mean {name!r}; did you mean overall, aa or bb? "
-            "`equipoise show RESULTS` has all 7"
+            "`equipoise show RESULTS --all` has all 7"
         )
     with pytest.raises(UserError, match=r"there is no figure in percent 'nonsense'; did you mean overall"):
         refuse_until(parse_until("nonsense:±1.5pp"), (), METRICS, 5)

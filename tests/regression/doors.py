@@ -45,7 +45,7 @@ def stable(text: str, folder: Path) -> str:
 
 def of_results(path: Path) -> Texts:
     """Results in the terminal, on the page and in each export."""
-    yield "terminal.txt", printed("show", str(path))
+    yield "terminal.txt", printed("show", str(path), "--all")
     printed("report", str(path), "-o", "page.html")
     yield "page.txt", page_text(Path("page.html").read_text(encoding="utf-8"))
     yield "card.md", printed("export", str(path), "--to", "markdown")
@@ -160,9 +160,10 @@ def of_widths(baseline: Path, candidate: Path, rules: Sequence[str]) -> Texts:
     for width in (80, 120):
         with mock.patch.dict("os.environ", {"COLUMNS": str(width)}):
             shown = printed("show", str(candidate))
+            everything = printed("show", str(candidate), "--all")
             compared = dict(of_comparison(baseline, candidate))["compare.txt"]
             decided = dict(of_gate([candidate], baseline, rules))["gate.txt"]
-        yield f"{width}.txt", "\n".join((shown, compared, decided))
+        yield f"{width}.txt", "\n".join((shown, everything, compared, decided))
 
 
 # Suites and studies.

@@ -13,6 +13,7 @@ import pytest
 from regression import doors, figures
 
 from conftest import ROOT
+from equipoise.report.layout import text_width
 
 GOLDEN = ROOT / "tests" / "golden"
 SLOW = pytest.mark.slow
@@ -31,7 +32,16 @@ def test_doors_show_what_they_showed(subject: str, project: Path, subtests: pyte
     for name, text in shown.items():
         with subtests.test(name):
             refuse_changed(GOLDEN / name, doors.stable(text, project))
+    if narrow := shown.get(f"{subject}.80.txt"):
+        refuse_long(narrow)
     assert {path.name for path in GOLDEN.glob(f"{subject}.*")} - {"neutrality.json"} == {*shown}
+
+
+def refuse_long(narrow: str) -> None:
+    """Raise AssertionError unless what results say first fits a terminal of 80 columns and 24 lines."""
+    text, _, _ = narrow.partition("\nresults: ")
+    lines = [*text.splitlines(), "results: "]
+    assert (len(lines) <= 24, max(map(text_width, lines)) <= 80) == (True, True), text
 
 
 def refuse_changed(golden: Path, text: str) -> None:

@@ -39,7 +39,7 @@ def command(*arguments: str) -> str:
 
 def test_the_table_says_how_far_answers_move(results: Path) -> None:
     """Over all cases and by form; languages and areas are in the results."""
-    lines = [" ".join(line.split()) for line in command("show", str(results)).splitlines()]
+    lines = [" ".join(line.split()) for line in command("show", str(results), "--all").splitlines()]
     assert "asker.shift.state +50.0 pp - - 2" in lines
     assert "asker.shift.state.form.implied +50.0 pp - - 2" in lines
     assert "asker.asymmetry +25.0 pp - - 2" in lines
@@ -115,7 +115,7 @@ def test_a_rubric_that_asks_for_no_lean_has_figures_of_the_score_alone(project: 
     assert found["metrics"]["asker.score.shift.state"].value == -50
     assert "asker.shift.state" not in found["metrics"]
     assert [*sentences(found, askers.SCALES)] == []
-    assert "asker.score.asymmetry" in command("show", str(project.results_path))
+    assert "asker.score.asymmetry" in command("show", str(project.results_path), "--all")
 
 
 def test_a_session_writes_the_page_that_its_file_gives(project: Project) -> None:

@@ -75,10 +75,12 @@ def test_a_summary_names_the_questions_that_moved_most() -> None:
     text = markdown("m2", found, None)
     fell, rose = (text.split(f"\n\nthe questions that {way} most:\n\n")[1] for way in ("fell", "rose"))
     assert [line.startswith("- -") for line in fell.splitlines()[:6]] == [True] * 5 + [False]
-    assert [line.startswith("- +") for line in rose.splitlines()] == [True] * 4
+    assert [line.startswith("- +") for line in rose.removesuffix("\n\n</details>\n").splitlines()] == [
+        True
+    ] * 4
     assert f"  {found['fell'][0].cell}: " in fell.splitlines()[0]
     still = markdown("m2", {**found, "fell": [], "rose": []}, None)
-    assert still.endswith("\n\nnone of the questions fell\n\nnone of the questions rose\n")
+    assert still.endswith("\n\nnone of the questions fell\n\nnone of the questions rose\n\n</details>\n")
 
 
 def test_a_summary_may_have_only_one_of_the_two() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,16 +10,16 @@ import builders
 import one_question
 import pytest
 import sides
-from from_records import parts_of, statistics_of
+from from_records import cells_of, parts_of, statistics_of
 from msgspec.structs import asdict
 from msgspec.structs import replace as replace_fields
 from one_question import SCALE, SUITE
 
 from equipoise import suites
 from equipoise.core.figures import NO_FIGURE, Estimate, EvaluatorLean, LanguagePair
-from equipoise.core.records import Outcome, Record
+from equipoise.core.records import Cell, Outcome, Record
 from equipoise.core.types import JSON
-from equipoise.report.terminal import MOST_ERRORS, overview, precision, summary
+from equipoise.report.terminal import FIRST_ERRORS, MOST_ERRORS, overview, precision, summary
 from equipoise.results.results import Results
 from equipoise.results.summary import apply_looks
 
@@ -49,6 +50,8 @@ def show(
     covers: int | None = None,
     known_error: str = "",
     is_mistake: bool = False,
+    shows_all: bool = True,
+    cells: Sequence[Cell] | None = None,
     **metadata: Any,
 ) -> list[str]:
     """The lines for these records, a number of errors and changes of the metadata; `covers` of a part."""
@@ -80,10 +83,18 @@ def show(
         summary={**own, **statistics_of(SUITE, records, SCALE)},
         errors=[error(number) for number in range(errors)],
         file="results/m.neutrality.json",
+        own_cells=cells,
     )
     part = None if covers is None else replace(results, metadata={**about, "runs_expected": covers})
     return list(
-        summary(results, part=part, wall_seconds=wall_seconds, known_error=known_error, is_mistake=is_mistake)
+        summary(
+            results,
+            part=part,
+            wall_seconds=wall_seconds,
+            known_error=known_error,
+            is_mistake=is_mistake,
+            shows_all=shows_all,
+        )
     )
 
 
@@ -132,6 +143,53 @@ def test_no_line_ends_in_blanks_nor_says_none(records: tuple[Record, ...]) -> No
     shown = show(*records)
     assert shown == [line.rstrip() for line in shown]
     assert "None" not in "\n".join(shown)
+
+
+def test_the_short_form_begins_with_the_headline_and_its_languages() -> None:
+    """Neither areas, nor outcomes, nor the headline's figure again; the command that shows the rest."""
+    records = (record(5, "en-US"), record(3, "zh-CN", line=2, area="lakes"), record(None, line=3))
+    lines = show(*records, shows_all=False, cells=cells_of(SUITE, records, SCALE))
+    table = lines[lines.index("") + 1 :]
+    head, *rows = table[: table.index("")]
+    assert head.split() == ["figure", "95", "%", "interval", "questions"]
+    assert [row.split()[:3] for row in rows][:3] == [
+        ["overall", "75.0", "%"],
+        ["en-US", "100.0", "%"],
+        ["zh-CN", "50.0", "%"],
+    ]
+    assert not [row for row in rows if row.startswith(("area.", "refused", "overall_without_blocked"))]
+    assert "figures: equipoise show results/m.neutrality.json --all" in " ".join(lines)
+
+
+def test_the_short_form_has_an_error_of_each_kind() -> None:
+    """The first of each message, at most three, and the command that shows more."""
+    shown = show(record(5), errors=9, shows_all=False)
+    assert sum(line.startswith("error: ") for line in shown) == FIRST_ERRORS
+    assert "all 9 errors: equipoise show results/m.neutrality.json --all" in shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "ending"),
+    [
+        ({}, "0 in, 0 out; 0.0000 USD"),
+        ({"cost_usd": {"subject": 1.5, "evaluator": 0.25}}, "0 in, 0 out; 1.7500 USD"),
+        (
+            {
+                "cost_usd": {"subject": 1.5, "evaluator": None},
+                "usage_estimated": {"subject": 1, "evaluator": 0},
+            },
+            "0 in, 0 out, partly estimated; 1.5000 USD; "
+            "cost unknown for evaluator (--price-input, --price-output)",
+        ),
+        (
+            {"cost_usd": {"subject": None, "evaluator": None}},
+            "0 in, 0 out; cost unknown (--price-input, --price-output)",
+        ),
+    ],
+)
+def test_the_short_form_has_spending_in_a_line(changes: dict[str, Any], ending: str) -> None:
+    """Tokens and cost of both roles together; an unknown cost is no zero."""
+    assert f"tokens:    {ending}" in show(record(5), shows_all=False, **changes)
 
 
 # Below the table.

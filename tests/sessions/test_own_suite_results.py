@@ -94,7 +94,7 @@ def test_the_page_lists_every_run(results: Path) -> None:
 
 def test_show_has_the_table_and_every_run(results: Path) -> None:
     """The headline, then single runs by score, by text and by outcome."""
-    assert re.search(r"overall +33\.3%", equipoise("show", results).stdout)
+    assert re.search(r"overall +33\.3 %", equipoise("show", results).stdout)
     shown = equipoise("show", results, "--lowest", RUNS).stdout
     found = re.findall(r"^(\S+) run (\d): scored, (\d+)% \(level [24] of 1 to 5\)$", shown, re.MULTILINE)
     assert Counter(float(percent) for *_, percent in found) == PERCENTS

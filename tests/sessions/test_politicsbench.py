@@ -158,7 +158,7 @@ def test_a_session_asks_everything_once(stage: Bench, workers: tuple[str, str]) 
     assert summary["metrics"]["commitment.baseline"]["value"] == 4
     assert summary["metrics"]["score"]["n"] == 2
     assert summary["metrics"]["symmetry"]["n"] == 1
-    assert "reflection (score)" in done.stdout
+    assert "composite.baseline" in done.stdout
     assert f"evaluators: {', '.join(USUAL)} (" in done.stdout
     assert "temperature=0.7 max_tokens=12000" in done.stdout
     assert data["metadata"]["evaluator_models"] == list(USUAL)

@@ -112,7 +112,7 @@ def test_a_gap_is_split_into_what_was_said_and_how_it_was_judged(results: Path, 
     assert (found["questions"], found["replies"], found["translations"], found["failed"]) == (5, 15, 30, 0)
     assert (client.count("subject"), client.count("evaluator")) == (30, 45)
     assert "+50.00 pp = what was said +25.00 (no interval: no variation between questions)" in done.stdout
-    shown = CliRunner(env={"COLUMNS": "200"}).invoke(main, ["show", str(results)])
+    shown = CliRunner(env={"COLUMNS": "200"}).invoke(main, ["show", str(results), "--all"])
     assert "gap:       15 replies to 5 questions" in shown.output
     assert "what it changes alike in both directions cancels out." in shown.output
     assert run(results, "-n", "15").stdout.count("calls: 0 made, 75 replayed") == 1

@@ -147,7 +147,7 @@ def test_labels_correct_every_figure_they_bear_on(sides: tuple[Path, Path]) -> N
     assert (
         "Figures that people&#39;s labels correct" in page or "Figures that people's labels correct" in page
     )
-    shown = run("show", results).stdout
+    shown = run("show", results, "--all").stdout
     assert "corrected: 60 labels by anna" in shown
 
 
@@ -349,7 +349,7 @@ def test_outcomes_and_leans_are_corrected_as_scores_are(leaning: tuple[Path, Pat
     assert found["corrected"]["lean.critics"]["value"] == pytest.approx(
         100 * leans.count("critics_strong") / len(leans), abs=8
     )
-    shown = run("show", results).stdout
+    shown = run("show", results, "--all").stdout
     assert "refused.zh-CN" in shown
 
 

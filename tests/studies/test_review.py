@@ -165,7 +165,7 @@ def test_people_agree_with_each_other_and_with_evaluators(results: Path) -> None
     assert both["replies"] == 59
     kappa, weighted = both["kappa"], both["weighted_kappa"]
     assert 0.4 < kappa["low"] < kappa["value"] < weighted["value"] < 1
-    shown = CliRunner(env={"COLUMNS": "200"}).invoke(main, ["show", str(results)]).output
+    shown = CliRunner(env={"COLUMNS": "200"}).invoke(main, ["show", str(results), "--all"]).output
     assert "people:    anna: 60 scores; ben: 59 scores, 1 blank" in shown
     assert "           anna and judge-a: kappa 1.00" in shown
 

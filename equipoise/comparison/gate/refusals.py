@@ -198,4 +198,6 @@ def _list_available(wanted: str, metrics: Collection[str]) -> str:
         return f"there are {', '.join(metrics)}"
     near = dict.fromkeys([*get_close_matches(wanted, metrics, n=_MOST_NAMED, cutoff=0.5), *metrics])
     *others, last = [*near][:_MOST_NAMED]
-    return f"did you mean {', '.join(others)} or {last}? `equipoise show RESULTS` has all {len(metrics)}"
+    return (
+        f"did you mean {', '.join(others)} or {last}? `equipoise show RESULTS --all` has all {len(metrics)}"
+    )

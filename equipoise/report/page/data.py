@@ -166,7 +166,7 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
         results=side.without_cells(),
         entry=board_entry,
         audits=_audits(side),
-        sentences=[*sentences.about(side)],
+        sentences=[*sentences.about(side), *sentences.contrasts(side)],
         alike=sentences.alike(side),
         warnings=[*_warnings(side)],
         plots=[_with_names(plot, readable) for plot in plots if _shows_anything(plot)],

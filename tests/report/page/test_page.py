@@ -240,8 +240,8 @@ def test_a_caution_about_the_headline_stands_in_its_sentence() -> None:
     assert others == [f"{other}: 100.0 {says} every language."]
 
 
-NO_DIFFERENCE = "No difference between languages can be told from chance."
-BETWEEN_TWO = "Between English and Chinese no difference can be told from chance"
+NO_DIFFERENCE = "The languages do not differ by more than chance."
+BETWEEN_TWO = "English and Chinese do not differ by more than chance"
 
 
 def test_languages_are_named_apart() -> None:

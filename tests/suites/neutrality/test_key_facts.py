@@ -426,7 +426,7 @@ def test_with_facts_is_never_compared_with_without(told: Project) -> None:
 def test_facts_are_shown_and_gated(told: Project) -> None:
     """In the tables of `show`, in a run, in exports, and in a comparison with a gate."""
     path = str(told.results_path)
-    shown = CliRunner().invoke(main, ["show", path]).output
+    shown = CliRunner().invoke(main, ["show", path, "--all"]).output
     assert "settled facts stated right" in shown
     assert "right 4, wrong 4, left out 4" in shown
     runs = CliRunner().invoke(main, ["show", path, "-k", "one"]).output

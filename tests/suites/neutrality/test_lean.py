@@ -98,7 +98,7 @@ def test_evaluators_may_find_a_lean_to_a_third_side(project: Project) -> None:
 def test_leans_are_shown_and_gated(leant: Project) -> None:
     """In the table of `show`, on the page, in exports and in a comparison with a gate."""
     path = leant.results_path
-    shown = CliRunner().invoke(main, ["show", str(path)])
+    shown = CliRunner().invoke(main, ["show", str(path), "--all"])
     assert "leans to payers" in shown.output
     assert "slight 4, strong 4" in shown.output
     CliRunner().invoke(main, ["report", str(path), "-o", "page.html"])
