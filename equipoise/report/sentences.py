@@ -28,6 +28,8 @@ _OUTCOMES: Mapping[str, str] = {
     "unknown": "of unknown outcome",
 }
 """How a sentence names the outcomes other than scored."""
+CARE = "Read it with care"
+"""How the sentence on what makes figures weak begins."""
 _FEW = 10
 """Fewer questions than this make a figure weak, whatever its interval."""
 _MOST_NAMED = 3
@@ -35,6 +37,13 @@ _MOST_NAMED = 3
 
 
 def about(results: Results) -> Iterator[str]:
+    """What results say in sentences, and what makes their figures weak in the last one."""
+    yield from findings(results)
+    if clauses := weaknesses(results):
+        yield f"{CARE}: {'; '.join(clauses)}."
+
+
+def findings(results: Results) -> Iterator[str]:
     """Sentences on the headline, differences between languages, outcomes, who asks, and the gate."""
     summary, suite = results.summary, results.suite
     if metrics := summary.get("metrics", {}):
@@ -51,12 +60,14 @@ def about(results: Results) -> Iterator[str]:
         yield from askers.sentences(asker, suite.asked.SCALES)
     if gate := results.sections.get("gate"):
         yield f"The release gate says: {gate['verdict'].upper()}."
-    if metrics and (weaknesses := [*_weaknesses(results)]):
-        yield f"Read it with care: {'; '.join(weaknesses)}."
+
+
+def weaknesses(results: Results) -> list[str]:
+    """A clause on each thing that makes the figures weak; the built-in model's mean nothing whatever else."""
+    return [*_weaknesses(results)] if results.summary.get("metrics") else []
 
 
 def _weaknesses(results: Results) -> Iterator[str]:
-    """A clause on each thing that makes the figures weak; the built-in model's mean nothing whatever else."""
     metadata, suite = results.metadata, results.suite
     evaluators = metadata["evaluator_models"]
     roles = {"answered": [results.model], "judged": evaluators}

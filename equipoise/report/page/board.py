@@ -299,6 +299,12 @@ class BoardView:
         return any(view.has_costs for view in self._tables)
 
     @property
+    def outcomes(self) -> list[str]:
+        """Each outcome of any run, in their usual order."""
+        entries = [entry for view in self._tables for entry in view.table.entries]
+        return [name for name in ROW_OUTCOMES if any(item.results.outcomes.get(name) for item in entries)]
+
+    @property
     def has_panels(self) -> bool:
         """Whether several suites with several models have a small picture each."""
         are_many = len(self.suites) > 1 and not self.is_flat

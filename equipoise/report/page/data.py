@@ -86,6 +86,8 @@ class PageResult:
     entry: Entry
     audits: Sequence[AuditedEvaluator]
     sentences: Sequence[str]
+    weaknesses: Sequence[str]
+    """A clause on each thing that makes the figures weak."""
     alike: Sequence[str]
     """A sentence for each pair of languages whose scores do not differ significantly."""
     warnings: Sequence[str]
@@ -166,7 +168,8 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
         results=side.without_cells(),
         entry=board_entry,
         audits=_audits(side),
-        sentences=[*sentences.about(side), *sentences.contrasts(side)],
+        sentences=[*sentences.findings(side), *sentences.contrasts(side)],
+        weaknesses=sentences.weaknesses(side),
         alike=sentences.alike(side),
         warnings=[*_warnings(side)],
         plots=[_with_names(plot, readable) for plot in plots if _shows_anything(plot)],
@@ -239,6 +242,20 @@ def doubts(results: Results) -> Iterator[str]:
 def warnings(results: Sequence[PageResult]) -> list[str]:
     """The warnings of all results, each once, with the results that it is about."""
     return with_names((f"{item.title} of {item.model}", item.warnings) for item in results)
+
+
+def weaknesses(results: Sequence[PageResult]) -> list[str]:
+    """The weaknesses of all results, each once, with the results that have it unless all do."""
+    suites_of: dict[str, list[str]] = {}
+    for item in results:
+        for text in item.weaknesses:
+            suites_of.setdefault(text, []).append(item.title)
+    return [
+        text
+        if len(titles) == len(results)
+        else f"{text} ({standings.joined_names([*dict.fromkeys(titles)])})"
+        for text, titles in suites_of.items()
+    ]
 
 
 def with_names(named: Iterable[tuple[str, Iterable[str]]]) -> list[str]:

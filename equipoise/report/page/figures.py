@@ -97,9 +97,8 @@ class Drawing:
 
     def text(self, x: float, y: float, text: str, *, anchor: str = "start", fill: str = INK) -> None:
         """Text on the line `y`."""
-        self.marks.append(
-            f'<text x="{x:.2f}%" y="{y:g}" text-anchor="{anchor}" fill="{fill}">{_safe(text)}</text>'
-        )
+        shown = _safe(str(with_minus(text)))
+        self.marks.append(f'<text x="{x:.2f}%" y="{y:g}" text-anchor="{anchor}" fill="{fill}">{shown}</text>')
 
     def line(
         self,
@@ -139,6 +138,14 @@ class Drawing:
 def _safe(text: str) -> str:
     """Text without characters that XML does not allow, escaped."""
     return escape(_NOT_IN_XML.sub("\ufffd", text))
+
+
+_MINUS = re.compile(r"(?<![^\s(])-(?=\d)")
+
+
+def with_minus(value: object) -> object:
+    """A text with the minus sign in front of its negative numbers; what is not a plain text, as it is."""
+    return _MINUS.sub("\N{MINUS SIGN}", value) if type(value) is str else value
 
 
 def wrapped(name: str, characters: int = _CHARACTERS) -> list[str]:

@@ -46,7 +46,7 @@
     setTimeout(() => { if (byId("status").textContent === words) byId("status").textContent = ""; }, 4000);
   }
 
-  const shown = (value) => (value === null || value === undefined ? "-" : typeof value === "number" ? String(Math.round(value * 100) / 100) : String(value));
+  const shown = (value) => (value === null || value === undefined ? "-" : typeof value === "number" ? String(Math.round(value * 100) / 100).replace("-", "\u2212") : String(value));
 
   // Unpacking.
 

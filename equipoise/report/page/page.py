@@ -24,7 +24,7 @@ from equipoise.report import added, askers, comparison
 from equipoise.report.layout import format_estimate
 from equipoise.report.page import figures, shades
 from equipoise.report.page.board import OPEN_TRENDS, BoardView, board_view
-from equipoise.report.page.data import PageResult, further, overview, page_result, warnings
+from equipoise.report.page.data import PageResult, further, overview, page_result, warnings, weaknesses
 from equipoise.report.page.reviews import MatchedReviews, Review
 from equipoise.report.page.shades import ShadedTable, grid
 from equipoise.report.page.transcripts import Pack, packed
@@ -192,6 +192,7 @@ def _pieces(
             warnings=warnings(results),
             keys=_KEYS,
             said={item.index: item for item in results},
+            weaknesses=weaknesses(results),
             plots=further(results),
             agreement=reviewed.agreement(),
             unmatched=reviewed.unmatched,
@@ -258,6 +259,7 @@ def environment() -> Environment:
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=figures.with_minus,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -217,8 +217,9 @@ def test_the_picture_has_the_figures_of_the_results(tmp_path: Path) -> None:
         overall, lean = metrics["overall"], metrics["lean"]
         assert f"<b>{overall['value']:.1f} %</b>" in row
         assert f"{overall['low']:.1f} to {overall['high']:.1f}" in row
-        assert f"{lean['value']:+.1f} " in row
-        assert f"{lean['low']:+.1f} to {lean['high']:+.1f}" in row
+        signed = [f"{lean[key]:+.1f}".replace("-", "\N{MINUS SIGN}") for key in _ENDS]
+        assert f"{signed[0]} " in row
+        assert " to ".join(signed[1:]) in row
         assert view.plane is not None
         (point,) = [item for item in view.plane.rows if item["name"] == model]
         assert [point[key] for key in ("value", "low", "high")] == [overall[key] for key in _ENDS]
@@ -226,7 +227,7 @@ def test_the_picture_has_the_figures_of_the_results(tmp_path: Path) -> None:
         sizes = [float(x) for x in re.findall(r'<rect class="o-\w+" x="[\d.]+%" width="([\d.]+)%"', row)]
         assert sum(sizes) == pytest.approx(100, abs=0.05)
         assert "60 runs: " in row
-    assert "- critics, + state" in table
+    assert "&minus; critics, + state" in table
     assert re.findall(r">(?:\u2190 )?(critics|state)(?: \u2192)?</text>", html) == ["critics", "state"]
 
 

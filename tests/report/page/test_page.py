@@ -307,7 +307,7 @@ def test_digits_of_drawn_matrices_can_be_read() -> None:
             Plot(name="x", title="x", kind="matrix", rows=rows, low=low, high=100.0, zero=zero)
         )
         papers = re.findall(r'<rect x="[^>]*fill="(#\w+)"', drawn)
-        inks = re.findall(r'<text x="67[^>]*fill="(#\w+)">-?\d', drawn)
+        inks = re.findall(r'<text x="67[^>]*fill="(#\w+)">[\N{MINUS SIGN}]?\d', drawn)
         assert len(papers) == len(inks) == 41
         assert min(map(shades.contrast, papers, inks)) >= 4.5
 
@@ -521,9 +521,11 @@ def test_results_of_another_protocol_are_not_put_beside_those_of_its_suite() -> 
 def test_gates_and_both_intervals_are_shown(words: str) -> None:
     """What a session found against its baseline, with both intervals and the five that fell most."""
     assert "Metric older model-a Difference " in words
-    assert [f"en-US/q0{n}: 60.0 to 20.0 (-40.0)" in words for n in range(1, 8)] == [True] * 5 + [False] * 2
+    assert [f"en-US/q0{n}: 60.0 to 20.0 (\N{MINUS SIGN}40.0)" in words for n in range(1, 8)] == [True] * 5 + [
+        False
+    ] * 2
     assert "Gate: FAIL FAIL overall:-2pp : it fell" in words
-    assert "Overall 60.0 50.0 -10.0 -15.0 to -5.0 -12.0 to -8.0 0.010" in words
+    assert "Overall 60.0 50.0 -10.0 -15.0 to -5.0 -12.0 to -8.0 0.010".replace("-", "\N{MINUS SIGN}") in words
     assert "The release gate says: FAIL." in words
 
 
