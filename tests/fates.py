@@ -92,4 +92,4 @@ def assert_errors_are_told(bench: Bench, output: str) -> None:
     reasons = {item["message"] for item in errors}
     shown = lines(output, "error: ") + lines(output, "unscored: ")
     assert (set(shown) <= set(told), len(shown)) == (True, min(FIRST_ERRORS, len(reasons)))
-    assert (f"{len(told):,} errors: equipoise show" in output) == (len(told) > len(shown))
+    assert (f"{len(told):,} errors)" in output) == (len(told) > len(shown))

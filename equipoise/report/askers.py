@@ -145,7 +145,7 @@ def _describe_asymmetry(value: float, figure: Figure, sides: Sequence[str], *, i
         else f"95 % interval {format_limits(low, high, sign='+')} over {figure.n:,} {figure.clusters}"
     )
     if low is None or high is None or low <= 0 <= high:
-        return f"The two do not differ by more than chance ({value:+.1f} points; {interval})."
+        return f"Chance alone can explain the difference between the two ({value:+.1f} points; {interval})."
     more, less = sides if value > 0 else (sides[1], sides[0])
     verb = "is followed" if is_directed else "scores"
     how = "further than" if is_directed else "higher than"

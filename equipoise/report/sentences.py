@@ -109,7 +109,7 @@ def alike(results: Results) -> list[str]:
     """A sentence for each pair of languages whose interval of the difference contains zero."""
     consistency = results.summary.get("consistency")
     return [
-        f"{first} and {second} do not differ by more than chance ({_gap(pair, unit)})."
+        f"Chance alone can explain the difference between {first} and {second} ({_gap(pair, unit)})."
         for first, second, pair, unit in _pairs(consistency)
         if not pair.is_apart
     ]
@@ -184,7 +184,7 @@ def _languages(consistency: LanguageConsistency) -> Iterator[str]:
                 f"95 % interval {low:.1f} to {high:.1f}."
             )
     if pairs and not any(pair.is_apart for _, _, pair, _ in pairs):
-        yield "The languages do not differ by more than chance."
+        yield "Chance alone can explain the differences between the languages."
 
 
 def _pairs(consistency: LanguageConsistency | None) -> Iterator[tuple[str, str, LanguagePair, str]]:

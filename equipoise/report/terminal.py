@@ -98,7 +98,7 @@ def summary(
     more = [f"{len(shown.summary['metrics']):,} figures"] if results.has_scores else []
     more += [f"{len(errors):,} errors"] if left_out else []
     if more and not shows_all:
-        yield f"all {' and '.join(more)}: {_command(results)}"
+        yield f"more:      {_command(results)} ({', '.join(more)})"
     yield f"results: {results.file} ({completeness(results)})"
 
 

@@ -158,14 +158,16 @@ def test_the_short_form_begins_with_the_headline_and_its_languages() -> None:
         ["zh-CN", "50.0", "%"],
     ]
     assert not [row for row in rows if row.startswith(("area.", "refused", "overall_without_blocked"))]
-    assert "figures: equipoise show results/m.neutrality.json --all" in " ".join(lines)
+    assert any(
+        line.startswith("more:      equipoise show results/m.neutrality.json --all (") for line in lines
+    )
 
 
 def test_the_short_form_has_an_error_of_each_kind() -> None:
     """The first of each message, at most three, and the command that shows more."""
     shown = show(record(5), errors=9, shows_all=False)
     assert sum(line.startswith("error: ") for line in shown) == FIRST_ERRORS
-    assert "all 9 errors: equipoise show results/m.neutrality.json --all" in shown
+    assert "more:      equipoise show results/m.neutrality.json --all (9 errors)" in shown
 
 
 @pytest.mark.parametrize(

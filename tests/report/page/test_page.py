@@ -240,8 +240,8 @@ def test_a_caution_about_the_headline_stands_in_its_sentence() -> None:
     assert others == [f"{other}: 100.0 {says} every language."]
 
 
-NO_DIFFERENCE = "The languages do not differ by more than chance."
-BETWEEN_TWO = "English and Chinese do not differ by more than chance"
+NO_DIFFERENCE = "Chance alone can explain the differences between the languages."
+BETWEEN_TWO = "Chance alone can explain the difference between English and Chinese"
 
 
 def test_languages_are_named_apart() -> None:
