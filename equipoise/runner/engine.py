@@ -225,7 +225,8 @@ class Engine:
         """
         # The tests are usually behind the engine: most records are at hand, and need not be read again.
         key = (run.suite, run.id)
-        if record := self._queue.take(key):
+        record: Record | None = self._queue.take(key)
+        if record:
             self._started.discard(key)
             return record
         record = self.await_run(run) or self._history(run.suite).record(run.id)
