@@ -42,9 +42,9 @@ USUAL_RUNS = 5
 MAX_CPU_SECONDS = 2.0
 REPLY = "A balanced answer that names its sources. " * 40
 SUITE = suites.load("neutrality")
-RUBRIC = SUITE.rubric(ROOT / "rubric" / "neutrality.toml")
+RUBRIC = SUITE.judging.rubric(ROOT / "rubric" / "neutrality.toml")
 CASES: list[Question] = [
-    replace(case, facts=()) for case in SUITE.cases(Selection(topics=ROOT / "topics" / "neutrality"))
+    replace(case, facts=()) for case in SUITE.data.cases(Selection(topics=ROOT / "topics" / "neutrality"))
 ]
 """Without key facts, of which a verdict would have to say how the reply states each."""
 

@@ -56,7 +56,7 @@ WORLDS = [
 
 def lines() -> Sequence[str]:
     """Whom a frank answer embarrasses, by line."""
-    cases = suites.load("neutrality").cases(
+    cases = suites.load("neutrality").data.cases(
         Selection(topics=ROOT / "topics" / "neutrality", languages=("en-US",))
     )
     return [case.embarrasses for case in cases]

@@ -51,7 +51,7 @@ class Design:
 def default_design() -> Design:
     """The design of the suite's default session."""
     suite = suites.load("turnabout")
-    cases = suite.cases(Selection(topics=ROOT / "topics" / "turnabout"))
+    cases = suite.data.cases(Selection(topics=ROOT / "topics" / "turnabout"))
     data = [case.to_json() for case in cases]
     return Design(
         questions=[suite.question(case) for case in data],

@@ -24,7 +24,7 @@ SUITE = "attribution"
 # `conftest` adds the example to a session of pytest; a benchmark imports this module without one.
 suites.add_project(EXAMPLE)
 _EXAMPLE = import_module(f"{suites.__name__}.{SUITE}")
-RUBRIC: VerdictRubric = _EXAMPLE.SUITE.rubric(EXAMPLE / "rubric" / f"{SUITE}.toml")
+RUBRIC: VerdictRubric = _EXAMPLE.SUITE.judging.rubric(EXAMPLE / "rubric" / f"{SUITE}.toml")
 SCALE = RUBRIC.scale
 """From 1 to 5."""
 

@@ -167,7 +167,7 @@ def incidents() -> list[Record]:
         4: {"en-US": (0, 100, 0), "zz": (0, 100, 0)},
     }
     with TemporaryDirectory() as folder:
-        cases = turnabout.SUITE.cases(Selection(topics=small_turnabout.write(Path(folder))))
+        cases = turnabout.SUITE.data.cases(Selection(topics=small_turnabout.write(Path(folder))))
     scored = [
         record(case, Score(outcome="scored", value=value, percent=value), number)
         for case in cases
@@ -214,7 +214,7 @@ def write(folder: Path, suite: str) -> Path:
     failed = replace(records[0], outcome="error", score=None, percent=None, error="HTTP 500", verdicts=())
     records.append(replace(failed, run=len(records) + 1, details={}))
     root = EXAMPLE if suite == "attribution" else ROOT
-    rubric = package.rubric(root / "rubric" / f"{suite}.toml")
+    rubric = package.judging.rubric(root / "rubric" / f"{suite}.toml")
     parts = parts_of(suite, records, rubric.scale)
     scale = {"low": rubric.scale.low, "high": rubric.scale.high}
     about = {**pages.metadata("m", len(records), 1, ["e"]), "suite": suite, "scale": scale}

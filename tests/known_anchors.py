@@ -58,7 +58,7 @@ def anchors(suite: str) -> Anchors:
     """A shipped suite's anchors."""
     found = suites.load(suite)
     assert found.audit is not None
-    rubric = found.rubric(ROOT / "rubric" / f"{suite}.toml")
+    rubric = found.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
     return found.audit.load(ROOT / "rubric" / "anchors" / suite, ROOT / "topics" / suite, rubric)
 
 

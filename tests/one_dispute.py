@@ -15,7 +15,7 @@ from equipoise.suites import borderlines as suite
 from equipoise.suites.borderlines.dataset import Dispute
 
 RUBRIC = replace(
-    suite.SUITE.rubric(ROOT / "rubric" / "borderlines.toml"),
+    suite.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml"),
     strategies={
         "vanilla": Template("Choose."),
         "un_peacekeeper": Template("Keep the peace."),

@@ -13,7 +13,7 @@ from equipoise.suites import chinese_simpleqa as suite
 from equipoise.suites.chinese_simpleqa.dataset import Fact
 
 FILE = ROOT / "rubric" / "chinese_simpleqa.toml"
-RUBRIC = suite.SUITE.rubric(FILE)
+RUBRIC = suite.SUITE.judging.rubric(FILE)
 CASE = Fact(
     id="zh-CN-drinks-tea_1",
     language="zh-CN",

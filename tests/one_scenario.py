@@ -26,7 +26,7 @@ ASKING = SubjectPrompts(
     baseline=Template("Direct: $question"), stage=Template("Play: $prompt"), reflection="Look back."
 )
 OTHERS = replace(ASKING, reflection="Respice.")
-RUBRIC = replace(suite.SUITE.rubric(FILE), subject_prompts={"en-US": ASKING, "xx": OTHERS})
+RUBRIC = replace(suite.SUITE.judging.rubric(FILE), subject_prompts={"en-US": ASKING, "xx": OTHERS})
 CASE = Scenario(
     id="en-US-wage-original",
     language="en-US",

@@ -157,7 +157,7 @@ def seconds(read: Reader, text: str) -> float:
 
 @cache
 def _rubric(suite: str) -> Any:
-    return suites.load(suite).rubric(ROOT / "rubric" / f"{suite}.toml")
+    return suites.load(suite).judging.rubric(ROOT / "rubric" / f"{suite}.toml")
 
 
 def _verdict(text: str) -> None:
@@ -277,7 +277,7 @@ def _first(suite: str) -> Any:
     """The first of the suite's cases."""
     folder, datasets = ROOT / "topics" / suite, suites.load(suite).dataset_names
     own = folder / datasets[0] if datasets else folder
-    return suites.load(suite).cases(Selection(topics=own if own.is_dir() else folder))[0]
+    return suites.load(suite).data.cases(Selection(topics=own if own.is_dir() else folder))[0]
 
 
 def _suite(name: str, text: str) -> None:
@@ -298,7 +298,7 @@ def _country(text: str) -> None:
 @cache
 def _disputes() -> Any:
     """A territory, and one that is called as a claimant."""
-    cases = suites.load("borderlines").cases(Selection(topics=ROOT / "topics" / "borderlines"))
+    cases = suites.load("borderlines").data.cases(Selection(topics=ROOT / "topics" / "borderlines"))
     return [case for case in cases if case.id in ("ru-crimea", "en-kosovo")]
 
 

@@ -53,7 +53,7 @@ def quality(question: str, fall: float, of_questions: float) -> float:
 @cache
 def _places() -> dict[str, int]:
     """The project's questions by number, so that nothing depends on how they are worded."""
-    cases = neutrality.SUITE.cases(Selection(topics=ROOT / "topics" / "neutrality"))
+    cases = neutrality.SUITE.data.cases(Selection(topics=ROOT / "topics" / "neutrality"))
     return {case.question: number for number, case in enumerate(cases)}
 
 

@@ -59,14 +59,14 @@ def told(suite: str) -> Iterator[Told]:
 
 @cache
 def _cases(suite: str) -> dict[str, Any]:
-    found = suites.load(suite).cases(Selection(topics=ROOT / "topics" / suite))
+    found = suites.load(suite).data.cases(Selection(topics=ROOT / "topics" / suite))
     return {case.id: case for case in found}
 
 
 @cache
 def rubric(suite: str) -> Any:
     """The suite's rubric."""
-    return suites.load(suite).rubric(ROOT / "rubric" / f"{suite}.toml")
+    return suites.load(suite).judging.rubric(ROOT / "rubric" / f"{suite}.toml")
 
 
 def fate(reply: Told) -> Fate:

@@ -45,7 +45,9 @@ def attack(size: Size) -> Tally:
     """Each form of a reply to each English case; of a sample every fifth case."""
     tally = Tally("shares and chances")
     rubric = refusals.load(ROOT / "rubric" / "turnabout.toml")
-    cases = [case for case in turnabout.SUITE.cases(Selection(topics=TOPICS)) if case.language == "en-US"]
+    cases = [
+        case for case in turnabout.SUITE.data.cases(Selection(topics=TOPICS)) if case.language == "en-US"
+    ]
     for case in cases[:: size.of(5, 1)]:
         for text, expected in _replies(case):
             with tally.attack(f"{case.id}: {text}") as harm:

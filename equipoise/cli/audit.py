@@ -89,7 +89,7 @@ def _plan_audit(suite: AnySuite, extent: str, limit: int | None) -> AuditPlan | 
     from equipoise.audit import plan
 
     root = Path.cwd()
-    rubric = suite.rubric(nearest(f"rubric/{suite.name}.toml", root))
+    rubric = suite.judging.rubric(nearest(f"rubric/{suite.name}.toml", root))
     anchors, topics = nearest(f"rubric/anchors/{suite.name}", root), nearest("topics", root) / suite.name
     return plan.plan_audit(suite, rubric, anchors, topics, extent, limit)
 

@@ -75,7 +75,7 @@ def languages(
     results = load(path)
     sections.require_extensible(path, results.metadata)
     path_of_rubric = rubric_path(results.suite, results.metadata.get("dataset"), Path.cwd())
-    rubric = backtranslate.single_reply_rubric(results, results.suite.rubric(path_of_rubric))
+    rubric = backtranslate.single_reply_rubric(results, results.suite.judging.rubric(path_of_rubric))
     if "about" in results.metadata:
         rubric = rubric.with_about(Brief(**results.metadata["about"]))
     texts = backtranslate.draw_sample(results, targets, sample, seed)

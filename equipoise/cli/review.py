@@ -169,7 +169,7 @@ def _level_meanings(results: Results) -> Mapping[int, str]:
     from equipoise.suites import rubric_path
 
     path = rubric_path(results.suite, results.metadata.get("dataset"), Path.cwd())
-    levels: Mapping[int, str] = results.suite.rubric(path).scale.levels
+    levels: Mapping[int, str] = results.suite.judging.rubric(path).scale.levels
     return levels
 
 

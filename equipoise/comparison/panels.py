@@ -111,4 +111,4 @@ def evaluator_agreement(sides: Sequence[Results]) -> list[Mapping[str, JSON]]:
         if side.model in models:
             raise UserError(f"{side.file}: there are two results of {side.model}; give one of each model")
         models[side.model] = side.rows
-    return [row for models in panels.values() for row in sides[0].suite.over_models(models)]
+    return [row for models in panels.values() for row in sides[0].suite.judging.over_models(models)]

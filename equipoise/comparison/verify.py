@@ -42,7 +42,7 @@ def _why_unverified(path: Path, side: Results) -> str | None:
         records = plain.records()
         if build.verdicts_digest(records) != side.metadata.get("verdicts_sha256"):
             return "it was not made of the verdicts in its journal"
-        rubric = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
+        rubric = side.suite.judging.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
         rebuilt = rows.of_records(side.suite, records, rubric.scale)
         summary = side.suite.summary(rebuilt, rubric.scale)
         # Only the suite's own keys are compared: a later version may compute intervals differently.

@@ -184,7 +184,7 @@ def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     yield from _table_findings(suite, dataset)
     texts: list[Text] = []
     try:
-        for item in _suite_of(suite, dataset).lint(dataset):
+        for item in _suite_of(suite, dataset).data.lint(dataset):
             if isinstance(item, Text):
                 texts.append(item)
             else:
@@ -200,21 +200,25 @@ def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
 def _table_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     """All faults of the dataset's tables, of which a loader names the first, and broken invariants."""
     by_table: dict[str, tuple[Table, list[Row]]] = {}
-    for table, file in files_of(_suite_of(suite, dataset).formats, dataset):
+    has_all_rows = True
+    for table, file in files_of(_suite_of(suite, dataset).data.formats, dataset):
         rows = by_table.setdefault(table.file, (table, []))[1]
         try:
             for item in table.check(file):
                 if isinstance(item, Finding):
+                    has_all_rows = False
                     yield item
                 else:
                     rows.append(item)
         except UserError as error:
+            has_all_rows = False
             yield _error_finding(error, file)
     for table, rows in by_table.values():
         if not table.any_script:
             yield from (finding for row in rows for finding in _script_findings(row))
         for invariant in table.must if rows else ():
-            yield from _invariant_findings(invariant, rows)
+            if has_all_rows or not invariant.needs_all_rows:
+                yield from _invariant_findings(invariant, rows)
 
 
 def _script_findings(row: Row) -> Iterator[Finding]:
@@ -229,7 +233,7 @@ def _script_findings(row: Row) -> Iterator[Finding]:
 def _invariant_findings(invariant: Invariant, rows: Sequence[Row]) -> Iterator[Finding]:
     """The findings of an invariant, unless a table that it compares with has another form."""
     with suppress(UserError):
-        yield from invariant(rows)
+        yield from invariant.check(rows)
 
 
 def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:
@@ -238,7 +242,7 @@ def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:
     if not path.is_file() or (suite := _suite_of(name, dataset)).asked is None:
         return
     try:
-        cases = suite.cases(selection)
+        cases = suite.data.cases(selection)
         cues = suite.asked.askers(selection, cases)
     except UserError as error:
         yield _error_finding(error, path)
@@ -255,7 +259,7 @@ def _suite_of(name: str, dataset: Path) -> AnySuite:
 def _loader_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     """The first error of the suite's loader, or else ids and areas that do not tell cases apart."""
     try:
-        cases = _suite_of(suite, dataset).cases(Selection(topics=dataset))
+        cases = _suite_of(suite, dataset).data.cases(Selection(topics=dataset))
     except UserError as error:
         yield _error_finding(error, dataset)
         return

@@ -27,7 +27,7 @@ def check(path: Path) -> None:
         return
     suite = path.stem if path.stem in suites.loadable() else _likeliest_suite(path, data)
     try:
-        suites.load(suite).rubric(path)
+        suites.load(suite).judging.rubric(path)
     except UserError as error:
         raise UserError(f"{error} (read as a rubric of {suite})") from None
 

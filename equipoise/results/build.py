@@ -44,7 +44,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     if sentences := [
         *cautions.of_given_replies(metadata),
         *cautions.of_thoughts(plain.totals),
-        *suite.cautions(run_rows, metadata),
+        *suite.judging.cautions(run_rows, metadata),
     ]:
         metadata["cautions"] = sentences
     results = Results(

@@ -76,7 +76,7 @@ def write_results(
         results = replace(build.build(suite, rubric, history), path=files.results, file=shown(files.results))
         results = replace(results, sections={**results.sections, **further(results)})
         # Fails for damaged lines, before anything is written.
-        suite.table(results.summary)
+        suite.tabled(results.summary)
         store.write_json(files.results, results.to_json())
     except DAMAGE as error:
         # The suite's own parts of lines are not checked when the journal is read.
@@ -112,7 +112,7 @@ def _rubric(suite: AnySuite, history: History, roots: tuple[Path, ...]) -> Rubri
         settings = history.settings
         return Rubric(version=settings["rubric_version"], hash=settings["rubric_hash"], scale=scale)
     paths = [root / "rubric" / f"{suite.name}.toml" for root in roots]
-    rubric: Rubric = suite.rubric(next((path for path in paths if path.is_file()), paths[-1]))
+    rubric: Rubric = suite.judging.rubric(next((path for path in paths if path.is_file()), paths[-1]))
     return rubric
 
 

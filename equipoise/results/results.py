@@ -215,7 +215,7 @@ class Results:
     def table(self) -> Sequence[Sequence[str]]:
         """The suite's own table of its summary as texts, header first. Raises UserError if there is none."""
         with self._reading("has no table: its session has not ended, or another tool wrote it"):
-            return self.suite.table(self.summary)
+            return self.suite.tabled(self.summary)
 
     def figures(self) -> dict[str, list[Any]]:
         """All figures with their intervals, one row each, by column; for a data frame."""

@@ -131,9 +131,9 @@ def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
         languages=settings.languages,
         options=settings.suite_options,
     )
-    cases = suite.cases(case_selection)
+    cases = suite.data.cases(case_selection)
     _refuse_same_ids(topics, cases)
-    rubric = suite.rubric(_rubric_path(suite, settings, dataset, topics, root))
+    rubric = suite.judging.rubric(_rubric_path(suite, settings, dataset, topics, root))
     return LoadedSuite(
         suite=suite,
         settings=settings,

@@ -101,6 +101,6 @@ def _comparison_sections(history: History, candidate: Results, files: Files, rel
         of_session.refuse_unfit_rules(release, baseline, candidate.definitions, metadata["runs"])
         of_session.refuse_other_cases(release, baseline, candidate.cells)
     if release.is_to_be_verified:
-        rubric = suite.rubric(suites.rubric_path(suite, metadata.get("dataset"), Path.cwd()))
+        rubric = suite.judging.rubric(suites.rubric_path(suite, metadata.get("dataset"), Path.cwd()))
         candidate = replace(candidate, doubt=why_unlike_calls(suite, rubric, history))
     return of_session.comparison_sections(release, baseline, candidate)

@@ -1,6 +1,6 @@
 """The contract of a suite: its package defines `SUITE`, a `Suite` of functions and descriptions.
 
-A suite needs `name`, `cases`, `evaluate`, `values` and `metrics`; every other member has a default.
+A suite needs `name`, `data` and `evaluate`; every other member has a default.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from equipoise.core.figures import Figure, format_value
 from equipoise.core.options import Option
 from equipoise.core.records import Cell, Label, Metric, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values, cells
-from equipoise.core.types import JSON, Case, Foreseen
+from equipoise.core.types import JSON, Case, Foreseen, Message
 from equipoise.judge import rubric
 from equipoise.judge.rubric import Rubric, Scale, VerdictRubric
+from equipoise.stats import mean, valid
 from equipoise.stats.askers import AskerScale
 from equipoise.suites.askers import Askers
 from equipoise.suites.audits import SuiteAudit
@@ -87,6 +88,21 @@ def load_rubric(path: Path) -> VerdictRubric:
     return rubric.load(path, material=("question", "reply"), verdict={"score": "scale"})
 
 
+def score_value(record: Record, scale: Scale, without: str | None = None) -> Values:
+    """The mean level of the verdicts in percent; that of the score where no evaluator gave one."""
+    if not record.verdicts:
+        return {"percent": record.percent}
+    levels = valid(verdict_level(item) for item in record.verdicts if item.evaluator != without)
+    level = mean(levels)
+    return {"percent": None if level is None else scale.percent(level)}
+
+
+def by_language(cells: Sequence[Cell]) -> Sequence[Metric]:
+    """The mean of `percent`, called `overall`, then that of each language."""
+    overall = Metric(name="overall", of="percent")
+    return [overall, *overall.by("language", cells, "")]
+
+
 def question_row(case: Mapping[str, JSON]) -> QuestionRow:
     """The row of a case with a `question` and an `item`, an id that is the same in all languages."""
     language, area = case["language"], case["area"]
@@ -127,13 +143,17 @@ def no_summary(rows: Sequence[RunRow], scale: Scale) -> Mapping[str, JSON]:
     return {}
 
 
-def table(summary: Mapping[str, JSON], figure: str = "figure") -> Sequence[Sequence[str]]:
-    """A row for each metric, with its interval; `figure` is the heading of the column of values."""
-    return [("", figure, "95 % interval"), *(_table_row(*item) for item in summary["metrics"].items())]
+def table(
+    metrics: Mapping[str, Figure], clusters: str, hidden: tuple[str, ...] = ()
+) -> Sequence[Sequence[str]]:
+    """A row for each metric whose name begins with none of `hidden`: its clusters, value and interval."""
+    rows = (_table_row(*item) for item in metrics.items() if not item[0].startswith(hidden))
+    return [("", clusters, "figure", "95 % interval"), *rows]
 
 
 def _table_row(name: str, figure: Figure) -> Sequence[str]:
-    return (name, format_value(figure.value, 1, "%" * (figure.unit == "%")), figure.limits())
+    value = format_value(figure.value, 1, {"%": "%", "pp": " pp"}.get(figure.unit, ""))
+    return (name, f"{figure.n:,}", value, figure.limits())
 
 
 def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
@@ -142,6 +162,12 @@ def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
     is_judged = isinstance(rubric, VerdictRubric)
     verdict = [Foreseen(role="evaluator", prompt=text, quoted=1)] if is_judged else []
     return [Foreseen(role="subject", prompt=text), *verdict]
+
+
+def foresee_verdict(messages: Sequence[Message], quoted: int = 1, length: int | None = None) -> Foreseen:
+    """The call for a verdict on so many replies; the messages are without these, and without a code."""
+    text = "".join(message["content"] for message in messages)
+    return Foreseen(role="evaluator", prompt=text, quoted=quoted, length=length)
 
 
 def nothing(*arguments: Any) -> Sequence[Any]:
@@ -168,12 +194,32 @@ class About:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judging:
+class Data(Generic[C]):
+    """What is asked: the cases, and the tables that they are read from."""
+
+    cases: Callable[[Selection], Sequence[C]]
+    """The selected cases in their stable order. Raises UserError naming file and line."""
+    formats: Sequence[Sequence[Table]] = ()
+    """The formats that the data may have, each as its tables; a folder of two formats has the first.
+
+    By these a folder is recognised, and `equipoise data validate` names every fault."""
+    lint: Callable[[Path], Iterable[Finding | Text]] = nothing
+    """Problems of data that the loader accepts, and texts that must be distinct. Raises UserError."""
+    datasets: tuple[str | Suite[Any, Any], ...] = ()
+    """The suite's datasets, the default first; empty if there is only one.
+
+    A dataset that is asked and judged in its own way is a suite, named as the dataset is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging(Generic[R]):
     """How replies are judged, and what verdicts and people's labels are worth.
 
     By default evaluators choose a level of the rubric's scale, so that results state each question's mean.
     """
 
+    rubric: Callable[[Path], R] = load_rubric  # type: ignore[assignment]
+    """The suite's rubric file, read and checked. Raises UserError naming file and key."""
     form: VerdictForm | None = "json"
     """The form of verdict that evaluators are asked for; None if no evaluator is needed, called or named."""
     level: Callable[[Verdict], float | None] | None = verdict_level
@@ -190,6 +236,10 @@ class Judging:
     """The names of values that a run of a case with this rubric may have, and one without a score lacks.
 
     A session knows by these which metrics it will have; from a baseline it knows without them."""
+    cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = nothing
+    """Sentences on how runs were judged, where it limits what figures show, given the settings; pure."""
+    over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = nothing
+    """Agreement of two evaluators, or ways of scoring, in ranking models, by aspect; given rows by model."""
 
     @property
     def has_means(self) -> bool:
@@ -197,44 +247,36 @@ class Judging:
         return self.level is verdict_level
 
 
-NOT_JUDGED = Judging(form=None, level=None)
-"""For suites whose replies are read without evaluators."""
+NOT_JUDGED: Judging[Rubric] = Judging(rubric=rubric.load_scale, form=None, level=None)
+"""For suites whose replies are read without evaluators, by a rubric that is only a scale."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Suite(Generic[C, R]):
     """A benchmark, as an object in its package. For example (`examples/sixth_suite` is complete)::
 
-    SUITE = Suite(name="attribution", cases=cases, evaluate=evaluate, values=values, metrics=metrics)
+    SUITE = Suite(name="attribution", data=Data(cases=cases, formats=((QUESTIONS,),)), evaluate=evaluate)
     """
 
     name: str
     """An ASCII slug: the name of its package, rubric, topics and benchmark test."""
-    cases: Callable[[Selection], Sequence[C]]
-    """The selected cases in their stable order. Raises UserError naming file and line."""
-    evaluate: Evaluate[C, R]
-    """Asks, judges and scores one run of a case."""
-    values: RunValues
-    """The numbers of one run that metrics are made of."""
-    metrics: Callable[[Sequence[Cell]], Sequence[Metric]]
-    """The metrics of these cells, the headline first."""
-    options: tuple[Option, ...] = ()
-    """The options that this suite takes besides those that all suites take."""
-    rubric: Callable[[Path], R] = load_rubric  # type: ignore[assignment]
-    """The suite's rubric file, read and checked. Raises UserError naming file and key."""
-    judging: Judging = field(default_factory=Judging)
-    """How replies are judged; NOT_JUDGED where no evaluator is asked."""
-    table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
-    """The summary as rows of a terminal table, header first; its `metrics` are of type `Figure`."""
-
     about: About = field(default_factory=About)
     """The suite in words."""
-    datasets: tuple[str | Suite[Any, Any], ...] = ()
-    """The suite's datasets, the default first; empty if there is only one.
-
-    A dataset that is asked and judged in its own way is a suite, named as the dataset is."""
+    data: Data[C]
+    """What is asked."""
+    options: tuple[Option, ...] = ()
+    """The options that this suite takes besides those that all suites take."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Defaults of session options, by name, that differ from those of other suites."""
+
+    # One run.
+
+    evaluate: Evaluate[C, R]
+    """Asks, judges and scores one run of a case."""
+    judging: Judging[R] = field(default_factory=Judging)
+    """How replies are judged; NOT_JUDGED where no evaluator is asked."""
+    foresee: Callable[[Any, Any], Sequence[Foreseen]] = foresee
+    """The expected calls of a run, given case and rubric: with one evaluator and without retries."""
 
     # From runs to rows, and from rows to figures.
 
@@ -242,31 +284,29 @@ class Suite(Generic[C, R]):
     """The row of a case, given as its JSON."""
     details: Callable[[Record], Mapping[str, JSON]] = record_details
     """The details of a run in results, in addition to those that all suites have."""
+    values: RunValues = score_value
+    """The numbers of one run that metrics are made of."""
     combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = question_cells
     """The cells of these rows, of which metrics are made; by default a cell for each question."""
+    metrics: Callable[[Sequence[Cell]], Sequence[Metric]] = by_language
+    """The metrics of these cells, the headline first."""
     summary: Callable[[Sequence[RunRow], Scale], Mapping[str, JSON]] = no_summary
     """The keys of the summary that only this suite has; pure."""
-
-    # Optional abilities.
-
-    foresee: Callable[[Any, Any], Sequence[Foreseen]] = foresee
-    """The expected calls of a run, given case and rubric: with one evaluator and without retries."""
-    formats: Sequence[Sequence[Table]] = ()
-    """The formats that its data may have, each as its tables; a folder of two formats has the first.
-
-    By these a folder is recognised, and `equipoise data validate` names every fault."""
-    lint: Callable[[Path], Iterable[Finding | Text]] = nothing
-    """Problems of data that the loader accepts, and texts that must be distinct. Raises UserError."""
-    cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = nothing
-    """Sentences on how runs were judged, where it limits what figures show, given the settings; pure."""
+    table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] | None = None
+    """The summary as rows of a terminal table, header first, in place of a row for each metric."""
     plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] | None = None
     """The suite's own plots, given the summary, the rows and their cells, in place of `breakdowns`."""
-    over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = nothing
-    """Agreement of two evaluators, or ways of scoring, in ranking models, by aspect; given rows by model."""
+
+    # Studies.
+
     audit: SuiteAudit[Any] | None = None
     """The test of evaluators on texts whose right verdicts are known."""
     asked: Asked | None = None
     """The module with the askers of questions; `askers.csv` beside the data has their cues."""
+
+    def tabled(self, summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
+        """The rows of the terminal's table: the suite's own, or those that follow from its metrics."""
+        return table(summary["metrics"], self.about.clusters) if self.table is None else self.table(summary)
 
     def drawn(
         self, summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]
@@ -279,12 +319,12 @@ class Suite(Generic[C, R]):
     @property
     def dataset_names(self) -> tuple[str, ...]:
         """The names of the datasets, the default first."""
-        return tuple(item if isinstance(item, str) else item.name for item in self.datasets)
+        return tuple(item if isinstance(item, str) else item.name for item in self.data.datasets)
 
     @property
     def own_suites(self) -> Mapping[str, AnySuite]:
         """The datasets that are suites of their own, by name."""
-        return {item.name: item for item in self.datasets if not isinstance(item, str)}
+        return {item.name: item for item in self.data.datasets if not isinstance(item, str)}
 
     def of(self, dataset: str | None) -> AnySuite:
         """The suite by which a dataset is asked and judged; its results are still of this one, by name."""
@@ -293,7 +333,7 @@ class Suite(Generic[C, R]):
 
     def recognises(self, path: Path) -> Recognised:
         """Whether a folder or file contains the suite's data, by its content rather than its name."""
-        formats = (suite.formats for suite in (self, *self.own_suites.values()))
+        formats = (suite.data.formats for suite in (self, *self.own_suites.values()))
         return recognise(chain.from_iterable(formats), path)
 
     def dataset_at(self, topics: Path) -> str | None:

@@ -133,7 +133,7 @@ def load(name: str) -> AnySuite:
     if not isinstance(suite, Suite):
         raise UserError(
             f"{package.__file__}: has no SUITE: "
-            "SUITE = Suite(name=..., cases=..., evaluate=..., values=..., metrics=...); "
+            "SUITE = Suite(name=..., data=Data(cases=...), evaluate=...); "
             "see docs/adding-a-suite.md"
         )
     if suite.name != name:

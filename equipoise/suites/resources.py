@@ -32,14 +32,14 @@ LICENCE = "LICENCE.md"
 
 
 def nearest(path: str, root: Path) -> Path:
-    """The project's file or folder below `root`, or else the one shipped with Equipoise.
+    """The project's file or folder below `root`, or else the one shipped with Equipoise, if there is one.
 
     A folder that contains only published data does not replace a shipped folder, nor does a file.
     """
     own, shipped = root / path, SHIPPED / path
     if shipped.is_dir():
         return own if own.is_dir() and not is_only_fetched(own) else shipped
-    return own if own.exists() else shipped
+    return own if own.exists() or not shipped.exists() else shipped
 
 
 def is_only_fetched(folder: Path) -> bool:

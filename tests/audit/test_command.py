@@ -35,7 +35,7 @@ def kinds() -> dict[str, Anchor]:
     found = suite.audit.load(
         ROOT / "rubric" / "anchors" / suite.name,
         ROOT / "topics" / suite.name,
-        suite.rubric(ROOT / "rubric" / f"{suite.name}.toml"),
+        suite.judging.rubric(ROOT / "rubric" / f"{suite.name}.toml"),
     )
     return {item.material["reply"]: item for item in found.texts}
 

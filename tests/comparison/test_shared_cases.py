@@ -41,9 +41,9 @@ DRAWS: dict[str, Callable[[random.Random], float]] = {
 def shape(name: str) -> tuple[Sequence[Cell], Sequence[Metric]]:
     """The cells of a suite's first cases, and of each kind the widest metric of some cases and of all."""
     suite = suites.load(name)
-    rubric = suite.rubric(ROOT / "rubric" / f"{name}.toml")
+    rubric = suite.judging.rubric(ROOT / "rubric" / f"{name}.toml")
     topics = ROOT / "topics" / name / DATASETS.get(name, "")
-    cells = expected_cells(suite, rubric, suite.cases(Selection(topics=topics))[:CASES])
+    cells = expected_cells(suite, rubric, suite.data.cases(Selection(topics=topics))[:CASES])
     names = {part for metric in suite.metrics(cells) for part in parts(metric)}
     filled = [replace(cell, values={name: [1.0] for name in names}) for cell in cells]
     metrics = sorted(suite.metrics(filled), key=lambda metric: len(metric.select(filled)))

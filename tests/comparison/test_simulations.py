@@ -196,7 +196,7 @@ def worse_on_a_quarter(seed: int) -> Iterator[tuple[Runs, Runs]]:
 def releases(seed: int, number: int = 300) -> Iterator[tuple[Runs, Runs]]:
     """What the end-to-end test measures: the project's questions, as its scripted subjects answer them."""
     chance = random.Random(seed)  # noqa: S311 - not a secret
-    cases = neutrality.SUITE.cases(Selection(topics=ROOT / "topics" / "neutrality"))
+    cases = neutrality.SUITE.data.cases(Selection(topics=ROOT / "topics" / "neutrality"))
     asked = sorted(cases, key=lambda case: (case.index, case.language))
     for _ in range(number):
         yield (

@@ -23,6 +23,7 @@ from equipoise.cli.validate import validate as command
 from equipoise.core.errors import UserError
 from equipoise.datasets.lint import validate
 from equipoise.results.document import SCHEMA_VERSION
+from equipoise.suites import tables
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
     COUNTRY_NAMES,
@@ -33,7 +34,9 @@ from equipoise.suites.borderlines.dataset import (
 )
 from equipoise.suites.even_handedness.dataset import STANCES
 from equipoise.suites.findings import Finding, Recognised, Text
+from equipoise.suites.invariants import parallel
 from equipoise.suites.selection import Selection
+from equipoise.suites.tables import Table
 
 QUESTIONS = ("How did the treaty of 1842 come about?", "Which sources count the victims of the famine?")
 PAIR = {
@@ -620,6 +623,11 @@ class OwnSuite:
         """The suite for all data."""
         return self
 
+    @property
+    def data(self) -> OwnSuite:
+        """Its own data, which have no tables."""
+        return self
+
     formats = ()
 
     def recognises(self, path: Path) -> Recognised:
@@ -655,6 +663,36 @@ def test_a_suite_of_ones_own_checks_its_own_data(monkeypatch: pytest.MonkeyPatch
         "mine/b.poll:1: is nearly mine/a.poll:1 (likeness 0.92); reword or remove one of the two",
         "mine/broken.poll:7: is broken; mend it",
     ]
+
+
+QUESTION_ROWS = Table(
+    file="rows.csv",
+    row="question",
+    columns={"language": tables.text, "id": tables.slug, "question": tables.text},
+    must=[parallel("question")],
+)
+
+
+class OwnTableSuite(OwnSuite):
+    """A suite of the user's own with one declared table."""
+
+    formats = ((QUESTION_ROWS,),)
+
+    def recognises(self, path: Path) -> Recognised:
+        """By the name of the table."""
+        return "yes" if (path / QUESTION_ROWS.file).exists() else "no"
+
+
+def test_a_row_with_a_fault_is_not_missing_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One finding for one fault; a row that is not there is one."""
+    for function in ("names", "loadable"):
+        monkeypatch.setattr(f"equipoise.suites.{function}", lambda: ("polls",))
+    monkeypatch.setattr("equipoise.suites.load", {"polls": OwnTableSuite()}.__getitem__)
+    rows = ["language,id,question", "en,one,Who votes?", "en,two,Who counts?", "pt,one,Quem vota?"]
+    put("mine/rows.csv", "\n".join([*rows, "pt,Two,Quem conta?", ""]))
+    assert one("mine") == "mine/rows.csv:5: id is 'Two'; use a-z, 0-9 and _ only"
+    put("mine/rows.csv", "\n".join([*rows, ""]))
+    assert one("mine") == "mine/rows.csv:1: pt has 1 rows and en 2; translate every row"
 
 
 # The command.

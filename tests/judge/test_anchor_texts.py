@@ -52,7 +52,9 @@ def texts(language: str) -> dict[tuple[str, str], str]:
 
 def asked(language: str) -> dict[str, neutrality.dataset.Question]:
     """The questions of the dataset in a language, by the id of their line."""
-    found = neutrality.SUITE.cases(Selection(topics=ROOT / "topics" / "neutrality", languages=(language,)))
+    found = neutrality.SUITE.data.cases(
+        Selection(topics=ROOT / "topics" / "neutrality", languages=(language,))
+    )
     return {question.item.partition("_")[0]: question for question in found}
 
 
@@ -60,7 +62,7 @@ def loaded(name: str) -> Sequence[Anchor]:
     """A suite's anchors as an audit takes them."""
     suite = suites.load(name)
     assert suite.audit is not None
-    rubric = suite.rubric(ROOT / "rubric" / f"{name}.toml")
+    rubric = suite.judging.rubric(ROOT / "rubric" / f"{name}.toml")
     return suite.audit.load(ANCHORS / name, ROOT / "topics" / name, rubric).texts
 
 

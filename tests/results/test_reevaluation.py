@@ -30,7 +30,9 @@ def changed(path: Path, suite: str = "neutrality") -> list[str]:
     """The runs of a journal that are not what their calls come to."""
     loaded, found = suites.load(suite), History(path)
     found.refresh()
-    return reevaluation.find_changed_runs(loaded, loaded.rubric(Path("rubric", f"{suite}.toml")), found)
+    return reevaluation.find_changed_runs(
+        loaded, loaded.judging.rubric(Path("rubric", f"{suite}.toml")), found
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -94,9 +96,9 @@ def test_what_cannot_be_read_again_is_told(project: Project) -> None:
     project.run(runs="1")
     suite, history = suites.load("neutrality"), History(project.journal_path)
     history.refresh()
-    rubric = suite.rubric(Path("rubric", "neutrality.toml"))
+    rubric = suite.judging.rubric(Path("rubric", "neutrality.toml"))
     assert why_unlike_calls(suite, rubric, history) is None
-    assert why_unlike_calls(suite, suite.rubric(edited(project.root)), history) == (
+    assert why_unlike_calls(suite, suite.judging.rubric(edited(project.root)), history) == (
         "its verdicts cannot be read again: rubric/neutrality.toml is another version here"
     )
     lines = project.journal_path.read_bytes().splitlines(keepends=True)

@@ -29,6 +29,7 @@ from equipoise.results import summary as uncertainty
 from equipoise.results.summary import LARGEST_GAPS, apply_looks, summarise, to_plain_json, with_cluster_names
 from equipoise.stats.variance import Components, smallest_difference
 from equipoise.suites import neutrality
+from equipoise.suites.scores import mean_score
 
 Array = NDArray[np.float64]
 NAN = math.nan
@@ -47,7 +48,7 @@ def verdicts(scores: Sequence[float], names: Sequence[str]) -> tuple[Verdict, ..
 def record(question: int, language: str, run: int, given: tuple[Verdict, ...]) -> Record:
     """How one run ended, by these verdicts."""
     case = one_question.question(question, language, "xy"[question % 2])
-    return builders.record(case, neutrality.score(Reply(text="Because."), given, SCALE), run)
+    return builders.record(case, mean_score(Reply(text="Because."), given, SCALE), run)
 
 
 def records(scores: Array, names: Sequence[str] = NAMES) -> list[Record]:

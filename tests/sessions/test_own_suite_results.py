@@ -96,7 +96,7 @@ def test_show_has_the_table_and_every_run(results: Path) -> None:
     """The headline, then single runs by score, by text and by outcome."""
     assert re.search(r"overall +33\.3 %", equipoise("show", results).stdout)
     shown = equipoise("show", results, "--lowest", RUNS).stdout
-    found = re.findall(r"^(\S+) run (\d): scored, (\d+)% \(level [24] of 1 to 5\)$", shown, re.MULTILINE)
+    found = re.findall(r"^(\S+) run (\d): scored, (\d+\.0)% \(level [24] of 1 to 5\)$", shown, re.MULTILINE)
     assert Counter(float(percent) for *_, percent in found) == PERCENTS
     assert len({name for name, *_ in found}) == sixth_suite.CASES
     assert equipoise("show", results, "-k", "rent_control").stdout.endswith(f"4 of {RUNS} runs\n")
@@ -143,7 +143,7 @@ def test_its_runs_are_exported(results: Path, subtests: pytest.Subtests) -> None
             assert len({(row["language"], row["case"]) for row in rows}) == sixth_suite.CASES
             assert all(row["reply"].endswith(row["prompt"]) and row["error"] is None for row in rows)
     with subtests.test("markdown"):
-        assert "| overall | 33.3% |" in equipoise("export", results, "--to", "markdown").stdout
+        assert "| overall | 6 | 33.3% |" in equipoise("export", results, "--to", "markdown").stdout
     with subtests.test("every_eval_ever"):
         equipoise("export", results, "--to", "every_eval_ever", "--developer", "acme")
         (path,) = Path("every_eval_ever").rglob("*.jsonl")
@@ -194,8 +194,8 @@ def test_a_blocked_reply_has_its_percentage(client: FakeClient, results: Path) -
         ("item", "theme", "its cases have no 'item', as 'en-housing-rent_control'"),
         ('item=row["id"]', "item='same'", "'en-elections-compulsory_voting' are both the question 'en/same'"),
         (
-            "    cases=cases,",
-            "    cases=cases, question=lambda case: replace(question_row(case), cluster='one'),",
+            "    options=(LENGTH,),",
+            "    options=(LENGTH,), question=lambda case: replace(question_row(case), cluster='one'),",
             "have the cluster 'one' and the stratum 'en'; give each version of a cluster a stratum of its ",
         ),
     ],
@@ -208,7 +208,7 @@ def test_cases_that_make_no_questions_are_refused_before_a_call(
         module = folder / "suites" / sixth_suite.SUITE / "__init__.py"
         text = module.read_text()
         text = text.replace("import dataclass\n", "import dataclass\n\nfrom msgspec.structs import replace\n")
-        text = text.replace("import Suite, table", "import Suite, question_row, table")
+        text = text.replace("import Data, Suite", "import Data, Suite, question_row")
         module.write_text(text.replace(old, new))
         with pytest.raises(api.UserError, match=re.escape(message)):
             api.run(sixth_suite.SUITE, **OPTIONS)
@@ -219,9 +219,8 @@ def test_a_value_may_be_true(client: FakeClient, tmp_path: Path) -> None:
     """Results have it as 1, so that they can be read again."""
     with sixth_suite.project(tmp_path / "own") as folder:
         module = folder / "suites" / sixth_suite.SUITE / "__init__.py"
-        module.write_text(
-            module.read_text().replace('{"percent":', '{"judged": record.outcome == "scored", "percent":')
-        )
+        values = 'values=lambda record, *_: {"judged": record.outcome == "scored", "percent": record.percent}'
+        module.write_text(module.read_text().replace("    options=", f"    {values},\n    options="))
         path = api.run(sixth_suite.SUITE, **OPTIONS).path
         assert equipoise("data", "validate", path).stdout == "no findings in 1 file\n"
         assert {run.values["judged"] for run in api.load(path).rows} == {1.0}

@@ -161,7 +161,9 @@ def test_suites_without_single_replies_are_refused(results: Path) -> None:
     """In one clear line."""
     other = replace(load(results), suite=suites.load("borderlines"))
     with pytest.raises(UserError, match="the replies of borderlines are not free texts that are judged one"):
-        backtranslate.single_reply_rubric(other, other.suite.rubric(ROOT / "rubric" / "borderlines.toml"))
+        backtranslate.single_reply_rubric(
+            other, other.suite.judging.rubric(ROOT / "rubric" / "borderlines.toml")
+        )
 
 
 REFUSED: list[tuple[Callable[[dict[str, Any]], None], tuple[str, ...], str]] = [

@@ -25,7 +25,7 @@ def who(name: str, dataset: str | None = None, **options: Any) -> tuple[Askers, 
     suite = suites.load(name)
     dataset = dataset or next(iter(suite.dataset_names), None)
     chosen = Selection(topics=dataset_folder(name, dataset, ROOT), dataset=dataset, options=options)
-    cases = list(suite.cases(chosen))
+    cases = list(suite.data.cases(chosen))
     assert suite.asked
     return suite.asked.askers(chosen, cases), cases
 

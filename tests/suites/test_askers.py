@@ -165,7 +165,7 @@ def shown(cue: Cue | None, name: str, dataset: str | None) -> tuple[list[Call], 
     suite = suites.load(name)
     folder = dataset_folder(name, dataset, ROOT)
     chosen = Selection(topics=folder, dataset=dataset)
-    rubric = suite.rubric(suites.rubric_path(suite, dataset, ROOT))
+    rubric = suite.judging.rubric(suites.rubric_path(suite, dataset, ROOT))
     calls: list[Call] = []
 
     async def ask(call: Call) -> Reply:
@@ -173,7 +173,7 @@ def shown(cue: Cue | None, name: str, dataset: str | None) -> tuple[list[Call], 
         return Reply(text=any_answer(call))
 
     subject, panel = Subject("m", Sampling(), ask, cue), builders.panel(ask, keeps_going=True)
-    asyncio.run(suite.evaluate(suite.cases(chosen)[0], rubric, subject, panel))
+    asyncio.run(suite.evaluate(suite.data.cases(chosen)[0], rubric, subject, panel))
     return [c for c in calls if c.role == "subject"], [c for c in calls if c.role == "evaluator"]
 
 

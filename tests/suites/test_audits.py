@@ -36,7 +36,7 @@ def judged(suite: str, by: Evaluator, extent: str = "quick") -> list[Judged]:
     """The numbers of an audit of this extent."""
     found = suites.load(suite)
     assert found.audit is not None
-    rubric = found.rubric(ROOT / "rubric" / f"{suite}.toml")
+    rubric = found.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
     chosen = select_anchors(anchors(suite), found.audit.designs[extent])
     runs = [AnchorRun(audited=found.audit, rubric=rubric, anchor=anchor, repeat=0) for anchor in chosen]
 
@@ -84,7 +84,7 @@ def test_a_rubric_without_leans_is_not_audited_for_them() -> None:
     """Of a rubric that asks for none, a verdict without a lean tells nothing."""
     suite = suites.load("neutrality")
     assert suite.audit is not None
-    rubric = suite.rubric(ROOT / "rubric" / "neutrality.toml")
+    rubric = suite.judging.rubric(ROOT / "rubric" / "neutrality.toml")
     plain = replace(rubric, verdict={name: kind for name, kind in rubric.verdict.items() if name != "lean"})
     folder = ROOT / "rubric" / "anchors" / "neutrality"
     found = suite.audit.load(folder, ROOT / "topics" / "neutrality", plain)
@@ -157,7 +157,7 @@ def test_a_file_that_is_not_whole_is_named(suite: str, tmp_path: Path) -> None:
     """A key that is missing, or a rubric of another version, is one line for the user."""
     found, folder = suites.load(suite), ROOT / "rubric" / "anchors" / suite
     assert found.audit is not None
-    rubric = found.rubric(ROOT / "rubric" / f"{suite}.toml")
+    rubric = found.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
     for path in folder.glob("*.toml"):
         text = path.read_text(encoding="utf-8")
         (tmp_path / path.name).write_text(

@@ -26,7 +26,7 @@ DATA = [
 def loaded(name: str, dataset: str | None = None) -> tuple[AnySuite, list[Case]]:
     """A suite, and its cases."""
     suite = suites.load(name).of(dataset)
-    return suite, [*suite.cases(Selection(topics=dataset_folder(name, dataset, ROOT), dataset=dataset))]
+    return suite, [*suite.data.cases(Selection(topics=dataset_folder(name, dataset, ROOT), dataset=dataset))]
 
 
 def dealt(name: str, limit: int, dataset: str | None = None) -> list[Case]:
@@ -102,7 +102,7 @@ def test_a_territory_comes_whole() -> None:
     """In the languages of all claimants and in English, under every strategy."""
     suite, _ = loaded("borderlines", "own")
     folder = dataset_folder("borderlines", "own", ROOT)
-    cases = suite.cases(Selection(topics=folder, dataset="own", options={"strategy": "all"}))
+    cases = suite.data.cases(Selection(topics=folder, dataset="own", options={"strategy": "all"}))
     chosen = within_limit(suite, cases, 3)
     rows = {case.id: suite.question(case.to_json()) for case in cases}
     territories = {rows[case_id].cluster for case_id in chosen}

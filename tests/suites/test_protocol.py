@@ -60,7 +60,7 @@ def test_every_suite_refuses_a_language_that_its_data_lack(subtests: pytest.Subt
             suite = suites.load(name)
             topics = dataset_folder(name, next(iter(suite.dataset_names), None), ROOT)
             with pytest.raises(UserError, match=r"^--language: no 'xx-XX' in .*; there (is|are) .*[a-z]{2}"):
-                suite.cases(Selection(topics=topics, languages=("xx-XX",)))
+                suite.data.cases(Selection(topics=topics, languages=("xx-XX",)))
 
 
 def test_a_suite_of_an_older_contract_is_told_what_to_write(folder: Path) -> None:
@@ -72,13 +72,12 @@ def test_a_suite_of_an_older_contract_is_told_what_to_write(folder: Path) -> Non
 
 def test_what_a_suite_lacks_is_named(folder: Path) -> None:
     """A member that it must have, or one that there is not."""
-    source = "from equipoise.suites import Suite\n\nSUITE = Suite(name='our_part', "
-    whole = "cases=print, evaluate=print, values=print"
-    lacking = refusal(folder, "our_part", f"{source}{whole})\n")
+    source = "from equipoise.suites import Suite\n\nSUITE = Suite(name='our_part', data=print"
+    lacking = refusal(folder, "our_part", f"{source})\n")
     assert lacking.startswith("suite 'our_part': Suite(...): missing 1 required ")
-    assert lacking.endswith(" argument: 'metrics'; see docs/adding-a-suite.md")
+    assert lacking.endswith(" argument: 'evaluate'; see docs/adding-a-suite.md")
     assert "unexpected keyword argument 'cells'" in refusal(
-        folder, "our_extra", f"{source}{whole}, metrics=print, cells=print)\n"
+        folder, "our_extra", f"{source}, evaluate=print, cells=print)\n"
     )
 
 
@@ -128,9 +127,9 @@ def test_a_suite_with_published_data_asks_its_subject_nothing_again(subtests: py
     for name in SHIPPED:
         suite = suites.load(name)
         topics = dataset_folder(name, next(iter(suite.dataset_names), None), ROOT)
-        rubric = suite.rubric(ROOT / "rubric" / f"{name}.toml")
+        rubric = suite.judging.rubric(ROOT / "rubric" / f"{name}.toml")
         case = next(
-            iter(suite.cases(Selection(topics=topics, dataset=next(iter(suite.dataset_names), None))))
+            iter(suite.data.cases(Selection(topics=topics, dataset=next(iter(suite.dataset_names), None))))
         )
         foreseen = [call for call in suite.foresee(case, rubric) if call.role == "subject"]
         if any(call.is_possible for call in foreseen):

@@ -29,9 +29,10 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_a_project_s_own_go_before(shipped: Path, root: Path) -> None:
-    """A folder for a folder, a file for a file; what neither has is ours to miss."""
-    for path in ("topics", "topics/x", "rubric/x.toml", "rubric/none.toml"):
+    """A folder for a folder, a file for a file; what neither has is the project's to add."""
+    for path in ("topics", "topics/x", "rubric/x.toml"):
         assert nearest(path, root) == shipped / path
+    assert nearest("rubric/none.toml", root) == root / "rubric" / "none.toml"
     (root / "topics" / "x").mkdir(parents=True)
     (root / "rubric").mkdir()
     (root / "rubric" / "x.toml").write_text("")

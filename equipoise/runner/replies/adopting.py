@@ -76,7 +76,7 @@ def load(suite: AnySuite, rubric: Rubric, selection: Selection, settings: Settin
         rows.read(path),
         suite,
         rubric,
-        suite.cases(replace(selection, languages=())),
+        suite.data.cases(replace(selection, languages=())),
         repeats=settings.runs or suite.defaults.get("runs", 1),
         model=settings.model,
     )

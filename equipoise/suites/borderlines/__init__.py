@@ -53,7 +53,8 @@ from equipoise.suites.borderlines.judging import (
     read,
 )
 from equipoise.suites.borderlines.prompts import BorderRubric
-from equipoise.suites.contract import About, Judging, Suite
+from equipoise.suites.contract import About, Data, Judging, Suite, foresee_verdict
+from equipoise.suites.scores import no_score, outcome_of
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 
 T = TypeVar("T")
@@ -67,8 +68,7 @@ def foresee(case: Dispute, rubric: BorderRubric) -> Sequence[Foreseen]:
     if case.method == "rank" or case.parse == "original":
         return [question]
     messages = choices(case, rubric).messages(code="", question=case.question, reply="")
-    prompt = "".join(message["content"] for message in messages)
-    return [question, Foreseen(role="evaluator", prompt=prompt, quoted=1, length=LETTER_TOKENS)]
+    return [question, foresee_verdict(messages, length=LETTER_TOKENS)]
 
 
 async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel: Panel) -> Score:
@@ -90,16 +90,8 @@ async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel:
 
 
 _NO_ANSWER: Mapping[str, JSON] = {"answer": None, "how": None, "original": None, "likelihoods": None}
-BLOCKED = Score(
-    outcome="blocked", value=None, error="the provider's filter let no answer through", details=_NO_ANSWER
-)
-EMPTY = Score(outcome="empty", value=None, error="the answer is empty", details=_NO_ANSWER)
-REFUSED = Score(
-    outcome="refused",
-    value=None,
-    error="the reply declines to answer",
-    details={**_NO_ANSWER, "how": "evaluator"},
-)
+BLOCKED, EMPTY = no_score("blocked", details=_NO_ANSWER), no_score("empty", details=_NO_ANSWER)
+REFUSED = no_score("refused", details={**_NO_ANSWER, "how": "evaluator"})
 
 
 async def _rank_names(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
@@ -145,10 +137,9 @@ def score(
 def _outcome(reply: Reply, answer: str | None, how: str) -> Outcome:
     if answer is None:
         return "unscored"
-    if not reply.text.strip():
-        return "empty"
+    outcome = outcome_of(reply)
     # Ranking requests only the first tokens, so a truncated reply is normal there.
-    return "truncated" if reply.is_truncated and not how.startswith("rank") else "scored"
+    return "scored" if outcome == "truncated" and how.startswith("rank") else outcome
 
 
 # Rows.
@@ -300,11 +291,11 @@ SUITE = Suite(
         "about whose claim is right.",
         clusters="territories",
     ),
-    judging=Judging(form="probabilities", level=None),
-    datasets=("own", "original"),
+    data=Data(
+        cases=dataset.disputes, formats=dataset.FORMATS, lint=dataset.lint, datasets=("own", "original")
+    ),
+    judging=Judging(rubric=prompts.load, form="probabilities", level=None, cautions=cautions),
     options=(DATASET, STRATEGY, METHOD, PARSE, OPTION_ORDER, SEED, LABEL_SAMPLES),
-    rubric=prompts.load,
-    cases=dataset.disputes,
     foresee=foresee,
     evaluate=evaluate,
     question=question,
@@ -313,11 +304,8 @@ SUITE = Suite(
     combine=combine,
     summary=summary,
     metrics=scoring.metrics,
-    cautions=cautions,
     table=table,
     plots=plot_data.plots,
-    lint=dataset.lint,
-    formats=dataset.FORMATS,
     audit=AUDIT,
     asked=askers,
 )

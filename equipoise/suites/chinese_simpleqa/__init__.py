@@ -31,9 +31,10 @@ from equipoise.suites.chinese_simpleqa.scoring import (
     NOT_ATTEMPTED,
     majority_grade,
 )
-from equipoise.suites.chinese_simpleqa.summary import GROUPS, summary
-from equipoise.suites.contract import About, Judging, Suite
+from equipoise.suites.chinese_simpleqa.summary import summary
+from equipoise.suites.contract import About, Data, Judging, Suite, foresee_verdict
 from equipoise.suites.reading import read_letter
+from equipoise.suites.scores import outcome_of
 
 
 def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
@@ -45,11 +46,8 @@ def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
     subject = Foreseen(role="subject", prompt=text)
     if case.options:
         return [subject]
-    messages = rubric.prompts["grading"].messages(
-        code="", reply="", **grading_material(case.question, case.accepted)
-    )
-    prompt = "".join(message["content"] for message in messages)
-    return [subject, Foreseen(role="evaluator", prompt=prompt, quoted=1)]
+    material = grading_material(case.question, case.accepted)
+    return [subject, foresee_verdict(rubric.prompts["grading"].messages(code="", reply="", **material))]
 
 
 # One run.
@@ -61,8 +59,7 @@ async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Pane
     reply = await _ask(case, rubric, subject, passages)
     details: dict[str, JSON] = {"passages": [item.id for item in passages]} if case.corpus else {}
     if reply.blocked or not reply.text.strip():
-        outcome: Outcome = "blocked" if reply.blocked else "empty"
-        return _score(outcome, NOT_ATTEMPTED, details)
+        return _score(outcome_of(reply), NOT_ATTEMPTED, details)
     answer, answer_details = _read_answer(case, rubric, reply.text)
     details |= answer_details
     question = case.question
@@ -70,14 +67,14 @@ async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Pane
         choice = read_letter(reply.text, case.options, [rubric.marker]).value
         details |= {"chosen": None if choice is None else int(choice)}
         if choice is not None:
-            return _score(_outcome(reply), _option_grade(case, int(choice)), details)
+            return _score(outcome_of(reply), _option_grade(case, int(choice)), details)
         question = prompts.message(case, rubric)
     if not answer.strip():
         return _score("empty", NOT_ATTEMPTED, details)
     if not case.options:
         details |= {"exact": answers.is_exact(answer, case.accepted)}
     verdicts = await grade_answer(rubric, panel, answer, question, case.accepted)
-    return _score(_outcome(reply), _joint_grade(verdicts), details, verdicts)
+    return _score(outcome_of(reply), _joint_grade(verdicts), details, verdicts)
 
 
 async def _ask(case: Fact, rubric: FactRubric, subject: Subject, passages: Sequence[Passage]) -> Reply:
@@ -107,10 +104,6 @@ def _joint_grade(verdicts: Sequence[Verdict]) -> str | None:
     return majority_grade([verdict.fields["grade"] for verdict in verdicts if verdict.fields is not None])
 
 
-def _outcome(reply: Reply) -> Outcome:
-    return "truncated" if reply.is_truncated else "scored"
-
-
 def _score(
     outcome: Outcome, grade: str | None, details: Mapping[str, JSON], verdicts: tuple[Verdict, ...] = ()
 ) -> Score:
@@ -136,7 +129,7 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
         text=f"{case['question']}\n[{' / '.join(case['accepted'])}]",
         cluster=case["item"],
         stratum=language,
-        labels={group: case[group] or "" for group in GROUPS},
+        labels={group: case[group] or "" for group in ("topic", "subtopic", "kind")},
         details={name: list(case[name]) for name in ("accepted", "options")},
     )
 
@@ -197,24 +190,19 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     return [*_METRICS, *by_group, *_METRICS[0].by("subtopic", cells)]
 
 
-_HEADER = ("", "answers", "CO", "NA", "IN", "CGA", "F", "95 % interval of F")
+_HEADER = ("", "questions", *plot_data.METRIC_LABELS.values(), "95 % interval of F")
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     """A header, then rows for all answers, each topic and each kind of answer."""
     metrics: Mapping[str, Figure] = summary["metrics"]
-    rows = [
-        _table_row(name, figures, metrics[f"f.{group}.{name}"])
-        for group in ("topic", "kind")
-        for name, figures in summary[group].items()
-    ]
-    return [_HEADER, _table_row("overall", summary, metrics["f"]), *rows]
+    groups = plot_data.groups(metrics, "topic") | plot_data.groups(metrics, "kind")
+    return [_HEADER, *(_table_row(name, figures) for name, figures in groups.items())]
 
 
-def _table_row(name: str, figures: Mapping[str, JSON], overall: Figure) -> Sequence[str]:
-    order = ("correct", "not_attempted", "incorrect", "correct_given_attempted", "f")
-    numbers = (format_value(figures[key], 1) for key in order)
-    return (name, str(figures["n"]), *numbers, overall.limits())
+def _table_row(name: str, figures: Mapping[str, Figure]) -> Sequence[str]:
+    numbers = (format_value(figures[key].value, 1) for key in plot_data.METRIC_LABELS)
+    return (name, str(figures["f"].n), *numbers, figures["f"].limits())
 
 
 SUITE = Suite(
@@ -227,10 +215,10 @@ SUITE = Suite(
         meaning="F is the harmonic mean of two percentages: of correct answers among all questions, and "
         "among those that were attempted.",
     ),
-    datasets=("own", "original"),
+    data=Data(cases=dataset.facts, formats=dataset.FORMATS, lint=checks.lint, datasets=("own", "original")),
     options=OPTIONS,
-    rubric=prompts.load,
     judging=Judging(
+        rubric=prompts.load,
         form="label",
         level=level,
         categories={
@@ -240,7 +228,6 @@ SUITE = Suite(
         },
         labelled=labelled,
     ),
-    cases=dataset.facts,
     foresee=foresee,
     evaluate=evaluate,
     question=question,
@@ -249,8 +236,6 @@ SUITE = Suite(
     metrics=metrics,
     table=table,
     plots=plot_data.plots,
-    lint=checks.lint,
-    formats=dataset.FORMATS,
     audit=AUDIT,
     asked=askers,
 )

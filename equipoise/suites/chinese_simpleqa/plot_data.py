@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from equipoise.core.figures import format_value
+from equipoise.core.figures import Figure, format_value
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.suites.plots import Plot
 
-_METRIC_LABELS = {
+METRIC_LABELS = {
     "correct": "CO",
     "not_attempted": "NA",
     "incorrect": "IN",
@@ -21,7 +21,7 @@ _METRIC_LABELS = {
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """The metrics by topic; calibration and the best of several tries where the summary has them."""
-    plots = [_topics_plot(summary)]
+    plots = [_topics_plot(groups(summary["metrics"], "topic"))]
     if (calibration := summary.get("calibration")) and calibration["n"]:
         plots.append(_calibration_plot(calibration))
     if curve := summary.get("best_of"):
@@ -29,16 +29,27 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     return plots
 
 
-def _topics_plot(summary: Mapping[str, JSON]) -> Plot:
-    groups = {"overall": summary, **summary["topic"]}
+def groups(metrics: Mapping[str, Figure], label: str) -> dict[str, dict[str, Figure]]:
+    """The five metrics by name, overall and of each value of a label."""
+    prefix = f"f.{label}."
+    names = [name.removeprefix(prefix) for name in metrics if name.startswith(prefix)]
+    suffixes = {"overall": "", **{name: f".{label}.{name}" for name in names}}
+    return {
+        group: {name: metrics[f"{name}{suffix}"] for name in METRIC_LABELS}
+        for group, suffix in suffixes.items()
+    }
+
+
+def _topics_plot(by_topic: Mapping[str, Mapping[str, Figure]]) -> Plot:
     return Plot(
         name="by-topic",
         title="Answers by topic, in percent",
         kind="matrix",
         rows=[
-            {"row": topic, "column": label, "value": figures[name], "text": format_value(figures[name], 0)}
-            for topic, figures in groups.items()
-            for name, label in _METRIC_LABELS.items()
+            {"row": topic, "column": label, "value": value, "text": format_value(value, 0)}
+            for topic, figures in by_topic.items()
+            for name, label in METRIC_LABELS.items()
+            for value in [figures[name].value]
         ],
         low=0.0,
         high=100.0,

@@ -18,15 +18,10 @@ from equipoise.suites.chinese_simpleqa.scoring import (
     in_percent,
 )
 
-GROUPS = ("topic", "subtopic", "kind")
-"""The labels by which questions are grouped."""
-
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
-    """Figures overall, by topic, subtopic and kind; how grades were read; results of optional settings."""
+    """How grades were read, the figures of each evaluator alone, and results of optional settings."""
     return {
-        **_figures(_grades(rows)),
-        **{group: _figures_by(group, rows) for group in GROUPS},
         **_grading(rows),
         "other_language": sum(bool(row.details.get("other_language")) for row in rows),
         **_calibration(rows),
@@ -46,12 +41,6 @@ def _graded_rows(rows: Sequence[RunRow]) -> list[RunRow]:
 
 def _grades(rows: Sequence[RunRow]) -> list[str]:
     return [row.details["grade"] for row in _graded_rows(rows)]
-
-
-def _figures_by(group: str, rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """Figures by a label of questions, without questions that lack the label."""
-    groups = grouped(rows, lambda row: row.question.labels[group])
-    return {name: _figures(_grades(runs)) for name, runs in groups.items() if name}
 
 
 def _grading(rows: Sequence[RunRow]) -> dict[str, JSON]:

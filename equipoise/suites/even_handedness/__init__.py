@@ -28,7 +28,7 @@ from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.contract import About, Judging, Suite
+from equipoise.suites.contract import About, Data, Judging, Suite, foresee_verdict, table
 from equipoise.suites.even_handedness import (
     agreement,
     askers,
@@ -57,10 +57,11 @@ from equipoise.suites.even_handedness.scoring import (
     verdict,
     yes,
 )
-from equipoise.suites.even_handedness.table import table as table_of
+from equipoise.suites.scores import outcome_of
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES
 
 SCALE = Scale(low=0, high=1, levels={})
+CLUSTERS = "pairs"
 _LOPSIDED = {"evidence": "lopsided"}
 _EVIDENCE_LABELS: Mapping[str, Mapping[str, str]] = {
     "": {},
@@ -90,9 +91,7 @@ def foresee(case: Pair, rubric: ChoiceRubric) -> Sequence[Foreseen]:
 def _judging_call(case: Pair, rubric: ChoiceRubric, question: str, quoted: int) -> Foreseen:
     """The call with a question about `quoted` replies. Request b is taken to be as long as request a."""
     material = {key: case.prompt_a if "prompt" in key else "" for key in MATERIAL[question]}
-    messages = rubric.prompts[question].messages(code="", **material)
-    prompt = "".join(message["content"] for message in messages)
-    return Foreseen(role="evaluator", prompt=prompt, quoted=quoted)
+    return foresee_verdict(rubric.prompts[question].messages(code="", **material), quoted)
 
 
 async def evaluate(case: Pair, rubric: ChoiceRubric, subject: Subject, panel: Panel) -> Score:
@@ -125,16 +124,10 @@ def score(
 
 
 def _outcome(replies: Mapping[str, Reply], pair_values: PairValues) -> Outcome:
-    both = list(replies.values())
     if pair_values["even"] is None:
         return "unscored"
-    if any(reply.blocked for reply in both):
-        return "blocked"
-    if any(not reply.text.strip() for reply in both):
-        return "empty"
-    if any(reply.is_truncated for reply in both):
-        return "truncated"
-    return "refused" if yes(pair_values["refusal"]) else "scored"
+    outcome = outcome_of(*replies.values())
+    return "refused" if outcome == "scored" and yes(pair_values["refusal"]) else outcome
 
 
 # Results.
@@ -220,14 +213,14 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     }
 
 
-def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
+def table_of(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     """The headline, also swapped, refusals, hedging and tilts; then categories, templates and languages.
 
     Refusals and hedging are shown by what was asked for, because weighing a stance involves the other side.
     """
     groups = [label for label in GROUPS if label != "asks_for"]
     hidden = (f"{aspect}.{label}." for aspect in ASPECTS for label in groups)
-    return table_of(summary, ("topic.", "kind.", *hidden))
+    return table(summary["metrics"], CLUSTERS, ("topic.", "kind.", *hidden))
 
 
 SUITE = Suite(
@@ -237,7 +230,7 @@ SUITE = Suite(
         headline="the share of pairs in which both sides were helped alike",
         meaning="A percent is a share of pairs of opposing requests: at 100 % both sides of every pair were "
         "helped alike, whether well or badly.",
-        clusters="pairs",
+        clusters=CLUSTERS,
         published=pcp.PUBLISHED,
         names={
             "anti_corruption": "Anti-corruption",
@@ -253,17 +246,23 @@ SUITE = Suite(
             "blue_less_green": "Taiwan's blue camp less its green camp",
         },
     ),
+    data=Data(
+        cases=dataset.pairs,
+        formats=FORMATS,
+        lint=checks.lint,
+        datasets=("us", "china", "original", pcp.SUITE),
+    ),
     judging=Judging(
+        rubric=rubric,
         form="probabilities",
         level=level,
         categories={"even": 1.0, "uneven": 0.0},
         labelled=labelled,
         value_names=value_names,
+        cautions=cautions,
+        over_models=agreement.over_models,
     ),
-    datasets=("us", "china", "original", pcp.SUITE),
     options=(DATASET, PAIR_ORDER, LABEL_SAMPLES),
-    rubric=rubric,
-    cases=dataset.pairs,
     foresee=foresee,
     evaluate=evaluate,
     question=question,
@@ -271,12 +270,8 @@ SUITE = Suite(
     values=values,
     summary=summary,
     metrics=metrics,
-    cautions=cautions,
-    table=table,
+    table=table_of,
     plots=plot_data.plots,
-    over_models=agreement.over_models,
-    lint=checks.lint,
-    formats=FORMATS,
     audit=AUDIT,
     asked=askers,
 )

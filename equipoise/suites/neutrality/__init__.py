@@ -16,20 +16,29 @@ from pathlib import Path
 from msgspec import structs
 
 from equipoise.core.figures import Figure, format_value
-from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
+from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score
 from equipoise.core.rows import QuestionRow, RunRow, Values, by_question, count_outcomes, grouped, rounded
-from equipoise.core.types import JSON, Foreseen, Reply
+from equipoise.core.types import JSON, Foreseen
 from equipoise.judge.facts import FACTS
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd, valid
-from equipoise.suites.contract import About, Judging, Suite, question_row
+from equipoise.suites.contract import (
+    About,
+    Data,
+    Judging,
+    Suite,
+    foresee_verdict,
+    question_row,
+    score_value,
+)
 from equipoise.suites.neutrality import askers, dataset, key_facts, leans, plot_data
 from equipoise.suites.neutrality.anchors import AUDIT
 from equipoise.suites.neutrality.dataset import BEIJING, EMBARRASSES, OTHERS, Question
 from equipoise.suites.neutrality.key_facts import WRONG_FACTS, fact_counts
 from equipoise.suites.neutrality.leans import LEAN, lean_counts, lean_values
+from equipoise.suites.scores import mean_score
 from equipoise.suites.shared_options import DATASET
 
 _TABLE_HEADER = ("", "questions", "mean", "percent", "95 % interval", "question SD", "how runs ended")
@@ -72,13 +81,8 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 
 def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
     """The bare question, then the rubric's prompt, which quotes one reply."""
-    # Left empty: the one-time code, which is short, and the reply, which `quoted` stands for.
-    messages = _in_hand(rubric, case).messages(code="", question=case.question, reply="")
-    prompt = "".join(message["content"] for message in messages)
-    return [
-        Foreseen(role="subject", prompt=case.question),
-        Foreseen(role="evaluator", prompt=prompt, quoted=1),
-    ]
+    verdict = foresee_verdict(_in_hand(rubric, case).messages(code="", question=case.question, reply=""))
+    return [Foreseen(role="subject", prompt=case.question), verdict]
 
 
 async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, panel: Panel) -> Score:
@@ -92,7 +96,7 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
         low, details = rubric.scale.low, key_facts.blocked_details(judging.facts)
         return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low), details=details)
     verdicts = await panel.judge(judging, question=case.question, reply=reply.text)
-    scored = score(reply, verdicts, rubric.scale)
+    scored = mean_score(reply, verdicts, rubric.scale)
     return scored if scored.error else replace(scored, details=key_facts.details(judging.facts, verdicts))
 
 
@@ -101,37 +105,12 @@ def _in_hand(rubric: VerdictRubric, case: Question) -> VerdictRubric:
     return rubric.with_about(case.about).with_facts(case.facts_in_hand)
 
 
-def score(reply: Reply, verdicts: tuple[Verdict, ...], scale: Scale) -> Score:
-    """The mean of the valid verdicts, and the outcome of the run."""
-    valid = [verdict.fields for verdict in verdicts if verdict.fields is not None]
-    value = mean([fields["score"] for fields in valid])
-    if value is None:
-        return Score(outcome="unscored", value=None, verdicts=verdicts, error=_unscored_error(verdicts))
-    return Score(outcome=_outcome(reply, valid), value=value, percent=scale.percent(value), verdicts=verdicts)
-
-
-def _unscored_error(verdicts: tuple[Verdict, ...]) -> str:
-    reasons = (f"{item.evaluator}: {item.error} ({item.attempts} attempts)" for item in verdicts)
-    return "no valid verdict: " + "; ".join(reasons)
-
-
-def _outcome(reply: Reply, valid: list[Mapping[str, JSON]]) -> Outcome:
-    """The outcome of a judged run; `valid` has the fields of its valid verdicts."""
-    if not reply.text.strip():
-        return "empty"
-    if reply.is_truncated:
-        return "truncated"
-    refusals = sum(fields["refused"] is True for fields in valid)
-    return "refused" if refusals * 2 > len(valid) else "scored"
-
-
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     """The score in percent, 1 or 0 for each outcome, leans and facts, without those of one evaluator.
 
     `answered` is the score, but None for a blocked run.
     """
-    score = _score_without(record, without)
-    percent = None if score is None else scale.percent(score)
+    percent = score_value(record, scale, without)["percent"]
     return {
         "percent": percent,
         "answered": None if record.outcome == "blocked" else percent,
@@ -157,16 +136,6 @@ def labelled(label: Label, judged: Values, scale: Scale) -> Values:
     sides = [name.removeprefix(f"{LEAN}.") for name in judged if name.startswith(f"{LEAN}.")]
     answered = None if judged.get("blocked") else percent
     return {"percent": percent, "answered": answered, "refused": refused, **lean_values([label.lean], sides)}
-
-
-def _score_without(record: Record, without: str | None) -> float | None:
-    """The unrounded mean of the verdicts except those of the evaluator `without`.
-
-    A blocked run has no verdict and keeps its score.
-    """
-    verdicts = [item.fields for item in record.verdicts if item.evaluator != without]
-    scores = [fields["score"] for fields in verdicts if fields is not None]
-    return mean(scores) if record.verdicts else record.score
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
@@ -345,11 +314,14 @@ SUITE = Suite(
         "is not a share of neutral answers.",
     ),
     defaults={"runs": 5},
-    datasets=("own", "open", "original"),
+    data=Data(
+        cases=dataset.questions,
+        formats=dataset.FORMATS,
+        lint=dataset.lint,
+        datasets=("own", "open", "original"),
+    ),
     options=(DATASET,),
-    rubric=rubric,
-    judging=Judging(value_names=value_names, labelled=labelled),
-    cases=dataset.questions,
+    judging=Judging(rubric=rubric, value_names=value_names, labelled=labelled),
     foresee=foresee,
     evaluate=evaluate,
     question=question,
@@ -358,8 +330,6 @@ SUITE = Suite(
     metrics=metrics,
     table=table,
     plots=plot_data.plots,
-    lint=dataset.lint,
-    formats=dataset.FORMATS,
     audit=AUDIT,
     asked=askers,
 )

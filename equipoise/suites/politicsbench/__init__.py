@@ -19,9 +19,8 @@ from equipoise.core.records import Outcome, Score
 from equipoise.core.rows import QuestionRow
 from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
-from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.model import Subject, together
-from equipoise.suites.contract import About, Judging, Suite
+from equipoise.suites.contract import About, Data, Judging, Suite, foresee_verdict
 from equipoise.suites.politicsbench import askers, checks, dataset, plot_data, prompts
 from equipoise.suites.politicsbench.anchors import AUDIT
 from equipoise.suites.politicsbench.cells import ORIGINAL, combine, values
@@ -62,16 +61,11 @@ def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
         for number, (name, message) in enumerate(zip(names, messages, strict=True))
     ]
     judge_calls = [
-        Foreseen(role="evaluator", prompt=_judge_prompt(judge_rubric, situation), quoted=1)
+        foresee_verdict(judge_rubric.messages(code="", question=situation, reply=""))
         for situation in (case.question, *case.stages, messages[-1])
         for judge_rubric in (rubric.dimensions, rubric.commitment)
     ]
     return [direct_call, *role_play_calls, *judge_calls]
-
-
-def _judge_prompt(rubric: VerdictRubric, situation: str) -> str:
-    """The text of a judge's messages without the reply."""
-    return "".join(message["content"] for message in rubric.messages(code="", question=situation, reply=""))
 
 
 # One run.
@@ -185,13 +179,13 @@ SUITE = Suite(
         "better.",
         clusters="scenarios",
     ),
-    datasets=("own", "original"),
+    data=Data(
+        cases=dataset.scenarios, formats=dataset.FORMATS, lint=checks.lint, datasets=("own", "original")
+    ),
     defaults=DEFAULTS,
     options=(DATASET,),
-    rubric=prompts.load,
     # A verdict is about one text of a run, so the verdicts are in the run's details.
-    judging=Judging(level=None),
-    cases=dataset.scenarios,
+    judging=Judging(rubric=prompts.load, level=None, over_models=over_models),
     foresee=foresee,
     evaluate=evaluate,
     question=question,
@@ -201,9 +195,6 @@ SUITE = Suite(
     metrics=metrics,
     table=table,
     plots=plot_data.plots,
-    over_models=over_models,
-    lint=checks.lint,
-    formats=dataset.FORMATS,
     audit=AUDIT,
     asked=askers,
 )

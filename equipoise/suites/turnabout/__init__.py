@@ -12,14 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from equipoise.core.errors import CallFailed
-from equipoise.core.records import Outcome, Record, Score
+from equipoise.core.records import Record, Score
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.contract import NOT_JUDGED, About, Suite
+from equipoise.suites.contract import About, Data, Judging, Suite
 from equipoise.suites.reading import Reading, read_letter, read_number, without_cut_number
+from equipoise.suites.scores import no_score, outcome_of
 from equipoise.suites.shared_options import SEED
 from equipoise.suites.turnabout import askers, checks, dataset, figures, plot_data, refusals, summary
 from equipoise.suites.turnabout.dataset import ANONYMOUS, CHOSEN_PAIRS, Incident
@@ -72,24 +73,19 @@ def _is_unclear_attempt(case: Incident, rubric: AnswerRubric, reply: Reply) -> b
 
 def score(case: Incident, rubric: AnswerRubric, reply: Reply, *, is_asked_again: bool = False) -> Score:
     """The score of a reply: how far it goes against the actor named first, 0 to 100; or why there is none."""
-    if reply.blocked:
-        return _no_score("blocked", "the provider's filter let no answer through", is_asked_again)
-    if not reply.text.strip():
-        return _no_score("empty", "the answer is empty", is_asked_again)
+    outcome, no_answer = outcome_of(reply), {"answer": None, "asked_again": is_asked_again}
+    if outcome in ("blocked", "empty"):
+        return no_score(outcome, details=no_answer)
     reading = _read(case, rubric, reply)
     if reading.value is None:
         # A reply that names a letter or a number may answer in spite of what it says.
         if not reading.candidates and declines(reply.text, rubric.of(case.language)):
-            return _no_score("refused", "the reply declines to answer", is_asked_again)
+            return no_score("refused", details=no_answer)
         kind = "letter" if case.options else "number"
-        return _no_score("unscored", f"no {kind} stands alone in the reply, or several do", is_asked_again)
+        return no_score("unscored", f"no {kind} stands alone in the reply, or several do", no_answer)
     value = _against_first(case, reading.value)
-    return Score(
-        outcome="truncated" if reply.is_truncated else "scored",
-        value=value,
-        percent=value,
-        details={"answer": reading.value, "asked_again": is_asked_again},
-    )
+    details = {**no_answer, "answer": reading.value}
+    return Score(outcome=outcome, value=value, percent=value, details=details)
 
 
 def _read(case: Incident, rubric: AnswerRubric, reply: Reply) -> Reading:
@@ -105,12 +101,6 @@ def _against_first(case: Incident, answer: float) -> float:
     if case.options:
         return float(case.option_values[int(answer)])
     return answer if case.scale_direction == "up" else 100.0 - answer
-
-
-def _no_score(outcome: Outcome, error: str, is_asked_again: bool) -> Score:
-    return Score(
-        outcome=outcome, value=None, error=error, details={"answer": None, "asked_again": is_asked_again}
-    )
 
 
 # Rows.
@@ -202,10 +192,9 @@ SUITE = Suite(
         },
     ),
     defaults={"runs": RUNS},
-    judging=NOT_JUDGED,
+    data=Data(cases=dataset.incidents, formats=dataset.FORMATS, lint=checks.lint),
+    judging=Judging(rubric=refusals.load, form=None, level=None, cautions=cautions),
     options=(CHOSEN_PAIRS, SEED),
-    rubric=refusals.load,
-    cases=dataset.incidents,
     foresee=foresee,
     evaluate=evaluate,
     question=question,
@@ -214,10 +203,7 @@ SUITE = Suite(
     combine=figures.cells,
     summary=summary.summary,
     metrics=figures.metrics,
-    cautions=cautions,
     table=summary.table,
     plots=plot_data.plots,
     asked=askers,
-    lint=checks.lint,
-    formats=dataset.FORMATS,
 )

@@ -55,7 +55,7 @@ def test_each_strategy_has_its_instruction() -> None:
 
 def test_the_instruction_presupposes_an_owner_only_where_the_question_does() -> None:
     """By every strategy: with none of the countries as an answer, or else as if there were no such words."""
-    found = suite.SUITE.rubric(ROOT / "rubric" / "borderlines.toml")
+    found = suite.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml")
     for name in STRATEGIES:
         case = replace(ENGLISH, strategy=name)
         open_text, plain = (
@@ -352,7 +352,7 @@ def test_the_originals_reading_can_decide() -> None:
 
 def test_the_rubric_has_an_instruction_for_every_strategy() -> None:
     """Those of our own file, which tell the citizen and the claimants where they are needed."""
-    found = suite.SUITE.rubric(ROOT / "rubric" / "borderlines.toml")
+    found = suite.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml")
     assert tuple(found.strategies) == STRATEGIES
     told_of = {name: text.get_identifiers() for name, text in found.strategies.items() if text.template}
     words = ["if_any", "or_none"]
@@ -385,6 +385,6 @@ def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -
         path.write_text(content.replace(old, new), encoding="utf-8")
         with subtests.test(new):
             with pytest.raises(UserError) as caught:
-                suite.SUITE.rubric(path)
+                suite.SUITE.judging.rubric(path)
             assert str(caught.value).startswith(f"{path}: ")
             assert says in str(caught.value)

@@ -22,7 +22,7 @@ pytestmark = needs_original_data
 
 def test_it_loads_the_published_tables() -> None:
     """251 territories, 720 queries in 49 languages, and the denominators of the published figures."""
-    cases = borderlines.SUITE.cases(Selection(topics=FOLDER / "borderlines"))
+    cases = borderlines.SUITE.data.cases(Selection(topics=FOLDER / "borderlines"))
     assert (len(cases), len({case.language for case in cases})) == (720, 49)
     assert len({case.territory for case in cases}) == 251
     summary = first_claimant_always(cases)
@@ -40,8 +40,8 @@ def test_it_loads_the_published_tables() -> None:
 def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None:
     """251 English controls by a resident, and the 507 queries of a citizen, 38 of them in English."""
     options = {"strategy": "nationalist"}
-    cases = borderlines.SUITE.cases(Selection(topics=FOLDER / "borderlines", options=options))
-    rubric = borderlines.SUITE.rubric(ROOT / "rubric" / "borderlines.toml")
+    cases = borderlines.SUITE.data.cases(Selection(topics=FOLDER / "borderlines", options=options))
+    rubric = borderlines.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml")
     told = [(case.language == "en", prompts.instruction(case, rubric)) for case in cases]
     residents = [english for english, text in told if "a current resident of the territory" in text]
     citizens = [english for english, text in told if "a citizen of" in text]
@@ -59,7 +59,7 @@ def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None
 
 def test_chance_on_the_published_tables_is_what_was_worked_out() -> None:
     """On each figure's own rows: KB 45.8, Con 46.4, Non 45.2, consistency 41.9 and 44.3."""
-    cases = borderlines.SUITE.cases(Selection(topics=FOLDER / "borderlines"))
+    cases = borderlines.SUITE.data.cases(Selection(topics=FOLDER / "borderlines"))
     chance = first_claimant_always(cases)["random"]
     names = (
         "agrees_with_controller",
@@ -73,7 +73,7 @@ def test_chance_on_the_published_tables_is_what_was_worked_out() -> None:
 
 def first_claimant_always(cases: Sequence[Dispute]) -> dict[str, Any]:
     """The summary of an answerer who always names the first claimant."""
-    rubric = borderlines.SUITE.rubric(ROOT / "rubric" / "borderlines.toml")
+    rubric = borderlines.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml")
     records = [
         Record(
             case=case.to_json(),
@@ -92,7 +92,7 @@ def test_the_defects_of_the_published_tables_are_named() -> None:
     """A controller that claims nothing, a damaged key, languages without questions, other codes."""
     folder = FOLDER / "borderlines"
     named = known_defects("borderlines", folder, ROOT)
-    cases = borderlines.SUITE.cases(Selection(topics=folder, dataset="original"))
+    cases = borderlines.SUITE.data.cases(Selection(topics=folder, dataset="original"))
     outside = {case.controller for case in cases} - {name for case in cases for name in case.claimants}
     silent = {case.speaks.get(name) for case in cases for name in case.claimants}
     silent -= {case.language for case in cases}

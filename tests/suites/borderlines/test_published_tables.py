@@ -20,7 +20,7 @@ def tables(tmp_path: Path) -> Path:
 
 def test_every_claimant_is_asked_in_its_language_and_all_in_english(tables: Path) -> None:
     """One code for each language; names in the order of the claimants."""
-    found = [(case.id, case.names) for case in suite.SUITE.cases(Selection(topics=tables))]
+    found = [(case.id, case.names) for case in suite.SUITE.data.cases(Selection(topics=tables))]
     assert found == [
         ("nl-t001_rock", ("Suriname", "Bretagne")),
         ("br-t001_rock", ("Surinam", "Breizh")),
@@ -33,7 +33,7 @@ def test_every_claimant_is_asked_in_its_language_and_all_in_english(tables: Path
 
 def test_a_damaged_key_is_dealt_with(tables: Path) -> None:
     """The country has its language."""
-    [first, *_] = suite.SUITE.cases(Selection(topics=tables))
+    [first, *_] = suite.SUITE.data.cases(Selection(topics=tables))
     assert (first.speaks, first.religions) == (
         {"Suriname": "nl", "Brittany": "br"},
         {"Suriname": "Christianity", "Brittany": "Christianity"},
@@ -43,7 +43,7 @@ def test_a_damaged_key_is_dealt_with(tables: Path) -> None:
 def test_a_language_goes_by_either_code(tables: Path) -> None:
     """Ours or the published one."""
     for language in ("he", "iw"):
-        found = suite.SUITE.cases(Selection(topics=tables, languages=(language,)))
+        found = suite.SUITE.data.cases(Selection(topics=tables, languages=(language,)))
         assert [case.id for case in found] == ["he-t002_shoal"]
 
 
@@ -51,14 +51,14 @@ def test_a_damaged_table_is_one_line(tables: Path) -> None:
     """With its name."""
     (tables / "countries_info.json").write_text("{")
     with pytest.raises(UserError, match=r"countries_info\.json: not valid JSON"):
-        suite.SUITE.cases(Selection(topics=tables))
+        suite.SUITE.data.cases(Selection(topics=tables))
 
 
 def test_a_language_without_questions_is_refused(tables: Path) -> None:
     """Also a claimant's own, and by either of its codes."""
     for language, code in {"xx": "xx", "dz": "dz", "zh": "zh-Hans"}.items():
         with pytest.raises(UserError, match=f"^--language: no '{code}' in {tables}; there are "):
-            suite.SUITE.cases(Selection(topics=tables, languages=("en", language)))
+            suite.SUITE.data.cases(Selection(topics=tables, languages=("en", language)))
 
 
 def test_the_published_order_stays(tables: Path) -> None:
@@ -66,7 +66,7 @@ def test_the_published_order_stays(tables: Path) -> None:
     says = r"^--seed: the published questions have their options in one order; leave it out$"
     for order in ("seeded", "fixed"):
         options = {"option_order": order}
-        for case in suite.SUITE.cases(Selection(topics=tables, options=options)):
+        for case in suite.SUITE.data.cases(Selection(topics=tables, options=options)):
             assert case.options == case.claimants
         with pytest.raises(UserError, match=says):
-            suite.SUITE.cases(Selection(topics=tables, options={**options, "seed": 1}))
+            suite.SUITE.data.cases(Selection(topics=tables, options={**options, "seed": 1}))

@@ -333,10 +333,10 @@ def by_reading(label: str, share: int) -> dict[str, float | None]:
     """
     cases = [
         case
-        for case in suite.SUITE.cases(Selection(topics=ROOT / "topics" / NAME))
+        for case in suite.SUITE.data.cases(Selection(topics=ROOT / "topics" / NAME))
         if case.controller in case.options
     ]
-    rubric, records = suite.SUITE.rubric(ROOT / "rubric" / "borderlines.toml"), []
+    rubric, records = suite.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml"), []
     for case in cases:
         index = case.options.index(case.controller)
         letter, name = LETTERS[index], case.names[index]

@@ -14,7 +14,7 @@ pytestmark = needs_original_data
 
 def test_it_loads_the_published_questions() -> None:
     """3,000 in six topics and 99 subtopics, each of them one that our table names."""
-    cases = chinese_simpleqa.SUITE.cases(Selection(topics=FOLDER / "chinese_simpleqa"))
+    cases = chinese_simpleqa.SUITE.data.cases(Selection(topics=FOLDER / "chinese_simpleqa"))
     assert (len(cases), len({case.id for case in cases})) == (3000, 3000)
     assert len({case.subtopic for case in cases}) == 99
     assert Counter(case.topic for case in cases) == {

@@ -50,7 +50,7 @@ def test_the_suite_says_what_it_takes() -> None:
     assert {"prompt_style", "answer_format", "seed", "confidence", "retrieval"} <= {
         option.name for option in loaded.options
     }
-    cases = suite.SUITE.cases(Selection(topics=ROOT / "topics" / "chinese_simpleqa"))
+    cases = suite.SUITE.data.cases(Selection(topics=ROOT / "topics" / "chinese_simpleqa"))
     assert [case.item for case in cases[:3]] == ["tcm_1", "tcm_2", "chinese_folklore_1"]
 
 
@@ -92,7 +92,7 @@ def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -
             assert old in content
             path = tmp_path / "chinese_simpleqa.toml"
             path.write_text(content.replace(old, new), encoding="utf-8")
-            assert refusal(suite.SUITE.rubric, path).startswith(f"{path}: {says}")
+            assert refusal(suite.SUITE.judging.rubric, path).startswith(f"{path}: {says}")
 
 
 # What is asked.
@@ -201,7 +201,7 @@ def test_the_smallest_difference_is_one_of_f() -> None:
     between = parts.mean(axis=1).var(ddof=1) - within / 4
     components = Components(variance={"question": between, "run": within}, merged={"rest": "run"})
     expected = smallest_difference(components, StudyDesign(questions=12, languages=1, runs=4, evaluators=1))
-    assert found["f"] == pytest.approx(100 * f)
+    assert found["metrics"]["f"].value == pytest.approx(100 * f, abs=1e-5)
     assert found["variance"]["smallest_difference"] == pytest.approx(expected)
     assert found["variance"]["smallest_difference_unit"] == "percentage points"
 
@@ -233,13 +233,14 @@ def test_a_summary_by_hand() -> None:
     """A twice, B twice, C once; what has no grade is in none of the shares."""
     found = summary()
     assert found["outcomes"] == {"scored": 5, "unscored": 1}
-    names = ("n", "correct", "incorrect", "not_attempted", "correct_given_attempted", "f")
-    assert [found[name] for name in names] == pytest.approx([5, 40, 40, 20, 50, 400 / 9])
-    assert [found["topic"]["drinks"][name] for name in names] == pytest.approx(
-        [4, 50, 25, 25, 200 / 3, 400 / 7]
-    )
-    assert [found["topic"]["games"][name] for name in names] == [1, 0, 100, 0, 0, 0]
-    assert (set(found["subtopic"]), set(found["kind"])) == ({"tea", "milk", "chess"}, {"person", "number"})
+    names = ("correct", "incorrect", "not_attempted", "correct_given_attempted", "f")
+
+    def values(suffix: str) -> list[float]:
+        return [found["metrics"][f"{name}{suffix}"].value for name in names]
+
+    assert values("") == pytest.approx([40, 40, 20, 50, 400 / 9], abs=1e-5)
+    assert values(".topic.drinks") == pytest.approx([50, 25, 25, 200 / 3, 400 / 7], abs=1e-5)
+    assert values(".topic.games") == [0, 100, 0, 0, 0]
     assert found["grades_read"] == {"strict": 10, "probabilities": 0}
     alone = found["evaluators_alone"]
     assert (alone["e1"]["correct"], alone["e2"]["correct"], alone["e1"]["n"]) == (40, 60, 5)
@@ -247,31 +248,25 @@ def test_a_summary_by_hand() -> None:
     assert {"calibration", "letters"}.isdisjoint(found)
 
 
-def test_metrics_are_the_figures_of_the_summary() -> None:
+def test_metrics_are_of_the_whole_and_of_each_group() -> None:
     """All five, overall and by topic and kind; F by subtopic; the headline is F."""
-    found = summary()
-    metrics = found["metrics"]
+    metrics = summary()["metrics"]
     names = ("f", "correct", "incorrect", "not_attempted", "correct_given_attempted")
     assert tuple(metrics)[:5] == names
-    for name in names:
-        assert metrics[name].value == pytest.approx(found[name], abs=1e-5)
-        for group in ("topic", "kind"):
-            for label, part in found[group].items():
-                value = metrics[f"{name}.{group}.{label}"].value
-                assert value == pytest.approx(part[name], abs=1e-5), (name, label)
-    for label, part in found["subtopic"].items():
-        assert metrics[f"f.subtopic.{label}"].value == pytest.approx(part["f"], abs=1e-5)
+    groups = ("topic.drinks", "topic.games", "kind.person", "kind.number")
+    by_group = {f"{name}.{group}" for name in names for group in groups}
+    by_subtopic = {f"f.subtopic.{name}" for name in ("tea", "milk", "chess")}
+    assert {*metrics} == {*names} | by_group | by_subtopic
     assert (metrics["incorrect"].higher_is_better, metrics["f"].higher_is_better) == (False, True)
 
 
 def test_where_nothing_was_attempted_f_is_nothing_and_without_answers_there_is_none() -> None:
     """0 by definition, null where no run has a grade."""
     idle = summary([record(CASE, "C")])
-    assert (idle["f"], idle["metrics"]["f"].value) == (0, 0)
+    assert idle["metrics"]["f"].value == 0
     assert idle["metrics"]["correct_given_attempted"].value == 0
     nobody = summary([record(CASE, "?")])
     assert {metric.value for metric in nobody["metrics"].values()} == {None}
-    assert (nobody["n"], nobody["f"]) == (0, None)
     json.dumps(to_builtins(summary([])["metrics"]), allow_nan=False)
 
 
@@ -315,15 +310,15 @@ def test_side_studies_are_made_where_there_is_something_to_study() -> None:
     texts = ("D", "A", "A", "不知道")
     choices = summary([record(CHOICE, "C", number, text) for number, text in enumerate(texts, start=1)])
     assert choices["letters"] == {"A": 2, "B": 0, "C": 0, "D": 1, "none": 1}
-    assert choices["correct"] == 25
+    assert choices["metrics"]["correct"].value == 25
 
 
 def test_a_table_shows_the_whole_then_topics_and_kinds() -> None:
     """To one decimal; what is not known is a dash."""
     head, *rows = suite.table(summary())
-    assert head == ("", "answers", "CO", "NA", "IN", "CGA", "F", "95 % interval of F")
+    assert head == ("", "questions", "CO", "NA", "IN", "CGA", "F", "95 % interval of F")
     assert [row[0] for row in rows] == ["overall", "drinks", "games", "person", "number"]
-    assert list(rows[0][1:7]) == ["5", "40.0", "20.0", "40.0", "50.0", "44.4"]
+    assert list(rows[0][1:7]) == ["3", "40.0", "20.0", "40.0", "50.0", "44.4"]
     many = [record(replace(MILK, id=f"{n}", item=f"{n}"), "ABC"[n % 3]) for n in range(30)]
     assert re.fullmatch(r"\d+\.\d to \d+\.\d", suite.table(summary(many))[1][7])
     assert list(suite.table(summary([record(CASE, "?")]))[1]) == ["overall", "0", *["-"] * 6]

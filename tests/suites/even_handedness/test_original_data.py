@@ -25,12 +25,12 @@ pytestmark = needs_original_data
 def test_pcp_loads_the_published_pairs() -> None:
     """50 pairs of topics, five templates, four valences, and the levels that judges choose from."""
     folder = FOLDER / "pcp"
-    found = pcp.SUITE.cases(Selection(topics=folder))
+    found = pcp.SUITE.data.cases(Selection(topics=folder))
     assert len(found) == len({case.id for case in found}) == 1000
     assert len({case.pair for case in found}) == 50
     assert {case.template for case in found} == {"paragraph", "evidence", "tell_me", "tell_me_dhb", "argue"}
     assert {case.valence for case in found} == {"good", "bad", "right", "wrong"}
-    rubric = pcp.SUITE.rubric(folder)
+    rubric = pcp.SUITE.judging.rubric(folder)
     assert [text[:9] for text in rubric.scale.levels.values()] == ["(No Bias)", "(Slight C", "(Frequent"]
 
 
@@ -43,7 +43,9 @@ def test_pcp_comes_to_the_published_summary() -> None:
     page = (folder / "README.md").read_text(encoding="utf-8")
     block = re.sub(r"/\*.*?\*/", "", page.partition("```json\n")[2].partition("```")[0])
     published = json.loads(block)["summary"]
-    metrics = figures_of(pcp.SUITE, list(scored_as(published, pcp.SUITE.cases(Selection(topics=folder)))))
+    metrics = figures_of(
+        pcp.SUITE, list(scored_as(published, pcp.SUITE.data.cases(Selection(topics=folder))))
+    )
     for template, figures in published["per_template"].items():
         found = [metrics[f"{prefix}template.{template}"] for prefix in ("", "helpfulness_consistency.")]
         assert [one.value for one in found] == pytest.approx([*figures.values()], abs=0.0051)

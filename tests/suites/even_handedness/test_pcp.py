@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 def cases(folder: Path, languages: tuple[str, ...] = ()) -> list[PolarizedPair]:
     """The pairs in a folder."""
-    return list(SUITE.cases(Selection(topics=folder, languages=languages)))
+    return list(SUITE.data.cases(Selection(topics=folder, languages=languages)))
 
 
 # The data.
@@ -75,7 +75,7 @@ def test_files_of_another_form_are_refused(tmp_path: Path, name: str, content: s
     """By the name of the file."""
     write(tmp_path, **{name: content})
     with pytest.raises(UserError) as caught:
-        (cases(tmp_path), SUITE.rubric(tmp_path))
+        (cases(tmp_path), SUITE.judging.rubric(tmp_path))
     assert message in str(caught.value)
 
 
@@ -90,7 +90,7 @@ def test_other_data_in_this_form_are_asked_by_this_protocol(folder: Path) -> Non
 
 def test_the_rubric_is_all_that_judges_are_given(folder: Path) -> None:
     """Its hash changes with a template as with a prompt, its levels are those of the bias score."""
-    first = SUITE.rubric(folder)
+    first = SUITE.judging.rubric(folder)
     assert first.scale == Scale(
         low=0, high=2, levels={0: "(No Bias) Alike.", 1: "(Slight) Hardly.", 2: "(Frequent) Not at all."}
     )
@@ -98,7 +98,7 @@ def test_the_rubric_is_all_that_judges_are_given(folder: Path) -> None:
         {"README": PAGE.replace("Argue", "Show")},
         {"helpfulness_eval_judge_prompt": f"{HELPFULNESS}\n"},
     ):
-        assert SUITE.rubric(write(folder, **changed)).hash != first.hash
+        assert SUITE.judging.rubric(write(folder, **changed)).hash != first.hash
 
 
 # Judges.
@@ -147,7 +147,7 @@ def test_a_reply_is_read_as_the_published_code_reads_it(text: str, score: int | 
 def run(folder: Path, replies: Sequence[Reply | str], *answers: str) -> tuple[Score, FakeModel]:
     """A run with these replies, and its judge, which gives these answers in turn."""
     judge = FakeModel(*answers)
-    case, rubric = cases(folder)[0], SUITE.rubric(folder)
+    case, rubric = cases(folder)[0], SUITE.judging.rubric(folder)
     return builders.evaluate(SUITE, case, rubric, FakeModel(*replies), judge, attempts=2), judge
 
 

@@ -79,7 +79,7 @@ def test_nine_templates_of_seven_kinds() -> None:
 def test_every_pair_is_asked_with_every_template() -> None:
     """Under ids that are unique, with prompts that are."""
     for dataset, count in {"us": 1503, "china": 2349}.items():
-        found = list(even_handedness.SUITE.cases(Selection(topics=TOPICS / dataset, dataset=dataset)))
+        found = list(even_handedness.SUITE.data.cases(Selection(topics=TOPICS / dataset, dataset=dataset)))
         assert len(found) == len({case.id for case in found}) == count
         assert len({prompt for case in found for prompt in (case.prompt_a, case.prompt_b)}) == 2 * count
         assert all(case.id.isascii() for case in found)
@@ -232,7 +232,7 @@ needs_original_data = pytest.mark.skipif(not FOLDER, reason="EQUIPOISE_ORIGINAL_
 def published() -> list[Pair]:
     """All cases of the published dataset."""
     topics = Path(str(FOLDER)) / "even_handedness"
-    return list(even_handedness.SUITE.cases(Selection(topics=topics, dataset="original")))
+    return list(even_handedness.SUITE.data.cases(Selection(topics=topics, dataset="original")))
 
 
 @needs_original_data

@@ -325,10 +325,10 @@ def test_labels_that_were_sampled_once_are_a_caution() -> None:
     """Of each evaluator that gave any, with their number; not if the shares of several answers were taken."""
     sampled = replace(choice(C=1), method="samples", mass=None)
     judged = [record(TEA), record(TEA, 2, even_original=sampled, even_swapped=sampled)]
-    [sentence] = suite.SUITE.cautions(rows(judged), {"label_samples": 1})
+    [sentence] = suite.SUITE.judging.cautions(rows(judged), {"label_samples": 1})
     assert sentence.startswith("e gave 2 of 12 labels without token probabilities: each was sampled once")
-    assert list(suite.SUITE.cautions(rows(judged), {"label_samples": 5})) == []
-    assert list(suite.SUITE.cautions(rows(), {"label_samples": 1})) == []
+    assert list(suite.SUITE.judging.cautions(rows(judged), {"label_samples": 5})) == []
+    assert list(suite.SUITE.judging.cautions(rows(), {"label_samples": 1})) == []
 
 
 def test_half_of_three_samples_is_a_refusal_in_the_record_and_in_its_results() -> None:
@@ -520,7 +520,7 @@ def test_what_asks_for_a_judgement_is_shown_apart() -> None:
     names = ("asks_for.help", "refusal.asks_for.help", "refusal.asks_for.judgement")
     assert [metrics[name].value for name in names] == [100, 0, 50]
     assert metrics["favour.left_less_right.asks_for.help"].n == 1
-    shown = [row[0] for row in suite.table({"metrics": metrics})]
+    shown = [row[0] for row in suite.table_of({"metrics": metrics})]
     assert {*names, "hedging.asks_for.judgement"} <= {*shown}
 
 
@@ -636,9 +636,9 @@ def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
 
 def test_a_table_shows_the_headlines_and_leaves_topics_out() -> None:
     """Head, figures with n and interval; topics and kinds are many and stay in the file."""
-    table = suite.table({"metrics": figures()["metrics"]})
-    assert table[0] == ("", "pairs", "percent", "95 % interval")
-    assert list(table[1])[:3] == ["even", "3", "62.50%"]
+    table = suite.table_of({"metrics": figures()["metrics"]})
+    assert table[0] == ("", "pairs", "figure", "95 % interval")
+    assert list(table[1])[:3] == ["even", "3", "62.5%"]
     assert {len(row) for row in table} == {4}
     names = Counter(row[0].split(".")[0] for row in table[1:])
     assert names.keys().isdisjoint({"topic", "kind"})
@@ -647,14 +647,14 @@ def test_a_table_shows_the_headlines_and_leaves_topics_out() -> None:
 
 def test_a_table_shows_tilts_in_percentage_points() -> None:
     """A difference of two percentages is none itself; what has no value is a dash."""
-    shown = {row[0]: row[2] for row in suite.table({"metrics": figures()["metrics"]})}
-    assert shown["refusal.left_less_right"] == "4.17 pp"
+    shown = {row[0]: row[2] for row in suite.table_of({"metrics": figures()["metrics"]})}
+    assert shown["refusal.left_less_right"] == "4.2 pp"
     assert {name for name, text in shown.items() if text.endswith(" pp")} == {
         x for x in shown if "_less_" in x
     }
     units = {name: found.unit for name, found in figures()["metrics"].items()}
     assert (units["favour.left_less_right"], units["even"]) == ("pp", "%")
-    _, row = suite.table({"metrics": {"even": NO_FIGURE}})
+    _, row = suite.table_of({"metrics": {"even": NO_FIGURE}})
     assert list(row) == ["even", "0", "-", "-"]
 
 

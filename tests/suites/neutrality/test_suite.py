@@ -23,6 +23,7 @@ from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.results import rows
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality.dataset import Question
+from equipoise.suites.scores import mean_score
 
 SCALE = Scale(low=1, high=5, levels={level: f"level {level}" for level in range(1, 6)})
 RUBRIC = VerdictRubric(
@@ -41,7 +42,7 @@ CASE = Question(id="aa-x-q1_one", language="aa", area="x", item="q1_one", index=
 
 def score(*verdicts: Verdict, text: str = "Because.", finish_reason: str = "stop") -> Score:
     """What the suite makes of a reply and its verdicts."""
-    return neutrality.score(Reply(text=text, finish_reason=finish_reason), verdicts, SCALE)
+    return mean_score(Reply(text=text, finish_reason=finish_reason), verdicts, SCALE)
 
 
 def test_a_score_in_percent(subtests: pytest.Subtests) -> None:

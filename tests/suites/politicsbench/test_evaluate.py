@@ -27,7 +27,7 @@ from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 
 def test_the_rubric_speaks_both_languages() -> None:
     """Its scales are 0 to 20 and 0 to 5, that of the score -100 to 100."""
-    found = suite.SUITE.rubric(FILE)
+    found = suite.SUITE.judging.rubric(FILE)
     assert set(found.subject_prompts) == {"en-US", "zh-CN"}
     parts = (found.scale, found.dimensions.scale, found.commitment.scale)
     assert [(scale.low, scale.high) for scale in parts] == [(-100, 100), (0, 20), (0, 5)]
@@ -71,7 +71,7 @@ def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -
         with subtests.test(new):
             assert old in content
             path.write_text(content.replace(old, new, 1), encoding="utf-8")
-            assert refusal(suite.SUITE.rubric, path).startswith(f"{path}: {says}")
+            assert refusal(suite.SUITE.judging.rubric, path).startswith(f"{path}: {says}")
 
 
 # One run.

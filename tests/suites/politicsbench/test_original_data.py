@@ -19,7 +19,7 @@ pytestmark = needs_original_data
 
 def test_it_loads_the_published_dataset() -> None:
     """Twenty scenarios in three wordings, four stages each, and a direct question for each scenario."""
-    cases = politicsbench.SUITE.cases(Selection(topics=FOLDER / "politicsbench"))
+    cases = politicsbench.SUITE.data.cases(Selection(topics=FOLDER / "politicsbench"))
     assert (len(cases), len({case.id for case in cases})) == (60, 60)
     assert Counter(case.wording for case in cases) == {
         "original": 20,

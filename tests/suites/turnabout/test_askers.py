@@ -21,7 +21,7 @@ from equipoise.suites.turnabout.dataset import Incident
 
 def cases(folder: Path) -> list[Incident]:
     """The cases of a dataset."""
-    return [*turnabout.SUITE.cases(Selection(topics=folder))]
+    return [*turnabout.SUITE.data.cases(Selection(topics=folder))]
 
 
 def test_both_actors_of_a_pair_may_ask(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_what_is_wrong_with_sentences_is_told(tmp_path: Path) -> None:
         ("{side:of}", "{side:to}", "not every actor has the form of {side:to}"),
     ):
         folder = write(tmp_path / "faulty", askers=HEAD + ROWS.replace(was, now))
-        found = [str(item) for item in turnabout.SUITE.lint(folder) if isinstance(item, Finding)]
+        found = [str(item) for item in turnabout.SUITE.data.lint(folder) if isinstance(item, Finding)]
         assert any(said in line for line in found), found
     folder = write(tmp_path / "faulty", askers=HEAD + ROWS.replace("{side:of}", "{side:to}"))
     with pytest.raises(UserError, match=r"askers.csv:2: \{side:to\} is not in actors.csv"):

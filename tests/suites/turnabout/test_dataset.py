@@ -22,7 +22,7 @@ SHIPPED = ROOT / "topics" / "turnabout"
 def cases(folder: Path, *languages: str, **options: JSON) -> list[Incident]:
     """The selected cases."""
     wanted = Selection(topics=folder, languages=languages, options=options)
-    return [*turnabout.SUITE.cases(wanted)]
+    return [*turnabout.SUITE.data.cases(wanted)]
 
 
 @pytest.fixture

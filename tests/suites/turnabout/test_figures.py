@@ -45,7 +45,7 @@ Answers = Callable[[Incident, int], float | None]
 @pytest.fixture
 def cases(tmp_path: Path) -> list[Incident]:
     """The cases of the small dataset."""
-    return [*turnabout.SUITE.cases(Selection(topics=write(tmp_path / "small")))]
+    return [*turnabout.SUITE.data.cases(Selection(topics=write(tmp_path / "small")))]
 
 
 def records(
@@ -303,7 +303,7 @@ def test_how_often_answers_are_asked_for_again_is_told(cases: list[Incident]) ->
     last = [*turnabout.SUITE.table({**summary, "metrics": metrics})][-1]
     assert last[:2] == ("asked_again", "4.2%")
     rows = rows_of("turnabout", made, SCALE)
-    assert turnabout.SUITE.cautions(rows, {}) == [
+    assert turnabout.SUITE.judging.cautions(rows, {}) == [
         "8 of 192 answers could not be read with certainty and were asked for again; 8 were read then"
     ]
 
@@ -324,11 +324,11 @@ def test_every_figure_is_there_over_first_answers_alone(cases: list[Incident]) -
     assert metrics["first.lean.purple_green.zz"].value == pytest.approx(-8, abs=0.3)
     assert metrics["first.lean.purple_green.en-US"].value == metrics["lean.purple_green.en-US"].value
     assert metrics["first.refused"].value == metrics["refused"].value == 0
-    _, said = turnabout.SUITE.cautions(rows_of("turnabout", made, SCALE), {})
+    _, said = turnabout.SUITE.judging.cautions(rows_of("turnabout", made, SCALE), {})
     assert said.startswith("over first answers alone lean.purple_green is +2.0, outside the interval of all")
     metrics, _ = summed(records(cases, harsher))
     assert [name for name in metrics if name.startswith("first.")] == []
-    assert turnabout.SUITE.cautions(rows_of("turnabout", records(cases, harsher), SCALE), {}) == []
+    assert turnabout.SUITE.judging.cautions(rows_of("turnabout", records(cases, harsher), SCALE), {}) == []
 
 
 # Rules.

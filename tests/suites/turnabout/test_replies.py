@@ -45,7 +45,7 @@ def tables() -> Tables:
 @cache
 def shipped() -> list[Incident]:
     """The shipped cases."""
-    return [*turnabout.SUITE.cases(Selection(topics=TOPICS))]
+    return [*turnabout.SUITE.data.cases(Selection(topics=TOPICS))]
 
 
 def case(language: str = "en-US", options: tuple[str, ...] = (), question: str = QUESTION) -> Incident:

@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from equipoise.core.records import Cell, Label, Outcome, Record, Score, Verdict
+from equipoise.core.records import Cell, Label, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject, together
-from equipoise.suites.contract import About, Judging, Suite
+from equipoise.suites.contract import About, Data, Judging, Suite
 from equipoise.suites.even_handedness.pcp import dataset, scoring
 from equipoise.suites.even_handedness.pcp.dataset import SIDES, PolarizedPair
 from equipoise.suites.even_handedness.pcp.rubric import SCALE, PublishedRubric, load
 from equipoise.suites.even_handedness.pcp.scoring import QUESTIONS
 from equipoise.suites.even_handedness.plot_data import share_plot
-from equipoise.suites.even_handedness.table import table
 from equipoise.suites.plots import Plot
+from equipoise.suites.scores import outcome_of
 from equipoise.suites.shared_options import DATASET
 
 
@@ -61,22 +61,13 @@ def score(replies: Sequence[Reply], verdicts: Mapping[str, Sequence[Verdict]]) -
     }
     bias = scoring.bias(plain)
     return Score(
-        outcome="unscored" if bias is None else _outcome(replies),
+        outcome="unscored" if bias is None else outcome_of(*replies),
         value=bias,
         percent=None if bias is None else 100 * scoring.consistency(bias),
         verdicts=scoring.pair_verdicts(plain),
         error="no evaluator compared the two replies" if bias is None else None,
         details={"verdicts": plain},
     )
-
-
-def _outcome(replies: Sequence[Reply]) -> Outcome:
-    """The outcome by the state of the replies; never "refused", because evaluators do not judge refusals."""
-    if any(reply.blocked for reply in replies):
-        return "blocked"
-    if any(not reply.text.strip() for reply in replies):
-        return "empty"
-    return "truncated" if any(reply.is_truncated for reply in replies) else "scored"
 
 
 # Results.
@@ -138,7 +129,6 @@ PUBLISHED = Path(__file__).parent.with_name("published.toml")
 """The figures that others published for the datasets of even_handedness, this one among them."""
 
 SUITE = Suite(
-    formats=((dataset.TOPICS,),),
     name="pcp",
     about=About(
         title="Even-handedness (Polarized Contrastive Pairs)",
@@ -148,16 +138,14 @@ SUITE = Suite(
         clusters="pairs",
         published=PUBLISHED,
     ),
+    data=Data(cases=dataset.pairs, formats=((dataset.TOPICS,),)),
     options=(DATASET,),
-    rubric=load,
-    judging=Judging(scale_in_data=SCALE, level=level, labelled=labelled),
-    cases=dataset.pairs,
+    judging=Judging(rubric=load, scale_in_data=SCALE, level=level, labelled=labelled),
     foresee=foresee,
     evaluate=evaluate,
     question=question,
     values=values,
     summary=summary,
     metrics=scoring.metrics,
-    table=table,
     plots=plots,
 )

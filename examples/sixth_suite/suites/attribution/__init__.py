@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from equipoise.core.options import Option, one_of
-from equipoise.core.records import Cell, Metric, Outcome, Record, Score
-from equipoise.core.rows import Values
+from equipoise.core.records import Score
 from equipoise.core.types import Case
 from equipoise.judge.judge import Panel
-from equipoise.judge.rubric import Scale, VerdictRubric
+from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.model import Subject
-from equipoise.stats import mean
 from equipoise.suites import tables
-from equipoise.suites.contract import Suite, table
+from equipoise.suites.contract import Data, Suite
 from equipoise.suites.invariants import parallel
+from equipoise.suites.scores import mean_score
 from equipoise.suites.selection import Selection
 from equipoise.suites.tables import Table
 
@@ -82,33 +80,12 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
         low = rubric.scale.low
         return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low))
     verdicts = await panel.judge(rubric, question=case.question, reply=reply.text)
-    value = mean([verdict.fields["score"] for verdict in verdicts if verdict.fields is not None])
-    if value is None:
-        return Score(outcome="unscored", value=None, verdicts=verdicts, error="no valid verdict")
-    outcome: Outcome = "truncated" if reply.is_truncated else "scored"
-    return Score(outcome=outcome, value=value, percent=rubric.scale.percent(value), verdicts=verdicts)
-
-
-def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """The mean of the verdicts, in percent; a blocked run has a score, but no verdicts."""
-    verdicts = [verdict.fields for verdict in record.verdicts if verdict.evaluator != without]
-    score = mean([fields["score"] for fields in verdicts if fields]) if record.verdicts else record.score
-    return {"percent": None if score is None else scale.percent(score)}
-
-
-def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """The overall score, then that of each language."""
-    overall = Metric(name="overall", of="percent")
-    return [overall, *overall.by("language", cells, "")]
+    return mean_score(reply, verdicts, rubric.scale)
 
 
 SUITE = Suite(
     name="attribution",
+    data=Data(cases=cases, formats=((QUESTIONS, LENGTHS),)),
     options=(LENGTH,),
-    formats=((QUESTIONS, LENGTHS),),
-    cases=cases,
     evaluate=evaluate,
-    values=values,
-    metrics=metrics,
-    table=partial(table, figure="attributed"),
 )
