@@ -180,6 +180,7 @@ class Comparison:
                 "confidence": 0.95,
                 "looks": self.levels.looks,
                 "clusters": self.after.suite.about.clusters,
+                "is_judged": self.after.suite.judging.form is not None,
                 "cases": len(common_cells(self.before.cells, self.after.cells)[0]),
                 "baseline_cases": len(self.before.cells),
                 "metrics": {name: change.figures for name, change in self.changes.items()},

@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 _HEAD = ("difference", "95 % these", "95 % population", "p", "p (Holm)")
 _LIMITS = _HEAD[1:3]
 _ROLES = ("baseline", "candidate")
-_SCOPES_NOTE = (
-    "these: the same questions asked again; population: other questions like them. Neither interval holds "
-    "what other evaluators would say."
-)
-_POPULATION_NOTE = "population: other questions like these; it does not cover other evaluators"
+_SCOPES_NOTE = "these: the same questions asked again; population: other questions like them"
+_POPULATION_NOTE = "population: other questions like these"
+_JUDGED_SCOPES_NOTE = f"{_SCOPES_NOTE}. Neither interval holds what other evaluators would say."
+_JUDGED_POPULATION_NOTE = f"{_POPULATION_NOTE}; it does not cover other evaluators"
 _STARS_NOTE = "* p < 0.05 after Holm, for questions like these"
 FIRST_ROWS, MOST_ROWS = 5, 8
 """How many metrics the short table begins with, and how many it has with those that differ significantly."""
@@ -148,7 +147,10 @@ def _note_lines(comparison: ComparisonFigures, *, has_these: bool) -> Iterator[s
     differences = [change.these for change in comparison["metrics"].values()]
     if not differences:
         return
-    yield _SCOPES_NOTE if has_these else _POPULATION_NOTE
+    if comparison["is_judged"]:
+        yield _JUDGED_SCOPES_NOTE if has_these else _JUDGED_POPULATION_NOTE
+    else:
+        yield _SCOPES_NOTE if has_these else _POPULATION_NOTE
     if looks := comparison["looks"]:
         yield f"The intervals allow for {looks} looks."
     if has_these:

@@ -42,7 +42,7 @@ def _rows(plan: GatePlan, unit: str) -> Iterator[list[str]]:
 def _share_text(shares: Shares) -> str:
     """The three shares in percent; the last makes up 100."""
     passed, failed = round(100 * shares.passed), round(100 * shares.failed)
-    return f"{passed} / {failed} / {100 - passed - failed}"
+    return f"{passed}/{failed}/{100 - passed - failed}"
 
 
 def _enough(plan: GatePlan, unit: str) -> Iterator[str]:

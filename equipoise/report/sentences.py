@@ -245,6 +245,12 @@ def _on_headline(name: str, change: Change, clusters: str, older: str, newer: st
     size = f"{abs(change.value):.1f} {unit_of_difference(change.unit)}"
     way = "lower" if change.value < 0 else "higher"
     like_these, on_these = _limits(change, change.value), _limits(change.these, change.value)
+    # Imported here, because it imports numpy.
+    from equipoise.comparison.gate.ruling import is_constant
+
+    if change.low is None and change.value and is_constant(change, "population"):
+        # Every question differs by as much, so that a gate rules on what was observed.
+        return f"{newer} scores {size} {way} than {older} in {name} on the same {clusters} ({like_these})."
     if change.is_apart:
         return f"{newer} scores {size} {way} than {older} in {name} ({like_these} for {clusters} like these)."
     if change.these.is_apart:

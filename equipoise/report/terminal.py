@@ -62,7 +62,7 @@ def summary(
     shown, metadata = part or results, results.metadata
     if results.has_scores:
         # Made first: results without a summary are refused here, before anything is said of them.
-        table = align(results.suite.table(shown.summary) if shows_all else _first_rows(shown), width)
+        table = align(results.suite.tabled(shown.summary) if shows_all else _first_rows(shown), width)
         yield from sentences.about(shown)
         yield ""
         if has_table:

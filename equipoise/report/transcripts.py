@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from equipoise.core.errors import printable
+from equipoise.core.figures import format_value
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Message
@@ -84,7 +85,7 @@ def lines(row: RunRow, unit: str, level: str = "") -> Iterator[str]:
     `level` is a phrase that is added to the score, which is in `unit`.
     """
     shown_unit = "%" if unit == "%" else f" {unit}"
-    score = "" if row.percent is None else f", {row.percent:g}{shown_unit}"
+    score = "" if row.percent is None else f", {format_value(row.percent, 1)}{shown_unit}"
     shown_level = f" ({level})" if score and level else ""
     yield f"{row.question.key}{_describe_asker(row)} run {row.number}: {row.outcome}{score}{shown_level}"
     for role, message in messages(row):

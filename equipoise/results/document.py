@@ -586,6 +586,7 @@ class ComparisonFigures(TypedDict):
     unit: str
     confidence: float
     clusters: str
+    is_judged: Annotated[bool, Meta(description="Whether evaluators judged the replies")]
     metrics: dict[str, Change]
     fell: list[CaseMove]
     rose: list[CaseMove]

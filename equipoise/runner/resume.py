@@ -55,11 +55,11 @@ def require_resumable(
     if not past.sessions:
         return
     last = past.sessions[-1]
-    before, now = _without_local_ports(last.settings), _without_local_ports(settings)
+    before = _with_present_ports(last.settings, settings)
     # A batch has the requests of the models that it was sent to.
     is_judged = past.has_verdicts or bool(unanswered(files))
     free = _EXTENT_SETTINGS if is_judged else _EXTENT_SETTINGS | _JUDGING_SETTINGS
-    fixed = {name: value for name, value in now.items() if not _may_change(name, settings, free)}
+    fixed = {name: value for name, value in settings.items() if not _may_change(name, settings, free)}
     if not is_judged:
         before, fixed = _without_evaluators(before), _without_evaluators(fixed)
     mismatches = differences(before, fixed, (last.data_files, data_files))
@@ -87,12 +87,23 @@ def _cue_mismatches(before: JSON, now: JSON) -> list[str]:
     return ["--asker: the sentences about who asks have changed"] if differ else []
 
 
-def _without_local_ports(settings: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The settings without the ports of endpoints on this machine: a restarted server has another port."""
-    if "endpoints" not in settings:
-        return dict(settings)
-    endpoints = {role: _LOCAL_PORT.sub(r"\1", url) for role, url in settings["endpoints"].items()}
-    return {**settings, "endpoints": endpoints}
+def _with_present_ports(before: Mapping[str, JSON], now: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Earlier settings with the present port of an endpoint on this machine: a restarted server has another.
+
+    An endpoint that differs in more keeps its own.
+    """
+    if "endpoints" not in before:
+        return dict(before)
+    present = now.get("endpoints") or {}
+    endpoints = {
+        role: present[role] if role in present and _portless(present[role]) == _portless(url) else url
+        for role, url in before["endpoints"].items()
+    }
+    return {**before, "endpoints": endpoints}
+
+
+def _portless(url: str) -> str:
+    return _LOCAL_PORT.sub(r"\1", url)
 
 
 def _without_evaluators(settings: Mapping[str, JSON]) -> dict[str, JSON]:

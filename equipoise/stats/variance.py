@@ -37,6 +37,10 @@ _COMPONENT_OF: Mapping[Factor, Component] = {
 }
 
 
+NO_VERDICTS = "no evaluator scored a whole run"
+"""The reason without components where nothing was judged, or only parts of runs were."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Components:
     """Variance components of one verdict, in squared points of the scale.
@@ -94,6 +98,8 @@ def estimate_components(scores: Mapping[CellKey, float]) -> Components:
     values = np.array([*scores.values()], dtype=np.float64)
     if not np.isfinite(values).all():
         raise ValueError("a score is not a finite number: leave out what has no score")
+    if not scores:
+        return Components(variance={}, reason=NO_VERDICTS)
     if len({question for question, *_ in scores}) < 2:
         return Components(variance={}, reason="fewer than 2 questions")
     levels, merged = _distinct_levels(list(scores))

@@ -36,13 +36,13 @@ def test_single_runs_are_shown_with_what_was_said(subtests: pytest.Subtests) -> 
     """By how they ended, the lowest, or a text in their names and words; the last line says how many."""
     for options, told, many in (
         (("--outcome", "refused"), "run 1: refused", 2),
-        (("--lowest", "1"), ": refused, 0%", 1),
+        (("--lowest", "1"), ": refused, 0.0%", 1),
         (("-k", "O QUE"), "bb/q01", 4),
         (("-k", "second_area", "--lowest", "3"), "bb/q02", 3),
         (("--outcome", "empty"), "", 0),
         (
             ("-k", "What is one?", "--outcome", "scored", "--lowest", "1"),
-            "aa/q01_one run 1: scored, 75% (level 4 of 1 to 5)",
+            "aa/q01_one run 1: scored, 75.0% (level 4 of 1 to 5)",
             1,
         ),
     ):

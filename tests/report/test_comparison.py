@@ -71,7 +71,14 @@ def test_a_contrast_says_how_it_is_read_wherever_it_is_shown() -> None:
     (overall,) = found["metrics"].values()
     contrast = structs.replace(overall, unit="pp", caution="read as a difference only", p_adjusted=0.4)
     others = {f"area.{number}": overall for number in range(comparing.FIRST_ROWS)}
-    data = {"mismatches": [], "warnings": [], "effects": [], "looks": 0, "clusters": "questions"}
+    data = {
+        "mismatches": [],
+        "warnings": [],
+        "effects": [],
+        "looks": 0,
+        "clusters": "questions",
+        "is_judged": True,
+    }
     data |= {"cases": 9, "baseline_cases": 9, "fell": [], "rose": []}
     line = "contrast: read as a difference only"
     for p, is_shown in ((0.4, False), (0.01, True)):

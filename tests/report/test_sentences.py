@@ -55,7 +55,12 @@ def told(headline: Change, **others: Change) -> list[str]:
             "9.0).",
         ),
         (
-            change(0.5, None, None),
+            change(-5.0, None, None, reason="no variation between questions"),
+            "new scores 5.0 points lower than old in overall on the same questions (no interval: no "
+            "variation between questions).",
+        ),
+        (
+            change(0.5, None, None, n=1),
             "new and old cannot be told apart in overall: they differ by 0.5 points (no interval: 1 "
             "question).",
         ),

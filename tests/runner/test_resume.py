@@ -109,6 +109,16 @@ def test_another_port_of_this_machine_is_told_and_kept(files: Files) -> None:
     assert "--api-base-url" not in start(files, endpoints=second)
 
 
+def test_a_refusal_names_endpoints_with_their_ports(files: Files) -> None:
+    """Of the one that differs in more than its port on this machine; no other is named."""
+    start(files, endpoints={"subject": "http://localhost:4000/v1", "evaluator": "http://localhost:4000/v1"})
+    finish(files, "a")
+    elsewhere = {"subject": "http://localhost:4001/v1", "evaluator": "http://10.0.0.7:4001/v1"}
+    with pytest.raises(UserError) as caught:
+        start(files, endpoints=elsewhere)
+    assert "now http://10.0.0.7:4001/v1" in str(caught.value)
+
+
 def test_a_session_that_was_cut_in_its_first_line_is_begun(files: Files) -> None:
     """A first line that a crash has cut does not spoil the one that follows."""
     files.journal.parent.mkdir()

@@ -190,7 +190,7 @@ def test_what_cannot_be_told_apart_is_named(
 @pytest.mark.parametrize(
     ("scores", "reason"),
     [
-        pytest.param({}, "fewer than 2 questions", id="nothing"),
+        pytest.param({}, "no evaluator scored a whole run", id="nothing"),
         pytest.param(
             {("q", "l", run, "e"): run for run in range(9)}, "fewer than 2 questions", id="question"
         ),

@@ -325,6 +325,11 @@ class BoardView:
         return [*standings.outline([(suite.title, suite.main.table) for suite in self.suites])]
 
     @property
+    def is_judged(self) -> bool:
+        """Whether evaluators judged the replies of any table."""
+        return any(section.suite.judging.form for section in self.board.sections)
+
+    @property
     def has_ranking(self) -> bool:
         """Whether any table has at least two models with a score."""
         return any(table.is_ranked for suite in self.suites for table in suite.tables)

@@ -47,6 +47,8 @@
   }
 
   const shown = (value) => (value === null || value === undefined ? "-" : typeof value === "number" ? String(Math.round(value * 100) / 100).replace("-", "\u2212") : String(value));
+  // A score, a lean or a mean of scores: all with one decimal.
+  const tenths = (value) => (typeof value === "number" ? value.toFixed(1).replace("-", "\u2212") : shown(value));
 
   // Unpacking.
 
@@ -141,13 +143,13 @@
   // How good a score is, the least first: those that are best near zero are worst far from it; none is last.
   const good = (score, about) => (score === null || score === undefined ? Number.MAX_VALUE : { high: score, low: -score, even: -Math.abs(score) }[about.best]);
   // A score in the unit of the headline, and what that is on the rubric's scale.
-  const scored = (run) => (run.score === null ? null : `${shown(run.score)} ${run.about.unit}${run.level ? ` (${run.level})` : ""}`);
+  const scored = (run) => (run.score === null ? null : `${tenths(run.score)} ${run.about.unit}${run.level ? ` (${run.level})` : ""}`);
   // A score in its colour: the deeper the higher, in two hues where zero is the middle of the scale.
   function chip(score, about) {
     if (score === null || score === undefined) return "-";
     const share = about.unit === "%" ? score / 100 : 0.5 + score / 200;
     const step = Math.round(20 * Math.min(1, Math.max(0, share)));
-    return make("span", { class: `chip ${about.unit === "%" ? "shade" : "tilt"}-${step}` }, shown(score));
+    return make("span", { class: `chip ${about.unit === "%" ? "shade" : "tilt"}-${step}` }, tenths(score));
   }
   // An area or a language as people write it.
   const named = (run, slug) => (Object.hasOwn(run.about.names, slug) ? run.about.names[slug] : slug);
@@ -283,7 +285,7 @@
       { id: "area", name: "Area", value: (item) => item.area },
       ...languages.map((language, at) => ({
         id: `language-${at}`, name: named(own[0], language), kind: "number", value: (item) => mean(item.scores[language]),
-        cell: (item) => (item.first[language] ? anchor(item.first[language], shown(mean(item.scores[language]))) : ""),
+        cell: (item) => (item.first[language] ? anchor(item.first[language], tenths(mean(item.scores[language]))) : ""),
       })),
     ];
     if (languages.length > 1) {
@@ -346,7 +348,7 @@
   function ended(run) {
     const level = run.level ? `${run.level}${run.outcome === "scored" ? "" : `, ${run.outcome}`}` : run.score === null ? null : run.outcome;
     return make("section", { class: "ended-so" },
-      make("p", { class: "large" }, run.score === null ? run.outcome : shown(run.score), run.score === null ? null : make("span", {}, ` ${run.about.unit}`)),
+      make("p", { class: "large" }, run.score === null ? run.outcome : tenths(run.score), run.score === null ? null : make("span", {}, ` ${run.about.unit}`)),
       make("p", { class: "level" }, level),
       facts([["counts in", run.score === null ? null : run.about.counts], ["evaluators apart", run.apart]]));
   }
@@ -498,7 +500,7 @@
     const about = index.results[chosen[0]];
     const question = (item) => make("a", { href: questionLink(kind, item.id), dir: "auto" }, item.first.question);
     const refusals = (item, at) => { const many = item.runs[at].filter(declined).length; return many ? make("span", { class: "chip o-refused" }, many === item.runs[at].length ? "refused" : `${many} of ${item.runs[at].length} refused`) : null; };
-    const leaning = (item, at) => (item.leans[at] && item.scores[at] !== undefined ? make("span", { class: "note" }, `lean ${item.leans[at] > 0 ? "+" : ""}${shown(item.leans[at])}`) : null);
+    const leaning = (item, at) => (item.leans[at] && item.scores[at] !== undefined ? make("span", { class: "note" }, `lean ${item.leans[at] > 0 ? "+" : ""}${tenths(item.leans[at])}`) : null);
     const cell = (item, at) => make("span", { class: "answered" }, item.scores[at] === undefined ? null : chip(item.scores[at], about), refusals(item, at), leaning(item, at));
     const apart = { id: "apart", name: "Scores apart", kind: "number", value: (item) => rangeOf(item.scores) };
     const columns = [

@@ -90,13 +90,16 @@ def _pair_sentence(table: BoardTable, above: int, below: int) -> str:
     """A sentence on the difference of two models, without the full stop. `above` and `below` are rows."""
     first, second = table.scored[above], table.scored[below]
     difference = table.difference(above, below)
-    size = _absolute_difference(first, difference)
-    if not table.differ(above, below):
+    size, clusters = _absolute_difference(first, difference), first.suite.about.clusters
+    # Imported here, because it imports numpy.
+    from equipoise.comparison.gate.ruling import is_constant
+
+    is_apart = difference.low is None and difference.value and is_constant(difference, "population")
+    if not (table.differ(above, below) or is_apart):
         text = f"{first.model} and {second.model} cannot be told apart: they differ by {size}"
         # The test of a table allows for the number of pairs, the interval does not.
         is_chance = difference.is_apart
         return f"{text}, which may be chance where so many pairs are compared" if is_chance else text
-    clusters = first.suite.about.clusters
     comparative = "higher" if (difference.value or 0.0) > 0 else "lower"
     return f"{first.model} scores {size} {comparative} than {second.model} on the same {clusters}"
 
