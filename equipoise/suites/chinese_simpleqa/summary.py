@@ -20,8 +20,12 @@ from equipoise.suites.chinese_simpleqa.scoring import (
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
-    """How grades were read, the figures of each evaluator alone, and results of optional settings."""
+    """Figures by subtopic; how grades were read; evaluators alone; results of optional settings.
+
+    The figures of the whole, of topics and of kinds are metrics.
+    """
     return {
+        "subtopic": _figures_by_subtopic(rows),
         **_grading(rows),
         "other_language": sum(bool(row.details.get("other_language")) for row in rows),
         **_calibration(rows),
@@ -41,6 +45,12 @@ def _graded_rows(rows: Sequence[RunRow]) -> list[RunRow]:
 
 def _grades(rows: Sequence[RunRow]) -> list[str]:
     return [row.details["grade"] for row in _graded_rows(rows)]
+
+
+def _figures_by_subtopic(rows: Sequence[RunRow]) -> dict[str, JSON]:
+    """Figures by subtopic, without questions that have none."""
+    groups = grouped(rows, lambda row: row.question.labels["subtopic"])
+    return {name: _figures(_grades(runs)) for name, runs in groups.items() if name}
 
 
 def _grading(rows: Sequence[RunRow]) -> dict[str, JSON]:

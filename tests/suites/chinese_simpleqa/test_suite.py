@@ -241,6 +241,7 @@ def test_a_summary_by_hand() -> None:
     assert values("") == pytest.approx([40, 40, 20, 50, 400 / 9], abs=1e-5)
     assert values(".topic.drinks") == pytest.approx([50, 25, 25, 200 / 3, 400 / 7], abs=1e-5)
     assert values(".topic.games") == [0, 100, 0, 0, 0]
+    assert found["subtopic"]["chess"] == dict(zip(("n", *names), (1, 0, 100, 0, 0, 0), strict=True))
     assert found["grades_read"] == {"strict": 10, "probabilities": 0}
     alone = found["evaluators_alone"]
     assert (alone["e1"]["correct"], alone["e2"]["correct"], alone["e1"]["n"]) == (40, 60, 5)
