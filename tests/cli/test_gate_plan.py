@@ -34,7 +34,8 @@ def shares(result: Result) -> dict[str, list[tuple[int, ...]]]:
     """PASS, FAIL and INCONCLUSIVE of each row of the table, by its margin."""
     assert result.exit_code == 0, result.output
     rows = [line for line in result.stdout.splitlines() if re.match(r"[+-]", line)]
-    cells = {row.split("pp")[0].strip(): re.findall(r"(\d+) / (\d+) / (\d+)", row) for row in rows}
+    assert max(map(len, rows)) <= 80
+    cells = {row.split("pp")[0].strip(): re.findall(r"(\d+)/(\d+)/(\d+)", row) for row in rows}
     return {margin: [tuple(map(int, cell)) for cell in row] for margin, row in cells.items()}
 
 
