@@ -152,7 +152,7 @@ def table(
 
 
 def _table_row(name: str, figure: Figure) -> Sequence[str]:
-    value = format_value(figure.value, 1, {"%": "%", "pp": " pp"}.get(figure.unit, ""))
+    value = format_value(figure.value, 1, {"%": " %", "pp": " pp"}.get(figure.unit, ""))
     return (name, f"{figure.n:,}", value, figure.limits())
 
 
