@@ -106,10 +106,10 @@ def gate(
 
 
 def _load(path: Path) -> Results:
-    from equipoise.results.load import load_lazily
+    from equipoise.results.load import load
 
     _add_project()
-    return _saying(load_lazily(path))
+    return _saying(load(path))
 
 
 def _add_project() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record, Verdict
-from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role, Transcript, Usage
+from equipoise.core.types import JSON, Call, Conversation, Exchange, Message, Reply, Role, Usage
 from equipoise.results.history import History
 from equipoise.results.journal import FORMAT, Journal, checksum, encode, line_content, read, request_hash
 
@@ -147,6 +147,6 @@ def history_of(path: Path) -> History:
     return history
 
 
-def said(transcripts: Sequence[Transcript]) -> list[list[Any]]:
+def said(transcripts: Sequence[Conversation]) -> list[list[Any]]:
     """Only the texts of conversations."""
     return [[message["content"] for message in item.messages] for item in transcripts]

@@ -17,7 +17,7 @@ from one_question import RUBRIC, SUITE
 
 from conftest import ROOT
 from equipoise.core.records import Outcome, Record
-from equipoise.core.types import Transcript
+from equipoise.core.types import Conversation
 from equipoise.results import store
 
 GOLDEN = ROOT / "tests" / "golden" / "neutrality.json"
@@ -152,7 +152,7 @@ def _record(
     )
 
 
-def _talk(model: str, asked: str, said: str) -> Transcript:
+def _talk(model: str, asked: str, said: str) -> Conversation:
     usage = {"input": 20, "output": 90, "cached": 0, "reasoning": 0}
     reply: Any = {"role": "assistant", "content": said, "usage": usage, "latency": 1.5}
-    return Transcript(model=model, parameters={}, messages=({"role": "user", "content": asked}, reply))
+    return Conversation(name=model, parameters={}, messages=({"role": "user", "content": asked}, reply))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from equipoise import suites
 from equipoise.core.errors import CallFailed, UserError
-from equipoise.core.settings import Sampling, Settings
+from equipoise.core.settings import Settings
 from equipoise.core.types import Call, Foreseen, Reply
 from equipoise.judge.anchors import Anchor, Anchors, Design, Judged
 from equipoise.judge.judge import Evaluator
@@ -20,20 +20,17 @@ from equipoise.suites.audits import SuiteAudit
 
 if TYPE_CHECKING:
     from equipoise.judge.anchors import Check
-    from equipoise.results import document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
     """A planned audit: the anchors of a suite, and the design, which selects those that are judged.
 
-    `audited` is the suite's own part: how anchors are loaded, judged and turned into checks. `has_levels`
-    says whether the suite's scores lie on a scale.
+    `audited` is the suite's own part: how anchors are loaded, judged and turned into checks.
     """
 
-    suite: str
+    suite: AnySuite
     audited: SuiteAudit[Any]
-    has_levels: bool
     rubric: Rubric
     anchors: Anchors
     design: Design
@@ -64,20 +61,6 @@ class AuditPlan:
             for row in run.rows({name: (low + high) / 2 for name, (low, high) in run.anchor.bounds.items()})
         ]
         return audits.checks(self.audited, rows, self.anchors.order)
-
-    def terms(self, evaluator: Sampling) -> audits.AuditTerms:
-        """What the audit of an evaluator with these parameters is made with."""
-        return audits.AuditTerms(
-            audited=self.audited,
-            has_levels=self.has_levels,
-            extent=self.design.name,
-            anchors_hash=self.anchors.hash,
-            order=self.anchors.order,
-            rubric_version=self.rubric.version,
-            rubric_hash=self.rubric.hash,
-            sampling=cast("document.Sampling", evaluator.to_json()),
-            system_prompt=evaluator.system_prompt,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,9 +146,8 @@ def plan_audit(
         design = replace(design, name=f"{extent}, first {limit}", topics=limit)
     anchors = suite.audit.load(folder, topics, rubric)
     audit_plan = AuditPlan(
-        suite=suite.name,
+        suite=suite,
         audited=suite.audit,
-        has_levels=suite.judging.has_means,
         rubric=rubric,
         anchors=anchors,
         design=design,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from equipoise.audit import files
 from equipoise.audit.plan import AnchorRun, AuditPlan
@@ -25,7 +25,7 @@ from equipoise.results.totals import ReportedModel
 from equipoise.runner.jobs import Job, open_jobs
 
 if TYPE_CHECKING:
-    from equipoise.results.document import Audit
+    from equipoise.results.document import Audit, Sampling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def run_audit(
     and the counts of calls.
     """
     file_name = store.file_name("+".join(settings.evaluator_models))
-    journal = folder / audits.FOLDER / f"{file_name}.{plan.suite}.jsonl"
+    journal = folder / audits.FOLDER / f"{file_name}.{plan.suite.name}.jsonl"
     jobs = [Job(name=run.id, do=partial(_judge_anchor, run)) for run in plan.runs()]
     with open_jobs(settings, journal, is_fresh=is_fresh, tell=tell) as session:
         results = [{} if isinstance(item, CallFailed) else item for item in session.run(jobs, on_done)]
@@ -91,15 +91,22 @@ def _outcome(
     # The rest of a row is what the endpoint reported of the model that answered.
     models = [row[2:] for row in reported_models if row[:2] == ("evaluator", evaluator)]
     audit = audits.make(
-        plan.terms(settings.evaluator),
+        plan.suite,
         "kept",
         verdicts,
         models,
-        planned=len(verdicts),
+        plan.anchors.order,
+        extent=plan.design.name,
         finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        planned=len(verdicts),
+        rubric_version=plan.rubric.version,
+        rubric_hash=plan.rubric.hash,
+        anchors_hash=plan.anchors.hash,
+        sampling=cast("Sampling", settings.evaluator.to_json()),
+        system_prompt=settings.evaluator.system_prompt,
     )
-    earlier = () if is_new else files.read(folder, evaluator, plan.suite)
+    earlier = () if is_new else files.read(folder, evaluator, plan.suite.name)
     if alike := next((item for item in earlier if files.is_alike(item, audit)), None):
         audit["finished"] = alike["finished"]
-    path = files.write(folder, evaluator, plan.suite, audit)
+    path = files.write(folder, evaluator, plan.suite.name, audit)
     return AuditOutcome(evaluator=evaluator, audit=audit, path=path)

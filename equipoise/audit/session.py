@@ -202,6 +202,6 @@ def missing_verdicts(planned: AuditPlan, history: History, evaluator: str) -> li
     is_same = history.audit is not None and history.audit.anchors_hash == planned.anchors.hash
     finished = history.anchors if is_same else {}
     planned_verdicts = (
-        AnchorVerdict(suite=planned.suite, evaluator=evaluator, run=run) for run in planned.runs()
+        AnchorVerdict(suite=planned.suite.name, evaluator=evaluator, run=run) for run in planned.runs()
     )
     return [verdict for verdict in planned_verdicts if verdict.id not in finished]

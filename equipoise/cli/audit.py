@@ -79,7 +79,7 @@ def audit(
     for audit_plan in filter(None, plans):
         for outcome in _run_audit(audit_plan, settings, folder, is_fresh=fresh):
             if outcome.audit is not None:
-                by_evaluator.setdefault(outcome.evaluator, {})[audit_plan.suite] = outcome.audit
+                by_evaluator.setdefault(outcome.evaluator, {})[audit_plan.suite.name] = outcome.audit
     if len(plans) > 1 and len(by_evaluator) > 1:
         print_wrapped(report.ranking(by_evaluator, width()))
 
@@ -100,7 +100,9 @@ def _run_audit(
     """Audit all evaluators on one suite, with a progress bar, print the audits, and return the outcomes."""
     from equipoise.audit import report, run
 
-    with click.progressbar(length=len(plan.runs()), label=f"judging {plan.suite}", file=sys.stderr) as bar:
+    with click.progressbar(
+        length=len(plan.runs()), label=f"judging {plan.suite.name}", file=sys.stderr
+    ) as bar:
         outcomes, totals = run.run_audit(
             plan, settings, folder, is_fresh=is_fresh, on_done=lambda: bar.update(1), tell=print_notice
         )

@@ -160,7 +160,7 @@ def _report_cells(sweep: Sweep, ends: Mapping[str, CellEnd]) -> None:
     from equipoise.core.quantities import duration
     from equipoise.report import terminal
     from equipoise.report.page import board_page, page
-    from equipoise.results.load import load_without_transcripts
+    from equipoise.results.load import load
 
     print_wrapped([""])
     for cell in sorted(sweep.cells, key=lambda cell: ends[cell.name].status != 0):
@@ -170,9 +170,7 @@ def _report_cells(sweep: Sweep, ends: Mapping[str, CellEnd]) -> None:
         print_wrapped([f"{cell.name} ({duration(end.seconds)}){fault or ': complete'}"])
     results = [cell.files.results for cell in sweep.cells if cell.files.results.exists()]
     if results:
-        loaded = sorted(
-            map(load_without_transcripts, results), key=lambda item: (item.suite.name, item.model)
-        )
+        loaded = sorted(map(load, results), key=lambda item: (item.suite.name, item.model))
         print_wrapped(["", *terminal.overview(loaded, width()), ""])
         path = sweep.folder / _PAGE
         too_many = board_page.too_many(results)

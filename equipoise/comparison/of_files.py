@@ -22,7 +22,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, parse_gate, rules_in
 from equipoise.core.rules import Inconclusive, Rule, most_unscored, rules_for
 from equipoise.results.document import ComparisonFigures, Ruling, Sections
-from equipoise.results.load import load_without_transcripts
+from equipoise.results.load import load
 from equipoise.results.results import Results
 from equipoise.stats.paired import Decision
 
@@ -137,7 +137,7 @@ def check_releases(suite_releases: Mapping[str, Release]) -> None:
     for name, release in suite_releases.items():
         if release.baseline is None:
             continue
-        before = load_without_transcripts(release.baseline)
+        before = load(release.baseline)
         if before.suite.name != name:
             raise UserError(f"{before.file}: belongs to the suite {before.suite.name}, not {name}")
         for rule in release.rules:

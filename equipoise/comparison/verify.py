@@ -15,7 +15,7 @@ from equipoise.judge.rubric import Rubric
 from equipoise.results import askers, audits, build, journal, light, reevaluation, rows, store
 from equipoise.results.document import Audit, LanguageResult
 from equipoise.results.history import History
-from equipoise.results.load import load_without_transcripts
+from equipoise.results.load import load
 from equipoise.results.results import Results
 from equipoise.results.schema import DAMAGE
 from equipoise.suites import AnySuite, rubric_path
@@ -24,7 +24,7 @@ from equipoise.suites import AnySuite, rubric_path
 def load_verified(path: Path) -> Results:
     """The results in a file, after verification: `doubt` is set if it failed. Raises UserError."""
     # Runs would take much memory beside those of the journal.
-    results = load_without_transcripts(path).without_rows()
+    results = load(path).without_rows()
     return replace(results, doubt=_why_unverified(path, results))
 
 
@@ -43,7 +43,8 @@ def _why_unverified(path: Path, side: Results) -> str | None:
         if build.verdicts_digest(records) != side.metadata.get("verdicts_sha256"):
             return "it was not made of the verdicts in its journal"
         rubric = side.suite.judging.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
-        rebuilt = rows.of_records(side.suite, records, rubric.scale)
+        # Rows replace records, and are freed before the calls are read, to save memory.
+        rebuilt = rows.of_records(side.suite, build.draining(records), rubric.scale)
         summary = side.suite.summary(rebuilt, rubric.scale)
         # Only the suite's own keys are compared: a later version may compute intervals differently.
         stated = {name: side.summary.get(name) for name in summary}
@@ -53,8 +54,7 @@ def _why_unverified(path: Path, side: Results) -> str | None:
             agrees &= _askers_agree(path, side, cued, rebuilt, rubric)
         if not agrees or not _results_agree(path, rows.to_json(side.suite, rebuilt, rubric.scale)):
             return "it does not say what its journal says"
-        # Frees memory before the calls are read.
-        del records, rebuilt
+        del rebuilt
         return why_unlike_calls(side.suite, rubric, history)
     except (OSError, UserError, *DAMAGE):
         return "its journal cannot be read"

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import stat
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ def shown(path: Path) -> str:
 # Reading.
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> io.BufferedReader:
     """A regular file, open for reading. Raises OSError, also for pipes and devices, which may never end."""
     # Without O_NONBLOCK, opening a pipe waits for its other end.
     file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")  # noqa: SIM115 - the caller closes it
@@ -58,6 +59,21 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
+
+
+class OpenFile:
+    """A regular file of which parts are read by their offsets. It stays open from the first; thread-safe."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: BinaryIO | None = None
+
+    def part(self, start: int, size: int) -> bytes:
+        """So many bytes from an offset; fewer where the file ends. Raises OSError."""
+        if self._file is None:
+            self._file = open_regular(self.path)
+            weakref.finalize(self, self._file.close)
+        return os.pread(self._file.fileno(), size, start)
 
 
 def read_bytes(path: Path) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import orjson
@@ -102,6 +103,13 @@ def loads(data: bytes) -> JSON:
             return json.loads(data)
         except RecursionError:
             raise ValueError("it is nested too deeply") from None
+
+
+def as_type(data: JSON, expected: Any) -> Any:
+    """Plain data, or a value that `split` returned, as this type. Raises ValueError."""
+    if isinstance(data, msgspec.Raw):
+        return msgspec.json.decode(data, type=expected)
+    return msgspec.convert(data, expected)
 
 
 def split(data: bytes) -> dict[str, msgspec.Raw]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from equipoise.core.types import JSON, Cue, Transcript, run_id
+from equipoise.core.types import JSON, Conversation, Cue, run_id
 
 Number = int | float
 """A number whose type is preserved when it is read and written again: 4 does not become 4.0."""
@@ -134,8 +134,8 @@ class Record:
     queued: Number = 0.0
     asker: Cue | None = None
     names_asker: bool | None = None
-    subject: Sequence[Transcript] = ()
-    evaluators: Sequence[Transcript] = ()
+    subject: Sequence[Conversation] = ()
+    evaluators: Sequence[Conversation] = ()
 
     @property
     def id(self) -> str:

@@ -7,7 +7,6 @@ results file.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from typing import Annotated, Literal, NotRequired, TypedDict, TypeVar
@@ -16,7 +15,7 @@ from msgspec import Meta, Struct
 
 from equipoise.core.lazy import at_once
 from equipoise.core.records import OUTCOMES, Cell, Number, Outcome
-from equipoise.core.types import JSON, Cue, Message
+from equipoise.core.types import JSON, Conversation, Cue, Message
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -45,19 +44,6 @@ class VerdictRow(TypedDict):
     score: float | None
     attempts: NotRequired[int]
     error: NotRequired[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
-    """One conversation of a run. `name` is the evaluator, the label of a question of a pair, or empty."""
-
-    name: str
-    messages: Sequence[Message]
-
-    @property
-    def replies(self) -> list[Message]:
-        """The model's messages."""
-        return [message for message in self.messages if message["role"] == "assistant"]
 
 
 class QuestionContent(

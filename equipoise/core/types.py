@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from msgspec import Meta, Struct, structs
@@ -202,12 +202,17 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Transcript:
-    """One conversation with a model: its name, the parameters, and all messages in order."""
+class Conversation:
+    """One conversation of a run. `name` is the model's, or the label of a question of a pair, or empty."""
 
-    model: str
-    parameters: Mapping[str, JSON]
-    messages: tuple[Message, ...]
+    name: str
+    messages: Sequence[Message]
+    parameters: Mapping[str, JSON] = field(default_factory=dict)
+
+    @property
+    def replies(self) -> list[Message]:
+        """The model's messages."""
+        return [message for message in self.messages if message["role"] == "assistant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,24 +350,24 @@ Ask = Callable[[Call], Awaitable[Reply]]
 # Conversations, assembled from single calls.
 
 
-def transcripts(exchanges: Iterable[Exchange]) -> tuple[Transcript, ...]:
+def transcripts(exchanges: Iterable[Exchange]) -> tuple[Conversation, ...]:
     """The conversations of these calls of one run, in the order in which they began."""
     return conversations(map(_transcript, exchanges))
 
 
-def _transcript(exchange: Exchange) -> Transcript:
+def _transcript(exchange: Exchange) -> Conversation:
     call = exchange.call
     messages = (*call.messages, exchange.reply.to_message())
-    return Transcript(model=call.model, parameters=call.parameters, messages=messages)
+    return Conversation(name=call.model, parameters=call.parameters, messages=messages)
 
 
-def conversations(calls: Iterable[Transcript]) -> tuple[Transcript, ...]:
+def conversations(calls: Iterable[Conversation]) -> tuple[Conversation, ...]:
     """The conversations of single calls of one run, each with its reply as the last message.
 
     A call whose messages begin with those of an earlier call and its reply continues that conversation. The
     metadata of every reply are kept.
     """
-    merged: list[Transcript] = []
+    merged: list[Conversation] = []
     for call in calls:
         indices = [index for index, earlier in enumerate(merged) if _continues(call, earlier)]
         if not indices:
@@ -375,9 +380,9 @@ def conversations(calls: Iterable[Transcript]) -> tuple[Transcript, ...]:
     return tuple(merged)
 
 
-def _continues(call: Transcript, earlier: Transcript) -> bool:
+def _continues(call: Conversation, earlier: Conversation) -> bool:
     # The last message of a call is its reply.
-    same_model = earlier.model == call.model and len(earlier.messages) < len(call.messages) - 1
+    same_model = earlier.name == call.name and len(earlier.messages) < len(call.messages) - 1
     return same_model and all(map(_is_same_message, earlier.messages, call.messages))
 
 

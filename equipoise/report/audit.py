@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from equipoise.judge.anchors import Check
     from equipoise.results.document import Audit
 
-NOT_AUDITED = "evaluator not audited"
 _HEAD = ("check", "found", "95 % interval", "a sound one has", "")
 _SOMERS = "Somers' D"
 
@@ -32,8 +31,10 @@ def summary_lines(
             yield from align(check_rows(audit), width)
 
 
-def describe_audit(audit: Audit) -> str:
+def describe_audit(audit: Audit | None) -> str:
     """A phrase on an audit: its faults, extent and date, or its progress if it is incomplete."""
+    if audit is None:
+        return "not audited"
     done = f"{audit['verdicts']:,} of {audit['planned']:,} verdicts"
     if audit["state"] != "complete":
         return f"incomplete: {done}; the same command with --audit goes on with it"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -26,71 +25,64 @@ _ROUNDED = ("value", "low", "high", "sound", "tolerance", "chance")
 _TEXT_KEYS = ("topic", "language", "kind", "host", "aspect")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditTerms:
-    """What an audit is made with: the suite's part, the texts and their order, the rubric, and the evaluator.
-
-    `order` has pairs of kinds of texts, of which the first scores above the second. With `has_levels`, scores
-    lie on a scale, and how high they lie is part of the audit.
-    """
-
-    audited: SuiteAudit[Any]
-    has_levels: bool
-    extent: str
-    anchors_hash: str
-    order: Sequence[Sequence[str]]
-    rubric_version: str
-    rubric_hash: str
-    sampling: Sampling
-    system_prompt: str | None
-
-
 def make(
-    terms: AuditTerms,
+    suite: AnySuite,
     source: Literal["session", "kept"],
     verdicts: Sequence[Sequence[Judged]],
     models: Iterable[tuple[str | None, ...]],
+    order: Sequence[Sequence[str]],
     *,
-    planned: int,
+    extent: str,
     finished: str | None,
+    planned: int,
+    rubric_version: str,
+    rubric_hash: str,
+    anchors_hash: str,
+    sampling: Sampling,
+    system_prompt: str | None,
     is_running: bool = False,
 ) -> Audit:
     """The audit of one evaluator from its verdicts, of which `planned` make it complete.
 
     It has no checks while verdicts are missing or the session is running. `models` are those that answered.
+    `order` has pairs of kinds of texts, of which the first scores above the second.
     """
     audit: Audit = {
         "state": "complete" if len(verdicts) == planned else "incomplete",
         "source": source,
-        "extent": terms.extent,
+        "extent": extent,
         "finished": finished,
         "verdicts": len(verdicts),
         "planned": planned,
-        "rubric_version": terms.rubric_version,
-        "rubric_hash": terms.rubric_hash,
-        "anchors_hash": terms.anchors_hash,
+        "rubric_version": rubric_version,
+        "rubric_hash": rubric_hash,
+        "anchors_hash": anchors_hash,
         "response_models": _reported_models(models),
-        "sampling": terms.sampling,
-        "system_prompt": terms.system_prompt,
+        "sampling": sampling,
+        "system_prompt": system_prompt,
         "differs": [],
         "checks": [],
         "lean_by_language": {},
         "judged": [],
     }
     if audit["state"] == "complete" and not is_running:
-        _conclude(audit, terms, list(chain.from_iterable(verdicts)))
+        _conclude(audit, suite, order, list(chain.from_iterable(verdicts)))
     return audit
 
 
-def _conclude(audit: Audit, terms: AuditTerms, judged: Sequence[Judged]) -> None:
+def _conclude(
+    audit: Audit, suite: AnySuite, order: Sequence[Sequence[str]], judged: Sequence[Judged]
+) -> None:
     # Imported here: numpy and scipy are slow to load.
     from equipoise.judge.checks import lean_by_language, levels
 
-    leans = lean_by_language(judged, terms.audited.mirrors)
-    audit["checks"] = checks(terms.audited, judged, terms.order)
+    assert suite.audit is not None
+    leans = lean_by_language(judged, suite.audit.mirrors)
+    audit["checks"] = checks(suite.audit, judged, order)
     audit["lean_by_language"] = {language: _rounded(check) for language, check in leans.items() if check.n}
     audit["judged"] = _group_by_text(judged)
-    if terms.has_levels:
+    # How high scores lie is known only where they lie on a scale.
+    if suite.judging.has_means:
         audit["levels"] = {kind: _rounded(check) for kind, check in levels(judged).items() if check.n}
 
 
@@ -150,24 +142,20 @@ def _journal_audit(suite: AnySuite, history: History, evaluator: str, *, is_runn
         return None
     names = _planned_names(history, evaluator)
     lines = [history.anchors[name] for name in names if name in history.anchors]
-    terms = AuditTerms(
-        audited=suite.audit,
-        has_levels=suite.judging.has_means,
-        extent=plan.extent,
-        anchors_hash=plan.anchors_hash,
-        order=plan.order,
-        rubric_version=settings["rubric_version"],
-        rubric_hash=settings["rubric_hash"],
-        sampling=settings["evaluator_sampling"],
-        system_prompt=settings["evaluator_system_prompt"],
-    )
     return make(
-        terms,
+        suite,
         "session",
         [line.judged for line in lines],
         (row for line in lines for row in line.seen),
-        planned=len(names),
+        plan.order,
+        extent=plan.extent,
         finished=max((line.at for line in lines), default=None),
+        planned=len(names),
+        rubric_version=settings["rubric_version"],
+        rubric_hash=settings["rubric_hash"],
+        anchors_hash=plan.anchors_hash,
+        sampling=settings["evaluator_sampling"],
+        system_prompt=settings["evaluator_system_prompt"],
         is_running=is_running,
     )
 

@@ -18,7 +18,7 @@ from equipoise.core.settings import BATCH_DISCOUNT, FILE, Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.results import answered, askers, audits, cautions, rows, sections
-from equipoise.results.document import SCHEMA_VERSION, Metadata, RunError, Sections, Summary
+from equipoise.results.document import SCHEMA_VERSION, Metadata, RunError, Summary
 from equipoise.results.history import History, Status
 from equipoise.results.lines import LearnedLine, LimitLine, SessionLine
 from equipoise.results.results import Results, typed
@@ -38,7 +38,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     unscored = [record for record in records if record.score is None]
     # Rows replace records to save memory. Only panels need the records again.
     to_convert = list(records) if len(metadata["evaluators"]) > 1 else records
-    run_rows = rows.of_records(suite, _draining(to_convert), scale)
+    run_rows = rows.of_records(suite, draining(to_convert), scale)
     summary = {"outcomes": count_outcomes(run_rows), **suite.summary(run_rows, scale)}
     errors = _errors(suite, unscored, run_rows)
     if sentences := [
@@ -60,7 +60,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     if cued is not None:
         results = _with_askers(results, scale, cued, is_running=is_running)
     added = {} if is_running else _sections(history, metadata["verdicts_sha256"])
-    return replace(results, sections=cast("Sections", {**results.sections, **typed(added)}))
+    return replace(results, sections={**results.sections, **typed(added)})
 
 
 def _with_askers(plain: Results, scale: Scale, cued: History, *, is_running: bool) -> Results:
@@ -68,7 +68,7 @@ def _with_askers(plain: Results, scale: Scale, cued: History, *, is_running: boo
     suite = plain.suite
     records = cued.records()
     unscored = [record for record in records if record.score is None]
-    cued_rows = askers.rows_of(suite, plain.rows, _draining(records), scale)
+    cued_rows = askers.rows_of(suite, plain.rows, draining(records), scale)
     errors = _errors(suite, unscored, [*plain.rows, *cued_rows])
     section = askers.section(cued, errors, is_running=is_running)
     summary = plain.summary.copy()
@@ -79,7 +79,7 @@ def _with_askers(plain: Results, scale: Scale, cued: History, *, is_running: boo
     )
 
 
-def _draining(records: list[Record]) -> Iterator[Record]:
+def draining(records: list[Record]) -> Iterator[Record]:
     """Yield the records in order, removing each from the list, so that it can be freed."""
     records.reverse()
     while records:

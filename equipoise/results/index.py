@@ -11,7 +11,7 @@ from pathlib import Path
 
 from equipoise.core.lazy import LazySequence
 from equipoise.core.records import Record
-from equipoise.core.types import JSON, Exchange, Transcript, conversations
+from equipoise.core.types import JSON, Conversation, Exchange, conversations
 from equipoise.results.journal import Reader
 from equipoise.results.lines import CallLine, RecordLine
 
@@ -51,7 +51,7 @@ class Calls:
         """The known calls of these ids, the subject's first."""
         return [self.exchange(start) for starts in self.starts(names).values() for start in starts.values()]
 
-    def transcript(self, start: int) -> Transcript:
+    def transcript(self, start: int) -> Conversation:
         """The call at an offset, as a conversation."""
         return self._reader.read(start, CallLine).transcript
 
@@ -78,7 +78,7 @@ class Calls:
         )
 
 
-class LazyTranscripts(LazySequence[Transcript]):
+class LazyTranscripts(LazySequence[Conversation]):
     """The transcripts of one run in one role, read from the journal at each use."""
 
     __slots__ = ("_calls", "_starts")
@@ -87,6 +87,6 @@ class LazyTranscripts(LazySequence[Transcript]):
         self._calls = calls
         self._starts = starts
 
-    def read(self) -> tuple[Transcript, ...]:
+    def read(self) -> tuple[Conversation, ...]:
         """The conversations of the calls."""
         return conversations(map(self._calls.transcript, self._starts))

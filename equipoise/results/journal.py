@@ -11,7 +11,6 @@ import hashlib
 import hmac
 import os
 import re
-import weakref
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -21,7 +20,7 @@ from typing import NamedTuple, TypeVar
 
 from equipoise.core import json_io
 from equipoise.core.errors import CannotKeep
-from equipoise.core.files import open_regular, shown
+from equipoise.core.files import OpenFile, open_regular, shown
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Exchange, Reply
 from equipoise.models.redact import NO_SECRETS, Secrets
@@ -393,12 +392,8 @@ def line_numbers(path: Path, starts: Sequence[int]) -> list[int]:
     return numbers
 
 
-class Reader:
+class Reader(OpenFile):
     """Reads single lines by their offsets. The file stays open; thread-safe."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file: int | None = None
 
     def read(self, start: int, kind: type[T]) -> T:
         """The line of this kind at an offset. Raises ValueError if no such line starts there."""
@@ -410,11 +405,8 @@ class Reader:
 
     def line(self, start: int) -> bytes:
         """The bytes from an offset to the end of the line, without its line break."""
-        if self._file is None:
-            self._file = os.open(self.path, os.O_RDONLY)
-            weakref.finalize(self, os.close, self._file)
         data, size = b"", _FIRST_READ_BYTES
-        while piece := os.pread(self._file, size, start + len(data)):
+        while piece := self.part(start + len(data), size):
             end = piece.find(b"\n")
             if end >= 0:
                 return data + piece[:end]

@@ -1,5 +1,7 @@
 """Reads results without their transcripts, which make up most of a file, in a fraction of the memory.
 
+In the place of a transcript stand its first and last offset in the file, by which it is read when needed.
+
 Sessions write indented JSON, in which a transcript is a block of lines that can be skipped. A file that
 another tool has reformatted is read completely.
 """
@@ -8,47 +10,96 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from equipoise.core import json_io
-from equipoise.core.files import open_regular, read_bytes
+from equipoise.core.errors import UserError
+from equipoise.core.files import OpenFile, open_regular, read_bytes
 from equipoise.core.types import JSON
 
-_TRANSCRIPT_START = re.compile(rb'( *)"(?:subject_transcripts?|evaluator_transcripts)": ([\[{])\n')
-_CLOSING_BRACKETS = {b"[": b"]", b"{": b"}"}
+_TRANSCRIPT_START = re.compile(rb'\n( *)"(?:subject_transcript|evaluator_transcripts)": \[\n')
+_BLOCK_BYTES = 2**20
+WITH_RUNS = ("results", "askers")
+"""The parts of results with runs."""
 _RESULTS_KEY = b'  "results": '
 _PIECE_DEPTH = 3
 """The depth to which results are split into pieces for a comparison: that of a question."""
 
 
 def load(path: Path) -> tuple[JSON, str]:
-    """The JSON in a file with empty transcripts, and the SHA-256 of the file. Raises OSError, ValueError."""
+    """The JSON in a file without transcripts, and the SHA-256 of the file. Raises OSError, ValueError.
+
+    The parts with runs are not decoded yet.
+    """
     digest, content = hashlib.sha256(), BytesIO()
     with open_regular(path) as file:
         content.writelines(_without_transcripts(file, digest.update))
+    return _decoded(path, content.getvalue()), digest.hexdigest()
+
+
+def _decoded(path: Path, content: bytes) -> JSON:
+    with suppress(ValueError):
+        parts = json_io.split(content)
+        return {
+            name: part if name in WITH_RUNS else json_io.loads(bytes(part)) for name, part in parts.items()
+        }
     try:
-        return json_io.loads(content.getvalue()), digest.hexdigest()
+        # A lone surrogate, or a number that is none.
+        return json_io.loads(content)
     except ValueError:
         # Another tool has reformatted the file, or it is not JSON at all.
-        return json_io.loads(read_bytes(path)), digest.hexdigest()
+        return json_io.loads(read_bytes(path))
 
 
-def _without_transcripts(lines: Iterable[bytes], update: Callable[[bytes], None]) -> Iterator[bytes]:
-    """The lines, with empty transcripts. If the file has another layout, the output is not valid JSON."""
-    end = b""
-    for line in lines:
-        update(line)
-        if end:
-            if line.startswith(end):
-                yield line.lstrip(b" ")
-                end = b""
-        elif b"_transcript" in line and (match := _TRANSCRIPT_START.fullmatch(line)):
-            end = match[1] + _CLOSING_BRACKETS[match[2]]
-            yield line.rstrip(b"\n")
-        else:
-            yield line
+class Transcripts(OpenFile):
+    """The transcripts in a results file with this SHA-256, by their offsets."""
+
+    def __init__(self, path: Path, digest: str) -> None:
+        super().__init__(path)
+        self._digest: str | None = digest
+
+    def read(self, first: int, last: int) -> Sequence[Any]:
+        """The transcript from one offset to another. Raises UserError if the file has changed."""
+        try:
+            self._refuse_changed()
+            transcript: Sequence[Any] = json_io.loads(self.part(first, last - first))
+        except OSError as error:
+            raise UserError(f"{self.path}: cannot be read ({error.strerror})") from None
+        return transcript
+
+    def _refuse_changed(self) -> None:
+        """Hold the whole file against its digest, the first time."""
+        if self._digest is None:
+            return
+        with open_regular(self.path) as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != self._digest:
+                raise UserError(f"{self.path}: has changed since it was loaded; load it again")
+        self._digest = None
+
+
+def _without_transcripts(file: BinaryIO, update: Callable[[bytes], None]) -> Iterator[bytes]:
+    """The file, with offsets as transcripts; no valid JSON if it has another layout."""
+    end, offset = b"", 0
+    while block := file.read(_BLOCK_BYTES) + file.readline():
+        update(block)
+        # So that each line follows a line break.
+        text, position = b"\n" + block, 1
+        while True:
+            if end:
+                if (found := text.find(end, position - 1)) < 0:
+                    break
+                position, end = found + len(end) - 1, b""
+                yield b"%d" % (offset + position)
+            if (match := _TRANSCRIPT_START.search(text, position - 1)) is None:
+                yield text[position:]
+                break
+            yield b"%b%d," % (text[position : match.end() - 1], offset + match.end() - 3)
+            position, end = match.end(), b"\n%b]" % match[1]
+        offset += len(block)
 
 
 def has_same_results(path: Path, results: JSON) -> bool:

@@ -26,10 +26,9 @@ FurtherSections = Callable[[Results], Sections]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """The results of a journal, their path, and warnings for the user."""
+    """The results of a journal, which have a path, and warnings for the user."""
 
     results: Results
-    path: Path
     warnings: tuple[str, ...]
 
 
@@ -81,7 +80,7 @@ def write_results(
     except DAMAGE as error:
         # The suite's own parts of lines are not checked when the journal is read.
         raise UserError(f"{shown(history.path)}: a line is not a valid journal line ({error!r})") from error
-    return Recovered(results=results, path=files.results, warnings=_warnings(rubric, history))
+    return Recovered(results=results, warnings=_warnings(rubric, history))
 
 
 def _first_session(path: Path) -> SessionLine:

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
 
-import msgspec
-
 from equipoise import suites
-from equipoise.core.figures import Change, Figure
+from equipoise.core import json_io
+from equipoise.core.figures import Figure
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, count_outcomes
@@ -26,39 +25,20 @@ from equipoise.judge.rubric import Scale
 from equipoise.results import askers, rows, schema, table
 from equipoise.results.askers import AskerCells
 from equipoise.results.document import (
-    AskedRuns,
     Audit,
-    BackTranslation,
-    CaseMove,
     ComparedResults,
-    ComparisonFigures,
-    LanguageConsistency,
     Metadata,
     OutcomeCounts,
-    PanelFigures,
     PeopleScores,
-    Ruling,
     RunError,
     Sections,
     Summary,
     UntilReached,
-    VarianceParts,
 )
-from equipoise.results.rows import ObjectReader
+from equipoise.results.light import Transcripts
 from equipoise.results.table import TableRun
 from equipoise.suites import AnySuite
 
-_SUMMARY_TYPES: Mapping[str, Any] = {
-    "metrics": dict[str, Figure],
-    "variance": VarianceParts,
-    "consistency": LanguageConsistency | None,
-    "panel": PanelFigures,
-}
-_SECTION_TYPES: Mapping[str, Any] = {
-    "audit": dict[str, Audit | None],
-    "backtranslation": BackTranslation,
-    "people": PeopleScores,
-}
 _OWN_KEYS = ("metadata", "summary", "results", "errors")
 """The keys of a results file that are no sections."""
 
@@ -350,14 +330,12 @@ def _figures(all_results: Iterable[Results]) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
-def of_json(
-    path: Path | str, data: Mapping[str, JSON], digest: str | None = None, reader: ObjectReader | None = None
-) -> Results:
-    """The results in the JSON of a file.
+def of_json(path: Path | str, data: Mapping[str, JSON], digest: str | None = None) -> Results:
+    """The results in the JSON of a file, from which transcripts are read if `data` has their offsets.
 
-    If the runs in `data` lack their transcripts, `reader` returns runs with theirs. Raises KeyError,
-    TypeError or ValueError if something is missing or of the wrong type.
+    Raises KeyError, TypeError or ValueError if something is missing or of the wrong type.
     """
+    transcripts = Transcripts(Path(path), digest) if digest else None
     suite = suites.load(data["metadata"]["suite"]).of(data["metadata"].get("dataset"))
     return Results(
         path=Path(path),
@@ -366,42 +344,26 @@ def of_json(
         suite=suite,
         metadata=data["metadata"],
         summary=_summary(data.get("summary", {})),
-        rows=rows.of_json(data["results"], reader),
-        cued_rows=rows.of_askers(data, reader),
+        rows=rows.of_json(data["results"], transcripts),
+        cued_rows=rows.of_askers(data, transcripts),
         errors=data["errors"],
-        sections=_sections(data),
+        sections=typed({name: part for name, part in data.items() if name not in _OWN_KEYS}),
     )
 
 
 def _summary(content: Mapping[str, JSON]) -> Summary:
     """The summary of a file, with figures in place of objects."""
-    summary = cast("Summary", _converted(content, _SUMMARY_TYPES))
-    if "asker" in summary:
-        metrics = msgspec.convert(summary["asker"]["metrics"], dict[str, Figure])
-        summary["asker"] = {**summary["asker"], "metrics": metrics}
-    return summary
+    return cast("Summary", _typed(content, Summary))
 
 
-def _converted(data: Mapping[str, JSON], types: Mapping[str, Any]) -> dict[str, Any]:
-    """The data, its parts that have one of these types as such."""
-    return {**data, **{name: msgspec.convert(data[name], of) for name, of in types.items() if name in data}}
+def typed(sections: Mapping[str, JSON]) -> Sections:
+    """The sections of a file or a journal, without the runs in them, with figures in place of objects."""
+    return cast("Sections", _typed(sections, Sections))
 
 
-def typed(sections: Mapping[str, JSON]) -> dict[str, Any]:
-    """Sections of a file or a journal, with figures in place of objects."""
-    return _converted(sections, _SECTION_TYPES)
-
-
-def _sections(data: Mapping[str, JSON]) -> Sections:
-    """The sections of a file without the runs in them, with figures in place of objects."""
-    sections = cast("Sections", {name: value for name, value in data.items() if name not in _OWN_KEYS})
-    if section := sections.get("askers"):
-        without_runs = {name: value for name, value in section.items() if name != "results"}
-        sections["askers"] = cast("AskedRuns", without_runs)
-    sections = cast("Sections", typed(sections))
-    if gate := sections.get("gate"):
-        sections["gate"] = {**gate, "rules": msgspec.convert(gate["rules"], list[Ruling])}
-    if comparison := sections.get("comparison"):
-        types = {"metrics": dict[str, Change], "fell": list[CaseMove], "rose": list[CaseMove]}
-        sections["comparison"] = cast("ComparisonFigures", _converted(comparison, types))
-    return sections
+def _typed(data: Mapping[str, JSON], declared: type) -> dict[str, Any]:
+    """The data, with what these types declare as such. A later version and suites may have more."""
+    types = schema.key_types(declared)
+    return {
+        name: json_io.as_type(value, types[name]) if name in types else value for name, value in data.items()
+    }

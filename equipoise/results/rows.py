@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from numbers import Real
@@ -15,13 +15,13 @@ from sys import intern
 from typing import Any
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
+from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.lazy import LazySequence, at_once
 from equipoise.core.records import Record, Verdict
 from equipoise.core.rows import (
-    Conversation,
     EvaluatorTranscript,
     QuestionContent,
     QuestionRow,
@@ -32,15 +32,11 @@ from equipoise.core.rows import (
     count_outcomes,
     rounded,
 )
-from equipoise.core.types import FORMS, JSON, PLACES, Cue, Message, Transcript, Usage
+from equipoise.core.types import FORMS, JSON, PLACES, Conversation, Cue, Message, Usage
 from equipoise.judge.rubric import Scale
+from equipoise.results.light import Transcripts
 from equipoise.stats import mean, population_sd
 from equipoise.suites import AnySuite
-
-ObjectReader = Callable[[str], Mapping[str, JSON]]
-"""Returns the object at a JSON pointer (RFC 6901) in results, with its transcripts."""
-TRANSCRIPTS = ("subject_transcript", "evaluator_transcripts")
-"""The keys of a run that contain conversations."""
 
 
 class ImpossibleValueError(ValueError):
@@ -179,7 +175,7 @@ def _verdict_row(verdict: Verdict, score: float | None) -> VerdictRow:
 class _SubjectTranscript(LazySequence[Message]):
     __slots__ = ("_prompts", "_transcripts")
 
-    def __init__(self, transcripts: Sequence[Transcript], prompts: Mapping[str, str]) -> None:
+    def __init__(self, transcripts: Sequence[Conversation], prompts: Mapping[str, str]) -> None:
         self._transcripts, self._prompts = transcripts, prompts
 
     def read(self) -> Sequence[Message]:
@@ -193,7 +189,7 @@ class _SubjectTranscript(LazySequence[Message]):
         ]
 
 
-def _conversation(transcripts: Sequence[Transcript], prompt: str) -> Sequence[Message]:
+def _conversation(transcripts: Sequence[Conversation], prompt: str) -> Sequence[Message]:
     """The first conversation with this prompt, after a system prompt, if any; empty if none has it."""
     for transcript in transcripts:
         if any(message["content"] == prompt for message in transcript.messages):
@@ -204,11 +200,11 @@ def _conversation(transcripts: Sequence[Transcript], prompt: str) -> Sequence[Me
 class _EvaluatorTranscripts(LazySequence[EvaluatorTranscript]):
     __slots__ = ("_transcripts",)
 
-    def __init__(self, transcripts: Sequence[Transcript]) -> None:
+    def __init__(self, transcripts: Sequence[Conversation]) -> None:
         self._transcripts = transcripts
 
     def read(self) -> Sequence[EvaluatorTranscript]:
-        return [{"evaluator": item.model, "messages": [*item.messages]} for item in self._transcripts]
+        return [{"evaluator": item.name, "messages": [*item.messages]} for item in self._transcripts]
 
 
 # To JSON.
@@ -253,71 +249,96 @@ def _scores(rows: Iterable[RunRow]) -> list[float]:
 # From JSON.
 
 
+class _Run(RunResult, frozen=True, kw_only=True):
+    """A run in a file: its verdicts with the fields of the rubric, which no type can name.
+
+    Transcripts are checked by those who read them, and may be offsets.
+    """
+
+    verdicts: list[dict[str, JSON]]  # type: ignore[assignment]
+    subject_transcript: list[Any]
+    evaluator_transcripts: list[Any]
+
+
+class _Question(QuestionContent, frozen=True, kw_only=True):
+    runs: list[_Run]
+
+
+class _Language(Struct, frozen=True):
+    questions: list[_Question]
+
+
+class _Asked(Struct, frozen=True):
+    results: dict[str, _Language]
+
+
 def of_json(
-    results: Mapping[str, JSON], reader: ObjectReader | None = None, *, section: str = RESULTS_POINTER
+    results: JSON, transcripts: Transcripts | None = None, *, section: str = RESULTS_POINTER
 ) -> list[RunRow]:
     """The rows of a section `results` of results JSON of the current version, in order.
 
-    If `results` lacks transcripts, `reader` returns the runs with theirs. `section` is the JSON pointer to
-    `results`. Raises KeyError, TypeError or ValueError if something is missing or of the wrong type.
+    `section` is its JSON pointer. Raises TypeError or ValueError if something is missing or of the wrong
+    type.
     """
+    return _of_languages(json_io.as_type(results, dict[str, _Language]), transcripts, section)
+
+
+def of_askers(data: Mapping[str, JSON], transcripts: Transcripts | None) -> list[RunRow]:
+    """The rows of runs with a cue in results JSON; empty if there are none. Raises as `of_json` does."""
+    if "askers" not in data:
+        return []
+    return _of_languages(json_io.as_type(data["askers"], _Asked).results, transcripts, ASKERS_POINTER)
+
+
+def _of_languages(
+    languages: Mapping[str, _Language], transcripts: Transcripts | None, section: str
+) -> list[RunRow]:
     rows: list[RunRow] = []
-    for language, content in results.items():
-        ids = [question["id"] for question in content["questions"]]
+    for language, content in languages.items():
+        ids = [question.id for question in content.questions]
         if len({*ids}) < len(ids):
             raise ValueError(f"a question stands there twice in {language}")
-        for position, question in enumerate(content["questions"]):
-            rows += _rows_of_question(
-                language, question, f"{section}/{_escape(language)}/questions/{position}", reader
-            )
+        for position, question in enumerate(content.questions):
+            pointer = f"{section}/{_escape(language)}/questions/{position}"
+            rows += _rows_of_question(language, question, pointer, transcripts)
     return rows
 
 
 def _rows_of_question(
-    language: str, data: Mapping[str, JSON], pointer: str, reader: ObjectReader | None
+    language: str, content: _Question, pointer: str, transcripts: Transcripts | None
 ) -> Iterator[RunRow]:
-    content = structs.asdict(msgspec.convert(data, QuestionContent))
-    question = QuestionRow(language=language, at=pointer, **content)
-    for position, run in enumerate(data["runs"]):
-        run_pointer = f"{pointer}/runs/{position}"
-        # Transcripts are checked by those who read them.
-        content = msgspec.convert({**run, **_NO_TRANSCRIPTS}, RunResult)
-        _refuse_infinite(content, run_pointer)
-        # As in the file: the types would drop the fields of the rubric, which no type can name.
-        as_read = {name: run[name] for name in _AS_READ}
-        if reader is not None:
-            as_read |= {name: _InFile(reader, run_pointer, name) for name in TRANSCRIPTS}
-        yield RunRow(question=question, **{**structs.asdict(content), **as_read})
+    fields = {name: getattr(content, name) for name in QuestionContent.__struct_fields__}
+    question = QuestionRow(language=language, at=pointer, **fields)
+    for run in content.runs:
+        msgspec.convert(run.verdicts, list[VerdictRow])
+        fields = {name: getattr(run, name) for name in _RUN_FIELDS}
+        for name in TRANSCRIPTS:
+            fields[name] = _transcript(fields[name], transcripts)
+        yield RunRow(question=question, **fields)
 
 
-_AS_READ = ("verdicts", *TRANSCRIPTS)
-_NO_TRANSCRIPTS = dict.fromkeys(TRANSCRIPTS, ())
+_RUN_FIELDS = RunResult.__struct_fields__
+TRANSCRIPTS = ("subject_transcript", "evaluator_transcripts")
+"""The keys of a run that contain conversations."""
+
+
+def _transcript(content: Sequence[Any], transcripts: Transcripts | None) -> Sequence[Any]:
+    """A transcript in a file; lazy if `content` is its offsets."""
+    if transcripts is None or not content or not isinstance(content[0], int):
+        return content
+    return _InFile(transcripts, *content)
 
 
 class _InFile(LazySequence[Any]):
-    """One of the transcripts of a run in a file."""
+    """A transcript in a file."""
 
-    __slots__ = ("_name", "_pointer", "_reader")
+    __slots__ = ("_first", "_last", "_transcripts")
 
-    def __init__(self, reader: ObjectReader, pointer: str, name: str) -> None:
-        self._reader, self._pointer, self._name = reader, pointer, name
+    def __init__(self, transcripts: Transcripts, first: int, last: int) -> None:
+        self._transcripts, self._first, self._last = transcripts, first, last
 
     def read(self) -> Sequence[Any]:
-        transcript: Sequence[Any] = self._reader(self._pointer)[self._name]
-        return transcript
-
-
-def of_askers(data: Mapping[str, JSON], reader: ObjectReader | None = None) -> list[RunRow]:
-    """The rows of runs with a cue in results JSON; empty if there are none. Raises as `of_json` does."""
-    askers = data.get("askers")
-    return of_json(askers["results"], reader, section=ASKERS_POINTER) if askers else []
-
-
-def _refuse_infinite(run: RunResult, pointer: str) -> None:
-    scores = (verdict["score"] for verdict in run.verdicts)
-    numbers = (run.score, run.percent, *run.values.values(), *scores)
-    if not all(math.isfinite(number) for number in numbers if number is not None):
-        raise ImpossibleValueError(f"{pointer}: has a number that is infinite")
+        return self._transcripts.read(self._first, self._last)
 
 
 def _escape(name: str) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -174,7 +175,22 @@ def first_problem(path: Path) -> str | None:
             return None
     except (OSError, *DAMAGE):
         return None
-    return next(iter(problems(data)), None)
+    return next(iter(problems(data)), None) or first_infinite(data)
+
+
+def first_infinite(data: JSON) -> str | None:
+    """The first number in plain data that is infinite, with its JSON pointer; None if there is none."""
+    return next((f"{pointer}: has a number that is infinite" for pointer in _infinite(data, "")), None)
+
+
+def _infinite(data: JSON, pointer: str) -> Iterator[str]:
+    if isinstance(data, float) and not math.isfinite(data):
+        yield pointer
+    elif isinstance(data, dict | list):
+        items = data.items() if isinstance(data, dict) else enumerate(data)
+        for name, value in items:
+            if isinstance(value, float | dict | list):
+                yield from _infinite(value, f"{pointer}/{name}")
 
 
 @contextmanager

@@ -1,15 +1,14 @@
-"""Checks results against themselves: infinite numbers, and figures that their runs do not have."""
+"""Checks results against themselves: figures and counts that their runs do not have."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.core.types import JSON
-from equipoise.results.rows import ImpossibleValueError
 from equipoise.stats import mean
 from equipoise.stats.contrast import as_balance
 
@@ -17,23 +16,6 @@ MOST_METRICS = 20
 """So many metrics are computed again, the headline first."""
 _TOLERANCE = 1e-4
 """Figures are written with six decimals."""
-
-
-def refuse_infinite(data: Mapping[str, JSON]) -> None:
-    """Raise ImpossibleValueError, with its JSON pointer, for an infinite number outside of runs."""
-    parts = {name: value for name, value in data.items() if name != "results"}
-    if (pointer := next(_infinite(parts, ""), None)) is not None:
-        raise ImpossibleValueError(f"{pointer}: has a number that is infinite")
-
-
-def _infinite(data: JSON, pointer: str) -> Iterator[str]:
-    if isinstance(data, float) and not math.isfinite(data):
-        yield pointer
-    elif isinstance(data, dict | list):
-        items = data.items() if isinstance(data, dict) else enumerate(data)
-        for name, value in items:
-            if isinstance(value, float | dict | list):
-                yield from _infinite(value, f"{pointer}/{name}")
 
 
 def contradiction(

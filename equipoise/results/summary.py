@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from equipoise.core.figures import Change, Estimate, Figure, Interval, LanguagePair, StudyDesign
+from equipoise.core.figures import Change, Estimate, Figure, Interval, StudyDesign
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
@@ -301,15 +301,7 @@ def _consistency(metric: Metric, cells: Sequence[Cell]) -> LanguageConsistency |
     return {
         "unit": "percentage points" if metric.unit == "%" else metric.unit,
         "mean_spread": result.spread,
-        "pairs": [
-            LanguagePair(
-                first=pair.first,
-                second=pair.second,
-                **structs.asdict(clip(pair.difference, -largest_possible, largest_possible)),
-                p_adjusted=pair.adjusted,
-            )
-            for pair in result.pairs
-        ],
+        "pairs": [clip(pair, -largest_possible, largest_possible) for pair in result.pairs],
         "largest_gaps": largest_gaps(result, LARGEST_GAPS),
         "questions": {gap.question: {"spread": gap.spread, "sd": gap.sd} for gap in result.gaps},
     }

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, shown, without_surrogates
-from equipoise.core.rows import Conversation, RunRow
+from equipoise.core.rows import RunRow
 from equipoise.core.spreadsheet import add_guards
-from equipoise.core.types import JSON
+from equipoise.core.types import JSON, Conversation
 from equipoise.results.document import Metadata
 from equipoise.results.rows import total_usage
 

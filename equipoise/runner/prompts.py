@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from equipoise.core.records import Record
-from equipoise.core.types import CONTINUES, Call, Exchange, Message, Reply, Run, Transcript
+from equipoise.core.types import CONTINUES, Call, Conversation, Exchange, Message, Reply, Run
 from equipoise.results.journal import one_time_code
 from equipoise.runner.calls import Deadline
 from equipoise.runner.evaluate import run_case
@@ -72,7 +72,7 @@ def _conversations(record: Record) -> Iterator[str]:
             yield f"  ({number} times)"
 
 
-def _messages(role: str, transcript: Transcript, messages: Sequence[Message]) -> tuple[str, ...]:
+def _messages(role: str, transcript: Conversation, messages: Sequence[Message]) -> tuple[str, ...]:
     """The messages as lines: a heading with the two roles, then the text, indented."""
     names = {
         "assistant": "reply",

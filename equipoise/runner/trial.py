@@ -63,4 +63,4 @@ def has_judged(record: Record, evaluator: str) -> bool:
     """Whether a run has a valid verdict of the evaluator or, without verdicts, a score from its calls."""
     if record.verdicts:
         return any(verdict.is_valid for verdict in record.verdicts if verdict.evaluator == evaluator)
-    return record.score is not None and any(item.model == evaluator for item in record.evaluators)
+    return record.score is not None and any(item.name == evaluator for item in record.evaluators)

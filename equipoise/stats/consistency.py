@@ -10,26 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from equipoise.core.figures import Difference, Estimate, LanguageGap
+from msgspec import structs
+
+from equipoise.core.figures import Estimate, LanguageGap, LanguagePair
 from equipoise.stats import Observation, mean, population_sd
 from equipoise.stats.intervals import clustered_mean
 from equipoise.stats.paired import holm, paired_difference
 
 ScoresByQuestion = Mapping[str, Mapping[str, Sequence[float]]]
 """The scores of the valid runs by question, then language; a language without any is left out or empty."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LanguageContrast:
-    """The first language minus the second, on the questions that both have.
-
-    `adjusted` is Holm's p over all pairs; None if the pair has no interval.
-    """
-
-    first: str
-    second: str
-    difference: Difference
-    adjusted: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +29,7 @@ class Consistency:
     """
 
     gaps: tuple[LanguageGap, ...]
-    pairs: tuple[LanguageContrast, ...]
+    pairs: tuple[LanguagePair, ...]
     spread: Estimate
 
 
@@ -108,7 +97,7 @@ def _mean_spread(gaps: Sequence[LanguageGap], languages: int, confidence: float)
 
 def _pairs(
     gaps: Sequence[LanguageGap], languages: Sequence[str], confidence: float
-) -> tuple[LanguageContrast, ...]:
+) -> tuple[LanguagePair, ...]:
     # `paired_difference` is after minus before: the second language comes first.
     differences = {
         (first, second): paired_difference(
@@ -120,7 +109,12 @@ def _pairs(
         {names: difference.p for names, difference in differences.items() if difference.p is not None}
     )
     return tuple(
-        LanguageContrast(first=names[0], second=names[1], difference=difference, adjusted=adjusted.get(names))
+        LanguagePair(
+            first=names[0],
+            second=names[1],
+            p_adjusted=adjusted.get(names),
+            **structs.asdict(difference),
+        )
         for names, difference in differences.items()
     )
 

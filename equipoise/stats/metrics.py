@@ -31,7 +31,7 @@ from equipoise.stats.paired import (
 )
 from equipoise.stats.shared import SharedCases, shared_cases
 
-EstimateOrDifference = TypeVar("EstimateOrDifference", Estimate, Difference)
+EstimateOrDifference = TypeVar("EstimateOrDifference", bound=Estimate | Difference)
 QUOTIENTS = ("ratio", "gap", "lift")
 """The kinds whose figure is a sum over cells divided by another."""
 SEED = 20_260_101

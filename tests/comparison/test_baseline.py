@@ -14,7 +14,7 @@ from equipoise.comparison.comparable import allowed_differences, mismatches, sam
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
-from equipoise.results.load import load, load_without_transcripts
+from equipoise.results.load import load
 
 RUNS: Runs = {"aa/q1": (4, 5), "aa/q2": (2, 3), "bb/q1": ("blocked", "error")}
 
@@ -60,13 +60,24 @@ def test_transcripts_are_not_kept(tmp_path: Path) -> None:
     assert (side.rows, side.cued_rows) == ((), ())
 
 
-def test_a_side_says_how_its_rounds_ended_with_or_without_its_transcripts(tmp_path: Path) -> None:
+def test_a_side_says_how_its_rounds_ended_verified_or_not(tmp_path: Path) -> None:
     """None where `--until` was not given."""
     data = data_of(RUNS)
-    until = {"rule": "gate", "runs": 2, "runs_planned": 10}
+    until = {
+        "rule": "gate",
+        "metric": None,
+        "scope": None,
+        "is_reached": True,
+        "runs": 2,
+        "runs_planned": 10,
+        "runs_left_out": 0,
+        "calls_saved": 0,
+        "method": None,
+        "looks": [],
+    }
     path = write_data(tmp_path / "until.json", {**data, "summary": {**data["summary"], "until": until}})
     plain = write(tmp_path / "m.json", RUNS)
-    for read in (load, load_without_transcripts, load_verified):
+    for read in (load, load_verified):
         assert read(path).until == until
         assert read(plain).until is None
 

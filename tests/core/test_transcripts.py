@@ -41,7 +41,7 @@ def test_a_single_call_is_a_conversation_of_its_messages_and_the_reply() -> None
             )
         ]
     )
-    assert (found.model, found.parameters) == ("m", {"temperature": 1.0})
+    assert (found.name, found.parameters) == ("m", {"temperature": 1.0})
     assert found.messages == (
         {"role": "user", "content": "Why?"},
         {

@@ -13,7 +13,7 @@ from equipoise.core import json_io
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.results import recover
-from equipoise.results.load import load, load_lazily
+from equipoise.results.load import load
 from equipoise.results.results import Results
 from equipoise.suites.resources import SHIPPED
 
@@ -50,11 +50,10 @@ def parts(results: Results) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("suite", figures.SUITES)
 def test_a_journal_gives_what_its_file_has(suite: str, project: Path) -> None:
-    """Every row, figure and section of every kept journal, with transcripts read at once or when wanted."""
+    """Every row, figure and section of every kept journal, with its transcripts."""
     figures.prepare(suite, project)
     for name in figures.kept(suite):
         journal = figures.unpack(f"{suite}.{name}.jsonl", project / "results" / f"{name}.jsonl")
         built = recover.recover(journal, None, (project, SHIPPED))
         wanted = parts(built.results)
-        for read in (load, load_lazily):
-            assert parts(read(built.path)) == wanted, name
+        assert parts(load(built.results.path)) == wanted, name

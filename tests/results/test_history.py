@@ -23,7 +23,7 @@ from journals import (
 )
 
 from equipoise.core.records import Outcome, Record
-from equipoise.core.types import Call, Reply, Transcript, Usage, transcripts
+from equipoise.core.types import Call, Conversation, Reply, Usage, transcripts
 from equipoise.models.budget import prompt_tokens
 from equipoise.results.history import History
 from equipoise.results.journal import Journal, request_hash
@@ -291,7 +291,7 @@ def test_transcripts_are_those_of_the_record_by_role_in_its_order(path: Path) ->
     (found,) = history_of(path).records()
     assert said(found.subject) == [["Why?", "Because."]]
     assert said(found.evaluators) == [["Judge.", "third"], ["Judge.", "first"]]
-    assert found.evaluators[0].model == "e"
+    assert found.evaluators[0].name == "e"
 
 
 def test_transcripts_read_back_have_the_particulars_of_every_reply(path: Path) -> None:
@@ -312,7 +312,7 @@ def test_transcripts_are_a_sequence(path: Path) -> None:
     """They can be counted, gone through, picked, cut and searched as a tuple can."""
     three = recorded(path, *((CALL, text) for text in "abc")).subject
 
-    def last_words(found: Sequence[Transcript]) -> str:
+    def last_words(found: Sequence[Conversation]) -> str:
         return "".join(item.messages[-1]["content"] for item in found)
 
     assert (len(three), last_words(three), last_words(three)) == (3, "abc", "abc")

@@ -15,7 +15,7 @@ import pytest
 from journals import TEXTS, ask, entries, record
 
 from equipoise.core.errors import CannotKeep, SessionStopped
-from equipoise.core.types import Message, Reply, Transcript, Usage
+from equipoise.core.types import Conversation, Message, Reply, Usage
 from equipoise.models.redact import Secrets
 from equipoise.results.journal import (
     Journal,
@@ -352,7 +352,7 @@ def test_no_two_calls_share_an_id(path: Path) -> None:
 
 def test_a_record_is_kept_with_the_ids_of_its_calls(path: Path) -> None:
     """What was said stands in the calls alone: the record only names them."""
-    spoken = Transcript(model="m", parameters={}, messages=(Message(role="user", content="unmistakable"),))
+    spoken = Conversation(name="m", parameters={}, messages=(Message(role="user", content="unmistakable"),))
     full = replace(record("a"), subject=(spoken,), evaluators=(spoken,))
     Journal(path, "s1").append_record(full, ["w-1", "w-2"])
     (entry,) = entries(path)

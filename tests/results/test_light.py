@@ -8,11 +8,12 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from fake_client import Project
 
 from equipoise.core.types import Reply
-from equipoise.results import light
+from equipoise.results import light, rows
 
 ODD = 'like\n  "subject_transcript": [\n        ]\n\\" "evaluator_transcripts": [ \u2028 \x85 {"a": [1]}'
 
@@ -26,6 +27,16 @@ def results(project: Project) -> Path:
     return project.results_path
 
 
+def read(path: Path) -> tuple[Any, str]:
+    """What is read of a file, decoded, and its digest."""
+    parts, digest = light.load(path)
+    data = {
+        name: json.loads(bytes(part)) if isinstance(part, msgspec.Raw) else part
+        for name, part in parts.items()
+    }
+    return data, digest
+
+
 def stripped(data: Any) -> Any:
     """The runs of results without their transcripts."""
     data = deepcopy(data)
@@ -37,14 +48,19 @@ def stripped(data: Any) -> Any:
 
 
 def test_all_but_transcripts_is_read(results: Path) -> None:
-    """With the digest of the whole file; none of the conversations is left."""
+    """With the digest of the whole file, and where in it each of the conversations is."""
     whole = json.loads(results.read_bytes())
-    data, digest = light.load(results)
+    data, digest = read(results)
     assert digest == hashlib.sha256(results.read_bytes()).hexdigest()
     assert stripped(data) == stripped(whole) != whole
-    (language, *_) = data["results"].values()
-    run = language["questions"][0]["runs"][0]
-    assert (run["subject_transcript"], run["evaluator_transcripts"]) == ([], [])
+    transcripts = light.Transcripts(results, digest)
+    for language, content in whole["results"].items():
+        for question, offsets in zip(
+            content["questions"], data["results"][language]["questions"], strict=True
+        ):
+            for run, other in zip(question["runs"], offsets["runs"], strict=True):
+                for name in rows.TRANSCRIPTS:
+                    assert transcripts.read(*other[name]) == run[name]
 
 
 @pytest.mark.parametrize("indent", [None, 0, 1, 2, 4, "\t"])
@@ -53,7 +69,7 @@ def test_a_file_that_was_reformatted_is_read(results: Path, indent: int | str | 
     whole = json.loads(results.read_bytes())
     for end in ("\n", "\r\n"):
         results.write_bytes(json.dumps(whole, indent=indent).replace("\n", end).encode())
-        data, _ = light.load(results)
+        data, _ = read(results)
         assert stripped(data) == stripped(whole)
 
 
@@ -64,7 +80,7 @@ def test_lines_that_stand_anywhere_are_no_transcript_cut_short(results: Path) ->
     results.write_text(
         "\n".join([lines[0], *("  " + line.lstrip(" ") for line in lines[1:])]), encoding="utf-8"
     )
-    assert stripped(light.load(results)[0]) == stripped(whole)
+    assert stripped(read(results)[0]) == stripped(whole)
 
 
 def test_results_are_held_against_what_they_should_be(results: Path) -> None:

@@ -61,13 +61,13 @@ def test_results_are_written_beside_the_journal_or_where_they_are_wanted(tmp_pat
     for journal, results in (("x.jsonl", "x.json"), ("x.y.jsonl", "x.y.json"), ("z", "z.json")):
         complete(tmp_path / journal)
         found = make(tmp_path / journal)
-        assert found.path == tmp_path / results
-        data = json.loads(found.path.read_bytes())
+        assert found.results.path == tmp_path / results
+        data = json.loads(found.results.path.read_bytes())
         assert data["metadata"]["status"] == found.results.metadata["status"] == "complete"
         assert data["summary"]["metrics"]["overall"]["value"] == 75.0
     before = names(tmp_path)
     target = tmp_path / "new" / "mine.json"
-    assert make(tmp_path / "z", target).path == target
+    assert make(tmp_path / "z", target).results.path == target
     assert json.loads(target.read_bytes())["metadata"]["status"] == "complete"
     assert names(tmp_path) == sorted([*before, "new"])
 

@@ -147,7 +147,7 @@ def test_transcripts_and_calls_stand_in_the_panels_order() -> None:
     assert [item.call.model for item in fake.exchanges] == ["m", "e2", "e2", "e1"]
     assert calls == ["w-1", "w-4", "w-2", "w-3"]
     assert said(record.subject) == [["Why?", "Because."]]
-    assert [(item.model, item.messages[-1]["content"]) for item in record.evaluators] == [
+    assert [(item.name, item.messages[-1]["content"]) for item in record.evaluators] == [
         ("e1", VALID),
         ("e2", "no"),
         ("e2", "never"),
@@ -158,7 +158,7 @@ def test_a_subject_that_judges_itself_is_shown_in_both_roles() -> None:
     """What it was asked and what it judged are apart, though the model is one."""
     record, calls = run(evaluator_model=["m"])
     assert said(record.subject) == [["Why?", "Because."]]
-    assert [(item.model, item.messages[-1]["content"]) for item in record.evaluators] == [("m", VALID)]
+    assert [(item.name, item.messages[-1]["content"]) for item in record.evaluators] == [("m", VALID)]
     assert calls == ["w-1", "w-2"]
 
 
@@ -227,7 +227,7 @@ def test_the_models_are_those_of_the_settings() -> None:
     fake = FakeCalls(lambda call: Reply(text="Because."))
     record, _ = run(calls=fake, subject_temperature="0.5", evaluator_max_tokens="50", evaluator_model=["e2"])
     subject, *judges = [item.call for item in fake.exchanges]
-    assert (subject.model, subject.parameters) == ("m", {"temperature": 0.5})
+    assert (subject.name, subject.parameters) == ("m", {"temperature": 0.5})
     assert [call.parameters.get("max_tokens") for call in judges] == [50, 50]
     assert [item.attempts for item in record.verdicts] == [2]
 

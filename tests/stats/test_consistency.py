@@ -95,12 +95,10 @@ def test_pairs_have_the_paired_t_test_of_question_means(confidence: float) -> No
     for pair in consistency(given, confidence=confidence).pairs:
         expected = scipy.stats.ttest_rel(means[pair.first], means[pair.second])
         limits = expected.confidence_interval(confidence)
-        assert pair.difference.value == pytest.approx(
-            np.mean(means[pair.first]) - np.mean(means[pair.second]), rel=1e-9
-        )
-        assert pair.difference.low == pytest.approx(limits.low, rel=1e-9)
-        assert pair.difference.high == pytest.approx(limits.high, rel=1e-9)
-        assert pair.difference.p == pytest.approx(expected.pvalue, rel=1e-9)
+        assert pair.value == pytest.approx(np.mean(means[pair.first]) - np.mean(means[pair.second]), rel=1e-9)
+        assert pair.low == pytest.approx(limits.low, rel=1e-9)
+        assert pair.high == pytest.approx(limits.high, rel=1e-9)
+        assert pair.p == pytest.approx(expected.pvalue, rel=1e-9)
 
 
 def test_p_values_of_pairs_are_adjusted_after_holm() -> None:
@@ -108,8 +106,8 @@ def test_p_values_of_pairs_are_adjusted_after_holm() -> None:
     from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
 
     pairs = consistency(simulated(3, 25, moves=(0, 0.2, 0.4))).pairs
-    expected = multipletests([pair.difference.p for pair in pairs], method="holm")[1]
-    assert [pair.adjusted for pair in pairs] == pytest.approx(list(expected), rel=1e-9)
+    expected = multipletests([pair.p for pair in pairs], method="holm")[1]
+    assert [pair.p_adjusted for pair in pairs] == pytest.approx(list(expected), rel=1e-9)
 
 
 def test_pairs_come_in_the_order_in_which_languages_were_met() -> None:
@@ -121,9 +119,9 @@ def test_pairs_come_in_the_order_in_which_languages_were_met() -> None:
 def test_pair_is_compared_on_the_questions_that_both_have() -> None:
     """English and Farsi share two questions, -1 and 0 apart."""
     pair = consistency(GIVEN).pairs[1]
-    assert pair.difference.value == pytest.approx(-0.5, rel=1e-9)
-    assert pair.difference.n == 2
-    assert pair.difference.unpaired == 2
+    assert pair.value == pytest.approx(-0.5, rel=1e-9)
+    assert pair.n == 2
+    assert pair.unpaired == 2
 
 
 def test_one_language_has_neither_gaps_nor_pairs() -> None:
@@ -147,15 +145,15 @@ def test_nothing_is_consistent_with_nothing() -> None:
 def test_languages_without_a_common_question_have_no_difference() -> None:
     """The pair is listed with its reason, without a p for Holm to count."""
     (pair,) = consistency({"q": {"en": [1]}, "r": {"zh": [2]}}).pairs
-    assert (pair.difference.value, pair.difference.p, pair.adjusted) == (None, None, None)
-    assert pair.difference.reason == "no questions"
+    assert (pair.value, pair.p, pair.p_adjusted) == (None, None, None)
+    assert pair.reason == "no questions"
 
 
 def test_one_common_question_has_a_difference_without_an_interval() -> None:
     """One question cannot say how questions differ."""
     (pair,) = consistency({"q": {"en": [1], "zh": [3]}}).pairs
-    assert (pair.difference.value, pair.difference.low, pair.adjusted) == (-2, None, None)
-    assert pair.difference.reason == "1 question"
+    assert (pair.value, pair.low, pair.p_adjusted) == (-2, None, None)
+    assert pair.reason == "1 question"
 
 
 @pytest.mark.parametrize("move", [0, 1])
@@ -163,9 +161,9 @@ def test_languages_that_always_differ_alike_have_no_interval(move: float) -> Non
     """Also where they are always equal: a width of zero would claim too much."""
     given: Runs = {f"q{level}": {"en": [level + move], "zh": [level]} for level in range(1, 5)}
     (pair,) = consistency(given).pairs
-    assert pair.difference.value == move
-    assert (pair.difference.low, pair.difference.p, pair.adjusted) == (None, None, None)
-    assert pair.difference.reason is not None
+    assert pair.value == move
+    assert (pair.low, pair.p, pair.p_adjusted) == (None, None, None)
+    assert pair.reason is not None
 
 
 def test_pair_without_p_is_not_counted_by_holm() -> None:
@@ -174,9 +172,9 @@ def test_pair_without_p_is_not_counted_by_holm() -> None:
     for found in given.values():
         found["fa"] = found["en"]
     pairs = consistency(given).pairs
-    assert pairs[1].adjusted is None
-    assert pairs[0].difference.p is not None
-    assert pairs[0].adjusted == pytest.approx(min(1, 2 * pairs[0].difference.p), rel=1e-9)
+    assert pairs[1].p_adjusted is None
+    assert pairs[0].p is not None
+    assert pairs[0].p_adjusted == pytest.approx(min(1, 2 * pairs[0].p), rel=1e-9)
 
 
 def test_score_that_is_not_finite_is_refused() -> None:

@@ -23,7 +23,7 @@ import pages
 from equipoise import suites
 from equipoise.cli import main
 from equipoise.core.records import Label
-from equipoise.core.types import Transcript
+from equipoise.core.types import Conversation
 from equipoise.judge.rubric import read_lean
 from equipoise.results.results import Results, of_json
 from equipoise.studies.people import agreement, draws, form
@@ -267,7 +267,7 @@ def graded(*votes: str) -> Results:
     """Results of three questions of fact, each with the votes of two evaluators."""
     cases = (one_fact.CASE, one_fact.MILK, one_fact.CHESS)
     records = [one_fact.record(case, vote) for case, vote in zip(cases, votes, strict=True)]
-    talk = Transcript(model="m", parameters={}, messages=({"role": "assistant", "content": "茶"},))
+    talk = Conversation(name="m", parameters={}, messages=({"role": "assistant", "content": "茶"},))
     spoken = [replace(record, subject=[talk]) for record in records]
     results = parts_of("chinese_simpleqa", spoken, one_fact.RUBRIC.scale)["results"]
     about = {
@@ -350,7 +350,7 @@ def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """F and the shares, from labels drawn at random; three are too few for an interval."""
     monkeypatch.chdir(tmp_path)
     cases, votes = (one_fact.CASE, one_fact.MILK, one_fact.CHESS), "AAC"
-    talk = Transcript(model="m", parameters={}, messages=({"role": "assistant", "content": "茶"},))
+    talk = Conversation(name="m", parameters={}, messages=({"role": "assistant", "content": "茶"},))
     records = [
         replace(one_fact.record(case, vote), subject=[talk]) for case, vote in zip(cases, votes, strict=True)
     ]

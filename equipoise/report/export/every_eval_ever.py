@@ -16,9 +16,9 @@ from pathlib import Path
 from equipoise.core import json_io
 from equipoise.core.figures import Figure
 from equipoise.core.files import replacing
-from equipoise.core.rows import Conversation, RunRow
+from equipoise.core.rows import RunRow
 from equipoise.core.settings import is_local
-from equipoise.core.types import JSON, Message
+from equipoise.core.types import JSON, Conversation, Message
 from equipoise.results.results import Results
 from equipoise.results.rows import total_usage
 

@@ -18,8 +18,8 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.figures import Figure
 from equipoise.core.files import replacing, without_surrogates
-from equipoise.core.rows import Conversation, RunRow
-from equipoise.core.types import JSON, Message
+from equipoise.core.rows import RunRow
+from equipoise.core.types import JSON, Conversation, Message
 from equipoise.results.results import Results
 from equipoise.results.rows import TRANSCRIPTS, total_usage
 

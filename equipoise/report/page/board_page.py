@@ -19,7 +19,7 @@ from equipoise.report.page.axis import axis
 from equipoise.report.page.board import OPEN_TRENDS, BoardView, board_view
 from equipoise.report.page.data import doubts, with_names
 from equipoise.report.page.names import title
-from equipoise.results.load import ONLY_COMPARE_READS, load_without_transcripts
+from equipoise.results.load import ONLY_COMPARE_READS, load
 from equipoise.results.schema import reading
 
 MOST_RESULTS, MOST_BYTES = 20, 300_000_000
@@ -50,11 +50,11 @@ def write(path: Path, paths: Iterable[Path]) -> None:
 
 
 def _read(path: Path, index: int) -> Entry:
-    side = load_without_transcripts(path)
+    side = load(path)
     with reading(path, otherwise=ONLY_COMPARE_READS):
         item = entry(side, index)
         # Used here first, so that the error about a damaged file names it.
-        _ = standings.audit_findings(item), standings.headline_phrase(item), axis([item.headline]), item.cost
+        _ = standings.headline_phrase(item), axis([item.headline]), item.cost
     return item
 
 

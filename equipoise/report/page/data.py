@@ -15,7 +15,7 @@ from equipoise.core.figures import NO_FIGURE, Figure
 from equipoise.core.rows import ROW_OUTCOMES, RunRow, by_question
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
-from equipoise.report import askers, audit, sentences
+from equipoise.report import askers, sentences
 from equipoise.report.page import standings
 from equipoise.report.page.axis import axis
 from equipoise.report.page.names import Names, names, title
@@ -25,7 +25,7 @@ from equipoise.stats import mean
 from equipoise.suites.plots import Plot, interval_row
 
 if TYPE_CHECKING:
-    from equipoise.results.document import Audit
+    pass
 
 _SETTINGS = (
     "subject_sampling",
@@ -60,20 +60,6 @@ MOST_METRICS = 250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditedEvaluator:
-    """Audit of one evaluator.
-
-    `finding` is a phrase on its outcome, `differs` lists what has changed in the evaluator since, and `rows`
-    is the table of checks, header first.
-    """
-
-    evaluator: str
-    finding: str
-    differs: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PageResult:
     """What the page shows of one model on one suite. `key` is its id in links, `index` its position there.
 
@@ -84,7 +70,6 @@ class PageResult:
     index: int
     results: Results
     entry: Entry
-    audits: Sequence[AuditedEvaluator]
     sentences: Sequence[str]
     weaknesses: Sequence[str]
     """A clause on each thing that makes the figures weak."""
@@ -167,7 +152,6 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
         index=index,
         results=side.without_cells(),
         entry=board_entry,
-        audits=_audits(side),
         sentences=[*sentences.findings(side), *sentences.contrasts(side)],
         weaknesses=sentences.weaknesses(side),
         alike=sentences.alike(side),
@@ -193,18 +177,6 @@ def _with_names(plot: Plot, names: Names) -> Plot:
 
 _NAME_COLUMNS = {"name", "row", "column"}
 """Columns of plots that may contain slugs and codes."""
-
-
-def _audits(results: Results) -> list[AuditedEvaluator]:
-    """The audits of all evaluators."""
-    return [_audited_evaluator(name, figures) for name, figures in results.audits.items()]
-
-
-def _audited_evaluator(evaluator: str, figures: Audit | None) -> AuditedEvaluator:
-    if figures is None:
-        return AuditedEvaluator(evaluator=evaluator, finding=audit.NOT_AUDITED)
-    finding, rows = audit.describe_audit(figures), audit.check_rows(figures)
-    return AuditedEvaluator(evaluator=evaluator, finding=finding, differs=figures["differs"], rows=rows)
 
 
 def _unique_key(name: str, taken_keys: Container[str]) -> str:

@@ -20,7 +20,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError, printable
 from equipoise.core.files import replacing
 from equipoise.core.types import JSON
-from equipoise.report import added, askers, comparison
+from equipoise.report import added, askers, audit, comparison
 from equipoise.report.layout import format_estimate
 from equipoise.report.page import figures, shades
 from equipoise.report.page.board import OPEN_TRENDS, BoardView, board_view
@@ -277,6 +277,7 @@ def environment() -> Environment:
         "naming": askers.describe_naming,
         "moved": askers.format_value,
     }
+    templates.filters |= {"audited": audit.describe_audit, "checks": audit.check_rows}
     templates.filters |= {"names": comparison.side_labels, "movers": comparison.largest_moves}
     templates.filters |= {"labelled": added.describe_labels, "remarks": added.corrected_notes}
     templates.filters |= {

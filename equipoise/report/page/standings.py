@@ -243,21 +243,12 @@ def evaluator_sentences(table: BoardTable) -> str:
     entries, evaluators = (*table.entries, *table.earlier), table.first.metadata["evaluator_models"]
     if not evaluators:
         return "no evaluator."
-    findings_by_entry = [audit_findings(entry) for entry in entries]
     names_of: dict[str, list[str]] = {}
     for name in evaluators:
-        findings = dict.fromkeys(findings[name] for findings in findings_by_entry)
+        findings = dict.fromkeys(audit.describe_audit(entry.results.audits[name]) for entry in entries)
         names_of.setdefault("; ".join([*findings][:3]), []).append(name)
     texts = [f"{joined_names(names)}: {text}." for text, names in names_of.items()]
     return " ".join(texts if len(texts) == 1 else [f"{joined_names(evaluators)}.", *texts])
-
-
-def audit_findings(entry: Entry) -> dict[str, str]:
-    """A phrase on each evaluator's audit, by evaluator."""
-    return {
-        name: "not audited" if figures is None else audit.describe_audit(figures)
-        for name, figures in entry.results.audits.items()
-    }
 
 
 def case_phrase(table: BoardTable) -> str:

@@ -19,7 +19,7 @@ from equipoise.comparison.entry import entry
 from equipoise.core.errors import ContradictoryResultsWarning
 from equipoise.report.page import board_page, page, standings
 from equipoise.report.page.board import BoardView, board_view
-from equipoise.results.load import load, load_without_transcripts
+from equipoise.results.load import load
 from hostile import replies
 
 _ENDS = ("value", "low", "high")
@@ -70,7 +70,7 @@ def test_what_makes_figures_doubtful_is_said_first(files: list[Path], tmp_path: 
 
 def board_of(*files: Path) -> BoardView:
     """The board of these results."""
-    return board_view([entry(load_without_transcripts(path), place) for place, path in enumerate(files)])
+    return board_view([entry(load(path), place) for place, path in enumerate(files)])
 
 
 @pytest.mark.slow
@@ -119,7 +119,7 @@ def test_two_models_that_differ_and_two_that_do_not(files: list[Path]) -> None:
 
 def test_where_lower_is_better_the_same_difference_is_told_from_the_other_end(files: list[Path]) -> None:
     """The first model scores lower than the second, by as much and with the same limits."""
-    entries = [entry(load_without_transcripts(files[row]), row) for row in (0, 3)]
+    entries = [entry(load(files[row]), row) for row in (0, 3)]
     turned = [
         replace(item, metric=replace(item.metric, higher_is_better=False)) for item in entries if item.metric
     ]
@@ -229,17 +229,6 @@ def test_the_picture_has_the_figures_of_the_results(tmp_path: Path) -> None:
         assert "60 runs: " in row
     assert "&minus; critics, + state" in table
     assert re.findall(r">(?:\u2190 )?(critics|state)(?: \u2192)?</text>", html) == ["critics", "state"]
-
-
-def test_entries_are_the_same_with_and_without_transcripts(files: list[Path]) -> None:
-    """A page with transcripts has the same board as one without."""
-    whole, light = entry(load(files[0])), entry(load_without_transcripts(files[0]))
-    assert (whole.key, whole.headline, whole.results.outcomes) == (
-        light.key,
-        light.headline,
-        light.results.outcomes,
-    )
-    assert whole.column.above.tolist() == light.column.above.tolist()
 
 
 @pytest.mark.slow

@@ -585,4 +585,4 @@ def test_what_is_known_of_the_evaluators(words: str) -> None:
     )
     assert "Since then: the system fingerprint was fp_1, now fp_2." in words
     assert "lean +7.5 5.5 to 9.5 0 FAULT" in words
-    assert "another : evaluator not audited." in words
+    assert "another : not audited." in words

@@ -22,7 +22,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.figures import NO_FIGURE
 from equipoise.core.records import Cell, Choice, Record, Score
 from equipoise.core.rows import RunRow
-from equipoise.core.types import Message, Reply, Transcript
+from equipoise.core.types import Conversation, Message, Reply
 from equipoise.suites import even_handedness as suite
 from equipoise.suites.even_handedness.dataset import Pair
 
@@ -372,7 +372,7 @@ def test_each_side_is_shown_with_its_own_transcript() -> None:
         side: (Message(role="user", content=prompt), Message(role="assistant", content=side))
         for side, prompt in (("a", CASE.prompt_a), ("b", CASE.prompt_b))
     }
-    spoken = [Transcript(model="m", parameters={}, messages=said[side]) for side in "ba"]
+    spoken = [Conversation(name="m", parameters={}, messages=said[side]) for side in "ba"]
     [row] = rows([replace(record(TEA), subject=spoken)])
     assert [(item.name, item.messages[1]["content"]) for item in row.subject] == [("a", "a"), ("b", "b")]
 

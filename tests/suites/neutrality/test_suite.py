@@ -18,7 +18,7 @@ from one_question import verdict
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record, Score, Verdict
-from equipoise.core.types import Message, Reply, Transcript
+from equipoise.core.types import Conversation, Message, Reply
 from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.results import rows
 from equipoise.suites import neutrality
@@ -345,8 +345,8 @@ def test_a_run_is_written_with_all_that_was_said() -> None:
         score=10 / 3,
         percent=175 / 3,
         verdicts=(verdict(4, evaluator="e1"), verdict(None, evaluator="e2")),
-        subject=(Transcript(model="m", parameters={}, messages=said),),
-        evaluators=tuple(Transcript(model=name, parameters={}, messages=judged) for name in ("e1", "e2")),
+        subject=(Conversation(name="m", parameters={}, messages=said),),
+        evaluators=tuple(Conversation(name=name, parameters={}, messages=judged) for name in ("e1", "e2")),
     )
     (question,) = language_result([full])["questions"]
     (run,) = question["runs"]
@@ -363,12 +363,12 @@ def test_a_run_is_written_with_all_that_was_said() -> None:
     ]
 
 
-class WatchedTranscripts(list[Transcript]):
+class WatchedTranscripts(list[Conversation]):
     """Transcripts that count how often they are read."""
 
     reads = 0
 
-    def __iter__(self) -> Iterator[Transcript]:
+    def __iter__(self) -> Iterator[Conversation]:
         """Count, and give what is there."""
         self.reads += 1
         return super().__iter__()
@@ -376,7 +376,7 @@ class WatchedTranscripts(list[Transcript]):
 
 def test_transcripts_are_read_only_when_they_are_written() -> None:
     """Figures need no transcripts: those are read one run at a time, while the results are written."""
-    spoken = Transcript(model="m", parameters={}, messages=(Message(role="user", content="Why?"),))
+    spoken = Conversation(name="m", parameters={}, messages=(Message(role="user", content="Why?"),))
     watched = [WatchedTranscripts([spoken]) for _ in range(3)]
     records = [
         dataclasses.replace(record(1, 4, run=n), subject=transcripts, evaluators=transcripts)
@@ -393,7 +393,7 @@ def test_transcripts_are_read_only_when_they_are_written() -> None:
 def test_several_conversations_with_the_subject_are_shown_one_after_the_other() -> None:
     """All that the subject was asked and said stands in one list, in order."""
     turns = [
-        Transcript(model="m", parameters={}, messages=(Message(role="user", content=text),)) for text in "ab"
+        Conversation(name="m", parameters={}, messages=(Message(role="user", content=text),)) for text in "ab"
     ]
     (question,) = language_result([dataclasses.replace(record(1, 4), subject=turns)])["questions"]
     shown = question["runs"][0]["subject_transcript"]
