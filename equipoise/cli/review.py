@@ -105,7 +105,7 @@ def sample(
         print_line(f"{shown(sheet_path)}: {len(rows)} replies; {instruction}:")
     for field in fields:
         _print_choices(field)
-    unread = sorted({reply.language for reply in draws.judged_replies(results)} - (read or set()))
+    unread = sorted({reply.run.language for reply in draws.judged_replies(results)} - (read or set()))
     if read is not None and unread:
         print_line(f"no labeller reads {', '.join(unread)}: figures over all languages will not be corrected")
 

@@ -84,7 +84,7 @@ class SampledText:
     @property
     def is_translated(self) -> bool:
         """Whether `language` differs from the reply's, so that a translation is needed."""
-        return self.language != self.reply.language
+        return self.language != self.reply.run.language
 
     @property
     def name(self) -> str:
@@ -135,7 +135,9 @@ def draw_sample(results: Results, targets: Sequence[str], n: int, seed: int) -> 
     """
     by_question: dict[str, dict[str, list[ScoredReply]]] = {}
     for reply in scored_replies(results.rows):
-        by_question.setdefault(reply.cluster, {}).setdefault(reply.language, []).append(reply)
+        by_question.setdefault(reply.run.question.cluster, {}).setdefault(reply.run.language, []).append(
+            reply
+        )
     languages = list(dict.fromkeys(name for by_language in by_question.values() for name in by_language))
     if len(languages) < 2:
         raise UserError(f"{results.file}: has scored replies in fewer than two languages: there is no gap")
@@ -155,7 +157,7 @@ def draw_sample(results: Results, targets: Sequence[str], n: int, seed: int) -> 
 
 
 def _area(by_language: Mapping[str, Sequence[ScoredReply]]) -> tuple[str, ...]:
-    return (next(iter(by_language.values()))[0].area,)
+    return (next(iter(by_language.values()))[0].run.area,)
 
 
 def _sampled_texts(
@@ -165,13 +167,13 @@ def _sampled_texts(
     seed: int,
 ) -> list[SampledText]:
     """For one reply in each language: the reply itself, and a text to translate into each other target."""
-    questions = {language: by_language[language][0].question for language in languages}
+    questions = {language: by_language[language][0].run.question.text for language in languages}
     # One stratum and a sample of one: a random choice that `seed` repeats.
     drawn = [stratified(by_language[language], lambda reply: (), 1, seed)[0] for language in languages]
     return [
         SampledText(reply=reply, language=language, question=questions[language])
         for reply in drawn
-        for language in dict.fromkeys((reply.language, *targets))
+        for language in dict.fromkeys((reply.run.language, *targets))
     ]
 
 
@@ -216,7 +218,7 @@ async def _translate(
 
     Raises CallFailed.
     """
-    source, target = text.reply.language, text.language
+    source, target = text.reply.run.language, text.language
     values = {
         "source": _language_name(source),
         "target": _language_name(target),
@@ -339,8 +341,8 @@ def _evaluator_entry(
     by_question: dict[str, dict[tuple[str, str], float]] = {}
     for text, judged in texts:
         if name in judged.scores:
-            languages = (text.reply.language, text.language)
-            by_question.setdefault(text.reply.cluster, {})[languages] = judged.scores[name]
+            languages = (text.reply.run.language, text.language)
+            by_question.setdefault(text.reply.run.question.cluster, {})[languages] = judged.scores[name]
     has_verdict = [name in item.scores for text, item in texts if not (text.is_translated and item.failed)]
     return {
         "evaluator": name,

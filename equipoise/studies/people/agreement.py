@@ -198,7 +198,7 @@ def _agreement(
 ) -> PairAgreement:
     """The agreement of a person and another rater, whose scores are by the id of the reply."""
     scores = sheet.scores
-    clusters = {reply_id: replies[reply_id].cluster for reply_id in scores}
+    clusters = {reply_id: replies[reply_id].run.question.cluster for reply_id in scores}
     kappa = weighted_kappa(scores, other_scores, levels.numbers, "none", cluster_of=clusters)
     weighted = weighted_kappa(scores, other_scores, levels.numbers, "quadratic", cluster_of=clusters)
     return {

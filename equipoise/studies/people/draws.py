@@ -99,7 +99,9 @@ def digests_of(results: Results, replies: Sequence[ScoredReply]) -> ResultsDiges
     """The digests of results; `replies` are those that `judged_replies` returns."""
     evaluators = sorted(results.metadata.get("evaluator_models", ()))
     return ResultsDigests(
-        content=_digest(part for reply in replies for part in (reply.id, reply.question, reply.text)),
+        content=_digest(
+            part for reply in replies for part in (reply.id, reply.run.question.text, reply.text)
+        ),
         rubric=_digest([str(results.metadata.get("rubric_hash"))]),
         judge=_digest([*evaluators, *(f"{reply.verdicts}" for reply in replies)]),
     )
@@ -140,8 +142,8 @@ def sample(
     by_id: list[Mapping[str, ScoredReply]] = [{reply.id: reply for reply in replies} for replies in judged]
     # Of two replies with one id, the stratum is that of `results`, not of the baseline.
     either = {reply.id: reply for replies in reversed(judged) for reply in replies}.values()
-    frame = [reply for reply in either if languages is None or reply.language in languages]
-    _refuse_unread(languages, {reply.language for reply in either})
+    frame = [reply for reply in either if languages is None or reply.run.language in languages]
+    _refuse_unread(languages, {reply.run.language for reply in either})
     size = min(n, len(frame))
     draws = [
         Draw(
@@ -154,8 +156,11 @@ def sample(
         for source, replies in zip(sources, judged, strict=True)
     ]
     generator = random.Random(seed)  # noqa: S311 - a sample that can be drawn again needs no secret
-    ranks = {name: f"{generator.random():.9f}" for name in dict.fromkeys(reply.cluster for reply in frame)}
-    drawn = stratified(frame, lambda reply: (*_stratum(reply), ranks[reply.cluster]), size, seed)
+    ranks = {
+        name: f"{generator.random():.9f}"
+        for name in dict.fromkeys(reply.run.question.cluster for reply in frame)
+    }
+    drawn = stratified(frame, lambda reply: (*_stratum(reply), ranks[reply.run.question.cluster]), size, seed)
     return [
         [
             DrawnReply(reply=replies[reply.id], draw_text=draw.row_text(reply.id))
@@ -176,7 +181,7 @@ def _refuse_unread(languages: Collection[str] | None, present: Collection[str]) 
 
 def _stratum(reply: ScoredReply) -> tuple[str, ...]:
     band = min(max(int(reply.percent * _SCORE_BANDS / 100), 0), _SCORE_BANDS - 1)
-    return reply.language, reply.area, str(band)
+    return reply.run.language, reply.run.area, str(band)
 
 
 def deal(
@@ -196,7 +201,7 @@ def deal(
         able = [
             rows
             for rows, languages in zip(rows_by_person, readers, strict=True)
-            if languages is None or pair[0].reply.language in languages
+            if languages is None or pair[0].reply.run.language in languages
         ]
         for rows in able if number < shared else [min(able, key=len)]:
             rows += pair

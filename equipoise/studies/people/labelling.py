@@ -43,8 +43,8 @@ def write(
         {
             "id": row.reply.id,
             "draw": row.draw_text,
-            "language": row.reply.language,
-            "question": row.reply.question,
+            "language": row.reply.run.language,
+            "question": row.reply.run.question.text,
             "reply": row.reply.text,
         }
         for row in rows
@@ -53,7 +53,7 @@ def write(
         "format": FORMAT,
         "version": VERSION,
         "person": person,
-        "asks_languages": asks_languages and len({row.reply.language for row in rows}) > 1,
+        "asks_languages": asks_languages and len({row.reply.run.language for row in rows}) > 1,
         "fields": [
             {
                 "name": field.name,

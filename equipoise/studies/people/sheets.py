@@ -53,7 +53,14 @@ def write(path: Path, drawn: Sequence[DrawnReply], fields: Sequence[FieldName] =
     refuse_existing(path)
     empty = [""] * len([*fields, "note"])
     rows = [
-        (row.reply.id, row.reply.language, row.reply.question, row.reply.text, *empty, row.draw_text)
+        (
+            row.reply.id,
+            row.reply.run.language,
+            row.reply.run.question.text,
+            row.reply.text,
+            *empty,
+            row.draw_text,
+        )
         for row in drawn
     ]
     columns = ("id", "language", "question", "reply", *fields, "note", "draw")
