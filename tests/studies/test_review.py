@@ -300,7 +300,7 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     known = graded("AA", "BA", "CC")
     names = [reply.id for reply in draws.judged_replies(known)]
-    assert {reply.question for reply in draws.judged_replies(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}
+    assert {reply.run.question.text for reply in draws.judged_replies(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}
     path = fill(Path("anna.csv"), dict(zip(names, ("correct", " Incorrect", "NOT ATTEMPTED"), strict=True)))
     section, wrong = agreement.agree(known, [path])
     assert "not drawn at random" in section["not_corrected"]
