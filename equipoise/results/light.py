@@ -90,9 +90,9 @@ def _without_transcripts(file: BinaryIO, update: Callable[[bytes], None]) -> Ite
         text, position = b"\n" + block, 1
         while True:
             if end:
-                if (found := text.find(end, position - 1)) < 0:
+                if (index := text.find(end, position - 1)) < 0:
                     break
-                position, end = found + len(end) - 1, b""
+                position, end = index + len(end) - 1, b""
                 yield b"%d" % (offset + position)
             if (match := _TRANSCRIPT_START.search(text, position - 1)) is None:
                 yield text[position:]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, is_typeddict
 from uuid import UUID
 
 from equipoise import suites
@@ -25,6 +25,7 @@ from equipoise.judge.rubric import Scale
 from equipoise.results import askers, rows, schema, table
 from equipoise.results.askers import AskerCells
 from equipoise.results.document import (
+    AskedRuns,
     Audit,
     ComparedResults,
     Metadata,
@@ -336,6 +337,9 @@ def of_json(path: Path | str, data: Mapping[str, JSON], digest: str | None = Non
     Raises KeyError, TypeError or ValueError if something is missing or of the wrong type.
     """
     transcripts = Transcripts(Path(path), digest) if digest else None
+    sections = {name: part for name, part in data.items() if name not in _OWN_KEYS}
+    if "askers" in sections:
+        sections["askers"] = json_io.as_type(sections["askers"], AskedRuns)
     suite = suites.load(data["metadata"]["suite"]).of(data["metadata"].get("dataset"))
     return Results(
         path=Path(path),
@@ -343,27 +347,27 @@ def of_json(path: Path | str, data: Mapping[str, JSON], digest: str | None = Non
         digest=digest,
         suite=suite,
         metadata=data["metadata"],
-        summary=_summary(data.get("summary", {})),
+        summary=cast("Summary", _typed(data.get("summary", {}), Summary)),
         rows=rows.of_json(data["results"], transcripts),
         cued_rows=rows.of_askers(data, transcripts),
         errors=data["errors"],
-        sections=typed({name: part for name, part in data.items() if name not in _OWN_KEYS}),
+        sections=typed(sections),
     )
 
 
-def _summary(content: Mapping[str, JSON]) -> Summary:
-    """The summary of a file, with figures in place of objects."""
-    return cast("Summary", _typed(content, Summary))
-
-
 def typed(sections: Mapping[str, JSON]) -> Sections:
-    """The sections of a file or a journal, without the runs in them, with figures in place of objects."""
+    """The sections of a file or a journal, with figures in place of objects."""
     return cast("Sections", _typed(sections, Sections))
 
 
 def _typed(data: Mapping[str, JSON], declared: type) -> dict[str, Any]:
     """The data, with what these types declare as such. A later version and suites may have more."""
     types = schema.key_types(declared)
-    return {
-        name: json_io.as_type(value, types[name]) if name in types else value for name, value in data.items()
-    }
+    return {name: _as_type(value, types[name]) if name in types else value for name, value in data.items()}
+
+
+def _as_type(value: JSON, declared: Any) -> Any:
+    keys = schema.without_null(declared)
+    if is_typeddict(keys) and isinstance(value, dict):
+        return _typed(value, keys)
+    return json_io.as_type(value, declared)

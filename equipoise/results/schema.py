@@ -113,7 +113,7 @@ def _violations(value: JSON, expected: Any, pointer: str = "") -> list[tuple[str
 
 def _missing(value: JSON, expected: Any) -> list[str]:
     """The required keys that an object lacks."""
-    expected = _without_null(expected)
+    expected = without_null(expected)
     if not _is_object(expected) or not isinstance(value, dict):
         return []
     return [name for name in _required(expected) if name not in value]
@@ -121,7 +121,7 @@ def _missing(value: JSON, expected: Any) -> list[str]:
 
 def _parts(value: JSON, expected: Any) -> Iterator[tuple[str | int, JSON, Any]]:
     """The key or index, the value and the expected type of each part of an object or array."""
-    expected = _without_null(expected)
+    expected = without_null(expected)
     if _is_object(expected) and isinstance(value, dict):
         yield from ((key, value[key], hint) for key, hint in key_types(expected).items() if key in value)
     elif get_origin(expected) in (dict, Mapping) and isinstance(value, dict):
@@ -159,7 +159,7 @@ def key_types(expected: Any) -> dict[str, Any]:
     }
 
 
-def _without_null(expected: Any) -> Any:
+def without_null(expected: Any) -> Any:
     """The type without its description, and without null if that is the only other type."""
     if get_origin(expected) is Annotated:
         expected = get_args(expected)[0]

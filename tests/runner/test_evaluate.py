@@ -227,7 +227,7 @@ def test_the_models_are_those_of_the_settings() -> None:
     fake = FakeCalls(lambda call: Reply(text="Because."))
     record, _ = run(calls=fake, subject_temperature="0.5", evaluator_max_tokens="50", evaluator_model=["e2"])
     subject, *judges = [item.call for item in fake.exchanges]
-    assert (subject.name, subject.parameters) == ("m", {"temperature": 0.5})
+    assert (subject.model, subject.parameters) == ("m", {"temperature": 0.5})
     assert [call.parameters.get("max_tokens") for call in judges] == [50, 50]
     assert [item.attempts for item in record.verdicts] == [2]
 
