@@ -137,7 +137,9 @@ def _print_release(model: str, sections_by_suite: SectionsBySuite) -> None:
     verdict_lines = [*verdict.lines(sections_by_suite, width())]
     print_wrapped([*([model] if model else ()), *verdict_lines])
     compared = {
-        suite: found for suite, item in sections_by_suite.items() if (found := item.get("comparison"))
+        suite: sections["comparison"]
+        for suite, sections in sections_by_suite.items()
+        if "comparison" in sections
     }
     are_several = len(sections_by_suite) > 1
     for suite, figures in compared.items():

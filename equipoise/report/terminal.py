@@ -294,11 +294,11 @@ def _describe_cache(metadata: Metadata, role: Role) -> str:
 
 def _first_of_each_kind(errors: Sequence[RunError]) -> list[RunError]:
     """The first error with each message, at most FIRST_ERRORS; a sentence counts those that are refusals."""
-    found: dict[str, RunError] = {}
+    by_message: dict[str, RunError] = {}
     for error in errors:
         if error["outcome"] != "refused":
-            found.setdefault(str(error["message"]), error)
-    return [*found.values()][:FIRST_ERRORS]
+            by_message.setdefault(str(error["message"]), error)
+    return [*by_message.values()][:FIRST_ERRORS]
 
 
 def _missing_runs_line(metadata: Metadata, *, is_part: bool, is_mistake: bool) -> Iterator[str]:
