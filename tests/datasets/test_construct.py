@@ -320,7 +320,7 @@ def test_people_decide_in_between(server: Loopback) -> None:
     kept = [row["id"] for row in read("questions.jsonl")]
     assert kept == [name for name in names if name not in dropped]
     assert {stage_of(body) for body in server.requests[count:]} == {
-        *("rewriting", "criteria", "verification", "safety"),
+        *("rewriting", "criteria", "verification", "safety")
     }
 
 

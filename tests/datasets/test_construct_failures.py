@@ -59,18 +59,22 @@ def test_faulty_documents_are_named(loopback: Loopback, subtests: pytest.Subtest
 
 
 def test_what_cannot_work_is_one_line(loopback: Loopback, subtests: pytest.Subtests) -> None:
-    """Exit 4, and nothing is asked."""
+    """Exit 4, nothing is asked, and questions that were made before stay."""
+    Path("made").mkdir()
+    Path("made/questions.jsonl").write_text("earlier\n")
     cases: list[tuple[tuple[str, ...], str]] = [
         (("--documents", "nowhere.jsonl"), "nowhere.jsonl: cannot be read (No such file or directory)"),
         (("--corpus", "nowhere"), "nowhere: has no text"),
         (("--retriever", "nowhere:find"), "--retriever: 'nowhere:find' is not available"),
         (("--folder", "documents.jsonl/made"), "cannot be written to (Not a directory)"),
         (("--model", ""), "--model: the value is empty"),
+        (("--max-cost", "1"), "--max-cost: the price of 'maker' is not known"),
     ]
     for arguments, words in cases:
         with subtests.test(words):
             assert words in refusal(run(loopback, *arguments))
             assert loopback.requests == []
+            assert Path("made/questions.jsonl").read_text() == "earlier\n"
 
 
 def test_two_at_once_are_refused(loopback: Loopback) -> None:
@@ -106,18 +110,6 @@ def test_a_row_whose_call_fails_is_dropped_for_now(loopback: Loopback) -> None:
     assert KEY not in result.output
 
 
-def test_all_can_be_asked_anew(loopback: Loopback) -> None:
-    """The journal is put away under a time stamp, and every request is sent once more."""
-    loopback.script = lambda body, number: '{"reasoning": "空", "score": 1}'
-    run(loopback)
-    kept = Path("made/construct.journal.jsonl").read_bytes()
-    result = run(loopback, "--fresh")
-    assert (result.exit_code, len(loopback.requests)) == (0, 4), result.output
-    (archived,) = Path("made/archive").iterdir()
-    assert archived.read_bytes() == kept
-    assert f"the earlier journal is archived as {archived}" in result.stderr
-
-
 def test_a_placeholder_for_a_key_edits_no_document(loopback: Loopback) -> None:
     """Every stage shows the models what the document says; the user is warned that files are masked."""
     put("documents.jsonl", {"id": "tea", "text": "A secret tea, known to the secretary."})
@@ -139,22 +131,6 @@ def test_where_nothing_is_left_there_are_no_questions(loopback: Loopback) -> Non
     assert Path("made/questions.jsonl").read_bytes() == b""
     assert len(list(Path("made").glob("*.dropped.jsonl"))) == 11
     assert loopback.requests == []
-
-
-@pytest.mark.parametrize("unknown", [(), ("--critic", "nobody")])
-def test_a_limit_of_cost_needs_a_price(loopback: Loopback, unknown: tuple[str, ...]) -> None:
-    """Of every model that is asked; with the price that the user says it begins."""
-    arguments = ("--max-cost", "1", "--model", "gpt-4o" if unknown else "maker", *unknown)
-    name = unknown[-1] if unknown else "maker"
-    Path("made").mkdir()
-    Path("made/questions.jsonl").write_text("earlier\n")
-    assert f"--max-cost: the price of {name!r} is not known" in refusal(run(loopback, *arguments))
-    assert loopback.requests == []
-    assert Path("made/questions.jsonl").read_text() == "earlier\n"
-    loopback.script = lambda body, number: '{"reasoning": "空", "score": 1}'
-    priced = ("--price-input", "1", "--price-output", "1", "--max-tokens", "9")
-    assert run(loopback, *arguments, *priced).exit_code == 0
-    assert len(loopback.requests) == 2
 
 
 def test_half_a_character_ends_nothing(loopback: Loopback) -> None:

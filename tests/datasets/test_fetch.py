@@ -146,24 +146,18 @@ def test_a_folder_is_a_site_too(topics: Path, tmp_path: Path) -> None:
 
 def test_the_licence_stands_beside_the_data(site: Site, topics: Path) -> None:
     """Before the first of them: whose they are, where that is said, and what one may do."""
-    (topics / "x" / "original.toml").write_text('terms = "Be kind."\nstated = "docs/LICENSE"\n' + PINS)
     site.contents = {PATH: CONTENT}
-    with pytest.raises(UserError, match="cannot be fetched"):
-        list(fetch("x", [topics], None, site.url))
-    page = (topics / "x" / "original" / "LICENCE.md").read_text()
-    where = f"https://github.com/who/what/blob/{'c' * 40}/docs/LICENSE"
-    for text in ("the authors of who/what", "Licence: MIT\n", f"Stated at: {where}\n", "may do: Be kind.\n"):
-        assert text in page
-
-
-def test_a_licence_of_unknown_place_is_that_of_the_repository(site: Site, topics: Path) -> None:
-    """Which is named at the commit; what one may do is for the licence to say."""
-    site.contents = {PATH: CONTENT}
-    with pytest.raises(UserError, match="cannot be fetched"):
-        list(fetch("x", [topics], None, site.url))
-    page = (topics / "x" / "original" / "LICENCE.md").read_text()
-    assert f"Stated at: https://github.com/who/what/tree/{'c' * 40}\n" in page
-    assert "may do: what this licence says\n" in page
+    repository = "https://github.com/who/what"
+    for stated, where, may in (
+        ("", f"tree/{'c' * 40}", "what this licence says"),
+        ('terms = "Be kind."\nstated = "docs/LICENSE"\n', f"blob/{'c' * 40}/docs/LICENSE", "Be kind."),
+    ):
+        (topics / "x" / "original.toml").write_text(stated + PINS)
+        with pytest.raises(UserError, match="cannot be fetched"):
+            list(fetch("x", [topics], None, site.url))
+        page = (topics / "x" / "original" / "LICENCE.md").read_text()
+        assert "the authors of who/what" in page
+        assert f"- Licence: MIT\n- Stated at: {repository}/{where}\n- What one may do: {may}\n" in page
 
 
 def test_others_may_read_what_was_fetched(site: Site, topics: Path, tmp_path: Path) -> None:
@@ -227,18 +221,6 @@ def test_a_site_that_falls_silent_is_given_up(
     assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("share", [0.0, 0.5], ids=["before its answer", "within it"])
-def test_a_slow_site_is_waited_for(site: Site, topics: Path, tmp_path: Path, share: float) -> None:
-    """However long that is, within the limit."""
-    site.contents, site.silent_after = {PATH: CONTENT, MORE: CONTENT}, share
-    timer = threading.Timer(0.05, site.may_go_on.set)
-    timer.start()
-    list(fetch("x", [topics], tmp_path, site.url))
-    timer.join()
-    assert (tmp_path / "x" / "data.csv").read_bytes() == CONTENT
-
-
 CHANGED = CONTENT + b"changed"
 
 
@@ -246,12 +228,7 @@ CHANGED = CONTENT + b"changed"
 @pytest.mark.parametrize(
     ("content", "missing", "most", "said"),
     [
-        (
-            CHANGED,
-            0,
-            99,
-            f"wrong SHA-256: {hashlib.sha256(CHANGED).hexdigest()}, expected {DIGEST}; not",
-        ),
+        (CHANGED, 0, 99, f"wrong SHA-256: {hashlib.sha256(CHANGED).hexdigest()}, expected {DIGEST}; not"),
         (CONTENT, 5, 99, r"data\.csv: "),
         (CONTENT, 0, 3, "exceeds the size limit"),
     ],
@@ -324,19 +301,6 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(*arguments: str) -> Result:
     """What comes of the command."""
     return CliRunner().invoke(main, ["data", "fetch", *arguments])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suite", ["x", "all"])
-def test_the_command_fetches_to_where_the_suite_looks(
-    site: Site, topics: Path, shipped: Path, suite: str
-) -> None:
-    """Below the project's own topics."""
-    site.contents = {PATH: CONTENT, MORE: CONTENT}
-    done = run(suite, "--site", site.url)
-    assert done.exit_code == 0, done.output
-    assert (resources.original_folder("x", [topics]) / "data.csv").read_bytes() == CONTENT
-    assert run("y").exit_code == 4
 
 
 def test_a_dataset_can_have_published_data_of_its_own(
@@ -456,18 +420,6 @@ def test_data_that_are_not_whole_are_not_taken(
         )
 
 
-def test_whole_data_are_found_in_any_place(
-    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where the variable names a folder that does not have them."""
-    monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path / "other"))
-    site.contents = {PATH: CONTENT, MORE: CONTENT}
-    list(fetch("x", [topics], None, site.url))
-    assert resources.original_folder("x", [tmp_path / "none", topics]) == topics / "x" / "original"
-    list(fetch("x", [topics], tmp_path / "other", site.url))
-    assert resources.original_folder("x", [topics]) == tmp_path / "other" / "x"
-
-
 def test_a_folder_of_the_user_s_may_hold_less(
     topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -483,7 +435,7 @@ def test_a_folder_of_the_user_s_may_hold_less(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", ["project", "fetched elsewhere", "filled by hand"])
+@pytest.mark.parametrize("place", ["project", "filled by hand"])
 def test_changed_data_are_not_the_original_ones(
     site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -514,8 +466,9 @@ def test_changed_data_are_not_passed_over(
     """Where they stand in the folder that is looked at first; behind whole data nothing is looked at."""
     monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path / "there"))
     site.contents = {PATH: CONTENT, MORE: CONTENT}
-    for folder in (None, tmp_path / "there"):
-        list(fetch("x", [topics], folder, site.url))
+    list(fetch("x", [topics], None, site.url))
+    assert resources.original_folder("x", [tmp_path / "none", topics]) == topics / "x" / "original"
+    list(fetch("x", [topics], tmp_path / "there", site.url))
     (topics / "x" / "original" / "data.csv").write_bytes(b"")
     assert resources.original_folder("x", [topics]) == tmp_path / "there" / "x"
     (tmp_path / "there" / "x" / "data.csv").write_bytes(b"")

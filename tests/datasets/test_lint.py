@@ -246,9 +246,11 @@ def test_blanks_around_a_value_of_a_table_are_found() -> None:
 
 
 def test_text_that_is_not_utf_8_is_found_once() -> None:
-    """With the line."""
+    """With the line, in a folder and of a file alone."""
     put("dataset/en-US.txt", questions().encode() + b"caf\xe9?\n")
     assert one("dataset") == "dataset/en-US.txt:3: not UTF-8; save the file as UTF-8"
+    put("mine.jsonl", b"caf\xe9\n")
+    assert one("mine.jsonl") == "mine.jsonl:1: not UTF-8; save the file as UTF-8"
 
 
 def test_how_a_file_is_saved_is_found_once(subtests: pytest.Subtests) -> None:
@@ -369,15 +371,6 @@ def test_the_sides_of_a_pair_may_be_alike() -> None:
         "stance_b": "the tax on wealth should not be kept as it is",
     }
     assert found(pairs({**PAIR, **both})) == []
-
-
-def test_a_fact_that_is_asked_nearly_twice_is_found() -> None:
-    """Whatever the answer."""
-    path = facts(
-        {**FACT, "question": "In which year was the great library built?"},
-        {"id": "q2", "question": "In which year was this great library built?", "answer": "In spring"},
-    )
-    assert one(path).startswith("dataset/questions.jsonl:2: is nearly dataset/questions.jsonl:1 ")
 
 
 def test_a_mirror_may_be_much_like_its_original() -> None:
@@ -605,12 +598,6 @@ def test_a_fact_may_speak_of_stages() -> None:
     fact = {**FACT, "question": "What is Lao She?", "answer": "stages", "variants": ["Lao She"]}
     facts(fact, path="any/mine.jsonl")
     assert one("any/mine.jsonl").startswith("any/mine.jsonl:1: the answer 'Lao She' stands")
-
-
-def test_a_file_alone_that_is_not_utf_8_is_a_finding() -> None:
-    """With its line, as in a folder."""
-    put("mine.jsonl", b"caf\xe9\n")
-    assert one("mine.jsonl") == "mine.jsonl:1: not UTF-8; save the file as UTF-8"
 
 
 class OwnSuite:

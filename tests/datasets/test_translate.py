@@ -278,9 +278,3 @@ def test_an_interrupted_new_beginning_goes_on(server: Loopback) -> None:
     refusal(run(server, "--fresh", "--max-calls", "1", "--concurrency", "1"), 2)
     assert run(server).exit_code == 0
     assert len(server.requests) == 6
-
-
-def test_a_first_time_can_be_fresh(server: Loopback) -> None:
-    """There is nothing to put away."""
-    assert run(server, "--fresh").exit_code == 0
-    assert not Path("translations/archive").exists()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -42,19 +41,6 @@ def server(loopback: Loopback) -> Loopback:
     """The endpoint."""
     loopback.script = script
     return loopback
-
-
-def test_a_passing_failure_is_tried_again(server: Loopback) -> None:
-    """The lines are all there in the end, and the retries are counted."""
-
-    def shaky(body: dict[str, Any], number: int) -> Answer | str:
-        return error(503, "Not now.") if number == 1 else script(body, number)
-
-    server.script = shaky
-    result = run(server, "--concurrency", "1")
-    assert result.exit_code == 0, result.output
-    assert "3 made, 0 replayed, 1 retries" in result.stdout
-    assert len([line for line in lines() if line]) == 3
 
 
 # In a process of its own.
@@ -123,23 +109,6 @@ def test_a_second_signal_drops_what_is_in_flight(server: Loopback, started: subp
     assert (result.exit_code, len(server.requests)) == (0, 6)
 
 
-def test_a_refused_key_stops_and_the_journal_stays(server: Loopback) -> None:
-    """One line, exit 2, without the key; with another key the command goes on."""
-
-    def refusing(body: dict[str, Any], number: int) -> Answer | str:
-        return error(401, f"Incorrect API key: {KEY}") if number else script(body, number)
-
-    server.script = refusing
-    result = run(server, "--concurrency", "1")
-    assert "401" in refusal(result, 2)
-    assert KEY not in result.output
-    assert Path("translations/de.journal.jsonl").stat().st_size > 0
-    server.script = script
-    asked = len(server.requests)
-    assert run(server, "--api-key", "sk-another-key").exit_code == 0
-    assert len(server.requests) == asked + 2
-
-
 def test_the_key_is_in_no_file(server: Loopback, folder: Path) -> None:
     """Not even where the endpoint repeats it, in a reply or in an error; what is checked is what was said."""
 
@@ -160,26 +129,6 @@ def test_the_key_is_in_no_file(server: Loopback, folder: Path) -> None:
     assert review()["1"]["translation"].endswith(" ****")
     checked = [quoted(body) for body in server.requests if body["model"] == "second"]
     assert [text.endswith(f" {KEY}") for text in checked] == [True, True]
-
-
-def test_a_key_that_may_be_a_placeholder_is_told(server: Loopback) -> None:
-    """In one line, before the models are asked."""
-    result = run(server, "--api-key", "ollama")
-    assert result.exit_code == 0, result.output
-    (line,) = [line for line in result.stderr.splitlines() if "warning" in line]
-    assert line.startswith("warning: --api-key: the key has fewer than 16 characters")
-    assert "warning" not in run(server, "--fresh").stderr
-
-
-def test_two_at_once_are_refused(server: Loopback) -> None:
-    """The second one says whose turn it is, and asks nothing."""
-    Path("translations").mkdir()
-    path = Path("translations/de.journal.jsonl")
-    lock = Lock(Files(results=path, journal=path))
-    assert re.search(r"de\.journal\.jsonl: process \d+ is using it", refusal(run(server)))
-    assert server.requests == []
-    lock.release()
-    assert run(server).exit_code == 0
 
 
 def test_what_cannot_work_is_one_line(server: Loopback, folder: Path, subtests: pytest.Subtests) -> None:
@@ -204,13 +153,6 @@ def test_what_cannot_work_is_one_line(server: Loopback, folder: Path, subtests: 
             assert words in refusal(run(server, *arguments))
             assert server.requests == []
             assert (folder / "en.txt").read_text() == ENGLISH
-
-
-def test_a_model_must_be_named(folder: Path) -> None:
-    """Exit 4, and a line that says how."""
-    result = CliRunner().invoke(main, ["data", "translate", "--from", "en.txt", "--to", "de"])
-    assert result.exit_code == 4
-    assert "--model: name the model to call, or local" in result.stderr
 
 
 def test_a_limit_of_cost_holds(server: Loopback) -> None:
