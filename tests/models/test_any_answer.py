@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
 
-import pytest
 from fuzzing import any_json, any_text, made_of, modest, mutated
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -33,25 +31,6 @@ CHANNELS = (
     "thought",
 )
 content_text = made_of(*TAGS, *CHANNELS, "`", "```", "\n", '{"a":1}', "{", "}", " ", "It opened in 1931.")
-
-
-@pytest.mark.slow
-@modest
-@given(content_text)
-@example("`" * 20_000)
-@example("<think>" + "`a" * 20_000)
-@example("<think>" * 20_000)
-@example("<|channel|>" * 20_000)
-@example("</think>{" * 20_000 + "}")
-def test_any_content_has_an_answer_and_thoughts(content: str) -> None:
-    """Nothing is made up, and content without a tag stays as it is."""
-    for split in (reasoning.split, reasoning.split_verdict):
-        answer, found, _ = split(content)
-        assert set(answer + found) <= set(content) | {"\n"}
-        longest = len(content) + 2 * content.count("<") + 2 * content.count("analysis") + 20
-        assert len(answer) + len(found) <= longest
-        if not any(mark in content for mark in ("<", "[", "◁", "analysis")):
-            assert (answer, found) == (content, "")
 
 
 @modest
@@ -190,19 +169,3 @@ def test_any_error_body_is_a_failure_of_some_class(body: JSON, status: int | Non
         assert isinstance(change, ParameterChange)
         assert change.action
         assert change.apply(PARAMETERS) != PARAMETERS
-
-
-def test_a_long_error_body_is_classed_at_once(subtests: pytest.Subtests) -> None:
-    """No text takes long to be searched: all calls of a session wait meanwhile."""
-    for text in ("model" + "!" * 900, "model " * 9000, "invalid model" * 9000, "!" * 99_999):
-        for name in ("code", "message"):
-            with subtests.test(text[:20], name=name):
-                body = {"error": {name: text}}
-                failure = Failure(message=describe_body(body), status=400, body=body)
-                started = time.process_time()
-                assert failure.is_fatal in (True, False)
-                assert failure.is_too_long in (True, False)
-                assert failure.is_out_of_balance in (True, False)
-                assert change_for_rejection(failure, PARAMETERS) is None
-                # A guard: what backtracks takes minutes.
-                assert time.process_time() - started < 20

@@ -150,11 +150,7 @@ def test_the_prompt_is_part_of_what_a_request_may_cost(world: World) -> None:
 
 def test_every_byte_of_a_prompt_may_be_a_token(subtests: pytest.Subtests) -> None:
     """Some tokenisers take digits and rare characters one by one: such a prompt is set aside in full."""
-    for what, text in {
-        "digits": "0123456789" * 100,
-        "marks": "\\x1b" * 250,
-        "é": "é" * 500,
-    }.items():
+    for what, text in {"digits": "0123456789" * 100, "marks": "\\x1b" * 250, "é": "é" * 500}.items():
         with subtests.test(what):
             world = World()
             purse = world.limited(dollars=10)
@@ -249,10 +245,7 @@ def test_who_is_turned_away_for_money_is_told_why(world: World) -> None:
 
 def test_where_nothing_is_left_nobody_is_let_in(subtests: pytest.Subtests) -> None:
     """Neither a short request nor one whose length nobody knows."""
-    for what, call in {
-        "open_ended": OPEN_ENDED,
-        "short": of_at_most(1),
-    }.items():
+    for what, call in {"open_ended": OPEN_ENDED, "short": of_at_most(1)}.items():
         for cap in (0.0, 10.0):
             with subtests.test(what, cap=cap):
                 world = World()

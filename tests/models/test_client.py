@@ -29,9 +29,6 @@ from equipoise.models.parameter_changes import PREFILL, ParameterChange
 from equipoise.models.redact import MASK, Secrets
 from loopback import Answer, Loopback, completion, echo, error
 
-SCHEMA = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
-
-
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
 
@@ -60,10 +57,7 @@ class FakeSlot:
         self.failures.append(failure)
 
     async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.held -= 1
         self.errors.append(error)
@@ -320,20 +314,13 @@ def test_an_error_is_read_whatever_it_is_sent_as(loopback: Loopback, caller: Cal
 
 
 def test_a_rejected_prompt_is_a_blocked_reply(loopback: Loopback, subtests: pytest.Subtests) -> None:
-    """The provider's filter is a finding and no fault: nothing is retried, learned or raised."""
-    for what, (answer, code) in {
-        "azure": (
-            error(400, "The prompt was filtered.", code="content_filter", param="prompt"),
-            "content_filter",
-        ),
-        "deepseek": (error(400, "Content Exists Risk", code="invalid_request_error"), "content_exists_risk"),
-        "dashscope": (
-            error(400, "Inappropriate content.", code="data_inspection_failed"),
-            "data_inspection_failed",
-        ),
-        "forbidden": (error(403, "Flagged.", code="content_policy_violation"), "content_policy_violation"),
+    """The provider's filter is a finding, whatever the status: nothing is retried, learned or raised."""
+    for code, answer in {
+        "content_filter": error(400, "The prompt was filtered.", code="content_filter", param="prompt"),
+        "content_policy_violation": error(403, "Flagged.", code="content_policy_violation"),
+        "1301": Answer({"choices": [], "error": {"code": "1301", "message": "x"}}),
     }.items():
-        with subtests.test(what):
+        with subtests.test(code):
             loopback.requests.clear()
             caller = Caller(loopback.url)
             loopback.script = one_by_one(answer)
@@ -342,21 +329,6 @@ def test_a_rejected_prompt_is_a_blocked_reply(loopback: Loopback, subtests: pyte
                 text="", finish_reason="content_filter", blocked=code, latency=reply.latency
             )
             assert (len(loopback.requests), caller.learned, caller.retries) == (1, [], [])
-
-
-def test_a_filter_may_answer_with_status_200(loopback: Loopback, subtests: pytest.Subtests) -> None:
-    """A body without an answer that names a filter is a blocked reply as well, and no failure."""
-    for what, answer in {
-        "zhipu": Answer({"choices": [], "error": {"code": "1301", "message": "x"}}),
-        "dashscope": Answer({"choices": None, "base_resp": {"status_msg": "data_inspection_failed"}}),
-    }.items():
-        with subtests.test(what):
-            loopback.requests.clear()
-            caller = Caller(loopback.url)
-            loopback.script = one_by_one(answer)
-            reply = caller.reply(call())
-            assert reply.blocked is not None
-            assert (reply.text, reply.finish_reason, len(loopback.requests)) == ("", "content_filter", 1)
 
 
 # Trying again.
@@ -459,15 +431,6 @@ def test_models_of_one_endpoint_share_its_health(loopback: Loopback, caller: Cal
     assert [answer.stops_session for answer in answers if isinstance(answer, CallFailed)] == [True, True]
 
 
-def test_without_retries_the_first_failure_counts(loopback: Loopback, caller: Caller) -> None:
-    """--max-retries 0 asks once."""
-    loopback.script = one_by_one(Answer({"error": {"message": "slow down"}}, 429))
-    failed = caller.failure(call(), max_retries=0)
-    assert str(failed) == "subject 'm': HTTP 429: slow down"
-    assert (failed.status, failed.stops_session) == (429, True)
-    assert len(loopback.requests) == 1
-
-
 def test_a_call_waits_before_it_is_tried_again(loopback: Loopback, caller: Caller) -> None:
     """For at least half of the wait that is due, without a slot."""
     loopback.script = one_by_one(Answer("", 503), "fine")
@@ -506,8 +469,6 @@ def test_how_long_the_endpoint_wants_to_wait_is_told(loopback: Loopback, subtest
     """What its headers say, or those that a gateway passes on, is for whoever gives out places to obey."""
     for what, (answer, seconds) in {
         "seconds": (Answer("", 429, {"Retry-After": "30"}), 30),
-        "milliseconds": (Answer("", 429, {"retry-after-ms": "250"}), 0.25),
-        "reset": (Answer("", 503, {"x-ratelimit-reset-requests": "6m0s"}), 360),
         "passed-on": (
             Answer({"error": {"message": "busy", "metadata": {"headers": {"Retry-After": "7"}}}}, 429),
             7,
@@ -527,10 +488,6 @@ def test_how_long_the_endpoint_wants_to_wait_is_told(loopback: Loopback, subtest
             Answer({"error": {"details": [{**RETRY_INFO[1], "retryDelay": 3}]}}, 429),
             None,
         ),
-        "negative": (Answer("", 429, {"Retry-After": "-5"}), 0),
-        "unreadable": (Answer("", 429, {"Retry-After": "soon"}), None),
-        "nan": (Answer("", 429, {"Retry-After": "nan"}), None),
-        "empty": (Answer("", 429, {"Retry-After": ""}), None),
         "nothing": (Answer("", 429), None),
     }.items():
         with subtests.test(what):
@@ -720,7 +677,10 @@ def test_a_body_that_nests_too_deep_is_a_failure_of_the_call(loopback: Loopback,
     for status, depth in ((200, 100_000), (400, 600), (500, 600), (500, 100_000)):
         text = '{"choices":' + "[" * depth + "]" * depth + "}"
         loopback.script = one_by_one(Answer(text, status, {"Content-Type": "application/json"}))
-        assert str(caller.failure(call(), max_retries=0)).startswith("subject 'm': ")
+        message = str(caller.failure(call(), max_retries=0))
+        assert message.startswith("subject 'm': ")
+        if status == 200:
+            assert message.endswith("the body of the answer cannot be read: it is nested too deeply")
 
 
 # Learned parameters.
@@ -738,15 +698,6 @@ def test_a_rejected_parameter_is_sent_never_again(loopback: Loopback, caller: Ca
     assert caller.retries == []
 
 
-def test_a_renamed_parameter_keeps_its_value(loopback: Loopback, caller: Caller) -> None:
-    """max_tokens goes out as max_completion_tokens once the endpoint has asked for that."""
-    message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-    loopback.script = rejecting((lambda body: "max_tokens" in body, error(400, message, param="max_tokens")))
-    caller.ask(call(max_tokens=100), call(max_tokens=200))
-    sent = [{name: body[name] for name in body if "tokens" in name} for body in loopback.requests]
-    assert sent == [{"max_tokens": 100}, {"max_completion_tokens": 100}, {"max_completion_tokens": 200}]
-
-
 def test_the_newer_name_of_max_tokens_is_tried_once(loopback: Loopback, caller: Caller) -> None:
     """Where the endpoint names none; if it rejects that as well, the call fails: a limit is never lifted."""
     older = error(400, "Unsupported parameter: 'max_tokens'.", param="max_tokens")
@@ -762,30 +713,6 @@ def test_the_newer_name_of_max_tokens_is_tried_once(loopback: Loopback, caller: 
     assert "'max_completion_tokens'" in str(failed)
     sent = [[name for name in body if "tokens" in name] for body in loopback.requests[2:]]
     assert sent == [["max_tokens"], ["max_completion_tokens"]]
-
-
-def test_a_schema_is_given_up_step_by_step(loopback: Loopback, caller: Caller) -> None:
-    """json_schema becomes json_object, then nothing; the next call starts where this one ended."""
-    loopback.script = rejecting(
-        (lambda body: "response_format" in body, error(400, "response_format is not supported"))
-    )
-    caller.ask(call(response_format=SCHEMA), call(response_format=SCHEMA))
-    sent = [body.get("response_format") for body in loopback.requests]
-    assert sent == [SCHEMA, {"type": "json_object"}, None, None]
-    assert caller.changes == [("response_format", "replaced by json_object"), ("response_format", "dropped")]
-
-
-def test_several_rejected_parameters_are_learned_one_after_the_other(
-    loopback: Loopback, caller: Caller
-) -> None:
-    """A call goes on as long as each error names another parameter."""
-    loopback.script = rejecting(
-        (lambda body: "temperature" in body, NO_TEMPERATURE),
-        (lambda body: "top_k" in body, error(422, "top_k: Extra inputs are not permitted")),
-    )
-    assert caller.reply(call(temperature=1, top_k=5, top_p=0.5)).text == "fine"
-    assert caller.changes == [("temperature", "dropped"), ("top_k", "dropped")]
-    assert loopback.requests[-1].keys() == {"model", "messages", "top_p"}
 
 
 def test_a_request_id_in_the_message_does_not_make_it_news(loopback: Loopback, caller: Caller) -> None:

@@ -182,12 +182,3 @@ def test_logs_at_debug_hold_no_key_that_an_endpoint_repeats(
     assert ask(loopback.url) == ["Yes."]
     assert ask(loopback.url)[0].startswith("subject 'm': HTTP 400")
     assert KEY not in caplog.text
-
-
-def test_a_body_that_nests_too_deep_is_told_in_a_line(loopback: Loopback) -> None:
-    """Where even the parser gives up, no traceback goes through what holds keys."""
-    deep = "[" * 200_000 + "]" * 200_000
-    loopback.script = lambda body, number: Answer(deep, 200, {"Content-Type": "application/json"})
-    assert ask(loopback.url) == [
-        "subject 'm': the body of the answer cannot be read: it is nested too deeply"
-    ]

@@ -525,6 +525,9 @@ def test_probabilities_that_are_not_given_are_asked_for_in_steps(subtests: pytes
         ("top_logprobs is invalid: at most 8", None, fewer),
         ("Invalid top_logprobs: must be between 0 and 5", None, fewer),
         ("Unsupported parameter: 'top_logprobs'", None, fewer),
+        ("Requested sample logprobs of 20, which is greater than max allowed: 5", None, fewer),
+        ("Requested top_logprobs of 20, which is greater than max allowed: 5", None, fewer),
+        ("top_logprobs: Input should be less than or equal to 5", None, fewer),
         ("logprobs are not supported with this model.", None, dropped),
         ("You are not allowed to request logprobs from this model", None, dropped),
         ("This is not to be had.", "logprobs", dropped),
@@ -532,6 +535,8 @@ def test_probabilities_that_are_not_given_are_asked_for_in_steps(subtests: pytes
     ):
         with subtests.test(message):
             assert change_of(message, LABEL, param) == change
+    alone = {name: value for name, value in LABEL.items() if name != "logprobs"}
+    assert change_of("when using `top_logprobs`, `logprobs` must be set to true.", alone) is not None
     for few in (5, 1):
         sent = {**LABEL, "top_logprobs": few}
         assert change_of("Unsupported parameter: 'top_logprobs'", sent) == "top_logprobs dropped"

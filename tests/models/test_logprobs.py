@@ -8,7 +8,14 @@ from collections.abc import Mapping
 import pytest
 
 from equipoise.core.types import Token
-from equipoise.models.logprobs import ImpossibleProbabilities, label_in_text, label_probabilities
+from equipoise.models.logprobs import (
+    ImpossibleProbabilities,
+    ending_likelihood,
+    label_in_text,
+    label_parameters,
+    label_probabilities,
+    label_room,
+)
 
 ABC = {"A": "the first", "B": "the second", "C": "the third"}
 
@@ -23,11 +30,39 @@ def place(text: str, shares: Mapping[str, float]) -> Token:
     return Token(text=text, top={name: math.log(share) for name, share in shares.items()})
 
 
-def test_the_label_at_the_first_place() -> None:
-    """0.7, 0.2 and 0.1 come out as they went in."""
-    found = label_probabilities([token("C", C=0.7, A=0.2, B=0.1)], ABC)
-    assert found == pytest.approx({"A": 0.2, "B": 0.1, "C": 0.7}, abs=1e-12)
-    assert list(found or ()) == ["A", "B", "C"]
+def test_a_label_is_asked_for_with_more_room_each_time_and_then_by_a_schema() -> None:
+    """Never with more than the user allows."""
+    asked = [label_parameters(300, ABC, failed) for failed in range(3)]
+    assert [parameters["max_tokens"] for parameters in asked] == [16, 128, 300]
+    assert ["response_format" in parameters for parameters in asked] == [False, False, True]
+    assert label_parameters(None, ABC, 2)["max_tokens"] == 1024
+    assert (label_room(None), label_room(300)) == (8192, 300)
+
+
+def test_labels_have_the_probabilities_of_the_first_place(subtests: pytest.Subtests) -> None:
+    """Summed over spellings, in the order of the labels, whatever the rest of the probability went to."""
+    for what, drawn, shares, expected in (
+        ("as they went in", "C", {"C": 0.7, "A": 0.2, "B": 0.1}, {"A": 0.2, "B": 0.1, "C": 0.7}),
+        (
+            "four spellings and two",
+            "C",
+            {"C": 0.4, " C": 0.2, "(C": 0.1, "c": 0.05, "A": 0.1, "A)": 0.05, "The": 0.1},
+            {"A": 0.15, "B": 0, "C": 0.75},
+        ),
+        ("drawn, though unlikely", "C", {"C": 0.25, "The": 0.5, "A": 0.05}, {"A": 0.05, "B": 0, "C": 0.25}),
+        ("likely, though not drawn", "The", {"C": 0.4, "A": 0.11, "The": 0.3}, {"A": 0.11, "B": 0, "C": 0.4}),
+        ("45 is neither 4 nor 5", "4", {"4": 0.5, "5": 0.3, "45": 0.1}, {"4": 0.5, "5": 0.3}),
+    ):
+        with subtests.test(what):
+            found = label_probabilities([place(drawn, shares)], dict.fromkeys(expected, "")) or {}
+            assert found == pytest.approx(expected, abs=1e-12)
+            assert [*found] == [*expected]
+
+
+def test_no_label_is_more_than_certain() -> None:
+    """Endpoints have been seen to say logarithms a little above zero."""
+    certain = Token(text="A", top={"A": 1e-6, "B": -20.0})
+    assert math.fsum((label_probabilities([certain], ABC) or {}).values()) <= 1 + 1e-8
 
 
 def test_what_may_stand_before_a_label_is_passed_over(subtests: pytest.Subtests) -> None:
@@ -57,13 +92,6 @@ def test_what_may_stand_before_a_label_is_passed_over(subtests: pytest.Subtests)
             assert found == pytest.approx({"A": 0, "B": 0.6, "C": 0.4}, abs=1e-12)
 
 
-def test_spellings_of_a_label_are_summed() -> None:
-    """0.4 + 0.2 + 0.1 + 0.05 for C in four spellings, 0.1 + 0.05 for A in two."""
-    shares = {"C": 0.4, " C": 0.2, "(C": 0.1, "c": 0.05, "A": 0.1, "A)": 0.05, "The": 0.1}
-    found = label_probabilities([place("C", shares)], ABC)
-    assert found == pytest.approx({"A": 0.15, "B": 0, "C": 0.75}, abs=1e-12)
-
-
 def test_probabilities_that_sum_to_more_than_one_are_none(subtests: pytest.Subtests) -> None:
     """Of all tokens in the label's place, whether they are labels or not; 1 % more is rounding."""
     for shares in ({"A": 1.0, " A": 1.0}, {"A": 0.6, "B": 0.6}, {"A": 0.5, "The": 0.52}):
@@ -77,24 +105,6 @@ def test_probabilities_that_sum_to_more_than_one_are_none(subtests: pytest.Subte
     tokens = [place("(", {"(": 1.0, "A": 1.0}), place("A", {"A": 0.7, "B": 0.3})]
     with pytest.raises(ImpossibleProbabilities):
         label_probabilities(tokens, ABC, least=0.9)
-
-
-def test_a_label_that_covers_little_is_still_the_answer() -> None:
-    """The token itself is a label: what its rivals took is no label's, and the mass stays 0.3."""
-    found = label_probabilities([token("C", C=0.25, The=0.5, I=0.2, A=0.05)], ABC)
-    assert found == pytest.approx({"A": 0.05, "B": 0, "C": 0.25}, abs=1e-12)
-
-
-def test_labels_that_cover_most_count_though_another_token_was_drawn() -> None:
-    """At a temperature an unlikely word may be drawn; more than half of the probability is the labels'."""
-    found = label_probabilities([token("The", C=0.4, A=0.11, The=0.3)], ABC)
-    assert found == pytest.approx({"A": 0.11, "B": 0, "C": 0.4}, abs=1e-12)
-
-
-def test_levels_are_labels_too() -> None:
-    """Digits are read as they are, and 45 is neither 4 nor 5."""
-    found = label_probabilities([place("4", {"4": 0.5, "5": 0.3, "45": 0.1})], dict.fromkeys("12345", ""))
-    assert found == pytest.approx({"1": 0, "2": 0, "3": 0, "4": 0.5, "5": 0.3}, abs=1e-12)
 
 
 def test_tokens_that_do_not_tell(subtests: pytest.Subtests) -> None:
@@ -185,3 +195,34 @@ def test_probabilities_of_a_word_are_no_labels(subtests: pytest.Subtests) -> Non
     with subtests.test("a list"):
         tokens = [token(text, A=0.1) for text in ("1", ".", " The", " reply")]
         assert label_probabilities(tokens, {"1": "It does it.", "2": "It does not."}) is None
+
+
+# Endings of a text, by the probabilities of its tokens.
+
+
+def written(text: str, likelihood: float | None = -1.0) -> Token:
+    """A token of a text that was given back, with its logarithm."""
+    return Token(text=text, top={} if likelihood is None else {text: likelihood})
+
+
+ASKED = (written("Whose", None), written(" rock"), written("?"), written(" Answer"), written(":"))
+
+
+def test_the_likelihood_of_an_ending(subtests: pytest.Subtests) -> None:
+    """The sum over the tokens behind the last colon, what the model has added aside."""
+    for tokens, ending, added, expected in (
+        ((*ASKED, written(" Ch", -0.5), written("ad", -0.25), written(".")), "Chad", 1, -0.75),
+        ((*ASKED, written(" Chad", -0.5), written(" is"), written(" so")), "Chad", 2, -0.5),
+        ((*ASKED, written(" Chad", -0.5)), "Chad", 0, -0.5),
+        # An end of the text that is no token, though it was counted.
+        ((*ASKED, written(" Chad", -0.5)), "Chad", 1, -0.5),
+        # Parts of characters: where the ending ends only the count tells.
+        ((*ASKED, written("\ufffd", -2.0), written("\ufffd", -3.0), written(".")), "\u4e2d", 1, -5.0),
+        ((written("Is it A) Chad: or"), *ASKED, written(" Mali", -3.0), written(" x")), "Mali", 1, -3.0),
+        ((*ASKED, written(" Chad", None), written(" x")), "Chad", 1, None),
+        (ASKED, "Chad", 1, None),
+        ((written("Chad"),), "Chad", 0, None),
+        ((), "Chad", 1, None),
+    ):
+        with subtests.test(tokens=tokens, ending=ending):
+            assert ending_likelihood(tokens, ending, added) == expected

@@ -46,12 +46,6 @@ def test_only_parameters_that_are_set_are_sent(subtests: pytest.Subtests) -> Non
             assert ask.call.parameters == given
 
 
-def test_a_subject_that_fails_raises() -> None:
-    """A call that brings no reply raises CallFailed, and nothing is made up for it."""
-    with pytest.raises(CallFailed, match="down"):
-        asyncio.run(Subject("m", Sampling(), FakeModel(CallFailed("down"))).ask("Why?"))
-
-
 def test_only_who_and_what_is_sent_of_an_earlier_reply() -> None:
     """The particulars of the calls before are left out of a conversation that goes on."""
     earlier = Reply(text="Because.", reasoning="Hm.", usage=Usage(output=5), model="m-1").to_message()
@@ -99,10 +93,7 @@ def test_together_raises_only_once_all_are_home() -> None:
 def test_together_prefers_what_is_no_failed_call(subtests: pytest.Subtests) -> None:
     """A defect of ours, or the end of the session, is raised in place of a call that failed."""
     for is_first in (True, False):
-        for what, more in {
-            "defect": KeyError("defect"),
-            "end": SessionStopped("end"),
-        }.items():
+        for what, more in {"defect": KeyError("defect"), "end": SessionStopped("end")}.items():
             with subtests.test(what, is_first=is_first):
                 asks = [FakeModel(more), FakeModel(CallFailed("down"))]
                 with pytest.raises(type(more)):

@@ -238,16 +238,6 @@ def test_the_limit_is_never_below_one() -> None:
 # Coming back, and probing for more.
 
 
-def test_the_limit_comes_back_with_every_answer() -> None:
-    """From half of 40 it takes nineteen answers to the 39 that were sustained, where it stays."""
-    limit, _ = refused_at(40)
-    found = []
-    for _ in range(25):
-        answer(limit, 1)
-        found.append(limit.limit)
-    assert found == [*range(21, 40), *[39] * 6]
-
-
 def test_after_a_while_the_limit_probes_for_a_tenth_more(subtests: pytest.Subtests) -> None:
     """It stays at what was sustained for so many rounds, and takes one step, of one call at least."""
     for calls in (5, 9, 12, 19, 39):
@@ -311,7 +301,7 @@ def test_many_refusals_at_once_are_no_chance() -> None:
 
 def test_whatever_happens_the_calls_in_flight_are_counted(subtests: pytest.Subtests) -> None:
     """After answers, refusals and other ends in any order the count is right, and the limit within bounds."""
-    for seed in range(5):
+    for seed in range(2):
         with subtests.test(seed=seed):
             dice = random.Random(seed)  # noqa: S311 - not a secret
             limit, begun = AdaptiveLimit(50), list[int]()
@@ -449,7 +439,7 @@ def test_a_random_load_never_goes_above_the_ceiling(subtests: pytest.Subtests) -
 
     All slots come back, to the limiter and to each endpoint.
     """
-    for ceiling, seed in product((1, 3, 8), range(5)):
+    for ceiling, seed in product((1, 3, 8), range(2)):
         with subtests.test(ceiling=ceiling, seed=seed):
             load = Load(ceiling, seed)
             limiter, queues = asyncio.run(load.run())
@@ -568,27 +558,6 @@ def test_an_endpoint_that_is_full_holds_no_other_back() -> None:
     assert with_crowd(4, story).entered == ["a", "elsewhere", "b", "c"]
 
 
-def test_answers_raise_the_limit() -> None:
-    """Answers that come while all slots are taken let more in than went out."""
-
-    async def story(crowd: Crowd) -> None:
-        queue = crowd.limiter.queue()
-        highest = 0
-
-        async def call() -> None:
-            nonlocal highest
-            slot = Slot(crowd.limiter, queue, lambda: ANY)
-            async with slot:
-                highest = max(highest, queue.concurrency.in_flight)
-                await asyncio.sleep(0)
-                slot.answered()
-
-        await asyncio.gather(*(call() for _ in range(200)))
-        assert highest == 16
-
-    with_crowd(16, story)
-
-
 def test_a_slot_is_told_how_the_limit_was_cut() -> None:
     """Of four calls that are refused together the first makes a cut, and the others none."""
     cuts: list[Cut | None] = []
@@ -607,20 +576,6 @@ def test_a_slot_is_told_how_the_limit_was_cut() -> None:
 
     with_crowd(16, story)
     assert cuts == [Cut(before=4, after=2, sustained=3), None, None, None]
-
-
-def test_a_call_that_just_leaves_says_nothing_of_the_endpoint() -> None:
-    """Neither answered nor refused, a call changes nothing but the number in flight."""
-
-    async def story(crowd: Crowd) -> None:
-        found = crowd.limiter.queue()
-        for _ in range(100):
-            async with Slot(crowd.limiter, found, lambda: ANY):
-                pass
-        limit = found.concurrency
-        assert (limit.limit, limit.refused, limit.in_flight) == (1, 0, 0)
-
-    with_crowd(4, story)
 
 
 # Pauses.

@@ -288,19 +288,6 @@ def test_few_objects_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 1 < len(tried) <= 65
 
 
-def test_json_is_not_read_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What does not begin and end like an object is not read as JSON."""
-    monkeypatch.setattr("equipoise.models.reasoning.json.loads", None)
-    for content in (
-        "An answer.",
-        "<think>Hm.</think>Yes.",
-        "</think>{}.",
-        "{<think>Hm.</think>",
-        "</think>{a}",
-    ):
-        split_verdict(content)
-
-
 # The channels of gpt-oss.
 
 
@@ -385,12 +372,10 @@ LIMIT = 20.0
 """Seconds: a guard. What looks at every pair of so many characters would take far longer."""
 
 
-@pytest.mark.parametrize(
-    "size", [4_000, pytest.param(200_000, marks=pytest.mark.slow)], ids=["long", "very-long"]
-)
-def test_hostile_content_takes_no_time(size: int) -> None:
+@pytest.mark.slow
+def test_hostile_content_takes_no_time() -> None:
     """Many characters of anything, and of mixtures, are split in no time to speak of."""
-    chance = random.Random(3)  # noqa: S311 - not a secret
+    size, chance = 200_000, random.Random(3)  # noqa: S311 - not a secret
     for atom in (*ATOMS, *("".join(chance.sample(ATOMS, 3)) for _ in range(10))):
         body = atom * (size // len(atom))
         for content in (body + "}", f"<think>`{body}```", f"analysis```\n{body}", body + '"}'):

@@ -269,6 +269,8 @@ def test_tokens_are_masked_as_they_are_text() -> None:
     assert SHORT_ONES.masked_reply(Reply(text="A", tokens=(token,))).tokens == (shown,)
     pieces = tuple(Token(text=text, top={text: -0.1}) for text in ("sec", "ret"))
     assert SHORT_ONES.masked_reply(Reply(text="", tokens=pieces)).tokens is None
+    assert SHORT_ONES.masked_reply(Reply(text="secret", tokens=pieces[:1])).tokens is None
+    assert SHORT_ONES.masked_reply(Reply(text="B", tokens=pieces[1:])).tokens == pieces[1:]
 
 
 def test_what_holds_no_key_is_returned_as_it_is() -> None:
