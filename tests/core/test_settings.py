@@ -35,11 +35,7 @@ complaint = partial(refusal, settle)
 # Defaults.
 
 
-SHARED = {
-    "dataset": None,
-    "label_samples": 1,
-    "seed": 0,
-}
+SHARED = {"dataset": None, "label_samples": 1, "seed": 0}
 
 
 def test_the_defaults_are_those_of_the_benchmark() -> None:
@@ -552,6 +548,26 @@ def test_a_key_that_no_header_takes_is_refused_without_showing_it() -> None:
     assert complaint({"api_key": key}) == f"--api-key: {said}"
     assert complaint({"evaluator_api_key": key}) == f"--evaluator-api-key: {said}"
     assert complaint({}, {"OPENAI_API_KEY": key}) == f"OPENAI_API_KEY: {said}"
+
+
+def test_what_cannot_be_sent_is_refused(subtests: pytest.Subtests) -> None:
+    """Fields and headers that calls set themselves, secrets in the body, and what is no field or header."""
+    for name, text, message in (
+        ("subject_extra_body", "seed=7", 'is not a JSON object such as {"seed": 7}'),
+        ("subject_extra_body", "[7]", "is not a JSON object"),
+        (
+            "subject_extra_body",
+            '{"temperature": 0}',
+            "has the field 'temperature': it has an option of its own",
+        ),
+        ("subject_extra_body", '{"stream": true}', "every call asks for one whole answer"),
+        ("evaluator_extra_body", '{"api_key": "k"}', "would be saved; send secrets with --header"),
+        ("subject_header", ["X-Title"], "is not NAME=VALUE"),
+        ("subject_header", ["Host=example.com"], "names a header that every call sets itself"),
+        ("api_base_url", "http://127.0.0.1:9/v1?api_key=k", "has a key in its query"),
+    ):
+        with subtests.test(text):
+            assert message in complaint({name: text})
 
 
 def test_a_url_with_a_secret_is_refused_without_showing_it() -> None:

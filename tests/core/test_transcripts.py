@@ -59,11 +59,9 @@ def test_a_single_call_is_a_conversation_of_its_messages_and_the_reply() -> None
 
 def test_a_call_that_says_more_goes_on_with_the_conversation() -> None:
     """Three turns, each of which repeats all before it, are one conversation."""
-    assert of(
-        (ask("a"), "b"),
-        (ask("a", "b", "c"), "d"),
-        (ask("a", "b", "c", "d", "e"), "f"),
-    ) == [["a", "b", "c", "d", "e", "f"]]
+    assert of((ask("a"), "b"), (ask("a", "b", "c"), "d"), (ask("a", "b", "c", "d", "e"), "f")) == [
+        ["a", "b", "c", "d", "e", "f"]
+    ]
 
 
 def test_every_reply_of_a_conversation_keeps_its_particulars() -> None:
@@ -139,11 +137,10 @@ def test_a_call_goes_on_with_the_conversation_that_it_repeats_most_of() -> None:
 
 def test_conversations_stand_in_the_order_in_which_they_began() -> None:
     """Of two that take turns, the one that was begun first comes first."""
-    assert of(
-        (ask("a"), "b"),
-        (ask("x"), "y"),
-        (ask("a", "b", "c"), "d"),
-    ) == [["a", "b", "c", "d"], ["x", "y"]]
+    assert of((ask("a"), "b"), (ask("x"), "y"), (ask("a", "b", "c"), "d")) == [
+        ["a", "b", "c", "d"],
+        ["x", "y"],
+    ]
 
 
 def test_an_empty_reply_can_be_gone_on_from() -> None:

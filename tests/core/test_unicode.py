@@ -23,7 +23,7 @@ def marks() -> list[str]:
 def test_a_text_is_normalized_as_unicode_defines_it(marks: list[str]) -> None:
     """Long runs of marks in any order, between letters that compose with them, and of any width."""
     dice = random.Random(1)  # noqa: S311 - not a secret
-    for _ in range(2000):
+    for _ in range(500):
         drawn = dice.choice([dice.sample(marks, 100), dice.sample(marks, 3)])
         text = "".join(dice.choice([*drawn, *"aé中각，ﷺﬁ１", *TIBETAN]) for _ in range(dice.randint(0, 120)))
         assert nfkc(text) == unicodedata.normalize("NFKC", text), ascii(text)
