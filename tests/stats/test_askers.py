@@ -70,8 +70,7 @@ ABOUT = question("q1")
 def test_the_figures_of_a_case() -> None:
     """Shifts towards who asks, their sum and difference; on a scale without sides how far each rises."""
     (cell,) = cells(
-        runs(ABOUT, 40, 60),
-        [*runs(ABOUT, 90, 80, place="first"), *runs(ABOUT, 30, 20, place="second")],
+        runs(ABOUT, 40, 60), [*runs(ABOUT, 90, 80, place="first"), *runs(ABOUT, 30, 20, place="second")]
     )
     assert cell.of("shift.first") == [50, 20]
     assert cell.of("shift.second") == [10, 40]

@@ -147,11 +147,7 @@ def test_facts_need_no_label_and_strata_are_centred_apart() -> None:
     people = np.full((300, 1), np.nan)
     people[drawn, 0] = truth[drawn]
     given = Labels(
-        judge=judge,
-        people=people,
-        probability=np.full(300, 0.2),
-        clusters=np.arange(300),
-        strata=strata,
+        judge=judge, people=people, probability=np.full(300, 0.2), clusters=np.arange(300), strata=strata
     )
     found = mean_of(given)
     assert found.value == pytest.approx(truth.mean(), abs=0.01)

@@ -260,20 +260,6 @@ def test_one_event_hardly_moves_the_limits_of_none() -> None:
     assert one.low > 0
 
 
-def test_the_error_of_a_rate_is_that_of_statsmodels() -> None:
-    """Least squares of the runs on a constant, clustered by question, with its correction G/(G-1)."""
-    from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped]
-
-    chance = np.random.default_rng(10)
-    totals = chance.integers(1, 16, 40)
-    successes = chance.binomial(totals, chance.beta(0.5, 0.5, 40))
-    runs = np.concatenate([[1] * s + [0] * (t - s) for s, t in zip(successes, totals, strict=True)])
-    groups = np.repeat(np.arange(40), totals)
-    fit = OLS(runs, np.ones(len(runs))).fit(cov_type="cluster", cov_kwds={"groups": groups})
-    found = clustered_rate(successes.tolist(), totals.tolist())
-    assert (found.value, found.se) == pytest.approx((fit.params[0], fit.bse[0]), rel=1e-9)
-
-
 def test_single_runs_of_many_questions_have_wilsons_own_interval() -> None:
     """One run a question is a binomial sample: statsmodels' Wilson, once t and the halves weigh little."""
     from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]

@@ -248,12 +248,12 @@ def test_a_ratio_is_scipys_bootstrap_of_the_sums_by_question() -> None:
 
 def test_a_difference_of_ratios_is_that_of_a_weighted_regression() -> None:
     """Of each question's ratios on before and after, weighted by the divisors and clustered by question."""
-    import statsmodels.api
+    from statsmodels.regression.linear_model import WLS  # type: ignore[import-untyped]
 
     sums = (*tries(10), *tries(11))
     above, below = np.concatenate(sums[::2]), np.concatenate(sums[1::2])
     is_after = np.repeat([0.0, 1.0], 25)
-    theirs = statsmodels.api.WLS(above / below, statsmodels.api.add_constant(is_after), weights=below).fit(
+    theirs = WLS(above / below, np.column_stack([np.ones(50), is_after]), weights=below).fit(
         cov_type="cluster", cov_kwds={"groups": np.tile(np.arange(25), 2), "use_correction": False}
     )
     value, se = 100 * theirs.params[1], 100 * theirs.bse[1] * math.sqrt(25 / 24)
