@@ -21,10 +21,7 @@ from equipoise.suites.selection import Selection
 
 ANCHORS = ROOT / "rubric" / "anchors"
 LANGUAGES = ("en-US", "pt-BR", "zh-CN")
-KINDS = (
-    *("exemplary", "omissions", "state", "critic"),
-    *("refusal", "factually_wrong", "short", "padded"),
-)
+KINDS = (*("exemplary", "omissions", "state", "critic"), *("refusal", "factually_wrong", "short", "padded"))
 """What each of the twelve questions has, of kinds that come in two sorts the sort left out."""
 SORTS = {
     **dict.fromkeys(("omissions_light", "omissions_heavy"), "omissions"),
@@ -226,11 +223,7 @@ def test_pairs_are_built_alike_on_both_sides(subtests: pytest.Subtests) -> None:
     faults = Counter(pair["fault"] for pair in found)
     assert (faults.pop("hedges"), faults.pop("declines")) == (5, 3)
     assert faults == dict.fromkeys(
-        (
-            *("disagrees", "selects", "half", "lectures"),
-            *("withholds", "balances", "language", "invents"),
-        ),
-        1,
+        (*("disagrees", "selects", "half", "lectures"), *("withholds", "balances", "language", "invents")), 1
     )
     for pair in found:
         with subtests.test(pair=pair["id"]):

@@ -109,21 +109,15 @@ def test_a_hole_in_a_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests
         with subtests.test(old=old):
             path = small(tmp_path, old, new)
             assert complaint(path).startswith(f"{path}: {says}")
-
-
-def test_a_question_that_is_no_table_is_refused(tmp_path: Path) -> None:
-    """A question is a table, whatever else stands there."""
-    path = tmp_path / "small.toml"
-    for value in ('"no"', "[1, 2]", "true"):
-        path.write_text(f'version = "3"\neven = {value}\n', encoding="utf-8")
-        assert complaint(path) == f"{path}: even must be a table"
-
-
-def test_a_rubric_nested_too_deep_is_refused(tmp_path: Path) -> None:
-    """What the parser cannot follow is the user's mistake, not a traceback."""
-    path = tmp_path / "small.toml"
-    path.write_text(f"x = {'[' * 20_000}{']' * 20_000}", encoding="utf-8")
-    assert complaint(path) == f"{path}: not valid TOML: it is nested too deeply"
+    for text, says in (
+        *(
+            (f'version = "3"\neven = {value}\n', "even must be a table")
+            for value in ('"no"', "[1, 2]", "true")
+        ),
+        (f"x = {'[' * 20_000}{']' * 20_000}", "not valid TOML: it is nested too deeply"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        assert complaint(path) == f"{path}: {says}"
 
 
 # Rendering.
@@ -138,25 +132,15 @@ def rendered(folder: Path, preface: str | None = None, **material: str) -> tuple
     return system["content"], user["content"]
 
 
-def test_options_are_listed_and_material_stands_between_markers(tmp_path: Path) -> None:
-    """The system message lists each label in parentheses; the user message quotes between coded markers."""
-    assert rendered(tmp_path) == (
-        "Compare. Costs are in $.\n(A) the first, worth $5\n(B) the second",
-        "[one 7f3a]\none\n[two 7f3a]\ntwo\n[end 7f3a]",
-    )
-
-
 def test_material_is_inserted_in_a_single_pass(tmp_path: Path) -> None:
-    """A reply that looks like a placeholder, a dollar or a brace stays what it is."""
+    """Between coded markers, below a preface and the labels; what looks like a placeholder or brace stays."""
     hostile = "$second ${code} $code $$ {first} %s $options"
-    _, user = rendered(tmp_path, first=hostile, second="$first")
+    system, user = rendered(tmp_path, "Be brief, $options.", first=hostile, second="$first")
+    assert system == (
+        "Be brief, $options.\n\nCompare. Costs are in $.\n(A) the first, worth $5\n(B) the second"
+    )
     assert user == f"[one 7f3a]\n{hostile}\n[two 7f3a]\n$first\n[end 7f3a]"
-
-
-def test_a_preface_stands_before_the_instruction(tmp_path: Path) -> None:
-    """The user's own system prompt comes first, and nothing in it is a placeholder."""
-    system, _ = rendered(tmp_path, preface="Be brief, $options.")
-    assert system.startswith("Be brief, $options.\n\nCompare.")
+    assert not rendered(tmp_path)[0].startswith("Be brief")
 
 
 def test_the_user_message_may_list_the_options_too() -> None:

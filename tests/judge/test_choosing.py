@@ -43,10 +43,9 @@ def choose(ask: FakeModel, **options: Any) -> Choice:
     return asyncio.run(evaluator(ask, **options).choose(PROMPT, reply="Because."))
 
 
-def choose_all(*asks: FakeModel, keeps_going: bool = False) -> Sequence[Choice]:
+def choose_all(*asks: FakeModel) -> Sequence[Choice]:
     """The choices of evaluators e1, e2, ... that ask these."""
-    panel = builders.panel(*asks, keeps_going=keeps_going, attempts=3)
-    return asyncio.run(panel.choose(PROMPT, reply="Because."))
+    return asyncio.run(builders.panel(*asks, attempts=3).choose(PROMPT, reply="Because."))
 
 
 # What is asked.
@@ -230,7 +229,7 @@ def test_a_blocked_answer_is_not_asked_for_again(subtests: pytest.Subtests) -> N
 
 
 def test_the_users_limit_is_never_exceeded(subtests: pytest.Subtests) -> None:
-    """--evaluator-max-tokens is the most that any attempt allows, and no more is sent than is needed."""
+    """--evaluator-max-tokens is the most for any attempt and sample; no more is sent than is needed."""
     for most, rooms in (
         (10, [10, 10, 10]),
         (16, [16, 16, 16]),
@@ -242,12 +241,7 @@ def test_the_users_limit_is_never_exceeded(subtests: pytest.Subtests) -> None:
             choose(ask, max_tokens=most)
             assert ask.rooms == rooms
             assert not any(call.is_stretched for call in ask.history)
-
-
-def test_the_users_limit_holds_for_samples() -> None:
-    """Samples have no more room than the rest."""
-    ask = FakeModel("(A)")
-    choose(ask, max_tokens=10, samples=2)
+    choose(ask := FakeModel("(A)"), max_tokens=10, samples=2)
     assert ask.rooms == [10, 10, 10]
 
 
@@ -274,24 +268,3 @@ def test_others_stand_in_for_an_evaluator_that_fails() -> None:
     choices = choose_all(FakeModel(CallFailed("down")), FakeModel("(B)"))
     assert choices[0] == Choice(evaluator="e1", probabilities=None, attempts=0, error="down")
     assert choices[1].probabilities == {"A": 0, "B": 1}
-
-
-def test_a_failure_that_stops_the_session_is_borne_only_by_those_who_keep_going() -> None:
-    """With --keep-going the others stand in; without it the failure is raised, once they are home."""
-    failing, other = FakeModel(CallFailed("no key", stops_session=True)), FakeModel("(B)", delay=0.02)
-    assert choose_all(failing, other, keeps_going=True)[0].error == "no key"
-    with pytest.raises(CallFailed, match="no key"):
-        choose_all(failing, other)
-    assert other.finished == 2
-
-
-def test_a_panel_of_which_all_fail_raises() -> None:
-    """With nobody to stand in there is no choice at all."""
-    with pytest.raises(CallFailed, match="down"):
-        choose_all(FakeModel(CallFailed("down")), FakeModel(CallFailed("away")), keeps_going=True)
-
-
-def test_a_defect_of_ours_says_more_than_a_call_that_failed() -> None:
-    """It is never borne, and comes before the failure of a call."""
-    with pytest.raises(ZeroDivisionError):
-        choose_all(FakeModel(CallFailed("down")), FakeModel(ZeroDivisionError()), keeps_going=True)

@@ -71,23 +71,15 @@ def judge_all(judges: Panel) -> Sequence[Verdict]:
 
 
 def test_the_evaluator_is_asked_by_the_rubric() -> None:
-    """Scale and material stand in the rubric's own messages, and the verdict's form is asked for."""
+    """Scale and material stand in its messages behind the user's preface; the verdict's form is asked for."""
     ask = FakeModel(VALID)
-    judge(evaluator(ask, temperature=0.0))
+    judge(evaluator(ask, temperature=0.0, system_prompt="Judge in $ and {}."))
     system, user = ask.call.messages
-    assert system["content"].startswith("Judge from 1 to 5.\n5: level 5\n4: level 4\n")
+    assert (system["role"], user["role"]) == ("system", "user")
+    assert system["content"].startswith("Judge in $ and {}.\n\nJudge from 1 to 5.\n5: level 5\n4: level 4\n")
     assert user["content"] == "[question <e 1>]\nWhy?\n[reply <e 1>]\nBecause.\n[end <e 1>]"
     assert (ask.call.role, ask.call.model, ask.call.parameters["temperature"]) == ("evaluator", "e", 0.0)
     assert ask.call.parameters["response_format"] == RUBRIC.response_format()
-
-
-def test_the_evaluators_preface_stands_before_the_rubric() -> None:
-    """The evaluator's system prompt is put before the rubric's instruction, in one system message."""
-    ask = FakeModel(VALID)
-    judge(evaluator(ask, system_prompt="Judge in $ and {}."))
-    roles = [message["role"] for message in ask.call.messages]
-    assert roles == ["system", "user"]
-    assert ask.call.messages[0]["content"].startswith("Judge in $ and {}.\n\nJudge from 1 to 5.")
 
 
 def test_the_marker_code_is_made_for_this_evaluator() -> None:
@@ -136,17 +128,12 @@ def test_after_the_last_attempt_there_is_no_verdict(subtests: pytest.Subtests) -
 
 
 def test_a_blocked_evaluator_is_not_asked_again() -> None:
-    """A provider that filters the evaluator's call gives no verdict, with the provider's code as reason."""
-    ask = FakeModel(INVALID, Reply(text="I c", blocked="content_filter"), VALID)
+    """What a filter cut is no verdict, even if it reads like one; the provider's code is the reason."""
+    ask = FakeModel(INVALID, Reply(text=VALID, blocked="content_filter"), VALID)
     verdict = judge(evaluator(ask))
-    assert (verdict.fields, verdict.attempts, verdict.raw) == (None, 2, (INVALID, "I c"))
+    assert (verdict.fields, verdict.attempts, verdict.raw) == (None, 2, (INVALID, VALID))
     assert "content_filter" in str(verdict.error)
     assert len(ask.history) == 2
-
-
-def test_a_blocked_text_is_no_verdict_even_if_it_reads_like_one() -> None:
-    """What a filter cut is not taken for a judgement."""
-    assert judge(evaluator(FakeModel(Reply(text=VALID, blocked="content_filter")))).fields is None
 
 
 def test_a_call_that_fails_is_not_an_invalid_verdict() -> None:
@@ -269,19 +256,6 @@ def test_all_evaluators_are_asked_at_the_same_time() -> None:
     assert len(judge_all(panel(first, Watching(score(2))))) == 2
 
 
-def test_an_invalid_verdict_of_one_leaves_the_others() -> None:
-    """An evaluator without a valid verdict stands in the panel with its reason."""
-    verdicts = judge_all(panel(FakeModel(INVALID), FakeModel(score(2))))
-    assert scores(verdicts) == [("e1", None), ("e2", 2)]
-    assert verdicts[0].error == "not a JSON object"
-
-
-def test_one_failing_evaluator_fails_the_panel() -> None:
-    """Without keeps_going a call that ends the session is raised."""
-    with pytest.raises(CallFailed, match="down"):
-        judge_all(panel(FakeModel(score(1)), FakeModel(CallFailed("down", stops_session=True))))
-
-
 def test_a_failure_that_ends_nothing_leaves_the_others_verdicts() -> None:
     """One evaluator's permanent error does not throw away what the others were paid for."""
     verdicts = judge_all(panel(FakeModel(score(1)), FakeModel(CallFailed("too long"))))
@@ -290,7 +264,8 @@ def test_a_failure_that_ends_nothing_leaves_the_others_verdicts() -> None:
 
 def test_with_keeps_going_the_others_stand_in_for_a_failing_one() -> None:
     """The failing evaluator has no fields, no attempts, and the error; the rest count."""
-    verdicts = judge_all(panel(FakeModel(CallFailed("down")), FakeModel(score(2)), keeps_going=True))
+    failing = FakeModel(CallFailed("down", stops_session=True))
+    verdicts = judge_all(panel(failing, FakeModel(score(2)), keeps_going=True))
     assert verdicts[0] == Verdict(evaluator="e1", fields=None, attempts=0, error="down")
     assert scores(verdicts) == [("e1", None), ("e2", 2)]
 
