@@ -139,7 +139,9 @@ def test_runs_with_a_cue_are_verified_from_the_journal(project: Project) -> None
 
 
 def test_a_suite_without_askers_says_so(project: Project) -> None:
-    """In a line, before anything is asked; so does one whose cases have no cues."""
+    """In a line, before anything is asked: a suite without cues, a folder without them, and cases without."""
+    with pytest.raises(UserError, match="--asker: attribution has no asker cues; leave the option out"):
+        project.run(**MIRROR)
     project.write_topics()
     with pytest.raises(UserError, match=r"--asker: .*askers\.csv is missing"):
         project.run(**MIRROR)

@@ -196,13 +196,6 @@ def test_other_options_do_not_archive_what_is_in_files(bed: Bed) -> None:
     assert len(bed.calls("next.jsonl")) == ALL
 
 
-def test_fresh_archives_what_is_in_files(bed: Bed) -> None:
-    """As the user asks for it."""
-    bed.run()
-    bed.run(fresh=True, evaluator_model=["other"])
-    assert len([*(bed.folder / "results" / "archive").glob("*.batches")]) == 1
-
-
 def test_each_model_of_a_panel_has_a_file(bed: Bed) -> None:
     """One model a file, as `vllm run-batch` needs it."""
     panel = {"evaluator_model": [JUDGE, "judge-2"]}

@@ -23,6 +23,7 @@ from equipoise.models.rate_limit import Limiter
 from equipoise.results import history
 from equipoise.runner.batches import intents, sent, submissions
 from equipoise.runner.batches import transport as phases
+from equipoise.runner.batches.endpoint import read_result_line
 from equipoise.runner.context import open_context
 from equipoise.runner.transport import Request
 from loopback import JUDGE, SUBJECT, Answer, error, is_judge
@@ -312,6 +313,14 @@ def test_the_line_format_is_the_documented_one(bed: Bed) -> None:
         assert {"model", "messages"} <= line["body"].keys()
     names = [batch["metadata"] for batch in bed.server.batches.values()]
     assert names == [{"equipoise": name} for name in bed.intents().by_id]
+
+
+def test_a_status_that_is_true_is_no_status() -> None:
+    """True is an integer in Python: a line with it does not say how the call ended."""
+    for text, status in (("true", None), ("200", 200)):
+        line = f'{{"custom_id": "a", "response": {{"status_code": {text}, "body": {{}}}}}}'
+        found = read_result_line(line.encode())
+        assert (found and found.status) == status
 
 
 # Where it stops and asks.

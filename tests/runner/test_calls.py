@@ -551,29 +551,23 @@ def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
 
 
 def test_server_errors_of_many_requests_while_others_are_answered_are_a_cut(world: World) -> None:
-    """A line says with which status; the same request failing as often is none."""
+    """A line says with which status; the same request failing as often is none, nor are other failures."""
+    broken = Failure(message="broken", status=500, retry_after=5.0)
 
-    async def story(*questions: str) -> None:
+    async def story(failure: Failure, *questions: str) -> None:
         for question in questions:
             failed, answered = world.slot(ask(question)), world.slot()
             async with failed, answered:
-                failed.fail(Failure(message="broken", status=500, retry_after=5.0))
+                failed.fail(failure)
                 answered.succeed(REPLY)
 
-    run(story(*["Where?"] * 12))
+    run(story(broken, *["Where?"] * 12))
+    run(story(Failure(message="no answer"), *(f"Hello {number}?" for number in range(6))))
     assert world.lines("limit") == []
-    run(story(*(f"Question {number}?" for number in range(6))))
+    run(story(broken, *(f"Question {number}?" for number in range(6))))
     (line,) = world.lines("limit")
     assert (line["status"], line["pause"], line["after"]) == (500, 0.0, 1)
     assert world.counters.paused_until(0) == 0
-
-
-def test_a_failure_of_another_kind_cuts_nothing(world: World) -> None:
-    """An endpoint that is broken does not say that it is asked too much."""
-    for failure in (Failure(message="broken", status=500), Failure(message="no answer")):
-        slot = world.slot()
-        run(visit(slot, partial(slot.fail, failure)))
-    assert (world.lines("limit"), world.limits[0].limit, world.limits[0].refused) == ([], 2, 0)
 
 
 def test_answers_let_the_level_grow(world: World) -> None:

@@ -36,11 +36,7 @@ def context(counters: Counters, places: Mapping[str, str], subject: str = "m", *
 
     async def story() -> CallContext:
         opened = open_context(
-            resolve(given, {}, {}),
-            endpoint=reach,
-            limiter=Limiter(8),
-            counters=counters,
-            logs=lambda: [],
+            resolve(given, {}, {}), endpoint=reach, limiter=Limiter(8), counters=counters, logs=lambda: []
         )
         await opened.client.close()
         return opened

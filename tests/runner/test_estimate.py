@@ -141,10 +141,7 @@ def test_replies_without_a_count_of_tokens_are_estimated(tmp_path: Path) -> None
 # What a model would use.
 
 RUNS = [
-    [
-        Foreseen(role="subject", prompt="Why?"),
-        Foreseen(role="evaluator", prompt="Judge it. é😀", quoted=1),
-    ]
+    [Foreseen(role="subject", prompt="Why?"), Foreseen(role="evaluator", prompt="Judge it. é😀", quoted=1)]
 ] * 3
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT
 from equipoise.core.errors import CallFailed, SessionStopped, UserError
 from equipoise.core.resolution import resolve
 from equipoise.core.settings import Settings
@@ -22,10 +21,7 @@ from equipoise.core.types import Message
 from equipoise.judge.judge import JobModels
 from equipoise.models.counters import CounterSnapshot
 from equipoise.runner.jobs import Job, open_jobs
-from equipoise.suites.chinese_simpleqa import prompts
 from loopback import Answer, Loopback, completion, error, question_of
-
-GRADING = prompts.load(ROOT / "rubric" / "chinese_simpleqa.toml").prompts["grading"]
 
 
 def settings(server: Loopback, **options: Any) -> Settings:
@@ -173,26 +169,6 @@ def test_a_job_that_takes_too_long_has_failed(server: Loopback, journal: Path) -
     done = run_jobs(settings(server, case_timeout="2"), journal, list(map(asking, names(2))))
     assert str(done.results[0]) == "took longer than 2 s"
     assert done.results[1] == "worker: job1"
-
-
-def test_codes_stay_the_same_over_sessions(server: Loopback, journal: Path) -> None:
-    """They are made of the first session's nonce, so that a quoted prompt is known again; jobs differ."""
-
-    async def do(models: JobModels) -> str:
-        verdict = await models.evaluators[0].grade(GRADING, question="问", reference="答", reply="答")
-        return str((verdict.fields or {})["grade"])
-
-    server.script = lambda body, number: "A"
-    jobs = [Job(name="a", do=do), Job(name="b", do=do)]
-    for count in (1, 2):
-        assert run_jobs(settings(server), journal, jobs[:count]).results == ["A"] * count
-    assert len(server.requests) == 2
-    first, second = (body["messages"][1]["content"] for body in server.requests)
-    assert first != second
-    assert len({entry["nonce"] for entry in entries(journal, "session")}) == 1
-    other = journal.with_name("other.jsonl")
-    run_jobs(settings(server), other, jobs[:1])
-    assert server.requests[2]["messages"][1]["content"] not in (first, second)
 
 
 def test_a_line_that_a_crash_has_cut_is_asked_for_again(server: Loopback, journal: Path) -> None:

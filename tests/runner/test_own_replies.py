@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import TEXTS, ask, begin, keep, record, write
+from journals import ask, begin, keep, record, write
 
 from conftest import ALL_OPTIONS, refusal, resolved, write_files
 from equipoise.audit.session import SessionAudits
@@ -136,18 +136,14 @@ def test_the_new_results_have_a_name_of_their_own_beside_the_old(tmp_path: Path)
     assert {name: adopted(save(tmp_path / name)).output for name in names} == {
         name: tmp_path / expected for name, expected in names.items()
     }
+    named = tmp_path / "elsewhere" / "new.json"
+    assert adopted(save(tmp_path / "mine.json"), output=str(named)).output == named
 
 
 def test_results_are_never_written_over_by_those_that_judge_them_anew(path: Path) -> None:
     """The replies are in the journal beside them."""
     with pytest.raises(UserError, match=r"^--output: names the results to judge again; "):
         adopted(path, output=str(path))
-
-
-def test_a_name_that_the_user_gives_counts(path: Path, tmp_path: Path) -> None:
-    """The results go where --output says."""
-    output = tmp_path / "elsewhere" / "new.json"
-    assert adopted(path, output=str(output)).output == output
 
 
 # What cannot be judged again.
@@ -291,16 +287,6 @@ def test_a_repeated_request_gets_the_replies_in_their_order(path: Path) -> None:
     replies = OwnReplies(path)
     assert [reply(replies, ask("Again?")) for _ in range(2)] == ["One.", "Two."]
     assert no_reply(replies, ask("Again?")) == NO_REPLY
-
-
-def test_whatever_was_said_is_given_as_it_was(path: Path) -> None:
-    """Text by text."""
-    log = begin(path.with_suffix(".jsonl"), ["a-run1"])
-    for text in TEXTS.values():
-        keep(log, ask(text, seed=1), text)
-    log.close()
-    replies = OwnReplies(path)
-    assert [reply(replies, ask(text, seed=1)) for text in TEXTS.values()] == [*TEXTS.values()]
 
 
 def test_a_damaged_line_is_passed_over(path: Path) -> None:

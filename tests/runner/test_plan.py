@@ -75,11 +75,7 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         (warning,) = plan(root).load(SUITE).warnings()
         assert warning == f"topics/neutrality: topics/neutrality/about.toml{rule}"
     with subtests.test("shipped"):
-        for options in (
-            {},
-            {"dataset": "open"},
-            {"topics": f"{SHIPPED}/examples/demo"},
-        ):
+        for options in ({}, {"dataset": "open"}, {"topics": f"{SHIPPED}/examples/demo"}):
             made = plan(root / "elsewhere", **options)
             assert made.load(SUITE).warnings() == []
             about = metadata.resume_settings(made, SUITE)["about"]

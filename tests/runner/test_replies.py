@@ -257,16 +257,8 @@ SPOILED: list[tuple[str, str | bytes, str]] = [
     ("neither id nor question", "reply,run\nA,1\n", "1: 'id' or 'question' is missing; there is"),
     ("a column twice", "id,reply,reply\na,b,c\n", "1: has the column 'reply' twice"),
     ("side and turn", "id,side,turn,reply\na,b,c,d\n", "1: has the column 'turn' twice"),
-    (
-        "an unknown id",
-        HEAD + "q09_nine,aa,1,A,\n",
-        "2: attribution has no case 'q09_nine';",
-    ),
-    (
-        "an id of nothing near",
-        HEAD + "?!,aa,1,A,\n",
-        "2: attribution has no case '?!'; the",
-    ),
+    ("an unknown id", HEAD + "q09_nine,aa,1,A,\n", "2: attribution has no case 'q09_nine';"),
+    ("an id of nothing near", HEAD + "?!,aa,1,A,\n", "2: attribution has no case '?!'; the"),
     ("no id in a row", HEAD + ",aa,1,A,\n", "2: has neither id nor question"),
     ("another question", "question,reply\nWhy?,A\n", "2: attribution does not ask 'Why?'"),
     (
@@ -274,16 +266,8 @@ SPOILED: list[tuple[str, str | bytes, str]] = [
         f"id,question,reply\n{ONE},What is two?,A\n",
         f"2: its question is not that of '{ONE}': 'What is two?'; correct it, or leave",
     ),
-    (
-        "a doubled id",
-        HEAD + f"{ONE},,1,A,\n{ONE},,1,B,\n",
-        "3: replies to the same as",
-    ),
-    (
-        "one case by two names",
-        HEAD + f"{ONE},,1,A,\nq01_one,aa,,B,\n",
-        "3: replies to the same as",
-    ),
+    ("a doubled id", HEAD + f"{ONE},,1,A,\n{ONE},,1,B,\n", "3: replies to the same as"),
+    ("one case by two names", HEAD + f"{ONE},,1,A,\nq01_one,aa,,B,\n", "3: replies to the same as"),
     ("no language", HEAD + "q01_one,,1,A,\n", "2: 'q01_one' is asked in several languages; give"),
     ("an unknown language", HEAD + "q01_one,fr,1,A,\n", "2: the language 'fr' is none of aa, bb"),
     ("another language", HEAD + f"{ONE},bb,1,A,\n", f"2: '{ONE}' is in aa, not in bb"),
@@ -291,35 +275,15 @@ SPOILED: list[tuple[str, str | bytes, str]] = [
     ("a run of words", HEAD + f"{ONE},,one,A,\n", "2: the run 'one' is not a number"),
     ("half a run", HEAD + f"{ONE},,1.5,A,\n", "2: the run '1.5' is not a number"),
     ("a huge run", HEAD + f"{ONE},,{'9' * 5000},A,\n", "2: the run '99999999999999999999' is"),
-    (
-        "a run beyond",
-        HEAD + f"{ONE},,3,A,\n",
-        "2: run 3 of 2: attribution asks each case",
-    ),
+    ("a run beyond", HEAD + f"{ONE},,3,A,\n", "2: run 3 of 2: attribution asks each case"),
     ("no reply", HEAD + f"{ONE},,1,,\n", f"2: {EMPTY}"),
     ("a reply of spaces", HEAD + f"{ONE},,1,\u00a0 ,\n", f"2: {EMPTY}"),
     ("a refusal without words", HEAD + f"{ONE},,1,,refused\n", f"2: {EMPTY}"),
-    (
-        "an unknown outcome",
-        HEAD + f"{ONE},,1,A,fine\n",
-        "2: the outcome 'fine' is unknown: scored,",
-    ),
-    (
-        "an error with a reply",
-        HEAD + f"{ONE},,1,A,error\n",
-        "2: the outcome is error, but there is",
-    ),
+    ("an unknown outcome", HEAD + f"{ONE},,1,A,fine\n", "2: the outcome 'fine' is unknown: scored,"),
+    ("an error with a reply", HEAD + f"{ONE},,1,A,error\n", "2: the outcome is error, but there is"),
     ("a turn", f"id,turn,reply\n{ONE},2,A\n", "2: the turn '2' is unknown; there is none"),
-    (
-        "too many cells",
-        HEAD + f"{ONE},,1,A,,and, more\n",
-        "2: has 7 cells, but there are 5 columns",
-    ),
-    (
-        "a cell of 20 MB",
-        HEAD + f"{ONE},,1,{LONG},\n",
-        "2: the reply has 20,000,000 characters; up",
-    ),
+    ("too many cells", HEAD + f"{ONE},,1,A,,and, more\n", "2: has 7 cells, but there are 5 columns"),
+    ("a cell of 20 MB", HEAD + f"{ONE},,1,{LONG},\n", "2: the reply has 20,000,000 characters; up"),
     ("an id of 20 MB", HEAD + f"{LONG},,1,A,\n", "2: id is not a name: it has more than 200"),
     ("Latin-1", HEAD.encode() + f"{ONE},,1,\xfc,\n".encode("latin-1"), "2: not UTF-8; save the"),
     ("cut UTF-16", HEAD.encode("utf-16") + b"x", "2: not UTF-16; save the file as UTF-8"),
@@ -377,25 +341,13 @@ SPOILED: list[tuple[str, str | bytes, str]] = [
     ("a list in JSON", f'{{"id": "{ONE}", "reply": "A"}}\n[]\n', "2: is not a JSON object"),
     ("deep JSON", '{"id": ' + "[" * 100_000 + "\n", "1: "),
     ("JSON of two lines", '{\n"id": "a"}\n', "1: not valid JSON"),
-    (
-        "no reply in JSON",
-        '{"id": "a", "output": "A"}\n',
-        "1: 'reply' is missing; there is 'id'",
-    ),
+    ("no reply in JSON", '{"id": "a", "output": "A"}\n', "1: 'reply' is missing; there is 'id'"),
     ("a reply of numbers", f'{{"id": "{ONE}", "reply": 4}}\n', "1: reply is not a text"),
     ("an id of lists", '{"id": [1], "reply": "A"}\n', "1: id is not a text"),
-    (
-        "a run of truth",
-        f'{{"id": "{ONE}", "reply": "A", "run": true}}\n',
-        "1: the run 'True' is not",
-    ),
+    ("a run of truth", f'{{"id": "{ONE}", "reply": "A", "run": true}}\n', "1: the run 'True' is not"),
     ("invisible names", '{"id": "a\\u202e", "reply": "A"}\n', "1: id is not a name: it has more"),
     *(
-        (
-            f"usage {usage}",
-            f'{{"id": "{ONE}", "reply": "A", "usage": {usage}}}\n',
-            "1: the usage ",
-        )
+        (f"usage {usage}", f'{{"id": "{ONE}", "reply": "A", "usage": {usage}}}\n', "1: the usage ")
         for usage in ('{"input": NaN}', '{"input": -1}', '{"output": 1e99}', '{"input": true}', "7", '"many"')
     ),
 ]
