@@ -264,19 +264,3 @@ def test_one_model_in_both_roles_is_asked_once(loopback: Loopback) -> None:
     done = CliRunner().invoke(main, ["check", "neutrality", *options])
     assert "subject and evaluator: m (" in done.output
     assert len(loopback.requests) == 5
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ((), "which model? Name it with --model"),
-        (("nonesuch", "--model", "m"), "there is no suite 'nonesuch'"),
-        (("--model", "m", "--api-base-url", "nowhere"), "--api-base-url: 'nowhere' "),
-        (("--model", "local:nowhere.gguf"), "nowhere.gguf"),
-    ],
-)
-def test_bad_input_is_one_line(arguments: Sequence[str], said: str) -> None:
-    """Exit status 4, and nothing is asked."""
-    done = CliRunner().invoke(main, ["check", *arguments])
-    assert done.exit_code == 4
-    assert said in done.stderr

@@ -108,13 +108,6 @@ def test_a_journal_needs_neither_endpoint_nor_key(folder: Path, monkeypatch: pyt
 # Mistakes.
 
 
-def test_a_mistake_is_one_line_and_status_4(folder: Path) -> None:
-    """As of pytest; no traceback and nothing on standard output."""
-    (folder / "notes.jsonl").write_text("my notes\n")
-    assert "notes.jsonl: not an Equipoise journal" in error(run("show", "notes.jsonl"))
-    assert "nowhere.jsonl: no such journal" in error(run("show", "nowhere.jsonl"))
-
-
 def test_a_name_cannot_write_on_the_terminal() -> None:
     """A line break or a terminal's command in a name is shown as an escape."""
     for character in ("\n", "\r", "\a", "\x9b"):

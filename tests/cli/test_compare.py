@@ -80,20 +80,6 @@ def test_the_exit_status_is_that_of_the_worst_ruling(subtests: pytest.Subtests) 
             assert (result.exit_code, result.stderr) == (status, "")
 
 
-@pytest.mark.usefixtures("candidates")
-def test_a_mistake_is_one_line_and_status_4(subtests: pytest.Subtests) -> None:
-    """Nothing is shown of what could be compared, so that nobody takes it for the whole."""
-    for argument, expected in {
-        "--gate=overall": "ERROR: --gate: 'overall' is not a rule; rules look like overall:-2pp",
-        "--gate=no:-2pp": "ERROR: --gate no:-2pp: what old.json and same.json share has no metric 'no'",
-        "--gate=overall:+2pp": "ERROR: --gate overall:+2pp: overall is worse when it is lower",
-        "nowhere.json": "ERROR: nowhere.json: cannot be read (No such file or directory)",
-        ".": "ERROR: .: is a folder; name the results files in it",
-    }.items():
-        with subtests.test(argument):
-            assert error(run("same.json", argument)).startswith(expected)
-
-
 PART: Runs = {**BEFORE, "aa/q1/y": [5, "unscored", 5]}
 
 
@@ -246,14 +232,6 @@ def test_the_verdict_stands_where_nobody_reads_to_the_end(folder: Path) -> None:
         assert process.stderr.read() == b""
     assert process.returncode == 7
     assert "<failure" in Path("gate.xml").read_text(encoding="utf-8")
-
-
-def test_a_candidate_must_be_named() -> None:
-    """Else a line says where the usage stands."""
-    result = run()
-    assert result.exit_code == 4
-    assert result.stderr.endswith("--help` shows how\n")
-    assert result.stderr.count("\n") == 1
 
 
 def test_half_a_character_in_a_name_can_be_shown(folder: Path) -> None:

@@ -14,6 +14,7 @@ import sides
 from click.testing import CliRunner
 from journals import record, write
 
+from equipoise import suites
 from equipoise.cli import main
 from loopback import Loopback, error
 
@@ -34,8 +35,7 @@ FILES = {
     "mine.json": '{"notes": 1}',
     "broken.json": '{"metadata": ',
     "notes.jsonl": "my notes\n",
-    "notes.txt": "my notes\n",
-    "sheet.csv": "a,b\n1\n",
+    "damaged.json": '{"metadata": {"schema_version": 1, "suite": "neutrality"}, "results": {}}',
     "sweep_bad.toml": "[[models]\n",
     "sweep_typo.toml": '[[model]]\nmodel = "m"\n',
     "sweep_option.toml": '[[models]]\nmodel = "m"\nruns_ = 2\n[[suites]]\nsuite = "neutrality"\n',
@@ -55,6 +55,8 @@ ROWS: list[tuple[str, str]] = [
     ("run --api-key=sk-planted", "--api-key: which suite?"),
     ("run neutralty --model m", "there is no suite 'neutralty'; did you mean 'neutrality'?"),
     ("run Neutrality --model m", "did you mean 'neutrality'?"),
+    ("run neutrality,nonsense --model m", f"no suite 'nonsense'; there are {', '.join(suites.names())}, all"),
+    ("run nonsense,all", "no suite 'nonsense'"),
     ("run neutrality,all --model m", "neutrality,all: all has every suite; name it alone"),
     (
         "run neutrality politicsbench --model m",
@@ -109,6 +111,8 @@ ROWS: list[tuple[str, str]] = [
         "--api-base-url: 'api.openai.com' is not a URL",
     ),
     ("run neutrality --model m --api-base-url http://u:pw-planted@h/v1", "--api-base-url"),
+    ("check --model m --api-base-url nowhere", "--api-base-url: 'nowhere' "),
+    ("check --model local:nowhere.gguf", "nowhere.gguf"),
     (
         "run neutrality --model a --model b --output r.json",
         "--output: names one file, but there are several models; leave it out\n",
@@ -134,6 +138,12 @@ ROWS: list[tuple[str, str]] = [
     ("report empty", "empty: no results files; run a suite first"),
     ("report nope", "nope"),
     ("report mine.json", "mine.json: is not an Equipoise results file"),
+    ("report damaged.json", "damaged.json: is damaged"),
+    ("report damaged.json --no-transcripts", "damaged.json: is damaged"),
+    ("report a.json -o empty", "is a folder"),
+    ("report a.json -o /proc/page.html", "cannot be written"),
+    ("report a.json --reviews nope.json", "--reviews: "),
+    ("report a.json --reviews a.json --no-transcripts", "leave --no-transcripts out"),
     ("export empty --to csv", "empty: no results files; run a suite first"),
     ("export a.json --to pandas", "'pandas' is not one of 'csv'"),
     (
@@ -152,6 +162,7 @@ ROWS: list[tuple[str, str]] = [
     ("compare a.json b.json --panels --all", "--panels: ranks all files"),
     ("plot empty -o p", "there is no command 'plot'; it is now: equipoise report RESULTS --figures FOLDER"),
     ("show nope.jsonl", "nope.jsonl: no such journal"),
+    ("show notes.jsonl", "notes.jsonl: not an Equipoise journal"),
     ("show a.json -o b.json", "--output: is for a journal"),
     ("data validate nope", "nope"),
     ("merge empty", "empty"),

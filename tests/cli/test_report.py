@@ -11,11 +11,8 @@ from click.testing import CliRunner, Result
 from fake_client import Project
 
 import pages
-from conftest import ROOT
 from equipoise.cli import main
 from equipoise.report.page import board_page
-
-GOLDEN = ROOT / "tests" / "golden" / "neutrality.json"
 
 
 def run(*arguments: str | Path) -> Result:
@@ -93,29 +90,6 @@ def test_a_page_draws_its_figures_without_the_extra(tmp_path: Path, monkeypatch:
     other = pages.write(tmp_path / "b.json", "model-b", questions=3)
     assert run("report", result, other, "-o", tmp_path / "page.html").exit_code == 0
     assert (tmp_path / "page.html").read_text(encoding="utf-8").count("<figure ") > 2
-
-
-def test_what_cannot_be_is_one_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """No results, a page in the place of results, a folder, damaged results."""
-    empty, damaged = tmp_path / "empty", tmp_path / "damaged.json"
-    empty.mkdir()
-    damaged.write_text('{"metadata": {"schema_version": 1, "suite": "neutrality"}, "results": {}}')
-    for arguments, told in (
-        ((empty,), "no results files; run a suite first"),
-        ((tmp_path / "none.json",), "cannot be read"),
-        ((GOLDEN, "-o", tmp_path / "page.json"), "is the name of results"),
-        ((GOLDEN, "-o", empty), "is a folder"),
-        ((GOLDEN, "-o", "/proc/page.html"), "cannot be written"),
-        ((damaged,), "is damaged"),
-        ((GOLDEN, "--reviews", tmp_path / "none.json"), "--reviews: "),
-        ((GOLDEN, "--reviews", GOLDEN, "--no-transcripts"), "leave --no-transcripts out"),
-        ((damaged, "--no-transcripts"), "is damaged"),
-    ):
-        with subtests.test(told):
-            result = run("report", *arguments)
-            assert (result.exit_code, result.stdout) == (4, "")
-            (line,) = result.stderr.splitlines()
-            assert told in line
 
 
 @pytest.mark.slow

@@ -63,21 +63,6 @@ def test_several_suites_are_one_session(handed: list[list[str]], tmp_path: Path)
     assert [command[3:5] for command in handed] == [[str(ROOT / test) for test in tests], tests]
 
 
-@pytest.mark.parametrize("named", ["nonsense", "neutrality,nonsense", "nonsense,all"])
-def test_an_unknown_suite_is_refused(handed: list[list[str]], named: str) -> None:
-    """With those that there are."""
-    done = CliRunner().invoke(main, ["run", named])
-    assert (done.exit_code, handed) == (4, [])
-    assert f"no suite 'nonsense'; there are {', '.join(suites.names())}, all" in done.output
-
-
-def test_a_misspelt_suite_is_guessed(handed: list[list[str]]) -> None:
-    """By the nearest name."""
-    done = CliRunner().invoke(main, ["run", "neutralty", "--model", "x"])
-    assert (done.exit_code, handed) == (4, [])
-    assert "there is no suite 'neutralty'; did you mean 'neutrality'? There are " in done.output
-
-
 # Help.
 
 
