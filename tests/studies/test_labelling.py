@@ -252,21 +252,8 @@ def test_labels_are_taken_as_a_whole_or_not_at_all(
     results: Path, browser: Browser, subtests: pytest.Subtests
 ) -> None:
     """Not another person's, not half of a damaged file; what the browser kept and cannot be read is told."""
-    run(
-        "sample",
-        results,
-        "-n",
-        "6",
-        "--page",
-        "--person",
-        "ada",
-        "--person",
-        "ben",
-        "--overlap",
-        "6",
-        "-o",
-        "s",
-    )
+    people = ("--person", "ada", "--person", "ben", "--overlap", "6")
+    run("sample", results, "-n", "6", "--page", *people, "-o", "s")
     with opened(browser, Path("s").absolute() / "ada.html") as shown:
         page = shown.page
         page.keyboard.press("4")

@@ -264,7 +264,7 @@ def test_mistakes_are_one_line(results: Path, subtests: pytest.Subtests) -> None
 
 
 def graded(*votes: str) -> Results:
-    """Results of three questions of fact, each with the votes of two evaluators."""
+    """Results of three questions of fact, each with the votes of one evaluator or two."""
     cases = (one_fact.CASE, one_fact.MILK, one_fact.CHESS)
     records = [one_fact.record(case, vote) for case, vote in zip(cases, votes, strict=True)]
     talk = Conversation(name="m", parameters={}, messages=({"role": "assistant", "content": "茶"},))
@@ -276,6 +276,7 @@ def graded(*votes: str) -> Results:
         "subject_model": "m",
         "scale": {"low": 0, "high": 2},
         "started": "",
+        "evaluator_models": ["e1", "e2"][: len(votes[0])],
     }
     return of_json("m.json", {"metadata": about, "results": results, "errors": []})
 
@@ -349,21 +350,7 @@ def test_outcomes_and_leans_are_worth_what_verdicts_are() -> None:
 def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """F and the shares, from labels drawn at random; three are too few for an interval."""
     monkeypatch.chdir(tmp_path)
-    cases, votes = (one_fact.CASE, one_fact.MILK, one_fact.CHESS), "AAC"
-    talk = Conversation(name="m", parameters={}, messages=({"role": "assistant", "content": "茶"},))
-    records = [
-        replace(one_fact.record(case, vote), subject=[talk]) for case, vote in zip(cases, votes, strict=True)
-    ]
-    about = {
-        "schema_version": 1,
-        "suite": "chinese_simpleqa",
-        "subject_model": "m",
-        "scale": {"low": 0, "high": 2},
-        "started": "",
-        "evaluator_models": ["e1"],
-    }
-    results = parts_of("chinese_simpleqa", records, one_fact.RUBRIC.scale)["results"]
-    known = of_json("m.json", {"metadata": about, "results": results, "errors": []})
+    known = graded(*"AAC")
     drawn = [row for rows in draws.sample(known, 60, 0) for row in rows]
     grades = dict(
         zip(
