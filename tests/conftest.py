@@ -205,6 +205,12 @@ class Bench:
         pins.parent.mkdir(parents=True, exist_ok=True)
         pins.write_text(head + "".join(digests), encoding="utf-8")
 
+    def plugin(self, monkeypatch: pytest.MonkeyPatch, source: str) -> tuple[str, str]:
+        """The option that loads a plugin of this source."""
+        (self.folder / "added.py").write_text(source)
+        monkeypatch.setenv("PYTHONPATH", str(self.folder))
+        return ("-p", "added")
+
     def command(self, *arguments: str) -> list[str]:
         """The command line of a session, whose arguments replace the usual endpoint and model."""
         usual = {"--api-base-url": self.server.url, "--model": SUBJECT}

@@ -12,19 +12,10 @@ from equipoise.suites.selection import Selection
 from loopback import Script, is_judge, question_of, verdict
 
 
-def release(
-    seed: int,
-    *,
-    fall: float = 0.0,
-    of_questions: float = 1.0,
-    refuses: str = "",
-    leans: dict[str, float] | None = None,
-) -> Script:
+def release(seed: int) -> Script:
     """A subject whose questions differ in quality by 0.8 points, its runs by 0.5, both as normal deviates.
 
-    It is worse by `fall` points in a part of the questions, refuses those that contain one of the letters in
-    `refuses`, and is judged by evaluators that lean by `leans` points. In whichever order calls arrive, a
-    question's runs get the same scores together.
+    In whichever order calls arrive, a question's runs get the same scores together.
     """
     drawn: dict[str, random.Random] = {}
 
@@ -32,18 +23,15 @@ def release(
         question = question_of(body)
         if not is_judge(body):
             return f"About: {question}"
-        if any(letter in question for letter in refuses):
-            return verdict(1, refused=True)
-        lean = (leans or {}).get(body["model"], 0.0)
         name = f"{seed} {body['model']} {question}"
         chance = drawn.setdefault(name, random.Random(name))  # noqa: S311 - not a secret
-        return verdict(score(chance, quality(question, fall, of_questions) + lean))
+        return verdict(score(chance, quality(question)))
 
     return script
 
 
-def quality(question: str, fall: float, of_questions: float) -> float:
-    """What lies behind the scores of a question, in points: always the same in the same place."""
+def quality(question: str, fall: float = 0.0, of_questions: float = 1.0) -> float:
+    """What lies behind the scores of a question, in points; it falls in this part of the questions."""
     place = _places().get(question, 0)
     own = random.Random(place)  # noqa: S311 - not a secret
     falls = place % round(1 / of_questions) == 0

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import pytest
-import sixth_suite
 from asked import DATASET, swayed_server
 
 from conftest import Bench, equipoise
@@ -52,15 +50,6 @@ def test_the_estimate_counts_all_askings(bench: Bench) -> None:
         assert f"runs:      {runs:,} to do" in done.stdout
         assert f"{runs - ALL:,} of these runs have an asker cue" in " ".join(done.stdout.split())
     assert bench.server.requests == []
-
-
-@pytest.mark.slow
-def test_a_suite_of_one_s_own_without_askers_says_so(tmp_path: Path) -> None:
-    """In one line."""
-    own = sixth_suite.copied(tmp_path / "own")
-    done = equipoise(own, "run", "attribution", "--model", "local", "--asker", "mirror")
-    assert done.returncode == 4
-    assert "--asker: attribution has no asker cues; leave the option out" in done.stderr
 
 
 @pytest.mark.slow

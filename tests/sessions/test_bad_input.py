@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Bench
-
-RUBRIC = (ROOT / "rubric" / "neutrality.toml").read_text(encoding="utf-8")
+from conftest import Bench
 
 
 def files(folder: Path) -> set[Path]:
@@ -62,13 +60,6 @@ def test_a_dataset_without_questions(bench: Bench) -> None:
     assert "aa.txt:3: repeats line 1" in refusal(bench)
 
 
-def test_an_output_that_is_something_else(bench: Bench) -> None:
-    """A file that is neither results nor a journal of ours stays as it is; the line names it."""
-    (bench.folder / "mine.json").write_text("my notes\n")
-    assert "mine.json: not a results file" in refusal(bench, "--output=mine.json")
-    assert (bench.folder / "mine.json").read_text() == "my notes\n"
-
-
 @pytest.mark.slow
 def test_a_bad_value_in_the_environment_and_in_pytest_ini(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
@@ -81,13 +72,3 @@ def test_a_bad_value_in_the_environment_and_in_pytest_ini(
     monkeypatch.setenv("EQUIPOISE_KEEP_GOING", "maybe")
     line = refusal(bench, "-n", "2", "--case-timeout=9")
     assert "EQUIPOISE_KEEP_GOING: 'maybe' is neither true nor false" in line
-
-
-@pytest.mark.slow
-def test_a_rubric_with_a_hole(bench: Bench) -> None:
-    """The line names the file and the key."""
-    (bench.folder / "rubric").mkdir()
-    path = bench.folder / "rubric" / "neutrality.toml"
-    path.write_text(RUBRIC.replace("$reply", ""), encoding="utf-8")
-    line = refusal(bench, "-n", "2")
-    assert "needs the placeholder $reply" in line.partition("rubric/neutrality.toml: ")[2]

@@ -276,6 +276,7 @@ def test_no_rule_of_a_gate_bounds_who_names_the_controller(borders: Bench) -> No
     assert borders.run(FILE, *ALONE, "--fresh", *bounded).returncode in (0, 6)
 
 
+@pytest.mark.slow
 def test_antarctica_is_asked_whether_it_is_anyones(borders: Bench) -> None:
     """In each of its languages; a language that has no such question is refused, with file and line."""
     shutil.rmtree(borders.folder / "topics")

@@ -108,20 +108,6 @@ def test_a_session_asks_and_grades_every_question_once(simple: Bench) -> None:
     assert re.search(r"games +2 +50\.0 +0\.0 +50\.0", everything)
 
 
-@pytest.mark.slow
-def test_questions_can_be_selected(simple: Bench, subtests: pytest.Subtests) -> None:
-    """By Chinese words, by topic."""
-    selections = {
-        ("-k", "饮料 and not 茶艺"): {"milk_1", "milk_2"},
-        ("-m", 'area(name="games")'): {"chess_1", "chess_2"},
-    }
-    for selection, found in selections.items():
-        with subtests.test(selection[1]):
-            done = simple.run(FILE, *selection, "--fresh")
-            assert done.returncode == 0, done.stdout + done.stderr
-            assert set(grades(simple.results("chinese_simpleqa"))) == found
-
-
 def test_a_choice_needs_no_evaluator(simple: Bench) -> None:
     """Its letter is read; where the answers stand is counted."""
 

@@ -120,7 +120,7 @@ def test_two_models_are_compared_and_no_gate_decides(bench: Bench, monkeypatch: 
     reason = f"no rule may bound {NAME}: its groups of questions differ in difficulty"
     for rule in (f"{NAME}:-2pp", f"{NAME}:+2pp@population", f"{NAME}:±2pp"):
         assert reason in shown("gate", str(bench.results_path), "--baseline", "base.json", "--gate", rule)
-        assert reason in bench.refusal("--runs", "2", "--fresh", "--baseline=base.json", "--gate", rule)
+    assert reason in bench.refusal("--runs", "2", "--fresh", "--baseline=base.json", "--gate", rule)
 
 
 def test_without_labels_of_both_groups_there_is_no_contrast(bench: Bench) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from conftest import Bench
 from loopback import JUDGE, Answer, error, is_judge, plain_script
 
@@ -68,20 +66,3 @@ def test_openrouter_and_vllm(bench: Bench) -> None:
         assert title in headers.values()
     sampling = bench.results()["metadata"]["evaluator_sampling"]
     assert (sampling["extra_body"], sampling["headers"]) == (thinking, {"x-title": "The judge"})
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--extra-body", "seed=7"), 'is not a JSON object such as {"seed": 7}'),
-        (("--extra-body", '{"temperature": 0}'), "has the field 'temperature': it has an option of its own"),
-        (("--extra-body", '{"stream": true}'), "every call asks for one whole answer"),
-        (("--evaluator-extra-body", '{"api_key": "k"}'), "would be saved; send secrets with --header"),
-        (("--header", "X-Title"), "is not NAME=VALUE"),
-        (("--header", "Host=example.com"), "names a header that every call sets itself"),
-        (("--api-base-url", "http://127.0.0.1:9/v1?api_key=k"), "has a key in its query"),
-    ],
-)
-def test_what_cannot_be_sent_is_one_line(bench: Bench, arguments: tuple[str, ...], message: str) -> None:
-    """Before anything is asked."""
-    assert message in bench.refusal(*arguments)

@@ -90,14 +90,17 @@ def test_a_wrong_key_is_told_with_its_variable(bench: Bench, monkeypatch: pytest
 @pytest.mark.parametrize(
     "answer",
     [
-        error(429, "Slow down."),
-        error(503, "Loading."),
-        error(402, "Pay."),
-        Answer("", drop=True),
-        Answer({"choices": [{"message": {"content": ""}, "finish_reason": "length"}]}),
-        error(400, "flagged by our content policy", code="content_filter"),
+        pytest.param(error(429, "Slow down."), id="429", marks=pytest.mark.slow),
+        pytest.param(error(503, "Loading."), id="503"),
+        pytest.param(error(402, "Pay."), id="402", marks=pytest.mark.slow),
+        pytest.param(Answer("", drop=True), id="dropped", marks=pytest.mark.slow),
+        pytest.param(
+            Answer({"choices": [{"message": {"content": ""}, "finish_reason": "length"}]}),
+            id="empty",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(error(400, "flagged by our content policy", code="content_filter"), id="filter"),
     ],
-    ids=["429", "503", "402", "dropped", "empty", "filter"],
 )
 def test_what_waiting_can_mend_goes_on(bench: Bench, answer: Answer) -> None:
     """A model that loads, is busy, thinks or declines may answer questions."""

@@ -216,19 +216,13 @@ def every_outcome(bench: Bench) -> Bench:
 ONCE = ("--runs", "1", "--evaluator-attempts", "1")
 
 
-def test_json_report(every_outcome: Bench, workers: Workers) -> None:
-    """`--json-report`: exit status 1 with runs without a score, and the metadata of each way to end."""
-    done = every_outcome.run(*workers, *ONCE, "--json-report")
+def test_reports_of_tests(every_outcome: Bench, workers: Workers) -> None:
+    """`--json-report` and `--junitxml FILE`: exit status 1, and each way in which a run ends in both."""
+    done = every_outcome.run(*workers, *ONCE, "--json-report", "--junitxml", "junit.xml")
     assert done.returncode == 1, done.stdout + done.stderr
     refuse_changed("json_report.txt", sorted(json_cases(every_outcome.folder)))
-    refuse_changed("every_outcome.keys.txt", key_paths(every_outcome.results(), UNSTABLE))
-
-
-def test_junitxml(every_outcome: Bench, workers: Workers) -> None:
-    """`--junitxml FILE`: the same runs, with their properties."""
-    done = every_outcome.run(*workers, *ONCE, "--junitxml", "junit.xml")
-    assert done.returncode == 1, done.stdout + done.stderr
     refuse_changed("junit.txt", sorted(junit_cases(every_outcome.folder / "junit.xml")))
+    refuse_changed("every_outcome.keys.txt", key_paths(every_outcome.results(), UNSTABLE))
 
 
 # Releases: --baseline OLD --gate RULE.
@@ -268,16 +262,13 @@ def test_a_gated_release(bench: Bench, workers: Workers, name: str) -> None:
 # Exit statuses of lines that end otherwise; those of runs and gates are above.
 
 
-def test_a_line_without_a_model(bench: Bench, workers: Workers) -> None:
-    """`pytest`: a usage error, 4."""
-    done = bench.run_plain(*workers)
-    assert done.returncode == 4, done.stdout + done.stderr
-
-
 def test_a_line_that_selects_nothing(bench: Bench, workers: Workers) -> None:
-    """`pytest --model X -k WORD` with a word that no case has: 5, and nothing is asked."""
+    """`pytest --model X -k WORD` with a word that no case has: 5, with the words that there are."""
     done = bench.run(*workers, "-k", "no_such_area")
     assert (done.returncode, bench.server.requests) == (5, []), done.stdout + done.stderr
+    shown = " ".join(done.stdout.split())
+    assert "neutrality: nothing was selected; there are the areas first_area, second_area and" in shown
+    assert "the languages aa, bb" in shown
 
 
 @pytest.mark.slow

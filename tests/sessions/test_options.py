@@ -225,10 +225,7 @@ def test_all_suites_run_in_one_session_each_with_its_own_defaults(
 
 @pytest.mark.parametrize(
     ("option", "message"),
-    [
-        ("--topics=gone.txt", "gone.txt"),
-        ("--gate=overall:-2pp", "--gate overall:-2pp: compared with what? "),
-    ],
+    [("--topics=gone.txt", "gone.txt"), ("--gate=overall:-2pp", "--gate overall:-2pp: compared with what? ")],
 )
 def test_collecting_checks_what_a_session_would(bench: Bench, option: str, message: str) -> None:
     """A usage error in one line, before anything is collected: missing data, and options that cannot work."""

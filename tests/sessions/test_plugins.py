@@ -23,13 +23,6 @@ def pytest_collection_modifyitems(items):
 """
 
 
-def add_plugin(bench: Bench, monkeypatch: pytest.MonkeyPatch, source: str) -> tuple[str, str]:
-    """Write a plugin, and return the option that loads it."""
-    (bench.folder / "added.py").write_text(source)
-    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
-    return ("-p", "added")
-
-
 def asked(bench: Bench) -> set[str]:
     """All questions that a call was about."""
     return {question_of(body) for body in bench.server.requests}
@@ -37,30 +30,29 @@ def asked(bench: Bench) -> set[str]:
 
 @pytest.mark.slow
 @BOTH
-def test_what_is_skipped_costs_no_call(
-    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("mark", "ended", "without"),
+    [
+        ("skip(reason='left out by a plugin')", "skipped", ()),
+        ("xfail(run=False)", "xfailed", ("-p", "added", "--runxfail")),
+    ],
+    ids=["skip", "xfail"],
+)
+def test_what_is_not_run_costs_no_call(
+    bench: Bench,
+    workers: tuple[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    mark: str,
+    ended: str,
+    without: tuple[str, ...],
 ) -> None:
-    """A mark that leaves runs out leaves out their calls; without it they are asked."""
-    plugin = add_plugin(bench, monkeypatch, SKIPPED)
+    """Runs that a mark leaves out are not asked, and results are made; without the mark they are asked."""
+    source = SKIPPED.replace("skip(reason='left out by a plugin')", mark)
+    plugin = bench.plugin(monkeypatch, source)
     done = bench.run(*workers, *plugin, "--runs", "1")
-    assert "2 passed, 2 skipped" in done.stdout
+    assert f"2 passed, 2 {ended}" in done.stdout
     assert asked(bench) == {"What is two?", "O que é dois?"}
-    assert bench.run("--runs", "1").returncode == 0
-    assert len(bench.server.requests) == 2 * RUNS
-
-
-@pytest.mark.slow
-@BOTH
-def test_what_is_expected_to_fail_and_not_run_costs_no_call(
-    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nor does it keep the results from being made; with --runxfail it is asked."""
-    source = SKIPPED.replace("skip(reason='left out by a plugin')", "xfail(run=False)")
-    plugin = add_plugin(bench, monkeypatch, source)
-    done = bench.run(*workers, *plugin, "--runs", "1")
-    assert "2 passed, 2 xfailed" in done.stdout
-    assert asked(bench) == {"What is two?", "O que é dois?"}
-    assert bench.run(*workers, *plugin, "--runs", "1", "--runxfail").returncode == 0
+    assert bench.run(*workers, *without, "--runs", "1").returncode == 0
     assert len(bench.server.requests) == 2 * RUNS
 
 
@@ -76,7 +68,7 @@ def pytest_addoption(parser):
 @pytest.mark.parametrize("option", ["--count=3", "--flake-finder"])
 def test_repeated_tests_are_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
     """In one line, with the option that asks several times."""
-    plugin = add_plugin(bench, monkeypatch, REPEATING)
+    plugin = bench.plugin(monkeypatch, REPEATING)
     line = bench.refusal(*plugin, option)
     assert line.startswith(f"ERROR: {option.partition('=')[0]}: repeats tests")
     assert "--runs N" in line
@@ -88,7 +80,7 @@ def test_where_all_is_skipped_nothing_is_written(
 ) -> None:
     """No call, no journal; a condition skips as a plain mark does."""
     source = SKIPPED.replace('"first_area"', '"test_"').replace("skip(", "skipif(True, ")
-    done = bench.run(*workers, *add_plugin(bench, monkeypatch, source), "--runs", "1")
+    done = bench.run(*workers, *bench.plugin(monkeypatch, source), "--runs", "1")
     assert "4 skipped" in done.stdout
     assert bench.server.requests == []
     assert not bench.journal_path.exists()
@@ -101,7 +93,7 @@ def failing(body: dict[str, Any], number: int) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("option", ["--ff", "--sw"])
+@pytest.mark.parametrize("option", ["--ff", "--sw", "--lf"])
 def test_ways_to_go_on_from_failures_pay_for_them_alone(
     bench: Bench, workers: tuple[str, str], option: str
 ) -> None:
@@ -135,7 +127,7 @@ def test_a_time_limit_that_ends_the_process_costs_no_call(
     bench.server.script = lambda body, number: (
         Answer(delay=60) if question_of(body) == last else plain_script(body, number)
     )
-    done = bench.run("--runs", "1", *add_plugin(bench, monkeypatch, LIMITED))
+    done = bench.run("--runs", "1", *bench.plugin(monkeypatch, LIMITED))
     assert "Timeout" in done.stdout + done.stderr
     assert done.returncode == 1
     bench.server.script = plain_script
@@ -170,10 +162,8 @@ def test_a_process_that_ends_does_not_search_what_it_holds(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever is called last at the end of the program finds nothing left to the garbage collector."""
-    plugin = add_plugin(
-        bench,
-        monkeypatch,
-        "import atexit, gc\natexit.register(lambda: print('tracked:', len(gc.get_objects())))\n",
+    plugin = bench.plugin(
+        monkeypatch, "import atexit, gc\natexit.register(lambda: print('tracked:', len(gc.get_objects())))\n"
     )
     done = bench.run(*plugin)
     assert done.returncode == 0, done.stdout
@@ -183,8 +173,7 @@ def test_a_process_that_ends_does_not_search_what_it_holds(
 @pytest.mark.slow
 def test_a_case_stands_where_pytest_would_find_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """File, line and name of every test are those that pytest would find out for each anew."""
-    plugin = add_plugin(
-        bench,
+    plugin = bench.plugin(
         monkeypatch,
         "def pytest_collection_finish(session):\n"
         "    for item in session.items:\n"
@@ -209,6 +198,6 @@ def test_log_records_are_captured_where_an_option_asks_for_them(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...], is_shown: bool
 ) -> None:
     """Otherwise pytest's plugin for them is left out, and nothing else changes."""
-    done = bench.run(*flags, *add_plugin(bench, monkeypatch, LOGGING), "--runs", "1")
+    done = bench.run(*flags, *bench.plugin(monkeypatch, LOGGING), "--runs", "1")
     assert done.returncode == 0
     assert ("ERROR    added:" in done.stdout) is is_shown

@@ -48,8 +48,10 @@ def results(bench: Bench, name: str = "my-app.neutrality.json") -> dict[str, Any
     return data
 
 
-def test_a_file_is_judged_without_a_subject(bench: Bench, workers: tuple[str, str]) -> None:
-    """The results, the terminal and the page say which file it was, and of how many runs."""
+def test_a_file_is_judged_without_a_subject(
+    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results, terminal, page and the page of several models say which file it was, and of how many runs."""
     write(bench, *ROWS)
     done = judge(bench, *workers, "--report", "page.html")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -64,7 +66,12 @@ def test_a_file_is_judged_without_a_subject(bench: Bench, workers: tuple[str, st
     assert [message["content"] for message in run["subject_transcript"]] == ["What is one?", ROWS[0][3]]
     page = (bench.folder / "page.html").read_text(encoding="utf-8")
     assert "the replies are those in answers.csv: 4 of 20 runs" in page
-    assert data["metadata"]["replies"]["sha256"] in page
+    digest = data["metadata"]["replies"]["sha256"]
+    assert digest in page
+    monkeypatch.chdir(bench.folder)
+    assert CliRunner().invoke(main, ["report", "results", "-o", "board.html"]).exit_code == 0
+    board = (bench.folder / "board.html").read_text(encoding="utf-8")
+    assert f"replies from answers.csv (4 of 20 runs; SHA-256 {digest})" in board
 
 
 def test_the_gate_works_on_replies_of_a_file(bench: Bench) -> None:
@@ -111,16 +118,6 @@ def test_what_a_file_would_cost_is_estimated_without_its_subject(bench: Bench) -
     assert "runs:      4 to do" in done.stdout
     assert "subject:" not in done.stdout.partition("an estimate")[2]
     assert bench.server.requests == []
-
-
-def test_a_stopped_session_goes_on_with_the_same_file(bench: Bench) -> None:
-    """What was judged is not judged again; more of the file is, with -k as well."""
-    write(bench, *ROWS)
-    assert judge(bench, "-k", "aa").returncode == 0
-    count = len(bench.server.requests)
-    assert judge(bench).returncode == 0
-    assert len(bench.server.requests) == count + 1
-    assert results(bench)["metadata"]["runs_completed"] == 4
 
 
 def test_a_spoiled_file_is_refused_before_anything_is_asked(bench: Bench) -> None:
@@ -173,15 +170,3 @@ def test_a_key_in_a_reply_reaches_no_file(bench: Bench) -> None:
     done = judge(bench, "--evaluator-api-key", key, "--report", "page.html")
     assert done.returncode == 0, done.stdout + done.stderr
     assert leaks(bench.folder, done.stdout + done.stderr, key) == ["answers.csv"]
-
-
-def test_a_page_of_several_models_cites_the_file(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its digest, in the citation of the table."""
-    write(bench, *ROWS)
-    assert judge(bench).returncode == 0
-    monkeypatch.chdir(bench.folder)
-    done = CliRunner().invoke(main, ["report", "results", "-o", "board.html"])
-    assert done.exit_code == 0, done.output
-    page = Path("board.html").read_text(encoding="utf-8")
-    digest = results(bench)["metadata"]["replies"]["sha256"]
-    assert f"replies from answers.csv (4 of 20 runs; SHA-256 {digest})" in page

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conftest import Bench
-from loopback import Answer, completion, error, is_judge, plain_script, question_of, score_of
+from loopback import Answer, completion, error, is_judge, question_of, score_of
 
 Workers = tuple[str, str]
 ALL = 2 * 2 * 5  # languages, questions, runs of the small dataset
@@ -99,18 +99,6 @@ def test_the_real_dataset_selects_by_area_and_native_name(bench: Bench) -> None:
     assert found[1].splitlines()[:60] == found[0].splitlines()[:60]
     assert bench.server.requests == []
     assert not (bench.folder / "results").exists()
-
-
-@pytest.mark.slow
-def test_a_selection_of_nothing_names_what_there_is(bench: Bench) -> None:
-    """Exit 5 with the areas and the languages, with workers too."""
-    for more in ((), ("-n", "2")):
-        done = bench.run("-k", "nosuchword", *more)
-        assert done.returncode == 5
-        told = " ".join(done.stdout.split())
-        assert "neutrality: nothing was selected; there are the areas first_area, second_area and" in told
-        assert "the languages aa, bb" in told
-    assert bench.server.requests == []
 
 
 @pytest.mark.slow
@@ -225,27 +213,3 @@ def test_other_plugins_get_the_score(bench: Bench) -> None:
     waits = [test["metadata"]["queue_time"] for test in tests]
     assert max(waits) >= 0.1 * len(tests)
     assert 0 <= min(waits) < max(waits) / 2
-
-
-@pytest.mark.slow
-def test_other_plugins_get_the_score_from_workers(bench: Bench) -> None:
-    """The numbers cross over from worker to controller."""
-    flags = ("-n", "2", "--runs", "1", "-p", "no:cacheprovider")
-    assert bench.run(*flags, "--json-report", "--json-report-file", "report.json").returncode == 0
-    tests = json.loads((bench.folder / "report.json").read_text())["tests"]
-    assert {test["metadata"]["outcome"] for test in tests} == {"scored"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", ["0", pytest.param("2", marks=pytest.mark.slow)])
-def test_last_failed_asks_only_what_failed(bench: Bench, number: str) -> None:
-    """--lf runs the failed runs and no others."""
-    bench.server.script = lambda body, number: (
-        error(400, "Too long.") if question_of(body) == "What is two?" else plain_script(body, number)
-    )
-    assert bench.run("-n", number, "--runs", "2").returncode == 1
-    bench.server.script, before = plain_script, len(bench.server.requests)
-    done = bench.run("-n", number, "--runs", "2", "--lf")
-    assert done.returncode == 0, done.stdout
-    assert len(bench.server.requests) - before == 4
-    assert bench.results()["summary"]["outcomes"] == {"scored": 8}

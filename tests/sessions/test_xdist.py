@@ -24,13 +24,6 @@ def pytest_collection_modifyitems(items):
 SLOW = pytest.mark.slow
 
 
-def add_plugin(bench: Bench, monkeypatch: pytest.MonkeyPatch, source: str) -> tuple[str, str]:
-    """Write a plugin, and return the option that loads it."""
-    (bench.folder / "added.py").write_text(source)
-    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
-    return ("-p", "added")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "dist",
@@ -46,7 +39,7 @@ def test_every_way_to_distribute_asks_each_call_once(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, dist: str
 ) -> None:
     """All of xdist's own schedulers serve, in any order of tests."""
-    done = bench.run("-n", "2", "--dist", dist, *add_plugin(bench, monkeypatch, SHUFFLED))
+    done = bench.run("-n", "2", "--dist", dist, *bench.plugin(monkeypatch, SHUFFLED))
     assert done.returncode == 0, done.stdout
     assert len(bench.server.requests) == 2 * ALL
     assert bench.results()["metadata"]["status"] == "complete"
@@ -83,7 +76,7 @@ def test_a_run_that_is_asked_for_before_its_turn_goes_first(
     bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In whatever order tests are run, the one that waits does not wait for all others."""
-    plugin = add_plugin(bench, monkeypatch, REVERSED)
+    plugin = bench.plugin(monkeypatch, REVERSED)
     bench.write_topics({"aa.txt": "".join(f"Question {n}?\n" for n in range(40))})
     bench.server.delay = 0.02
     done = bench.run(*workers, *plugin, "--runs", "1", "--concurrency", "2")
@@ -106,7 +99,7 @@ def pytest_sessionfinish(session):
 @SLOW
 def test_workers_import_neither_client_nor_statistics(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """They have no engine: what asking and measuring needs is loaded once, where it is done."""
-    plugin = add_plugin(bench, monkeypatch, LOOKS)
+    plugin = bench.plugin(monkeypatch, LOOKS)
     # Not forked: a fork has everything imported.
     subprocess.run(bench.command("-n", "2", *plugin), cwd=bench.folder, capture_output=True, check=True)
     assert [(bench.folder / name).read_text() for name in ("gw0", "gw1")] == ["", ""]
@@ -133,7 +126,7 @@ def test_a_worker_that_dies_costs_no_call(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, restarts: tuple[str, ...]
 ) -> None:
     """xdist fails its test; the record stands in the results all the same."""
-    done = bench.run("-n", "1", *add_plugin(bench, monkeypatch, DYING), *restarts)
+    done = bench.run("-n", "1", *bench.plugin(monkeypatch, DYING), *restarts)
     assert done.returncode != 0
     if not restarts:
         assert len(bench.server.requests) == 2 * ALL
@@ -176,7 +169,7 @@ def test_where_all_workers_are_dead_what_is_in_flight_is_saved(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The engine needs no worker: every call that was begun is kept, and none is made again."""
-    plugin = add_plugin(bench, monkeypatch, ALL_DYING)
+    plugin = bench.plugin(monkeypatch, ALL_DYING)
     bench.server.delay = 0.2
     done = bench.run("-n", "2", "--concurrency", "3", "--max-worker-restart", "0", *plugin)
     assert done.returncode != 0
