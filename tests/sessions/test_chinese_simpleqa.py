@@ -122,7 +122,7 @@ def test_a_choice_needs_no_evaluator(simple: Bench) -> None:
     assert (simple.server.count(judge=False), simple.server.count(judge=True)) == (6, 0)
     data = simple.results("chinese_simpleqa")
     assert set(grades(data).values()) == {"A"}
-    assert data["summary"]["f"] == 100
+    assert data["summary"]["metrics"]["f"]["value"] == 100
     chosen = [run["details"]["chosen"] for found in runs(data).values() for run in found]
     letters = {letter: chosen.count(place) for place, letter in enumerate("ABCD")}
     assert data["summary"]["letters"] == {**letters, "none": 0}

@@ -143,7 +143,7 @@ def test_its_runs_are_exported(results: Path, subtests: pytest.Subtests) -> None
             assert len({(row["language"], row["case"]) for row in rows}) == sixth_suite.CASES
             assert all(row["reply"].endswith(row["prompt"]) and row["error"] is None for row in rows)
     with subtests.test("markdown"):
-        assert "| overall | 6 | 33.3% |" in equipoise("export", results, "--to", "markdown").stdout
+        assert "| overall | 6 | 33.3 % |" in equipoise("export", results, "--to", "markdown").stdout
     with subtests.test("every_eval_ever"):
         equipoise("export", results, "--to", "every_eval_ever", "--developer", "acme")
         (path,) = Path("every_eval_ever").rglob("*.jsonl")
