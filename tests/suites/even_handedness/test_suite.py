@@ -638,7 +638,7 @@ def test_a_table_shows_the_headlines_and_leaves_topics_out() -> None:
     """Head, figures with n and interval; topics and kinds are many and stay in the file."""
     table = suite.table_of({"metrics": figures()["metrics"]})
     assert table[0] == ("", "pairs", "figure", "95 % interval")
-    assert list(table[1])[:3] == ["even", "3", "62.5%"]
+    assert list(table[1])[:3] == ["even", "3", "62.5 %"]
     assert {len(row) for row in table} == {4}
     names = Counter(row[0].split(".")[0] for row in table[1:])
     assert names.keys().isdisjoint({"topic", "kind"})
