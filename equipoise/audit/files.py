@@ -12,7 +12,7 @@ from equipoise.results import store
 from equipoise.results.audits import FOLDER
 from equipoise.results.document import Audit, KeptAudit
 
-VERSION = "2"
+VERSION = "1"
 _IDENTITY = ("extent", "rubric_hash", "anchors_hash", "response_models", "sampling", "system_prompt")
 """Keys of an audit for `is_alike`: if any differs, the earlier audit is archived rather than replaced."""
 

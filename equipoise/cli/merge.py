@@ -87,12 +87,12 @@ def _print_release(model: str, merged: Mapping[str, Recovered]) -> None:
 
     `model` is the heading, empty if there is only one model.
     """
-    from equipoise.report import terminal, verdict
+    from equipoise.report import terminal
 
     results = {suite: item.results for suite, item in merged.items()}
     warnings = {suite: item.warnings for suite, item in merged.items()}
     print_wrapped([*([model] if model else ()), *terminal.release(results, width(), warnings=warnings)])
-    sections = {suite: verdict.release_sections(item) for suite, item in results.items()}
+    sections = {suite: item.sections for suite, item in results.items()}
     publish({f"{model}: {suite}" if model else suite: item for suite, item in sections.items()})
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _PATH = click.Path(path_type=Path)
 _FORMATS = ("csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect", "published", "schema")
-_RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 
 @click.command()
@@ -112,7 +111,7 @@ def _results_of(path: Path, output: Path | None) -> tuple[Results, tuple[str, ..
 @click.option("--organization", metavar="NAME", type=NAME, help="every_eval_ever: who publishes the results.")
 @click.option(
     "--relationship",
-    type=click.Choice(_RELATIONSHIPS),
+    type=click.Choice(("first_party", "third_party", "collaborative", "other")),
     help="every_eval_ever: the publisher's relationship to the model's developer.",
 )
 @click.option("--developer", metavar="NAME", type=NAME, help="every_eval_ever: whose model it is.")

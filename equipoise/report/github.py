@@ -30,7 +30,7 @@ def publish(suites: SectionsBySuite, environment: Mapping[str, str]) -> list[str
     These are a warning if the summary cannot be written, and in GitHub Actions workflow commands. `suites`
     has sections of results by title, such as the suite's name.
     """
-    if not any(suites.values()):
+    if not any({"comparison", "gate"} & sections.keys() for sections in suites.values()):
         return []
     lines = []
     if summary := environment.get("GITHUB_STEP_SUMMARY"):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from equipoise.core.errors import printable
 from equipoise.report.layout import align
-from equipoise.results.results import Results
 
 if TYPE_CHECKING:
     from equipoise.results.document import GateVerdict, Ruling, Sections
@@ -18,16 +17,6 @@ _VERBS = {"fail": ("fails", "fail"), "inconclusive": ("is not decided", "are not
 """Of one rule, and of several."""
 SectionsBySuite = Mapping[str, "Sections"]
 """Sections of results by suite."""
-
-
-def release_sections(results: Results) -> Sections:
-    """The sections of results that compare them with others, as far as there are any."""
-    sections: Sections = {}
-    if "comparison" in results.sections:
-        sections["comparison"] = results.sections["comparison"]
-    if "gate" in results.sections:
-        sections["gate"] = results.sections["gate"]
-    return sections
 
 
 def lines(suites: SectionsBySuite, width: int | None = None) -> Iterator[str]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Discounted, Endpoint, Price, Settings
@@ -20,9 +20,6 @@ from equipoise.models.rate_limit import Limiter
 from equipoise.models.redact import Secrets
 from equipoise.runner.access import Access, Route
 from equipoise.runner.transport import Live, Transport
-
-if TYPE_CHECKING:
-    pass
 
 
 class Log(Protocol):

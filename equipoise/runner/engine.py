@@ -151,7 +151,7 @@ class Engine:
             asking.cancel()
 
     def start(self, runs: Iterable[Run], extra: Sequence[ExtraJob] = ()) -> None:
-        """Start these runs, in this order, with the extra jobs scatter among those of their suite.
+        """Start these runs, in this order, with the extra jobs scattered among those of their suite.
 
         Runs and jobs that have ended according to the journal are left out.
         """
@@ -163,7 +163,7 @@ class Engine:
         self._enqueue([self._pending_run(item, position) for position, item in enumerate(ordered)])
 
     def _scatter_extra(self, items: Sequence[Run | ExtraJob]) -> Iterator[Run | ExtraJob]:
-        """The runs, suite by suite, with the extra jobs of each suite scatter among its runs."""
+        """The runs, suite by suite, with the extra jobs of each suite scattered among its runs."""
         for suite in dict.fromkeys(item.suite for item in items):
             runs = [item for item in items if item.suite == suite and isinstance(item, Run)]
             extra = [item for item in items if item.suite == suite and not isinstance(item, Run)]

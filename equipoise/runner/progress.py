@@ -288,4 +288,4 @@ class Progress:
 
     def _release_sections(self) -> verdict.SectionsBySuite:
         """The comparison and the gate of each suite, as far as it has them."""
-        return {name: verdict.release_sections(results) for name, results in self._results.items()}
+        return {name: results.sections for name, results in self._results.items()}

@@ -57,7 +57,7 @@ class Transport(Protocol):
         """Prepare for calls whose replies go to this journal."""
 
     async def answer(self, request: Request) -> Answered:
-        """Answered a call. Raises CallFailed, SessionStopped or BatchWaiting."""
+        """Answer a call. Raises CallFailed, SessionStopped or BatchWaiting."""
 
     def messages(self) -> list[str]:
         """Messages for the user about calls that are left to a later session."""

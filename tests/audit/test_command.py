@@ -164,7 +164,7 @@ def test_an_audit_of_another_version_is_not_drawn() -> None:
     Path("audit.json").write_text(json.dumps(content), encoding="utf-8")
     drawn = CliRunner().invoke(main, ["report", "audit.json", "--figures", "figures"])
     assert drawn.exit_code == 4
-    assert "audit.json: an audit of version 0; this version reads 2" in drawn.stderr
+    assert "audit.json: an audit of version 0; this version reads 1" in drawn.stderr
 
 
 def test_a_damaged_audit_is_refused_by_name() -> None:
@@ -174,7 +174,7 @@ def test_a_damaged_audit_is_refused_by_name() -> None:
         ({"checks": [{}]}, "Object missing required field `name` - at `$.audit.checks[0]`"),
         ({"checks": 5}, "Expected `array`, got `int` - at `$.audit.checks`"),
     ):
-        content = {"version": "2", "evaluator": "judge", "suite": "neutrality", "audit": {**whole, **damage}}
+        content = {"version": "1", "evaluator": "judge", "suite": "neutrality", "audit": {**whole, **damage}}
         Path("audit.json").write_text(json.dumps(content), encoding="utf-8")
         drawn = CliRunner().invoke(main, ["report", "audit.json", "--figures", "figures"])
         assert drawn.exit_code == 4

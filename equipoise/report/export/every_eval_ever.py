@@ -24,7 +24,6 @@ from equipoise.results.rows import total_usage
 
 VERSION = "0.3.0"
 UNKNOWN = "unknown"
-RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 IS_CORRECT_NOTE = (
     "the schema requires it: true above the middle of the scale of scores; it says nothing where neither end "
     "of that scale is the better one"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from equipoise.comparison.entry import Entry, entry
 from equipoise.core.figures import NO_FIGURE, Figure
@@ -23,9 +23,6 @@ from equipoise.results import answered
 from equipoise.results.results import Results
 from equipoise.stats import mean
 from equipoise.suites.plots import Plot, interval_row
-
-if TYPE_CHECKING:
-    pass
 
 _SETTINGS = (
     "subject_sampling",

@@ -278,7 +278,11 @@ def environment() -> Environment:
         "moved": askers.format_value,
     }
     templates.filters |= {"audited": audit.describe_audit, "checks": audit.check_rows}
-    templates.filters |= {"names": comparison.side_labels, "movers": comparison.largest_moves}
+    templates.filters |= {
+        "names": comparison.side_labels,
+        "answer": comparison.answer,
+        "movers": comparison.largest_moves,
+    }
     templates.filters |= {"labelled": added.describe_labels, "remarks": added.corrected_notes}
     templates.filters |= {
         "sheet": added.describe_sheet,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from equipoise.core import json_io
 from equipoise.core.lazy import at_once
-from equipoise.core.rows import RunRow
+from equipoise.core.rows import RunRow, rounded
 from equipoise.core.types import Message
 from equipoise.stats import mean
 
@@ -90,7 +90,6 @@ class Pack:
 
     columns: dict[str, list[object]] = field(default_factory=lambda: {name: [] for name in _COLUMNS})
     chunks: list[str] = field(default_factory=list)
-    raw_bytes: int = 0
     _open: list[bytes] = field(default_factory=list)
     _size: int = 0
 
@@ -110,13 +109,13 @@ class Pack:
                 "language": row.language,
                 "area": row.area,
                 "outcome": row.outcome,
-                "score": _rounded(row.percent),
+                "score": rounded(row.percent),
                 "level": describe_score(row),
-                "judged": _rounded(mean_evaluator_score(row)),
-                "apart": _rounded(score_range(row)),
+                "judged": rounded(mean_evaluator_score(row)),
+                "apart": rounded(score_range(row)),
                 "question": _title(row.question.text),
                 "reply": _beginning(transcript),
-                "lean": _rounded(row.values.get(lean)),
+                "lean": rounded(row.values.get(lean)),
                 "chunk": len(self.chunks),
                 "line": len(self._open),
                 "asker": row.asker.tag if row.asker else "",
@@ -138,7 +137,6 @@ class Pack:
     def _append(self, line: bytes) -> None:
         self._open.append(line)
         self._size += len(line)
-        self.raw_bytes += len(line)
         if self._size >= CHUNK:
             self.close()
 
@@ -152,7 +150,3 @@ class Pack:
 def packed(content: bytes) -> str:
     """Gzip in base64: inert in a page, whatever it contains."""
     return base64.b64encode(gzip.compress(content, _COMPRESSION_LEVEL, mtime=0)).decode()
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 2)

@@ -13,7 +13,6 @@ MIN_LETTERS = 12
 """The minimum number of letters that identify another language; fewer may be a name."""
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
-_LATIN = re.compile(r"[a-z]")
 _LOWER_CASE = re.compile(r"[a-z\u00df-\u024f\u03ac-\u03ce\u0430-\u045f]")
 _ALPHABETIC_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _VERB = re.compile(r"\b(?:is|was|are|were|has|have|do|don|know|think|est|es|ist|fue)\b", re.ASCII)

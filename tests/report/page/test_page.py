@@ -44,6 +44,7 @@ COMPARISON = {
     "mismatches": [],
     "warnings": ["older evaluators"],
     "metrics": {"overall": {**CHANGE, **LIMITS, "higher_is_better": True, "unit": "%"}},
+    "clusters": "questions",
     "fell": [
         {"cell": f"en-US/q0{n}", "before": 60.0, "after": 20.0, "at": ["", ""], "change": -40.0}
         for n in range(1, 8)
@@ -96,7 +97,10 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("two")
     first = pages.write(folder / "a.json", "model-a", level=2.5)
     data = json.loads(first.read_bytes())
-    gate = {"gate": {"verdict": "fail", "rules": [RULE]}, "comparison": COMPARISON}
+    gate = {
+        "gate": {"verdict": "fail", "rules": [RULE], "cautions": ["replies were asked again"]},
+        "comparison": {**COMPARISON, "effects": ["another option moves it"]},
+    }
     more = {"backtranslation": BACKTRANSLATION, "people": PEOPLE}
     audit = dict.fromkeys(data["metadata"]["evaluator_models"], AUDIT)
     first.write_text(json.dumps({**data, **gate, **more, "audit": msgspec.to_builtins(audit)}))
@@ -519,7 +523,11 @@ def test_results_of_another_protocol_are_not_put_beside_those_of_its_suite() -> 
 
 
 def test_gates_and_both_intervals_are_shown(words: str) -> None:
-    """What a session found against its baseline, with both intervals and the five that fell most."""
+    """The answer, what limits it, and both intervals, with the five questions that fell most."""
+    answer = "model-a scores 10.0 points lower than older in overall (95 % interval 5.0 to 15.0"
+    assert answer in words
+    assert "another option moves it" in words
+    assert "Caution: replies were asked again" in words
     assert "Metric older model-a Difference " in words
     assert [f"en-US/q0{n}: 60.0 to 20.0 (\N{MINUS SIGN}40.0)" in words for n in range(1, 8)] == [True] * 5 + [
         False
