@@ -148,10 +148,9 @@ def contrasts(results: Results) -> Iterator[str]:
     """A sentence on each contrast: how it is to be read, and the smallest difference that it can show."""
     for name, figure in results.summary.get("metrics", {}).items():
         if figure.kind == "contrast":
-            smallest = figure.smallest_difference
-            clause = f"; the smallest that can be shown here is {smallest:.1f}{_unit(figure.unit)}" * bool(
-                smallest
-            )
+            clause = ""
+            if smallest := figure.smallest_difference:
+                clause = f"; the smallest that can be shown here is {smallest:.1f}{_unit(figure.unit)}"
             yield f"{name} does not show that the model is even: {figure.caution}{clause}."
 
 

@@ -15,7 +15,7 @@ from msgspec import structs
 from equipoise import suites
 from equipoise.core.figures import NO_FIGURE, Change, ChangeOnThese
 from equipoise.core.records import Cell
-from equipoise.report.sentences import about, of_comparison
+from equipoise.report.sentences import about, contrasts, of_comparison
 from equipoise.results.results import Results
 
 NOTHING: dict[str, Any] = dict.fromkeys(("se", "low", "high", "p"))
@@ -182,3 +182,17 @@ def test_a_figure_without_a_weakness_is_not_warned_of() -> None:
     """Nor are all languages and areas of data that have one."""
     sound = warned(evaluator_models=["tried"], runs=[("en-US", "x")])
     assert sound.startswith("m: ")
+
+
+@pytest.mark.parametrize(
+    ("smallest", "clause"), [(None, ""), (12.34, "; the smallest that can be shown here is 12.3 pp")]
+)
+def test_a_contrast_says_what_it_cannot_show(smallest: float | None, clause: str) -> None:
+    """With the smallest difference that it can show, if any is possible."""
+    figure = structs.replace(
+        NO_FIGURE, kind="contrast", caution="questions differ", unit="pp", smallest_difference=smallest
+    )
+    results = Results(suite=suites.load("neutrality"), metadata={}, summary={"metrics": {"others": figure}})
+    assert [*contrasts(results)] == [
+        f"others does not show that the model is even: questions differ{clause}."
+    ]

@@ -31,7 +31,7 @@ MOST_IN_PANELS = 12
 """Maximum number of models in a small picture of each suite; a table of all suites has more."""
 
 
-_HOLLOW = "Hollow: a fifth of the runs or more have no scored answer."
+_HOLLOW = "Hollow: a fifth of the runs or more were refused, cut short or left without a score."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,7 @@ def _endings(table: BoardTable) -> Iterator[str]:
     """A sentence on those of several models of which many runs ended otherwise than scored."""
     many = [f"{item.model} ({phrase})" for item in table.entries if (phrase := ending_phrase(item))]
     if many and len(table.entries) > 1:
-        yield f"Many runs have no scored answer: {joined_names(many)}."
+        yield f"Many runs were refused, cut short or left without a score: {joined_names(many)}."
 
 
 def ending_phrase(entry: Entry) -> str:
