@@ -26,6 +26,13 @@ _TIE = 1e-9
 """Draws that differ by at most this share of their range are equal."""
 NOTHING_TO_DIVIDE_BY = "nothing to divide by"
 """The reason for a ratio without an interval whose divisor is 0."""
+NO_VARIATION = "no variation between questions"
+"""The reason for a figure without an interval that all questions share; results have the suite's word."""
+
+
+def is_without_variation(reason: str | None) -> bool:
+    """Whether this is the reason NO_VARIATION, with whatever word for the questions."""
+    return reason is not None and reason.startswith(NO_VARIATION.rpartition(" ")[0])
 
 
 def student(degrees: float, confidence: float) -> float:
@@ -79,7 +86,7 @@ def linearised_mean(observations: Sequence[Observation], confidence: float) -> t
     contributions = np.where(present, cells - centres, 0.0) @ factors
     se = math.sqrt(math.fsum(contributions**2))
     if se <= _ROUNDING * np.nanmax(np.abs(cells)):
-        reason = "no variation between questions"
+        reason = NO_VARIATION
         return Estimate(value=value, se=None, low=None, high=None, n=len(cells), reason=reason), 0.0
     degrees = degrees_of_freedom(present.astype(np.float64), factors**2)
     half = student(degrees, confidence) * se
@@ -249,7 +256,7 @@ def _no_interval_reason(value: float | None, drawn: Array, n: int, error: float)
     undefined = ~np.isfinite(drawn)
     if undefined.mean() > error / 2:
         return f"not defined in {undefined.mean():.0%} of the draws"
-    return "no variation between questions" if np.ptp(drawn[~undefined]) <= _ROUNDING * abs(value) else None
+    return NO_VARIATION if np.ptp(drawn[~undefined]) <= _ROUNDING * abs(value) else None
 
 
 def _bca_levels(value: float, drawn: Array, left_out: Array, confidence: float) -> Array:

@@ -16,6 +16,7 @@ from scipy.special import ndtri, stdtr, stdtrit  # type: ignore[import-untyped] 
 from equipoise.core.figures import Difference, Estimate
 from equipoise.stats import Observation
 from equipoise.stats.intervals import (
+    NO_VARIATION,
     NOTHING_TO_DIVIDE_BY,
     Array,
     linearised_mean,
@@ -177,7 +178,7 @@ def paired_ratio_difference(
     contributions = np.diff(shares[..., 0] - ratios[:, None] * shares[..., 1], axis=0)
     se = math.sqrt(n / (n - 1) * float((contributions**2).sum())) if n > 1 else 0.0
     if se <= 1e-12 * float(np.abs(shares).max()):  # up to this it is a rounding error
-        reason = too_few_reason(n) or "no variation between questions"
+        reason = too_few_reason(n) or NO_VARIATION
         return Difference(value=value, se=None, low=None, high=None, p=None, n=n, unpaired=0, reason=reason)
     half, p = student(n - 1, confidence) * se, float(2 * stdtr(n - 1, -abs(value) / se))
     return Difference(value=value, se=se, low=value - half, high=value + half, p=p, n=n, unpaired=0)

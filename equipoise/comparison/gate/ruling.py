@@ -8,7 +8,7 @@ from equipoise.core.figures import Difference, Estimate
 from equipoise.core.rules import Rule, Scope
 from equipoise.results.document import Ruling
 from equipoise.stats.fixed import NOTHING_VARIED
-from equipoise.stats.intervals import NOTHING_TO_DIVIDE_BY
+from equipoise.stats.intervals import is_without_variation
 from equipoise.stats.paired import Decision
 
 FEWEST = 6
@@ -32,12 +32,14 @@ def overall_verdict(rulings: Sequence[Ruling]) -> Decision:
 def is_constant(figure: Estimate | Difference, scope: Scope) -> bool:
     """Whether the observed figure decides without an interval: nothing varied over FEWEST or more.
 
-    In scope `these`, all runs of each case have the same value, else all questions. A ratio over nothing has
-    a value, which decides nothing.
+    In scope `these`, all runs of each case have the same value, else all questions. A figure that has no
+    interval for another reason, such as a ratio over nothing, decides nothing.
     """
-    if figure.n < FEWEST or figure.value is None or figure.reason == NOTHING_TO_DIVIDE_BY:
+    if figure.n < FEWEST or figure.value is None:
         return False
-    return figure.reason == NOTHING_VARIED if scope == "these" else figure.se is None
+    if scope == "these":
+        return figure.reason == NOTHING_VARIED
+    return figure.se is None and (figure.reason is None or is_without_variation(figure.reason))
 
 
 def describe_interval(low: float | None, high: float | None, reason: str | None, repeated: str = "") -> str:
