@@ -21,6 +21,7 @@ from attacks.tally import Harm, Size, Tally
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import rows, table_text, write_text
+from equipoise.core.rows import QuestionRow, RunRow
 from equipoise.core.spreadsheet import remove_guards
 from equipoise.report.export import markdown
 from equipoise.report.layout import markdown_table
@@ -62,7 +63,7 @@ def _table(texts: Sequence[str], folder: Path, harm: Harm) -> None:
 
 def _people(texts: Sequence[str], folder: Path, harm: Harm) -> None:
     """Filled in and saved with each separator; ids are what is read again."""
-    known = {text.strip(): _reply(text) for text in texts}
+    known = {reply.id: reply for reply in map(_reply, texts)}
     path = folder / "sheet.csv"
     results = of_json("m.json", json_io.loads(pages.write(folder / "m.json", "m", questions=1).read_bytes()))
     digests = draws.digests_of(results, list(known.values()))
@@ -83,11 +84,22 @@ def _people(texts: Sequence[str], folder: Path, harm: Harm) -> None:
 
 
 def _reply(text: str) -> ScoredReply:
-    said: Any = {"role": "assistant", "content": text}
-    about = {"cluster": text, "language": text, "area": text, "question": text}
-    return ScoredReply(
-        id=text.strip(), **about, conversations={"": [said]}, percent=0.0, verdicts={"judge": 3.0}
+    name, said = text.strip(), cast("Any", {"role": "assistant", "content": text})
+    question = QuestionRow(id=name, language=name, cluster=text, stratum=text, area=text, text=text)
+    run = RunRow(
+        question=question,
+        number=1,
+        outcome="scored",
+        score=3.0,
+        percent=0.0,
+        error=None,
+        values={},
+        verdicts=[{"evaluator": "judge", "score": 3.0}],
+        details={},
+        subject_transcript=[said],
+        evaluator_transcripts=[],
     )
+    return ScoredReply(run=run, text=text)
 
 
 def _annotators(texts: Sequence[str], folder: Path, harm: Harm) -> None:

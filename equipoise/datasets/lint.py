@@ -200,25 +200,21 @@ def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
 def _table_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     """All faults of the dataset's tables, of which a loader names the first, and broken invariants."""
     by_table: dict[str, tuple[Table, list[Row]]] = {}
-    has_all_rows = True
     for table, file in files_of(_suite_of(suite, dataset).data.formats, dataset):
         rows = by_table.setdefault(table.file, (table, []))[1]
         try:
             for item in table.check(file):
                 if isinstance(item, Finding):
-                    has_all_rows = False
                     yield item
                 else:
                     rows.append(item)
         except UserError as error:
-            has_all_rows = False
             yield _error_finding(error, file)
     for table, rows in by_table.values():
         if not table.any_script:
             yield from (finding for row in rows for finding in _script_findings(row))
         for invariant in table.must if rows else ():
-            if has_all_rows or not invariant.needs_all_rows:
-                yield from _invariant_findings(invariant, rows)
+            yield from _invariant_findings(invariant, rows)
 
 
 def _script_findings(row: Row) -> Iterator[Finding]:
@@ -233,7 +229,7 @@ def _script_findings(row: Row) -> Iterator[Finding]:
 def _invariant_findings(invariant: Invariant, rows: Sequence[Row]) -> Iterator[Finding]:
     """The findings of an invariant, unless a table that it compares with has another form."""
     with suppress(UserError):
-        yield from invariant.check(rows)
+        yield from invariant(rows)
 
 
 def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:

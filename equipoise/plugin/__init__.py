@@ -427,8 +427,8 @@ def _is_logging(session: pytest.Session) -> bool:
     """
     config = session.config
     options = (config.getoption(name) or config.getini(name) for name in _LOGGING_OPTIONS)
-    fixtures = (set(getattr(item, "fixturenames", ())) for item in session.items[:1])
-    return bool(config.getini("log_cli")) or any(options) or any("caplog" in names for names in fixtures)
+    uses_fixture = any("caplog" in getattr(item, "fixturenames", ()) for item in session.items)
+    return bool(config.getini("log_cli")) or any(options) or uses_fixture
 
 
 def _skipped_nodes(items: Sequence[pytest.Item]) -> set[str]:

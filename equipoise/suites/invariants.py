@@ -24,22 +24,11 @@ Keys = Callable[[Path], Collection[JSON]]
 Lookup = Callable[[Path], Mapping[JSON, JSON]]
 """The value of a column by key, in another table of this folder."""
 P = ParamSpec("P")
-Declared = Callable[Concatenate[Sequence[Row], P], Iterator[Finding]]
-"""An invariant with its rows; a declaration gives the other arguments."""
 
 
-def _declared(check: Declared[P], *, needs_all_rows: bool = False) -> Callable[P, Invariant]:
+def _declared(check: Callable[Concatenate[Sequence[Row], P], Iterator[Finding]]) -> Callable[P, Invariant]:
     """The invariant as it is declared: with its arguments, but without rows."""
-
-    def declare(*args: P.args, **kwargs: P.kwargs) -> Invariant:
-        return Invariant(check=lambda rows: check(rows, *args, **kwargs), needs_all_rows=needs_all_rows)
-
-    return declare
-
-
-def _declared_of_all(check: Declared[P]) -> Callable[P, Invariant]:
-    """The same, of an invariant that a row with a fault would break by not being there."""
-    return _declared(check, needs_all_rows=True)
+    return lambda *args, **kwargs: lambda rows: check(rows, *args, **kwargs)
 
 
 @_declared
@@ -79,7 +68,7 @@ def distinct(rows: Sequence[Row], *columns: str) -> Iterator[Finding]:
             yield Finding.at(row.where, f"repeats {first.where} in {shown}; change one")
 
 
-@_declared_of_all
+@_declared
 def every(rows: Sequence[Row], *columns: str, of: Keys) -> Iterator[Finding]:
     """There is a row for every key."""
     path = rows[0].path
@@ -88,7 +77,7 @@ def every(rows: Sequence[Row], *columns: str, of: Keys) -> Iterator[Finding]:
         yield Finding(str(path), 1, f"{what}; add {len(missing)}")
 
 
-@_declared_of_all
+@_declared
 def only(rows: Sequence[Row], *columns: str, of: Keys) -> Iterator[Finding]:
     """There is no row but for these keys."""
     keys = of(rows[0].path.parent)
@@ -108,7 +97,7 @@ def as_in(rows: Sequence[Row], column: str, *by: str, of: Lookup) -> Iterator[Fi
             yield Finding.at(row.where, f"{what}; make them the same")
 
 
-@_declared_of_all
+@_declared
 def parallel(rows: Sequence[Row], *translated: str) -> Iterator[Finding]:
     """Every language has the same rows in the same order, but for these columns.
 
@@ -129,7 +118,7 @@ def parallel(rows: Sequence[Row], *translated: str) -> Iterator[Finding]:
                 yield Finding(str(own[0].path), 1, what)
 
 
-@_declared_of_all
+@_declared
 def balanced(
     rows: Sequence[Row], column: str, *values: str, by: Sequence[str], allowed: int = 0
 ) -> Iterator[Finding]:

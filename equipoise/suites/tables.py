@@ -21,20 +21,8 @@ from equipoise.suites.selection import ASKER_NAMES, ASKERS
 CellType = Callable[[JSON], JSON]
 """Returns the value of a cell as written, which is None where JSON has none. Raises ValueError with the fault
 as the rest of a sentence that begins with the name of the column."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Invariant:
-    """What must hold of the rows of all files of a table in a folder, taken together.
-
-    `check` returns what is wrong with them. With `needs_all_rows` it is asked only where the cells of every
-    row of the dataset are valid: a row with a fault is not missing, too.
-    """
-
-    check: Callable[[Sequence[Row]], Iterable[Finding]]
-    needs_all_rows: bool
-
-
+Invariant = Callable[[Sequence[Row]], Iterable[Finding]]
+"""Returns what is wrong with the rows of all files of a table in a folder, taken together."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
 _PERHAPS = (".txt", ".jsonl")

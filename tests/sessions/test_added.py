@@ -50,6 +50,7 @@ def test_a_session_keeps_what_commands_added(bench: Bench, monkeypatch: pytest.M
     before = json.loads(bench.results_path.read_bytes())
     assert (before["backtranslation"]["translations"], before["people"]["sheets"][0]["scores"]) == (4, 8)
     again = bench.run("--runs", "2")
-    assert "gap:       4 replies to 2 questions" in again.stdout
+    assert again.returncode == 0
+    assert "gap:       4 replies to 2 questions" in runner.invoke(main, ["show", results, "--all"]).stdout
     after = json.loads(bench.results_path.read_bytes())
     assert [after[name] == before[name] for name in ("backtranslation", "people")] == [True, True]

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 import small_anchors
+from click.testing import CliRunner
 from journals import entries
 from small_anchors import QUICK
 
 from conftest import Bench
+from equipoise.cli import main
 from loopback import is_judge, plain_script
 
 ALL = 2 * 2 * 5
@@ -59,7 +61,8 @@ def test_an_audit_within_a_session(bench: Bench, workers: tuple[str, str]) -> No
     found = bench.results()["audit"]["judge"]
     assert (found["state"], found["source"], found["verdicts"]) == ("complete", "session", QUICK)
     assert f"(quick audit, {QUICK} verdicts, 20" in done.stdout
-    assert "lean +25.0" in " ".join(done.stdout.split())
+    shown = CliRunner().invoke(main, ["show", str(bench.results_path), "--all"]).stdout
+    assert "lean +25.0" in " ".join(shown.split())
     made = len(bench.server.requests)
     later = bench.run(*workers, "--output", "other.json")
     assert "verdicts, 20" in later.stdout

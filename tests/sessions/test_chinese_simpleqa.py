@@ -243,7 +243,8 @@ def test_replies_to_passages_are_judged_anew(simple: Bench, corpus: Path) -> Non
     assert done.returncode == 0, done.stdout + done.stderr
     assert simple.server.count(judge=False) == before
     again = json.loads((simple.folder / "again.json").read_text(encoding="utf-8"))
-    assert again["summary"]["correct"] == json.loads(first.read_text(encoding="utf-8"))["summary"]["correct"]
+    earlier = json.loads(first.read_text(encoding="utf-8"))["summary"]["metrics"]
+    assert again["summary"]["metrics"]["correct"]["value"] == earlier["correct"]["value"]
     refused = judged_anew(simple, f"--rejudge={first}")
     assert refused.returncode == 4
     assert "--retrieval: the earlier results were made with books; use the same" in refused.stderr
