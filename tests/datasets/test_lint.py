@@ -670,18 +670,6 @@ class OwnTableSuite(OwnSuite):
         return "yes" if (path / QUESTION_ROWS.file).exists() else "no"
 
 
-def test_a_row_with_a_fault_is_not_missing_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One finding for one fault; a row that is not there is one."""
-    for function in ("names", "loadable"):
-        monkeypatch.setattr(f"equipoise.suites.{function}", lambda: ("polls",))
-    monkeypatch.setattr("equipoise.suites.load", {"polls": OwnTableSuite()}.__getitem__)
-    rows = ["language,id,question", "en,one,Who votes?", "en,two,Who counts?", "pt,one,Quem vota?"]
-    put("mine/rows.csv", "\n".join([*rows, "pt,Two,Quem conta?", ""]))
-    assert one("mine") == "mine/rows.csv:5: id is 'Two'; use a-z, 0-9 and _ only"
-    put("mine/rows.csv", "\n".join([*rows, ""]))
-    assert one("mine") == "mine/rows.csv:1: pt has 1 rows and en 2; translate every row"
-
-
 # The command.
 
 
