@@ -23,7 +23,6 @@ from equipoise.cli.validate import validate as command
 from equipoise.core.errors import UserError
 from equipoise.datasets.lint import validate
 from equipoise.results.document import SCHEMA_VERSION
-from equipoise.suites import tables
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
     COUNTRY_NAMES,
@@ -34,9 +33,7 @@ from equipoise.suites.borderlines.dataset import (
 )
 from equipoise.suites.even_handedness.dataset import STANCES
 from equipoise.suites.findings import Finding, Recognised, Text
-from equipoise.suites.invariants import parallel
 from equipoise.suites.selection import Selection
-from equipoise.suites.tables import Table
 
 QUESTIONS = ("How did the treaty of 1842 come about?", "Which sources count the victims of the famine?")
 PAIR = {
@@ -650,24 +647,6 @@ def test_a_suite_of_ones_own_checks_its_own_data(monkeypatch: pytest.MonkeyPatch
         "mine/b.poll:1: is nearly mine/a.poll:1 (likeness 0.92); reword or remove one of the two",
         "mine/broken.poll:7: is broken; mend it",
     ]
-
-
-QUESTION_ROWS = Table(
-    file="rows.csv",
-    row="question",
-    columns={"language": tables.text, "id": tables.slug, "question": tables.text},
-    must=[parallel("question")],
-)
-
-
-class OwnTableSuite(OwnSuite):
-    """A suite of the user's own with one declared table."""
-
-    formats = ((QUESTION_ROWS,),)
-
-    def recognises(self, path: Path) -> Recognised:
-        """By the name of the table."""
-        return "yes" if (path / QUESTION_ROWS.file).exists() else "no"
 
 
 # The command.
