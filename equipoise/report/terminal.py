@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from equipoise.core.figures import NO_FIGURE, Figure, LanguagePair
-from equipoise.core.quantities import duration
+from equipoise.core.quantities import counted, duration
 from equipoise.core.rows import ROW_OUTCOMES
 from equipoise.core.rules import GATE
 from equipoise.core.settings import FILE
@@ -95,8 +95,8 @@ def summary(
         yield f"covers:    {covers:,} of {total:,} runs, those of this session; the results hold all"
     if shard := metadata.get("shard"):
         yield f"shard {shard}: when all are done, `equipoise merge` joins them"
-    more = [f"{len(shown.summary['metrics']):,} figures"] if results.has_scores else []
-    more += [f"{len(errors):,} errors"] if left_out else []
+    more = [counted(len(shown.summary["metrics"]), "figure")] if results.has_scores else []
+    more += [counted(len(errors), "error")] if left_out else []
     if more and not shows_all:
         yield f"more:      {_command(results)} ({', '.join(more)})"
     yield f"results: {results.file} ({completeness(results)})"

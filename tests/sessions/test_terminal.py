@@ -54,9 +54,9 @@ def test_a_live_line_tells_how_far_it_is_and_what_it_costs(bench: Bench) -> None
     told = r"/12 done \| 0 failed \| 4 calls in flight \| 0 retries \| [\d,]+ tokens \| 0\.00\d\d USD"
     assert re.search(told, shown)
     assert " left" in shown
-    assert "subject:   1,200 tokens in, 240 out, 0.0036 USD" in shown
+    assert re.search(r"\btokens: +2,400 in, 480 out; 0.0072 USD", shown)
     reset = shown.rindex("\x1b[r")
-    assert shown.rindex("\x1b[1;39r") < reset < shown.rindex("questions  mean  percent")
+    assert shown.rindex("\x1b[1;39r") < reset < shown.rindex("figure  95 % interval  questions")
     assert re.search(r"\x1b\[3[123]mSCORE|\x1b\[3[123]m\d", shown)
 
 

@@ -92,7 +92,7 @@ def test_a_session_needs_no_evaluator(bench: Bench, workers: tuple[str, ...]) ->
     # A quarter is answered with a letter, the same whoever is first.
     assert metrics["lean.purple_green"]["value"] == pytest.approx(9, abs=1.5)
     assert metrics["refused.purple_green.g"]["value"] > 0
-    for text in ("absolute_lean", "the reply declines to answer", "evaluators: none"):
+    for text in ("absolute_lean", "Of 256 runs, 1 was refused.", "evaluators: none"):
         assert text in done.stdout
 
 

@@ -163,7 +163,7 @@ def test_invariants_hold_or_name_the_row(tmp_path: Path) -> None:
             for n, kind in enumerate(kinds)
         ]
         other = Row(tmp_path / "pt.csv", 2, {**rows[0].values, "text": "x"})
-        found = [finding for invariant in must for finding in invariant.check([*rows, other])]
+        found = [finding for invariant in must for finding in invariant([*rows, other])]
         return [str(finding).removeprefix(f"{tmp_path}/") for finding in found]
 
     assert broken("tea") == []
