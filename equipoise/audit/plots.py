@@ -7,19 +7,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from equipoise.audit.files import VERSION
-from equipoise.core import json_io
-from equipoise.core.errors import UserError
-from equipoise.core.files import open_regular, read_bytes
+from equipoise.audit.files import load
+from equipoise.core.files import open_regular
 from equipoise.suites.plots import Plot
 
 if TYPE_CHECKING:
     from equipoise.judge.anchors import Check
     from equipoise.results.document import KeptAudit
 
-_KEYS = {"evaluator", "suite", "audit"}
 _SOMERS_FACTOR = 100.0
 """Factor of Somers' D, so that it shares the axis of points and percent."""
 
@@ -27,7 +22,7 @@ _SOMERS_FACTOR = 100.0
 def read(paths: Sequence[Path]) -> list[KeptAudit]:
     """The audits among these files and those in folders; other files are left out. Raises UserError."""
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
-    return [_read(file) for file in files if file.is_file() and _is_audit(file)]
+    return [load(file) for file in files if file.is_file() and _is_audit(file)]
 
 
 def _is_audit(path: Path) -> bool:
@@ -35,23 +30,6 @@ def _is_audit(path: Path) -> bool:
     with open_regular(path) as file:
         start = file.read(200)
     return b'"evaluator"' in start and b'"metadata"' not in start
-
-
-def _read(path: Path) -> KeptAudit:
-    from equipoise.results.document import KeptAudit
-
-    try:
-        content = json_io.loads(read_bytes(path))
-    except ValueError as error:
-        raise UserError(f"{path}: not valid JSON ({error})") from None
-    if not isinstance(content, dict) or not content.keys() >= _KEYS:
-        raise UserError(f"{path}: neither results nor an audit")
-    if content.get("version") != VERSION:
-        raise UserError(f"{path}: an audit of version {content.get('version')}; this version reads {VERSION}")
-    try:
-        return msgspec.convert(content, KeptAudit)
-    except ValueError as error:
-        raise UserError(f"{path}: is damaged: {error}") from None
 
 
 def plots(audits: Sequence[KeptAudit]) -> dict[str, Plot]:

@@ -9,9 +9,11 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import cast
 
 from equipoise.core import json_io
+from equipoise.core.files import shown
 from equipoise.core.records import Record
 from equipoise.core.rows import QuestionRow, RunRow, count_outcomes
 from equipoise.core.settings import BATCH_DISCOUNT, FILE, Price
@@ -30,8 +32,10 @@ MOST_MOVES = 100
 _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 
-def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool = False) -> Results:
-    """The results of a journal; without intervals and other statistics while the session is running."""
+def build(
+    suite: AnySuite, rubric: Rubric, history: History, path: Path | None = None, *, is_running: bool = False
+) -> Results:
+    """The results of a journal, for a file at `path`; without statistics while the session is running."""
     plain, cued = askers.split_history(history)
     records, scale = plain.records(), rubric.scale
     metadata = _metadata(suite.name, scale, plain, records, plain.status(is_running=is_running))
@@ -54,6 +58,8 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
         rows=run_rows,
         errors=errors,
         sections={"audit": audits.figures(suite, history, is_running=is_running)},
+        path=path,
+        file="" if path is None else shown(path),
     )
     if not is_running:
         results = _with_statistics(results, scale, history, records)

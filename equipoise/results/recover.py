@@ -11,7 +11,7 @@ from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.judge.rubric import Rubric
-from equipoise.results import build, journal, store
+from equipoise.results import build, journal
 from equipoise.results.document import Sections
 from equipoise.results.history import History
 from equipoise.results.lines import SessionLine
@@ -72,11 +72,11 @@ def write_results(
     """Write the results JSON of this history, with `further` sections. Raises UserError."""
     rubric = _rubric(suite, history, roots)
     try:
-        results = replace(build.build(suite, rubric, history), path=files.results, file=shown(files.results))
+        results = build.build(suite, rubric, history, files.results)
         results = replace(results, sections={**results.sections, **further(results)})
         # Fails for damaged lines, before anything is written.
         suite.tabled(results.summary)
-        store.write_json(files.results, results.to_json())
+        results = results.save()
     except DAMAGE as error:
         # The suite's own parts of lines are not checked when the journal is read.
         raise UserError(f"{shown(history.path)}: a line is not a valid journal line ({error!r})") from error

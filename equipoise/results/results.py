@@ -22,7 +22,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.results import askers, rows, schema, table
+from equipoise.results import askers, rows, schema, store, table
 from equipoise.results.askers import AskerCells
 from equipoise.results.document import (
     AskedRuns,
@@ -280,6 +280,11 @@ class Results:
             "errors": self.errors,
             **sections,
         }
+
+    def save(self) -> Results:
+        """Write the file at `path`; the results with its digest. Raises OSError."""
+        assert self.path is not None
+        return replace(self, digest=store.write_json(self.path, self.to_json()))
 
 
 class ResultsList(tuple[Results, ...]):

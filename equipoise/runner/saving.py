@@ -10,7 +10,7 @@ from equipoise.comparison.verify import why_unlike_calls
 from equipoise.core.errors import CannotSave, UserError
 from equipoise.core.files import shown
 from equipoise.core.types import has_asker
-from equipoise.results import build, store
+from equipoise.results import build
 from equipoise.results.history import History
 from equipoise.results.results import Results
 from equipoise.results.store import Files
@@ -39,10 +39,9 @@ def save(plan: Plan, name: str, history: History, *, is_running: bool) -> Result
     if not is_running:
         results = _with_comparison(plan, name, history, results)
     try:
-        digest = store.write_json(loaded.files.results, results.to_json())
+        return results.save()
     except OSError as error:
         raise CannotSave(_unsaved_message(loaded.files, error)) from None
-    return replace(results, digest=digest)
 
 
 def _with_comparison(plan: Plan, name: str, history: History, results: Results) -> Results:
@@ -68,12 +67,11 @@ def selected_results(plan: Plan, name: str, history: History, selected: Collecti
 
 def _build(loaded: LoadedSuite, history: History, *, is_running: bool = False) -> Results:
     """The results in this history. Raises CannotSave if the suite's values are beyond their kinds."""
-    try:
-        results = build.build(loaded.suite, loaded.rubric, history, is_running=is_running)
-    except UserError as error:
-        raise CannotSave(f"{shown(loaded.files.results)}: not written: {error}") from None
     path = loaded.files.results
-    return replace(results, path=path, file=shown(path))
+    try:
+        return build.build(loaded.suite, loaded.rubric, history, path, is_running=is_running)
+    except UserError as error:
+        raise CannotSave(f"{shown(path)}: not written: {error}") from None
 
 
 def _unsaved_message(files: Files, error: OSError) -> str:

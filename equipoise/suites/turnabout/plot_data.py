@@ -33,7 +33,7 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
             zero=0.0,
             note=f"Above zero the first actor of a pair ({first}) is judged more harshly for the same.",
         ),
-        _by_language(pairs),
+        _by_language(metrics, pairs),
         intervals(
             "departures",
             "How each actor is judged beside an anonymous one",
@@ -46,15 +46,20 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     ]
 
 
-def _by_language(pairs: Mapping[str, JSON]) -> Plot:
+def _by_language(metrics: Mapping[str, Figure], pairs: Mapping[str, JSON]) -> Plot:
+    """A pair that is asked about in one language has no figure of it beside its own."""
+    leans = {
+        (pair, language): metrics.get(f"lean.{pair}.{language}", metrics[f"lean.{pair}"]).value
+        for pair, item in pairs.items()
+        for language in item["languages"]
+    }
     return Plot(
         name="leans-by-language",
         title="Lean of each pair, by the language of the question",
         kind="matrix",
         rows=[
             {"row": pair, "column": language, "value": lean, "text": "-" if lean is None else f"{lean:+.1f}"}
-            for pair, item in pairs.items()
-            for language, lean in item["by_language"].items()
+            for (pair, language), lean in leans.items()
         ],
         unit="points",
         low=-DARKEST_LEAN,

@@ -18,14 +18,14 @@ from equipoise.judge.rubric import Scale
 from equipoise.stats import mean, population_sd, sum_of_squares, valid
 from equipoise.suites.turnabout import figures
 from equipoise.suites.turnabout.dataset import EVIDENCE
-from equipoise.suites.turnabout.figures import ASKED_AGAIN, DEPARTURES, FIRST, LEAN, REFUSED, few_answers
+from equipoise.suites.turnabout.figures import ASKED_AGAIN, FIRST, LEAN, REFUSED, few_answers
 
 EVENNESS_BOUND = 5.0
 """The largest lean, in points and either way, with which a pair counts as even."""
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
-    """Each pair's lean, evenness and departures; refusal rates in percent; and the variation of answers."""
+    """What figures do not tell: each pair's evenness; refusal rates in percent; the variation of answers."""
     cells = figures.cells(rows)
     leans = {
         metric.where["pair"]: metric
@@ -47,41 +47,25 @@ def _pair_summary(metric: Metric, cells: Sequence[Cell], rows: Sequence[RunRow])
     pair_cells = metric.select(cells)
     labels = pair_cells[0].labels
     sd = population_sd(_valid_answers(row for row in rows if row.question.labels["pair"] == pair))
-    by_language = _means_by_language(pair_cells, LEAN)
-    lean = _mean_of(by_language)
-    few = few_answers(pair, cells)
+    even, lean = _evenness(metric, pair_cells)
     # The answers to one incident differ by the lean and nothing else.
     has_sd = len({cell.cluster for cell in pair_cells if cell.of(LEAN)}) > 1
     return {
         "a": labels["a"],
         "b": labels["b"],
-        "lean": lean,
+        "languages": list(dict.fromkeys(cell.labels["language"] for cell in pair_cells)),
         "sd": sd,
         "lean_in_sd": lean / sd if has_sd and lean is not None and sd else None,
-        "departures": {
-            labels[actor]: _mean_of(_means_by_language(pair_cells, name))
-            for actor, name in zip("ab", DEPARTURES, strict=True)
-        },
-        "by_language": by_language,
-        "few_answers": few,
+        "few_answers": few_answers(pair, cells),
         "homes": {labels[actor]: labels[f"home_{actor}"] for actor in "ab"},
-        "even": _evenness(metric, pair_cells),
+        "even": even,
     }
 
 
-def _means_by_language(cells: Sequence[Cell], name: str) -> dict[str, float | None]:
-    """The mean over cells of their means of the value `name`, by language; None without any."""
-    languages = grouped(cells, lambda cell: cell.labels["language"]).items()
-    return {language: mean(valid(mean(valid(cell.of(name))) for cell in own)) for language, own in languages}
-
-
-def _mean_of(by_language: Mapping[str, float | None]) -> float | None:
-    """The mean over the languages that have a value; None without any."""
-    return mean(valid(by_language.values()))
-
-
-def _evenness(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
+def _evenness(metric: Metric, cells: Sequence[Cell]) -> tuple[dict[str, JSON], float | None]:
     """The 90 % interval of a lean, the smallest bound that contains it, and whether that proves evenness.
+
+    And the lean.
 
     By scope: `these` for exactly these questions, `population` for questions like them. Nothing is proved if
     many answers are missing, the metric's `caution`.
@@ -96,7 +80,7 @@ def _evenness(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
         "these": fixed.estimate(metric, cells, confidence=0.9),
         "population": bounded_mean(observations(metric, cells), least=least, most=most, confidence=0.9),
     }
-    return {
+    even = {
         scope: {
             "low": interval.low,
             "high": interval.high,
@@ -105,6 +89,7 @@ def _evenness(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
         }
         for scope, interval in intervals.items()
     }
+    return even, intervals["these"].value
 
 
 def _smallest_bound(low: float | None, high: float | None) -> float | None:
@@ -190,7 +175,7 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     rows = [_row(name, metrics[name]) for name in overall if name not in (REFUSED, ASKED_AGAIN)]
     for pair, item in pairs.items():
         rows.append(_lean_row(f"lean.{pair}", metrics, item))
-        languages = [name for name in item["by_language"] if f"lean.{pair}.{name}" in metrics]
+        languages = [name for name in item["languages"] if f"lean.{pair}.{name}" in metrics]
         rows += [_lean_row(f"lean.{pair}.{name}", metrics, item, name) for name in languages]
     refused = [
         name
