@@ -44,6 +44,8 @@ MOST_REDIRECTS = 20
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
 """Whichever of these it is, the request is sent again with its method and content."""
 _HTTP_PORTS = {"http": 80, "https": 443}
+_SessionKey = tuple[httpx2.AsyncBaseTransport, tuple[tuple[str, str], ...]]
+"""A transport of the SDK, and headers."""
 Content = bytes | None | Callable[[], aiohttp.FormData]
 """The content of a request: bytes, none, or a function that makes a form, which can be sent only once."""
 _EARLY = "a response came before the request was sent"
@@ -123,18 +125,25 @@ class Connections:
     def __init__(self, sdk: httpx2.AsyncClient, max_body: int = MAX_BODY) -> None:
         self._sdk = sdk
         self._max_body = max_body
-        self._sessions: dict[
-            httpx2.AsyncBaseTransport, tuple[aiohttp.ClientSession, aiohttp.ClientSession]
-        ] = {}
+        self._connectors: dict[httpx2.AsyncBaseTransport, tuple[_Connector, _Connector]] = {}
+        self._sessions: dict[_SessionKey, tuple[aiohttp.ClientSession, aiohttp.ClientSession]] = {}
 
     def address(self, url: str, headers: Mapping[str, str]) -> Address:
         """The address for requests with these headers."""
         # Only the SDK's client knows which proxy a URL needs, and it has no public API for that.
         transport = self._sdk._transport_for_url(httpx2.URL(url))
-        if transport not in self._sessions:
-            self._sessions[transport] = _session(transport), _session(transport, force_close=True)
-        session, fresh_session = self._sessions[transport]
+        key = transport, tuple(headers.items())
+        if key not in self._sessions:
+            resting, fresh = self._connectors_of(transport)
+            self._sessions[key] = _session(transport, resting, headers), _session(transport, fresh, headers)
+        session, fresh_session = self._sessions[key]
         return Address(url=url, session=session, fresh_session=fresh_session, headers=headers)
+
+    def _connectors_of(self, transport: Any) -> tuple[_Connector, _Connector]:
+        """The pool of connections that are used again, and one that makes a new one for every request."""
+        if transport not in self._connectors:
+            self._connectors[transport] = _connector(transport), _connector(transport, force_close=True)
+        return self._connectors[transport]
 
     async def send(
         self, address: Address, content: Content, *, method: str = "POST", is_fresh: bool = False
@@ -162,9 +171,7 @@ class Connections:
     ) -> Response:
         data = content() if callable(content) else content
         try:
-            async with session.request(
-                method, address.url, data=data, headers=address.headers, allow_redirects=False
-            ) as response:
+            async with session.request(method, address.url, data=data, allow_redirects=False) as response:
                 return await self._read(response)
         except aiohttp.ClientHttpProxyError as error:
             # The error's own text contains the password of the proxy.
@@ -212,24 +219,33 @@ class Connections:
         """Close all connections."""
         for session in chain.from_iterable(self._sessions.values()):
             await session.close()
+        for connector in chain.from_iterable(self._connectors.values()):
+            await connector.close()
         await self._sdk.aclose()
 
 
-def _session(transport: Any, *, force_close: bool = False) -> aiohttp.ClientSession:
-    """A session with the settings of a transport of the SDK, and without cookies.
-
-    Cookies ignore ports: one endpoint's cookies would be sent to another one on the same host.
-    """
+def _connector(transport: Any, *, force_close: bool = False) -> _Connector:
+    """A pool of connections with the settings of a transport of the SDK."""
     limits: httpx2.Limits = transport.limits
-    connector = _Connector(
+    return _Connector(
         force_close=force_close,
         keepalive_timeout=None if force_close else limits.keepalive_expiry,
         # The limit includes resting connections; aiohttp takes 0 for no limit.
         limit=(limits.max_connections or 0) and limits.max_connections + most_resting(),
         ssl=transport.ssl_context,
     )
+
+
+def _session(transport: Any, connector: _Connector, headers: Mapping[str, str]) -> aiohttp.ClientSession:
+    """A session that sends these headers through a transport of the SDK, and no cookies.
+
+    Cookies ignore ports: one endpoint's cookies would be sent to another one on the same host. Headers of a
+    request would be put together anew for each.
+    """
     return aiohttp.ClientSession(
         connector=connector,
+        connector_owner=False,
+        headers=headers,
         response_class=_Response,
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,

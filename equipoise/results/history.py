@@ -120,9 +120,12 @@ class History:
         if all(name in self.calls for name in names):
             self._add(start, line)
 
-    def add(self, start: int, data: bytes) -> None:
-        """Add a line that was just appended. Thread-safe. Raises ValueError if the line is not valid."""
-        line = lines.decode(data)
+    def add(self, start: int, data: bytes, call: CallLine | None = None) -> None:
+        """Add a line that was just appended, if of a `call`, then that. Thread-safe.
+
+        Raises ValueError if the line is not valid.
+        """
+        line = call or lines.decode(data)
         if line is None:
             raise ValueError(f"{self.path}: not a valid journal line: {data[:200]!r}")
         with self._lock:

@@ -25,7 +25,7 @@ from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Exchange, Reply
 from equipoise.models.redact import NO_SECRETS, Secrets
 from equipoise.results import lines
-from equipoise.results.lines import AnyLine
+from equipoise.results.lines import AnyLine, CallLine
 
 T = TypeVar("T")
 FORMAT = 1
@@ -134,7 +134,7 @@ class Journal:
 
     `session` is the id of the session that writes. `secrets` are masked in texts of models and endpoints, but
     not in field names, ids and hashes. `on_line` is called with the offset and the bytes of every line after
-    it is written, `on_move` if the journal continues in another file.
+    it is written, and for a call with the line itself, `on_move` if the journal continues in another file.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class Journal:
         path: Path,
         session: str,
         secrets: Secrets = NO_SECRETS,
-        on_line: Callable[[int, bytes], None] = _ignore,
+        on_line: Callable[[int, bytes, CallLine | None], None] = _ignore,
         on_move: Callable[[Moved], None] = _ignore,
     ) -> None:
         self.path = path
@@ -175,15 +175,18 @@ class Journal:
             content[name] = self.secrets.mask(content[name])
         self.append_entry({"kind": kind, "session": self.session, **content})
 
-    def append_entry(self, entry: dict[str, JSON]) -> None:
-        """Write the content of a line unchanged: unmasked, without a session id. Raises as `append` does."""
+    def append_entry(self, entry: dict[str, JSON], call: CallLine | None = None) -> None:
+        """Write the content of a line unchanged: unmasked, without a session id. Raises as `append` does.
+
+        `call` is the line itself, if it is one of a call.
+        """
         before = self.path
         with self._writing():
             self._move_if_vanished()
             line = encode(entry, self._last_checksum)
             self._write(line)
             self._last_checksum = checksum(line)
-        self._on_line(self._end - len(line), line)
+        self._on_line(self._end - len(line), line, call)
         if self.path != before:
             raise CannotKeep(self._move_message)
 
@@ -259,23 +262,22 @@ class Journal:
         says that the reply is from the file of --replies.
         """
         self._call_count += 1
-        masked = self.secrets.masked_reply(reply)
-        call_id = f"{self.session}-{self._call_count}"
-        exchange = Exchange(id=call_id, call=call, reply=masked, is_batched=batch is not None)
-        self.append(
-            "call",
+        line = CallLine(
+            session=self.session,
             run=run,
-            id=call_id,
+            id=f"{self.session}-{self._call_count}",
             role=call.role,
             model=call.model,
             request=digest,
             parameters=call.parameters,
             messages=call.messages,
-            reply=masked.to_json(),
-            **({} if batch is None else {"batch": batch}),
-            **({"given": True} if is_given else {}),
+            reply=self.secrets.masked_reply(reply),
+            batch=batch,
+            given=is_given,
         )
-        return exchange
+        # Not read back as other lines are: that would take a third of the time of writing it.
+        self.append_entry(line.to_json(), line)
+        return Exchange(id=line.id, call=call, reply=line.reply, is_batched=batch is not None)
 
     def append_record(self, record: Record, calls: Sequence[str]) -> Record:
         """Append a run's record, and return it as it was written; `calls` are the ids of the run's calls."""

@@ -5,6 +5,7 @@ Fields and kinds of lines that a later version adds are ignored.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, get_args
 
@@ -75,11 +76,28 @@ class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
     role: Role
     model: str
     request: str
-    parameters: dict[str, Any]
+    parameters: Mapping[str, Any]
     messages: tuple[Message, ...]
     reply: Reply
     batch: str | None = None
     given: bool = False
+
+    def to_json(self) -> dict[str, JSON]:
+        """The content of the line; what most calls lack is left out."""
+        return {
+            "kind": "call",
+            "session": self.session,
+            "run": self.run,
+            "id": self.id,
+            "role": self.role,
+            "model": self.model,
+            "request": self.request,
+            "parameters": self.parameters,
+            "messages": self.messages,
+            "reply": self.reply.to_json(),
+            **({} if self.batch is None else {"batch": self.batch}),
+            **({"given": True} if self.given else {}),
+        }
 
     @property
     def exchange(self) -> Exchange:

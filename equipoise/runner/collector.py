@@ -38,4 +38,6 @@ def skip_collection_at_exit() -> None:
 def stop_collecting_garbage() -> None:
     """Disable garbage collection for the rest of a process that is about to end."""
     gc.disable()
+    # pytest collects five times in the end, whether collection is enabled or not.
+    gc.freeze()
     skip_collection_at_exit()

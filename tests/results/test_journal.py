@@ -132,7 +132,7 @@ def test_a_line_says_where_it_stands(path: Path) -> None:
 def test_whoever_listens_hears_of_every_line_that_was_written(path: Path, disk: list[int]) -> None:
     """As it is read back, with its place, also behind a line that was cut; of that one nothing."""
     heard: list[tuple[int, bytes]] = []
-    log = Journal(path, "s1", on_line=lambda start, data: heard.append((start, data)))
+    log = Journal(path, "s1", on_line=lambda start, data, call: heard.append((start, data)))
     log.append("failed", **FAILED, message="香港")
     disk += [7, -1]
     with pytest.raises(CannotKeep):
