@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from equipoise.core.figures import Change, ChangeOnThese, Figure, LanguagePair
+from equipoise.core.figures import Change, ChangeOnThese, Difference, Figure, LanguagePair
 from equipoise.core.settings import is_local
 from equipoise.report import askers
 from equipoise.report.page.names import languages
@@ -243,12 +243,8 @@ def _on_headline(name: str, change: Change, clusters: str, older: str, newer: st
         return f"How far {newer} and {older} differ in {name} is not known: {change.reason}."
     size = f"{abs(change.value):.1f} {unit_of_difference(change.unit)}"
     way = "lower" if change.value < 0 else "higher"
-    like_these, on_these = _limits(change, change.value), _limits(change.these, change.value)
-    # Imported here, because it imports numpy.
-    from equipoise.comparison.gate.ruling import is_constant
-
-    if change.low is None and change.value and is_constant(change, "population"):
-        # Every question differs by as much, so that a gate rules on what was observed.
+    like_these, on_these = limits_of_size(change, change.value), limits_of_size(change.these, change.value)
+    if differs_constantly(change):
         return f"{newer} scores {size} {way} than {older} in {name} on the same {clusters} ({like_these})."
     if change.is_apart:
         return f"{newer} scores {size} {way} than {older} in {name} ({like_these} for {clusters} like these)."
@@ -277,6 +273,14 @@ def _on_others(changes: Mapping[str, Change]) -> Iterator[str]:
     )
 
 
+def differs_constantly(change: Difference) -> bool:
+    """Whether every question differs by as much, so that a gate rules on what was observed."""
+    # Imported here, because it imports numpy.
+    from equipoise.comparison.gate.ruling import is_constant
+
+    return change.low is None and bool(change.value) and is_constant(change, "population")
+
+
 def is_significant(change: Change) -> bool:
     """Whether chance does not explain a difference for questions like these, after Holm's correction."""
     return change.p_adjusted is not None and change.p_adjusted < 0.05
@@ -287,7 +291,7 @@ def unit_of_difference(unit: str) -> str:
     return "points" if unit in ("%", "pp") else unit
 
 
-def _limits(change: Change | ChangeOnThese, value: float) -> str:
+def limits_of_size(change: Difference | ChangeOnThese, value: float) -> str:
     """The interval of the size of a difference, positive where it has the sign of `value`."""
     if change.low is None or change.high is None:
         return f"no interval: {change.reason}"

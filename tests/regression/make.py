@@ -378,7 +378,7 @@ class Maker:
         results = self.project / "results"
         if rejudged := self.commands.get(name, {}).get("replies"):
             figures.restore(self.part, Path(rejudged).stem, results)
-        if name == "differently_judged":
+        if name in ("differently_judged", "panel") and self.sessions.has_audit:
             self.run("audited")
 
     def add_studies(self) -> None:

@@ -15,6 +15,7 @@ from equipoise.core.figures import Difference
 from equipoise.core.quantities import counted
 from equipoise.report import audit
 from equipoise.report.page.names import languages
+from equipoise.report.sentences import differs_constantly, limits_of_size, unit_of_difference
 from equipoise.results.cautions import share_of_runs
 
 if TYPE_CHECKING:
@@ -91,11 +92,7 @@ def _pair_sentence(table: BoardTable, above: int, below: int) -> str:
     first, second = table.scored[above], table.scored[below]
     difference = table.difference(above, below)
     size, clusters = _absolute_difference(first, difference), first.suite.about.clusters
-    # Imported here, because it imports numpy.
-    from equipoise.comparison.gate.ruling import is_constant
-
-    is_apart = difference.low is None and difference.value and is_constant(difference, "population")
-    if not (table.differ(above, below) or is_apart):
+    if not (table.differ(above, below) or differs_constantly(difference)):
         text = f"{first.model} and {second.model} cannot be told apart: they differ by {size}"
         # The test of a table allows for the number of pairs, the interval does not.
         is_chance = difference.is_apart
@@ -106,17 +103,12 @@ def _pair_sentence(table: BoardTable, above: int, below: int) -> str:
 
 def _absolute_difference(entry: Entry, difference: Difference) -> str:
     """The absolute value of a difference, with its interval."""
-    value, unit = difference.value or 0.0, _unit(entry)
-    if difference.low is None or difference.high is None:
-        return f"{abs(value):.1f} {unit} (no interval)"
-    low, high = (difference.low, difference.high) if value >= 0 else (-difference.high, -difference.low)
-    return f"{abs(value):.1f} {unit} (95 % interval {low:.1f} to {high:.1f})"
+    value = difference.value or 0.0
+    return f"{abs(value):.1f} {_unit(entry)} ({limits_of_size(difference, value)})"
 
 
 def _unit(entry: Entry) -> str:
-    """The unit of a difference: points for percentages."""
-    unit = entry.metric.unit if entry.metric else "%"
-    return "points" if unit in ("%", "pp") else unit
+    return unit_of_difference(entry.metric.unit if entry.metric else "%")
 
 
 def headline_phrase(entry: Entry) -> str:
