@@ -29,6 +29,14 @@ class ProcessUsage:
         return self.ended - self.began
 
 
+def spin() -> float:
+    """The seconds of a loop of ten million steps, which tells how fast a machine is, and how busy."""
+    began = time.perf_counter()
+    for _ in range(10_000_000):
+        pass
+    return time.perf_counter() - began
+
+
 def measured(command: Sequence[str]) -> ProcessUsage:
     """The usage of a command that runs in the checkout and must succeed."""
     began = time.time()

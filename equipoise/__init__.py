@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Source: TypeAlias = str | PathLike[str] | Results
 
-__version__ = "0.2.0"
+__version__ = "1.0.0"
 __all__ = ["EquipoiseError", "UserError", "__version__", "compare", "gate", "load", "run"]
 
 # Imports are in the functions that need them: every module of the package imports this one first.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,10 +24,8 @@ MOST_TOKEN_POSITIONS = 8
 _ANSWER_FIELDS = {"text": "text", "output_text": "text", "refusal": "refusal"}
 """Types of content parts that belong to the answer, and the field that holds the text of each."""
 _THOUGHT_TYPES = ("thinking", "reasoning", "redacted_thinking")
-_FIELDS_OF_ANSWER = {
-    name: re.compile(rb'"%s"[ \t\r\n]{0,9}:' % name.encode())
-    for name in ("choices", "message", "content", "text", "refusal")
-}
+_FIELDS_OF_ANSWER = ("choices", "message", "content", "text", "refusal")
+_FIELD_OF_ANSWER = re.compile(rb'"(%s)"[ \t\r\n]{0,9}:' % "|".join(_FIELDS_OF_ANSWER).encode())
 _LOGPROBS = re.compile(rb'"logprobs"[ \t\r\n]{0,9}:[ \t\r\n]{0,9}\{')
 _KINDS_OF_JSON = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text"}
 _KINDS_OF_JSON |= {dict: "an object", list: "a list"}
@@ -38,8 +37,11 @@ def doubled_field(data: bytes) -> str | None:
     Parsers take one of the two without a word, so it cannot be told which is the answer.
     """
     # Nearly no answer gets beyond this: a content is escaped, and only log probabilities have another one.
-    counts = {name: len(pattern.findall(data)) for name, pattern in _FIELDS_OF_ANSWER.items()}
-    counts["content"] -= len(_LOGPROBS.findall(data))
+    found = _FIELD_OF_ANSWER.findall(data)
+    if len(found) == len({*found}):
+        return None
+    counts = Counter(found)
+    counts[b"content"] -= len(_LOGPROBS.findall(data))
     if max(counts.values()) < 2:
         return None
     doubled: set[str] = set()
