@@ -2,10 +2,10 @@
 
     python benchmarks/against_bare.py [--only NAME ...] [--repeat 5]
 
-For each scenario and contender: wall time and CPU of the whole process, seconds to the first call and from
-the last answer to the end, and their ratios to those of bare_sdk.py; and the ratio of the time of all calls
-to the ideal. First, the seconds of a loop of ten million steps, which tells the machine. Contenders take turns, so that a machine that grows slower does so for all; each figure is the
-median of the repetitions.
+First prints the seconds of a loop of ten million steps, which tells the machine. For each scenario and
+contender: wall time and CPU of the whole process, seconds to the first call and from the last answer to the
+end, and their ratios to those of bare_sdk.py; and the ratio of the time of all calls to the ideal. Contenders
+take turns, so that a machine that grows slower does so for all; each figure is the median of the repetitions.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def test_every_page_is_listed_and_shown() -> None:
         assert shown.exit_code == 0
         assert "<!--" not in shown.stdout.replace("`<!--", "")
         assert shown.stdout.splitlines()[0] == text.splitlines()[0]
-    assert "## 0.2.0" in docs("changelog").stdout
+    assert "## 1.0.0" in docs("changelog").stdout
 
 
 def test_a_page_has_the_names_that_links_and_messages_give_it() -> None:

@@ -135,7 +135,7 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
     with subtests.test("docs"):
         assert "  getting-started  " in said(0, "equipoise", "docs")
         assert "## Exit statuses" in said(0, "equipoise", "docs", "gate")
-        assert "## 0.2.0" in said(0, "equipoise", "docs", "changelog")
+        assert "## 1.0.0" in said(0, "equipoise", "docs", "changelog")
         path = Path(said(0, "equipoise", "docs", "trust", "--path").strip())
         assert path.is_relative_to(tmp_path / "environment")
         assert path.is_file()
