@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from attacks import bodies, transports
-from attacks.endpoint import MOST_BODY, Behaviour, Line, RawEndpoint, answering, failed
+from attacks.endpoint import MOST_BODY, Behaviour, Line, RawEndpoint, answering, failed, response
 from attacks.sessions import IN_FLIGHT, bed, compare, go_on, is_orderly
 from attacks.tally import Harm, Size, Tally
 from loopback import plain_script
@@ -41,14 +41,13 @@ def _broken() -> list[tuple[str, Behaviour]]:
 
 def _mix(broken: list[Behaviour], dice: random.Random, harm: Harm) -> None:
     requests: list[dict[str, Any]] = []
+    plainly = _plainly(requests)
 
     async def answer(line: Line) -> None:
         if dice.random() < SHARE:
             await dice.choice(broken)(line)
             return
-        body = await line.body()
-        requests.append(body)
-        await line.send(answering(plain_script(body, len(requests))))
+        await plainly(line)
 
     with bed() as bench, RawEndpoint({"v1": answer}) as endpoint:
         endpoint.requests = requests
@@ -66,7 +65,7 @@ def _mix(broken: list[Behaviour], dice: random.Random, harm: Harm) -> None:
         harm.expect(
             is_orderly(output) and done.returncode in (0, 1, 2), f"{done.returncode}: {output[-900:]}"
         )
-        endpoint.behave({"v1": _plainly(requests)})
+        endpoint.behave({"v1": plainly})
         go_on(bench, harm)
         # An answer that came too late for a machine that has other work is asked for again.
         compare(bench, harm, again=IN_FLIGHT)
@@ -74,6 +73,10 @@ def _mix(broken: list[Behaviour], dice: random.Random, harm: Harm) -> None:
 
 def _plainly(requests: list[dict[str, Any]]) -> Behaviour:
     async def answer(line: Line) -> None:
+        if not line.head.startswith("POST "):
+            # A list of models, for a message about a name that is not there.
+            await line.send(response("{}"))
+            return
         requests.append(await line.body())
         await line.send(answering(plain_script(requests[-1], len(requests))))
 
