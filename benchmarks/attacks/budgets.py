@@ -49,7 +49,8 @@ def attack(size: Size) -> Tally:
 
 
 def _spend(name: str, cap: str, dice: random.Random, harm: Harm) -> None:
-    most = dice.randrange(1, CALLS)
+    # The calls before the first question, one to each of the two models, count.
+    most = dice.randrange(3, CALLS)
 
     def script(body: dict[str, Any], number: int) -> Answer:
         usage = USAGES[name]
