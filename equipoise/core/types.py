@@ -351,24 +351,13 @@ Ask = Callable[[Call], Awaitable[Reply]]
 
 
 def transcripts(exchanges: Iterable[Exchange]) -> tuple[Conversation, ...]:
-    """The conversations of these calls of one run, in the order in which they began."""
-    return conversations(map(_transcript, exchanges))
-
-
-def _transcript(exchange: Exchange) -> Conversation:
-    call = exchange.call
-    messages = (*call.messages, exchange.reply.to_message())
-    return Conversation(name=call.model, parameters=call.parameters, messages=messages)
-
-
-def conversations(calls: Iterable[Conversation]) -> tuple[Conversation, ...]:
-    """The conversations of single calls of one run, each with its reply as the last message.
+    """The conversations of these calls of one run, in the order in which they began.
 
     A call whose messages begin with those of an earlier call and its reply continues that conversation. The
     metadata of every reply are kept.
     """
     merged: list[Conversation] = []
-    for call in calls:
+    for call in map(_transcript, exchanges):
         indices = [index for index, earlier in enumerate(merged) if _continues(call, earlier)]
         if not indices:
             merged.append(call)
@@ -378,6 +367,13 @@ def conversations(calls: Iterable[Conversation]) -> tuple[Conversation, ...]:
         messages = merged[longest].messages
         merged[longest] = replace(call, messages=(*messages, *call.messages[len(messages) :]))
     return tuple(merged)
+
+
+def _transcript(exchange: Exchange) -> Conversation:
+    """The call with its reply as the last message."""
+    call = exchange.call
+    messages = (*call.messages, exchange.reply.to_message())
+    return Conversation(name=call.model, parameters=call.parameters, messages=messages)
 
 
 def _continues(call: Conversation, earlier: Conversation) -> bool:

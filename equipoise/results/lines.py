@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from equipoise.core import json_io
 from equipoise.core.records import Number, Record
-from equipoise.core.types import JSON, Call, Conversation, Exchange, Message, Reply, Role
+from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role
 from equipoise.judge.anchors import Judged
 from equipoise.results.document import Audit, SelectedBy
 
@@ -104,12 +104,6 @@ class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
         """The call and its reply."""
         call = Call(role=self.role, model=self.model, messages=self.messages, parameters=self.parameters)
         return Exchange(id=self.id, call=call, reply=self.reply, is_batched=self.batch is not None)
-
-    @property
-    def transcript(self) -> Conversation:
-        """The call with its reply, as a conversation."""
-        messages = (*self.messages, self.reply.to_message())
-        return Conversation(name=self.model, parameters=self.parameters, messages=messages)
 
 
 class FailedLine(_Line, frozen=True, kw_only=True, tag="failed"):
