@@ -106,7 +106,7 @@ def _with_statistics(results: Results, scale: Scale, history: History, records: 
     statistics = summary.summarise(
         suite, cells, scale, lambda evaluator: rows.of_records(suite, records, scale, evaluator)
     )
-    if looks := [look.to_json() for look in history.plans.looks.values()]:
+    if looks := [*history.plans.looks.values()]:
         statistics |= summary.apply_looks(statistics["metrics"], looks, **_savings(history))
     whole = cast("Summary", {**results.summary, **statistics})
     return replace(results, summary=whole, own_cells=cells)

@@ -158,21 +158,16 @@ class LookLine(_Line, frozen=True, kw_only=True, tag="look"):
     round: int
     is_enough: bool
     rule: str = ""
-    metric: str | UnsetType = UNSET
-    scope: str | UnsetType = UNSET
+    metric: str | None = None
+    scope: str | None = None
     value: Number | UnsetType | None = UNSET
     se: Number | UnsetType | None = UNSET
     low: Number | UnsetType | None = UNSET
     high: Number | UnsetType | None = UNSET
+    half_width: Number | UnsetType | None = UNSET
     n: int | UnsetType = UNSET
     reason: str | UnsetType | None = UNSET
-    half_width: Number | UnsetType | None = UNSET
     verdicts: dict[str, str] | UnsetType = UNSET
-
-    def to_json(self) -> dict[str, JSON]:
-        """The fields as they were written; unset ones are left out."""
-        content: dict[str, JSON] = msgspec.to_builtins(self)
-        return content
 
 
 class RecordLine(_Line, frozen=True, kw_only=True, tag="record"):
