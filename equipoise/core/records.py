@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from msgspec import to_builtins
+
 from equipoise.core.types import JSON, Conversation, Cue, run_id
 
 Number = int | float
@@ -84,16 +86,8 @@ class Choice:
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data. Nothing is rounded, so that recomputed scores are the same."""
-        probabilities = self.probabilities
-        return {
-            "evaluator": self.evaluator,
-            "probabilities": None if probabilities is None else dict(probabilities),
-            "method": self.method,
-            "mass": self.mass,
-            "attempts": self.attempts,
-            "error": self.error,
-            "raw": list(self.raw),
-        }
+        data: dict[str, JSON] = to_builtins(self)
+        return data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, Struct, structs, to_builtins
 
 JSON = Any
 """A value that `json.dumps` accepts: None, bool, int, float, str, or a list or dict of these."""
@@ -43,10 +43,6 @@ class Token:
     text: str
     top: Mapping[str, float]
 
-    def to_json(self) -> dict[str, JSON]:
-        """Plain data."""
-        return {"text": self.text, "top": dict(self.top)}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
@@ -62,12 +58,8 @@ class Usage:
 
     def to_json(self) -> dict[str, int]:
         """The four counts as plain data."""
-        return {
-            "input": self.input,
-            "output": self.output,
-            "cached": self.cached,
-            "reasoning": self.reasoning,
-        }
+        counts: dict[str, int] = to_builtins(self)
+        return counts
 
 
 PARAMETERS = ("temperature", "top_p", "top_k", "max_tokens", "reasoning_effort")
@@ -179,16 +171,7 @@ class Reply:
 
     def to_json(self) -> dict[str, JSON]:
         """Every field that is set, as plain data."""
-        pairs = ((name, getattr(self, name)) for name in _REPLY_FIELDS)
-        data = {name: value for name, value in pairs if value is not None}
-        if self.usage is not None:
-            data["usage"] = self.usage.to_json()
-        if self.tokens is not None:
-            data["tokens"] = [token.to_json() for token in self.tokens]
-        return data
-
-
-_REPLY_FIELDS = tuple(item.name for item in fields(Reply))
+        return {name: value for name, value in to_builtins(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field, structs
 
 from equipoise.core import json_io
 from equipoise.core.records import Number, Record
@@ -84,20 +84,8 @@ class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
 
     def to_json(self) -> dict[str, JSON]:
         """The content of the line; what most calls lack is left out."""
-        return {
-            "kind": "call",
-            "session": self.session,
-            "run": self.run,
-            "id": self.id,
-            "role": self.role,
-            "model": self.model,
-            "request": self.request,
-            "parameters": self.parameters,
-            "messages": self.messages,
-            "reply": self.reply.to_json(),
-            **({} if self.batch is None else {"batch": self.batch}),
-            **({"given": True} if self.given else {}),
-        }
+        fields = {"kind": "call", **structs.asdict(self), "reply": self.reply.to_json()}
+        return {name: value for name, value in fields.items() if value not in (None, False)}
 
     @property
     def exchange(self) -> Exchange:
