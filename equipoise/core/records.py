@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import to_builtins
 
@@ -17,7 +17,7 @@ from equipoise.core.types import JSON, Conversation, Cue, run_id
 Number = int | float
 """A number whose type is preserved when it is read and written again: 4 does not become 4.0."""
 Outcome = Literal["scored", "refused", "blocked", "truncated", "empty", "unscored", "error"]
-OUTCOMES: tuple[Outcome, ...] = ("scored", "refused", "blocked", "truncated", "empty", "unscored", "error")
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,8 +20,8 @@ from equipoise.core.settings import BATCH_DISCOUNT, FILE, Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.results import answered, askers, audits, cautions, rows, sections
-from equipoise.results.document import SCHEMA_VERSION, Metadata, RunError, Summary
-from equipoise.results.history import History, Status
+from equipoise.results.document import SCHEMA_VERSION, Metadata, RunError, Status, Summary
+from equipoise.results.history import History
 from equipoise.results.lines import LearnedLine, LimitLine, SessionLine
 from equipoise.results.results import Results, typed
 from equipoise.results.totals import Totals
