@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+from msgspec import structs
+
 from equipoise.core.figures import excludes_zero
 from equipoise.core.types import JSON
 from equipoise.judge.anchors import LEANING, LEANING_THIRD, Mirrors
@@ -122,13 +125,7 @@ def _means(by_topic: Mapping[tuple[str, str], Sequence[float]]) -> Iterator[Obse
 def _interval(observations: Iterator[Observation]) -> DriftInterval:
     """The mean of the observations with its 95 % interval."""
     estimate, _ = linearised_mean(list(observations), 0.95)
-    return {
-        "value": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-        "n": estimate.n,
-        "reason": estimate.reason,
-    }
+    return msgspec.convert(structs.asdict(estimate), DriftInterval)
 
 
 def _is_beyond_chance(change: DriftInterval) -> bool:

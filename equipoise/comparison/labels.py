@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, TypedDict, get_args
 
+import msgspec
+from msgspec import structs
+
 from equipoise.core.errors import UserError
-from equipoise.core.figures import Difference, Estimate, Figure, Interval
+from equipoise.core.figures import Difference, Estimate, Figure
 from equipoise.core.records import Cell, Label, Metric
 from equipoise.core.rows import Values
 from equipoise.core.rules import Rule, Scope
@@ -92,18 +95,18 @@ def corrected_figures(side: Results, section: PeopleScores) -> dict[str, Correct
 def _figure(metric: Metric, figure: CorrectedEstimate, judged: Figure | Estimate) -> CorrectedFigure:
     """The entry of one metric. `judged` is the judge's figure with its interval."""
     scopes = {scope: estimate(metric, figure, scope) for scope in get_args(Scope)}
-    data: CorrectedFigure = to_plain_json(
+    data = to_plain_json(
         {
             "judge": figure.judge,
             "value": scopes["these"].value,
             "unit": metric.unit,
             "weight": figure.weight,
             "labels": figure.labels,
-            **{scope: _limits(limits) for scope, limits in scopes.items()},
+            **{scope: structs.asdict(limits) for scope, limits in scopes.items()},
             "is_larger": _is_beyond_interval(figure.value, judged),
         }
     )
-    return data
+    return msgspec.convert(data, CorrectedFigure)
 
 
 def metrics_of(side: Results) -> dict[str, Metric]:
@@ -128,12 +131,6 @@ def _parts_like(headline_parts: Sequence[Metric], metric: Metric, headline: Metr
     for part in headline_parts:
         name = part.name.removeprefix(f"{headline.name}.")
         yield replace(metric, name=f"{metric.name}.{name}", where=part.where)
-
-
-def _limits(estimate: Estimate) -> Interval:
-    return Interval(
-        se=estimate.se, low=estimate.low, high=estimate.high, n=estimate.n, reason=estimate.reason
-    )
 
 
 def _is_beyond_interval(value: float, judged: Figure | Estimate) -> bool:

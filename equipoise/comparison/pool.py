@@ -132,15 +132,10 @@ def _pooled_cells(group: Sequence[Sequence[Cell]]) -> list[Cell]:
 
 
 def _pooled_cell(cells: Sequence[Cell]) -> Cell:
-    first = cells[0]
-    return Cell(
-        id=first.id,
-        cluster=first.cluster,
-        stratum=first.stratum,
-        labels=first.labels,
+    return replace(
+        cells[0],
         values=_concatenated([cell.values for cell in cells]),
         verdicts=_concatenated([cell.verdicts for cell in cells]),
-        at=first.at,
     )
 
 

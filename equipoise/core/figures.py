@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+
+from equipoise.core.records import Kind
 
 Count = Annotated[int, Meta(ge=0)]
 
@@ -48,10 +50,7 @@ class Figure(Estimate, frozen=True, kw_only=True, omit_defaults=True):
     # Without a default, so that it is never left out of the file.
     reason: Annotated[str | None, Meta(description="Why there is no figure or no interval")]
     unit: Annotated[str, Meta(description="%, pp, points ...")]
-    kind: Annotated[
-        Literal["mean", "balance", "rate", "ratio", "gap", "lift", "contrast", "count"],
-        Meta(description="How the figure is computed"),
-    ]
+    kind: Annotated[Kind, Meta(description="How the figure is computed")]
     higher_is_better: Annotated[bool | None, Meta(description="null where neither direction is better")]
     clusters: Annotated[str, Meta(description="What clusters are called")]
     confidence: Annotated[float, Meta(description="Confidence level of the interval, 0..1")]

@@ -8,14 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
+
+from msgspec import to_builtins
 
 from equipoise.core.types import JSON, Conversation, Cue, run_id
 
 Number = int | float
 """A number whose type is preserved when it is read and written again: 4 does not become 4.0."""
 Outcome = Literal["scored", "refused", "blocked", "truncated", "empty", "unscored", "error"]
-OUTCOMES: tuple[Outcome, ...] = ("scored", "refused", "blocked", "truncated", "empty", "unscored", "error")
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +86,8 @@ class Choice:
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data. Nothing is rounded, so that recomputed scores are the same."""
-        probabilities = self.probabilities
-        return {
-            "evaluator": self.evaluator,
-            "probabilities": None if probabilities is None else dict(probabilities),
-            "method": self.method,
-            "mass": self.mass,
-            "attempts": self.attempts,
-            "error": self.error,
-            "raw": list(self.raw),
-        }
+        data: dict[str, JSON] = to_builtins(self)
+        return data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, Struct, structs, to_builtins
 
 JSON = Any
 """A value that `json.dumps` accepts: None, bool, int, float, str, or a list or dict of these."""
@@ -43,10 +43,6 @@ class Token:
     text: str
     top: Mapping[str, float]
 
-    def to_json(self) -> dict[str, JSON]:
-        """Plain data."""
-        return {"text": self.text, "top": dict(self.top)}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
@@ -62,12 +58,8 @@ class Usage:
 
     def to_json(self) -> dict[str, int]:
         """The four counts as plain data."""
-        return {
-            "input": self.input,
-            "output": self.output,
-            "cached": self.cached,
-            "reasoning": self.reasoning,
-        }
+        counts: dict[str, int] = to_builtins(self)
+        return counts
 
 
 PARAMETERS = ("temperature", "top_p", "top_k", "max_tokens", "reasoning_effort")
@@ -179,16 +171,7 @@ class Reply:
 
     def to_json(self) -> dict[str, JSON]:
         """Every field that is set, as plain data."""
-        pairs = ((name, getattr(self, name)) for name in _REPLY_FIELDS)
-        data = {name: value for name, value in pairs if value is not None}
-        if self.usage is not None:
-            data["usage"] = self.usage.to_json()
-        if self.tokens is not None:
-            data["tokens"] = [token.to_json() for token in self.tokens]
-        return data
-
-
-_REPLY_FIELDS = tuple(item.name for item in fields(Reply))
+        return {name: value for name, value in to_builtins(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,24 +334,13 @@ Ask = Callable[[Call], Awaitable[Reply]]
 
 
 def transcripts(exchanges: Iterable[Exchange]) -> tuple[Conversation, ...]:
-    """The conversations of these calls of one run, in the order in which they began."""
-    return conversations(map(_transcript, exchanges))
-
-
-def _transcript(exchange: Exchange) -> Conversation:
-    call = exchange.call
-    messages = (*call.messages, exchange.reply.to_message())
-    return Conversation(name=call.model, parameters=call.parameters, messages=messages)
-
-
-def conversations(calls: Iterable[Conversation]) -> tuple[Conversation, ...]:
-    """The conversations of single calls of one run, each with its reply as the last message.
+    """The conversations of these calls of one run, in the order in which they began.
 
     A call whose messages begin with those of an earlier call and its reply continues that conversation. The
     metadata of every reply are kept.
     """
     merged: list[Conversation] = []
-    for call in calls:
+    for call in map(_transcript, exchanges):
         indices = [index for index, earlier in enumerate(merged) if _continues(call, earlier)]
         if not indices:
             merged.append(call)
@@ -378,6 +350,13 @@ def conversations(calls: Iterable[Conversation]) -> tuple[Conversation, ...]:
         messages = merged[longest].messages
         merged[longest] = replace(call, messages=(*messages, *call.messages[len(messages) :]))
     return tuple(merged)
+
+
+def _transcript(exchange: Exchange) -> Conversation:
+    """The call with its reply as the last message."""
+    call = exchange.call
+    messages = (*call.messages, exchange.reply.to_message())
+    return Conversation(name=call.model, parameters=call.parameters, messages=messages)
 
 
 def _continues(call: Conversation, earlier: Conversation) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from msgspec import structs
 
 from equipoise.core.types import JSON
+from equipoise.results.answered import REPORTED_KEYS
 from equipoise.results.history import History
 from equipoise.suites import AnySuite
 from equipoise.suites.audits import SuiteAudit
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 FOLDER = "audits"
 """The folder of audits' files, below that of the results."""
-_MODEL_KEYS = ("response_model", "system_fingerprint", "provider")
 _SAMPLING_KEYS = ("temperature", "top_p", "top_k", "reasoning_effort", "extra_body")
 _ROUNDED = ("value", "low", "high", "sound", "tolerance", "chance")
 _TEXT_KEYS = ("topic", "language", "kind", "host", "aspect")
@@ -191,7 +191,7 @@ def _differences(history: History, evaluator: str, audit: Audit) -> list[str]:
 def _model_differences(
     then: Sequence[Mapping[str, Any]], now: Sequence[tuple[str | None, ...]]
 ) -> Iterator[str]:
-    for index, name in enumerate(_MODEL_KEYS[:2]):
+    for index, name in enumerate(REPORTED_KEYS[:2]):
         before, after = {row[name] for row in then}, {row[index] for row in now}
         if before and after - before:
             yield f"the {name.replace('_', ' ')} was {_join_names(before)}, now {_join_names(after)}"

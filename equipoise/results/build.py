@@ -12,24 +12,25 @@ from operator import attrgetter
 from pathlib import Path
 from typing import cast
 
+import msgspec
+
 from equipoise.core import json_io
 from equipoise.core.files import shown
 from equipoise.core.records import Record
 from equipoise.core.rows import QuestionRow, RunRow, count_outcomes
 from equipoise.core.settings import BATCH_DISCOUNT, FILE, Price
-from equipoise.core.types import JSON
+from equipoise.core.types import JSON, Usage
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.results import answered, askers, audits, cautions, rows, sections
-from equipoise.results.document import SCHEMA_VERSION, Metadata, RunError, Summary
-from equipoise.results.history import History, Status
-from equipoise.results.lines import LearnedLine, LimitLine, SessionLine
+from equipoise.results.document import SCHEMA_VERSION, ChangedParameter, Metadata, RunError, Status, Summary
+from equipoise.results.history import History
+from equipoise.results.lines import LimitLine, SessionLine
 from equipoise.results.results import Results, typed
 from equipoise.results.totals import Totals
 from equipoise.suites import AnySuite
 
 MOST_MOVES = 100
 """Results list at most so many cuts of the concurrency limit."""
-_TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 
 def build(
@@ -106,7 +107,7 @@ def _with_statistics(results: Results, scale: Scale, history: History, records: 
     statistics = summary.summarise(
         suite, cells, scale, lambda evaluator: rows.of_records(suite, records, scale, evaluator)
     )
-    if looks := [look.to_json() for look in history.plans.looks.values()]:
+    if looks := [*history.plans.looks.values()]:
         statistics |= summary.apply_looks(statistics["metrics"], looks, **_savings(history))
     whole = cast("Summary", {**results.summary, **statistics})
     return replace(results, summary=whole, own_cells=cells)
@@ -144,7 +145,9 @@ def _metadata(suite: str, scale: Scale, history: History, records: list[Record],
         **last.session_settings,
         **_reported_models(history.totals, last.session_settings["concurrency"]),
         "evaluators": _verdict_counts(records),
-        "parameters_changed": [_parameter_json(line) for line in history.learned.values()],
+        "parameters_changed": msgspec.convert(
+            msgspec.to_builtins([*history.learned.values()]), list[ChangedParameter]
+        ),
         "limits": _limits(history.limits),
         **_usage_and_cost(history.totals, history.sessions),
         "verdicts_sha256": verdicts_digest(records),
@@ -190,10 +193,6 @@ def _verdict_counts(records: list[Record]) -> dict[str, JSON]:
             counts = by_evaluator.setdefault(verdict.evaluator, {"verdicts": 0, "missing": 0})
             counts["verdicts" if verdict.fields is not None else "missing"] += 1
     return by_evaluator
-
-
-def _parameter_json(line: LearnedLine) -> dict[str, JSON]:
-    return {name: getattr(line, name) for name in ("role", "model", "parameter", "action", "reason")}
 
 
 def _limits(lines: Sequence[LimitLine]) -> dict[str, JSON]:
@@ -255,7 +254,7 @@ def _tokens(totals: Totals, role: str) -> dict[str, int]:
     for (role_of_model, _), tokens in totals.tokens.items():
         if role_of_model == role:
             total.update(tokens)
-    return {kind: total[kind] for kind in _TOKEN_KINDS}
+    return Usage(**total).to_json()
 
 
 def discount_of(sessions: Sequence[SessionLine]) -> float:

@@ -31,6 +31,7 @@ from equipoise.judge.anchors import Check
 
 SCHEMA_VERSION = 1
 """The version of the schema, which is also that of `Metadata.schema_version`."""
+Status = Literal["complete", "complete_with_unscored", "interrupted", "no_scores", "running"]
 
 
 class OutcomeCounts(TypedDict, total=False):
@@ -230,7 +231,7 @@ class Metadata(TypedDict):
     ]
     suite: Annotated[str, Meta(description="The benchmark")]
     status: Annotated[
-        Literal["complete", "complete_with_unscored", "interrupted", "no_scores", "running"],
+        Status,
         Meta(
             description="complete: every run has a score; complete_with_unscored: every run is done; "
             "interrupted: some are missing; no_scores: no run has a score; "
@@ -938,8 +939,7 @@ class AskedRuns(TypedDict):
     """How many runs with a cue about who asks there are, and the errors among them."""
 
     status: Annotated[
-        Literal["complete", "complete_with_unscored", "interrupted", "no_scores", "running"],
-        Meta(description="Status of these runs, as `status` in the metadata for plain runs"),
+        Status, Meta(description="Status of these runs, as `status` in the metadata for plain runs")
     ]
     runs_expected: Count
     runs_completed: Count

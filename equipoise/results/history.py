@@ -11,7 +11,7 @@ from copy import copy
 from itertools import chain
 from pathlib import Path
 from sys import intern
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -41,9 +41,8 @@ from equipoise.results.replay import Replies
 from equipoise.results.totals import Totals
 
 if TYPE_CHECKING:
-    from equipoise.results.document import Audit
+    from equipoise.results.document import Audit, Status
 
-Status = Literal["running", "interrupted", "no_scores", "complete_with_unscored", "complete"]
 WITH_UNSCORED: Status = "complete_with_unscored"
 NO_SCORES: Status = "no_scores"
 FIRST_CALL = "first-call"

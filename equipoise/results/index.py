@@ -11,7 +11,7 @@ from pathlib import Path
 
 from equipoise.core.lazy import LazySequence
 from equipoise.core.records import Record
-from equipoise.core.types import JSON, Conversation, Exchange, conversations
+from equipoise.core.types import JSON, Conversation, Exchange, transcripts
 from equipoise.results.journal import Reader
 from equipoise.results.lines import CallLine, RecordLine
 
@@ -51,10 +51,6 @@ class Calls:
         """The known calls of these ids, the subject's first."""
         return [self.exchange(start) for starts in self.starts(names).values() for start in starts.values()]
 
-    def transcript(self, start: int) -> Conversation:
-        """The call at an offset, as a conversation."""
-        return self._reader.read(start, CallLine).transcript
-
     def line(self, start: int) -> bytes:
         """The bytes of the line at an offset."""
         return self._reader.line(start)
@@ -89,4 +85,4 @@ class LazyTranscripts(LazySequence[Conversation]):
 
     def read(self) -> tuple[Conversation, ...]:
         """The conversations of the calls."""
-        return conversations(map(self._calls.transcript, self._starts))
+        return transcripts(map(self._calls.exchange, self._starts))

@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field, structs
 
 from equipoise.core import json_io
 from equipoise.core.records import Number, Record
-from equipoise.core.types import JSON, Call, Conversation, Exchange, Message, Reply, Role
+from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role
 from equipoise.judge.anchors import Judged
 from equipoise.results.document import Audit, SelectedBy
 
@@ -84,32 +84,14 @@ class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
 
     def to_json(self) -> dict[str, JSON]:
         """The content of the line; what most calls lack is left out."""
-        return {
-            "kind": "call",
-            "session": self.session,
-            "run": self.run,
-            "id": self.id,
-            "role": self.role,
-            "model": self.model,
-            "request": self.request,
-            "parameters": self.parameters,
-            "messages": self.messages,
-            "reply": self.reply.to_json(),
-            **({} if self.batch is None else {"batch": self.batch}),
-            **({"given": True} if self.given else {}),
-        }
+        fields = {"kind": "call", **structs.asdict(self), "reply": self.reply.to_json()}
+        return {name: value for name, value in fields.items() if value not in (None, False)}
 
     @property
     def exchange(self) -> Exchange:
         """The call and its reply."""
         call = Call(role=self.role, model=self.model, messages=self.messages, parameters=self.parameters)
         return Exchange(id=self.id, call=call, reply=self.reply, is_batched=self.batch is not None)
-
-    @property
-    def transcript(self) -> Conversation:
-        """The call with its reply, as a conversation."""
-        messages = (*self.messages, self.reply.to_message())
-        return Conversation(name=self.model, parameters=self.parameters, messages=messages)
 
 
 class FailedLine(_Line, frozen=True, kw_only=True, tag="failed"):
@@ -164,21 +146,16 @@ class LookLine(_Line, frozen=True, kw_only=True, tag="look"):
     round: int
     is_enough: bool
     rule: str = ""
-    metric: str | UnsetType = UNSET
-    scope: str | UnsetType = UNSET
+    metric: str | None = None
+    scope: str | None = None
     value: Number | UnsetType | None = UNSET
     se: Number | UnsetType | None = UNSET
     low: Number | UnsetType | None = UNSET
     high: Number | UnsetType | None = UNSET
+    half_width: Number | UnsetType | None = UNSET
     n: int | UnsetType = UNSET
     reason: str | UnsetType | None = UNSET
-    half_width: Number | UnsetType | None = UNSET
     verdicts: dict[str, str] | UnsetType = UNSET
-
-    def to_json(self) -> dict[str, JSON]:
-        """The fields as they were written; unset ones are left out."""
-        content: dict[str, JSON] = msgspec.to_builtins(self)
-        return content
 
 
 class RecordLine(_Line, frozen=True, kw_only=True, tag="record"):

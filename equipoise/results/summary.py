@@ -21,11 +21,13 @@ from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.results.document import (
     AlphaFigure,
+    InterimLook,
     LanguageConsistency,
     PairKappa,
     PanelFigures,
 )
 from equipoise.results.kinds import require_possible_cells
+from equipoise.results.lines import LookLine
 from equipoise.stats import fixed, mean, population_sd, valid
 from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
 from equipoise.stats.consistency import consistency, largest_gaps
@@ -144,9 +146,7 @@ def _is_exact(data: Any) -> bool:
     return isinstance(data, Struct) and not isinstance(data, Figure | Change)
 
 
-def apply_looks(
-    metrics: Mapping[str, Figure], looks: Sequence[Mapping[str, JSON]], **saved: int
-) -> dict[str, JSON]:
+def apply_looks(metrics: Mapping[str, Figure], looks: Sequence[LookLine], **saved: int) -> dict[str, JSON]:
     """The part `until` of a summary, and the metrics, of which one has an interval that allows for `looks`.
 
     `looks` are in order. `saved` has `runs_planned`, the maximum number of rounds, and the numbers of runs
@@ -154,30 +154,27 @@ def apply_looks(
     """
     last = looks[-1]
     until = {
-        "rule": last["rule"],
-        "metric": last.get("metric"),
-        "scope": last.get("scope"),
-        "is_reached": last["is_enough"],
-        "runs": last["round"],
+        "rule": last.rule,
+        "metric": last.metric,
+        "scope": last.scope,
+        "is_reached": last.is_enough,
+        "runs": last.round,
         **saved,
         "method": REPEATED_LOOKS,
-        "looks": [{name: item[name] for name in _LOOK_KEYS if name in item} for item in looks],
+        "looks": msgspec.convert(msgspec.to_builtins(looks), list[InterimLook]),
     }
     return {"until": until, "metrics": {**metrics, **_metric_at_look(last, metrics)}}
 
 
-_LOOK_KEYS = ("round", "value", "low", "high", "half_width", "n", "reason", "verdicts")
-
-
-def _metric_at_look(look: Mapping[str, JSON], metrics: Mapping[str, Figure]) -> dict[str, Figure]:
+def _metric_at_look(look: LookLine, metrics: Mapping[str, Figure]) -> dict[str, Figure]:
     """The metric of a look, with the value and interval that it had then, before any later round."""
     # Without any value of it, results lack the metric.
-    if look.get("metric") not in metrics:
+    if (name := look.metric) is None or name not in metrics:
         return {}
-    name, adjusted = look["metric"], {key: look[key] for key in ("se", "low", "high", "n")}
-    figure = structs.replace(metrics[name], value=look["value"])
-    adjusted["reason"] = reword_reason(look["reason"], figure.clusters)
-    if look.get("scope") == "these":
+    adjusted: dict[str, JSON] = {key: getattr(look, key) for key in ("se", "low", "high", "n", "reason")}
+    figure = structs.replace(metrics[name], value=look.value)
+    adjusted["reason"] = reword_reason(adjusted["reason"], figure.clusters)
+    if look.scope == "these":
         return {name: structs.replace(figure, these=Interval(**adjusted))}
     return {name: structs.replace(figure, **adjusted)}
 

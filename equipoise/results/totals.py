@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,19 +98,14 @@ class Totals:
 
     def copy(self) -> Totals:
         """A deep copy."""
-        return Totals(
+        return replace(
+            self,
             calls=Counter(self.calls),
-            failed=self.failed,
-            retries=self.retries,
-            repeats=self.repeats,
             tokens=_copied(self.tokens),
             estimated=Counter(self.estimated),
             reported={key: copy(calls) for key, calls in self.reported.items()},
-            call_count=self.call_count,
-            batched=self.batched,
             batched_tokens=_copied(self.batched_tokens),
             tagged={kind: set(runs) for kind, runs in self.tagged.items()},
-            untagged=self.untagged,
         )
 
     def cost(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 import scipy
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 from sides import side_of
 
 from equipoise.comparison.gate.family import family_of
-from equipoise.comparison.gate.until import Look, StoppingRule
+from equipoise.comparison.gate.until import StoppingRule
 from equipoise.comparison.release import NO_RELEASE, Release
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule, Scope, Until, parse_rule, parse_until
+from equipoise.core.types import JSON
 from equipoise.results.journal import Journal
 from equipoise.results.lines import LookLine
 from equipoise.results.plans import Plans
@@ -47,7 +49,7 @@ def until(half_width: float, name: str = "overall", scope: Scope = "population")
     return Until(text=f"{name}:±{half_width}pp", name=name, half_width=half_width, scope=scope)
 
 
-def look_at_interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> Look:
+def look_at_interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> JSON:
     """A look at the interval of a metric, whatever its name."""
     rule = StoppingRule(
         until=until, release=NO_RELEASE, baseline=None, metrics={until.name: metric}, looks=looks
@@ -55,7 +57,7 @@ def look_at_interval(until: Until, metric: Metric, cells: Sequence[Cell], number
     return rule.look(cells, number)
 
 
-def look_at_gate(release: Release, baseline: Results, cells: Sequence[Cell], number: int, looks: int) -> Look:
+def look_at_gate(release: Release, baseline: Results, cells: Sequence[Cell], number: int, looks: int) -> JSON:
     """A look at the gate."""
     rule = StoppingRule(
         until=parse_until("gate"), release=release, baseline=baseline, metrics={}, looks=looks
@@ -252,7 +254,7 @@ def test_a_look_is_kept_whole(path: Path) -> None:
     history = history_of(path)
     found = found_in(1, 1)
     resume.append(history, "look", **found)
-    assert [look.to_json() for look in history.plans.looks.values()] == [
+    assert msgspec.to_builtins([*history.plans.looks.values()]) == [
         {"kind": "look", "session": "s1", **found}
     ]
     assert history_of(path).plans.looks == history.plans.looks

@@ -20,6 +20,7 @@ from equipoise.core.figures import NO_FIGURE, Estimate, EvaluatorLean, LanguageP
 from equipoise.core.records import Cell, Outcome, Record
 from equipoise.core.types import JSON
 from equipoise.report.terminal import FIRST_ERRORS, MOST_ERRORS, overview, precision, summary
+from equipoise.results.lines import LookLine
 from equipoise.results.results import Results
 from equipoise.results.summary import apply_looks
 
@@ -488,7 +489,8 @@ def test_the_lines_of_a_real_summary_stand_in_order() -> None:
     summary = statistics_of(sides.SUITE, sides.records(runs), SCALE)
     look = {"rule": "overall:±1pp", "metric": "overall", "round": 1, "is_enough": False, "n": 2, "se": None}
     look |= {"value": 50.0, "low": None, "high": None, "half_width": None, "reason": "1 question"}
-    found = list(precision({**summary, **apply_looks(summary["metrics"], [look], calls_saved=0)}))
+    line = LookLine(session="s1", **look)
+    found = list(precision({**summary, **apply_looks(summary["metrics"], [line], calls_saved=0)}))
     labels = [line.split(":")[0] for line in found if not line.startswith(" ")]
     assert labels == ["until", "variance", "languages", "panel"]
     assert "languages: aa - bb: +0.00 pp (-100.00 to +100.00), p 1.000 (Holm)" in found

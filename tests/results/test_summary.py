@@ -26,6 +26,7 @@ from equipoise.core.records import Cell, Record, Verdict
 from equipoise.core.types import Reply
 from equipoise.results import rows
 from equipoise.results import summary as uncertainty
+from equipoise.results.lines import LookLine
 from equipoise.results.summary import LARGEST_GAPS, apply_looks, summarise, to_plain_json, with_cluster_names
 from equipoise.stats.variance import Components, smallest_difference
 from equipoise.suites import neutrality
@@ -284,25 +285,22 @@ def test_without_an_evaluator_the_means_are_those_of_a_panel_that_never_had_it()
 # Looks.
 
 
-def look(
-    number: int, *, is_enough: bool, low: float | None = 40.0, reason: str | None = None
-) -> dict[str, Any]:
+def look(number: int, *, is_enough: bool, low: float | None = 40.0, reason: str | None = None) -> LookLine:
     """A look as the journal has it."""
-    return {
-        "kind": "look",
-        "session": "s1",
-        "rule": "l1:±9pp",
-        "metric": "l1",
-        "round": number,
-        "value": 50.0,
-        "se": 4.0,
-        "low": low,
-        "high": None if low is None else 60.0,
-        "n": 12,
-        "reason": reason,
-        "half_width": None if low is None else 10.0,
-        "is_enough": is_enough,
-    }
+    return LookLine(
+        session="s1",
+        rule="l1:±9pp",
+        metric="l1",
+        round=number,
+        value=50.0,
+        se=4.0,
+        low=low,
+        high=None if low is None else 60.0,
+        n=12,
+        reason=reason,
+        half_width=None if low is None else 10.0,
+        is_enough=is_enough,
+    )
 
 
 def test_looking_widens_the_interval_of_the_metric_that_was_looked_at(whole: Mapping[str, Any]) -> None:
@@ -310,7 +308,7 @@ def test_looking_widens_the_interval_of_the_metric_that_was_looked_at(whole: Map
     before = json_io.dumps(whole["metrics"])
     found = apply_looks(whole["metrics"], [look(1, is_enough=False), look(2, is_enough=True, low=45.0)])
     metrics = found["metrics"]
-    seen = {name: look(2, is_enough=True)[name] for name in ("value", "se", "n", "high", "reason")}
+    seen = {name: getattr(look(2, is_enough=True), name) for name in ("value", "se", "n", "high", "reason")}
     assert metrics["l1"] == replace(whole["metrics"]["l1"], **seen, low=45.0)
     assert list(metrics) == list(whole["metrics"])
     assert all(metrics[name] == whole["metrics"][name] for name in metrics if name != "l1")
@@ -324,7 +322,7 @@ def test_a_summary_says_after_how_many_looks_it_stopped(whole: Mapping[str, Any]
     assert [until[name] for name in ("rule", "metric", "is_reached", "runs")] == ["l1:±9pp", "l1", True, 2]
     assert "Jennison and Turnbull 1989" in until["method"]
     names = ["round", "value", "low", "high", "half_width", "n", "reason"]
-    assert until["looks"] == [{name: item[name] for name in names} for item in looks]
+    assert until["looks"] == [{name: getattr(item, name) for name in names} for item in looks]
 
 
 def test_a_look_without_an_interval_takes_that_of_the_metric(whole: Mapping[str, Any]) -> None:

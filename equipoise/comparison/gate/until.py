@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NotRequired
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -16,22 +16,12 @@ from equipoise.comparison.gate.refusals import Metrics
 from equipoise.comparison.release import Release
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, Rule, Until
-from equipoise.results.document import InterimLook
+from equipoise.core.types import JSON
 from equipoise.results.results import Results
 
 if TYPE_CHECKING:
     from equipoise.core.figures import Estimate
     from equipoise.stats.paired import Decision
-
-
-class Look(InterimLook):
-    """The content of the journal line of a look: what was seen, and whether it is enough to stop."""
-
-    rule: str
-    is_enough: bool
-    metric: NotRequired[str]
-    scope: NotRequired[str]
-    se: NotRequired[float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +50,14 @@ class StoppingRule:
         rules = " ".join(rule.text for rule in self.release.rules)
         return f"{self.until.text}: {rules} against {self.baseline.file} ({(self.baseline.digest or '')[:8]})"
 
-    def look(self, cells: Sequence[Cell], number: int) -> Look:
-        """The content of a look's line after round `number`; `cells` are those of the plain runs up to it."""
+    def look(self, cells: Sequence[Cell], number: int) -> dict[str, JSON]:
+        """The content of a `LookLine` after round `number`; `cells` are those of the plain runs up to it."""
         if (wanted := self.until.half_width) is not None:
             return self._look_at_interval(wanted, cells, number)
         assert self.baseline is not None
         return self._look_at_gate(self.baseline, cells, number)
 
-    def _look_at_interval(self, wanted: float, cells: Sequence[Cell], number: int) -> Look:
+    def _look_at_interval(self, wanted: float, cells: Sequence[Cell], number: int) -> dict[str, JSON]:
         """The interval after this round, and whether its half-width is at most the wanted one."""
         from equipoise.results.summary import to_plain_json
 
@@ -75,7 +65,7 @@ class StoppingRule:
         half_width = (
             None if estimate.low is None or estimate.high is None else (estimate.high - estimate.low) / 2
         )
-        look: Look = to_plain_json(
+        look: dict[str, JSON] = to_plain_json(
             {
                 "rule": self.until.text,
                 "metric": self.until.name,
@@ -102,7 +92,7 @@ class StoppingRule:
         confidence = look_confidence(number, self.looks, fixed_share=question_share(means, runs))
         return bounded_mean(means, least=0.0, most=100.0, confidence=confidence)
 
-    def _look_at_gate(self, baseline: Results, cells: Sequence[Cell], number: int) -> Look:
+    def _look_at_gate(self, baseline: Results, cells: Sequence[Cell], number: int) -> dict[str, JSON]:
         """The verdict of each rule about a metric after this round, and whether all are decided."""
         from equipoise.comparison.compare import change_in, common_cells, levels_of_look
         from equipoise.comparison.gate.metric_rules import decide
