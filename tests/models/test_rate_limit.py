@@ -565,7 +565,7 @@ def test_no_call_is_let_in_during_a_pause() -> None:
 
 
 def test_each_endpoint_is_called_again_when_its_own_pause_ends() -> None:
-    """Of two that are paused, the one with the shorter pause does not wait for the other, a third not at all."""
+    """Of two that are paused, the one with the shorter pause goes first; one that is not does not wait."""
 
     async def story(crowd: Crowd) -> None:
         long, short = Pause(), Pause()
