@@ -128,10 +128,18 @@ def test_rounds_of_until_look_at_plain_runs(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_runs_with_a_cue_are_verified_from_the_journal(project: Project) -> None:
-    """As all others; results that say another cue than their journal are not."""
+def test_runs_with_a_cue_are_recovered_and_verified_from_the_journal(project: Project) -> None:
+    """As all others, with the figures that are made of them; results that say another cue are not
+    verified.
+    """
     project.write_topics(DATASET)
+    project.client.script = swayed
     project.run(**MIRROR)
+    before = results(project)
+    project.results_path.unlink()
+    recover(project.journal_path, None, (project.root, ROOT))
+    after = results(project)
+    assert (after["askers"], after["summary"]) == (before["askers"], before["summary"])
     assert load_verified(project.results_path).doubt is None
     text = project.results_path.read_text(encoding="utf-8")
     project.results_path.write_text(text.replace('"number": 3', '"number": 4', 1), encoding="utf-8")
@@ -149,16 +157,3 @@ def test_a_suite_without_askers_says_so(project: Project) -> None:
     with pytest.raises(UserError, match="none of the 4 cases selected has two sides"):
         project.run(**MIRROR)
     assert project.client.calls == []
-
-
-def test_results_are_recovered_from_the_journal(project: Project) -> None:
-    """Those of either side as well, and the figures that are made of them."""
-    project.write_topics(DATASET)
-    project.client.script = swayed
-    project.run(**MIRROR)
-    before = results(project)
-    project.results_path.unlink()
-    recover(project.journal_path, None, (project.root, ROOT))
-    after = results(project)
-    assert after["askers"] == before["askers"]
-    assert after["summary"] == before["summary"]

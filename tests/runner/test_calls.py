@@ -409,15 +409,6 @@ def test_a_run_that_is_ended_while_it_waits_takes_no_slot(world: World) -> None:
     assert world.counters.totals().sent == 1
 
 
-def test_a_session_that_is_over_lets_nobody_in(world: World) -> None:
-    """Neither counters nor limiter count who was turned away."""
-    world.counters.stop("over")
-    with pytest.raises(SessionStopped):
-        run(visit(world.slot()))
-    assert all_slots_are_free(world)
-    assert world.counters.totals().sent == 0
-
-
 # A slot and the budget.
 
 

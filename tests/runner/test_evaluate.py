@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from journals import said
 
-from equipoise.core.errors import CallFailed, SessionStopped
+from equipoise.core.errors import CallFailed
 from equipoise.core.records import Record, Score, Verdict
 from equipoise.core.resolution import resolve
 from equipoise.core.types import Call, Case, Exchange, Reply, Run
@@ -113,16 +113,6 @@ def run(
     return asyncio.run(story())
 
 
-def raises(error: BaseException) -> Evaluate:
-    """A suite that runs into this error after it has asked."""
-
-    async def evaluate(subject: Subject, panel: Panel, deadline: Deadline) -> Score:
-        await subject.ask("Why?")
-        raise error
-
-    return evaluate
-
-
 def test_a_record_has_the_case_and_what_the_suite_made_of_it() -> None:
     """Case, number, outcome, score, verdicts and details, without an error."""
     record, _ = run()
@@ -200,13 +190,6 @@ def test_a_run_that_takes_too_long_is_an_error_that_names_the_option() -> None:
     assert (said(record.subject), calls) == ([["Why?", "Because."]], ["w-1"])
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError("ours"), SessionStopped("over")], ids=repr)
-def test_a_defect_of_ours_and_the_end_of_the_session_are_raised(error: Exception) -> None:
-    """Neither says anything of the model, so neither makes a record."""
-    with pytest.raises(type(error), match=str(error)):
-        run(raises(error))
-
-
 @pytest.mark.parametrize("keeps_going", [False, True])
 def test_an_evaluator_that_fails_for_good_is_stood_in_for_only_where_that_is_wanted(
     keeps_going: bool,
@@ -220,16 +203,6 @@ def test_an_evaluator_that_fails_for_good_is_stood_in_for_only_where_that_is_wan
     assert record.outcome == ("scored" if keeps_going else "error")
     found = [(item.evaluator, item.fields and item.fields["score"]) for item in record.verdicts]
     assert found == ([("e1", None), ("e2", 4)] if keeps_going else [])
-
-
-def test_the_models_are_those_of_the_settings() -> None:
-    """Each with the sampling of its role, the evaluators with their attempts."""
-    fake = FakeCalls(lambda call: Reply(text="Because."))
-    record, _ = run(calls=fake, subject_temperature="0.5", evaluator_max_tokens="50", evaluator_model=["e2"])
-    subject, *judges = [item.call for item in fake.exchanges]
-    assert (subject.model, subject.parameters) == ("m", {"temperature": 0.5})
-    assert [call.parameters.get("max_tokens") for call in judges] == [50, 50]
-    assert [item.attempts for item in record.verdicts] == [2]
 
 
 def test_every_evaluator_has_a_marker_code_of_its_own() -> None:

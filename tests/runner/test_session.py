@@ -603,7 +603,8 @@ def test_a_cut_line_is_passed_over(project: Project, where: str, repeated: int) 
     project.results_path.unlink()
     before = project.journal_path.read_bytes()
     ran = project.run(**TWO_RUNS)
-    assert "damaged lines skipped: 1" in ran.begun
+    assert "damaged lines skipped: 1 (line" in ran.begun
+    assert ran.begun.startswith("nothing to resume; ") == (where == "session")
     assert (ran.is_complete, len(project.client.calls)) == (True, 4 + repeated)
     assert project.journal_path.read_bytes().startswith(before)
 
