@@ -15,7 +15,6 @@ from equipoise.models.rate_limit import (
     FIRST_PATIENCE,
     PROBE_SHARE,
     SLOW_START,
-    START,
     AdaptiveLimit,
     Cut,
     EndpointQueue,
@@ -74,7 +73,6 @@ def answers_until_a_probe(limit: AdaptiveLimit) -> int:
 
 def test_the_first_limit_is_a_fraction_of_the_ceiling(subtests: pytest.Subtests) -> None:
     """A quarter, rounded up: many endpoints take far less than a user allows."""
-    assert START == 4
     for ceiling, first in {1: 1, 2: 1, 4: 1, 5: 2, 64: 16, 256: 64}.items():
         with subtests.test(ceiling=ceiling):
             limit = AdaptiveLimit(ceiling)
@@ -93,18 +91,13 @@ def test_the_limit_grows_with_the_answers_up_to_the_ceiling() -> None:
     assert (limit.limit, limit.in_flight, limit.highest, limit.lowest) == (64, 64, 64, 16)
 
 
-def test_answers_without_need_for_more_do_not_raise_the_limit() -> None:
-    """Where fewer calls are made than may be, nothing is learnt of how many more the endpoint would take."""
+def test_what_says_nothing_does_not_move_the_limit() -> None:
+    """Answers where fewer calls are made than may be, and a timeout or a fault of the request."""
     limit = AdaptiveLimit(64)
     for _ in range(1000):
         limit.begin()
         limit.succeed()
     assert (limit.limit, limit.in_flight) == (16, 0)
-
-
-def test_a_call_that_ends_otherwise_says_nothing() -> None:
-    """A timeout or a fault of the request neither raises nor lowers the limit."""
-    limit = AdaptiveLimit(64)
     for _ in range(1000):
         fill(limit)
         limit.end()
@@ -115,27 +108,31 @@ def test_a_call_that_ends_otherwise_says_nothing() -> None:
 
 
 def test_a_refusal_halves_the_limit() -> None:
-    """Of 40 calls the first is refused: at most 20 from now on, though 39 were sustained."""
+    """Of 40 calls ten are refused: at most 20 from now on, once, and back to the 30 that were sustained."""
     limit, cut = refused_at(40)
     assert cut == Cut(before=40, after=20, sustained=39)
     assert (limit.limit, limit.in_flight, limit.refused, limit.lowest) == (20, 39, 1, 16)
-    for _ in range(20):
+    assert [limit.refuse(0) for _ in range(9)] == [None] * 9
+    assert (limit.limit, limit.refused, limit.cuts) == (20, 10, 1)
+    for _ in range(11):
         assert not limit.has_room
         limit.end()
     assert limit.has_room
+    answer(limit, 30)
+    assert (limit.limit, limit.in_flight) == (30, 30)
+    answer(limit, 100)
+    assert limit.limit == 30
 
 
 def test_server_errors_of_different_requests_in_a_burst_halve_the_limit() -> None:
-    """The fifth of them does; those behind it make no second cut, as with refusals."""
+    """The fifth of them does, and no other; then each counts where as many are in flight as were
+    sustained.
+    """
     limit = AdaptiveLimit(64)
     fill(limit)
     cuts = [limit.fail(0, request) for request in range(7)]
     assert cuts == [None] * 4 + [Cut(before=16, after=6, sustained=11), None, None]
     assert (limit.limit, limit.cuts, limit.refused) == (6, 1, 3)
-
-
-def test_once_there_were_too_many_each_server_error_counts() -> None:
-    """Where as many calls are in flight as were sustained, but below that it is chance."""
     limit = AdaptiveLimit(64)
     fill(limit)
     for request in range(5):
@@ -158,64 +155,37 @@ def test_calls_that_fail_one_after_the_other_are_an_outage() -> None:
     assert (limit.limit, limit.sustained) == (16, 0)
 
 
-def test_calls_that_were_in_flight_together_halve_it_once() -> None:
-    """Of 40 calls ten are refused: the limit goes to 20, and comes back to the 30 that were sustained."""
-    limit, _ = refused_at(40)
-    assert [limit.refuse(0) for _ in range(9)] == [None] * 9
-    assert (limit.limit, limit.refused, limit.cuts) == (20, 10, 1)
-    answer(limit, 30)
-    assert (limit.limit, limit.in_flight) == (30, 30)
-    answer(limit, 100)
-    assert limit.limit == 30
-
-
-def test_where_most_are_refused_the_limit_follows() -> None:
-    """Half of what was tried may still be more than what was sustained."""
-    limit = AdaptiveLimit(256)
-    assert fill(limit) == 64
-    cuts = [limit.refuse(0) for _ in range(60)]
-    assert cuts[0] == Cut(before=64, after=32, sustained=63)
-    assert (limit.limit, limit.in_flight, limit.lowest) == (4, 4, 4)
-
-
 def test_the_limit_is_halved_from_what_was_in_flight() -> None:
-    """A limit that was not used is no measure: three were too many."""
+    """A limit that was not used is no measure: three were too many. Half of what was tried may still be more
+    than what was sustained, and the limit is never below one, so that one call may always be tried.
+    """
     limit = AdaptiveLimit(64)
     begun = [limit.begin() for _ in range(3)]
     assert limit.refuse(begun[0]) == Cut(before=16, after=1, sustained=2)
-
-
-def test_a_call_made_after_the_cut_halves_the_limit_again() -> None:
-    """What is refused although the limit was halved already says that half is still too much."""
-    limit, _ = refused_at(40)
-    while not limit.has_room:
-        limit.end()
-    assert limit.refuse(limit.begin()) == Cut(before=20, after=10, sustained=19)
-
-
-def test_a_refusal_from_long_ago_says_nothing_of_now() -> None:
-    """A call that was in flight before the last cut but one no longer counts, but ends."""
-    limit, _ = refused_at(40)
-    while not limit.has_room:
-        limit.end()
-    assert limit.refuse(limit.begin()) is not None
-    before, in_flight = limit.limit, limit.in_flight
-    assert limit.refuse(0) is None
-    assert (limit.limit, limit.in_flight) == (before, in_flight - 1)
-    answer(limit, 100)
-    assert limit.limit == 19
-
-
-def test_the_limit_is_never_below_one() -> None:
-    """However often everything is refused, one call may always be tried."""
-    limit = AdaptiveLimit(64)
+    limit = AdaptiveLimit(256)
+    assert fill(limit) == 64
+    first, *_ = [limit.refuse(0) for _ in range(60)]
+    assert first == Cut(before=64, after=32, sustained=63)
+    assert (limit.limit, limit.in_flight, limit.lowest) == (4, 4, 4)
     for _ in range(50):
         fill(limit)
         for _ in range(limit.in_flight):
             limit.refuse(limit.begin())
             limit.end()
-    assert (limit.limit, limit.lowest, limit.in_flight) == (1, 1, 0)
-    assert limit.has_room
+    assert (limit.limit, limit.lowest, limit.in_flight, limit.has_room) == (1, 1, 0, True)
+
+
+def test_a_call_made_after_the_cut_halves_the_limit_again() -> None:
+    """Half is still too much then; one that was in flight before the last cut but one only ends."""
+    limit, _ = refused_at(40)
+    while not limit.has_room:
+        limit.end()
+    assert limit.refuse(limit.begin()) == Cut(before=20, after=10, sustained=19)
+    before, in_flight = limit.limit, limit.in_flight
+    assert limit.refuse(0) is None
+    assert (limit.limit, limit.in_flight) == (before, in_flight - 1)
+    answer(limit, 100)
+    assert limit.limit == 19
 
 
 # Coming back, and probing for more.
@@ -241,7 +211,7 @@ def test_a_probe_that_is_refused_is_taken_back_and_put_off() -> None:
 
 
 def test_a_probe_that_goes_well_is_followed_by_the_next_sooner() -> None:
-    """An endpoint that takes more than it did is soon given all that it takes."""
+    """An endpoint that takes more than it did is soon given all that it takes, up to the user's ceiling."""
     limit = settled_at(39, ceiling=120)
     waits = [answers_until_a_probe(limit) / 39]
     while limit.limit < 100:
@@ -251,35 +221,22 @@ def test_a_probe_that_goes_well_is_followed_by_the_next_sooner() -> None:
     assert waits == sorted(waits, reverse=True)
     assert waits[-1] == 1
     assert sum(waits) < 4 * FIRST_PATIENCE
-
-
-def test_probes_end_at_the_ceiling() -> None:
-    """The last step leads to the user's limit and not beyond."""
-    limit = settled_at(39, ceiling=41)
     answer(limit, 10_000)
-    assert (limit.limit, limit.highest) == (41, 41)
+    assert (limit.limit, limit.highest) == (120, 120)
 
 
 # Chance.
 
 
 def test_one_refusal_among_many_answers_is_chance() -> None:
-    """The limit is halved, and comes back to where it was."""
-    limit = settled_at(39)
-    answer(limit, 100)
-    assert limit.refuse(1) == Cut(before=39, after=19, sustained=39)
-    answer(limit, 30)
-    assert limit.limit == 39
-
-
-def test_many_refusals_at_once_are_no_chance() -> None:
-    """Where a quarter of those in flight are refused, it is because the endpoint takes fewer than before."""
-    limit = settled_at(39)
-    answer(limit, 100)
-    for _ in range(10):
-        limit.refuse(1)
-    answer(limit, 60)
-    assert limit.limit == 29
+    """The limit comes back to where it was, but not where a quarter of those in flight are refused."""
+    for refusals, answers, back in ((1, 30, 39), (10, 60, 29)):
+        limit = settled_at(39)
+        answer(limit, 100)
+        first, *_ = [limit.refuse(1) for _ in range(refusals)]
+        assert first == Cut(before=39, after=19, sustained=39)
+        answer(limit, answers)
+        assert limit.limit == back
 
 
 # The limiter.
