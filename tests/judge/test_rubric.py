@@ -234,18 +234,15 @@ def test_the_instruction_is_the_systems_and_complete(rubric: VerdictRubric) -> N
     assert "$" not in "".join(message["content"] for message in messages)
 
 
-def test_dollar_signs_in_levels_and_prompt_are_kept(tmp_path: Path) -> None:
-    """A level is inserted literally and $$ is one dollar sign."""
+def test_dollar_signs_in_levels_and_prompt_are_kept(rubric: VerdictRubric, tmp_path: Path) -> None:
+    """A level is inserted literally and $$ is one dollar sign; the user's own text stands before the
+    instruction, as literally.
+    """
     (system, user) = load(small(tmp_path), ("reply",), FIELDS).messages(code=CODE, reply="$5")
     assert system["content"] == ("Judge from 1 to 3. Costs are in $.\n3: good, worth $5\n2: fair\n1: poor")
     assert user["content"] == f"[reply {CODE}]\n$5\n[end of reply {CODE}]"
-
-
-def test_a_preface_stands_before_the_instruction(rubric: VerdictRubric, subtests: pytest.Subtests) -> None:
-    """The user's own text comes first, literally, and leaves the rubric's instruction whole."""
     for preface in ("Be strict.", "$levels $ {x}"):
-        with subtests.test(preface=preface):
-            assert render(rubric, preface=preface)[0] == f"{preface}\n\n{render(rubric)[0]}"
+        assert render(rubric, preface=preface)[0] == f"{preface}\n\n{render(rubric)[0]}"
 
 
 def test_the_schema_is_strict_and_in_the_order_of_the_fields(rubric: VerdictRubric) -> None:
@@ -267,28 +264,19 @@ def test_the_schema_is_strict_and_in_the_order_of_the_fields(rubric: VerdictRubr
     }
 
 
-def test_percent_maps_the_scale_to_0_to_100(rubric: VerdictRubric, subtests: pytest.Subtests) -> None:
-    """(value - 1) / 4 * 100, unrounded."""
-    for value, percent in ((1, 0), (2, 25), (3, 50), (3.5, 62.5), (5, 100)):
-        with subtests.test(value=value):
-            assert rubric.scale.percent(value) == percent
-
-
 # Files.
 
 
-def test_a_rubric_may_ask_for_more_than_the_suite_reads(tmp_path: Path) -> None:
-    """A field that only the rubric knows is part of its verdicts."""
-    path = small(tmp_path, 'score = "scale"', 'score = "scale"\nnote = "text"')
-    rubric = load(path, ("reply",), FIELDS)
-    assert rubric.parse(verdict(score=2, note="Hm."))["note"] == "Hm."
-
-
 def test_a_rubric_file_is_loaded(tmp_path: Path) -> None:
-    """Version, scale and fields are those of the file."""
-    rubric = load(small(tmp_path), ("reply",), FIELDS)
+    """Version, scale and fields are those of the file; one that only the rubric knows is part of its
+    verdicts.
+    """
+    rubric = load(small(tmp_path, 'score = "scale"', 'score = "scale"\nnote = "text"'), ("reply",), FIELDS)
     assert (rubric.version, rubric.scale.low, rubric.scale.high) == ("3", 1, 3)
-    assert dict(rubric.verdict) == {"reasoning": "text", "refused": "flag", "score": "scale"}
+    assert dict(rubric.verdict) == {"reasoning": "text", "refused": "flag", "score": "scale", "note": "text"}
+    assert rubric.parse(verdict(score=2, note="Hm."))["note"] == "Hm."
+    # (value - 1) / 2 * 100, unrounded.
+    assert [rubric.scale.percent(value) for value in (1, 1.5, 2, 2.25, 3)] == [0, 25, 50, 62.5, 100]
 
 
 def test_a_broken_rubric_is_refused_by_file_and_key(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -328,10 +316,6 @@ def test_a_broken_rubric_is_refused_by_file_and_key(tmp_path: Path, subtests: py
             assert str(caught.value).startswith(f"{path}: ")
             assert said in str(caught.value).removeprefix(f"{path}: ")
             assert "\n" not in str(caught.value)
-
-
-def test_a_key_of_the_wrong_type_is_refused_by_name(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """A value of the wrong type is told with file and key."""
     for what, (section, instead, key) in {
         "scale_is_a_number": (SCALE, "scale = 5", "scale"),
         "prompt_is_text": (PROMPT, "prompt = 'judge'", "prompt"),
@@ -339,7 +323,6 @@ def test_a_key_of_the_wrong_type_is_refused_by_name(tmp_path: Path, subtests: py
         "system_is_a_number": (PROMPT, "prompt = {system = 5, user = '$code'}", "prompt.system"),
     }.items():
         with subtests.test(what):
-            path = tmp_path / "small.toml"
             path.write_text(f"{instead}\n{SMALL.replace(section, '')}", encoding="utf-8")
             assert key in refusal(load, path, ("reply",), FIELDS).removeprefix(f"{path}: ")
 
