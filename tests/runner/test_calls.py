@@ -92,7 +92,9 @@ async def follow(limit: float, *steps: Step) -> float:
 
 
 def test_a_run_has_its_time_between_resume_and_pause() -> None:
-    """Only that counts, and every pause needs its resume."""
+    """Only that counts, and every pause needs its resume; it is ended at its limit and not later, as what was
+    used up before a pause is not given back.
+    """
     within: list[list[Step]] = [
         [("wait", 100)],
         [("resume", 9)],
@@ -104,27 +106,20 @@ def test_a_run_has_its_time_between_resume_and_pause() -> None:
     ]
     for steps in within:
         assert run(follow(10, *steps)) == sum(seconds for _, seconds in steps), steps
-    past: list[list[Step]] = [
-        [("resume", 11)],
-        [("wait", 100), ("resume", 11)],
-        [("resume", 6), ("pause", 100), ("resume", 5)],
-        [("resume", 4), ("resume", 3), ("pause", 4)],
-        [("pause", 9), ("resume", 9), ("resume", 11)],
-    ]
-    for steps in past:
+
+    async def ended(*steps: Step) -> float:
         with pytest.raises(TimeoutError):
-            run(follow(10, *steps))
-
-
-def test_a_run_is_ended_at_its_limit_and_not_later() -> None:
-    """What was used up before a pause is not given back."""
-
-    async def story() -> float:
-        with pytest.raises(TimeoutError):
-            await follow(10, ("resume", 6), ("pause", 100), ("resume", 1000))
+            await follow(10, *steps)
         return asyncio.get_running_loop().time()
 
-    assert run(story()) == pytest.approx(110)
+    for end, *steps in (
+        (10, ("resume", 11)),
+        (110, ("wait", 100), ("resume", 11)),
+        (110, ("resume", 6), ("pause", 100), ("resume", 1000)),
+        (10, ("resume", 4), ("resume", 3), ("pause", 4)),
+        (28, ("pause", 9), ("resume", 9), ("resume", 11)),
+    ):
+        assert run(ended(*steps)) == pytest.approx(end), steps
 
 
 def test_a_deadline_may_be_paused_and_resumed_at_any_time() -> None:
@@ -494,25 +489,18 @@ def pause_of(world: World, failure: Failure, endpoint: int = 0) -> float:
 
 
 def test_an_endpoint_that_asks_for_a_pause_gets_it(world: World) -> None:
-    """It alone is left alone, for so many seconds, an hour at most."""
+    """It alone is left alone, for so many seconds, an hour at most; after no other failure is it."""
     assert LONGEST_PAUSE == 3600
-    for status, asked, given in ((429, 50, 50), (503, 150, 150), (529, 86_400, 3600)):
-        failure = Failure(message="too many", status=status, retry_after=asked)
+    no_balance = {"code": "insufficient_quota"}
+    for status, asked, body in (
+        *((429, None, None), (429, 0.0, None), (500, 5.0, None), (None, None, None), (429, 5.0, no_balance)),
+    ):
+        failure = Failure(message="", status=status, retry_after=asked, body=body)
+        assert pause_of(world, failure) == 0, failure
+    for status, seconds, given in ((429, 50, 50), (503, 150, 150), (529, 86_400, 3600)):
+        failure = Failure(message="too many", status=status, retry_after=seconds)
         assert pause_of(world, failure) == pytest.approx(given, abs=20)
     assert world.counters.paused_until(1) == 0
-
-
-def test_no_other_failure_makes_a_pause(world: World) -> None:
-    """Only an endpoint that is asked too much, and that says for how long, is left alone."""
-    no_balance = {"code": "insufficient_quota"}
-    for failure in (
-        Failure(message="too many", status=429),
-        Failure(message="too many", status=429, retry_after=0.0),
-        Failure(message="broken", status=500, retry_after=5.0),
-        Failure(message="no answer"),
-        Failure(message="", status=429, retry_after=5.0, body=no_balance),
-    ):
-        assert pause_of(world, failure) == 0, failure
 
 
 def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
@@ -528,15 +516,8 @@ def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
     run(story())
     (line,) = world.lines("limit")
     assert 0 <= line.pop("second") < 60
-    assert line == {
-        "event": "cut",
-        "endpoint": 0,
-        "status": 429,
-        "pause": 5.0,
-        "before": 2,
-        "after": 1,
-        "sustained": 1,
-    }
+    where = {"event": "cut", "endpoint": 0, "status": 429, "pause": 5.0}
+    assert line == {**where, "before": 2, "after": 1, "sustained": 1}
     assert world.counters.paused_until(0) - time.monotonic() > 900
     assert all_slots_are_free(world)
 
@@ -561,8 +542,10 @@ def test_server_errors_of_many_requests_while_others_are_answered_are_a_cut(worl
     assert world.counters.paused_until(0) == 0
 
 
-def test_answers_let_the_level_grow(world: World) -> None:
-    """Where all slots of an endpoint are taken and it answers, there may be more."""
+def test_answers_let_the_level_grow_and_the_limits_are_told_at_the_end(world: World) -> None:
+    """Where all slots of an endpoint are taken and it answers, there may be more; of every endpoint it is
+    said how many calls at once there were at least, at most and at last, and how many were refused.
+    """
 
     async def story() -> None:
         for _ in range(3):
@@ -571,15 +554,10 @@ def test_answers_let_the_level_grow(world: World) -> None:
                 first.succeed(REPLY)
 
     run(story())
-    assert (world.limits[0].limit, world.limits[1].limit) == (3, 1)
-
-
-def test_the_limits_of_every_endpoint_are_told_at_the_end(world: World) -> None:
-    """At least, at most and at last so many calls at once, and how many were refused."""
     slot = world.slot()
     run(visit(slot, lambda: slot.fail(BUSY)))
     assert world.context().concurrency_limits() == [
-        {"endpoint": 0, "lowest": 1, "highest": 2, "last": 1, "refused": 1},
+        {"endpoint": 0, "lowest": 1, "highest": 3, "last": 1, "refused": 1},
         {"endpoint": 1, "lowest": 1, "highest": 1, "last": 1, "refused": 0},
     ]
 
@@ -599,17 +577,20 @@ def counts(world: World) -> tuple[int, int, tuple[tuple[int, int], ...]]:
 
 
 def test_an_uncounted_reply_counts_as_much_when_it_is_replayed(world: World) -> None:
-    """The journal says what the endpoint has said, nothing; the tokens are estimated both times."""
+    """The journal says what the endpoint has said, nothing; the tokens are estimated both times, for the
+    model that gave it.
+    """
     keep(world.log, CALL, UNCOUNTED)
     keep(world.log, ask("And now?"), UNCOUNTED)
     once = (prompt_tokens(CALL), 4)
     run(ask_all(world.run_calls(), CALL))
     totals = world.counters.totals()
-    assert (totals.replayed, totals.estimated, totals.tokens[0]) == (1, 1, once)
-    run(ask_all(world.run_calls(FakeClient(UNCOUNTED)), CALL, ask("Why not?")))
+    assert (totals.replayed, totals.estimated, totals.tokens) == (1, 1, (once, (0, 0)))
+    judged = ask("Judge.", role="evaluator", model="e")
+    run(ask_all(world.run_calls(FakeClient(UNCOUNTED, REPLY)), CALL, ask("Why not?"), judged))
     totals = world.counters.totals()
-    assert (totals.made, totals.estimated) == (1, 3)
-    assert "usage" not in world.lines("call")[-1]["reply"]
+    assert (totals.made, totals.estimated, totals.tokens[1]) == (2, 3, (3, 7))
+    assert "usage" not in world.lines("call")[-2]["reply"]
 
 
 def test_a_reply_is_kept_and_counted(world: World) -> None:
@@ -685,13 +666,6 @@ def test_what_quotes_a_masked_reply_is_replayed(world: World) -> None:
     assert len(client.calls) == 2
 
 
-def test_a_reply_is_counted_for_the_model_that_gave_it(world: World) -> None:
-    """An evaluator's tokens are its own; of a reply without a count they are estimated."""
-    judged = ask("Judge.", role="evaluator", model="e")
-    run(ask_all(world.run_calls(FakeClient(Reply(text=""), REPLY)), CALL, judged))
-    assert counts(world) == (2, 0, ((prompt_tokens(CALL), 0), (3, 7)))
-
-
 def test_what_the_journal_has_is_not_asked_again(world: World) -> None:
     """Each reply is replayed once with its id, and counted as replayed; then the same call is asked."""
     kept = [keep(world.log, CALL, REPLY), keep(world.log, CALL, "second")]
@@ -731,14 +705,6 @@ def test_a_call_that_failed_is_kept_with_its_retries(world: World) -> None:
     assert [told for told, _ in world.failures] == ["HTTP 400: no"]
 
 
-@pytest.mark.parametrize("error", [SessionStopped("over"), ZeroDivisionError()], ids=repr)
-def test_what_is_no_failure_of_a_call_is_raised_and_not_kept(world: World, error: Exception) -> None:
-    """The end of the session and our own defects say nothing of the endpoint."""
-    with pytest.raises(type(error)):
-        run(world.run_calls(FakeClient(error))(CALL))
-    assert world.lines("failed") == world.lines("call") == []
-
-
 def test_the_time_of_a_run_goes_on_only_while_it_asks(world: World) -> None:
     """Whatever happens between its calls, or beside them at the same time, counts once or not at all."""
 
@@ -757,18 +723,21 @@ def test_the_time_of_a_run_goes_on_only_while_it_asks(world: World) -> None:
     assert all_slots_are_free(world)
 
 
-def test_a_call_that_the_time_limit_ends_leaves_no_line(world: World) -> None:
-    """Nobody knows its reply, and its endpoint has not failed."""
+def test_what_is_no_failure_of_a_call_leaves_no_line(world: World) -> None:
+    """The end of the session and our own defects say nothing of the endpoint, nor does the time limit, as
+    nobody knows the reply.
+    """
 
-    async def story() -> None:
+    async def story(client: FakeClient) -> None:
         deadline = Deadline(10)
         async with deadline:
-            await world.run_calls(FakeClient(seconds=11), deadline=deadline)(CALL)
+            await world.run_calls(client, deadline=deadline)(CALL)
 
-    with pytest.raises(TimeoutError):
-        run(story())
-    assert world.lines("failed") == world.lines("call") == []
-    assert world.failures == []
+    for error in (SessionStopped("over"), ZeroDivisionError(), TimeoutError()):
+        client = FakeClient(seconds=11) if isinstance(error, TimeoutError) else FakeClient(error)
+        with pytest.raises(type(error)):
+            run(story(client))
+        assert world.lines("failed") == world.lines("call") == world.failures == []
     assert all_slots_are_free(world)
 
 
