@@ -301,6 +301,8 @@ def test_a_broken_rubric_is_refused_by_file_and_key(tmp_path: Path, subtests: py
         "no_user_prompt": ("user =", "usr =", "user"),
         "lone_dollar": ("are in $$.", "are in $.", "prompt.system has a lone $"),
         "lone_dollar_in_user": ("\n$reply\n", "\n$reply $5\n", "prompt.user has a lone $"),
+        "nested_too_deep": ('version = "3"', f"x = {'[' * 20_000}{']' * 20_000}", "it is nested too deeply"),
+        "version_is_a_number": ('version = "3"', "version = 3", "version must be a text"),
         "unknown_placeholder": ("$levels", "$levles", "unknown placeholder $levles"),
         "code_in_the_system_prompt": ("$levels", "$levels $code", "$code"),
         "no_code": (SMALL[SMALL.index("[reply $") :], '$reply\n"""', "needs the placeholder $code"),
