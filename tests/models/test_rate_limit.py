@@ -13,7 +13,6 @@ import pytest
 from equipoise.core.errors import SessionStopped
 from equipoise.models.rate_limit import (
     FIRST_PATIENCE,
-    PROBE_SHARE,
     SLOW_START,
     AdaptiveLimit,
     Cut,
@@ -197,7 +196,7 @@ def test_after_a_while_the_limit_probes_for_a_tenth_more(subtests: pytest.Subtes
         with subtests.test(calls=calls):
             limit = settled_at(calls, ceiling=20 if calls < 20 else 64)
             assert answers_until_a_probe(limit) == FIRST_PATIENCE * calls
-            assert limit.limit == fill(limit) == calls + max(1, calls // PROBE_SHARE)
+            assert limit.limit == fill(limit) == calls + max(1, calls // 10)
 
 
 def test_a_probe_that_is_refused_is_taken_back_and_put_off() -> None:
