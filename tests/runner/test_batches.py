@@ -105,9 +105,11 @@ def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, live_scores: dict[str, 
         yield found
 
 
-@pytest.mark.slow
 def test_two_phases_and_nothing_but_batches(bed: Bed) -> None:
-    """Subject first, evaluator then; scores as of ordinary calls; each batch is noted as over."""
+    """Subject first, evaluator then; scores as of ordinary calls; each batch is noted as over. Its lines are
+    as documented: custom_id, method, url and body; the id of the intent alone names the batch, and of the
+    key the file of intents has a salted digest.
+    """
     (ran,) = bed.finish()
     assert not bed.server.requests
     assert [batch["request_counts"]["total"] for batch in bed.server.batches.values()] == [ALL, ALL]
@@ -118,6 +120,17 @@ def test_two_phases_and_nothing_but_batches(bed: Bed) -> None:
     assert not ran.waiting
     metadata = json.loads(bed.project.results_path.read_text())["metadata"]
     assert metadata["calls"]["batched"] == 2 * ALL
+    for line in bed.server.lines():
+        assert list(line) == ["custom_id", "method", "url", "body"]
+        assert len(line["custom_id"]) == 40
+        assert (line["method"], line["url"]) == ("POST", "/v1/chat/completions")
+        assert {"model", "messages"} <= line["body"].keys()
+    names = [batch["metadata"] for batch in bed.server.batches.values()]
+    assert names == [{"equipoise": name} for name in found.by_id]
+    text = bed.project.journal_path.with_suffix(".batches").read_text()
+    assert "sk-one" not in text
+    assert len({json.loads(line).get("credential") for line in text.splitlines()} - {None}) == 1
+    assert ROUNDS >= 100_000
 
 
 @pytest.mark.slow
@@ -312,18 +325,6 @@ def test_an_endpoint_without_batches_is_asked_call_by_call(bed: Bed) -> None:
         "has no batches (HTTP 404: Not Found): its calls are made one by one" in n for n in ran.notices
     )
     assert bed.server.log == ["POST files"]
-
-
-def test_the_line_format_is_the_documented_one(bed: Bed) -> None:
-    """custom_id, method, url and body, and nothing else; the id of the intent alone names the batch."""
-    bed.run_to_end()
-    for line in bed.server.lines():
-        assert list(line) == ["custom_id", "method", "url", "body"]
-        assert len(line["custom_id"]) == 40
-        assert (line["method"], line["url"]) == ("POST", "/v1/chat/completions")
-        assert {"model", "messages"} <= line["body"].keys()
-    names = [batch["metadata"] for batch in bed.server.batches.values()]
-    assert names == [{"equipoise": name} for name in bed.intents().by_id]
 
 
 def test_a_status_that_is_true_is_no_status() -> None:
@@ -585,15 +586,6 @@ def test_without_the_option_calls_in_batches_are_not_made_again(bed: Bed) -> Non
     assert bed.scores() == bed.live
     assert len(bed.server.batches) == 1
     assert len(bed.server.requests) == bed.server.count(judge=True) == ALL
-
-
-def test_no_key_is_in_the_file_of_intents(bed: Bed) -> None:
-    """Only a salted digest."""
-    bed.run_to_end()
-    text = bed.project.journal_path.with_suffix(".batches").read_text()
-    assert "sk-one" not in text
-    assert len({json.loads(line).get("credential") for line in text.splitlines()} - {None}) == 1
-    assert ROUNDS >= 100_000
 
 
 @pytest.mark.parametrize("kind", ["POST files", "POST batches", "GET batches/ID", "GET files/ID/content"])
