@@ -101,9 +101,7 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
 def test_the_evaluators_options_are_those_of_sessions(
     loopback: Loopback, kinds: dict[str, Anchor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without --max-tokens an audit takes the evaluator's limit from the environment, not the subject's; of a
-    short key, which is not masked everywhere, it warns once.
-    """
+    """The evaluator's limit of tokens, not the subject's, and one warning of a key that is short."""
     loopback.script = lambda body, number: verdict(sound(kinds, body), lean(kinds[shown(body)]))
     monkeypatch.setenv("EQUIPOISE_EVALUATOR_MAX_TOKENS", "321")
     monkeypatch.setenv("EQUIPOISE_SUBJECT_MAX_TOKENS", "77")
@@ -135,9 +133,7 @@ def test_a_suite_without_anchors_is_refused(loopback: Loopback) -> None:
 
 @pytest.mark.slow
 def test_the_first_topics_alone_and_their_figure(loopback: Loopback) -> None:
-    """Seven answers about one territory; the figure shows each check against what is sound. An audit that is
-    only replayed keeps its date, which says when evaluators judged.
-    """
+    """Seven answers about one territory, drawn against what is sound; replayed, it keeps its date."""
     loopback.script = lambda body, number: any_sound(body["messages"])
     result = run(loopback, "borderlines", "--limit", "1")
     assert result.exit_code == 0, result.output

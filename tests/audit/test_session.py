@@ -105,9 +105,7 @@ def test_without_an_audit_that_is_said(project: Project) -> None:
 
 
 def test_a_later_session_shows_the_kept_audit(project: Project) -> None:
-    """Another subject's, with its date and its extent; it pays for nothing. Not one by another rubric or
-    other anchors: both decide what its figures mean.
-    """
+    """Another subject's, for nothing; not one by another rubric or other anchors."""
     project.run(audit="quick")
     made = len(project.client.calls)
     ran = project.run(model="other", output="results/other.json")
@@ -174,9 +172,7 @@ def test_an_interrupted_audit_goes_on_and_pays_nothing_twice(project: Project) -
 
 @pytest.mark.slow
 def test_an_audit_after_all_runs_are_done(project: Project) -> None:
-    """It is asked alone, whole also where cases are selected, and a full one after a quick one pays for the
-    rest.
-    """
+    """Asked alone, whole though cases are selected; a full one after a quick one pays for the rest."""
 
     def some(run: Run) -> bool:
         return run.case.language == "aa" and run.number == 1
@@ -247,9 +243,7 @@ def test_a_gate_on_an_audit(project: Project) -> None:
 
 @pytest.mark.slow
 def test_a_gate_on_the_audit_of_a_file(project: Project) -> None:
-    """`equipoise compare` decides by the candidate's audit, and refuses a candidate without one; one whose
-    verdicts on anchors were changed is not verified.
-    """
+    """The candidate's audit decides, is refused where there is none, and is not verified once changed."""
     project.run(runs="2")
     older = project.results_path.rename(project.root / "older.json")
     project.journal_path.rename(older.with_suffix(".jsonl"))

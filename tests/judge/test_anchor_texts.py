@@ -243,10 +243,7 @@ def test_each_pair_in_which_a_side_is_helped_has_its_mirror() -> None:
 
 
 def test_graded_answers_have_each_grade_alike() -> None:
-    """As many of each grade, with the rule that decides; each question has answers of two grades at least.
-
-    Those that argue with the grader are never correct.
-    """
+    """With the rule that decides; those that argue with the grader are never correct."""
     every = read("chinese_simpleqa/answers.toml")["answer"]
     found = [answer for answer in every if "argues" not in answer]
     assert Counter(answer["grade"] for answer in found) == {"A": 42, "B": 42, "C": 42}

@@ -51,9 +51,7 @@ def choose_all(*asks: FakeModel) -> Sequence[Choice]:
 
 
 def test_the_prompt_is_sent_with_what_brings_probabilities() -> None:
-    """Logprobs, the likeliest 20, the opening parenthesis as a prefill, room for a label only, and room for
-    one that thinks first, of which the user may allow less; the evaluator's own sampling and prompt are kept.
-    """
+    """With the evaluator's own sampling and prompt, and room for thoughts within the user's limit."""
     choose(ask := FakeModel(likely(A=0.9, B=0.1)))
     call = ask.call
     assert (call.role, call.model, call.parameters, call.room) == ("evaluator", "e", ASKED, 8_192)
@@ -71,9 +69,7 @@ def test_the_prompt_is_sent_with_what_brings_probabilities() -> None:
 
 
 def test_probabilities_of_tokens_are_the_choice() -> None:
-    """0.6 and 0.3 as they are, not scaled to one, and the mass that they cover, in one call; also at the
-    second attempt.
-    """
+    """As they are, not scaled to one, with the mass that they cover, at whichever attempt."""
     for answers, raw in (
         ([likely(A=0.6, B=0.3, The=0.1)], ()),
         ([NO_LABEL, likely(A=0.6, B=0.3)], (NO_LABEL,)),
@@ -105,10 +101,7 @@ def test_figures_are_written_as_they_are() -> None:
 
 
 def test_several_samples_are_drawn_at_temperature_one(subtests: pytest.Subtests) -> None:
-    """The first answer only tells that there are no probabilities, unless it is the only one, or no sample
-    has a label; those without one are left out. What the first answer needed in room, its samples need
-    too.
-    """
+    """Those without a label are left out; the first answer counts where no sample has one."""
     for what, answers, samples, expected, rooms in (
         ("one", ["(B)"], 1, {"A": 0, "B": 1}, [16]),
         ("four", ["(A)", "(B)", "(A)", "B", "(b)"], 4, {"A": 0.25, "B": 0.75}, [16] * 5),

@@ -154,11 +154,7 @@ def rooms(ask: FakeModel) -> list[tuple[Any, bool]]:
 
 
 def test_a_verdict_that_is_cut_is_asked_again_with_double_the_room(subtests: pytest.Subtests) -> None:
-    """Every time, until there is a verdict, and only one that is cut; nothing else in the call is changed.
-
-    A limit that only the endpoint knows shows in the tokens that it counted; where it counts none the same is
-    asked again. What is valid is taken, whatever came after it.
-    """
+    """Only one that is cut and invalid; nothing else in the call is changed."""
     for what, replies, most, expected in (
         ("set", (cut(90), cut(150, "{"), VALID), 100, [(100, False), (200, True), (400, True)]),
         ("counted", (cut(50), cut(100), VALID), None, [(None, False), (100, True), (200, True)]),
@@ -193,9 +189,7 @@ def test_an_endpoint_that_refuses_more_room_leaves_an_invalid_verdict() -> None:
 
 
 def test_other_ends_of_a_call_after_a_cut_verdict_are_raised(subtests: pytest.Subtests) -> None:
-    """What would hit every call, the end of the session and our own defects are no want of room; nor is any
-    failure where no more room was asked for.
-    """
+    """They are no want of room; nor is any failure where no more was asked for."""
     errors = (CallFailed("down", stops_session=True), SessionStopped("over"), ZeroDivisionError())
     for tokens, error in (*((100, error) for error in errors), (None, CallFailed("down"))):
         with subtests.test(error=error), pytest.raises(type(error)):
@@ -250,9 +244,7 @@ def test_where_all_fail_the_panel_fails(subtests: pytest.Subtests) -> None:
 
 
 def test_the_others_calls_come_to_their_end_before_an_error_is_raised(subtests: pytest.Subtests) -> None:
-    """Calls that are paid for are waited for and kept, whatever another evaluator ran into; keeps_going turns
-    failed calls alone into a missing verdict, and none hides a defect.
-    """
+    """They are paid for; keeps_going forgives failed calls alone, and none hides a defect."""
     stop, defects = CallFailed("down", stops_session=True), (SessionStopped("over"), ZeroDivisionError())
     for error, keeps_going in ((stop, False), *product(defects, (False, True))):
         with subtests.test(error=error, keeps_going=keeps_going):

@@ -77,9 +77,7 @@ def verdict(**changes: Any) -> str:
 
 
 def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> None:
-    """One object with a level of the scale, alone or in one code fence; a flag or lean left out is None, a
-    number that equals a level is an integer, and fields that the rubric does not know are left out.
-    """
+    """One object with a level of the scale, alone or in one code fence; what is left out is None."""
     plain: dict[str, Any] = {"reasoning": "Fair.", "refused": False, "lean": "none", "score": 4}
     disturbing = 'It says {"score": 1} and ```json``` and 香港.'
     found: dict[str, dict[str, Any]] = {
@@ -212,9 +210,7 @@ HOSTILE = (
 def test_material_stands_literally_between_its_markers(
     rubric: VerdictRubric, subtests: pytest.Subtests
 ) -> None:
-    """Whatever the material holds stands unchanged between one pair of markers with the call's code, which it
-    cannot conjure up, and does not reach the instruction.
-    """
+    """Unchanged, between one pair with the call's code, and never in the instruction."""
     instruction = render(rubric)[0]
     for material, name in product(HOSTILE, ("question", "reply")):
         with subtests.test(material, name=name):
@@ -235,9 +231,7 @@ def test_the_instruction_is_the_systems_and_complete(rubric: VerdictRubric) -> N
 
 
 def test_dollar_signs_in_levels_and_prompt_are_kept(rubric: VerdictRubric, tmp_path: Path) -> None:
-    """A level is inserted literally and $$ is one dollar sign; the user's own text stands before the
-    instruction, as literally.
-    """
+    """$$ is one; levels, and the user's text before the instruction, are literal."""
     (system, user) = load(small(tmp_path), ("reply",), FIELDS).messages(code=CODE, reply="$5")
     assert system["content"] == ("Judge from 1 to 3. Costs are in $.\n3: good, worth $5\n2: fair\n1: poor")
     assert user["content"] == f"[reply {CODE}]\n$5\n[end of reply {CODE}]"
@@ -268,9 +262,7 @@ def test_the_schema_is_strict_and_in_the_order_of_the_fields(rubric: VerdictRubr
 
 
 def test_a_rubric_file_is_loaded(tmp_path: Path) -> None:
-    """Version, scale and fields are those of the file; one that only the rubric knows is part of its
-    verdicts.
-    """
+    """Version, scale and fields are those of the file, also a field that only the rubric knows."""
     rubric = load(small(tmp_path, 'score = "scale"', 'score = "scale"\nnote = "text"'), ("reply",), FIELDS)
     assert (rubric.version, rubric.scale.low, rubric.scale.high) == ("3", 1, 3)
     assert dict(rubric.verdict) == {"reasoning": "text", "refused": "flag", "score": "scale", "note": "text"}

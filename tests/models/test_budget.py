@@ -95,9 +95,7 @@ def test_either_option_limits_a_session() -> None:
 
 
 def test_who_is_turned_away_for_requests_is_told_why(world: World) -> None:
-    """The session is stopped once, with the option, how many were sent, and what to do; one that failed, and
-    is home, has been sent.
-    """
+    """Once, with the option and what to do; a request that failed, and is home, has been sent."""
     purse = world.limited(calls=1)
 
     async def session() -> None:
@@ -128,10 +126,7 @@ def prompt_cost(call: Call) -> int:
 
 
 def test_the_prompt_is_part_of_what_a_request_may_cost(subtests: pytest.Subtests) -> None:
-    """Every byte may be a token in some tokeniser, and each message has its frame; endpoints put a schema
-    into the prompt. That is more than what is taken to be likely, at which a reply without usage is
-    settled.
-    """
+    """Each byte may be a token; messages have frames, and a schema is part of the prompt."""
     text = "香" * 3000
     messages = (Message(role="system", content=text), Message(role="user", content=text))
     call = Call(role="subject", model="m", messages=messages, parameters={"max_tokens": 1})
@@ -166,9 +161,7 @@ def test_requests_wait_for_one_another(world: World) -> None:
 
 
 def test_who_is_turned_away_for_money_is_told_why(world: World) -> None:
-    """The session is stopped once, with the option, what was spent, and what to do; the last request may use
-    up all that is left.
-    """
+    """Once, with the option and what to do; the last request may use up all that is left."""
     purse = world.limited(dollars=2.5)
 
     async def session() -> None:
@@ -335,9 +328,7 @@ def test_the_longest_reply_so_far_counts(world: World) -> None:
 
 
 def test_a_model_that_has_not_answered_needs_as_much_as_others_cost(world: World) -> None:
-    """It goes alone, as replies of another tell nothing of its own, but not with less left than any other
-    request would want.
-    """
+    """It goes alone, as others tell nothing of it, but not with less left than they would want."""
     world.counters.count_reply(0, 0, 10, replayed=False)
     with pytest.raises(SessionStopped, match="--max-cost"):
         asyncio.run(reserve(world.limited(dollars=20), OPEN_ENDED, model=1))
@@ -443,9 +434,7 @@ def spend_all(world: World, purse: Budget, chance: random.Random, *, knows: bool
 
 
 def test_the_cap_is_never_passed(subtests: pytest.Subtests) -> None:
-    """With calls of any cost and duration, money spent and set aside never exceed it; nearly all is used, by
-    several at a time.
-    """
+    """With calls of any cost and duration; nearly all is used, by several at a time."""
     for seed, knows in product(range(3), (True, False)):
         with subtests.test(seed=seed, lengths_are_set=knows):
             world, chance = World(), random.Random(seed)  # noqa: S311 - nothing here is secret

@@ -445,9 +445,7 @@ def test_how_long_the_endpoint_wants_to_wait_is_told(loopback: Loopback, subtest
 
 
 def test_a_refused_key_or_unknown_model_stops_at_once(loopback: Loopback, subtests: pytest.Subtests) -> None:
-    """What would hit every further call is not retried and ends the session, as does an empty account; it is
-    told what to set, also where no key was given or the endpoint has no words.
-    """
+    """As does an empty account: nothing is retried, and it is told what to set."""
     other = "the key is from nowhere: set another there"
     money = "top up the account, then run the same command again"
     model = "check the model's name and --api-base-url"

@@ -92,9 +92,7 @@ CLASSES: dict[int | None, str] = {
 
 
 def test_the_status_says_what_a_failure_means() -> None:
-    """Whether it may pass, hits every call or concerns one request; whether fewer calls may help; whether it
-    may be what this request always gets.
-    """
+    """Whether it may pass, hits every call, is about one request, and whether fewer calls may help."""
     found = {status: failure("no", status) for status in CLASSES}
     meant = {(True, False): PASSES, (False, True): ALL_FAIL, (False, False): ONE_FAILS}
     assert {status: meant[item.is_transient, item.is_fatal] for status, item in found.items()} == CLASSES
@@ -108,10 +106,7 @@ def test_the_status_says_what_a_failure_means() -> None:
 
 
 def test_an_empty_account_ends_the_session() -> None:
-    """Where nothing is left to spend no wait helps, whatever the status: it is no overload either.
-
-    But only an endpoint that refuses the call itself says so; a quota that fills up again is waited for.
-    """
+    """No wait helps, whatever the status; a quota that fills up again is waited for."""
     for status, body in product((400, 402, 403, 429), NO_BALANCE):
         found = failure(body, status)
         said = (found.is_out_of_balance, found.is_transient, found.is_fatal, found.is_overload)
@@ -170,9 +165,7 @@ PASSED = '{"choices":[],"prompt_filter_results":[{"content_filter_results":{"hat
 
 
 def test_a_filter_is_known_by_its_code(subtests: pytest.Subtests) -> None:
-    """Each provider's way of saying that its filter rejected the prompt is understood, and never taken for a
-    rejected parameter; under another status the same words are an outage or a refused key.
-    """
+    """And never taken for a rejected parameter; under another status it is an outage or a refused key."""
     for name, (code, body) in FILTERS.items():
         with subtests.test(name):
             # A page under status 200 is half an answer, or none: what it quotes is no word on this request.
@@ -184,9 +177,7 @@ def test_a_filter_is_known_by_its_code(subtests: pytest.Subtests) -> None:
 
 
 def test_other_answers_are_no_filter() -> None:
-    """Nor is an answer that cannot be used, for what it quotes: Azure tells with every answer what its filter
-    found; nor a fault of the request.
-    """
+    """Nor is one that cannot be used, for what it quotes, nor a fault of the request."""
     unusable = (PASSED, PASSED[:60], "<html>content_filter</html>", json.loads(PASSED + "}"))
     for body in (*unusable, {"choices": [], "note": "content_filter"}, ["content_filter"], "content_filter"):
         found = failure(body, 200)
@@ -248,9 +239,7 @@ def change_of(
 
 
 def test_a_rejected_parameter_is_changed(subtests: pytest.Subtests) -> None:
-    """Found in a field, a list of details or plain text: renamed, replaced or dropped; a user's limit, which
-    has two names, is never dropped.
-    """
+    """Wherever the error names it: renamed, replaced or dropped; a limit is never dropped."""
     for status, (action, bodies) in product((400, 422), CHANGES.items()):
         for body in bodies:
             with subtests.test(action, body=body, status=status):
@@ -283,9 +272,7 @@ def test_a_change_is_made_in_a_copy() -> None:
 
 
 def test_nothing_is_dropped_on_a_guess() -> None:
-    """Where the endpoint names nothing that was sent, names it in passing or as a part of a longer name only,
-    or speaks of the length of the prompt; nor under a status that rejects no request.
-    """
+    """Where it is not named as rejected, nor under a status that rejects no request."""
     long = "This model's maximum context length is 8192 tokens. Please reduce the messages or max_tokens."
     for body in (
         said("Invalid value for 'messages'.", param="messages"),
@@ -344,9 +331,7 @@ LABEL: dict[str, Any] = {"logprobs": True, "top_logprobs": 20, PREFILL: "(", "ma
 
 
 def test_a_rejected_prefill_is_dropped(subtests: pytest.Subtests) -> None:
-    """However the endpoint says so, and though it knows the prefill as a message only; without a prefill such
-    a complaint is about something else.
-    """
+    """However the endpoint says so; without a prefill the complaint is about something else."""
     for name, message in PREFILL_REJECTIONS.items():
         with subtests.test(name):
             for param, status in product((None, "messages", "messages.2.role"), (400, 422)):

@@ -14,9 +14,7 @@ from equipoise.models.model import Model, Subject, together
 
 
 def test_the_subject_gets_the_bare_question(subtests: pytest.Subtests) -> None:
-    """Nothing is added to it; a system prompt that was given comes first, and only parameters that are set
-    are sent, of which zero is one.
-    """
+    """Behind the system prompt that was given, with the parameters that are set, zero included."""
     user = Message(role="user", content="Why? $x {y}")
     ask = FakeModel("Because.")
     assert asyncio.run(Subject("m", Sampling(), ask).ask("Why? $x {y}")) == Reply(text="Because.")
@@ -61,9 +59,7 @@ def gathered(*asks: FakeModel) -> list[Reply]:
 
 
 def test_together_waits_for_all() -> None:
-    """In the order of the asking, whichever came first; paid calls come to their end, before and after the
-    one that failed.
-    """
+    """All answers in the order of the asking; paid calls come to their end beside one that failed."""
     assert [reply.text for reply in gathered(FakeModel("a", delay=0.02), FakeModel("b"))] == ["a", "b"]
     assert gathered() == []
     slow = (FakeModel("a", delay=0.03), FakeModel("c", delay=0.03))

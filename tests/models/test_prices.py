@@ -21,9 +21,7 @@ def paid(**tokens: int) -> float:
 
 
 def test_whether_there_is_a_price() -> None:
-    """Of a known model by the provider's address, and behind a proxy by its name; a built-in model is free;
-    no price is not a price of zero, also where nothing was spent.
-    """
+    """By address, or behind a proxy by name; none is not zero, also where nothing was spent."""
     assert [cost(model, PROXY, TOKENS) for model in ("local", "local:x.gguf", UNKNOWN)] == [0, 0, None]
     assert all((cost("gpt-4o", url, TOKENS) or 0) > 0 for url in (OPENAI, PROXY))
     for tokens in ({"input": 0, "output": 0}, {"input": 0, "output": 0, "cached": 0}):
@@ -31,9 +29,7 @@ def test_whether_there_is_a_price() -> None:
 
 
 def test_output_input_and_cached_input_are_priced_apart() -> None:
-    """Output costs more than input, both together the sum; tokens that the provider had already are a part of
-    the input and cost less, and more of them than there were are all of it.
-    """
+    """Output costs more than input, cached input less, however much of it is counted."""
     first, second, both = paid(input=10**6), paid(output=10**6), paid(input=10**6, output=10**6)
     assert 0 < first < second
     assert both == pytest.approx(first + second)
@@ -42,9 +38,7 @@ def test_output_input_and_cached_input_are_priced_apart() -> None:
 
 
 def test_what_the_user_says_is_the_price_of_an_unknown_model() -> None:
-    """USD for a million tokens, cached input as input, zero included; a price that is known stays as it
-    is.
-    """
+    """USD for a million tokens, zero included; a price that is known stays as it is."""
     for (used, said), expected in {
         (10**6, 0): 3.0,
         (0, 10**6): 15.0,

@@ -124,9 +124,7 @@ def test_a_refusal_halves_the_limit() -> None:
 
 
 def test_server_errors_of_different_requests_in_a_burst_halve_the_limit() -> None:
-    """The fifth of them does, and no other; then each counts where as many are in flight as were
-    sustained.
-    """
+    """Then each counts where as many calls are in flight as were sustained."""
     limit = AdaptiveLimit(64)
     fill(limit)
     cuts = [limit.fail(0, request) for request in range(7)]
@@ -155,9 +153,7 @@ def test_calls_that_fail_one_after_the_other_are_an_outage() -> None:
 
 
 def test_the_limit_is_halved_from_what_was_in_flight() -> None:
-    """A limit that was not used is no measure: three were too many. Half of what was tried may still be more
-    than what was sustained, and the limit is never below one, so that one call may always be tried.
-    """
+    """What was not used is no measure; it follows what was sustained, and is never below one."""
     limit = AdaptiveLimit(64)
     begun = [limit.begin() for _ in range(3)]
     assert limit.refuse(begun[0]) == Cut(before=16, after=1, sustained=2)
@@ -351,10 +347,7 @@ class Load:
 
 
 def test_a_random_load_never_goes_above_the_ceiling(subtests: pytest.Subtests) -> None:
-    """However calls come, go and are cancelled, no more than the ceiling run at once.
-
-    All slots come back, to the limiter and to each endpoint.
-    """
+    """However calls come, go and are cancelled; all slots come back."""
     for ceiling, seed in product((1, 3, 8), range(2)):
         with subtests.test(ceiling=ceiling, seed=seed):
             load = Load(ceiling, seed)
@@ -381,9 +374,7 @@ def test_a_slot_comes_back_when_its_call_fails() -> None:
 
 
 def test_the_case_that_is_further_along_goes_first_and_then_the_earlier_one() -> None:
-    """A slot that comes free goes to the case with most calls behind it, and of those to the first, whichever
-    endpoint they wait for.
-    """
+    """Whichever endpoint they wait for."""
     ranks: list[Priority] = [(-2, 7), (-2, 9), (-1, 0), (0, 0), (0, 3)]
 
     async def story(crowd: Crowd) -> None:
@@ -398,9 +389,7 @@ def test_the_case_that_is_further_along_goes_first_and_then_the_earlier_one() ->
 
 
 def test_of_equal_rank_the_first_to_come_goes_first() -> None:
-    """Calls of the same rank get slots in the order in which they asked, also one that asks just as a slot
-    comes free.
-    """
+    """Also before one that asks just as a slot comes free."""
     names = list("abcdefgh")
 
     async def story(crowd: Crowd) -> None:
@@ -617,9 +606,7 @@ class Stoppable:
 
 
 def test_stop_turns_waiters_away_and_lets_calls_in_flight_go_on() -> None:
-    """After stop() waiting calls get SessionStopped, as does any that asks later, whether slots are free or
-    not, while the call in flight comes to its own end.
-    """
+    """And whoever asks later, whether slots are free or not."""
 
     async def story() -> None:
         session = Stoppable()

@@ -176,9 +176,7 @@ class Simulation:
 
 
 def test_an_endpoint_that_refuses_is_used_well_all_the_same(subtests: pytest.Subtests) -> None:
-    """Of 500 calls to an endpoint for 39 few are refused while nearly all of its capacity is used; so are few
-    of 144 calls to one for 12 that has server errors beyond that.
-    """
+    """Few calls are sent in vain, to one for 39, and to one for 12 that has server errors beyond that."""
     done = Simulation(Endpoint(latency=1.0, jitter=0.3), ceiling=64, calls=500).run()
     assert done.utilisation >= 0.8
     assert 0 < done.refused <= 0.05
@@ -196,9 +194,7 @@ AMPLE: dict[str, Any] = {"capacity": 1000, "latency": 1.0, "jitter": 0.3}
 
 
 def test_server_errors_that_are_not_due_to_load_do_not_lower_the_limit(subtests: pytest.Subtests) -> None:
-    """Prompts that always fail, however few the others are: one of 4, of 12, and some of many, each asked ten
-    times; and three errors of a hundred at random.
-    """
+    """Prompts that always fail, however few the others are, and errors at random."""
     for prompts, bad in ((4, 1), (12, 1), (8, 2), (24, 4), (50, 3)):
         with subtests.test(prompts=prompts, bad=bad):
             endpoint = Endpoint(**AMPLE, prompts=prompts, bad=bad)
@@ -224,10 +220,7 @@ def test_after_an_outage_as_much_is_sent_as_before(subtests: pytest.Subtests) ->
 
 @pytest.mark.slow
 def test_an_endpoint_is_used_well_and_seldom_refuses(subtests: pytest.Subtests) -> None:
-    """Of 1,500 calls to an endpoint for 39, at most 2 % are refused while 90 % of its capacity is used.
-
-    At most 3 % where it takes its time to refuse, or where its refusals are server errors.
-    """
+    """At most 2 % of calls, 3 % where refusals take time or are server errors; 90 % of it is used."""
     for latency, refusal, fails, jitter, ceiling, seed in product(
         LATENCIES, REFUSALS, (False, True), (0.0, 0.3), (64, 256), range(3)
     ):
@@ -240,9 +233,7 @@ def test_an_endpoint_is_used_well_and_seldom_refuses(subtests: pytest.Subtests) 
 
 @pytest.mark.slow
 def test_an_endpoint_that_is_never_full_never_refuses(subtests: pytest.Subtests) -> None:
-    """Where the ceiling is what limits, it is reached within some rounds and kept; where three calls at once
-    are all that it takes, these are kept in flight, and hardly ever four.
-    """
+    """The ceiling is reached and kept, or the three calls that it takes, and hardly ever four."""
     for latency in LATENCIES:
         with subtests.test(latency=latency):
             done = Simulation(Endpoint(latency=latency, jitter=0.3), ceiling=32).run()
@@ -257,10 +248,7 @@ def test_an_endpoint_that_is_never_full_never_refuses(subtests: pytest.Subtests)
 
 @pytest.mark.slow
 def test_what_changes_is_followed(subtests: pytest.Subtests) -> None:
-    """From 39 to 15: soon no more than that are sent, few are refused, and its capacity stays used; then to
-    60: what comes back is found, though a probe was refused in between. One refusal in fifty that has
-    nothing to do with the number of calls leaves dozens in flight.
-    """
+    """From 39 to 15, and to 60; refusals by chance leave dozens in flight."""
     for refusal, fails in product(REFUSALS, (False, True)):
         with subtests.test(refusal=refusal, fails=fails):
             changes = ((15.0, 15),)

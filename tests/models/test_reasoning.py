@@ -63,9 +63,7 @@ PLAIN = (
 
 
 def test_content_without_thoughts_is_returned_as_it_is(subtests: pytest.Subtests) -> None:
-    """Nothing is stripped and nothing is copied where nothing is cut; nor where a content is one JSON object,
-    alone or in a fence, whatever it quotes.
-    """
+    """Nothing is stripped or copied, nor where it is one JSON object, whatever that quotes."""
     objects = (around + item + around for item, around in product(JSON_ANSWERS, ("", "  ", "\n\n")))
     for content in (*PLAIN, *objects):
         with subtests.test(ascii(content[:40])):
@@ -78,9 +76,7 @@ def test_content_without_thoughts_is_returned_as_it_is(subtests: pytest.Subtests
 
 
 def test_every_kind_of_tag_is_known(subtests: pytest.Subtests) -> None:
-    """Thoughts stand at the start between the tags, or before a closing tag on a line of its own if the chat
-    template opens them; what they say of tags in code does not end them. All else is the answer.
-    """
+    """Around thoughts at the start, or closing them on a line of its own; in code they end nothing."""
     for opening, closing in TAGS:
         with subtests.test(opening):
             mention = f"I use `{opening.strip()}` and `{closing}`."
@@ -201,9 +197,7 @@ HEADS = (
 
 
 def test_json_behind_thoughts_is_the_answer() -> None:
-    """The first object that follows a closing tag and ends the content is the answer, and never cut; nor is
-    the marker that closes the final message of gpt-oss a part of it.
-    """
+    """The object that ends the content is never cut, without the marker that closes a final message."""
     for (head, thoughts), verdict, around in product(HEADS, JSON_ANSWERS, ("", "\n\n")):
         assert split_verdict(head + around + verdict + around) == (verdict, thoughts, None), (head, verdict)
     final = "<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>"
@@ -228,9 +222,7 @@ def test_what_is_no_object_is_an_answer_like_any(subtests: pytest.Subtests) -> N
 
 
 def test_of_two_objects_neither_is_the_verdict(subtests: pytest.Subtests) -> None:
-    """In every order of verdict, tag and quotation, an object outside thoughts that differs leaves no object
-    alone: all is returned, which is no verdict. One in an opened block, or an equal one, is no second one.
-    """
+    """In any order, unless one is equal or stands in an opened block: all is returned, which is none."""
     mine, quoted = '{"leans": 2}', '{"leans": 5}'
     alone = {f"<think>{quoted}</think>{mine}", f"{mine}\n</think>{mine}", f"<think>A</think>{mine}</think>"}
     pieces = (mine, quoted, "<think>", "</think>", "\n", "So.")

@@ -210,9 +210,7 @@ def test_values_of_ours_are_masked_and_names_are_not() -> None:
 
 
 def test_a_reply_is_masked_in_all_its_texts() -> None:
-    """A model or an endpoint that repeats the key does not bring it into the journal; all else is kept. A
-    model called `ollama/x` answered, even where `ollama` is the key; what it said is text.
-    """
+    """And nowhere else; a short key leaves names and codes alone."""
     kept: dict[str, Any] = {"usage": Usage(input=1, output=2), "latency": 0.5, "retries": 2}
     names = ("text", "reasoning", "finish_reason", "model", "fingerprint", "provider", "blocked")
     reply, shown = (Reply(**{**dict.fromkeys(names, f"said {key}"), **kept}) for key in (KEY, MASK))

@@ -60,9 +60,7 @@ SUMMARY = {"type": "reasoning", "summary": [{"text": "Hm, "}, {"text": "so."}]}
 
 
 def test_text_and_reasoning_are_told_apart(subtests: pytest.Subtests) -> None:
-    """Whatever the provider calls them, the answer and the thoughts before it are kept separately; where
-    nothing is said, or thoughts cannot be read, the answer is what there is.
-    """
+    """Whatever the provider calls them; where thoughts cannot be read the answer is what there is."""
     contents: dict[str, tuple[Any, str, str | None]] = {
         "text": ("Because.", "Because.", None),
         **{"null": (None, "", None), "empty": ("", "", None), "no parts": ([], "", None)},
@@ -107,9 +105,7 @@ def test_text_and_reasoning_are_told_apart(subtests: pytest.Subtests) -> None:
 
 
 def test_tags_are_read_as_the_role_and_the_end_of_the_reply_say(subtests: pytest.Subtests) -> None:
-    """A reply that mentions a tag is whole and says so; thoughts that a limit cut are no answer; a verdict of
-    an evaluator follows whatever thoughts mention.
-    """
+    """One that mentions a tag is whole; thoughts that a limit cut are no answer; a verdict follows them."""
     verdict = '{"score": 5}'
     mention = f"Hm, <think>.</think>{verdict}"
     for content, finish_reason, role, expected in (
@@ -223,9 +219,7 @@ def test_a_text_that_spells_something_else_is_read() -> None:
 
 
 def test_the_finish_reason_says_how_a_reply_ended(subtests: pytest.Subtests) -> None:
-    """Each provider's word for a filter is a finding, and what was said before it is kept; half an answer
-    that the endpoint broke off may be tried again, though it was paid for; any other end is none of these.
-    """
+    """Cut by a filter, which is a finding, broken off by the endpoint, which may pass, or neither."""
     for reason in ("content_filter", "sensitive", "SAFETY", "PROHIBITED_CONTENT", "blocklist"):
         with subtests.test(reason=reason):
             reply = read(completion("Beca", finish_reason=reason))
@@ -324,9 +318,7 @@ def test_a_body_without_a_message_is_a_failure_that_may_pass(subtests: pytest.Su
 
 
 def test_an_error_beside_a_reply_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
-    """Half a reply and an error is no reply, wherever the error is: the call may be tried again. That of a
-    filter has its code.
-    """
+    """Wherever the error is; that of a filter has its code."""
     error = {"message": "upstream timed out", "code": "content_filter"}
     choice = completion("Beca")["choices"][0]
     for where, body in {
@@ -403,11 +395,7 @@ def test_the_likeliest_tokens_of_each_place_are_read() -> None:
 
 
 def test_what_is_no_probability_of_a_token_is_left_out(subtests: pytest.Subtests) -> None:
-    """Without any there are no tokens; a place in another shape is none, its rows are those that can be read.
-
-    Null, infinity, very low numbers and more than certainty say nothing of a token; of one that stands there
-    twice the likelier counts, as different bytes may read alike.
-    """
+    """Odd places, rows and logarithms; of a token that stands there twice the likelier counts."""
     nothing = [{"content": found} for found in (None, [], {}, "C", ["C", None, 5])]
     for logprobs in (None, {}, [], "C", 5, *nothing, {"tokens": ["C"], "token_logprobs": [-0.1]}):
         with subtests.test(logprobs=logprobs):

@@ -129,9 +129,7 @@ def test_answers_that_all_differ_are_tried_to_the_end() -> None:
 
 
 def test_whether_it_is_the_request_depends_on_other_calls_meanwhile(subtests: pytest.Subtests) -> None:
-    """Where others fail as well and none is answered, answers alike are an outage; what was before the call,
-    or before the first failure of another, does not count.
-    """
+    """Answers alike are an outage where others fail and none is answered since."""
     for what, events, more, is_about_request in (
         ("down", "| fail", 13, False),
         ("others are answered", "| fail own answer", 2, True),
@@ -170,10 +168,7 @@ def test_a_call_that_is_given_up_says_whether_others_would_fare_better(subtests:
 
 
 def test_what_another_call_has_overcome_is_chance() -> None:
-    """An error after which the same call was answered is tried to the end, wherever it comes up.
-
-    But not at another endpoint, which has its own health.
-    """
+    """And tried to the end, but not at another endpoint, which has its own health."""
     health = Health()
     lucky = Retries(12, health)
     lucky.delay_after(BROKEN)
@@ -253,9 +248,7 @@ NAMES = ("retry-after", "x-ratelimit-reset", "anthropic-ratelimit-tokens-reset")
 
 
 def test_waits_are_read_in_every_form() -> None:
-    """Whatever the name of the header; a negative wait, or a time in the past, is none; garbage, infinite
-    waits and those of more than a month leave the caller to its own.
-    """
+    """Whatever the header; what is past is no wait, what is garbage or more than a month is not told."""
     read = {value: wait for wait, values in READABLE.items() for value in values.split("|")}
     expected = {(value, name): wait for (value, wait), name in product(read.items(), NAMES)}
     found = {(value, name): retry_after({name: value}, NOW) for value, name in expected}

@@ -129,9 +129,7 @@ def test_rounds_of_until_look_at_plain_runs(project: Project) -> None:
 
 @pytest.mark.slow
 def test_runs_with_a_cue_are_recovered_and_verified_from_the_journal(project: Project) -> None:
-    """As all others, with the figures that are made of them; results that say another cue are not
-    verified.
-    """
+    """With their figures; results that say another cue are not verified."""
     project.write_topics(DATASET)
     project.client.script = swayed
     project.run(**MIRROR)

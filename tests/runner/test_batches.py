@@ -106,10 +106,7 @@ def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, live_scores: dict[str, 
 
 
 def test_two_phases_and_nothing_but_batches(bed: Bed) -> None:
-    """Subject first, evaluator then; scores as of ordinary calls; each batch is noted as over. Its lines are
-    as documented: custom_id, method, url and body; the id of the intent alone names the batch, and of the
-    key the file of intents has a salted digest.
-    """
+    """Each noted as over, in lines as documented, with a digest of the key."""
     (ran,) = bed.finish()
     assert not bed.server.requests
     assert [batch["request_counts"]["total"] for batch in bed.server.batches.values()] == [ALL, ALL]
@@ -228,9 +225,7 @@ QUICK = (
     "fault", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in FAULTS]
 )
 def test_faults_lose_nothing_and_change_nothing(bed: Bed, fault: str) -> None:
-    """Scores as of ordinary calls; no line was answered and sent again, none is missing or left waiting. A
-    batch that may have been created is looked for in the list, and not created again.
-    """
+    """No line was answered and sent again, none is missing or waits, no batch was created twice."""
     FAULTS[fault](bed)
     ran = bed.run_to_end()
     assert ran[-1].in_batches == 0

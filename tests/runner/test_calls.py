@@ -92,9 +92,7 @@ async def follow(limit: float, *steps: Step) -> float:
 
 
 def test_a_run_has_its_time_between_resume_and_pause() -> None:
-    """Only that counts, and every pause needs its resume; it is ended at its limit and not later, as what was
-    used up before a pause is not given back.
-    """
+    """Every pause needs its resume; it is ended at its limit and not later."""
     within: list[list[Step]] = [
         [("wait", 100)],
         [("resume", 9)],
@@ -543,9 +541,7 @@ def test_server_errors_of_many_requests_while_others_are_answered_are_a_cut(worl
 
 
 def test_answers_let_the_level_grow_and_the_limits_are_told_at_the_end(world: World) -> None:
-    """Where all slots of an endpoint are taken and it answers, there may be more; of every endpoint it is
-    said how many calls at once there were at least, at most and at last, and how many were refused.
-    """
+    """At least, at most and at last so many calls at once, and how many were refused."""
 
     async def story() -> None:
         for _ in range(3):
@@ -577,9 +573,7 @@ def counts(world: World) -> tuple[int, int, tuple[tuple[int, int], ...]]:
 
 
 def test_an_uncounted_reply_counts_as_much_when_it_is_replayed(world: World) -> None:
-    """The journal says what the endpoint has said, nothing; the tokens are estimated both times, for the
-    model that gave it.
-    """
+    """Its tokens are estimated both times, for the model that gave it."""
     keep(world.log, CALL, UNCOUNTED)
     keep(world.log, ask("And now?"), UNCOUNTED)
     once = (prompt_tokens(CALL), 4)
@@ -617,9 +611,7 @@ def test_a_reply_is_kept_and_counted(world: World) -> None:
 
 
 def test_a_model_that_thinks_gets_room_from_its_next_call_on(world: World, subtests: pytest.Subtests) -> None:
-    """Sent in one run or replayed from the journal, thoughts in a field or counted; the request stays the
-    same, so that it is replayed in either form. A call without room of its own is left alone.
-    """
+    """Sent or replayed; the request is the same, and a call without room of its own is left alone."""
     label = replace(CALL, role="evaluator", model="e", room=500)
     usage = Usage(input=3, output=7, reasoning=5)
     for what, reply, limits in (
@@ -724,9 +716,7 @@ def test_the_time_of_a_run_goes_on_only_while_it_asks(world: World) -> None:
 
 
 def test_what_is_no_failure_of_a_call_leaves_no_line(world: World) -> None:
-    """The end of the session and our own defects say nothing of the endpoint, nor does the time limit, as
-    nobody knows the reply.
-    """
+    """The end of the session, our own defects and the time limit say nothing of the endpoint."""
 
     async def story(client: FakeClient) -> None:
         deadline = Deadline(10)

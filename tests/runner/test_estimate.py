@@ -110,10 +110,7 @@ def test_what_every_model_used_is_read_run_by_run(tmp_path: Path) -> None:
 
 
 def test_what_tells_nothing_is_left_out(tmp_path: Path) -> None:
-    """Another suite, another format; a run that did not end has used less than it would have.
-
-    It has not ended, either, if a run of that name in another suite has.
-    """
+    """Another suite or format, and runs that did not end, whatever a run of that name elsewhere did."""
     spent: list[Spent] = [("subject", "m", 10, 20)]
     for about in ({"suite": "other"}, {"format": FORMAT + 1}):
         path = session(tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl", {"a-run1": spent}, **about)
@@ -143,9 +140,7 @@ RUNS = [
 
 
 def test_what_is_known_of_the_model_itself_comes_first() -> None:
-    """In that role, else what other models tell; the built-in model tells nothing of others, as its replies
-    are short: after a demo all other models would look cheap.
-    """
+    """In that role, else of other models, of which the built-in one is none."""
     other = Sample()
     other.add(("y", "a-run1"), Usage(input=10, output=30), 0.5)
     judging: Known = {("evaluator", "m"): (sample(1000), "y.jsonl")}

@@ -82,9 +82,7 @@ def test_without_earlier_results_nothing_is_taken_over() -> None:
 
 
 def test_everything_that_shaped_the_replies_is_taken_over(path: Path) -> None:
-    """Model, sampling, prompt, runs, limit and languages are the earlier ones, all else is the session's; the
-    defaults of a machine give way to both.
-    """
+    """All else is the session's; the defaults of a machine give way to both."""
     given = {"evaluator_model": ["e2"], "evaluator_temperature": "0.5", "concurrency": "3"}
     texts = {"replies": str(path), **given}
     variables = {"EQUIPOISE_MODEL": "other", "EQUIPOISE_RUNS": "9"}

@@ -223,10 +223,7 @@ def test_a_failed_run_fails_alone(project: Project) -> None:
 
 
 def test_a_refused_key_ends_the_session(project: Project) -> None:
-    """Where every further call would fail alike no other is begun, and the reason is told.
-
-    With --keep-going the same failure is one of its run alone.
-    """
+    """No other call is begun, and the reason is told; with --keep-going it is one of its run alone."""
     project.client.script = failing(
         "What is one?", error=CallFailed("HTTP 401: Wrong key.", status=401, stops_session=True)
     )

@@ -76,9 +76,7 @@ def test_patience_depends_on_the_signal() -> None:
 
 
 def test_what_comes_too_late_is_ignored() -> None:
-    """Nothing is raised or counted, nor owed to anybody; a session that finishes counts, as what is in flight
-    is dropped at the second, but the results are written.
-    """
+    """Nothing is raised or counted, nor owed; a session that finishes only counts."""
     late, finishing = Interruptions(), Interruptions()
     late.ignore()
     finishing.finish()

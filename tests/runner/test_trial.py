@@ -48,9 +48,7 @@ def test_an_evaluator_without_a_valid_verdict_ends_the_session(subtests: pytest.
 
 
 def test_one_valid_verdict_is_enough(subtests: pytest.Subtests) -> None:
-    """In a run with others that are none, or in an earlier session; runs without a reply do not count, nor
-    does another's verdict.
-    """
+    """Also in an earlier session; runs without a reply do not count, nor does another's verdict."""
     earlier, others = (
         replace(record("a"), verdicts=(replace(VALID, evaluator=name),)) for name in ("j", "k")
     )
