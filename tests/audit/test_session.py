@@ -47,12 +47,6 @@ def judging(changes: Mapping[str, int] | None = None, **answer: Any) -> Script:
     return script
 
 
-def results(project: Project) -> dict[str, Any]:
-    """The results JSON."""
-    found: dict[str, Any] = json.loads(project.results_path.read_bytes())
-    return found
-
-
 def anchors_asked(client: FakeClient) -> list[int]:
     """The places of the calls with anchors among all that an evaluator got."""
     calls = [call for call in client.calls if call.role == "evaluator"]
@@ -77,16 +71,16 @@ def test_an_audit_is_judged_among_the_replies(project: Project) -> None:
     judged = [call for call in project.client.calls if call.role == "evaluator"]
     shapes = {(len(c.messages), (*sorted(c.parameters),), c.messages[0]["content"]) for c in judged}
     assert len(shapes) == 1
-    for item in results(project)["audit"].values():
+    for item in project.results()["audit"].values():
         assert (item["state"], item["source"], item["verdicts"]) == ("complete", "session", QUICK)
-    assert results(project)["metadata"]["calls"]["made"] == 2 * QUICK + 3 * ALL
+    assert project.results()["metadata"]["calls"]["made"] == 2 * QUICK + 3 * ALL
 
 
 def test_the_checks_are_in_the_results_and_in_the_summary(project: Project) -> None:
     """A lean has its figure and its sign, and is no fault where two topics show it."""
     project.client.script = judging({"critic_aligned": -1})
     ran = project.run(audit="quick")
-    checks = {check["name"]: check for check in results(project)["audit"]["judge"]["checks"]}
+    checks = {check["name"]: check for check in project.results()["audit"]["judge"]["checks"]}
     assert (checks["lean"]["value"], checks["length"]["value"], checks["order"]["value"]) == (25.0, 0.0, 1.0)
     audit = load(project.results_path).audits["judge"]
     assert audit is not None
@@ -98,7 +92,7 @@ def test_without_an_audit_that_is_said(project: Project) -> None:
     """In one line and as null, for each evaluator that has none."""
     ran = project.run()
     assert any("judge was not tried as evaluator" in text for text in ran.summary)
-    assert results(project)["audit"] == {"judge": None}
+    assert project.results()["audit"] == {"judge": None}
     assert len(project.client.calls) == 2 * ALL
     both = project.run(fresh="true", **BOTH).summary
     assert any("judge, judge-2 were not tried as evaluator" in text for text in both)
@@ -112,7 +106,7 @@ def test_a_later_session_shows_the_kept_audit(project: Project) -> None:
     assert len(project.client.calls) == made + 2 * ALL
     assert line(ran, "audit: judge: ").endswith(", kept)")
     kept = json.loads((project.root / "results/other.json").read_bytes())["audit"]["judge"]
-    assert kept == {**results(project)["audit"]["judge"], "source": "kept"}
+    assert kept == {**project.results()["audit"]["judge"], "source": "kept"}
     with (project.root / "rubric/anchors/neutrality/kinds.toml").open("a", encoding="utf-8") as file:
         file.write("# changed\n")
     other = project.run(model="third", output="results/third.json")
@@ -159,12 +153,12 @@ def test_an_interrupted_audit_goes_on_and_pays_nothing_twice(project: Project) -
     first = project.run(audit="quick", max_calls="30", concurrency="2")
     assert first.stop_reason
     assert "incomplete" in line(first, "audit: judge: ")
-    stopped = results(project)["audit"]["judge"]
+    stopped = project.results()["audit"]["judge"]
     assert (stopped["state"], stopped["checks"]) == ("incomplete", [])
     assert not (project.root / "results" / "audits").exists()
     assert project.run(audit="quick").is_complete
     assert len(project.client.calls) == 2 * ALL + QUICK
-    assert results(project)["audit"]["judge"]["state"] == "complete"
+    assert project.results()["audit"]["judge"]["state"] == "complete"
     again = project.run(audit="quick")
     assert len(project.client.calls) == 2 * ALL + QUICK
     assert "already complete" in again.begun
@@ -182,14 +176,14 @@ def test_an_audit_after_all_runs_are_done(project: Project) -> None:
     assert ran.begun == f"all runs are done; verdicts of the audit to do: {QUICK}"
     assert project.client.count("evaluator") == ALL + QUICK
     project.run(audit="full")
-    full = results(project)["audit"]["judge"]
+    full = project.results()["audit"]["judge"]
     kept = sorted((project.root / "results" / "audits").rglob("*.json"), reverse=True)
     assert [json.loads(path.read_bytes())["audit"]["extent"] for path in kept] == ["full", "quick"]
     assert (full["extent"], full["verdicts"]) == ("full", full["planned"])
     assert project.client.count("evaluator") == ALL + full["planned"]
     # A part of what is done is done, and shown in full.
     project.run(audit="quick")
-    assert results(project)["audit"]["judge"] == full
+    assert project.results()["audit"]["judge"] == full
     assert project.client.count("evaluator") == ALL + full["planned"]
 
 
@@ -207,7 +201,7 @@ def test_what_fails_leaves_the_audit_incomplete(project: Project) -> None:
     project.client.script = script
     ran = project.run(audit="quick", keep_going="true", **BOTH)
     assert ran.is_complete
-    audits = results(project)["audit"]
+    audits = project.results()["audit"]
     assert (audits["judge"]["state"], audits["judge"]["verdicts"]) == ("incomplete", QUICK - 4)
     second = {check["name"]: check["value"] for check in audits["judge-2"]["checks"]}
     assert second["invalid verdicts"] == round(100 * 4 / QUICK, 6)
@@ -224,7 +218,7 @@ def test_rounds_that_are_not_needed_do_not_end_the_audit(project: Project) -> No
     ran = project.run(audit="quick", until="overall:+-100pp@population", runs="3", concurrency="1")
     assert len(ran.left_out) == 32
     assert "about 64 calls saved" in " ".join(ran.summary)
-    assert results(project)["audit"]["judge"]["state"] == "complete"
+    assert project.results()["audit"]["judge"]["state"] == "complete"
 
 
 def test_a_gate_on_an_audit(project: Project) -> None:
@@ -254,7 +248,7 @@ def test_a_gate_on_the_audit_of_a_file(project: Project) -> None:
     with pytest.raises(UserError, match=r"--gate audit.invalid:\+90pp: .*older.json: has no audit of judge"):
         compare_files([project.results_path], [older], [rule], allows_mismatch=False)
     assert load_verified(project.results_path).doubt is None
-    data = results(project)
+    data = project.results()
     data["audit"]["judge"]["judged"][0]["scores"] = [0.0]
     project.results_path.write_text(json.dumps(data), encoding="utf-8")
     assert load_verified(project.results_path).doubt == "it does not say what its journal says"

@@ -190,36 +190,26 @@ def test_where_nothing_is_left_nobody_is_let_in(subtests: pytest.Subtests) -> No
                 assert world.counters.totals().sent == 0
 
 
-def test_a_request_that_is_too_dear_now_may_fit_later(world: World) -> None:
-    """As long as others are in flight nobody is turned away: they may cost less than was set aside."""
+@pytest.mark.parametrize("cost", [1, 2])
+def test_a_request_that_is_too_dear_now_may_fit_later(world: World, cost: int) -> None:
+    """It waits for those in flight, and no other slips past; then it is let in, or ends the session."""
     purse = world.limited(dollars=10)
 
     async def session() -> None:
         amount = await reserve(purse, of_at_most(8))
         dear = asyncio.create_task(reserve(purse, of_at_most(9)))
         await settle()
+        assert await has_to_wait(reserve(purse, of_at_most(1)))
         assert not dear.done()
-        purse.settle(amount, DOLLAR)
-        assert await dear == 9 * DOLLAR
+        purse.settle(amount, cost * DOLLAR)
+        if cost == 1:
+            assert await dear == 9 * DOLLAR
+        else:
+            with pytest.raises(SessionStopped, match=r"2\.0000 USD were spent"):
+                await dear
 
     asyncio.run(session())
-    assert world.told == []
-
-
-def test_a_request_that_will_never_fit_is_turned_away_once_all_are_home(world: World) -> None:
-    """It waits for the others, and then ends the session."""
-    purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        amount = await reserve(purse, of_at_most(8))
-        dear = asyncio.create_task(reserve(purse, of_at_most(9)))
-        await settle()
-        purse.settle(amount, 2 * DOLLAR)
-        with pytest.raises(SessionStopped, match=r"2\.0000 USD were spent"):
-            await dear
-
-    asyncio.run(session())
-    assert len(world.told) == 1
+    assert len(world.told) == cost - 1
 
 
 def test_a_free_model_is_asked_as_long_as_anything_is_left(world: World) -> None:
@@ -334,21 +324,6 @@ def test_a_model_that_has_not_answered_needs_as_much_as_others_cost(world: World
         asyncio.run(reserve(world.limited(dollars=20), OPEN_ENDED, model=1))
     assert world.counters.totals().sent == 0
     assert asyncio.run(reserve(world.limited(dollars=100), OPEN_ENDED, model=1)) == 100 * DOLLAR
-
-
-def test_a_short_request_does_not_slip_past_a_long_one(world: World) -> None:
-    """Whoever came first goes first, so that what waits is asked before the money is used up."""
-    purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        amount = await reserve(purse, of_at_most(8))
-        dear = asyncio.create_task(reserve(purse, of_at_most(9)))
-        await asyncio.sleep(0)
-        assert await has_to_wait(reserve(purse, of_at_most(1)))
-        purse.settle(amount, DOLLAR)
-        assert await dear == 9 * DOLLAR
-
-    asyncio.run(session())
 
 
 def test_the_length_that_was_set_counts_more_than_what_was_seen(world: World) -> None:

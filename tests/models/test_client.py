@@ -362,19 +362,6 @@ def test_what_the_endpoint_always_says_of_one_request_fails_that_call_only(
     assert (len(loopback.requests), len(caller.retries)) == (1 + 3 * len(TELLING), 2 * len(TELLING))
 
 
-def test_an_endpoint_that_fails_one_of_many_calls_is_not_down(loopback: Loopback, caller: Caller) -> None:
-    """The question that makes the endpoint stumble fails, and the others have their answers."""
-    loopback.script = rejecting(
-        (lambda body: body["messages"][0]["content"] == "1?", Answer("oops", 500, delay=0.01))
-    )
-    answers = caller.ask(*(call(f"{n}?") for n in range(3)), together=True, max_retries=5)
-    failed = answers.pop(1)
-    assert isinstance(failed, CallFailed)
-    assert not failed.stops_session
-    assert [answer.text for answer in answers if isinstance(answer, Reply)] == ["fine"] * 2
-    assert len(loopback.requests) == 5
-
-
 def test_models_of_one_endpoint_share_its_health(loopback: Loopback, caller: Caller) -> None:
     """Another model that fails at the same address shows that the endpoint is down."""
     loopback.script = lambda body, number: Answer(f"oops, {body['model']}", 500, delay=0.01)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -77,3 +78,21 @@ def test_a_wait_that_was_asked_for_is_kept() -> None:
         return rest.done()
 
     assert not asyncio.run(asyncio.wait_for(rested(), 120))
+
+
+def test_once_an_endpoint_is_back_nobody_waits_for_a_probe() -> None:
+    """All calls go on at once, however long their backoff is and however seldom there are probes."""
+
+    async def back() -> None:
+        health = Health()
+        waiting = [Retries(12, health) for _ in range(4)]
+        for retries in waiting:
+            retries.delay_after(DOWN)
+        health.tried_at = time.monotonic()
+        rests = [asyncio.create_task(retries.wait_until_due()) for retries in waiting]
+        await asyncio.sleep(0)
+        health.answer()
+        await asyncio.wait_for(asyncio.gather(*rests), 60)
+
+    with retry.testing(first=3600.0, longest=3600.0, probe=3600.0, check=0.01):
+        asyncio.run(back())

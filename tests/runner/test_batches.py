@@ -115,7 +115,7 @@ def test_two_phases_and_nothing_but_batches(bed: Bed) -> None:
     assert [intent.over.counts["answered"] for intent in found.by_id.values() if intent.over] == [ALL, ALL]
     assert not found.waiting
     assert not ran.waiting
-    metadata = json.loads(bed.project.results_path.read_text())["metadata"]
+    metadata = bed.project.results()["metadata"]
     assert metadata["calls"]["batched"] == 2 * ALL
     for line in bed.server.lines():
         assert list(line) == ["custom_id", "method", "url", "body"]
@@ -602,7 +602,7 @@ def test_batches_cost_half(bed: Bed) -> None:
     """The given price less the discount; ordinary calls beside them cost what they cost."""
     bed.run_to_end(**PRICE)
     usual = ALL * (100 * 1 + 20 * 10) / 1e6
-    about = json.loads(bed.project.results_path.read_text())["metadata"]
+    about = bed.project.results()["metadata"]
     assert about["cost_usd"] == {"subject": pytest.approx(usual / 2), "evaluator": pytest.approx(usual / 2)}
     assert about["batch_discount"] == 50
 
@@ -616,7 +616,7 @@ def test_a_cost_limit_holds_across_restarts(bed: Bed) -> None:
     options = {**PRICE, "max_cost": f"{limit:.6f}", "subject_max_tokens": "20", "evaluator_max_tokens": "20"}
     ran = [bed.run(**options) for _ in range(8)]
     assert any("--max-cost" in str(item.stop_reason) for item in ran)
-    about = json.loads(bed.project.results_path.read_text())["metadata"]
+    about = bed.project.results()["metadata"]
     assert 0 < sum(about["cost_usd"].values()) <= limit
     assert set(bed.server.sent.values()) == {1}
 
