@@ -94,17 +94,13 @@ def test_either_option_limits_a_session() -> None:
 # Requests.
 
 
-def test_who_is_turned_away_for_requests_is_told_why(world: World) -> None:
+async def test_who_is_turned_away_for_requests_is_told_why(world: World) -> None:
     """Once, with the option and what to do; a request that failed, and is home, has been sent."""
     purse = world.limited(calls=1)
-
-    async def session() -> None:
+    await reserve(purse)
+    world.counters.leave()
+    with pytest.raises(SessionStopped, match="--max-calls 1 is used up: requests sent: 1"):
         await reserve(purse)
-        world.counters.leave()
-        with pytest.raises(SessionStopped, match="--max-calls 1 is used up: requests sent: 1"):
-            await reserve(purse)
-
-    asyncio.run(session())
     assert world.told == ["--max-calls 1 is used up: requests sent: 1; the same command resumes from here"]
     assert world.counters.totals().in_flight == 0
 
@@ -144,33 +140,25 @@ def test_the_prompt_is_part_of_what_a_request_may_cost(subtests: pytest.Subtests
     assert most_prompt_tokens(likely) > 2 * prompt_tokens(likely)
 
 
-def test_requests_wait_for_one_another(world: World) -> None:
+async def test_requests_wait_for_one_another(world: World) -> None:
     """What is set aside for one request is not to be had by another until it has ended."""
     purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        amount = await reserve(purse, of_at_most(6))
-        assert await has_to_wait(reserve(purse, of_at_most(6)))
-        assert await reserve(purse, of_at_most(4)) == 4 * DOLLAR
-        purse.settle(amount, 2 * DOLLAR)
-        assert await reserve(purse, of_at_most(4)) == 4 * DOLLAR
-
-    asyncio.run(session())
+    amount = await reserve(purse, of_at_most(6))
+    assert await has_to_wait(reserve(purse, of_at_most(6)))
+    assert await reserve(purse, of_at_most(4)) == 4 * DOLLAR
+    purse.settle(amount, 2 * DOLLAR)
+    assert await reserve(purse, of_at_most(4)) == 4 * DOLLAR
     now = world.counters.totals()
     assert (now.reserved, now.spent) == (8 * DOLLAR, 2 * DOLLAR)
 
 
-def test_who_is_turned_away_for_money_is_told_why(world: World) -> None:
+async def test_who_is_turned_away_for_money_is_told_why(world: World) -> None:
     """Once, with the option and what to do; the last request may use up all that is left."""
     purse = world.limited(dollars=2.5)
-
-    async def session() -> None:
-        purse.settle(await reserve(purse, of_at_most(1)), DOLLAR)
-        with pytest.raises(SessionStopped, match=r"--max-cost 2\.5 USD is used up: 1\.0000 USD were spent"):
-            await reserve(purse, of_at_most(2))
-        assert await reserve(purse, of_at_most(1)) == DOLLAR
-
-    asyncio.run(session())
+    purse.settle(await reserve(purse, of_at_most(1)), DOLLAR)
+    with pytest.raises(SessionStopped, match=r"--max-cost 2\.5 USD is used up: 1\.0000 USD were spent"):
+        await reserve(purse, of_at_most(2))
+    assert await reserve(purse, of_at_most(1)) == DOLLAR
     assert world.told == [
         "--max-cost 2.5 USD is used up: 1.0000 USD were spent; the same command resumes from here"
     ]
@@ -191,50 +179,38 @@ def test_where_nothing_is_left_nobody_is_let_in(subtests: pytest.Subtests) -> No
 
 
 @pytest.mark.parametrize("cost", [1, 2])
-def test_a_request_that_is_too_dear_now_may_fit_later(world: World, cost: int) -> None:
+async def test_a_request_that_is_too_dear_now_may_fit_later(world: World, cost: int) -> None:
     """It waits for those in flight, and no other slips past; then it is let in, or ends the session."""
     purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        amount = await reserve(purse, of_at_most(8))
-        dear = asyncio.create_task(reserve(purse, of_at_most(9)))
-        await settle()
-        assert await has_to_wait(reserve(purse, of_at_most(1)))
-        assert not dear.done()
-        purse.settle(amount, cost * DOLLAR)
-        if cost == 1:
-            assert await dear == 9 * DOLLAR
-        else:
-            with pytest.raises(SessionStopped, match=r"2\.0000 USD were spent"):
-                await dear
-
-    asyncio.run(session())
+    amount = await reserve(purse, of_at_most(8))
+    dear = asyncio.create_task(reserve(purse, of_at_most(9)))
+    await settle()
+    assert await has_to_wait(reserve(purse, of_at_most(1)))
+    assert not dear.done()
+    purse.settle(amount, cost * DOLLAR)
+    if cost == 1:
+        assert await dear == 9 * DOLLAR
+    else:
+        with pytest.raises(SessionStopped, match=r"2\.0000 USD were spent"):
+            await dear
     assert len(world.told) == cost - 1
 
 
-def test_a_free_model_is_asked_as_long_as_anything_is_left(world: World) -> None:
+async def test_a_free_model_is_asked_as_long_as_anything_is_left(world: World) -> None:
     """What costs nothing needs nothing set aside, also while all is set aside for another."""
     purse = world.limited(dollars=1)
-
-    async def session() -> None:
-        await reserve(purse, of_at_most(1))
-        for _ in range(3):
-            assert await purse.reserve(of_at_most(100), 1, lambda usage: 0) == 0
-
-    asyncio.run(session())
+    await reserve(purse, of_at_most(1))
+    for _ in range(3):
+        assert await purse.reserve(of_at_most(100), 1, lambda usage: 0) == 0
 
 
-def test_money_and_requests_are_limited_together(world: World) -> None:
+async def test_money_and_requests_are_limited_together(world: World) -> None:
     """Whichever is used up first ends the session."""
     purse = world.limited(calls=2, dollars=10)
-
-    async def session() -> None:
-        for _ in range(2):
-            purse.settle(await reserve(purse, of_at_most(1)), 0)
-        with pytest.raises(SessionStopped, match="--max-calls"):
-            await reserve(purse, of_at_most(1))
-
-    asyncio.run(session())
+    for _ in range(2):
+        purse.settle(await reserve(purse, of_at_most(1)), 0)
+    with pytest.raises(SessionStopped, match="--max-calls"):
+        await reserve(purse, of_at_most(1))
 
 
 # Tokens that nobody has counted.
@@ -276,33 +252,25 @@ def test_what_is_only_given_back_has_not_been_written() -> None:
 # Lengths that nobody knows.
 
 
-def test_a_request_of_unknown_length_waits_until_all_are_home(world: World) -> None:
+async def test_a_request_of_unknown_length_waits_until_all_are_home(world: World) -> None:
     """It is not let in beside others, however much is left."""
     purse = world.limited(dollars=1000)
-
-    async def session() -> None:
-        amount = await reserve(purse, of_at_most(1))
-        assert await has_to_wait(reserve(purse))
-        purse.settle(amount, DOLLAR)
-        assert await reserve(purse) == 999 * DOLLAR
-
-    asyncio.run(session())
+    amount = await reserve(purse, of_at_most(1))
+    assert await has_to_wait(reserve(purse))
+    purse.settle(amount, DOLLAR)
+    assert await reserve(purse) == 999 * DOLLAR
 
 
-def test_the_first_reply_tells_how_long_others_may_be(world: World) -> None:
+async def test_the_first_reply_tells_how_long_others_may_be(world: World) -> None:
     """Once there is one, those who waited go together, each with a margin."""
     purse = world.limited(dollars=1000)
-
-    async def session() -> list[int]:
-        amount = await reserve(purse)
-        others = [asyncio.create_task(reserve(purse)) for _ in range(3)]
-        await settle()
-        world.counters.count_reply(0, 5, 10, replayed=False)
-        purse.settle(amount, 10 * DOLLAR)
-        return await asyncio.gather(*others)
-
     after_one = int(10 * (MARGIN + EARLY_MARGIN)) * DOLLAR
-    assert asyncio.run(session()) == [after_one] * 3
+    amount = await reserve(purse)
+    others = [asyncio.create_task(reserve(purse)) for _ in range(3)]
+    await settle()
+    world.counters.count_reply(0, 5, 10, replayed=False)
+    purse.settle(amount, 10 * DOLLAR)
+    assert (await asyncio.gather(*others)) == [after_one] * 3
     assert world.counters.totals().reserved == 3 * after_one
 
 
@@ -336,33 +304,25 @@ def test_the_length_that_was_set_counts_more_than_what_was_seen(world: World) ->
 # Whoever waits.
 
 
-def test_who_gives_up_waiting_leaves_nothing_behind(world: World) -> None:
+async def test_who_gives_up_waiting_leaves_nothing_behind(world: World) -> None:
     """A run whose time is over while it waits has sent nothing and holds nothing."""
     purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        await reserve(purse, of_at_most(10))
-        before = world.counters.totals()
-        assert await has_to_wait(reserve(purse, of_at_most(5)))
-        assert world.counters.totals() == before
-
-    asyncio.run(session())
+    await reserve(purse, of_at_most(10))
+    before = world.counters.totals()
+    assert await has_to_wait(reserve(purse, of_at_most(5)))
+    assert world.counters.totals() == before
 
 
-def test_whoever_waits_is_turned_away_when_the_session_ends(world: World) -> None:
+async def test_whoever_waits_is_turned_away_when_the_session_ends(world: World) -> None:
     """A request that was waiting for money is not sent after the word to stop."""
     purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        amount = await reserve(purse, of_at_most(10))
-        waiting = asyncio.create_task(reserve(purse, of_at_most(5)))
-        await settle()
-        world.counters.stop("interrupted")
-        purse.settle(amount, DOLLAR)
-        with pytest.raises(SessionStopped):
-            await asyncio.wait_for(waiting, 5)
-
-    asyncio.run(session())
+    amount = await reserve(purse, of_at_most(10))
+    waiting = asyncio.create_task(reserve(purse, of_at_most(5)))
+    await settle()
+    world.counters.stop("interrupted")
+    purse.settle(amount, DOLLAR)
+    with pytest.raises(SessionStopped):
+        await asyncio.wait_for(waiting, 5)
     assert world.counters.totals().sent == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -291,17 +291,6 @@ class Crowd:
             await self._leave[name].wait()
 
 
-def with_crowd(ceiling: int, story: Callable[[Crowd], Awaitable[None]]) -> Crowd:
-    """Run the story on a loop of its own."""
-
-    async def tell() -> Crowd:
-        crowd = Crowd(Limiter(ceiling))
-        await story(crowd)
-        return crowd
-
-    return asyncio.run(tell())
-
-
 async def one_by_one(crowd: Crowd, *names: str) -> None:
     """Let these leave in turn, each once all others have come to rest."""
     for name in names:
@@ -359,117 +348,101 @@ def test_a_random_load_never_goes_above_the_ceiling(subtests: pytest.Subtests) -
             assert 1 <= queues[1].concurrency.lowest <= queues[1].concurrency.highest <= ceiling
 
 
-def test_a_slot_comes_back_when_its_call_fails() -> None:
+async def test_a_slot_comes_back_when_its_call_fails() -> None:
     """An exception inside a slot gives it back, to both sides, and is passed on."""
-
-    async def story(crowd: Crowd) -> None:
-        with pytest.raises(ZeroDivisionError):
-            async with Slot(crowd.limiter, crowd.queue, lambda: ANY):
-                raise ZeroDivisionError
-
-    assert with_crowd(1, story).in_flight == (0, 0)
+    crowd = Crowd(Limiter(1))
+    with pytest.raises(ZeroDivisionError):
+        async with Slot(crowd.limiter, crowd.queue, lambda: ANY):
+            raise ZeroDivisionError
+    assert crowd.in_flight == (0, 0)
 
 
 # Which goes next.
 
 
-def test_the_case_that_is_further_along_goes_first_and_then_the_earlier_one() -> None:
+async def test_the_case_that_is_further_along_goes_first_and_then_the_earlier_one() -> None:
     """Whichever endpoint they wait for."""
     ranks: list[Priority] = [(-2, 7), (-2, 9), (-1, 0), (0, 0), (0, 3)]
-
-    async def story(crowd: Crowd) -> None:
-        queues = (crowd.queue, unlimited_queue(crowd.limiter))
-        crowd.come("holder")
-        await settle()
-        for number, rank in enumerate((ranks[3], ranks[1], ranks[4], ranks[0], ranks[2])):
-            crowd.come(str(rank), rank, queues[number % 2])
-        await one_by_one(crowd, "holder", *map(str, ranks))
-
-    assert with_crowd(1, story).entered == ["holder", *map(str, ranks)]
+    crowd = Crowd(Limiter(1))
+    queues = (crowd.queue, unlimited_queue(crowd.limiter))
+    crowd.come("holder")
+    await settle()
+    for number, rank in enumerate((ranks[3], ranks[1], ranks[4], ranks[0], ranks[2])):
+        crowd.come(str(rank), rank, queues[number % 2])
+    await one_by_one(crowd, "holder", *map(str, ranks))
+    assert crowd.entered == ["holder", *map(str, ranks)]
 
 
-def test_of_equal_rank_the_first_to_come_goes_first() -> None:
+async def test_of_equal_rank_the_first_to_come_goes_first() -> None:
     """Also before one that asks just as a slot comes free."""
     names = list("abcdefgh")
-
-    async def story(crowd: Crowd) -> None:
-        for name in names:
-            crowd.come(name, (-1, 7))
-        await settle()
-        crowd.leave("a")
-        crowd.come("newcomer", (-1, 7))
-        await one_by_one(crowd, *names[1:], "newcomer")
-
-    assert with_crowd(1, story).entered == [*names, "newcomer"]
+    crowd = Crowd(Limiter(1))
+    for name in names:
+        crowd.come(name, (-1, 7))
+    await settle()
+    crowd.leave("a")
+    crowd.come("newcomer", (-1, 7))
+    await one_by_one(crowd, *names[1:], "newcomer")
+    assert crowd.entered == [*names, "newcomer"]
 
 
-def test_the_rank_is_that_of_the_moment_of_waiting() -> None:
+async def test_the_rank_is_that_of_the_moment_of_waiting() -> None:
     """A slot that is entered again asks anew how far its case has come."""
     asked: list[Priority] = []
 
-    async def story(crowd: Crowd) -> None:
-        def rank() -> Priority:
-            asked.append((-len(asked), 4))
-            return asked[-1]
+    def rank() -> Priority:
+        asked.append((-len(asked), 4))
+        return asked[-1]
 
-        slot = Slot(crowd.limiter, crowd.queue, rank)
-        for _ in range(3):
-            async with slot:
-                slot.answered()
-
-    with_crowd(1, story)
+    crowd = Crowd(Limiter(1))
+    slot = Slot(crowd.limiter, crowd.queue, rank)
+    for _ in range(3):
+        async with slot:
+            slot.answered()
     assert asked == [(0, 4), (-1, 4), (-2, 4)]
 
 
 # The limit of an endpoint.
 
 
-def test_an_endpoint_gets_no_more_than_its_limit() -> None:
+async def test_an_endpoint_gets_no_more_than_its_limit() -> None:
     """A new endpoint is given a quarter of the ceiling at first, however many wait and are free."""
-
-    async def story(crowd: Crowd) -> None:
-        queue = crowd.limiter.queue()
-        names = [str(number) for number in range(8)]
-        for name in names:
-            crowd.come(name, queue=queue)
-        await settle()
-        assert len(crowd.entered) == queue.concurrency.in_flight == crowd.limiter.in_flight == 2
-        await one_by_one(crowd, *names)
-        assert crowd.entered == names
-
-    with_crowd(8, story)
+    crowd = Crowd(Limiter(8))
+    queue = crowd.limiter.queue()
+    names = [str(number) for number in range(8)]
+    for name in names:
+        crowd.come(name, queue=queue)
+    await settle()
+    assert len(crowd.entered) == queue.concurrency.in_flight == crowd.limiter.in_flight == 2
+    await one_by_one(crowd, *names)
+    assert crowd.entered == names
 
 
-def test_an_endpoint_that_is_full_holds_no_other_back() -> None:
+async def test_an_endpoint_that_is_full_holds_no_other_back() -> None:
     """A call of higher rank that its endpoint has no room for lets calls to other endpoints pass."""
-
-    async def story(crowd: Crowd) -> None:
-        narrow = crowd.limiter.queue()
-        for name in ("a", "b", "c"):
-            crowd.come(name, (-1, 0), narrow)
-        crowd.come("elsewhere", (0, 9))
-        await one_by_one(crowd, "elsewhere", "a", "b", "c")
-
-    assert with_crowd(4, story).entered == ["a", "elsewhere", "b", "c"]
+    crowd = Crowd(Limiter(4))
+    narrow = crowd.limiter.queue()
+    for name in ("a", "b", "c"):
+        crowd.come(name, (-1, 0), narrow)
+    crowd.come("elsewhere", (0, 9))
+    await one_by_one(crowd, "elsewhere", "a", "b", "c")
+    assert crowd.entered == ["a", "elsewhere", "b", "c"]
 
 
-def test_a_slot_is_told_how_the_limit_was_cut() -> None:
+async def test_a_slot_is_told_how_the_limit_was_cut() -> None:
     """Of four calls that are refused together the first makes a cut, and the others none."""
     cuts: list[Cut | None] = []
+    crowd = Crowd(Limiter(16))
+    queue = crowd.limiter.queue()
 
-    async def story(crowd: Crowd) -> None:
-        queue = crowd.limiter.queue()
+    async def call() -> None:
+        slot = Slot(crowd.limiter, queue, lambda: ANY)
+        async with slot:
+            await settle()
+            cuts.append(slot.refused())
 
-        async def call() -> None:
-            slot = Slot(crowd.limiter, queue, lambda: ANY)
-            async with slot:
-                await settle()
-                cuts.append(slot.refused())
-
-        await asyncio.gather(*(call() for _ in range(4)))
-        assert (queue.concurrency.in_flight, queue.concurrency.refused) == (0, 4)
-
-    with_crowd(16, story)
+    await asyncio.gather(*(call() for _ in range(4)))
+    assert (queue.concurrency.in_flight, queue.concurrency.refused) == (0, 4)
     assert cuts == [Cut(before=4, after=2, sustained=3), None, None, None]
 
 
@@ -491,99 +464,87 @@ class Pause:
         self.until = time.monotonic() + seconds
 
 
-def test_no_call_is_let_in_during_a_pause() -> None:
+async def test_no_call_is_let_in_during_a_pause() -> None:
     """Calls to a paused endpoint wait to its end, also where that was put off, and then go uncalled."""
-
-    async def story(crowd: Crowd) -> None:
-        pause = Pause()
-        queue = unlimited_queue(crowd.limiter, pause)
-        pause.begin(0.02)
-        visits = [crowd.come(name, queue=queue) for name in ("a", "b")]
-        await settle()
-        assert crowd.entered == []
-        pause.begin(0.06)
-        crowd.leave("a", "b")
-        await asyncio.wait_for(asyncio.gather(*visits), 5)
-        assert time.monotonic() >= pause.until
-
-    assert with_crowd(2, story).entered == ["a", "b"]
+    crowd = Crowd(Limiter(2))
+    pause = Pause()
+    queue = unlimited_queue(crowd.limiter, pause)
+    pause.begin(0.02)
+    visits = [crowd.come(name, queue=queue) for name in ("a", "b")]
+    await settle()
+    assert crowd.entered == []
+    pause.begin(0.06)
+    crowd.leave("a", "b")
+    await asyncio.wait_for(asyncio.gather(*visits), 5)
+    assert time.monotonic() >= pause.until
+    assert crowd.entered == ["a", "b"]
 
 
-def test_each_endpoint_is_called_again_when_its_own_pause_ends() -> None:
+async def test_each_endpoint_is_called_again_when_its_own_pause_ends() -> None:
     """Of two that are paused, the one with the shorter pause goes first; one that is not does not wait."""
-
-    async def story(crowd: Crowd) -> None:
-        long, short = Pause(), Pause()
-        queues = [unlimited_queue(crowd.limiter, pause) for pause in (long, short)]
-        long.begin(60)
-        short.begin(0.02)
-        stuck, soon = crowd.come("stuck", (-5, 0), queues[0]), crowd.come("soon", queue=queues[1])
-        crowd.come("free", (0, 9))
-        await one_by_one(crowd, "free")
-        assert crowd.entered == ["free"]
-        crowd.leave("soon")
-        await asyncio.wait_for(soon, 5)
-        assert time.monotonic() < long.until
-        stuck.cancel()
-
-    assert with_crowd(1, story).entered == ["free", "soon"]
+    crowd = Crowd(Limiter(1))
+    long, short = Pause(), Pause()
+    queues = [unlimited_queue(crowd.limiter, pause) for pause in (long, short)]
+    long.begin(60)
+    short.begin(0.02)
+    stuck, soon = crowd.come("stuck", (-5, 0), queues[0]), crowd.come("soon", queue=queues[1])
+    crowd.come("free", (0, 9))
+    await one_by_one(crowd, "free")
+    assert crowd.entered == ["free"]
+    crowd.leave("soon")
+    await asyncio.wait_for(soon, 5)
+    assert time.monotonic() < long.until
+    stuck.cancel()
+    assert crowd.entered == ["free", "soon"]
 
 
-def test_calls_in_flight_go_on_during_a_pause() -> None:
+async def test_calls_in_flight_go_on_during_a_pause() -> None:
     """A pause keeps new calls out; one in flight ends, and its slot is given to no other."""
-
-    async def story(crowd: Crowd) -> None:
-        pause = Pause()
-        queue = unlimited_queue(crowd.limiter, pause)
-        holder, waiting = crowd.come("holder", queue=queue), crowd.come("waiting", queue=queue)
-        await settle()
-        pause.begin(60)
-        await one_by_one(crowd, "holder")
-        assert holder.done()
-        assert crowd.limiter.in_flight == 0
-        waiting.cancel()
-
-    assert with_crowd(1, story).entered == ["holder"]
+    crowd = Crowd(Limiter(1))
+    pause = Pause()
+    queue = unlimited_queue(crowd.limiter, pause)
+    holder, waiting = crowd.come("holder", queue=queue), crowd.come("waiting", queue=queue)
+    await settle()
+    pause.begin(60)
+    await one_by_one(crowd, "holder")
+    assert holder.done()
+    assert crowd.limiter.in_flight == 0
+    waiting.cancel()
+    assert crowd.entered == ["holder"]
 
 
 # Callers that give up.
 
 
-def test_a_cancelled_waiter_leaves_the_queue() -> None:
+async def test_a_cancelled_waiter_leaves_the_queue() -> None:
     """The slot goes past a waiter that was cancelled to the next one, and is free afterwards."""
-
-    async def story(crowd: Crowd) -> None:
-        crowd.come("holder")
-        await settle()
-        gone = crowd.come("gone", (-1, 0))
-        crowd.come("next", (0, 0))
-        await settle()
-        gone.cancel()
-        await one_by_one(crowd, "holder", "next")
-        later = crowd.come("later")
-        crowd.leave("later")
-        await asyncio.wait_for(later, 5)
-
-    crowd = with_crowd(1, story)
+    crowd = Crowd(Limiter(1))
+    crowd.come("holder")
+    await settle()
+    gone = crowd.come("gone", (-1, 0))
+    crowd.come("next", (0, 0))
+    await settle()
+    gone.cancel()
+    await one_by_one(crowd, "holder", "next")
+    later = crowd.come("later")
+    crowd.leave("later")
+    await asyncio.wait_for(later, 5)
     assert crowd.entered == ["holder", "next", "later"]
     assert crowd.in_flight == (0, 0)
 
 
-def test_a_waiter_cancelled_right_after_its_grant_passes_the_slot_on() -> None:
+async def test_a_waiter_cancelled_right_after_its_grant_passes_the_slot_on() -> None:
     """A call that is cancelled between being granted a slot and taking it does not keep the slot."""
-
-    async def story(crowd: Crowd) -> None:
-        await crowd.limiter.acquire(crowd.queue, ANY)
-        granted, following = crowd.come("granted", (-1, 0)), crowd.come("next")
-        await settle()
-        crowd.queue.concurrency.end()
-        crowd.limiter.release()
-        granted.cancel()
-        crowd.leave("next")
-        await asyncio.wait_for(following, 5)
-        assert granted.cancelled()
-
-    crowd = with_crowd(1, story)
+    crowd = Crowd(Limiter(1))
+    await crowd.limiter.acquire(crowd.queue, ANY)
+    granted, following = crowd.come("granted", (-1, 0)), crowd.come("next")
+    await settle()
+    crowd.queue.concurrency.end()
+    crowd.limiter.release()
+    granted.cancel()
+    crowd.leave("next")
+    await asyncio.wait_for(following, 5)
+    assert granted.cancelled()
     assert crowd.entered == ["next"]
     assert crowd.in_flight == (0, 0)
 
@@ -605,80 +566,64 @@ class Stoppable:
         self.limiter.stop()
 
 
-def test_stop_turns_waiters_away_and_lets_calls_in_flight_go_on() -> None:
+async def test_stop_turns_waiters_away_and_lets_calls_in_flight_go_on() -> None:
     """And whoever asks later, whether slots are free or not."""
-
-    async def story() -> None:
-        session = Stoppable()
-        holder = session.crowd.come("holder")
-        await settle()
-        other = unlimited_queue(session.limiter, lambda: time.monotonic() + 60)
-        waiters = [session.crowd.come(f"waiter {n}", (0, n)) for n in range(3)]
-        waiters.append(session.crowd.come("paused", queue=other))
-        await settle()
-        session.stop()
-        waiters.append(session.crowd.come("late"))
-        answers = await asyncio.gather(*waiters, return_exceptions=True)
-        assert [type(answer) for answer in answers] == [SessionStopped] * 5
-        assert not holder.done()
-        session.crowd.leave("holder")
-        await holder
-        with pytest.raises(SessionStopped):
-            await asyncio.wait_for(session.limiter.acquire(session.crowd.queue, ANY), 5)
-        assert session.crowd.entered == ["holder"]
-        assert session.limiter.in_flight == 0
-
-    asyncio.run(story())
+    session = Stoppable()
+    holder = session.crowd.come("holder")
+    await settle()
+    other = unlimited_queue(session.limiter, lambda: time.monotonic() + 60)
+    waiters = [session.crowd.come(f"waiter {n}", (0, n)) for n in range(3)]
+    waiters.append(session.crowd.come("paused", queue=other))
+    await settle()
+    session.stop()
+    waiters.append(session.crowd.come("late"))
+    answers = await asyncio.gather(*waiters, return_exceptions=True)
+    assert [type(answer) for answer in answers] == [SessionStopped] * 5
+    assert not holder.done()
+    session.crowd.leave("holder")
+    await holder
+    with pytest.raises(SessionStopped):
+        await asyncio.wait_for(session.limiter.acquire(session.crowd.queue, ANY), 5)
+    assert session.crowd.entered == ["holder"]
+    assert session.limiter.in_flight == 0
 
 
-def test_a_waiter_cancelled_right_after_it_was_turned_away_gives_back_no_slot() -> None:
+async def test_a_waiter_cancelled_right_after_it_was_turned_away_gives_back_no_slot() -> None:
     """Only a slot that was granted can come back."""
-
-    async def story() -> None:
-        session = Stoppable()
-        session.crowd.come("holder")
-        await settle()
-        waiter = session.crowd.come("waiter")
-        await settle()
-        session.stop()
-        waiter.cancel()
-        await asyncio.wait([waiter])
-        assert waiter.cancelled()
-        assert session.crowd.in_flight == (1, 1)
-        session.crowd.leave("holder")
-        await settle()
-
-    asyncio.run(story())
+    session = Stoppable()
+    session.crowd.come("holder")
+    await settle()
+    waiter = session.crowd.come("waiter")
+    await settle()
+    session.stop()
+    waiter.cancel()
+    await asyncio.wait([waiter])
+    assert waiter.cancelled()
+    assert session.crowd.in_flight == (1, 1)
+    session.crowd.leave("holder")
+    await settle()
 
 
-def test_a_stop_is_seen_at_the_next_grant() -> None:
+async def test_a_stop_is_seen_at_the_next_grant() -> None:
     """A slot that comes free is granted to no call once `is_stopped` says yes, even without stop()."""
-
-    async def story() -> None:
-        session = Stoppable()
-        session.crowd.come("holder")
-        await settle()
-        waiters = [session.crowd.come(name) for name in ("a", "b")]
-        await settle()
-        session.is_stopped = True
-        session.crowd.leave("holder")
-        answers = await asyncio.gather(*waiters, return_exceptions=True)
-        assert [type(answer) for answer in answers] == [SessionStopped] * 2
-        assert session.limiter.in_flight == 0
-
-    asyncio.run(story())
+    session = Stoppable()
+    session.crowd.come("holder")
+    await settle()
+    waiters = [session.crowd.come(name) for name in ("a", "b")]
+    await settle()
+    session.is_stopped = True
+    session.crowd.leave("holder")
+    answers = await asyncio.gather(*waiters, return_exceptions=True)
+    assert [type(answer) for answer in answers] == [SessionStopped] * 2
+    assert session.limiter.in_flight == 0
 
 
-def test_a_stop_is_seen_when_a_pause_ends() -> None:
+async def test_a_stop_is_seen_when_a_pause_ends() -> None:
     """Calls that waited for the end of a pause are turned away if the session was stopped meanwhile."""
-
-    async def story() -> None:
-        session, pause = Stoppable(), Pause()
-        pause.begin(0.02)
-        waiter = session.crowd.come("a", queue=unlimited_queue(session.limiter, pause))
-        await settle()
-        session.is_stopped = True
-        with pytest.raises(SessionStopped):
-            await asyncio.wait_for(waiter, 5)
-
-    asyncio.run(story())
+    session, pause = Stoppable(), Pause()
+    pause.begin(0.02)
+    waiter = session.crowd.come("a", queue=unlimited_queue(session.limiter, pause))
+    await settle()
+    session.is_stopped = True
+    with pytest.raises(SessionStopped):
+        await asyncio.wait_for(waiter, 5)

@@ -13,10 +13,11 @@ import pytest
 from asked import DATASET
 from batch_server import NO_FUNDS, ROUNDS, UNREADABLE, BatchServer, Faults
 from fake_client import FakeClient, Project, Ran
+from journals import ask
 
 from conftest import refusal
 from equipoise.core.settings import Endpoint
-from equipoise.core.types import Call, Message, Reply
+from equipoise.core.types import Reply
 from equipoise.models import retry
 from equipoise.models.counters import Counters
 from equipoise.models.rate_limit import Limiter
@@ -718,44 +719,36 @@ async def wait_until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("is_cancelled_early", [True, False])
-def test_a_cancelled_call_no_longer_counts_as_in_batches(bed: Bed, is_cancelled_early: bool) -> None:
+async def test_a_cancelled_call_no_longer_counts_as_in_batches(bed: Bed, is_cancelled_early: bool) -> None:
     """Whether it is cancelled while its batch is created, or when it is in one."""
     bed.server.looks = 10**6
-    counters = Counters(2)
-    settings = bed.project.session(**bed.options, batch="yes", batch_wait="60s").settings
+    counters, journal = Counters(2), history.History(bed.project.root / "x.jsonl")
     endpoint = Endpoint(base_url=bed.server.url, api_key="none")
-    journal = history.History(bed.project.root / "x.jsonl")
+    context = open_context(
+        bed.project.session(**bed.options, batch="yes", batch_wait="60s").settings,
+        endpoint=lambda role, model: endpoint,
+        limiter=Limiter(8),
+        counters=counters,
+        logs=lambda: [],
+        suspend=lambda: None,
+    )
 
     async def never() -> Reply:
         raise AssertionError("the call is sent by itself")
 
-    async def cancel_one() -> None:
-        context = open_context(
-            settings,
-            endpoint=lambda role, model: endpoint,
-            limiter=Limiter(8),
-            counters=counters,
-            logs=lambda: [],
-            suspend=lambda: None,
-        )
-        transport = context.transports["subject"]
-        transport.open(journal)
-        call = Call(
-            role="subject", model=SUBJECT, messages=(Message(role="user", content="?"),), parameters={}
-        )
-        requests = [
-            Request(run=f"run{number}", call=call, digest="digest", history=journal, send=never)
-            for number in range(30)
-        ]
-        tasks = [asyncio.create_task(transport.answer(request)) for request in requests]
-        await wait_until(lambda: transport.is_sending if is_cancelled_early else counters.in_batches > 0)
-        tasks[0].cancel()
-        await asyncio.wait(tasks[:1])
-        await wait_until(lambda: counters.in_batches > 0)
-        assert counters.in_batches == 29
-        transport.stop()
-        await asyncio.wait(tasks)
-        await transport.close()
-        await context.client.close()
-
-    asyncio.run(cancel_one())
+    transport = context.transports["subject"]
+    transport.open(journal)
+    requests = [
+        Request(run=f"run{number}", call=ask("?", model=SUBJECT), digest="d", history=journal, send=never)
+        for number in range(30)
+    ]
+    tasks = [asyncio.create_task(transport.answer(request)) for request in requests]
+    await wait_until(lambda: transport.is_sending if is_cancelled_early else counters.in_batches > 0)
+    tasks[0].cancel()
+    await asyncio.wait(tasks[:1])
+    await wait_until(lambda: counters.in_batches > 0)
+    assert counters.in_batches == 29
+    transport.stop()
+    await asyncio.wait(tasks)
+    await transport.close()
+    await context.client.close()

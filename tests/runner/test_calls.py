@@ -69,6 +69,9 @@ class LeapingLoop(asyncio.SelectorEventLoop):
         return self._leaping.now
 
 
+LOOP = LeapingLoop
+
+
 def run(story: Coroutine[Any, Any, T]) -> T:
     """What a story comes to on a loop that does not wait."""
     with asyncio.Runner(loop_factory=LeapingLoop) as runner:
@@ -323,20 +326,16 @@ def test_a_slot_is_given_back_after_an_error(world: World, error: Exception) -> 
     assert world.failures == ([("down", 1)] if isinstance(error, CallFailed) else [])
 
 
-def test_a_failed_call_is_told_of_before_the_next_is_let_in(world: World) -> None:
+async def test_a_failed_call_is_told_of_before_the_next_is_let_in(world: World) -> None:
     """Whoever then stops the session still stops the one that waits."""
     world.limiter.ceiling = 1
     entered: list[str] = []
-
-    async def story() -> None:
-        first = asyncio.create_task(visit(world.slot(), raising(CallFailed("down"))))
-        second = asyncio.create_task(visit(world.slot(), lambda: entered.append("second")))
-        await asyncio.wait([first, second])
-        assert isinstance(first.exception(), CallFailed)
-        assert isinstance(second.exception(), SessionStopped)
-
     world.failures = cast("Any", Stopping(world.counters))
-    run(story())
+    first = asyncio.create_task(visit(world.slot(), raising(CallFailed("down"))))
+    second = asyncio.create_task(visit(world.slot(), lambda: entered.append("second")))
+    await asyncio.wait([first, second])
+    assert isinstance(first.exception(), CallFailed)
+    assert isinstance(second.exception(), SessionStopped)
     assert entered == []
     assert all_slots_are_free(world)
 
@@ -444,16 +443,12 @@ def test_an_uncounted_reply_without_a_limit_costs_what_its_text_says(world: Worl
     assert world.counters.totals().spent == prompt_tokens(call) + 4 * PRICE
 
 
-def test_every_attempt_of_a_call_is_paid_for_itself(world: World) -> None:
+async def test_every_attempt_of_a_call_is_paid_for_itself(world: World) -> None:
     """What the first has cost is not counted again for the second."""
     slot = world.slot(dollars=1.0)
-
-    async def story() -> None:
-        await visit(slot, lambda: slot.fail(Failure(message="no answer")))
-        await visit(slot, lambda: slot.fail(Failure(message="broken", status=500)))
-        await visit(slot, lambda: slot.succeed(REPLY))
-
-    run(story())
+    await visit(slot, lambda: slot.fail(Failure(message="no answer")))
+    await visit(slot, lambda: slot.fail(Failure(message="broken", status=500)))
+    await visit(slot, lambda: slot.succeed(REPLY))
     assert world.counters.totals().spent == RESERVED + PAID
 
 
@@ -501,17 +496,13 @@ def test_an_endpoint_that_asks_for_a_pause_gets_it(world: World) -> None:
     assert world.counters.paused_until(1) == 0
 
 
-def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
+async def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
     """With when and why, and from what to what; the second of two together adds a pause, and no line."""
     later = Failure(message="too many", status=429, retry_after=1000.0)
-
-    async def story() -> None:
-        first, second = world.slot(), world.slot()
-        async with first, second:
-            first.fail(BUSY)
-            second.fail(later)
-
-    run(story())
+    first, second = world.slot(), world.slot()
+    async with first, second:
+        first.fail(BUSY)
+        second.fail(later)
     (line,) = world.lines("limit")
     assert 0 <= line.pop("second") < 60
     where = {"event": "cut", "endpoint": 0, "status": 429, "pause": 5.0}
@@ -540,18 +531,14 @@ def test_server_errors_of_many_requests_while_others_are_answered_are_a_cut(worl
     assert world.counters.paused_until(0) == 0
 
 
-def test_answers_let_the_level_grow_and_the_limits_are_told_at_the_end(world: World) -> None:
+async def test_answers_let_the_level_grow_and_the_limits_are_told_at_the_end(world: World) -> None:
     """At least, at most and at last so many calls at once, and how many were refused."""
-
-    async def story() -> None:
-        for _ in range(3):
-            first, second = world.slot(), world.slot()
-            async with first, second:
-                first.succeed(REPLY)
-
-    run(story())
+    for _ in range(3):
+        first, second = world.slot(), world.slot()
+        async with first, second:
+            first.succeed(REPLY)
     slot = world.slot()
-    run(visit(slot, lambda: slot.fail(BUSY)))
+    await visit(slot, lambda: slot.fail(BUSY))
     assert world.context().concurrency_limits() == [
         {"endpoint": 0, "lowest": 1, "highest": 3, "last": 1, "refused": 1},
         {"endpoint": 1, "lowest": 1, "highest": 1, "last": 1, "refused": 0},
@@ -747,19 +734,15 @@ async def order_of(world: World, *asking: tuple[str, Callable[[], Awaitable[Repl
     return done
 
 
-def test_a_run_that_is_further_along_goes_first(world: World) -> None:
+async def test_a_run_that_is_further_along_goes_first(world: World) -> None:
     """Then that of an earlier position, whoever came first; a replayed call counts as one that is done."""
     keep(world.log, CALL, REPLY, run="b-run1")
-
-    async def story() -> list[str]:
-        every = {
-            "late": world.run_calls(position=5),
-            "early": world.run_calls(position=2),
-            "further": world.run_calls(run="b-run1", position=9),
-        }
-        await every["further"](CALL)
-        return await order_of(
-            world, *((name, lambda calls=calls: calls(CALL)) for name, calls in every.items())
-        )
-
-    assert run(story()) == ["further", "early", "late"]
+    every = {
+        "late": world.run_calls(position=5),
+        "early": world.run_calls(position=2),
+        "further": world.run_calls(run="b-run1", position=9),
+    }
+    await every["further"](CALL)
+    assert (
+        await order_of(world, *((name, lambda calls=calls: calls(CALL)) for name, calls in every.items()))
+    ) == ["further", "early", "late"]
