@@ -93,10 +93,11 @@ def test_where_tls_fails_one_attempt_is_enough(loopback: Loopback, subtests: pyt
 
 
 def test_an_endpoint_that_once_answered_is_waited_for() -> None:
-    """Its outage ends, as a rule."""
+    """Its outage ends, as a rule; so is one that only wants fewer calls."""
     health = Health()
     with retry.testing(first_contact=0.0):
         assert Retries(3, health).delay_after(NOBODY) is None
+        assert Retries(3, health).delay_after(Failure(message="slow down", status=429)) is not None
         health.answer()
         assert Retries(3, health).delay_after(NOBODY) is not None
 

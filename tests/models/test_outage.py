@@ -57,8 +57,8 @@ async def test_calls_go_on_when_an_endpoint_is_back() -> None:
 
 
 def failed_together(health: Health) -> list[Retries]:
-    """Four calls that wait for an endpoint that is down."""
-    found = [Retries(12, health) for _ in range(4)]
+    """Three calls that wait for an endpoint that is down: no fewer show that."""
+    found = [Retries(12, health) for _ in range(3)]
     for retries in found:
         retries.delay_after(DOWN)
     return found
@@ -75,6 +75,8 @@ async def test_a_wait_that_was_asked_for_is_kept() -> None:
     await asyncio.sleep(0.1)
     assert not rest.done()
     rest.cancel()
+    # A probe that is refused for good is no retry.
+    assert others[0].delay_after(Failure(message="no", status=400)) is None
 
 
 async def test_once_an_endpoint_is_back_nobody_waits_for_a_probe() -> None:
