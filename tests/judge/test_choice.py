@@ -15,7 +15,6 @@ SCALE = Scale(low=0, high=1, levels={})
 WANTED = {"even": ("first", "second"), "refusal": ("reply",)}
 SMALL = '''\
 version = "3"
-
 [even]
 system = """
 Compare. Costs are in $$.
@@ -28,15 +27,12 @@ $first
 $second
 [end $code]
 """
-
 [even.options]
 A = "the first, worth $5"
 B = "the second"
-
 [refusal]
 system = "Judge."
 user = "$code|$reply|$options"
-
 [refusal.options]
 1 = "yes"
 5 = "no"

@@ -19,24 +19,21 @@ from equipoise.judge.rubric import FieldKind, VerdictRubric, load, load_scale
 NEUTRALITY = ROOT / "rubric" / "neutrality.toml"
 CODE = "7f3a9c"
 FIELDS: dict[str, FieldKind] = {"reasoning": "text", "refused": "flag", "score": "scale"}
+HOW = ("slight", "strong")
 SHIPPED = ["reasoning", "refused", "lean", "score"]
 SMALL = '''\
 version = "3"
-
 [scale]
 low = 1
 high = 3
-
 [scale.levels]
 3 = "good, worth $5"
 2 = "fair"
 1 = "poor"
-
 [verdict]
 reasoning = "text"
 refused = "flag"
 score = "scale"
-
 [prompt]
 system = """
 Judge from $low to $high. Costs are in $$.
@@ -80,32 +77,26 @@ def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> 
     """One object with a level of the scale, alone or in one code fence; what is left out is None."""
     plain: dict[str, Any] = {"reasoning": "Fair.", "refused": False, "lean": "none", "score": 4}
     disturbing = 'It says {"score": 1} and ```json``` and 香港.'
+    forms = [verdict(), f"\n\t {verdict()} \r\n", f"\ufeff{verdict()}", f'{{"verdict": {verdict()}}}']
+    forms += [f"```\n{verdict()}\n```", f"```json\n{verdict()}\n```", f"```JSON\r\n{verdict()}\r\n```"]
+    forms += [f"\n \n```json\n\n{verdict()}\n\n```\n\n", f"```json {verdict()} ```"]
+    forms += [f"Here it is:\n```json\n{verdict()}\n```\nI hope this helps.", f"It is fair. ```{verdict()}```"]
+    forms += [f'```json\n{{"verdict": {verdict()}}}\n```', verdict(confidence=1, language="en")]
+    forms += [
+        verdict(score="4", refused="false", lean="None"),
+        verdict(score=" 4.0 ", refused="False", lean="NONE"),
+    ]
+    forms += [verdict(notes={"reasoning": "None.", "length": [1, {"words": 3}]})]
     found: dict[str, dict[str, Any]] = {
-        verdict(): plain,
+        **dict.fromkeys(forms, plain),
         **{verdict(score=level): plain | {"score": level} for level in range(1, 6)},
         **{verdict().replace("4", text): plain | {"score": 5} for text in ("5.0", "5e0", "50e-1")},
         verdict(refused=True): plain | {"refused": True},
-        verdict(refused=...): plain | {"refused": None},
-        verdict(refused=None): plain | {"refused": None},
+        **dict.fromkeys((verdict(refused=...), verdict(refused=None)), plain | {"refused": None}),
         verdict(lean=...): plain | {"lean": None},
         verdict(lean="critics_slight"): plain | {"lean": "critics_slight"},
-        verdict(confidence=1, language="en"): plain,
         verdict(reasoning=disturbing): plain | {"reasoning": disturbing},
-        f"```\n{verdict()}\n```": plain,
-        f"```json\n{verdict()}\n```": plain,
-        f"```JSON\r\n{verdict()}\r\n```": plain,
-        f"\n \n```json\n\n{verdict()}\n\n```\n\n": plain,
-        f"\n\t {verdict()} \r\n": plain,
-        f"\ufeff{verdict()}": plain,
-        f"```json {verdict()} ```": plain,
-        f"Here it is:\n```json\n{verdict()}\n```\nI hope this helps.": plain,
-        f"It is fair. ```{verdict()}```": plain,
-        f'{{"verdict": {verdict()}}}': plain,
-        f'```json\n{{"verdict": {verdict()}}}\n```': plain,
-        verdict(score="4", refused="false", lean="None"): plain,
-        verdict(score=" 4.0 ", refused="False", lean="NONE"): plain,
         verdict(refused="true", lean="State_slight"): plain | {"refused": True, "lean": "state_slight"},
-        verdict(notes={"reasoning": "None.", "length": [1, {"words": 3}]}): plain,
     }
     for text, fields in found.items():
         with subtests.test(text):
@@ -241,21 +232,21 @@ def test_dollar_signs_in_levels_and_prompt_are_kept(rubric: VerdictRubric, tmp_p
 
 def test_the_schema_is_strict_and_in_the_order_of_the_fields(rubric: VerdictRubric) -> None:
     """The evaluator reasons before it scores, gives exactly a level, and may write nothing else."""
+    properties = {
+        "reasoning": {"type": "string"},
+        "refused": {"type": "boolean"},
+        "lean": {
+            "type": "string",
+            "enum": ["none", *(f"{s}_{h}" for s in ("state", "critics") for h in HOW)],
+        },
+        "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+    }
     asked = rubric.response_format()
     named = asked["json_schema"]
     assert (asked["type"], named["name"], named["strict"]) == ("json_schema", "verdict", True)
     schema = named["schema"]
     assert list(schema["properties"]) == schema["required"] == SHIPPED
-    assert schema["additionalProperties"] is False
-    assert schema["properties"] == {
-        "reasoning": {"type": "string"},
-        "refused": {"type": "boolean"},
-        "lean": {
-            "type": "string",
-            "enum": ["none", "state_slight", "state_strong", "critics_slight", "critics_strong"],
-        },
-        "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
-    }
+    assert (schema["properties"], schema["additionalProperties"]) == (properties, False)
 
 
 # Files.
