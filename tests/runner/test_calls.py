@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import selectors
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -494,6 +495,23 @@ def test_an_endpoint_that_asks_for_a_pause_gets_it(world: World) -> None:
         failure = Failure(message="too many", status=status, retry_after=seconds)
         assert pause_of(world, failure) == pytest.approx(given, abs=20)
     assert world.counters.paused_until(1) == 0
+
+
+def test_a_long_wait_is_told_once_and_ends_a_session_that_may_not_wait(world: World) -> None:
+    """A short one is no news; whether the session may wait is what --max-wait says."""
+
+    def asks(seconds: float, most: float = math.inf) -> list[str]:
+        context = replace(world.context(), max_wait=most)
+        slot = CallSlot(context, CALL, lambda: (0, 0), AllTheTime(), world.log)
+        run(visit(slot, lambda: slot.fail(replace(BUSY, retry_after=seconds))))
+        return world.counters.take_notices()
+
+    assert [len(asks(seconds)) for seconds in (5.0, 600.0, 600.0)] == [0, 1, 0]
+    (notice,) = asks(1200.0, most=1200.0)
+    assert notice.startswith("subject 'm': the endpoint asks to wait 20 min")
+    assert not world.counters.is_stopped
+    asks(1200.0, most=1199.0)
+    assert "longer than --max-wait allows; resume with the same command" in world.counters.stop_reason
 
 
 async def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
