@@ -348,15 +348,6 @@ def test_a_random_load_never_goes_above_the_ceiling(subtests: pytest.Subtests) -
             assert 1 <= queues[1].concurrency.lowest <= queues[1].concurrency.highest <= ceiling
 
 
-async def test_a_slot_comes_back_when_its_call_fails() -> None:
-    """An exception inside a slot gives it back, to both sides, and is passed on."""
-    crowd = Crowd(Limiter(1))
-    with pytest.raises(ZeroDivisionError):
-        async with Slot(crowd.limiter, crowd.queue, lambda: ANY):
-            raise ZeroDivisionError
-    assert crowd.in_flight == (0, 0)
-
-
 # Which goes next.
 
 

@@ -67,9 +67,9 @@ def test_content_without_thoughts_is_returned_as_it_is(subtests: pytest.Subtests
     objects = (around + item + around for item, around in product(JSON_ANSWERS, ("", "  ", "\n\n")))
     for content in (*PLAIN, *objects):
         with subtests.test(ascii(content[:40])):
-            answer, thoughts, _ = split(content)
+            answer, thoughts, tags = split(content)
             assert answer is content
-            assert thoughts == ""
+            assert (thoughts, tags) == ("", None)
 
 
 # Blocks.
