@@ -142,14 +142,17 @@ def test_server_errors_of_different_requests_in_a_burst_halve_the_limit() -> Non
     assert limit.fail(1, 78) is not None
 
 
-def test_calls_that_fail_one_after_the_other_are_an_outage() -> None:
-    """Whatever their requests are: nothing else is in flight, so there were not too many at once."""
+def test_server_errors_that_say_nothing_of_the_load_do_not_lower_the_limit() -> None:
+    """One request that keeps failing, also beside three others, or an outage: nothing else is in flight."""
+    limit = AdaptiveLimit(64)
+    fill(limit)
+    assert [limit.fail(0, number % 4) for number in range(12)] == [None] * 12
+    assert (limit.limit, limit.cuts) == (16, 0)
     limit = AdaptiveLimit(64)
     fill(limit)
     for request in range(16):
         limit.fail(0, request)
-    assert limit.in_flight == 0
-    assert (limit.limit, limit.sustained) == (16, 0)
+    assert (limit.in_flight, limit.limit, limit.sustained) == (0, 16, 0)
 
 
 def test_the_limit_is_halved_from_what_was_in_flight() -> None:
