@@ -379,32 +379,6 @@ def test_results_that_are_gone_are_not_paid_for_again(bed: Bed) -> None:
     assert len(bed.server.batches) == 1
 
 
-def check_asked_and_read_later(bed: Bed, mended: Callable[[], None]) -> Ran:
-    """The session waits and asks, sends nothing again, and the same command reads the results later.
-
-    The evaluator may be asked about what could be read.
-    """
-    ran = bed.run()
-    assert (ran.stop_reason, ran.is_complete, bool(ran.waiting)) == (None, False, True)
-    assert all(len(message) <= 500 for message in ran.batches)
-    assert set(bed.server.sent.values()) == {1}
-    assert not bed.server.count(judge=False)
-    mended()
-    bed.finish()
-    assert not bed.server.count(judge=False)
-    return ran
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("damage", UNREADABLE)
-def test_results_that_cannot_be_read_are_not_paid_for_again(bed: Bed, damage: str) -> None:
-    """They are downloaded again; then the user is asked, and told which file at which endpoint it is."""
-    bed.server.faults.download = UNREADABLE[damage]
-    (message, *_) = check_asked_and_read_later(bed, lambda: set_faults(download=None)(bed)).batches
-    assert bed.server.log.count("GET files/ID/content") > 3
-    assert all(name in message for name in (bed.server.url, "file-2", "batch_1"))
-
-
 LOOKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "no file yet": lambda batch: {**batch, "output_file_id": None},
     "no file and no counts": lambda batch: {**batch, "output_file_id": None, "request_counts": None},
@@ -415,7 +389,7 @@ LOOKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
         "error_file_id": batch["output_file_id"] and "file-0",
     },
     "failed with answers": lambda batch: {**batch, "status": "failed", "output_file_id": None},
-    "another batch": lambda batch: {**batch, "metadata": {"equipoise": "0" * 32}},
+    "as another batch": lambda batch: {**batch, "metadata": {"equipoise": "0" * 32}},
     "another input file": lambda batch: {**batch, "metadata": None, "input_file_id": "file-99"},
     "a control character in an id": lambda batch: {**batch, "error_file_id": "file\x002\n"},
     "a long id": lambda batch: {**batch, "error_file_id": "f" * 100_000},
@@ -424,17 +398,31 @@ LOOKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("look", LOOKS)
-def test_a_batch_that_is_described_otherwise_is_not_paid_for_again(bed: Bed, look: str) -> None:
-    """Without its file of results, with another one, as another batch, or with an id that is none."""
-    over = LOOKS[look]
-    bed.server.files["file-0"] = b""
-    bed.server.faults.look = lambda batch: over(batch) if batch["status"] == "completed" else batch
-    usual = Faults().look
-    ran = check_asked_and_read_later(bed, lambda: set_faults(look=usual)(bed))
-    message = ran.batches[0]
-    assert bed.server.url in message
-    assert len(message) < 500
+@pytest.mark.parametrize("damage", [*UNREADABLE, *LOOKS])
+def test_results_that_cannot_be_read_are_not_paid_for_again(bed: Bed, damage: str) -> None:
+    """The user is asked and told which batch it is; nothing is sent again, and they are read later.
+
+    Also without its file of results, with another one, as another batch, or with an id that is none. The
+    evaluator may be asked about what could be read.
+    """
+    if damage in UNREADABLE:
+        bed.server.faults.download = UNREADABLE[damage]
+    else:
+        over, bed.server.files["file-0"] = LOOKS[damage], b""
+        bed.server.faults.look = lambda batch: over(batch) if batch["status"] == "completed" else batch
+    ran = bed.run()
+    assert (ran.stop_reason, ran.is_complete, bool(ran.waiting)) == (None, False, True)
+    assert all(len(message) <= 500 for message in ran.batches)
+    assert bed.server.url in ran.batches[0]
+    if damage in UNREADABLE:
+        assert "file-2" in ran.batches[0]
+        assert "batch_1" in ran.batches[0]
+    assert set(bed.server.sent.values()) == {1}
+    assert not bed.server.count(judge=False)
+    bed.server.faults = Faults()
+    bed.finish()
+    assert not bed.server.count(judge=False)
+    assert bed.server.log.count("GET files/ID/content") > 3 or damage in LOOKS
 
 
 def test_no_message_is_long(bed: Bed) -> None:

@@ -71,9 +71,11 @@ def test_a_first_session_writes_down_how_it_began(files: Files) -> None:
 
 
 def test_no_two_fresh_sessions_share_a_nonce(files: Files) -> None:
-    """The marker codes of one session tell nothing about those of another."""
+    """The marker codes of one session tell nothing about those of another, and stay when it is resumed."""
     start(files)
     before = load(files.journal).nonce
+    assert start(files).startswith("resuming: 0 of 2 runs are done")
+    assert load(files.journal).nonce == before != ""
     start(files, fresh=True)
     assert load(files.journal).nonce not in ("", before)
 
