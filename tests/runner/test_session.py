@@ -99,17 +99,6 @@ def test_run_that_ends_as_a_wait_for_it_times_out_has_its_record(
     assert project.run(of("aa"), runs="1").records[0].outcome == "scored"
 
 
-def test_time_out_of_the_run_itself_is_raised(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is a bug of what the run calls, and not taken for that of a wait."""
-    monkeypatch.setattr(engine, "run_case", _times_out)
-    with pytest.raises(TimeoutError, match="from within"):
-        project.run(of("aa"), runs="1")
-
-
-async def _times_out(*arguments: object, **options: object) -> None:
-    raise TimeoutError("from within")
-
-
 def test_only_what_was_set_is_sent(project: Project) -> None:
     """To its role, and it stands in the metadata; by themselves the benchmark's two temperatures go out."""
     project.run(of("aa"), runs="1", limit="1")
@@ -292,11 +281,12 @@ def test_a_journal_that_vanishes_while_calls_hang_ends_the_session(
             session.close_engine()
 
 
-def test_a_defect_of_ours_is_raised(project: Project) -> None:
-    """It says nothing of the model: there is no record of that run, and the others are done."""
-    project.client.script = failing("What is one?", error=ZeroDivisionError("ours"))
+@pytest.mark.parametrize("error", [ZeroDivisionError("ours"), TimeoutError("ours")], ids=repr)
+def test_a_defect_of_ours_is_raised(project: Project, error: Exception) -> None:
+    """It says nothing of the model, and is no time limit: that run has no record, the others are done."""
+    project.client.script = failing("What is one?", error=error)
     with project.begun(runs="1") as (session, runs):
-        with pytest.raises(ZeroDivisionError, match="ours"):
+        with pytest.raises(type(error), match="ours"):
             session.record(runs[0])
         assert [session.record(run).outcome for run in runs[1:]] == ["scored"] * 3
 
