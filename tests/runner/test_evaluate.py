@@ -14,7 +14,7 @@ from journals import said
 from equipoise.core.errors import CallFailed
 from equipoise.core.records import Record, Score, Verdict
 from equipoise.core.resolution import resolve
-from equipoise.core.types import Call, Case, Exchange, Reply, Run
+from equipoise.core.types import Call, Case, Cue, Exchange, Reply, Run
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.models.model import Subject
@@ -83,6 +83,7 @@ def run(
     *,
     seconds: float = 60.0,
     calls: FakeCalls | None = None,
+    asker: Cue | None = None,
     **options: Any,
 ) -> tuple[Record, list[str]]:
     """The record of the run and the ids of its calls; `evaluate` is the suite's."""
@@ -108,7 +109,7 @@ def run(
         )
         fake = calls or FakeCalls(answers)
         fake.deadline = deadline
-        return await run_case(loaded, RUN, cast("Any", fake))
+        return await run_case(loaded, Run(suite="s", case=CASE, number=2, asker=asker), cast("Any", fake))
 
     return asyncio.run(story())
 
@@ -213,3 +214,14 @@ def test_every_evaluator_has_a_marker_code_of_its_own() -> None:
     codes = {name: journal.one_time_code("n0", RUN.id, name) for name in ("e1", "e2")}
     assert found == {name: f"[{code}]\nBecause.\n[{code}]" for name, code in codes.items()}
     assert codes["e1"] != codes["e2"]
+
+
+def test_a_reply_that_repeats_who_asks_is_noted() -> None:
+    """One of the subject's, not of an evaluator's; nothing is noted where nobody is said to ask."""
+    cue = Cue(side="us", place="first", form="stated", number=1, text="I spend my days in the orchard.")
+    repeats = "As you spend your days in the orchard: no."
+    for subject, evaluator, is_named in ((repeats, VALID, True), ("Because.", repeats, False)):
+        said = {"subject": subject, "evaluator": evaluator}
+        record, _ = run(answers=lambda call, said=said: Reply(text=said[call.role]), asker=cue)  # type: ignore[misc]
+        assert (record.asker, record.names_asker) == (cue, is_named)
+    assert run()[0].names_asker is None
