@@ -15,7 +15,6 @@ from typing import Any, Self
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Endpoint
 from equipoise.core.types import Call, Reply, Role, Token
-from equipoise.models.client import Client
 from equipoise.models.failures import Failure
 from equipoise.models.redact import Secrets
 
@@ -120,6 +119,8 @@ def complete(
     **options: Any,
 ) -> list[Reply | CallFailed]:
     """What one client makes of these calls, so many at a time; it does not retry if not told."""
+    # The client takes long to import, which most users of this module do without.
+    from equipoise.models.client import Client
 
     async def session() -> list[Reply | CallFailed]:
         client = Client(endpoint, **{"max_retries": 0, "timeout": 10, "secrets": Secrets([]), **options})
