@@ -292,7 +292,10 @@ MORE = {
 def test_shards_are_one_session_in_every_suite(
     suite: str, scripted: Loopback, figures: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many as there are questions, with every way in which a run may end."""
+    """Sixteen, or as many as there are questions.
+
+    With a panel, refusals, replies that are blocked, cut or empty, and invalid verdicts.
+    """
     monkeypatch.chdir(tmp_path)
     given: dict[str, Any] = {
         **{"model": "subject", "evaluator_model": ["judge-a", "judge-b"], "api_base_url": scripted.url},
