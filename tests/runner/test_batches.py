@@ -617,11 +617,12 @@ def test_without_a_bound_one_call_comes_first(bed: Bed) -> None:
     assert len(bed.server.lines()) == 2 * ALL - 2
 
 
-def test_call_limits_count_lines(bed: Bed) -> None:
-    """A batch is cut to them."""
-    ran = bed.run(max_calls="30")
-    assert "--max-calls 30 is used up" in str(ran.stop_reason)
-    assert len(bed.server.lines()) == 30
+@pytest.mark.parametrize("most", [30, ALL])
+def test_call_limits_count_lines(bed: Bed, most: int) -> None:
+    """A batch is cut to them, and none is sent once they are used up."""
+    ran = bed.run(max_calls=str(most))
+    assert f"--max-calls {most} is used up: requests sent: {most}" in str(ran.stop_reason)
+    assert len(bed.server.lines()) == most
 
 
 # Parts and repeats.
