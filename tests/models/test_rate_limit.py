@@ -463,11 +463,11 @@ async def test_no_call_is_let_in_during_a_pause() -> None:
     crowd = Crowd(Limiter(2))
     pause = Pause()
     queue = unlimited_queue(crowd.limiter, pause)
-    pause.begin(0.02)
+    pause.begin(0.2)
     visits = [crowd.come(name, queue=queue) for name in ("a", "b")]
     await settle()
     assert crowd.entered == []
-    pause.begin(0.06)
+    pause.begin(0.25)
     crowd.leave("a", "b")
     await asyncio.wait_for(asyncio.gather(*visits), 5)
     assert time.monotonic() >= pause.until
@@ -480,7 +480,7 @@ async def test_each_endpoint_is_called_again_when_its_own_pause_ends() -> None:
     long, short = Pause(), Pause()
     queues = [unlimited_queue(crowd.limiter, pause) for pause in (long, short)]
     long.begin(60)
-    short.begin(0.02)
+    short.begin(0.2)
     stuck, soon = crowd.come("stuck", (-5, 0), queues[0]), crowd.come("soon", queue=queues[1])
     crowd.come("free", (0, 9))
     await one_by_one(crowd, "free")
