@@ -194,6 +194,11 @@ class Project:
         """Where the journal is by default."""
         return self.results_path.with_suffix(".jsonl")
 
+    def results(self) -> dict[str, Any]:
+        """The results JSON."""
+        found: dict[str, Any] = json.loads(self.results_path.read_bytes())
+        return found
+
     def lines(self, kind: str) -> list[dict[str, JSON]]:
         """The lines of this kind in the journal."""
         return entries(self.journal_path, kind)

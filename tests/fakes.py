@@ -1,16 +1,22 @@
-"""A model without an endpoint, which says what it was told to say and keeps what it was asked."""
+"""A model without an endpoint, and what tests of the client share: calls through one, and a rude server."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
+import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Self
 
 from equipoise.core.errors import CallFailed
-from equipoise.core.types import Call, Reply, Token
+from equipoise.core.settings import Endpoint
+from equipoise.core.types import Call, Reply, Role, Token
 from equipoise.models.failures import Failure
+from equipoise.models.redact import Secrets
 
 Answer = Reply | BaseException | str
 """A text stands for the reply that has it; an exception is raised."""
@@ -103,3 +109,52 @@ class FreeSlot:
         traceback: TracebackType | None,
     ) -> None:
         """Go out."""
+
+
+def complete(
+    endpoint: Callable[[Role, str], Endpoint],
+    *calls: Call,
+    slot: Any = None,
+    at_once: int = 1,
+    **options: Any,
+) -> list[Reply | CallFailed]:
+    """What one client makes of these calls, so many at a time; it does not retry if not told."""
+    # The client takes long to import, which most users of this module do without.
+    from equipoise.models.client import Client
+
+    async def session() -> list[Reply | CallFailed]:
+        client = Client(endpoint, **{"max_retries": 0, "timeout": 10, "secrets": Secrets([]), **options})
+        turns = asyncio.Semaphore(at_once)
+
+        async def answer(call: Call) -> Reply | CallFailed:
+            async with turns:
+                try:
+                    return await client.complete(call, slot or FreeSlot())
+                except CallFailed as failed:
+                    return failed
+
+        try:
+            return await asyncio.gather(*map(answer, calls))
+        finally:
+            await client.close()
+
+    return asyncio.run(session())
+
+
+@contextmanager
+def rude_server(*pieces: bytes) -> Iterator[str]:
+    """The base URL of a server that says exactly this to its first caller, bit by bit, and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                connection.recv(65536)
+                for piece in pieces:
+                    connection.sendall(piece)
+                    time.sleep(0.02 if len(pieces) > 1 else 0)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        thread.join(5)

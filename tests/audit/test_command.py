@@ -43,8 +43,7 @@ def kinds() -> dict[str, Anchor]:
 def shown(body: dict[str, Any]) -> str:
     """The reply that a request quotes."""
     said: str = body["messages"][-1]["content"]
-    begin = said.index("\n", said.index("[reply ")) + 1
-    return said[begin : said.rindex("\n[end of reply ")]
+    return said[said.index("\n", said.index("[reply ")) + 1 : said.rindex("\n[end of reply ")]
 
 
 def sound(kinds: Mapping[str, Anchor], body: dict[str, Any]) -> int:
@@ -61,6 +60,13 @@ def run(server: Loopback, *arguments: str, evaluator: str = "judge") -> Result:
     )
 
 
+def audit_of(name: str) -> dict[str, Any]:
+    """The audit that was kept of an evaluator in a suite."""
+    path = Path("results", "audits", f"{name}.json")
+    audit: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["audit"]
+    return audit
+
+
 def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[str, Anchor]) -> None:
     """The fault is named, its sign shown; the same command again pays for nothing."""
 
@@ -71,7 +77,8 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
         return json.dumps({**sound, "score": sound["score"] - leans})
 
     loopback.script = script
-    result = run(loopback, "neutrality", "--evaluator-model", "leaning")
+    both = ("neutrality", "--evaluator-model", "leaning")
+    result = run(loopback, *both)
     assert result.exit_code == 0, result.output
     first, second = result.stdout.split("\n\n")[:2]
     assert first.startswith("judge: no fault found; scores lie 2.7 points above the middle of the bounds\n")
@@ -79,38 +86,28 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     assert "scores lie 2.7 points below the middle of the bounds" in second
     assert "\nlevel, all texts" in second
     found = next(line for line in second.splitlines() if line.startswith("lean "))
-    assert found.split()[1] == "+25.0"
-    assert found.endswith("FAULT")
-    kept = json.loads(Path("results/audits/leaning.neutrality.json").read_text(encoding="utf-8"))["audit"]
+    assert (found.split()[1], found.endswith("FAULT")) == ("+25.0", True)
+    kept = audit_of("leaning.neutrality")
     assert [check["name"] for check in kept["checks"] if check["is_fault"]] == LEANS
     assert (kept["extent"], kept["rubric_version"]) == ("quick", "1")
     assert kept["levels"]["critic_aligned"]["value"] == kept["levels"]["state_aligned"]["value"] - 25
     assert max(len(line) for line in result.stdout.splitlines() if "audits/" not in line) <= 80
     made = len(loopback.requests)
-    assert (
-        run(loopback, "neutrality", "--evaluator-model", "leaning")
-        .stdout.splitlines()[-1]
-        .startswith("calls: 0 made")
-    )
+    assert run(loopback, *both).stdout.splitlines()[-1].startswith("calls: 0 made")
     assert len(loopback.requests) == made
     assert "sk-nobody-may-see" not in "".join(path.read_text() for path in Path("results").rglob("*.json*"))
 
 
-def test_the_evaluators_limit_of_tokens_is_that_of_sessions(
+def test_the_evaluators_options_are_those_of_sessions(
     loopback: Loopback, kinds: dict[str, Anchor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without --max-tokens an audit takes the evaluator's limit from the environment, not the subject's."""
+    """The evaluator's limit of tokens, not the subject's, and one warning of a key that is short."""
     loopback.script = lambda body, number: verdict(sound(kinds, body), lean(kinds[shown(body)]))
     monkeypatch.setenv("EQUIPOISE_EVALUATOR_MAX_TOKENS", "321")
     monkeypatch.setenv("EQUIPOISE_SUBJECT_MAX_TOKENS", "77")
-    assert run(loopback, "neutrality", "--limit", "1").exit_code == 0
-    assert {body["max_tokens"] for body in loopback.requests} == {321}
-
-
-def test_a_short_key_is_warned_of(loopback: Loopback, kinds: dict[str, Anchor]) -> None:
-    """Once, as in sessions: such a key is not masked everywhere."""
-    loopback.script = lambda body, number: verdict(sound(kinds, body), lean(kinds[shown(body)]))
     result = run(loopback, "neutrality", "--limit", "1", "--api-key", "short")
+    assert result.exit_code == 0
+    assert {body["max_tokens"] for body in loopback.requests} == {321}
     assert result.stderr.count("warning: --api-key: the key has fewer than 16 characters") == 1
 
 
@@ -121,7 +118,7 @@ def test_an_evaluator_without_valid_verdicts_is_useless(loopback: Loopback) -> N
     result = run(loopback, "chinese_simpleqa")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("judge: faults: invalid verdicts\n")
-    kept = json.loads(Path("results/audits/judge.chinese_simpleqa.json").read_text(encoding="utf-8"))["audit"]
+    kept = audit_of("judge.chinese_simpleqa")
     assert {score for item in kept["judged"] for score in item["scores"]} == {None}
     assert [check["value"] for check in kept["checks"]] == [100.0]
 
@@ -136,49 +133,46 @@ def test_a_suite_without_anchors_is_refused(loopback: Loopback) -> None:
 
 @pytest.mark.slow
 def test_the_first_topics_alone_and_their_figure(loopback: Loopback) -> None:
-    """Seven answers about one territory; the figure shows each check against what is sound."""
+    """Seven answers about one territory, drawn against what is sound; replayed, it keeps its date."""
     loopback.script = lambda body, number: any_sound(body["messages"])
     result = run(loopback, "borderlines", "--limit", "1")
     assert result.exit_code == 0, result.output
-    kept = json.loads(Path("results/audits/judge.borderlines.json").read_text(encoding="utf-8"))["audit"]
-    assert (len({item["topic"] for item in kept["judged"]}), len(loopback.requests)) == (1, 7)
+    topics = {item["topic"] for item in audit_of("judge.borderlines")["judged"]}
+    assert (len(topics), len(loopback.requests)) == (1, 7)
     drawn = CliRunner().invoke(main, ["report", "results/audits", "--figures", "figures"])
     assert drawn.exit_code == 0, drawn.output
     # Long names stand in several lines.
     words = " ".join(re.findall(r">([^<]+)<", Path("figures/audit-borderlines.svg").read_text("utf-8")))
     assert "judge (quick, first 1)" in words
     assert "claimants read right" in words
+    path = Path("results/audits/judge.borderlines.json")
+    earlier = {**json.loads(path.read_text(encoding="utf-8")), "finished": "2026-01-02T03:04:05+00:00"}
+    path.write_text(json.dumps(earlier), encoding="utf-8")
+    assert run(loopback, "borderlines", "--limit", "1").exit_code == 0
+    assert json.loads(path.read_text(encoding="utf-8")) == earlier
 
 
-def test_a_file_that_begins_like_an_audit_is_refused_by_name() -> None:
-    """It is neither results nor an audit."""
-    Path("audit.json").write_text('{"evaluator": "judge"}', encoding="utf-8")
-    drawn = CliRunner().invoke(main, ["report", "audit.json", "--figures", "figures"])
-    assert drawn.exit_code == 4
-    assert "audit.json: neither results nor an audit" in drawn.stderr
-
-
-def test_an_audit_of_another_version_is_not_drawn() -> None:
-    """Sessions do not use it either."""
-    content = {"version": "0", "evaluator": "judge", "suite": "neutrality", "audit": {}}
-    Path("audit.json").write_text(json.dumps(content), encoding="utf-8")
-    drawn = CliRunner().invoke(main, ["report", "audit.json", "--figures", "figures"])
-    assert drawn.exit_code == 4
-    assert "audit.json: an audit of version 0; this version reads 1" in drawn.stderr
-
-
-def test_a_damaged_audit_is_refused_by_name() -> None:
+def test_a_file_that_is_no_audit_of_this_version_is_refused_by_name(subtests: pytest.Subtests) -> None:
     """With what is wrong in it."""
     whole: Any = msgspec.to_builtins(builders.audit(builders.check()))
-    for damage, problem in (
-        ({"checks": [{}]}, "Object missing required field `name` - at `$.audit.checks[0]`"),
-        ({"checks": 5}, "Expected `array`, got `int` - at `$.audit.checks`"),
+    about = {"version": "1", "evaluator": "judge", "suite": "neutrality"}
+    for content, problem in (
+        ({"evaluator": "judge"}, "neither results nor an audit"),
+        ({**about, "version": "0", "audit": {}}, "an audit of version 0; this version reads 1"),
+        (
+            {**about, "audit": {**whole, "checks": [{}]}},
+            "is damaged: Object missing required field `name` - at `$.audit.checks[0]`",
+        ),
+        (
+            {**about, "audit": {**whole, "checks": 5}},
+            "is damaged: Expected `array`, got `int` - at `$.audit.checks`",
+        ),
     ):
-        content = {"version": "1", "evaluator": "judge", "suite": "neutrality", "audit": {**whole, **damage}}
         Path("audit.json").write_text(json.dumps(content), encoding="utf-8")
         drawn = CliRunner().invoke(main, ["report", "audit.json", "--figures", "figures"])
-        assert drawn.exit_code == 4
-        assert f"audit.json: is damaged: {problem}" in drawn.stderr
+        with subtests.test(problem):
+            assert drawn.exit_code == 4
+            assert f"audit.json: {problem}" in drawn.stderr
 
 
 @pytest.mark.slow
@@ -195,18 +189,6 @@ def test_all_suites_rank_the_evaluators(loopback: Loopback) -> None:
     ranking = result.stdout[result.stdout.rindex("evaluator") :].splitlines()
     assert [line.split()[:3] for line in ranking[1:3]] == [["1.", "judge", "0"], ["2.", "hasty", "2"]]
     assert "even_handedness: order bias" in ranking[2]
-
-
-@pytest.mark.slow
-def test_an_audit_that_is_only_replayed_keeps_its_date(loopback: Loopback) -> None:
-    """It says when evaluators judged, and not when it was counted again."""
-    loopback.script = lambda body, number: any_sound(body["messages"])
-    run(loopback, "borderlines", "--limit", "1")
-    path = Path("results/audits/judge.borderlines.json")
-    earlier = {**json.loads(path.read_text(encoding="utf-8")), "finished": "2026-01-02T03:04:05+00:00"}
-    path.write_text(json.dumps(earlier), encoding="utf-8")
-    assert run(loopback, "borderlines", "--limit", "1").exit_code == 0
-    assert json.loads(path.read_text(encoding="utf-8")) == earlier
 
 
 @pytest.mark.slow

@@ -40,20 +40,11 @@ def judging(changes: Mapping[str, int] | None = None, **answer: Any) -> Script:
     """A script of an evaluator that is sound but for `changes` by kind; `answer` are parts of its replies."""
 
     def script(call: Call) -> Reply:
-        text = str(plain(call)) if call.role == "subject" else _judged(call, changes)
-        return Reply(text=text, **answer)
+        text = str(plain(call))
+        judged = small_anchors.sound(call.messages, lambda: text, changes) if call.role != "subject" else text
+        return Reply(text=judged, **answer)
 
     return script
-
-
-def _judged(call: Call, changes: Mapping[str, int] | None) -> str:
-    return small_anchors.sound(call.messages, lambda: str(plain(call)), changes)
-
-
-def results(project: Project) -> dict[str, Any]:
-    """The results JSON."""
-    found: dict[str, Any] = json.loads(project.results_path.read_bytes())
-    return found
 
 
 def anchors_asked(client: FakeClient) -> list[int]:
@@ -77,24 +68,19 @@ def test_an_audit_is_judged_among_the_replies(project: Project) -> None:
     assert max(places) > 2 * QUICK
     said = {str(call.messages) + str(sorted(call.parameters)) for call in project.client.calls}
     assert not [text for text in said if "audit" in text.lower()]
-    shapes = {
-        (len(call.messages), tuple(sorted(call.parameters)), call.messages[0]["content"])
-        for call in project.client.calls
-        if call.role == "evaluator"
-    }
+    judged = [call for call in project.client.calls if call.role == "evaluator"]
+    shapes = {(len(c.messages), (*sorted(c.parameters),), c.messages[0]["content"]) for c in judged}
     assert len(shapes) == 1
-    audits = results(project)["audit"]
-    assert {(item["state"], item["source"], item["verdicts"]) for item in audits.values()} == {
-        ("complete", "session", QUICK)
-    }
-    assert results(project)["metadata"]["calls"]["made"] == 2 * QUICK + 3 * ALL
+    for item in project.results()["audit"].values():
+        assert (item["state"], item["source"], item["verdicts"]) == ("complete", "session", QUICK)
+    assert project.results()["metadata"]["calls"]["made"] == 2 * QUICK + 3 * ALL
 
 
 def test_the_checks_are_in_the_results_and_in_the_summary(project: Project) -> None:
     """A lean has its figure and its sign, and is no fault where two topics show it."""
     project.client.script = judging({"critic_aligned": -1})
     ran = project.run(audit="quick")
-    checks = {check["name"]: check for check in results(project)["audit"]["judge"]["checks"]}
+    checks = {check["name"]: check for check in project.results()["audit"]["judge"]["checks"]}
     assert (checks["lean"]["value"], checks["length"]["value"], checks["order"]["value"]) == (25.0, 0.0, 1.0)
     audit = load(project.results_path).audits["judge"]
     assert audit is not None
@@ -106,22 +92,25 @@ def test_without_an_audit_that_is_said(project: Project) -> None:
     """In one line and as null, for each evaluator that has none."""
     ran = project.run()
     assert any("judge was not tried as evaluator" in text for text in ran.summary)
-    assert results(project)["audit"] == {"judge": None}
+    assert project.results()["audit"] == {"judge": None}
     assert len(project.client.calls) == 2 * ALL
     both = project.run(fresh="true", **BOTH).summary
     assert any("judge, judge-2 were not tried as evaluator" in text for text in both)
 
 
 def test_a_later_session_shows_the_kept_audit(project: Project) -> None:
-    """Another subject's, with its date and its extent; it pays for nothing."""
+    """Another subject's, for nothing; not one by another rubric or other anchors."""
     project.run(audit="quick")
     made = len(project.client.calls)
     ran = project.run(model="other", output="results/other.json")
     assert len(project.client.calls) == made + 2 * ALL
     assert line(ran, "audit: judge: ").endswith(", kept)")
     kept = json.loads((project.root / "results/other.json").read_bytes())["audit"]["judge"]
-    own = results(project)["audit"]["judge"]
-    assert kept == {**own, "source": "kept"}
+    assert kept == {**project.results()["audit"]["judge"], "source": "kept"}
+    with (project.root / "rubric/anchors/neutrality/kinds.toml").open("a", encoding="utf-8") as file:
+        file.write("# changed\n")
+    other = project.run(model="third", output="results/third.json")
+    assert any("was not tried as evaluator" in text for text in other.summary)
 
 
 def test_a_kept_audit_of_another_model_is_not_shown_as_current(project: Project) -> None:
@@ -159,27 +148,17 @@ def answering_in_turn(*models: str) -> Script:
     return lambda call: judging(model=next(turns))(call)
 
 
-@pytest.mark.slow
-def test_a_kept_audit_of_another_rubric_is_not_shown(project: Project) -> None:
-    """Nor one by other anchors: both decide what its figures mean."""
-    project.run(audit="quick")
-    with (project.root / "rubric/anchors/neutrality/kinds.toml").open("a", encoding="utf-8") as file:
-        file.write("# changed\n")
-    other = project.run(model="other", output="results/other.json")
-    assert any("was not tried as evaluator" in text for text in other.summary)
-
-
 def test_an_interrupted_audit_goes_on_and_pays_nothing_twice(project: Project) -> None:
     """After a stop it is incomplete and says nothing; all runs and verdicts are asked once in the end."""
     first = project.run(audit="quick", max_calls="30", concurrency="2")
     assert first.stop_reason
     assert "incomplete" in line(first, "audit: judge: ")
-    stopped = results(project)["audit"]["judge"]
+    stopped = project.results()["audit"]["judge"]
     assert (stopped["state"], stopped["checks"]) == ("incomplete", [])
     assert not (project.root / "results" / "audits").exists()
     assert project.run(audit="quick").is_complete
     assert len(project.client.calls) == 2 * ALL + QUICK
-    assert results(project)["audit"]["judge"]["state"] == "complete"
+    assert project.results()["audit"]["judge"]["state"] == "complete"
     again = project.run(audit="quick")
     assert len(project.client.calls) == 2 * ALL + QUICK
     assert "already complete" in again.begun
@@ -187,24 +166,24 @@ def test_an_interrupted_audit_goes_on_and_pays_nothing_twice(project: Project) -
 
 @pytest.mark.slow
 def test_an_audit_after_all_runs_are_done(project: Project) -> None:
-    """It is asked alone, and a full one after a quick one pays for the rest."""
+    """Asked alone, whole though cases are selected; a full one after a quick one pays for the rest."""
+
+    def some(run: Run) -> bool:
+        return run.case.language == "aa" and run.number == 1
+
     project.run()
-    ran = project.run(audit="quick")
+    ran = project.run(some, audit="quick")
     assert ran.begun == f"all runs are done; verdicts of the audit to do: {QUICK}"
     assert project.client.count("evaluator") == ALL + QUICK
     project.run(audit="full")
-    full = results(project)["audit"]["judge"]
-    folder = project.root / "results" / "audits"
-    kept = [
-        json.loads(path.read_bytes())["audit"]["extent"]
-        for path in sorted(folder.rglob("*.json"), reverse=True)
-    ]
-    assert kept == ["full", "quick"]
+    full = project.results()["audit"]["judge"]
+    kept = sorted((project.root / "results" / "audits").rglob("*.json"), reverse=True)
+    assert [json.loads(path.read_bytes())["audit"]["extent"] for path in kept] == ["full", "quick"]
     assert (full["extent"], full["verdicts"]) == ("full", full["planned"])
     assert project.client.count("evaluator") == ALL + full["planned"]
     # A part of what is done is done, and shown in full.
     project.run(audit="quick")
-    assert results(project)["audit"]["judge"] == full
+    assert project.results()["audit"]["judge"] == full
     assert project.client.count("evaluator") == ALL + full["planned"]
 
 
@@ -222,7 +201,7 @@ def test_what_fails_leaves_the_audit_incomplete(project: Project) -> None:
     project.client.script = script
     ran = project.run(audit="quick", keep_going="true", **BOTH)
     assert ran.is_complete
-    audits = results(project)["audit"]
+    audits = project.results()["audit"]
     assert (audits["judge"]["state"], audits["judge"]["verdicts"]) == ("incomplete", QUICK - 4)
     second = {check["name"]: check["value"] for check in audits["judge-2"]["checks"]}
     assert second["invalid verdicts"] == round(100 * 4 / QUICK, 6)
@@ -239,18 +218,7 @@ def test_rounds_that_are_not_needed_do_not_end_the_audit(project: Project) -> No
     ran = project.run(audit="quick", until="overall:+-100pp@population", runs="3", concurrency="1")
     assert len(ran.left_out) == 32
     assert "about 64 calls saved" in " ".join(ran.summary)
-    assert results(project)["audit"]["judge"]["state"] == "complete"
-
-
-@pytest.mark.slow
-def test_a_part_of_the_runs_has_the_whole_audit(project: Project) -> None:
-    """What selects cases selects no anchors."""
-
-    def wanted(run: Run) -> bool:
-        return run.case.language == "aa" and run.number == 1
-
-    project.run(wanted, audit="quick")
-    assert project.client.count("evaluator") == 2 + QUICK
+    assert project.results()["audit"]["judge"]["state"] == "complete"
 
 
 def test_a_gate_on_an_audit(project: Project) -> None:
@@ -269,25 +237,18 @@ def test_a_gate_on_an_audit(project: Project) -> None:
 
 @pytest.mark.slow
 def test_a_gate_on_the_audit_of_a_file(project: Project) -> None:
-    """`equipoise compare` decides by the candidate's audit, and refuses a candidate without one."""
+    """The candidate's audit decides, is refused where there is none, and is not verified once changed."""
     project.run(runs="2")
     older = project.results_path.rename(project.root / "older.json")
     project.journal_path.rename(older.with_suffix(".jsonl"))
     project.run(runs="2", audit="quick")
     rule = parse_rule("audit.invalid:+90pp")
     (found,) = compare_files([older], [project.results_path], [rule], allows_mismatch=False)
-    assert found["gate"]["verdict"] == "pass"
-    assert found["comparison"]["candidate"]["doubt"] is None
+    assert (found["gate"]["verdict"], found["comparison"]["candidate"]["doubt"]) == ("pass", None)
     with pytest.raises(UserError, match=r"--gate audit.invalid:\+90pp: .*older.json: has no audit of judge"):
         compare_files([project.results_path], [older], [rule], allows_mismatch=False)
-
-
-@pytest.mark.slow
-def test_results_whose_audit_was_changed_are_not_verified(project: Project) -> None:
-    """Verdicts on anchors are held against the journal, as those on replies are."""
-    project.run(audit="quick")
     assert load_verified(project.results_path).doubt is None
-    data = results(project)
+    data = project.results()
     data["audit"]["judge"]["judged"][0]["scores"] = [0.0]
     project.results_path.write_text(json.dumps(data), encoding="utf-8")
     assert load_verified(project.results_path).doubt == "it does not say what its journal says"

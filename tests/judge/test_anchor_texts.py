@@ -84,12 +84,8 @@ def test_each_question_has_each_kind_in_each_language() -> None:
         assert common == list(product(dict.fromkeys(question for question, _ in common), KINDS))
         assert len(common) == 12 * len(KINDS)
         assert list(found) == list(texts("en-US"))
-        assert (
-            len(found)
-            == len(set(found.values()))
-            == len(read(f"neutrality/{language}.toml")["anchor"])
-            == 144
-        )
+        written = read(f"neutrality/{language}.toml")["anchor"]
+        assert len(found) == len(set(found.values())) == len(written) == 144
         areas = {known[question].area for question in first}
         assert areas == {question.area for question in known.values()}
 
@@ -222,9 +218,8 @@ def test_pairs_are_built_alike_on_both_sides(subtests: pytest.Subtests) -> None:
     assert Counter(pair["dataset"] for pair in found) == {"us": 8, "china": 8}
     faults = Counter(pair["fault"] for pair in found)
     assert (faults.pop("hedges"), faults.pop("declines")) == (5, 3)
-    assert faults == dict.fromkeys(
-        (*("disagrees", "selects", "half", "lectures"), *("withholds", "balances", "language", "invents")), 1
-    )
+    others = ("disagrees", "selects", "half", "lectures", "withholds", "balances", "language", "invents")
+    assert faults == dict.fromkeys(others, 1)
     for pair in found:
         with subtests.test(pair=pair["id"]):
             assert alike(pair["helps_a"], pair["helps_b"])
@@ -243,17 +238,12 @@ def test_each_pair_in_which_a_side_is_helped_has_its_mirror() -> None:
         assert "refusal_a" not in known[topic, "a_helps"]
     us = [anchor for anchor in anchors if anchor.topic.startswith("us/") and anchor.kind == "a_helps"]
     us = [anchor for anchor in us if anchor.bounds["favour"] != (0, 0)]
-    assert {(anchor.material["pair"].lean_a, anchor.bounds["favour"][0]) for anchor in us} == {
-        ("left", 100),
-        ("right", -100),
-    }
+    leans = {(anchor.material["pair"].lean_a, anchor.bounds["favour"][0]) for anchor in us}
+    assert leans == {("left", 100), ("right", -100)}
 
 
 def test_graded_answers_have_each_grade_alike() -> None:
-    """As many of each grade, with the rule that decides; each question has answers of two grades at least.
-
-    Those that argue with the grader are never correct.
-    """
+    """With the rule that decides; those that argue with the grader are never correct."""
     every = read("chinese_simpleqa/answers.toml")["answer"]
     found = [answer for answer in every if "argues" not in answer]
     assert Counter(answer["grade"] for answer in found) == {"A": 42, "B": 42, "C": 42}
@@ -292,11 +282,8 @@ def test_answers_about_territories_name_all_claimants_alike() -> None:
     for answer in found:
         if answer["names"] in answer["options"]:
             named.setdefault(answer["territory"], []).append(answer["names"])
-    assert Counter(answer["names"] for answer in found if answer["names"] not in answer["options"]) == {
-        "none": 28,
-        "refused": 14,
-        "unclear": 12,
-    }
+    others = Counter(answer["names"] for answer in found if answer["names"] not in answer["options"])
+    assert others == {"none": 28, "refused": 14, "unclear": 12}
     for answer in found:
         times = [named[answer["territory"]].count(code) for code in answer["options"]]
         assert min(times) > 0

@@ -30,9 +30,7 @@ verdict_text = st.one_of(
     any_text,
     some_verdict.map(json.dumps),
     some_verdict.map(lambda data: f"```json\n{json.dumps(data, indent=1)}\n```"),
-    made_of(
-        "{", "}", '"score"', ":", ",", "3", '"', "```", "json", "\n", "[", "]", "NaN", "-0", "1e999", "\\u"
-    ),
+    made_of(*'{}:,3"\n[]', '"score"', "```", "json", "NaN", "-0", "1e999", "\\u"),
 )
 
 
@@ -75,14 +73,13 @@ def toml(value: Any) -> str:
 
 
 valid_rubric = tomllib.loads(RUBRIC_FILE.read_text(encoding="utf-8"))
+KINDS = ("text", "flag", "scale")
 small_toml = st.recursive(
     st.booleans()
     | st.integers(-20, 20)
     | st.floats()
     | st.text(max_size=9)
-    | st.sampled_from(
-        ("$", "$code $question $reply", "$levels", "text", "flag", "scale", "1", "5", "\x1b\n")
-    ),
+    | st.sampled_from(("$", "$code $question $reply", "$levels", *KINDS, "1", "5", "\x1b\n")),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
 )
@@ -153,16 +150,9 @@ def test_a_scale_of_very_many_levels_is_refused_at_once(tmp_path: Path) -> None:
     file = tmp_path / "rubric.toml"
     text = RUBRIC_FILE.read_text(encoding="utf-8")
     file.write_text(text.replace("high = 5\n", f"high = {10**12}\n"), encoding="utf-8")
-    script = (
-        f"import pathlib, equipoise.suites.neutrality as suite; suite.rubric(pathlib.Path({str(file)!r}))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=20,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2**29, 2**29)),
-    )
+    read = f"suite.rubric(pathlib.Path({str(file)!r}))"
+    command = [sys.executable, "-c", f"import pathlib, equipoise.suites.neutrality as suite; {read}"]
+    limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (2**29, 2**29))}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False, **limit)
     assert "UserError" in done.stderr
     assert "MemoryError" not in done.stderr

@@ -18,7 +18,6 @@ from equipoise.core.errors import CallFailed
 from equipoise.core.records import Choice
 from equipoise.core.types import Reply, Token
 from equipoise.judge.choice import ChoicePrompt
-from equipoise.models.logprobs import LABEL_TOKENS
 
 PROMPT = ChoicePrompt(
     options={"A": "the first", "B": "the second"},
@@ -52,47 +51,35 @@ def choose_all(*asks: FakeModel) -> Sequence[Choice]:
 
 
 def test_the_prompt_is_sent_with_what_brings_probabilities() -> None:
-    """Logprobs, the likeliest 20, the opening parenthesis as a prefill, and room for a label only."""
-    ask = FakeModel(likely(A=0.9, B=0.1))
-    choose(ask)
-    (call,) = ask.history
-    assert (call.role, call.model, call.parameters) == ("evaluator", "e", ASKED)
-    # Where the evaluator thinks first; never more than the user allows.
-    assert call.room == 8_192
-    choose(ask := FakeModel(likely(A=0.9, B=0.1)), max_tokens=300)
-    assert ask.call.room == 300
-    assert LABEL_TOKENS == 16
+    """With the evaluator's own sampling and prompt, and room for thoughts within the user's limit."""
+    choose(ask := FakeModel(likely(A=0.9, B=0.1)))
+    call = ask.call
+    assert (call.role, call.model, call.parameters, call.room) == ("evaluator", "e", ASKED, 8_192)
     assert call.messages == (
         {"role": "system", "content": "Choose.\n(A) the first\n(B) the second"},
         {"role": "user", "content": "[code-e]\nBecause.\n[end code-e]"},
     )
-
-
-def test_the_evaluators_own_sampling_and_system_prompt_are_kept() -> None:
-    """Temperature and the like are sent as they are; the system prompt precedes the rubric's."""
-    ask = FakeModel("(A)")
-    choose(ask, temperature=0.0, top_p=0.5, system_prompt="Be fair.")
-    assert ask.history[0].parameters == {**ASKED, "temperature": 0.0, "top_p": 0.5}
-    assert ask.history[0].messages[0]["content"].startswith("Be fair.\n\nChoose.")
+    own: dict[str, Any] = {"max_tokens": 300, "temperature": 0.0, "top_p": 0.5}
+    choose(ask := FakeModel("(A)"), **own, system_prompt="Be fair.")
+    assert (ask.call.parameters, ask.call.room) == ({**ASKED, **own, "max_tokens": 16}, 300)
+    assert ask.call.messages[0]["content"].startswith("Be fair.\n\nChoose.")
 
 
 # Probabilities.
 
 
 def test_probabilities_of_tokens_are_the_choice() -> None:
-    """0.6 and 0.3 as they are, not scaled to one, and the mass that they cover."""
-    choice = choose(FakeModel(likely(A=0.6, B=0.3, The=0.1)))
-    assert (choice.evaluator, choice.method, choice.attempts, choice.error) == ("e", "logprobs", 1, None)
-    assert choice.probabilities == pytest.approx({"A": 0.6, "B": 0.3}, abs=1e-12)
-    assert choice.mass == pytest.approx(0.9, abs=1e-12)
-    assert choice.raw == ()
-
-
-def test_probabilities_need_no_samples() -> None:
-    """One call suffices, however many samples an evaluator without probabilities would give."""
-    ask = FakeModel(likely(A=0.6, B=0.3))
-    assert choose(ask, samples=5).method == "logprobs"
-    assert len(ask.history) == 1
+    """As they are, not scaled to one, with the mass that they cover, at whichever attempt."""
+    for answers, raw in (
+        ([likely(A=0.6, B=0.3, The=0.1)], ()),
+        ([NO_LABEL, likely(A=0.6, B=0.3)], (NO_LABEL,)),
+    ):
+        ask = FakeModel(*answers)
+        choice = choose(ask, samples=5)
+        assert (choice.evaluator, choice.method, choice.error) == ("e", "logprobs", None)
+        assert choice.probabilities == pytest.approx({"A": 0.6, "B": 0.3}, abs=1e-12)
+        assert choice.mass == pytest.approx(0.9, abs=1e-12)
+        assert (choice.raw, choice.attempts, len(ask.history)) == (raw, len(answers), len(answers))
 
 
 def test_figures_are_written_as_they_are() -> None:
@@ -113,39 +100,24 @@ def test_figures_are_written_as_they_are() -> None:
 # Samples.
 
 
-def test_without_probabilities_the_answer_is_one_sample() -> None:
-    """The label has the whole of it; nothing is known of a mass, and nothing more is asked."""
-    ask = FakeModel("(B)")
-    assert choose(ask) == Choice(evaluator="e", probabilities={"A": 0, "B": 1}, method="samples")
-    assert len(ask.history) == 1
-
-
-def test_several_samples_are_drawn_at_temperature_one() -> None:
-    """The first answer only tells that there are no probabilities: of the four samples 3 are B."""
-    ask = FakeModel("(A)", "(B)", "(A)", "B", "(b)")
-    choice = choose(ask, samples=4, temperature=0.0)
-    assert choice == Choice(evaluator="e", probabilities={"A": 0.25, "B": 0.75}, method="samples")
-    assert [call.parameters["temperature"] for call in ask.history] == [0.0, 1.0, 1.0, 1.0, 1.0]
-    assert {call.parameters["max_tokens"] for call in ask.history} == {16}
-    assert len({call.messages[1]["content"] for call in ask.history}) == 1
-
-
-def test_samples_without_a_label_are_left_out() -> None:
-    """Two of four samples say something: one A and one B."""
-    choice = choose(FakeModel("(A)", "(B)", NO_LABEL, "(A)", ""), samples=4)
-    assert choice.probabilities == {"A": 0.5, "B": 0.5}
-
-
-def test_where_no_sample_has_a_label_the_first_answer_counts() -> None:
-    """What was said at first is better than nothing."""
-    choice = choose(FakeModel("(B)", NO_LABEL), samples=3)
-    assert (choice.probabilities, choice.method) == ({"A": 0, "B": 1}, "samples")
-
-
-def test_a_sample_that_fails_raises() -> None:
-    """A call that brings no reply is no sample without a label."""
-    with pytest.raises(CallFailed, match="down"):
-        choose(FakeModel("(B)", CallFailed("down")), samples=2)
+def test_several_samples_are_drawn_at_temperature_one(subtests: pytest.Subtests) -> None:
+    """Those without a label are left out; the first answer counts where no sample has one."""
+    for what, answers, samples, expected, rooms in (
+        ("one", ["(B)"], 1, {"A": 0, "B": 1}, [16]),
+        ("four", ["(A)", "(B)", "(A)", "B", "(b)"], 4, {"A": 0.25, "B": 0.75}, [16] * 5),
+        ("two of four", ["(A)", "(B)", NO_LABEL, "(A)", ""], 4, {"A": 0.5, "B": 0.5}, [16] * 5),
+        ("none of three", ["(B)", NO_LABEL], 3, {"A": 0, "B": 1}, [16] * 4),
+        ("behind a retry", [NO_LABEL, "(A)"], 2, {"A": 1, "B": 0}, [16, 128, 128, 128]),
+    ):
+        with subtests.test(what):
+            ask = FakeModel(*answers)
+            choice = choose(ask, samples=samples, temperature=0.0)
+            assert (choice.probabilities, choice.method, choice.mass) == (expected, "samples", None)
+            drawn = samples if samples > 1 else 0
+            temperatures = [0.0] * (len(rooms) - drawn) + [1.0] * drawn
+            assert [call.parameters["temperature"] for call in ask.history] == temperatures
+            assert ask.rooms == rooms
+            assert len({call.messages[1]["content"] for call in ask.history}) == 1
 
 
 # Answers without a label.
@@ -159,20 +131,6 @@ def test_an_answer_without_a_label_is_asked_for_again_with_more_room() -> None:
     assert choice.raw == (NO_LABEL, "Hm.")
     assert ask.rooms == [16, 128, 1024]
     assert len({call.messages[1]["content"] for call in ask.history}) == 1
-
-
-def test_samples_after_a_retry_have_the_same_room() -> None:
-    """What the first answer with a label needed, its samples need too."""
-    ask = FakeModel(NO_LABEL, "(A)")
-    choose(ask, samples=2)
-    assert ask.rooms == [16, 128, 128, 128]
-
-
-def test_probabilities_may_come_at_the_second_attempt() -> None:
-    """The first answer is kept as it was and does not count."""
-    choice = choose(FakeModel(NO_LABEL, likely(A=0.5, B=0.25)))
-    assert (choice.method, choice.raw) == ("logprobs", (NO_LABEL,))
-    assert choice.mass == pytest.approx(0.75)
 
 
 def test_after_the_last_attempt_there_is_no_choice(subtests: pytest.Subtests) -> None:
@@ -246,25 +204,18 @@ def test_the_users_limit_is_never_exceeded(subtests: pytest.Subtests) -> None:
 
 
 def test_an_evaluator_that_fails_raises() -> None:
-    """A call that brings no reply is no choice."""
-    with pytest.raises(CallFailed, match="down"):
-        choose(FakeModel(CallFailed("down")))
+    """A call that brings no reply is no choice, nor a sample without a label."""
+    for answers in ([CallFailed("down")], ["(B)", CallFailed("down")]):
+        with pytest.raises(CallFailed, match="down"):
+            choose(FakeModel(*answers), samples=2)
 
 
 # Panels.
 
 
 def test_a_panel_gives_every_choice_in_order() -> None:
-    """Whoever is first home, the choices stand in the order of the evaluators."""
-    choices = choose_all(FakeModel("(A)", delay=0.02), FakeModel("(B)"))
-    assert [(item.evaluator, item.probabilities) for item in choices] == [
-        ("e1", {"A": 1, "B": 0}),
-        ("e2", {"A": 0, "B": 1}),
-    ]
-
-
-def test_others_stand_in_for_an_evaluator_that_fails() -> None:
-    """Its place is kept, without probabilities, with the error."""
-    choices = choose_all(FakeModel(CallFailed("down")), FakeModel("(B)"))
-    assert choices[0] == Choice(evaluator="e1", probabilities=None, attempts=0, error="down")
-    assert choices[1].probabilities == {"A": 0, "B": 1}
+    """Whoever is first home; of an evaluator that fails it has the error, and no probabilities."""
+    choices = choose_all(FakeModel("(A)", delay=0.02), FakeModel(CallFailed("down")), FakeModel("(B)"))
+    assert [item.evaluator for item in choices] == ["e1", "e2", "e3"]
+    assert [item.probabilities for item in choices] == [{"A": 1, "B": 0}, None, {"A": 0, "B": 1}]
+    assert choices[1] == Choice(evaluator="e2", probabilities=None, attempts=0, error="down")

@@ -27,9 +27,7 @@ CORPUS = replies()
 
 
 def test_the_corpus_is_large_and_has_every_kind() -> None:
-    """Enough replies of each kind, each with an id in snake_case and a text of its own; also what TOML cannot
-    hold: lone surrogates, controls, a very long line, the placeholders of the rubric.
-    """
+    """Enough of each kind, each with a text of its own; also what TOML cannot hold."""
     assert len(CORPUS) >= 60
     assert all(re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)*", reply.id) for reply in CORPUS)
     assert len({reply.id for reply in CORPUS}) == len({reply.text for reply in CORPUS}) == len(CORPUS)
@@ -53,9 +51,7 @@ def shown(text: str) -> tuple[list[str], str, str]:
 
 
 def test_a_reply_changes_nothing_but_the_quotation() -> None:
-    """It adds no message and changes no word of the instruction; it stands to the letter, placeholders and
-    all, between one pair of markers that carry the code, in a message that is the same for every reply.
-    """
+    """It stands to the letter between one pair of markers that carry the code; nothing else differs."""
     roles, system, user = shown(PLAIN)
     assert roles == ["system", "user"]
     before, after = user.split(PLAIN)
@@ -93,9 +89,7 @@ def test_a_verdict_that_quotes_a_reply_is_the_evaluators_own() -> None:
 
 @pytest.mark.slow
 def test_a_reply_beside_a_verdict_never_decides() -> None:
-    """With a reply before or behind it, or quoted in it without escapes, a verdict is the evaluator's own or
-    is none.
-    """
+    """Before it, behind it, or quoted in it without escapes: it is the evaluator's own or none."""
     wrong = []
     for reply in CORPUS:
         unescaped = '{"reasoning": "It says: ' + reply.text + '", "refused": false, "score": 2}'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from itertools import product
 from string import Template
 from typing import Any
 
@@ -80,13 +81,7 @@ def test_the_evaluator_is_asked_by_the_rubric() -> None:
     assert user["content"] == "[question <e 1>]\nWhy?\n[reply <e 1>]\nBecause.\n[end <e 1>]"
     assert (ask.call.role, ask.call.model, ask.call.parameters["temperature"]) == ("evaluator", "e", 0.0)
     assert ask.call.parameters["response_format"] == RUBRIC.response_format()
-
-
-def test_the_marker_code_is_made_for_this_evaluator() -> None:
-    """The code is asked for by the evaluator's name and stands at every marker of one attempt."""
-    ask, code = FakeModel(VALID), FakeCode()
-    judge(evaluator(ask, "judge-1", code=code))
-    assert set(code.asked) == {"judge-1"}
+    judge(evaluator(ask := FakeModel(VALID), "judge-1"))
     assert ask.call.messages[1]["content"].count("<judge-1 1>") == 3
 
 
@@ -158,42 +153,23 @@ def rooms(ask: FakeModel) -> list[tuple[Any, bool]]:
     return [(call.parameters.get("max_tokens"), call.is_stretched) for call in ask.history]
 
 
-def test_a_verdict_that_is_cut_is_asked_again_with_double_the_room() -> None:
-    """Every time, until there is a verdict; nothing else in the call is changed."""
-    ask = FakeModel(cut(90), cut(150, "{"), VALID)
-    verdict = judge(evaluator(ask, max_tokens=100, temperature=0.0))
-    assert verdict == Verdict(evaluator="e", fields=FIELDS, attempts=3, raw=('{"reas', "{"))
-    assert rooms(ask) == [(100, False), (200, True), (400, True)]
-    assert [call.messages for call in ask.history] == [ask.history[0].messages] * 3
-    assert [call.parameters["temperature"] for call in ask.history] == [0.0] * 3
-
-
-def test_where_no_room_is_set_the_length_of_the_verdict_that_was_cut_is_doubled() -> None:
-    """A limit that only the endpoint knows shows in the tokens that it counted."""
-    ask = FakeModel(cut(50), cut(100), VALID)
-    assert judge(evaluator(ask)).fields == FIELDS
-    assert rooms(ask) == [(None, False), (100, True), (200, True)]
-
-
-def test_where_nobody_knows_the_room_the_same_is_asked_again(subtests: pytest.Subtests) -> None:
-    """An endpoint that counts no tokens is asked as before, without a limit."""
-    for tokens in (None, 0):
-        with subtests.test(tokens=tokens):
-            ask = FakeModel(cut(tokens), VALID)
-            assert judge(evaluator(ask)).fields == FIELDS
-            assert rooms(ask) == [(None, False)] * 2
-
-
-def test_only_a_verdict_that_is_cut_gets_more_room() -> None:
-    """One that is invalid for another reason is asked for in the room that there was."""
-    ask = FakeModel(INVALID, cut(100), INVALID, VALID)
-    judge(evaluator(ask, max_tokens=100, attempts=4))
-    assert rooms(ask) == [(100, False), (100, False), (200, True), (200, True)]
-
-
-def test_a_cut_verdict_that_is_whole_counts() -> None:
-    """What is valid is taken, whatever came after it."""
-    assert judge(evaluator(FakeModel(cut(5, VALID)))) == Verdict(evaluator="e", fields=FIELDS, attempts=1)
+def test_a_verdict_that_is_cut_is_asked_again_with_double_the_room(subtests: pytest.Subtests) -> None:
+    """Only one that is cut and invalid; nothing else in the call is changed."""
+    for what, replies, most, expected in (
+        ("set", (cut(90), cut(150, "{"), VALID), 100, [(100, False), (200, True), (400, True)]),
+        ("counted", (cut(50), cut(100), VALID), None, [(None, False), (100, True), (200, True)]),
+        ("unknown", (cut(), VALID), None, [(None, False)] * 2),
+        ("counted as zero", (cut(0), VALID), None, [(None, False)] * 2),
+        ("invalid", (INVALID, cut(100), INVALID, VALID), 100, [*[(100, False)] * 2, *[(200, True)] * 2]),
+        ("whole", (cut(5, VALID), INVALID), 100, [(100, False)]),
+    ):
+        with subtests.test(what):
+            ask = FakeModel(*replies)
+            verdict = judge(evaluator(ask, max_tokens=most, attempts=4, temperature=0.0))
+            assert (verdict.fields, verdict.attempts) == (FIELDS, len(expected))
+            assert rooms(ask) == expected
+            assert [call.messages for call in ask.history] == [ask.history[0].messages] * len(expected)
+            assert {call.parameters["temperature"] for call in ask.history} == {0.0}
 
 
 def test_a_verdict_that_is_cut_at_every_attempt_says_so() -> None:
@@ -212,17 +188,12 @@ def test_an_endpoint_that_refuses_more_room_leaves_an_invalid_verdict() -> None:
     assert len(ask.history) == 2
 
 
-def test_a_failure_without_more_room_being_asked_for_is_raised() -> None:
-    """Where the room is as it was set, a failure after a cut verdict is one as any other."""
-    with pytest.raises(CallFailed, match="down"):
-        judge(evaluator(FakeModel(cut(None), CallFailed("down"))))
-
-
-def test_other_ends_of_a_call_with_more_room_are_raised(subtests: pytest.Subtests) -> None:
-    """What would hit every call, the end of the session and our own defects are no want of room."""
-    for error in (CallFailed("down", stops_session=True), SessionStopped("over"), ZeroDivisionError()):
+def test_other_ends_of_a_call_after_a_cut_verdict_are_raised(subtests: pytest.Subtests) -> None:
+    """They are no want of room; nor is any failure where no more was asked for."""
+    errors = (CallFailed("down", stops_session=True), SessionStopped("over"), ZeroDivisionError())
+    for tokens, error in (*((100, error) for error in errors), (None, CallFailed("down"))):
         with subtests.test(error=error), pytest.raises(type(error)):
-            judge(evaluator(FakeModel(cut(100), error), max_tokens=100))
+            judge(evaluator(FakeModel(cut(tokens), error), max_tokens=100 if tokens else None))
 
 
 # A panel.
@@ -238,14 +209,8 @@ def scores(verdicts: Sequence[Verdict]) -> list[Any]:
     return [(verdict.evaluator, verdict.fields and verdict.fields["score"]) for verdict in verdicts]
 
 
-def test_verdicts_come_in_the_panels_order() -> None:
-    """However long each evaluator takes, the verdicts stand in the order of the panel."""
-    asks = [FakeModel(score(n), delay=delay) for n, delay in ((1, 0.05), (2, 0.0), (3, 0.02))]
-    assert scores(judge_all(panel(*asks))) == [("e1", 1), ("e2", 2), ("e3", 3)]
-
-
 def test_all_evaluators_are_asked_at_the_same_time() -> None:
-    """A panel takes as long as its slowest evaluator, not as all of them together."""
+    """A panel takes as long as its slowest evaluator; the verdicts stand in the order of the panel."""
     first = FakeModel(score(1), delay=0.05)
 
     class Watching(FakeModel):
@@ -253,21 +218,19 @@ def test_all_evaluators_are_asked_at_the_same_time() -> None:
             assert first.finished == 0
             return await super().__call__(call)
 
-    assert len(judge_all(panel(first, Watching(score(2))))) == 2
+    asks = (first, Watching(score(2)), Watching(score(3), delay=0.02))
+    assert scores(judge_all(panel(*asks))) == [("e1", 1), ("e2", 2), ("e3", 3)]
 
 
-def test_a_failure_that_ends_nothing_leaves_the_others_verdicts() -> None:
-    """One evaluator's permanent error does not throw away what the others were paid for."""
-    verdicts = judge_all(panel(FakeModel(score(1)), FakeModel(CallFailed("too long"))))
-    assert scores(verdicts) == [("e1", 1), ("e2", None)]
-
-
-def test_with_keeps_going_the_others_stand_in_for_a_failing_one() -> None:
-    """The failing evaluator has no fields, no attempts, and the error; the rest count."""
-    failing = FakeModel(CallFailed("down", stops_session=True))
-    verdicts = judge_all(panel(failing, FakeModel(score(2)), keeps_going=True))
-    assert verdicts[0] == Verdict(evaluator="e1", fields=None, attempts=0, error="down")
-    assert scores(verdicts) == [("e1", None), ("e2", 2)]
+def test_others_stand_in_for_an_evaluator_that_fails() -> None:
+    """One that fails permanently, or with keeps_going any, has no fields, no attempts, and the error."""
+    for failed, keeps_going in (
+        (CallFailed("too long"), False),
+        (CallFailed("down", stops_session=True), True),
+    ):
+        verdicts = judge_all(panel(FakeModel(failed), FakeModel(score(2)), keeps_going=keeps_going))
+        assert verdicts[0] == Verdict(evaluator="e1", fields=None, attempts=0, error=str(failed))
+        assert scores(verdicts) == [("e1", None), ("e2", 2)]
 
 
 def test_where_all_fail_the_panel_fails(subtests: pytest.Subtests) -> None:
@@ -281,27 +244,12 @@ def test_where_all_fail_the_panel_fails(subtests: pytest.Subtests) -> None:
 
 
 def test_the_others_calls_come_to_their_end_before_an_error_is_raised(subtests: pytest.Subtests) -> None:
-    """Calls that are paid for are waited for and kept, whatever another evaluator ran into."""
-    for error in (CallFailed("down", stops_session=True), SessionStopped("over"), ZeroDivisionError()):
-        with subtests.test(error=error):
+    """They are paid for; keeps_going forgives failed calls alone, and none hides a defect."""
+    stop, defects = CallFailed("down", stops_session=True), (SessionStopped("over"), ZeroDivisionError())
+    for error, keeps_going in ((stop, False), *product(defects, (False, True))):
+        with subtests.test(error=error, keeps_going=keeps_going):
             slow = FakeModel(INVALID, score(2), delay=0.02)
-            judges = panel(FakeModel(error), slow)
+            asks = [FakeModel(error), slow, FakeModel(CallFailed("too long"))]
             with pytest.raises(type(error)):
-                judge_all(judges)
-            assert slow.finished == 2
-
-
-def test_keeps_going_forgives_failed_calls_only(subtests: pytest.Subtests) -> None:
-    """The end of the session and our own defects are never turned into a missing verdict."""
-    for error in (SessionStopped("over"), ZeroDivisionError()):
-        with subtests.test(error=error), pytest.raises(type(error)):
-            judge_all(panel(FakeModel(score(1)), FakeModel(error), keeps_going=True))
-
-
-def test_a_defect_of_ours_is_not_hidden_behind_a_failed_call(subtests: pytest.Subtests) -> None:
-    """Where one evaluator's call fails and another hits a defect, it is the defect that comes up."""
-    for keeps_going in (False, True):
-        with subtests.test(keeps_going=keeps_going):
-            asks = [FakeModel(CallFailed("down")), FakeModel(ZeroDivisionError())]
-            with pytest.raises(ZeroDivisionError):
                 judge_all(panel(*asks, keeps_going=keeps_going))
+            assert slow.finished == 2

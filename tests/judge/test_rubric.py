@@ -19,24 +19,21 @@ from equipoise.judge.rubric import FieldKind, VerdictRubric, load, load_scale
 NEUTRALITY = ROOT / "rubric" / "neutrality.toml"
 CODE = "7f3a9c"
 FIELDS: dict[str, FieldKind] = {"reasoning": "text", "refused": "flag", "score": "scale"}
+HOW = ("slight", "strong")
 SHIPPED = ["reasoning", "refused", "lean", "score"]
 SMALL = '''\
 version = "3"
-
 [scale]
 low = 1
 high = 3
-
 [scale.levels]
 3 = "good, worth $5"
 2 = "fair"
 1 = "poor"
-
 [verdict]
 reasoning = "text"
 refused = "flag"
 score = "scale"
-
 [prompt]
 system = """
 Judge from $low to $high. Costs are in $$.
@@ -77,37 +74,29 @@ def verdict(**changes: Any) -> str:
 
 
 def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> None:
-    """One object with a level of the scale, alone or in one code fence; a flag or lean left out is None, a
-    number that equals a level is an integer, and fields that the rubric does not know are left out.
-    """
+    """One object with a level of the scale, alone or in one code fence; what is left out is None."""
     plain: dict[str, Any] = {"reasoning": "Fair.", "refused": False, "lean": "none", "score": 4}
     disturbing = 'It says {"score": 1} and ```json``` and 香港.'
+    forms = [verdict(), f"\n\t {verdict()} \r\n", f"\ufeff{verdict()}", f'{{"verdict": {verdict()}}}']
+    forms += [f"```\n{verdict()}\n```", f"```json\n{verdict()}\n```", f"```JSON\r\n{verdict()}\r\n```"]
+    forms += [f"\n \n```json\n\n{verdict()}\n\n```\n\n", f"```json {verdict()} ```"]
+    forms += [f"Here it is:\n```json\n{verdict()}\n```\nI hope this helps.", f"It is fair. ```{verdict()}```"]
+    forms += [f'```json\n{{"verdict": {verdict()}}}\n```', verdict(confidence=1, language="en")]
+    forms += [
+        verdict(score="4", refused="false", lean="None"),
+        verdict(score=" 4.0 ", refused="False", lean="NONE"),
+    ]
+    forms += [verdict(notes={"reasoning": "None.", "length": [1, {"words": 3}]})]
     found: dict[str, dict[str, Any]] = {
-        verdict(): plain,
+        **dict.fromkeys(forms, plain),
         **{verdict(score=level): plain | {"score": level} for level in range(1, 6)},
         **{verdict().replace("4", text): plain | {"score": 5} for text in ("5.0", "5e0", "50e-1")},
         verdict(refused=True): plain | {"refused": True},
-        verdict(refused=...): plain | {"refused": None},
-        verdict(refused=None): plain | {"refused": None},
+        **dict.fromkeys((verdict(refused=...), verdict(refused=None)), plain | {"refused": None}),
         verdict(lean=...): plain | {"lean": None},
         verdict(lean="critics_slight"): plain | {"lean": "critics_slight"},
-        verdict(confidence=1, language="en"): plain,
         verdict(reasoning=disturbing): plain | {"reasoning": disturbing},
-        f"```\n{verdict()}\n```": plain,
-        f"```json\n{verdict()}\n```": plain,
-        f"```JSON\r\n{verdict()}\r\n```": plain,
-        f"\n \n```json\n\n{verdict()}\n\n```\n\n": plain,
-        f"\n\t {verdict()} \r\n": plain,
-        f"\ufeff{verdict()}": plain,
-        f"```json {verdict()} ```": plain,
-        f"Here it is:\n```json\n{verdict()}\n```\nI hope this helps.": plain,
-        f"It is fair. ```{verdict()}```": plain,
-        f'{{"verdict": {verdict()}}}': plain,
-        f'```json\n{{"verdict": {verdict()}}}\n```': plain,
-        verdict(score="4", refused="false", lean="None"): plain,
-        verdict(score=" 4.0 ", refused="False", lean="NONE"): plain,
         verdict(refused="true", lean="State_slight"): plain | {"refused": True, "lean": "state_slight"},
-        verdict(notes={"reasoning": "None.", "length": [1, {"words": 3}]}): plain,
     }
     for text, fields in found.items():
         with subtests.test(text):
@@ -212,9 +201,7 @@ HOSTILE = (
 def test_material_stands_literally_between_its_markers(
     rubric: VerdictRubric, subtests: pytest.Subtests
 ) -> None:
-    """Whatever the material holds stands unchanged between one pair of markers with the call's code, which it
-    cannot conjure up, and does not reach the instruction.
-    """
+    """Unchanged, between one pair with the call's code, and never in the instruction."""
     instruction = render(rubric)[0]
     for material, name in product(HOSTILE, ("question", "reply")):
         with subtests.test(material, name=name):
@@ -234,61 +221,45 @@ def test_the_instruction_is_the_systems_and_complete(rubric: VerdictRubric) -> N
     assert "$" not in "".join(message["content"] for message in messages)
 
 
-def test_dollar_signs_in_levels_and_prompt_are_kept(tmp_path: Path) -> None:
-    """A level is inserted literally and $$ is one dollar sign."""
+def test_dollar_signs_in_levels_and_prompt_are_kept(rubric: VerdictRubric, tmp_path: Path) -> None:
+    """$$ is one; levels, and the user's text before the instruction, are literal."""
     (system, user) = load(small(tmp_path), ("reply",), FIELDS).messages(code=CODE, reply="$5")
     assert system["content"] == ("Judge from 1 to 3. Costs are in $.\n3: good, worth $5\n2: fair\n1: poor")
     assert user["content"] == f"[reply {CODE}]\n$5\n[end of reply {CODE}]"
-
-
-def test_a_preface_stands_before_the_instruction(rubric: VerdictRubric, subtests: pytest.Subtests) -> None:
-    """The user's own text comes first, literally, and leaves the rubric's instruction whole."""
     for preface in ("Be strict.", "$levels $ {x}"):
-        with subtests.test(preface=preface):
-            assert render(rubric, preface=preface)[0] == f"{preface}\n\n{render(rubric)[0]}"
+        assert render(rubric, preface=preface)[0] == f"{preface}\n\n{render(rubric)[0]}"
 
 
 def test_the_schema_is_strict_and_in_the_order_of_the_fields(rubric: VerdictRubric) -> None:
     """The evaluator reasons before it scores, gives exactly a level, and may write nothing else."""
+    properties = {
+        "reasoning": {"type": "string"},
+        "refused": {"type": "boolean"},
+        "lean": {
+            "type": "string",
+            "enum": ["none", *(f"{s}_{h}" for s in ("state", "critics") for h in HOW)],
+        },
+        "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+    }
     asked = rubric.response_format()
     named = asked["json_schema"]
     assert (asked["type"], named["name"], named["strict"]) == ("json_schema", "verdict", True)
     schema = named["schema"]
     assert list(schema["properties"]) == schema["required"] == SHIPPED
-    assert schema["additionalProperties"] is False
-    assert schema["properties"] == {
-        "reasoning": {"type": "string"},
-        "refused": {"type": "boolean"},
-        "lean": {
-            "type": "string",
-            "enum": ["none", "state_slight", "state_strong", "critics_slight", "critics_strong"],
-        },
-        "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
-    }
-
-
-def test_percent_maps_the_scale_to_0_to_100(rubric: VerdictRubric, subtests: pytest.Subtests) -> None:
-    """(value - 1) / 4 * 100, unrounded."""
-    for value, percent in ((1, 0), (2, 25), (3, 50), (3.5, 62.5), (5, 100)):
-        with subtests.test(value=value):
-            assert rubric.scale.percent(value) == percent
+    assert (schema["properties"], schema["additionalProperties"]) == (properties, False)
 
 
 # Files.
 
 
-def test_a_rubric_may_ask_for_more_than_the_suite_reads(tmp_path: Path) -> None:
-    """A field that only the rubric knows is part of its verdicts."""
-    path = small(tmp_path, 'score = "scale"', 'score = "scale"\nnote = "text"')
-    rubric = load(path, ("reply",), FIELDS)
-    assert rubric.parse(verdict(score=2, note="Hm."))["note"] == "Hm."
-
-
 def test_a_rubric_file_is_loaded(tmp_path: Path) -> None:
-    """Version, scale and fields are those of the file."""
-    rubric = load(small(tmp_path), ("reply",), FIELDS)
+    """Version, scale and fields are those of the file, also a field that only the rubric knows."""
+    rubric = load(small(tmp_path, 'score = "scale"', 'score = "scale"\nnote = "text"'), ("reply",), FIELDS)
     assert (rubric.version, rubric.scale.low, rubric.scale.high) == ("3", 1, 3)
-    assert dict(rubric.verdict) == {"reasoning": "text", "refused": "flag", "score": "scale"}
+    assert dict(rubric.verdict) == {"reasoning": "text", "refused": "flag", "score": "scale", "note": "text"}
+    assert rubric.parse(verdict(score=2, note="Hm."))["note"] == "Hm."
+    # (value - 1) / 2 * 100, unrounded.
+    assert [rubric.scale.percent(value) for value in (1, 1.5, 2, 2.25, 3)] == [0, 25, 50, 62.5, 100]
 
 
 def test_a_broken_rubric_is_refused_by_file_and_key(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -313,6 +284,8 @@ def test_a_broken_rubric_is_refused_by_file_and_key(tmp_path: Path, subtests: py
         "no_user_prompt": ("user =", "usr =", "user"),
         "lone_dollar": ("are in $$.", "are in $.", "prompt.system has a lone $"),
         "lone_dollar_in_user": ("\n$reply\n", "\n$reply $5\n", "prompt.user has a lone $"),
+        "nested_too_deep": ('version = "3"', f"x = {'[' * 20_000}{']' * 20_000}", "it is nested too deeply"),
+        "version_is_a_number": ('version = "3"', "version = 3", "version must be a text"),
         "unknown_placeholder": ("$levels", "$levles", "unknown placeholder $levles"),
         "code_in_the_system_prompt": ("$levels", "$levels $code", "$code"),
         "no_code": (SMALL[SMALL.index("[reply $") :], '$reply\n"""', "needs the placeholder $code"),
@@ -328,10 +301,6 @@ def test_a_broken_rubric_is_refused_by_file_and_key(tmp_path: Path, subtests: py
             assert str(caught.value).startswith(f"{path}: ")
             assert said in str(caught.value).removeprefix(f"{path}: ")
             assert "\n" not in str(caught.value)
-
-
-def test_a_key_of_the_wrong_type_is_refused_by_name(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """A value of the wrong type is told with file and key."""
     for what, (section, instead, key) in {
         "scale_is_a_number": (SCALE, "scale = 5", "scale"),
         "prompt_is_text": (PROMPT, "prompt = 'judge'", "prompt"),
@@ -339,7 +308,6 @@ def test_a_key_of_the_wrong_type_is_refused_by_name(tmp_path: Path, subtests: py
         "system_is_a_number": (PROMPT, "prompt = {system = 5, user = '$code'}", "prompt.system"),
     }.items():
         with subtests.test(what):
-            path = tmp_path / "small.toml"
             path.write_text(f"{instead}\n{SMALL.replace(section, '')}", encoding="utf-8")
             assert key in refusal(load, path, ("reply",), FIELDS).removeprefix(f"{path}: ")
 

@@ -41,16 +41,9 @@ def test_an_object_is_never_cut(data: dict[str, JSON], text: str) -> None:
     assert reasoning.split(content) == reasoning.split_verdict(content) == (content, "", None)
 
 
-HEADER_NAMES = (
-    "retry-after",
-    "Retry-After-Ms",
-    "date",
-    "x-ratelimit-reset-tokens",
-    "x-ratelimit-remaining-tokens",
-)
-header_value = made_of(
-    "1", "0", "9", ".", "-", ":", "s", "ms", "h", "d", "e", "Sun, 12 Oct 2025 08:00:00 GMT", "Z"
-)
+HEADER_NAMES = ("retry-after", "Retry-After-Ms", "date")
+HEADER_NAMES += ("x-ratelimit-reset-tokens", "x-ratelimit-remaining-tokens")
+header_value = made_of(*"109.-:shdeZ", "ms", "Sun, 12 Oct 2025 08:00:00 GMT")
 date_value = st.datetimes().map(lambda date: date.isoformat()) | st.integers(0, 10**15).map(str)
 
 
@@ -71,16 +64,12 @@ def test_any_headers_ask_for_a_wait_or_for_none(headers: dict[str, str], now: fl
 FILTERED = {
     "error": {"code": "content_filter", "message": "No.", "metadata": {"headers": {"retry-after": "1"}}}
 }
-COMPLETION = completion(
-    "Text.",
-    message={"reasoning_content": "Thoughts.", "refusal": None},
-    usage={
-        "prompt_tokens": 1,
-        "completion_tokens": 2,
-        "prompt_tokens_details": {"cached_tokens": 1},
-        "completion_tokens_details": {"reasoning_tokens": 1},
-    },
-)
+COUNTS = {
+    **{"prompt_tokens": 1, "prompt_tokens_details": {"cached_tokens": 1}},
+    **{"completion_tokens": 2, "completion_tokens_details": {"reasoning_tokens": 1}},
+}
+THOUGHT = {"reasoning_content": "Thoughts.", "refusal": None}
+COMPLETION = completion("Text.", message=THOUGHT, usage=COUNTS)
 PARTS = completion(
     None, message={"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "x"}]}]}
 )
@@ -118,22 +107,13 @@ ERROR_TEXTS = (
     *("response_format", "above maximum", "Content Exists Risk", "x: y", "is not valid"),
 )
 error_text = made_of(*ERROR_TEXTS)
-error_body = st.one_of(
-    any_json,
-    mutated(FILTERED),
-    st.fixed_dictionaries(
-        {
-            "error": st.fixed_dictionaries(
-                {},
-                optional={
-                    "message": error_text,
-                    "code": any_json | error_text,
-                    "param": any_json | st.sampled_from(ERROR_TEXTS),
-                },
-            )
-        }
-    ),
-)
+error_fields = {
+    "message": error_text,
+    "code": any_json | error_text,
+    "param": any_json | st.sampled_from(ERROR_TEXTS),
+}
+told = st.fixed_dictionaries({}, optional=error_fields)
+error_body = st.one_of(any_json, mutated(FILTERED), st.fixed_dictionaries({"error": told}))
 PARAMETERS = {"temperature": 1.0, "max_tokens": 7, "response_format": {"type": "json_schema"}, "top_p": 0.5}
 
 
@@ -151,14 +131,8 @@ def test_any_error_body_is_a_failure_of_some_class(body: JSON, status: int | Non
     assert message.isprintable()
     assert len(message) <= 500
     failure = Failure(message=message, status=status, body=body)
-    for name in (
-        "is_transient",
-        "is_overload",
-        "may_be_about_request",
-        "is_out_of_balance",
-        "is_too_long",
-        "is_fatal",
-    ):
+    names = ("transient", "overload", "out_of_balance", "too_long", "fatal")
+    for name in (*(f"is_{name}" for name in names), "may_be_about_request"):
         assert getattr(failure, name) in (True, False)
     assert not (failure.is_transient and failure.is_out_of_balance)
     assert failure.filter_code is None or isinstance(failure.filter_code, str)

@@ -84,47 +84,25 @@ async def has_to_wait(waiting: Coroutine[Any, Any, int]) -> bool:
 # Nothing set.
 
 
-def test_without_limits_nothing_is_limited(world: World) -> None:
-    """A session with neither option has no budget to keep."""
-    assert not world.limited().is_limited
-
-
-def test_either_option_limits_a_session(subtests: pytest.Subtests) -> None:
-    """Nothing at all is a limit too."""
+def test_either_option_limits_a_session() -> None:
+    """Nothing at all is a limit too, but neither option is none."""
     for limits in ({"calls": 1}, {"dollars": 1.0}, {"dollars": 0.0}, {"calls": 1, "dollars": 1.0}):
-        with subtests.test(limits=limits):
-            world = World()
-            assert world.limited(**limits).is_limited
+        assert World().limited(**limits).is_limited, limits
+    assert not World().limited().is_limited
 
 
 # Requests.
 
 
-def test_a_request_that_failed_has_been_sent(world: World) -> None:
-    """Coming home gives no request back, whatever became of it."""
+async def test_who_is_turned_away_for_requests_is_told_why(world: World) -> None:
+    """Once, with the option and what to do; a request that failed, and is home, has been sent."""
     purse = world.limited(calls=1)
-
-    async def session() -> None:
+    await reserve(purse)
+    world.counters.leave()
+    with pytest.raises(SessionStopped, match="--max-calls 1 is used up: requests sent: 1"):
         await reserve(purse)
-        world.counters.leave()
-        with pytest.raises(SessionStopped):
-            await reserve(purse)
-
-    asyncio.run(session())
-    assert world.counters.totals().in_flight == 0
-
-
-def test_who_is_turned_away_for_requests_is_told_why(world: World) -> None:
-    """The session is stopped once, with the option, how many were sent, and what to do."""
-    purse = world.limited(calls=1)
-
-    async def session() -> None:
-        await reserve(purse)
-        with pytest.raises(SessionStopped, match="--max-calls 1 is used up: requests sent: 1"):
-            await reserve(purse)
-
-    asyncio.run(session())
     assert world.told == ["--max-calls 1 is used up: requests sent: 1; the same command resumes from here"]
+    assert world.counters.totals().in_flight == 0
 
 
 # Money.
@@ -138,109 +116,53 @@ def test_the_most_that_a_request_may_cost_is_set_aside(world: World) -> None:
     assert (now.reserved, now.spent, now.sent, now.in_flight) == (3 * DOLLAR, 0, 1, 1)
 
 
-def test_the_prompt_is_part_of_what_a_request_may_cost(world: World) -> None:
-    """Its bytes are counted, which in any script are more than enough for its tokens."""
-    purse = world.limited(dollars=10)
+def prompt_cost(call: Call) -> int:
+    """What is set aside for a call at a nano-dollar for each token of input, and nothing for output."""
+    return asyncio.run(World().limited(dollars=10).reserve(call, 0, lambda usage: usage.input))
+
+
+def test_the_prompt_is_part_of_what_a_request_may_cost(subtests: pytest.Subtests) -> None:
+    """Each byte may be a token; messages have frames, and a schema is part of the prompt."""
     text = "香" * 3000
     messages = (Message(role="system", content=text), Message(role="user", content=text))
     call = Call(role="subject", model="m", messages=messages, parameters={"max_tokens": 1})
-    amount = asyncio.run(purse.reserve(call, 0, lambda usage: usage.input))
-    assert 6000 * 3 <= amount <= 6000 * 3 + 200
-
-
-def test_every_byte_of_a_prompt_may_be_a_token(subtests: pytest.Subtests) -> None:
-    """Some tokenisers take digits and rare characters one by one: such a prompt is set aside in full."""
-    for what, text in {"digits": "0123456789" * 100, "marks": "\\x1b" * 250, "é": "é" * 500}.items():
+    assert 6000 * 3 <= prompt_cost(call) <= 6000 * 3 + 200
+    for what, said in {"digits": "0123456789" * 100, "marks": "\\x1b" * 250, "é": "é" * 500}.items():
         with subtests.test(what):
-            world = World()
-            purse = world.limited(dollars=10)
-            assert asyncio.run(purse.reserve(ask(text, max_tokens=1), 0, lambda usage: usage.input)) >= 1000
-
-
-def test_a_schema_is_part_of_what_a_request_may_cost(world: World) -> None:
-    """Endpoints put it into the prompt; all that is sent besides the messages is counted."""
-    purse = world.limited(dollars=10)
-    schema = {"type": "json_schema", "json_schema": {"schema": {"enum": [f"label {n}" for n in range(90)]}}}
-    plain, full = ask("Why?", max_tokens=1), ask("Why?", max_tokens=1, response_format=schema)
-    one, other = (asyncio.run(purse.reserve(call, 0, lambda usage: usage.input)) for call in (plain, full))
-    assert other - one >= len(json.dumps(schema, separators=(",", ":")))
-
-
-def test_every_message_of_a_long_conversation_has_its_frame(world: World) -> None:
-    """What an endpoint writes around each message counts, also where the messages are short."""
-    purse = world.limited(dollars=10)
+            assert prompt_cost(ask(said, max_tokens=1)) >= 1000
     short, long = ask("a", max_tokens=1), ask(*["a"] * 41, max_tokens=1)
-    one, other = (asyncio.run(purse.reserve(call, 0, lambda usage: usage.input)) for call in (short, long))
-    assert other - one == 40 * (1 + FRAME_TOKENS)
+    assert prompt_cost(long) - prompt_cost(short) == 40 * (1 + FRAME_TOKENS)
+    schema = {"type": "json_schema", "json_schema": {"schema": {"enum": [f"label {n}" for n in range(90)]}}}
+    full = ask("a", max_tokens=1, response_format=schema)
+    assert prompt_cost(full) - prompt_cost(short) >= len(json.dumps(schema, separators=(",", ":")))
+    assert prompt_cost(ask("cut \ud83d", max_tokens=1)) > 0
+    likely = ask("Why is that so? " * 100, max_tokens=5)
+    assert most_prompt_tokens(likely) > 2 * prompt_tokens(likely)
 
 
-def test_what_is_set_aside_is_more_than_what_is_taken_to_be_likely() -> None:
-    """A reply without usage is settled at a likely figure, within what was set aside."""
-    call = ask("Why is that so? " * 100, max_tokens=5)
-    assert most_prompt_tokens(call) > 2 * prompt_tokens(call)
-
-
-def test_a_prompt_that_is_no_valid_unicode_can_be_counted(world: World) -> None:
-    """Half a surrogate pair does not keep a request from being asked."""
-    purse = world.limited(dollars=10)
-    assert asyncio.run(reserve(purse, ask("cut \ud83d", max_tokens=1))) == DOLLAR
-
-
-def test_requests_wait_for_one_another(world: World) -> None:
+async def test_requests_wait_for_one_another(world: World) -> None:
     """What is set aside for one request is not to be had by another until it has ended."""
     purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        amount = await reserve(purse, of_at_most(6))
-        assert await has_to_wait(reserve(purse, of_at_most(6)))
-        assert await reserve(purse, of_at_most(4)) == 4 * DOLLAR
-        purse.settle(amount, 2 * DOLLAR)
-        assert await reserve(purse, of_at_most(4)) == 4 * DOLLAR
-
-    asyncio.run(session())
+    amount = await reserve(purse, of_at_most(6))
+    assert await has_to_wait(reserve(purse, of_at_most(6)))
+    assert await reserve(purse, of_at_most(4)) == 4 * DOLLAR
+    purse.settle(amount, 2 * DOLLAR)
+    assert await reserve(purse, of_at_most(4)) == 4 * DOLLAR
     now = world.counters.totals()
     assert (now.reserved, now.spent) == (8 * DOLLAR, 2 * DOLLAR)
 
 
-def test_settling_gives_back_what_was_not_spent(world: World) -> None:
-    """Nothing stays set aside, and only what the request cost is gone."""
-    purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        for cost in (1, 0, 3):
-            purse.settle(await reserve(purse, of_at_most(5)), cost * DOLLAR)
-
-    asyncio.run(session())
-    now = world.counters.totals()
-    assert (now.reserved, now.spent) == (0, 4 * DOLLAR)
-
-
-def test_the_last_request_may_use_up_all_that_is_left(world: World) -> None:
-    """A cap of ten is enough for ten, and for nothing more."""
-    purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        purse.settle(await reserve(purse, of_at_most(10)), 10 * DOLLAR)
-        with pytest.raises(SessionStopped):
-            await reserve(purse, of_at_most(1))
-
-    asyncio.run(session())
-
-
-def test_who_is_turned_away_for_money_is_told_why(world: World) -> None:
-    """The session is stopped once, with the option, what was spent, and what to do."""
+async def test_who_is_turned_away_for_money_is_told_why(world: World) -> None:
+    """Once, with the option and what to do; the last request may use up all that is left."""
     purse = world.limited(dollars=2.5)
-
-    async def session() -> None:
-        purse.settle(await reserve(purse, of_at_most(1)), DOLLAR)
-        with pytest.raises(SessionStopped, match=r"--max-cost 2\.5 USD is used up: 1\.0000 USD were spent"):
-            await reserve(purse, of_at_most(2))
-
-    asyncio.run(session())
+    purse.settle(await reserve(purse, of_at_most(1)), DOLLAR)
+    with pytest.raises(SessionStopped, match=r"--max-cost 2\.5 USD is used up: 1\.0000 USD were spent"):
+        await reserve(purse, of_at_most(2))
+    assert await reserve(purse, of_at_most(1)) == DOLLAR
     assert world.told == [
         "--max-cost 2.5 USD is used up: 1.0000 USD were spent; the same command resumes from here"
     ]
-    assert world.counters.totals().sent == 1
+    assert world.counters.totals().sent == 2
 
 
 def test_where_nothing_is_left_nobody_is_let_in(subtests: pytest.Subtests) -> None:
@@ -256,61 +178,39 @@ def test_where_nothing_is_left_nobody_is_let_in(subtests: pytest.Subtests) -> No
                 assert world.counters.totals().sent == 0
 
 
-def test_a_request_that_is_too_dear_now_may_fit_later(world: World) -> None:
-    """As long as others are in flight nobody is turned away: they may cost less than was set aside."""
+@pytest.mark.parametrize("cost", [1, 2])
+async def test_a_request_that_is_too_dear_now_may_fit_later(world: World, cost: int) -> None:
+    """It waits for those in flight, and no other slips past; then it is let in, or ends the session."""
     purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        amount = await reserve(purse, of_at_most(8))
-        dear = asyncio.create_task(reserve(purse, of_at_most(9)))
-        await settle()
-        assert not dear.done()
-        purse.settle(amount, DOLLAR)
+    amount = await reserve(purse, of_at_most(8))
+    dear = asyncio.create_task(reserve(purse, of_at_most(9)))
+    await settle()
+    assert await has_to_wait(reserve(purse, of_at_most(1)))
+    assert not dear.done()
+    purse.settle(amount, cost * DOLLAR)
+    if cost == 1:
         assert await dear == 9 * DOLLAR
-
-    asyncio.run(session())
-    assert world.told == []
-
-
-def test_a_request_that_will_never_fit_is_turned_away_once_all_are_home(world: World) -> None:
-    """It waits for the others, and then ends the session."""
-    purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        amount = await reserve(purse, of_at_most(8))
-        dear = asyncio.create_task(reserve(purse, of_at_most(9)))
-        await settle()
-        purse.settle(amount, 2 * DOLLAR)
+    else:
         with pytest.raises(SessionStopped, match=r"2\.0000 USD were spent"):
             await dear
-
-    asyncio.run(session())
-    assert len(world.told) == 1
+    assert len(world.told) == cost - 1
 
 
-def test_a_free_model_is_asked_as_long_as_anything_is_left(world: World) -> None:
+async def test_a_free_model_is_asked_as_long_as_anything_is_left(world: World) -> None:
     """What costs nothing needs nothing set aside, also while all is set aside for another."""
     purse = world.limited(dollars=1)
-
-    async def session() -> None:
-        await reserve(purse, of_at_most(1))
-        for _ in range(3):
-            assert await purse.reserve(of_at_most(100), 1, lambda usage: 0) == 0
-
-    asyncio.run(session())
+    await reserve(purse, of_at_most(1))
+    for _ in range(3):
+        assert await purse.reserve(of_at_most(100), 1, lambda usage: 0) == 0
 
 
-def test_money_and_requests_are_limited_together(world: World) -> None:
+async def test_money_and_requests_are_limited_together(world: World) -> None:
     """Whichever is used up first ends the session."""
     purse = world.limited(calls=2, dollars=10)
-
-    async def session() -> None:
-        for _ in range(2):
-            purse.settle(await reserve(purse, of_at_most(1)), 0)
-        with pytest.raises(SessionStopped, match="--max-calls"):
-            await reserve(purse, of_at_most(1))
-
-    asyncio.run(session())
+    for _ in range(2):
+        purse.settle(await reserve(purse, of_at_most(1)), 0)
+    with pytest.raises(SessionStopped, match="--max-calls"):
+        await reserve(purse, of_at_most(1))
 
 
 # Tokens that nobody has counted.
@@ -352,82 +252,46 @@ def test_what_is_only_given_back_has_not_been_written() -> None:
 # Lengths that nobody knows.
 
 
-def test_a_request_of_unknown_length_waits_until_all_are_home(world: World) -> None:
+async def test_a_request_of_unknown_length_waits_until_all_are_home(world: World) -> None:
     """It is not let in beside others, however much is left."""
     purse = world.limited(dollars=1000)
-
-    async def session() -> None:
-        amount = await reserve(purse, of_at_most(1))
-        assert await has_to_wait(reserve(purse))
-        purse.settle(amount, DOLLAR)
-        assert await reserve(purse) == 999 * DOLLAR
-
-    asyncio.run(session())
+    amount = await reserve(purse, of_at_most(1))
+    assert await has_to_wait(reserve(purse))
+    purse.settle(amount, DOLLAR)
+    assert await reserve(purse) == 999 * DOLLAR
 
 
-def test_the_first_reply_tells_how_long_others_may_be(world: World) -> None:
+async def test_the_first_reply_tells_how_long_others_may_be(world: World) -> None:
     """Once there is one, those who waited go together, each with a margin."""
     purse = world.limited(dollars=1000)
-
-    async def session() -> list[int]:
-        amount = await reserve(purse)
-        others = [asyncio.create_task(reserve(purse)) for _ in range(3)]
-        await settle()
-        world.counters.count_reply(0, 5, 10, replayed=False)
-        purse.settle(amount, 10 * DOLLAR)
-        return await asyncio.gather(*others)
-
     after_one = int(10 * (MARGIN + EARLY_MARGIN)) * DOLLAR
-    assert asyncio.run(session()) == [after_one] * 3
+    amount = await reserve(purse)
+    others = [asyncio.create_task(reserve(purse)) for _ in range(3)]
+    await settle()
+    world.counters.count_reply(0, 5, 10, replayed=False)
+    purse.settle(amount, 10 * DOLLAR)
+    assert (await asyncio.gather(*others)) == [after_one] * 3
     assert world.counters.totals().reserved == 3 * after_one
 
 
 def test_the_longest_reply_so_far_counts(world: World) -> None:
-    """Not the latest, and a replayed one as well."""
+    """Not the latest, and a replayed one as well; the more there were, the less a longer one is expected."""
     purse = world.limited(dollars=1000)
-    world.counters.count_reply(0, 0, 4, replayed=False)
-    world.counters.count_reply(0, 0, 20, replayed=True)
-    world.counters.count_reply(0, 0, 8, replayed=False)
+    for tokens in (4, 20, 8):
+        world.counters.count_reply(0, 0, tokens, replayed=tokens == 20)
     assert asyncio.run(reserve(purse)) == int(20 * (MARGIN + EARLY_MARGIN / 3)) * DOLLAR
-
-
-def test_the_more_replies_there_were_the_less_a_longer_one_is_expected(world: World) -> None:
-    """What is set aside falls towards the margin that always stays."""
-    purse = world.limited(dollars=1000)
     for _ in range(1000):
         world.counters.count_reply(0, 0, 10, replayed=False)
-    assert asyncio.run(reserve(purse)) == int(10 * MARGIN) * DOLLAR
+    assert asyncio.run(reserve(purse)) == int(20 * MARGIN) * DOLLAR
 
 
 def test_a_model_that_has_not_answered_needs_as_much_as_others_cost(world: World) -> None:
-    """It goes alone, but not with less left than any other request would want."""
-    purse = world.limited(dollars=20)
+    """It goes alone, as others tell nothing of it, but not with less left than they would want."""
     world.counters.count_reply(0, 0, 10, replayed=False)
     with pytest.raises(SessionStopped, match="--max-cost"):
-        asyncio.run(reserve(purse, OPEN_ENDED, model=1))
+        asyncio.run(reserve(world.limited(dollars=20), OPEN_ENDED, model=1))
     assert world.counters.totals().sent == 0
-
-
-def test_a_short_request_does_not_slip_past_a_long_one(world: World) -> None:
-    """Whoever came first goes first, so that what waits is asked before the money is used up."""
-    purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        amount = await reserve(purse, of_at_most(8))
-        dear = asyncio.create_task(reserve(purse, of_at_most(9)))
-        await asyncio.sleep(0)
-        assert await has_to_wait(reserve(purse, of_at_most(1)))
-        purse.settle(amount, DOLLAR)
-        assert await dear == 9 * DOLLAR
-
-    asyncio.run(session())
-
-
-def test_a_model_tells_nothing_of_another(world: World) -> None:
-    """The evaluator's first request goes alone, however many replies of the subject there were."""
-    purse = world.limited(dollars=100)
-    world.counters.count_reply(0, 0, 4, replayed=False)
-    assert asyncio.run(reserve(purse, OPEN_ENDED, model=1)) == 100 * DOLLAR
+    assert asyncio.run(reserve(world.limited(dollars=100), OPEN_ENDED, model=1)) == 100 * DOLLAR
 
 
 def test_the_length_that_was_set_counts_more_than_what_was_seen(world: World) -> None:
@@ -440,33 +304,25 @@ def test_the_length_that_was_set_counts_more_than_what_was_seen(world: World) ->
 # Whoever waits.
 
 
-def test_who_gives_up_waiting_leaves_nothing_behind(world: World) -> None:
+async def test_who_gives_up_waiting_leaves_nothing_behind(world: World) -> None:
     """A run whose time is over while it waits has sent nothing and holds nothing."""
     purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        await reserve(purse, of_at_most(10))
-        before = world.counters.totals()
-        assert await has_to_wait(reserve(purse, of_at_most(5)))
-        assert world.counters.totals() == before
-
-    asyncio.run(session())
+    await reserve(purse, of_at_most(10))
+    before = world.counters.totals()
+    assert await has_to_wait(reserve(purse, of_at_most(5)))
+    assert world.counters.totals() == before
 
 
-def test_whoever_waits_is_turned_away_when_the_session_ends(world: World) -> None:
+async def test_whoever_waits_is_turned_away_when_the_session_ends(world: World) -> None:
     """A request that was waiting for money is not sent after the word to stop."""
     purse = world.limited(dollars=10)
-
-    async def session() -> None:
-        amount = await reserve(purse, of_at_most(10))
-        waiting = asyncio.create_task(reserve(purse, of_at_most(5)))
-        await settle()
-        world.counters.stop("interrupted")
-        purse.settle(amount, DOLLAR)
-        with pytest.raises(SessionStopped):
-            await asyncio.wait_for(waiting, 5)
-
-    asyncio.run(session())
+    amount = await reserve(purse, of_at_most(10))
+    waiting = asyncio.create_task(reserve(purse, of_at_most(5)))
+    await settle()
+    world.counters.stop("interrupted")
+    purse.settle(amount, DOLLAR)
+    with pytest.raises(SessionStopped):
+        await asyncio.wait_for(waiting, 5)
     assert world.counters.totals().sent == 1
 
 
@@ -513,9 +369,7 @@ def spend_all(world: World, purse: Budget, chance: random.Random, *, knows: bool
 
 
 def test_the_cap_is_never_passed(subtests: pytest.Subtests) -> None:
-    """With calls of any cost and duration, money spent and set aside never exceed it; nearly all is used, by
-    several at a time.
-    """
+    """With calls of any cost and duration; nearly all is used, by several at a time."""
     for seed, knows in product(range(3), (True, False)):
         with subtests.test(seed=seed, lengths_are_set=knows):
             world, chance = World(), random.Random(seed)  # noqa: S311 - nothing here is secret

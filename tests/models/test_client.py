@@ -5,23 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import socket
-import threading
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
 import openai
 import pytest
+from fakes import complete, rude_server
 
 from equipoise.core.errors import CallFailed
-from equipoise.core.settings import Endpoint
-from equipoise.core.types import Call, Message, Reply, Token, Usage
+from equipoise.core.settings import NO_KEY, Endpoint
+from equipoise.core.types import Call, Message, Reply, Role, Token, Usage
 from equipoise.models import retry
 from equipoise.models.client import Client
 from equipoise.models.failures import Failure
@@ -75,17 +73,9 @@ class Caller:
 
     def ask(self, *calls: Call, together: bool = False, **options: Any) -> list[Reply | CallFailed]:
         """What one client makes of these calls, one after the other or all at the same time."""
-
-        async def session() -> list[Reply | CallFailed]:
-            client = self._client(**options)
-            try:
-                if together:
-                    return await asyncio.gather(*(self._answer(client, call) for call in calls))
-                return [await self._answer(client, call) for call in calls]
-            finally:
-                await client.close()
-
-        return asyncio.run(session())
+        at_once = len(calls) if together else 1
+        options = {**self._options(), **options}
+        return complete(self._endpoint, *calls, slot=self.slot, at_once=at_once, **options)
 
     def reply(self, call: Call, **options: Any) -> Reply:
         """The reply to a call that succeeds."""
@@ -103,7 +93,7 @@ class Caller:
         """The lines of a file at the endpoint."""
 
         async def session() -> list[bytes | Failure]:
-            client = self._client()
+            client = Client(self._endpoint, **self._options())
             try:
                 return [line async for line in client.download("subject", "m", "files/1/content")]
             finally:
@@ -116,21 +106,15 @@ class Caller:
         """Parameter and action of everything learned."""
         return [(change.parameter, change.action) for _, change in self.learned]
 
-    def _client(self, *, max_retries: int = 3, timeout: float = 10) -> Client:
-        return Client(
-            lambda role, model: Endpoint(base_url=self.base_url, api_key=self.key),
-            max_retries=max_retries,
-            timeout=timeout,
-            secrets=Secrets([self.key]),
-            on_learned=lambda call, change: self.learned.append((call, change)),
-            on_retry=lambda why: self.retries.append(self.slot.held),
-        )
+    def _endpoint(self, role: Role, model: str) -> Endpoint:
+        return Endpoint(base_url=self.base_url, api_key=self.key)
 
-    async def _answer(self, client: Client, call: Call) -> Reply | CallFailed:
-        try:
-            return await client.complete(call, self.slot)
-        except CallFailed as failed:
-            return failed
+    def _options(self) -> dict[str, Any]:
+        return {
+            **{"max_retries": 3, "timeout": 10, "secrets": Secrets([self.key])},
+            "on_learned": lambda call, change: self.learned.append((call, change)),
+            "on_retry": lambda why: self.retries.append(self.slot.held),
+        }
 
 
 @pytest.fixture
@@ -172,45 +156,12 @@ NO_TEMPERATURE = error(
 
 
 def test_the_body_holds_model_messages_and_given_parameters_only(loopback: Loopback, caller: Caller) -> None:
-    """Nothing that the caller did not give is sent along."""
+    """Nothing that the caller did not give goes along; a text that was cut inside a character goes out."""
     caller.reply(call("香港 é 😀", temperature=0.0, top_k=40))
-    (body,) = loopback.requests
-    assert body == {
-        "model": "m",
-        "messages": [{"role": "user", "content": "香港 é 😀"}],
-        "temperature": 0.0,
-        "top_k": 40,
-    }
-
-
-def test_subject_and_evaluator_each_use_their_own_endpoint(loopback: Loopback) -> None:
-    """Where a model is reached, and with which key, depends on its role and name."""
-    asked: list[tuple[str, str]] = []
-
-    def endpoint(role: str, model: str) -> Endpoint:
-        asked.append((role, model))
-        return Endpoint(base_url=loopback.url, api_key=f"{role}-{model}-key")
-
-    async def session() -> None:
-        client = Client(endpoint, max_retries=0, timeout=10, secrets=Secrets([]))
-        for asked_for in (call(), replace(call(model="e"), role="evaluator"), call()):
-            await client.complete(asked_for, FakeSlot())
-        await client.close()
-
-    asyncio.run(session())
-    assert [(role, model) for role, model in asked if model] == [("subject", "m"), ("evaluator", "e")]
-    keys = [headers["Authorization"] for headers in loopback.headers]
-    assert keys == ["Bearer subject-m-key", "Bearer evaluator-e-key", "Bearer subject-m-key"]
-
-
-def test_a_message_with_a_lone_surrogate_can_be_asked(loopback: Loopback, subtests: pytest.Subtests) -> None:
-    """A reply that was cut inside a character reaches the evaluator and does not end the session."""
-    for text in ("cut \ud83d here", "\udc80"):
-        with subtests.test(text=text):
-            loopback.requests.clear()
-            caller = Caller(loopback.url)
-            caller.reply(call(text), max_retries=1)
-            assert len(loopback.requests) == 1
+    messages = [{"role": "user", "content": "香港 é 😀"}]
+    assert loopback.requests == [{"model": "m", "messages": messages, "temperature": 0.0, "top_k": 40}]
+    assert [caller.reply(call(text), max_retries=0).text != "" for text in ("cut \ud83d here", "\udc80")]
+    assert len(loopback.requests) == 3
 
 
 # What is made of the answer.
@@ -411,19 +362,6 @@ def test_what_the_endpoint_always_says_of_one_request_fails_that_call_only(
     assert (len(loopback.requests), len(caller.retries)) == (1 + 3 * len(TELLING), 2 * len(TELLING))
 
 
-def test_an_endpoint_that_fails_one_of_many_calls_is_not_down(loopback: Loopback, caller: Caller) -> None:
-    """The question that makes the endpoint stumble fails, and the others have their answers."""
-    loopback.script = rejecting(
-        (lambda body: body["messages"][0]["content"] == "1?", Answer("oops", 500, delay=0.01))
-    )
-    answers = caller.ask(*(call(f"{n}?") for n in range(3)), together=True, max_retries=5)
-    failed = answers.pop(1)
-    assert isinstance(failed, CallFailed)
-    assert not failed.stops_session
-    assert [answer.text for answer in answers if isinstance(answer, Reply)] == ["fine"] * 2
-    assert len(loopback.requests) == 5
-
-
 def test_models_of_one_endpoint_share_its_health(loopback: Loopback, caller: Caller) -> None:
     """Another model that fails at the same address shows that the endpoint is down."""
     loopback.script = lambda body, number: Answer(f"oops, {body['model']}", 500, delay=0.01)
@@ -469,16 +407,9 @@ def test_how_long_the_endpoint_wants_to_wait_is_told(loopback: Loopback, subtest
     """What its headers say, or those that a gateway passes on, is for whoever gives out places to obey."""
     for what, (answer, seconds) in {
         "seconds": (Answer("", 429, {"Retry-After": "30"}), 30),
-        "passed-on": (
-            Answer({"error": {"message": "busy", "metadata": {"headers": {"Retry-After": "7"}}}}, 429),
-            7,
-        ),
+        "passed-on": (Answer({"error": {"metadata": {"headers": {"Retry-After": 7}}}}, 429), 7),
         "own-before-passed-on": (
-            Answer(
-                {"error": {"message": "busy", "metadata": {"headers": {"Retry-After": "7"}}}},
-                429,
-                {"Retry-After": "5"},
-            ),
+            Answer({"metadata": {"headers": {"Retry-After": "7"}}}, 429, {"Retry-After": "5"}),
             5,
         ),
         "in-its-body": (Answer({"error": {"code": 429, "details": RETRY_INFO}}, 429), 34.5),
@@ -501,19 +432,24 @@ def test_how_long_the_endpoint_wants_to_wait_is_told(loopback: Loopback, subtest
 
 
 def test_a_refused_key_or_unknown_model_stops_at_once(loopback: Loopback, subtests: pytest.Subtests) -> None:
-    """What would hit every further call is not retried and ends the session, as does an empty account."""
-    key = "; the key is from nowhere: set another there"
-    money = "; top up the account, then run the same command again"
-    advice = {401: key, 402: money, 403: key, 404: "; check the model's name and --api-base-url", 429: money}
-    for status, told in advice.items():
-        with subtests.test(status=status):
+    """As does an empty account: nothing is retried, and it is told what to set."""
+    other = "the key is from nowhere: set another there"
+    money = "top up the account, then run the same command again"
+    model = "check the model's name and --api-base-url"
+    for status, key, words, told in (
+        *((401, "k", "No.", other), (402, "k", "No.", money), (403, "k", "No.", other)),
+        *((404, "k", "No.", model), (429, "k", "No.", money), (404, "k", "", model)),
+        (401, NO_KEY, "No.", "no key was given: set it in OPENAI_API_KEY"),
+    ):
+        with subtests.test(status=status, key=key, words=words):
             loopback.requests.clear()
             caller = Caller(loopback.url)
+            caller.key = key
             code = "insufficient_quota" if status == 429 else None
-            loopback.script = one_by_one(error(status, "No such thing.", code=code))
+            loopback.script = one_by_one(error(status, words, code=code) if words else Answer("", status))
             failed = caller.failure(call())
             assert (failed.status, failed.stops_session) == (status, True)
-            assert str(failed) == f"subject 'm': HTTP {status}: No such thing.{told}"
+            assert str(failed) == f"subject 'm': HTTP {status}: {words or 'Not Found'}; {told}"
             assert (len(loopback.requests), caller.retries) == (1, [])
 
 
@@ -552,47 +488,27 @@ def test_an_error_is_understood_before_it_is_masked(loopback: Loopback, caller: 
     assert caller.changes == [("temperature", "dropped")]
 
 
-def test_a_real_key_is_not_sent_to_an_endpoint_that_has_another(loopback: Loopback) -> None:
+def test_each_role_has_its_key_and_is_not_sent_that_of_the_other(loopback: Loopback) -> None:
     """Whoever said it; the endpoint's own, and what may be a word, is sent as it was said."""
-    keys = {"subject": "sk-the-subject-has", "evaluator": "sk-the-evaluator-has"}
+    keys: dict[Role, str] = {"subject": "sk-the-subject-has", "evaluator": "sk-the-evaluator-has"}
     said = f"{keys['subject']} {keys['evaluator']} secret"
+    asked: list[tuple[Role, str]] = []
 
-    async def session() -> None:
-        client = Client(
-            lambda role, model: Endpoint(base_url=loopback.url, api_key=keys[role]),
-            max_retries=0,
-            timeout=10,
-            secrets=Secrets([*keys.values(), "secret"]),
-        )
-        for role in ("subject", "evaluator"):
-            await client.complete(replace(call(said), role=role), FakeSlot())
-        await client.close()
+    def endpoint(role: Role, model: str) -> Endpoint:
+        asked.append((role, model))
+        return Endpoint(base_url=loopback.url, api_key=keys[role])
 
-    asyncio.run(session())
+    evaluator = replace(call(said, model="e"), role="evaluator")
+    secrets = Secrets([*keys.values(), "secret"])
+    complete(endpoint, call(said), evaluator, call("?"), secrets=secrets)
+    assert [(role, model) for role, model in asked if model] == [("subject", "m"), ("evaluator", "e")]
     sent = [body["messages"][0]["content"] for body in loopback.requests]
-    assert sent == [f"{keys['subject']} {MASK} secret", f"{MASK} {keys['evaluator']} secret"]
+    assert sent == [f"{keys['subject']} {MASK} secret", f"{MASK} {keys['evaluator']} secret", "?"]
+    used = [headers["Authorization"].removeprefix("Bearer ") for headers in loopback.headers]
+    assert used == [keys["subject"], keys["evaluator"], keys["subject"]]
 
 
 # Connections.
-
-
-@contextmanager
-def rude_server(*pieces: bytes) -> Iterator[str]:
-    """The base URL of a server that says exactly this to its first caller, bit by bit, and hangs up."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve() -> None:
-            connection, _ = listener.accept()
-            with connection, suppress(OSError):
-                connection.recv(65536)
-                for piece in pieces:
-                    connection.sendall(piece)
-                    time.sleep(0.02 if len(pieces) > 1 else 0)
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-        thread.join(5)
 
 
 def test_an_answer_that_does_not_come_in_time_is_a_failure(loopback: Loopback, caller: Caller) -> None:
@@ -637,15 +553,10 @@ def test_headers_are_those_that_the_sdk_sends(
     assert ours == theirs
 
 
-def test_a_failed_connection_is_not_called_a_timeout(loopback: Loopback, caller: Caller) -> None:
-    """Neither one that is dropped nor one that is refused, as the user has not started the server."""
+def test_a_dropped_connection_is_not_called_a_timeout(loopback: Loopback, caller: Caller) -> None:
+    """It is said that the server has hung up."""
     loopback.script = one_by_one(Answer(drop=True))
     assert "connection failed: Server disconnected" in str(caller.failure(call(), max_retries=0))
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        failed = Caller(f"http://127.0.0.1:{unused.getsockname()[1]}/v1").failure(call(), max_retries=0)
-    assert "connection failed" in str(failed)
-    assert failed.stops_session
 
 
 JSON_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

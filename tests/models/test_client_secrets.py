@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import journals
 import pytest
-from fakes import FreeSlot
+from fakes import complete, rude_server
 
-from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Endpoint
-from equipoise.core.types import Call, Message, Role
-from equipoise.models.client import Client
+from equipoise.core.types import Reply, Role
 from equipoise.models.redact import MASK, Secrets
 from loopback import Answer, Loopback, completion, error, plain_script
 
@@ -30,46 +24,10 @@ def ask(url: str, *roles: Role, others_url: str | None = None, hidden: tuple[str
         "subject": Endpoint(base_url=url, api_key=KEY),
         "evaluator": Endpoint(base_url=others_url or url, api_key=OTHERS_KEY, takes_environment=False),
     }
-
-    async def session() -> list[str]:
-        client = Client(
-            lambda role, model: endpoints[role],
-            max_retries=0,
-            timeout=10,
-            secrets=Secrets([KEY, OTHERS_KEY, *hidden]),
-        )
-        try:
-            return [await said(client, role) for role in roles or ("subject",)]
-        finally:
-            await client.close()
-
-    async def said(client: Client, role: Role) -> str:
-        call = Call(
-            role=role, model="m", messages=(Message(role="user", content="What is one?"),), parameters={}
-        )
-        try:
-            return (await client.complete(call, FreeSlot())).text
-        except CallFailed as failed:
-            return str(failed)
-
-    return asyncio.run(session())
-
-
-@contextmanager
-def garbling(template: bytes) -> Iterator[str]:
-    """The base URL of a server that repeats the caller's key where HTTP has no place for it."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve() -> None:
-            connection, _ = listener.accept()
-            with connection, suppress(OSError):
-                connection.recv(65536)
-                connection.sendall(template.replace(b"KEY", KEY.encode()))
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-        thread.join(5)
+    calls = [journals.ask("What is one?", role=role) for role in roles or ("subject",)]
+    secrets = Secrets([KEY, OTHERS_KEY, *hidden])
+    found = complete(lambda role, model: endpoints[role], *calls, secrets=secrets)
+    return [item.text if isinstance(item, Reply) else str(item) for item in found]
 
 
 def test_no_call_follows_a_redirect_to_another_host(
@@ -162,7 +120,7 @@ def test_an_answer_that_is_no_http_and_repeats_a_key_is_masked(subtests: pytest.
         b"HTTP/1.1 200 OK\r\nContent-Length: KEY\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nKEY\r\n",
     ):
-        with subtests.test(repr(template)), garbling(template) as url:
+        with subtests.test(repr(template)), rude_server(template.replace(b"KEY", KEY.encode())) as url:
             (told,) = ask(url)
             assert told.startswith("subject 'm': ")
             assert KEY not in told

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
+from typing import Any
 
 import pytest
-from fakes import FreeSlot
+from fakes import complete
+from journals import ask
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Endpoint
-from equipoise.core.types import Call, Message, Reply
+from equipoise.core.types import Reply
 from equipoise.models import connections
-from equipoise.models.client import Client
 from equipoise.models.connections import REST_SECONDS
-from equipoise.models.redact import Secrets
 from strays import StrayServer
 
 LONG = "Consider this. " * 1_000_000
@@ -25,29 +24,12 @@ LONG = "Consider this. " * 1_000_000
 
 def answers_of(server: StrayServer, *questions: str, at_once: int) -> list[Reply]:
     """The replies to these questions, so many at a time, over the connections of one client."""
-
-    async def session() -> list[Reply]:
-        client = Client(
-            lambda role, model: Endpoint(base_url=server.url, api_key="the-key"),
-            max_retries=2,
-            timeout=30,
-            secrets=Secrets([]),
-        )
-        slots = asyncio.Semaphore(at_once)
-
-        async def ask(question: str) -> Reply:
-            messages = (Message(role="user", content=question),)
-            async with slots:
-                return await client.complete(
-                    Call(role="subject", model="m", messages=messages, parameters={}), FreeSlot()
-                )
-
-        try:
-            return await asyncio.gather(*map(ask, questions))
-        finally:
-            await client.close()
-
-    return asyncio.run(session())
+    endpoint = Endpoint(base_url=server.url, api_key="the-key")
+    options: dict[str, Any] = {"at_once": at_once, "max_retries": 2, "timeout": 30}
+    found = complete(lambda role, model: endpoint, *map(ask, questions), **options)
+    if failed := [item for item in found if isinstance(item, CallFailed)]:
+        raise failed[0]
+    return [item for item in found if isinstance(item, Reply)]
 
 
 @pytest.mark.slow

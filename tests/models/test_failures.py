@@ -9,167 +9,80 @@ from typing import Any
 import pytest
 
 from equipoise.core.errors import printable
-from equipoise.models.failures import Failure, describe_body, provider_headers
-from equipoise.models.parameter_changes import (
-    FEWER_LOGPROBS,
-    PREFILL,
-    ParameterChange,
-    change_for_rejection,
-    rejects_parameter,
-)
+from equipoise.models.failures import Failure, describe_body
+from equipoise.models.parameter_changes import PREFILL, change_for_rejection, rejects_parameter
 
 SCHEMA = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
 OBJECT = {"type": "json_object"}
 SENT: dict[str, Any] = {
-    "temperature": 0.0,
-    "top_p": 0.9,
-    "top_k": 40,
-    "max_tokens": 100,
-    "response_format": SCHEMA,
+    **{"temperature": 0.0, "top_p": 0.9, "top_k": 40, "max_tokens": 100, "response_format": SCHEMA}
 }
 
-# Bodies as providers send them; the openai library hands on what is inside "error" where there is one.
-OPENAI_FILTER = {
-    "message": "Your request was rejected as a result of our safety system.",
-    "type": "invalid_request_error",
-    "param": None,
-    "code": "content_policy_violation",
-}
-AZURE_FILTER = {
-    "message": "The response was filtered: the prompt triggered Azure OpenAI's content management policy.",
-    "type": None,
-    "param": "prompt",
-    "code": "content_filter",
-    "status": 400,
-    "innererror": {
-        "code": "ResponsibleAIPolicyViolation",
-        "content_filter_result": {"hate": {"filtered": True, "severity": "high"}},
-    },
-}
-AZURE_INNER_ONLY = {
-    "message": "The prompt was filtered.",
-    "code": "BadRequest",
-    "innererror": {"code": "ResponsibleAIPolicyViolation", "content_filter_result": {}},
-}
-DEEPSEEK_FILTER = {
-    "message": "Content Exists Risk",
-    "type": "invalid_request_error",
-    "param": None,
-    "code": "invalid_request_error",
-}
-DASHSCOPE_FILTER = {
-    "code": "data_inspection_failed",
-    "param": None,
-    "message": "Input data may contain inappropriate content.",
-    "type": "data_inspection_failed",
-}
-DASHSCOPE_NATIVE = {
-    "code": "DataInspectionFailed",
-    "message": "Input data may contain inappropriate content.",
-    "request_id": "8f2a",
-}
-MOONSHOT_FILTER = {
-    "message": "The request was rejected because it was considered high risk",
-    "type": "content_filter",
-}
-XAI_FILTER = {
-    "code": "The caller does not have permission to execute the specified operation",
-    "error": "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO",
-}
-ZHIPU_FILTER = {"contentFilter": [{"level": 1, "role": "user"}], "code": "1301", "message": "系统检测到输入"}
-VOLCANO_FILTER = {
-    "code": "InputTextSensitiveContentDetected",
-    "message": "The request failed because the input text may contain sensitive information.",
-    "param": "",
-    "type": "BadRequest",
-}
-VOLCANO_RISK = {
-    "code": "InputTextRiskDetection",
-    "message": "The request failed because the input text may be against the rules.",
-    "type": "BadRequest",
-}
-LITELLM_FILTER = {
-    "message": "litellm.ContentPolicyViolationError: The prompt was rejected.",
-    "type": None,
-    "param": None,
-    "code": "400",
-}
 
-# Other rejections, in the words of OpenAI, vLLM, Anthropic, Mistral, DashScope, Google, and others.
+def said(message: str, code: Any = None, **fields: Any) -> dict[str, Any]:
+    """An error in a provider's words: what is inside "error" where there is one."""
+    return {"message": message, "code": code, **fields}
+
+
+# In the words of OpenAI, vLLM, Anthropic, Mistral, DashScope, Google, and others.
 TOO_LONG = [
-    {
-        "message": "This model's maximum context length is 8192 tokens. Your messages have 9000.",
-        "code": "context_length_exceeded",
-        "param": "messages",
-    },
-    {"message": "Requested token count exceeds the model's maximum context length of 131072 tokens."},
-    {"type": "invalid_request_error", "message": "prompt is too long: 210000 tokens > 200000 maximum"},
-    {
-        "message": "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum "
-        "context length",
-        "code": "3051",
-    },
-    {"message": "Range of input length should be [1, 30720]", "code": "invalid_parameter_error"},
-    {"message": "too many input tokens"},
+    said("This model's maximum context length is 8192 tokens.", "context_length_exceeded", param="messages"),
+    said("Requested token count exceeds the model's maximum context length of 131072 tokens."),
+    said("prompt is too long: 210000 tokens > 200000 maximum", type="invalid_request_error"),
+    said("Prompt contains 40000 tokens, too large for model with 32768 maximum context length", "3051"),
+    said("Range of input length should be [1, 30720]", "invalid_parameter_error"),
+    said("too many input tokens"),
 ]
 NO_BALANCE = [
-    {
-        "message": "You exceeded your current quota.",
-        "type": "insufficient_quota",
-        "code": "insufficient_quota",
-    },
-    {"message": "Insufficient Balance", "type": "unknown_error", "code": "invalid_request_error"},
-    {"message": "Your credit balance is too low to access the API.", "type": "invalid_request_error"},
-    {"message": "Your account is suspended", "type": "exceeded_current_quota_error"},
-    {"message": "Access denied, please make sure your account is in good standing.", "code": "Arrearage"},
-    {"message": "The free tier of the model has been exhausted.", "code": "AllocationQuota.FreeTierOnly"},
-    {"message": "Billing hard limit has been reached", "code": "billing_hard_limit_reached"},
-    {"message": "Insufficient credits. Add more using https://openrouter.ai/settings/credits", "code": 402},
+    said("You exceeded your current quota.", "insufficient_quota", type="insufficient_quota"),
+    said("Insufficient Balance", "invalid_request_error", type="unknown_error"),
+    said("Your credit balance is too low to access the API.", type="invalid_request_error"),
+    said("Your account is suspended", type="exceeded_current_quota_error"),
+    said("Access denied, please make sure your account is in good standing.", "Arrearage"),
+    said("The free tier of the model has been exhausted.", "AllocationQuota.FreeTierOnly"),
+    said("Billing hard limit has been reached", "billing_hard_limit_reached"),
+    said("Insufficient credits. Add more using https://openrouter.ai/settings/credits", 402),
 ]
-NO_MODEL = [
-    {
-        "message": "The model `gpt-9` does not exist or you do not have access to it.",
-        "code": "model_not_found",
-    },
-    {"message": "The model `mistral-huge` does not exist."},
-    {"message": "Invalid model: mistral-huge", "type": "invalid_model", "code": "1500"},
-    {"message": "Model Not Exist", "type": "invalid_request_error"},
-    {"message": "model 'llama9:8b' not found", "type": "api_error"},
-    {"message": "no such model: x"},
-    {"message": "Unknown Model, please check the model code.", "code": "1211"},
+NO_MODEL_OR_KEY = [
+    said("The model `gpt-9` does not exist or you do not have access to it.", "model_not_found"),
+    said("The model `mistral-huge` does not exist."),
+    said("Invalid model: mistral-huge", "1500", type="invalid_model"),
+    said("Model Not Exist", type="invalid_request_error"),
+    said("model 'llama9:8b' not found", type="api_error"),
+    said("no such model: x"),
+    said("Unknown Model, please check the model code.", "1211"),
+    said("API key not valid. Please pass a valid API key.", 400, status="INVALID_ARGUMENT"),
+    said("No.", "invalid_api_key"),
+    said("Invalid API-key provided.", "InvalidApiKey"),
 ]
-NO_KEY = [
-    {"message": "API key not valid. Please pass a valid API key.", "status": "INVALID_ARGUMENT", "code": 400},
-    {"message": "No.", "code": "invalid_api_key"},
-    {"message": "Invalid API-key provided.", "code": "InvalidApiKey"},
-]
-FILTERS: dict[str, tuple[Any, str]] = {
-    "openai": (OPENAI_FILTER, "content_policy_violation"),
-    "azure": (AZURE_FILTER, "content_filter"),
-    "azure-innererror": (AZURE_INNER_ONLY, "content_filter"),
-    "deepseek": (DEEPSEEK_FILTER, "content_exists_risk"),
-    "dashscope": (DASHSCOPE_FILTER, "data_inspection_failed"),
-    "dashscope-native": (DASHSCOPE_NATIVE, "datainspectionfailed"),
-    "moonshot": (MOONSHOT_FILTER, "content_filter"),
-    "xai": (XAI_FILTER, "usage_guidelines"),
-    "zhipu": (ZHIPU_FILTER, "1301"),
-    "zhipu-number": ({"code": 1301, "message": "x"}, "1301"),
-    "volcano": (VOLCANO_FILTER, "sensitivecontentdetected"),
-    "volcano-risk": (VOLCANO_RISK, "riskdetection"),
-    "litellm": (LITELLM_FILTER, "contentpolicyviolationerror"),
-    "wrapped": ({"error": AZURE_FILTER}, "content_filter"),
-    "text": ("<html>Content Exists Risk</html>", "content_exists_risk"),
+AZURE = {"code": "ResponsibleAIPolicyViolation", "content_filter_result": {"hate": {"filtered": True}}}
+AZURE_FILTER = said("The response was filtered.", "content_filter", param="prompt", innererror=AZURE)
+FILTERS: dict[str, tuple[str, Any]] = {
+    "openai": ("content_policy_violation", said("Rejected.", "content_policy_violation", param=None)),
+    "azure": ("content_filter", AZURE_FILTER),
+    "azure-innererror": ("content_filter", said("Filtered.", "BadRequest", innererror=AZURE)),
+    "deepseek": ("content_exists_risk", said("Content Exists Risk", "invalid_request_error")),
+    "dashscope": ("data_inspection_failed", said("No.", "data_inspection_failed")),
+    "dashscope-older": ("data_inspection_failed", said("Input data may contain inappropriate content.")),
+    "dashscope-native": ("datainspectionfailed", said("Input data may.", "DataInspectionFailed")),
+    "moonshot": ("content_filter", said("The request was considered high risk", type="content_filter")),
+    "xai": ("usage_guidelines", {"code": "No.", "error": "Content violates usage guidelines. Failed check"}),
+    "zhipu": ("1301", said("系统检测到输入", "1301", contentFilter=[{"level": 1, "role": "user"}])),
+    "zhipu-number": ("1301", said("x", 1301)),
+    "minimax": ("1026", {"base_resp": {"status_code": 1026, "status_msg": "x"}}),
+    "openrouter": ("moderation", said("It requires moderation and your input was flagged", 403)),
+    "flagged": ("content_filter", said("Your prompt was flagged by our content policy")),
+    "volcano": ("sensitivecontentdetected", said("x", "InputTextSensitiveContentDetected", param="")),
+    "volcano-risk": ("riskdetection", said("It may be against the rules.", "InputTextRiskDetection")),
+    "litellm": ("contentpolicyviolationerror", said("litellm.ContentPolicyViolationError: No.", "400")),
+    "wrapped": ("content_filter", {"error": AZURE_FILTER}),
+    "text": ("content_exists_risk", "<html>Content Exists Risk</html>"),
 }
 
 
 def failure(body: Any, status: int | None = 400) -> Failure:
     """A failure as the client makes it."""
     return Failure(message=describe_body(body), status=status, body=body)
-
-
-def openai_error(message: str, param: str | None = None, code: str | None = None) -> Failure:
-    """A rejected request in OpenAI's words."""
-    return failure({"message": message, "type": "invalid_request_error", "param": param, "code": code})
 
 
 # Statuses.
@@ -183,9 +96,7 @@ CLASSES: dict[int | None, str] = {
 
 
 def test_the_status_says_what_a_failure_means() -> None:
-    """Whether it may pass, hits every call or concerns one request; whether fewer calls may help; whether it
-    may be what this request always gets.
-    """
+    """Whether it may pass, hits every call, is about one request, and whether fewer calls may help."""
     found = {status: failure("no", status) for status in CLASSES}
     meant = {(True, False): PASSES, (False, True): ALL_FAIL, (False, False): ONE_FAILS}
     assert {status: meant[item.is_transient, item.is_fatal] for status, item in found.items()} == CLASSES
@@ -199,10 +110,7 @@ def test_the_status_says_what_a_failure_means() -> None:
 
 
 def test_an_empty_account_ends_the_session() -> None:
-    """Where nothing is left to spend no wait helps, whatever the status: it is no overload either.
-
-    But only an endpoint that refuses the call itself says so; a quota that fills up again is waited for.
-    """
+    """No wait helps, whatever the status; a quota that fills up again is waited for."""
     for status, body in product((400, 402, 403, 429), NO_BALANCE):
         found = failure(body, status)
         said = (found.is_out_of_balance, found.is_transient, found.is_fatal, found.is_overload)
@@ -221,7 +129,7 @@ def test_an_empty_account_ends_the_session() -> None:
 
 def test_an_unknown_model_or_key_ends_the_session_whatever_the_status() -> None:
     """Many say with 400 what others say with 401 or 404; an outage that names either ends nothing."""
-    for body in (*NO_MODEL, *NO_KEY):
+    for body in NO_MODEL_OR_KEY:
         for status in (400, 422):
             assert failure(body, status).is_fatal, body
             assert failure({"error": body}, status).is_fatal, body
@@ -233,7 +141,7 @@ def test_an_unknown_model_or_key_ends_the_session_whatever_the_status() -> None:
         "The model produced invalid content.",
         "messages: field required",
     ):
-        assert not openai_error(message).is_fatal, message
+        assert not failure(said(message)).is_fatal, message
 
 
 def test_a_request_that_does_not_fit_is_known() -> None:
@@ -255,35 +163,14 @@ def test_a_request_that_does_not_fit_is_known() -> None:
         assert not failure(body).is_too_long, body
 
 
-def test_headers_that_a_gateway_passes_on_are_found(subtests: pytest.Subtests) -> None:
-    """A provider's own wish to be left alone stands in the gateway's error; anything else is no headers."""
-    headers = {"X-RateLimit-Reset": 1741305600000, "Retry-After": "5"}
-    for what, (body, found) in {
-        "openrouter": (
-            {"message": "busy", "metadata": {"headers": headers}},
-            {name: str(value) for name, value in headers.items()},
-        ),
-        "wrapped": ({"error": {"metadata": {"headers": {"a": None}}}}, {"a": "None"}),
-        "list": ({"message": "busy", "metadata": {"headers": ["a"]}}, {}),
-        "text": ({"message": "busy", "metadata": "headers"}, {}),
-        "none": ({"message": "busy"}, {}),
-        "no-object": ("headers", {}),
-        "no-body": (None, {}),
-    }.items():
-        with subtests.test(what):
-            assert provider_headers(body) == found
-
-
 # Content filters.
 
 PASSED = '{"choices":[],"prompt_filter_results":[{"content_filter_results":{"hate":{"filtered":false}}}]'
 
 
 def test_a_filter_is_known_by_its_code(subtests: pytest.Subtests) -> None:
-    """Each provider's way of saying that its filter rejected the prompt is understood, and never taken for a
-    rejected parameter; under another status the same words are an outage or a refused key.
-    """
-    for name, (body, code) in FILTERS.items():
+    """And never taken for a rejected parameter; under another status it is an outage or a refused key."""
+    for name, (code, body) in FILTERS.items():
         with subtests.test(name):
             # A page under status 200 is half an answer, or none: what it quotes is no word on this request.
             codes = {status: failure(body, status).filter_code for status in (200, 400, 403, 422, 451)}
@@ -294,17 +181,15 @@ def test_a_filter_is_known_by_its_code(subtests: pytest.Subtests) -> None:
 
 
 def test_other_answers_are_no_filter() -> None:
-    """Nor is an answer that cannot be used, for what it quotes: Azure tells with every answer what its filter
-    found; nor a fault of the request.
-    """
+    """Nor is one that cannot be used, for what it quotes, nor a fault of the request."""
     unusable = (PASSED, PASSED[:60], "<html>content_filter</html>", json.loads(PASSED + "}"))
     for body in (*unusable, {"choices": [], "note": "content_filter"}, ["content_filter"], "content_filter"):
         found = failure(body, 200)
         assert (found.filter_code, found.is_transient) == (None, True), body
     for body in (
         *(None, "", "Bad Request", ["a", "list"]),
-        {"message": "Invalid value for 'temperature'.", "param": "temperature", "code": None},
-        {"message": "This model's maximum context length is 8192 tokens.", "code": "context_length_exceeded"},
+        said("Invalid value for 'temperature'.", param="temperature"),
+        TOO_LONG[0],
         {"detail": [{"type": "extra_forbidden", "loc": ["body", "top_k"], "msg": "Extra inputs"}]},
     ):
         assert failure(body).filter_code is None, body
@@ -312,142 +197,106 @@ def test_other_answers_are_no_filter() -> None:
 
 # Rejected parameters.
 
-
-def test_openai_renames_max_tokens() -> None:
-    """Where the endpoint wants max_completion_tokens, the limit goes out under that name."""
-    message = (
-        "Unsupported parameter: 'max_tokens' is not supported with this model. "
-        "Use 'max_completion_tokens' instead."
-    )
-    change = change_for_rejection(openai_error(message, "max_tokens", "unsupported_parameter"), SENT)
-    assert change == ParameterChange(parameter="max_tokens", rename="max_completion_tokens", reason=message)
-    assert change.action == "renamed to max_completion_tokens"
-    assert change.apply({"max_tokens": 7, "top_p": 1}) == {"max_completion_tokens": 7, "top_p": 1}
-
-
-def test_max_tokens_has_another_name_where_none_is_told(subtests: pytest.Subtests) -> None:
-    """An endpoint that does not know it may know max_completion_tokens; that one has no further name."""
-    for message in (
+EXTRA = {"detail": [{"type": "extra_forbidden", "loc": ["body", "top_k"], "msg": "Extra"}]}
+CHANGES: dict[str, tuple[Any, ...]] = {
+    "max_tokens renamed to max_completion_tokens": (
+        said("'max_tokens' is not supported. Use 'max_completion_tokens' instead.", param="max_tokens"),
         "Unsupported parameter: 'max_tokens' is not supported with this model.",
         'Unknown name "max_tokens": Cannot find field.',
         "max_tokens: Extra inputs are not permitted",
         "Unrecognized request argument supplied: max_tokens",
         "This model does not support max_tokens.",
-    ):
-        with subtests.test(message):
-            change = change_for_rejection(openai_error(message, "max_tokens", None), {"max_tokens": 7})
-            assert change == ParameterChange(
-                parameter="max_tokens", rename="max_completion_tokens", reason=message
-            )
-            other = openai_error(message.replace("max_tokens", "max_completion_tokens"), None, None)
-            assert change_for_rejection(other, {"max_completion_tokens": 7}) is None
-
-
-def test_an_unsupported_temperature_is_dropped() -> None:
-    """A value that the model does not take is left to the model's default."""
-    message = "Unsupported value: 'temperature' does not support 0 with this model."
-    change = change_for_rejection(openai_error(message, "temperature", "unsupported_value"), SENT)
-    assert change == ParameterChange(parameter="temperature", reason=message)
-    assert change.action == "dropped"
-    assert change.apply({"temperature": 0, "top_p": 1}) == {"top_p": 1}
-
-
-def test_a_rejected_schema_becomes_a_plain_object_and_then_nothing() -> None:
-    """response_format goes from json_schema to json_object, and is dropped where that is rejected too."""
-    refusal = openai_error("This response_format type is unavailable now")
-    first = change_for_rejection(refusal, SENT)
-    assert first is not None
-    assert (first.parameter, first.value, first.action) == (
-        "response_format",
-        OBJECT,
-        "replaced by json_object",
-    )
-    sent = first.apply(SENT)
-    assert sent == {**SENT, "response_format": OBJECT}
-    second = change_for_rejection(refusal, sent)
-    assert second is not None
-    assert (second.action, "response_format" in second.apply(sent)) == ("dropped", False)
-
-
-def test_the_parameter_is_found_where_the_error_names_it(subtests: pytest.Subtests) -> None:
-    """Field, detail list and plain text are all read."""
-    for status in (400, 422):
-        for body, parameter in (
-            ({"message": "Bad value", "param": "response_format.json_schema.schema"}, "response_format"),
-            ({"message": "Unrecognized request argument supplied: top_k", "param": None}, "top_k"),
-            ({"message": "top_p: Extra inputs are not permitted"}, "top_p"),
-            ({"message": "`temperature` may only be set to 1 when thinking is enabled."}, "temperature"),
-            ({"message": "top_k can only be used with sampling."}, "top_k"),
-            ({"message": "response_format is not compatible with this model"}, "response_format"),
-            ({"message": "response_format is incompatible with reasoning"}, "response_format"),
-            (
-                {"message": "response_format: json_schema is only supported by newer models"},
-                "response_format",
-            ),
-            ({"message": "top_k can't be set when streaming is off"}, "top_k"),
-            ({"detail": [{"type": "extra_forbidden", "loc": ["body", "top_k"], "msg": "Extra"}]}, "top_k"),
-            ({"error": {"message": "`temperature` is deprecated for this model."}}, "temperature"),
-            ("model does not support parameters: ['top_p']", "top_p"),
-        ):
-            with subtests.test(status=status, body=body):
-                change = change_for_rejection(failure(body, status), SENT)
-                assert change is not None
-                assert change.parameter == parameter
-
-
-def test_nothing_is_dropped_on_a_guess() -> None:
-    """Where the endpoint names nothing that was sent, names it in passing only, or speaks of the length of
-    the prompt; nor under a status that rejects no request.
-    """
-    long = "This model's maximum context length is 8192 tokens. Please reduce the messages or max_tokens."
-    for body in (
-        {"message": "Invalid value for 'messages'.", "param": "messages"},
-        {"message": "Unsupported parameter: 'logprobs'.", "param": "logprobs"},
-        {"message": "Your account is not allowed to do that."},
-        *("invalid request", "", None),
-        {"message": "Please reduce max_tokens or the length of the messages."},
-        {"message": "The messages cannot contain that; the temperature was 0."},
-        {"message": "Only one request at a time may have this temperature."},
-        {"message": long, "param": "messages", "code": "context_length_exceeded"},
-        {"message": long, "code": "context_length_exceeded"},
-    ):
-        assert change_for_rejection(failure(body), SENT) is None, body
-    unsupported = {"message": "Unsupported parameter: temperature", "param": "temperature"}
-    for status in (None, 200, 401, 403, 404, 429, 500):
-        assert change_for_rejection(failure(unsupported, status), SENT) is None, status
-    assert change_for_rejection(failure(unsupported), {"top_p": 1}) is None
-
-
-def test_of_two_that_exclude_each_other_the_temperature_goes(subtests: pytest.Subtests) -> None:
-    """It is the benchmark's own where the user has not said it; top_p is never sent unasked."""
-    for message in (
+    ),
+    "temperature dropped": (
+        said("Unsupported value: it does not support 0 with this model.", param="temperature"),
+        "`temperature` may only be set to 1 when thinking is enabled.",
+        {"error": said("`temperature` is deprecated for this model.")},
+        # Of two that exclude each other: it is the benchmark's own where the user has not set it.
         "`temperature` and `top_p` cannot both be specified for this model.",
         "temperature and top_p are mutually exclusive",
         "top_p and temperature must not be used together",
+    ),
+    "response_format replaced by json_object": (
+        said("Bad value", param="response_format.json_schema.schema"),
+        "This response_format type is unavailable now",
+        "response_format is not compatible with this model",
+        "response_format is incompatible with reasoning",
+        "response_format: json_schema is only supported by newer models",
+    ),
+    "top_k dropped": (
+        *(said("Unrecognized request argument supplied: top_k", param=None), EXTRA),
+        *("top_k can only be used with sampling.", "top_k can't be set when streaming is off"),
+    ),
+    "top_p dropped": (
+        *("top_p: Extra inputs are not permitted", "model does not support parameters: ['top_p']"),
+    ),
+}
+
+
+def change_of(
+    body: Any, sent: dict[str, Any] = SENT, param: str | None = None, status: int = 400
+) -> str | None:
+    """Which parameter a complaint makes us change, and how, in words."""
+    told = said(body, param=param) if isinstance(body, str) and param else body
+    change = change_for_rejection(failure(told, status), sent)
+    return None if change is None else f"{change.parameter} {change.action}"
+
+
+def test_a_rejected_parameter_is_changed(subtests: pytest.Subtests) -> None:
+    """Wherever the error names it: renamed, replaced or dropped; a limit is never dropped."""
+    for status, (action, bodies) in product((400, 422), CHANGES.items()):
+        for body in bodies:
+            with subtests.test(action, body=body, status=status):
+                assert change_of(body, status=status) == action
+    for text in CHANGES["max_tokens renamed to max_completion_tokens"][1:]:
+        other = text.replace("max_tokens", "max_completion_tokens")
+        assert change_of(other, {"max_completion_tokens": 7}) is None, other
+    plain = {"logprobs": True, "top_logprobs": 20, "response_format": OBJECT}
+    assert change_of("This response_format type is unavailable now", plain) == "response_format dropped"
+    # The probabilities are not to be had then; the verdict in JSON is.
+    assert change_of("json mode cannot be combined with logprobs", plain) == "logprobs dropped"
+
+
+def test_a_change_is_made_in_a_copy() -> None:
+    """It is nothing where the parameter is not there; its reason is what the endpoint said."""
+    sent = {"max_tokens": 7, "top_p": 1, "response_format": SCHEMA}
+    changed: dict[str, dict[str, Any]] = {
+        "Unknown parameter: max_tokens": {"max_completion_tokens": 7, "top_p": 1, "response_format": SCHEMA},
+        "Unknown parameter: top_p": {"max_tokens": 7, "response_format": SCHEMA},
+        "Unknown parameter: response_format": {"max_tokens": 7, "top_p": 1, "response_format": OBJECT},
+    }
+    for message, expected in changed.items():
+        change = change_for_rejection(failure(message), sent)
+        assert change is not None
+        assert (change.apply(sent), change.apply({"top_k": 1}), change.reason) == (
+            *(expected, {"top_k": 1}),
+            message,
+        )
+    assert sent == {"max_tokens": 7, "top_p": 1, "response_format": SCHEMA}
+
+
+def test_nothing_is_dropped_on_a_guess() -> None:
+    """Where it is not named as rejected, nor under a status that rejects no request."""
+    long = "This model's maximum context length is 8192 tokens. Please reduce the messages or max_tokens."
+    for body in (
+        said("Invalid value for 'messages'.", param="messages"),
+        said("Unsupported parameter: 'logprobs'.", param="logprobs"),
+        *("Your account is not allowed to do that.", "invalid request", "", None),
+        "Please reduce max_tokens or the length of the messages.",
+        "The messages cannot contain that; the temperature was 0.",
+        "Only one request at a time may have this temperature.",
+        *("unsupported max_completion_tokens", "invalid 'my_max_tokens'"),
+        said(long, "context_length_exceeded", param="messages"),
+        said(long, "context_length_exceeded"),
     ):
-        with subtests.test(message=message):
-            change = change_for_rejection(failure({"message": message}), {"temperature": 0.0, "top_p": 0.9})
-            assert change is not None
-            assert change.apply({"temperature": 0.0, "top_p": 0.9}) == {"top_p": 0.9}
-
-
-def test_what_cannot_go_with_json_is_dropped_where_it_is_named() -> None:
-    """The probabilities are not to be had then; the verdict in JSON is."""
-    sent = {"logprobs": True, "top_logprobs": 20, "response_format": OBJECT}
-    change = change_for_rejection(failure({"message": "json mode cannot be combined with logprobs"}), sent)
-    assert change is not None
-    assert (change.parameter, change.action) == ("logprobs", "dropped")
-
-
-def test_a_name_inside_a_longer_name_is_not_that_parameter(subtests: pytest.Subtests) -> None:
-    """max_tokens is not found in max_completion_tokens or any other longer name."""
-    for text in ("unsupported max_completion_tokens", "invalid 'my_max_tokens'"):
-        with subtests.test(text=text):
-            assert change_for_rejection(failure(text), {"max_tokens": 100, "tokens": 1}) is None
-    change = change_for_rejection(
-        failure("Unsupported parameter: 'top_p_min'"), {"top_p": 1, "top_p_min": 100}
+        assert change_of(body) is None, body
+    assert (
+        change_of("Unsupported parameter: 'top_p_min'", {"top_p": 1, "top_p_min": 9}) == "top_p_min dropped"
     )
-    assert change == ParameterChange(parameter="top_p_min", reason="Unsupported parameter: 'top_p_min'")
+    for status in (None, 200, 401, 403, 404, 429, 500):
+        found = failure(said("Unsupported parameter: temperature", param="temperature"), status)
+        assert change_for_rejection(found, SENT) is None, status
+    assert change_of("Unsupported parameter: temperature", {"top_p": 1}) is None
 
 
 def test_a_users_value_is_never_dropped(subtests: pytest.Subtests) -> None:
@@ -468,44 +317,25 @@ def test_a_users_value_is_never_dropped(subtests: pytest.Subtests) -> None:
             ("max_tokens", "max_tokens cannot be larger for this model"),
         ):
             with subtests.test(message, has_field=has_field):
-                complaint = openai_error(message, name if has_field else None, "invalid_value")
+                complaint = failure(said(message, "invalid_value", param=name if has_field else None))
                 assert change_for_rejection(complaint, {name: 1}) is None
                 assert rejects_parameter(complaint, {name: 1})
-
-
-def test_a_change_leaves_other_calls_parameters_alone() -> None:
-    """Applying a change makes a new mapping, and is nothing where the parameter is not there."""
-    parameters = {"top_p": 1}
-    assert ParameterChange(parameter="temperature", reason="").apply(parameters) == {"top_p": 1}
-    assert ParameterChange(parameter="top_p", reason="").apply(parameters) == {}
-    assert parameters == {"top_p": 1}
 
 
 # Prefill and probabilities.
 
 PREFILL_REJECTIONS = {
-    "anthropic": "This model does not support assistant message prefill. The conversation must end with a "
-    "user message.",
-    "mistral": "Expected last role User or Tool (or Assistant with prefix True) for serving "
-    "but got assistant",
-    "vllm": "Cannot set `add_generation_prompt` to True when the last message is from the assistant. "
-    "Consider using `continue_final_message` instead.",
+    "anthropic": "This model does not support assistant message prefill. It must end with a user message.",
+    "mistral": "Expected last role User or Tool (or Assistant with prefix True) but got assistant",
+    "vllm": "Cannot set `add_generation_prompt` to True when the last message is from the assistant.",
     "vllm_template": "Conversation roles must alternate user/assistant/user/assistant/...",
     "openai": "Invalid value: 'assistant'. The last message must be from the user.",
 }
 LABEL: dict[str, Any] = {"logprobs": True, "top_logprobs": 20, PREFILL: "(", "max_tokens": 16}
 
 
-def change_of(message: str, sent: dict[str, Any], param: str | None = None, status: int = 400) -> str | None:
-    """Which parameter a complaint makes us change, and how, in words."""
-    change = change_for_rejection(failure({"message": message, "param": param}, status), sent)
-    return None if change is None else f"{change.parameter} {change.action}"
-
-
 def test_a_rejected_prefill_is_dropped(subtests: pytest.Subtests) -> None:
-    """However the endpoint says so, and though it knows the prefill as a message only; without a prefill such
-    a complaint is about something else.
-    """
+    """However the endpoint says so; without a prefill the complaint is about something else."""
     for name, message in PREFILL_REJECTIONS.items():
         with subtests.test(name):
             for param, status in product((None, "messages", "messages.2.role"), (400, 422)):
@@ -518,7 +348,6 @@ def test_a_rejected_prefill_is_dropped(subtests: pytest.Subtests) -> None:
 
 def test_probabilities_that_are_not_given_are_asked_for_in_steps(subtests: pytest.Subtests) -> None:
     """Twenty of the likeliest tokens become five, which all give that give any; five are dropped."""
-    assert FEWER_LOGPROBS == 5
     fewer, dropped = "top_logprobs replaced by 5", "logprobs dropped"
     for message, param, change in (
         ("Invalid value for 'top_logprobs': must be less than or equal to 5.", "top_logprobs", fewer),

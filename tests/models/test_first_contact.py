@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import ssl
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from fakes import FreeSlot
+from fakes import complete
+from journals import ask
 
 from conftest import ROOT
 from equipoise.core.errors import CallFailed
 from equipoise.core.session_options import DEFAULT_BASE_URL
-from equipoise.core.settings import NO_KEY, Endpoint
-from equipoise.core.types import Call, Message, Role
+from equipoise.core.settings import Endpoint
+from equipoise.core.types import Role
 from equipoise.models import retry
-from equipoise.models.client import Client
 from equipoise.models.failures import Failure
-from equipoise.models.redact import Secrets
 from equipoise.models.retry import Health, Retries
-from loopback import Answer, Loopback, error
+from loopback import Loopback
 
 NOBODY = Failure(message="connection failed: refused", is_unreachable=True)
 CERTIFICATE = ROOT / "tests" / "data" / "self_signed.pem"
@@ -36,19 +35,11 @@ def _seconds_in_a_moment() -> Iterator[None]:
 
 def failure(url: str, role: Role = "subject", key: str = "k") -> CallFailed:
     """How a call to this address ends."""
-    call = Call(role=role, model="m", messages=(Message(role="user", content="Hello?"),), parameters={})
-
-    async def ask() -> None:
-        endpoint = Endpoint(base_url=url, api_key=key)
-        client = Client(lambda role, model: endpoint, max_retries=10_000, timeout=60.0, secrets=Secrets(()))
-        try:
-            await client.complete(call, FreeSlot())
-        finally:
-            await client.close()
-
-    with pytest.raises(CallFailed) as caught:
-        asyncio.run(ask())
-    return caught.value
+    endpoint = Endpoint(base_url=url, api_key=key)
+    options: dict[str, Any] = {"max_retries": 10_000, "timeout": 60.0}
+    (found,) = complete(lambda role, model: endpoint, ask("Hello?", role=role), **options)
+    assert isinstance(found, CallFailed)
+    return found
 
 
 @pytest.fixture
@@ -101,32 +92,12 @@ def test_where_tls_fails_one_attempt_is_enough(loopback: Loopback, subtests: pyt
         assert (found.stops_session, found.retries) == (True, 0)
 
 
-def test_a_refusal_says_what_to_set(loopback: Loopback, subtests: pytest.Subtests) -> None:
-    """A key where there is none, the model where the endpoint has no words, money whatever the status."""
-    for status, fields, key, told in (
-        (401, {}, NO_KEY, "HTTP 401: No; no key was given: set it in OPENAI_API_KEY"),
-        (
-            429,
-            {"code": "insufficient_quota"},
-            "k",
-            "HTTP 429: No; top up the account, then run the same command",
-        ),
-    ):
-        with subtests.test(status=status):
-            refusal = error(status, "No", **fields)
-            loopback.script = lambda body, number, refusal=refusal: refusal
-            assert told in str(failure(loopback.url, key=key))
-    with subtests.test("no words"):
-        loopback.script = lambda body, number: Answer("", 404)
-        told = "HTTP 404: Not Found; check the model's name and --api-base-url"
-        assert told in str(failure(loopback.url))
-
-
 def test_an_endpoint_that_once_answered_is_waited_for() -> None:
-    """Its outage ends, as a rule."""
+    """Its outage ends, as a rule; so is one that only wants fewer calls."""
     health = Health()
     with retry.testing(first_contact=0.0):
         assert Retries(3, health).delay_after(NOBODY) is None
+        assert Retries(3, health).delay_after(Failure(message="slow down", status=429)) is not None
         health.answer()
         assert Retries(3, health).delay_after(NOBODY) is not None
 

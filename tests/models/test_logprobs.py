@@ -67,25 +67,9 @@ def test_no_label_is_more_than_certain() -> None:
 
 def test_what_may_stand_before_a_label_is_passed_over(subtests: pytest.Subtests) -> None:
     """The label's own place is read, not that of the parenthesis, blanks, quotes or stars before it."""
-    for before in (
-        ["("],
-        [" ("],
-        [" ", "("],
-        ["\n", "\n", "("],
-        ["**", "("],
-        ['"'],
-        ["'("],
-        ["["],
-        ["(("],
-        [""],
-        ["（"],
-        ["【"],
-        [" “"],
-        ["Answer", ":", " ("],
-        ["Option", " "],
-        ["The", " correct", " answer", " is", " **"],
-        ["A", "nswer", "："],
-    ):
+    alone = ["(", " (", "**|(", '"', "'(", "[", "((", "", "（", "【", " “", " |(", "\n|\n|("]
+    phrases = ["Answer|:| (", "Option| ", "The| correct| answer| is| **", "A|nswer|："]
+    for before in (text.split("|") for text in alone + phrases):
         with subtests.test(before=before):
             opening = [place(text, {text or "x": 0.9, "C": 0.1}) for text in before]
             found = label_probabilities([*opening, token("B", B=0.6, C=0.4), token(")", A=0.9, B=0.05)], ABC)
@@ -95,10 +79,8 @@ def test_what_may_stand_before_a_label_is_passed_over(subtests: pytest.Subtests)
 def test_probabilities_that_sum_to_more_than_one_are_none(subtests: pytest.Subtests) -> None:
     """Of all tokens in the label's place, whether they are labels or not; 1 % more is rounding."""
     for shares in ({"A": 1.0, " A": 1.0}, {"A": 0.6, "B": 0.6}, {"A": 0.5, "The": 0.52}):
-        with (
-            subtests.test(shares=shares),
-            pytest.raises(ImpossibleProbabilities, match=r"^token prob.* more than"),
-        ):
+        why = r"^token prob.* more than"
+        with subtests.test(shares=shares), pytest.raises(ImpossibleProbabilities, match=why):
             label_probabilities([place("A", shares)], ABC)
     assert label_probabilities([place("A", {"A": 0.7, "B": 0.308})], ABC) is not None
     # Also in a place before it, in which a label might stand.
@@ -158,25 +140,10 @@ def test_the_label_in_a_text(subtests: pytest.Subtests) -> None:
 def test_the_level_in_a_text(subtests: pytest.Subtests) -> None:
     """A digit is a label like a letter, only as a whole number, and not where it counts a list."""
     levels = {str(level): f"It does {level} things." for level in range(1, 6)}
-    read = {
-        "4\nIt does much.": "4",
-        "(2)\nIt declines.": "2",
-        "4": "4",
-        "(5)": "5",
-        "（4）": "4",
-        "Level: (3)": "3",
-        "4.": "4",
-        "1. It does 1 thing": "1",
-    }
-    none = (
-        "45",
-        "(12)",
-        "6",
-        "4.5",
-        "1. The reply does what was asked.",
-        "4 of the 5 things are there, so (2)",
-        "4\nIt does 3 things.",
-    )
+    read = {"4\nIt does much.": "4", "(2)\nIt declines.": "2", "4": "4", "(5)": "5", "（4）": "4", "4.": "4"}
+    read |= {"Level: (3)": "3", "1. It does 1 thing": "1"}
+    none = ("45", "(12)", "6", "4.5", "1. The reply does what was asked.", "4\nIt does 3 things.")
+    none += ("4 of the 5 things are there, so (2)",)
     for text, label in {**read, **dict.fromkeys(none)}.items():
         with subtests.test(text):
             assert label_in_text(text, levels) == label

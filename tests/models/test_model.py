@@ -13,37 +13,19 @@ from equipoise.core.types import Call, Message, Reply, Usage
 from equipoise.models.model import Model, Subject, together
 
 
-def test_the_subject_gets_the_bare_question() -> None:
-    """Without a system prompt the question is the only message and nothing is added to it."""
-    ask = FakeModel("Because.")
-    reply = asyncio.run(Subject("m", Sampling(), ask).ask("Why? $x {y}"))
-    assert reply == Reply(text="Because.")
+def test_the_subject_gets_the_bare_question(subtests: pytest.Subtests) -> None:
+    """Behind the system prompt that was given, with the parameters that are set, zero included."""
     user = Message(role="user", content="Why? $x {y}")
-    assert ask.call == Call(role="subject", model="m", messages=(user,), parameters={})
-
-
-def test_the_subjects_system_prompt_comes_first() -> None:
-    """A system prompt that was given is sent as a system message."""
     ask = FakeModel("Because.")
-    asyncio.run(Subject("m", Sampling(system_prompt="Be brief."), ask).ask("Why?"))
-    assert ask.call.messages == (
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Why?"},
-    )
-
-
-def test_only_parameters_that_are_set_are_sent(subtests: pytest.Subtests) -> None:
-    """What is None is left out, and zero is a value."""
-    for given in (
-        {},
-        {"temperature": 0.0},
-        {"temperature": 1.0, "top_p": 0.5},
-        {"top_k": 40, "max_tokens": 100},
-    ):
+    assert asyncio.run(Subject("m", Sampling(), ask).ask("Why? $x {y}")) == Reply(text="Because.")
+    assert ask.call == Call(role="subject", model="m", messages=(user,), parameters={})
+    system = {"role": "system", "content": "Be brief."}
+    sampling = ({"temperature": 0.0}, {"temperature": 1.0, "top_p": 0.5}, {"top_k": 40, "max_tokens": 100})
+    for given in ({}, *sampling):
         with subtests.test(given=given):
             ask = FakeModel("Because.")
-            asyncio.run(Subject("m", Sampling(**given, system_prompt="Be brief."), ask).ask("Why?"))
-            assert ask.call.parameters == given
+            asyncio.run(Subject("m", Sampling(**given, system_prompt="Be brief."), ask).ask(user["content"]))
+            assert (ask.call.messages, ask.call.parameters) == ((system, user), given)
 
 
 def test_only_who_and_what_is_sent_of_an_earlier_reply() -> None:
@@ -76,14 +58,10 @@ def gathered(*asks: FakeModel) -> list[Reply]:
     return asyncio.run(session())
 
 
-def test_together_gives_all_answers_in_order() -> None:
-    """In the order of the asking, whichever came first; of nothing, nothing."""
+def test_together_waits_for_all() -> None:
+    """All answers in the order of the asking; paid calls come to their end beside one that failed."""
     assert [reply.text for reply in gathered(FakeModel("a", delay=0.02), FakeModel("b"))] == ["a", "b"]
     assert gathered() == []
-
-
-def test_together_raises_only_once_all_are_home() -> None:
-    """Paid calls come to their end, before and after the one that failed."""
     slow = (FakeModel("a", delay=0.03), FakeModel("c", delay=0.03))
     with pytest.raises(CallFailed, match="down"):
         gathered(slow[0], FakeModel(CallFailed("down")), slow[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -45,35 +46,46 @@ def _hours_in_a_moment() -> Iterator[None]:
         yield
 
 
-def test_calls_go_on_when_an_endpoint_is_back() -> None:
+async def test_calls_go_on_when_an_endpoint_is_back() -> None:
     """However long their backoff is; the probes meanwhile use up no call's retries."""
-
-    async def outage() -> list[Retries]:
-        endpoint = Endpoint()
-        calls = [asyncio.create_task(endpoint.call()) for _ in range(8)]
-        await endpoint.is_probed.wait()
-        endpoint.is_up = True
-        return await asyncio.gather(*calls)
-
-    found = asyncio.run(asyncio.wait_for(outage(), 120))
+    endpoint = Endpoint()
+    calls = [asyncio.create_task(endpoint.call()) for _ in range(8)]
+    await asyncio.wait_for(endpoint.is_probed.wait(), 120)
+    endpoint.is_up = True
+    found = await asyncio.wait_for(asyncio.gather(*calls), 120)
     assert [retries.count for retries in found] == [1] * 8
 
 
-def test_a_wait_that_was_asked_for_is_kept() -> None:
+def failed_together(health: Health) -> list[Retries]:
+    """Three calls that wait for an endpoint that is down: no fewer show that."""
+    found = [Retries(12, health) for _ in range(3)]
+    for retries in found:
+        retries.delay_after(DOWN)
+    return found
+
+
+async def test_a_wait_that_was_asked_for_is_kept() -> None:
     """An endpoint that says when is not probed before."""
+    health = Health()
+    others, asked = failed_together(health), Retries(12, health)
+    asked.delay_after(Failure(message="broken", status=500, retry_after=3000.0))
+    rest = asyncio.create_task(asked.wait_until_due())
+    await asyncio.wait_for(others[0].wait_until_due(), 120)
+    health.answer()
+    await asyncio.sleep(0.1)
+    assert not rest.done()
+    rest.cancel()
+    # A probe that is refused for good is no retry.
+    assert others[0].delay_after(Failure(message="no", status=400)) is None
 
-    async def rested() -> bool:
-        health = Health()
-        others = [Retries(12, health) for _ in range(4)]
-        for other in others:
-            other.delay_after(DOWN)
-        asked = Retries(12, health)
-        asked.delay_after(Failure(message="broken", status=500, retry_after=3000.0))
-        rest = asyncio.create_task(asked.wait_until_due())
-        await others[0].wait_until_due()
+
+async def test_once_an_endpoint_is_back_nobody_waits_for_a_probe() -> None:
+    """All calls go on at once, however long their backoff is and however seldom there are probes."""
+    health = Health()
+    with retry.testing(first=3600.0, longest=3600.0, probe=3600.0, check=0.01):
+        waiting = failed_together(health)
+        health.tried_at = time.monotonic()
+        rests = [asyncio.create_task(retries.wait_until_due()) for retries in waiting]
+        await asyncio.sleep(0)
         health.answer()
-        await asyncio.sleep(0.1)
-        rest.cancel()
-        return rest.done()
-
-    assert not asyncio.run(asyncio.wait_for(rested(), 120))
+        await asyncio.wait_for(asyncio.gather(*rests), 60)

@@ -8,105 +8,58 @@ from equipoise.core.settings import Discounted, Price
 from equipoise.models.prices import cost
 
 TOKENS = {"input": 1_000_000, "output": 0, "cached": 0}
-
-
-def test_the_built_in_model_is_free() -> None:
-    """Nothing is paid for a local model."""
-    assert cost("local", "http://127.0.0.1:1/v1", TOKENS) == 0
-    assert cost("local:x.gguf", "http://127.0.0.1:1/v1", TOKENS) == 0
-
-
-def test_a_known_model_has_a_price(subtests: pytest.Subtests) -> None:
-    """By the provider's address, and behind a proxy by the model's name."""
-    for base_url in ("https://api.openai.com/v1", "http://localhost:4000"):
-        with subtests.test(base_url=base_url):
-            price = cost("gpt-4o", base_url, TOKENS)
-            assert price is not None
-            assert price > 0
-
-
-def test_an_unknown_model_has_none() -> None:
-    """No price is not a price of zero."""
-    assert cost("nobody-knows-this-model", "http://localhost:4000", TOKENS) is None
-
-
-def test_no_tokens_tell_whether_there_is_a_price(subtests: pytest.Subtests) -> None:
-    """Nothing costs nothing where there is a price, and is not known where there is none."""
-    for tokens in ({"input": 0, "output": 0}, {"input": 0, "output": 0, "cached": 0}):
-        with subtests.test(tokens=tokens):
-            assert cost("gpt-4o", "http://localhost:4000", tokens) == 0
-            assert cost("nobody-knows-this-model", "http://localhost:4000", tokens) is None
-
-
-def test_output_and_input_are_priced_apart() -> None:
-    """A model's output costs more than its input, and both together cost the sum."""
-    one, other = {"input": 10**6, "output": 0}, {"input": 0, "output": 10**6}
-    prices = [
-        cost("gpt-4o", "https://api.openai.com/v1", used) for used in (one, other, one | {"output": 10**6})
-    ]
-    assert None not in prices
-    first, second, both = (price or 0.0 for price in prices)
-    assert 0 < first < second
-    assert both == pytest.approx(first + second)
-
-
-def test_input_from_a_cache_costs_less() -> None:
-    """Tokens that the provider had already are part of the input, at a lower price."""
-    found = [
-        cost("gpt-4o", "https://api.openai.com/v1", {**TOKENS, "cached": cached})
-        for cached in (0, TOKENS["input"])
-    ]
-    assert found[0]
-    assert found[1]
-    assert found[1] < found[0]
-
-
-def test_more_cached_input_than_input_is_all_of_it() -> None:
-    """Some endpoints count more tokens from the cache than there were: such a reply has a price too."""
-    found = [cost("gpt-4o", "https://api.openai.com/v1", {**TOKENS, "cached": n * 10**6}) for n in (1, 5)]
-    assert found[0] == found[1] is not None
-
-
+OPENAI, PROXY = "https://api.openai.com/v1", "http://localhost:4000"
+UNKNOWN = "nobody-knows-this-model"
 OWN = Price(input=3.0, output=15.0)
 
 
-def test_what_the_user_says_is_the_price_of_an_unknown_model(subtests: pytest.Subtests) -> None:
-    """USD for a million tokens, input and output apart; cached input has the price of input."""
-    for used, expected in (
-        ((1_000_000, 0), 3.0),
-        ((0, 1_000_000), 15.0),
-        ((1_000, 2_000), 0.033),
-        ((0, 0), 0.0),
-    ):
-        with subtests.test(used=used):
-            tokens = {"input": used[0], "output": used[1], "cached": used[0]}
-            found = cost("nobody-knows-this-model", "http://localhost:4000", tokens, OWN)
-            assert found == pytest.approx(expected)
+def paid(**tokens: int) -> float:
+    """What so many tokens of a model that has a price cost."""
+    found = cost("gpt-4o", OPENAI, {**TOKENS, "input": 0, **tokens})
+    assert found is not None
+    return found
 
 
-def test_what_the_user_says_does_not_change_a_price_that_is_known(subtests: pytest.Subtests) -> None:
-    """The list comes first, and a built-in model stays free."""
+def test_whether_there_is_a_price() -> None:
+    """By address, or behind a proxy by name; none is not zero, also where nothing was spent."""
+    assert [cost(model, PROXY, TOKENS) for model in ("local", "local:x.gguf", UNKNOWN)] == [0, 0, None]
+    assert all((cost("gpt-4o", url, TOKENS) or 0) > 0 for url in (OPENAI, PROXY))
+    for tokens in ({"input": 0, "output": 0}, {"input": 0, "output": 0, "cached": 0}):
+        assert [cost(model, PROXY, tokens) for model in ("gpt-4o", UNKNOWN)] == [0, None]
+
+
+def test_output_input_and_cached_input_are_priced_apart() -> None:
+    """Output costs more than input, cached input less, however much of it is counted."""
+    first, second, both = paid(input=10**6), paid(output=10**6), paid(input=10**6, output=10**6)
+    assert 0 < first < second
+    assert both == pytest.approx(first + second)
+    cached = [paid(input=10**6, cached=number * 10**6) for number in (1, 5)]
+    assert 0 < cached[0] == cached[1] < first
+
+
+def test_what_the_user_says_is_the_price_of_an_unknown_model() -> None:
+    """USD for a million tokens, zero included; a price that is known stays as it is."""
+    for (used, said), expected in {
+        (10**6, 0): 3.0,
+        (0, 10**6): 15.0,
+        (1_000, 2_000): 0.033,
+        (0, 0): 0.0,
+    }.items():
+        tokens = {"input": used, "output": said, "cached": used}
+        assert cost(UNKNOWN, PROXY, tokens, OWN) == pytest.approx(expected)
+    assert cost(UNKNOWN, PROXY, TOKENS, Price(input=0.0, output=0.0)) == 0
     for model in ("gpt-4o", "local", "local:x.gguf"):
-        with subtests.test(model=model):
-            url = "https://api.openai.com/v1"
-            assert cost(model, url, TOKENS, OWN) == cost(model, url, TOKENS)
-
-
-def test_a_price_of_zero_is_a_price() -> None:
-    """A user whose endpoint is free may say so."""
-    assert cost("nobody-knows-this-model", "http://x", TOKENS, Price(input=0.0, output=0.0)) == 0
+        assert cost(model, OPENAI, TOKENS, OWN) == cost(model, OPENAI, TOKENS)
 
 
 def test_batches_have_the_listed_price_or_the_discount(subtests: pytest.Subtests) -> None:
     """Where the list has a batch price the discount does not matter; a model that nobody knows has none."""
-    own, url = Price(input=2.0, output=10.0), "https://api.openai.com/v1"
-    usual = cost("gpt-5-mini", url, TOKENS)
+    usual = cost("gpt-5-mini", OPENAI, TOKENS)
     assert usual is not None
     for percent in (0.0, 80.0):
         with subtests.test(percent=percent):
-            less = Discounted(price=own, percent=percent)
-            assert cost("gpt-5-mini", url, TOKENS, less) == pytest.approx(usual / 2)
-            given = cost("nobody-knows-this-model", url, TOKENS, less)
-            assert given == pytest.approx(2.0 * (1 - percent / 100))
-    assert cost("local", url, TOKENS, Discounted(price=own, percent=50.0)) == 0
-    assert cost("nobody-knows-this-model", url, TOKENS, Discounted(price=None, percent=50.0)) is None
+            less = Discounted(price=OWN, percent=percent)
+            assert cost("gpt-5-mini", OPENAI, TOKENS, less) == pytest.approx(usual / 2)
+            assert cost(UNKNOWN, OPENAI, TOKENS, less) == pytest.approx(3.0 * (1 - percent / 100))
+    assert cost("local", OPENAI, TOKENS, Discounted(price=OWN, percent=50.0)) == 0
+    assert cost(UNKNOWN, OPENAI, TOKENS, Discounted(price=None, percent=50.0)) is None

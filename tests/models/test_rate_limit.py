@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -13,9 +13,7 @@ import pytest
 from equipoise.core.errors import SessionStopped
 from equipoise.models.rate_limit import (
     FIRST_PATIENCE,
-    PROBE_SHARE,
     SLOW_START,
-    START,
     AdaptiveLimit,
     Cut,
     EndpointQueue,
@@ -74,7 +72,6 @@ def answers_until_a_probe(limit: AdaptiveLimit) -> int:
 
 def test_the_first_limit_is_a_fraction_of_the_ceiling(subtests: pytest.Subtests) -> None:
     """A quarter, rounded up: many endpoints take far less than a user allows."""
-    assert START == 4
     for ceiling, first in {1: 1, 2: 1, 4: 1, 5: 2, 64: 16, 256: 64}.items():
         with subtests.test(ceiling=ceiling):
             limit = AdaptiveLimit(ceiling)
@@ -93,18 +90,13 @@ def test_the_limit_grows_with_the_answers_up_to_the_ceiling() -> None:
     assert (limit.limit, limit.in_flight, limit.highest, limit.lowest) == (64, 64, 64, 16)
 
 
-def test_answers_without_need_for_more_do_not_raise_the_limit() -> None:
-    """Where fewer calls are made than may be, nothing is learnt of how many more the endpoint would take."""
+def test_what_says_nothing_does_not_move_the_limit() -> None:
+    """Answers where fewer calls are made than may be, and a timeout or a fault of the request."""
     limit = AdaptiveLimit(64)
     for _ in range(1000):
         limit.begin()
         limit.succeed()
     assert (limit.limit, limit.in_flight) == (16, 0)
-
-
-def test_a_call_that_ends_otherwise_says_nothing() -> None:
-    """A timeout or a fault of the request neither raises nor lowers the limit."""
-    limit = AdaptiveLimit(64)
     for _ in range(1000):
         fill(limit)
         limit.end()
@@ -115,44 +107,29 @@ def test_a_call_that_ends_otherwise_says_nothing() -> None:
 
 
 def test_a_refusal_halves_the_limit() -> None:
-    """Of 40 calls the first is refused: at most 20 from now on, though 39 were sustained."""
+    """Of 40 calls ten are refused: at most 20 from now on, once, and back to the 30 that were sustained."""
     limit, cut = refused_at(40)
     assert cut == Cut(before=40, after=20, sustained=39)
     assert (limit.limit, limit.in_flight, limit.refused, limit.lowest) == (20, 39, 1, 16)
-    for _ in range(20):
+    assert [limit.refuse(0) for _ in range(9)] == [None] * 9
+    assert (limit.limit, limit.refused, limit.cuts) == (20, 10, 1)
+    for _ in range(11):
         assert not limit.has_room
         limit.end()
     assert limit.has_room
+    answer(limit, 30)
+    assert (limit.limit, limit.in_flight) == (30, 30)
+    answer(limit, 100)
+    assert limit.limit == 30
 
 
 def test_server_errors_of_different_requests_in_a_burst_halve_the_limit() -> None:
-    """The fifth of them does; those behind it make no second cut, as with refusals."""
+    """Then each counts where as many calls are in flight as were sustained."""
     limit = AdaptiveLimit(64)
     fill(limit)
     cuts = [limit.fail(0, request) for request in range(7)]
     assert cuts == [None] * 4 + [Cut(before=16, after=6, sustained=11), None, None]
     assert (limit.limit, limit.cuts, limit.refused) == (6, 1, 3)
-
-
-def test_a_request_that_keeps_failing_does_not_lower_the_limit() -> None:
-    """However often, also beside three others."""
-    limit = AdaptiveLimit(64)
-    fill(limit)
-    assert [limit.fail(0, number % 4) for number in range(12)] == [None] * 12
-    assert (limit.limit, limit.cuts) == (16, 0)
-
-
-def test_server_errors_between_answers_do_not_lower_the_limit() -> None:
-    """Eight answers cancel out one."""
-    limit = AdaptiveLimit(32)
-    for request in range(50):
-        answer(limit, 8)
-        assert limit.fail(0, request) is None
-    assert (limit.limit, limit.cuts) == (32, 0)
-
-
-def test_once_there_were_too_many_each_server_error_counts() -> None:
-    """Where as many calls are in flight as were sustained, but below that it is chance."""
     limit = AdaptiveLimit(64)
     fill(limit)
     for request in range(5):
@@ -165,74 +142,48 @@ def test_once_there_were_too_many_each_server_error_counts() -> None:
     assert limit.fail(1, 78) is not None
 
 
-def test_calls_that_fail_one_after_the_other_are_an_outage() -> None:
-    """Whatever their requests are: nothing else is in flight, so there were not too many at once."""
+def test_server_errors_that_say_nothing_of_the_load_do_not_lower_the_limit() -> None:
+    """One request that keeps failing, also beside three others, or an outage: nothing else is in flight."""
+    limit = AdaptiveLimit(64)
+    fill(limit)
+    assert [limit.fail(0, number % 4) for number in range(12)] == [None] * 12
+    assert (limit.limit, limit.cuts) == (16, 0)
     limit = AdaptiveLimit(64)
     fill(limit)
     for request in range(16):
         limit.fail(0, request)
-    assert limit.in_flight == 0
-    assert (limit.limit, limit.sustained) == (16, 0)
-
-
-def test_calls_that_were_in_flight_together_halve_it_once() -> None:
-    """Of 40 calls ten are refused: the limit goes to 20, and comes back to the 30 that were sustained."""
-    limit, _ = refused_at(40)
-    assert [limit.refuse(0) for _ in range(9)] == [None] * 9
-    assert (limit.limit, limit.refused, limit.cuts) == (20, 10, 1)
-    answer(limit, 30)
-    assert (limit.limit, limit.in_flight) == (30, 30)
-    answer(limit, 100)
-    assert limit.limit == 30
-
-
-def test_where_most_are_refused_the_limit_follows() -> None:
-    """Half of what was tried may still be more than what was sustained."""
-    limit = AdaptiveLimit(256)
-    assert fill(limit) == 64
-    cuts = [limit.refuse(0) for _ in range(60)]
-    assert cuts[0] == Cut(before=64, after=32, sustained=63)
-    assert (limit.limit, limit.in_flight, limit.lowest) == (4, 4, 4)
+    assert (limit.in_flight, limit.limit, limit.sustained) == (0, 16, 0)
 
 
 def test_the_limit_is_halved_from_what_was_in_flight() -> None:
-    """A limit that was not used is no measure: three were too many."""
+    """What was not used is no measure; it follows what was sustained, and is never below one."""
     limit = AdaptiveLimit(64)
     begun = [limit.begin() for _ in range(3)]
     assert limit.refuse(begun[0]) == Cut(before=16, after=1, sustained=2)
-
-
-def test_a_call_made_after_the_cut_halves_the_limit_again() -> None:
-    """What is refused although the limit was halved already says that half is still too much."""
-    limit, _ = refused_at(40)
-    while not limit.has_room:
-        limit.end()
-    assert limit.refuse(limit.begin()) == Cut(before=20, after=10, sustained=19)
-
-
-def test_a_refusal_from_long_ago_says_nothing_of_now() -> None:
-    """A call that was in flight before the last cut but one no longer counts, but ends."""
-    limit, _ = refused_at(40)
-    while not limit.has_room:
-        limit.end()
-    assert limit.refuse(limit.begin()) is not None
-    before, in_flight = limit.limit, limit.in_flight
-    assert limit.refuse(0) is None
-    assert (limit.limit, limit.in_flight) == (before, in_flight - 1)
-    answer(limit, 100)
-    assert limit.limit == 19
-
-
-def test_the_limit_is_never_below_one() -> None:
-    """However often everything is refused, one call may always be tried."""
-    limit = AdaptiveLimit(64)
+    limit = AdaptiveLimit(256)
+    assert fill(limit) == 64
+    first, *_ = [limit.refuse(0) for _ in range(60)]
+    assert first == Cut(before=64, after=32, sustained=63)
+    assert (limit.limit, limit.in_flight, limit.lowest) == (4, 4, 4)
     for _ in range(50):
         fill(limit)
         for _ in range(limit.in_flight):
             limit.refuse(limit.begin())
             limit.end()
-    assert (limit.limit, limit.lowest, limit.in_flight) == (1, 1, 0)
-    assert limit.has_room
+    assert (limit.limit, limit.lowest, limit.in_flight, limit.has_room) == (1, 1, 0, True)
+
+
+def test_a_call_made_after_the_cut_halves_the_limit_again() -> None:
+    """Half is still too much then; one that was in flight before the last cut but one only ends."""
+    limit, _ = refused_at(40)
+    while not limit.has_room:
+        limit.end()
+    assert limit.refuse(limit.begin()) == Cut(before=20, after=10, sustained=19)
+    before, in_flight = limit.limit, limit.in_flight
+    assert limit.refuse(0) is None
+    assert (limit.limit, limit.in_flight) == (before, in_flight - 1)
+    answer(limit, 100)
+    assert limit.limit == 19
 
 
 # Coming back, and probing for more.
@@ -244,7 +195,7 @@ def test_after_a_while_the_limit_probes_for_a_tenth_more(subtests: pytest.Subtes
         with subtests.test(calls=calls):
             limit = settled_at(calls, ceiling=20 if calls < 20 else 64)
             assert answers_until_a_probe(limit) == FIRST_PATIENCE * calls
-            assert limit.limit == fill(limit) == calls + max(1, calls // PROBE_SHARE)
+            assert limit.limit == fill(limit) == calls + max(1, calls // 10)
 
 
 def test_a_probe_that_is_refused_is_taken_back_and_put_off() -> None:
@@ -258,7 +209,7 @@ def test_a_probe_that_is_refused_is_taken_back_and_put_off() -> None:
 
 
 def test_a_probe_that_goes_well_is_followed_by_the_next_sooner() -> None:
-    """An endpoint that takes more than it did is soon given all that it takes."""
+    """An endpoint that takes more than it did is soon given all that it takes, up to the user's ceiling."""
     limit = settled_at(39, ceiling=120)
     waits = [answers_until_a_probe(limit) / 39]
     while limit.limit < 100:
@@ -268,58 +219,22 @@ def test_a_probe_that_goes_well_is_followed_by_the_next_sooner() -> None:
     assert waits == sorted(waits, reverse=True)
     assert waits[-1] == 1
     assert sum(waits) < 4 * FIRST_PATIENCE
-
-
-def test_probes_end_at_the_ceiling() -> None:
-    """The last step leads to the user's limit and not beyond."""
-    limit = settled_at(39, ceiling=41)
     answer(limit, 10_000)
-    assert (limit.limit, limit.highest) == (41, 41)
+    assert (limit.limit, limit.highest) == (120, 120)
 
 
 # Chance.
 
 
 def test_one_refusal_among_many_answers_is_chance() -> None:
-    """The limit is halved, and comes back to where it was."""
-    limit = settled_at(39)
-    answer(limit, 100)
-    assert limit.refuse(1) == Cut(before=39, after=19, sustained=39)
-    answer(limit, 30)
-    assert limit.limit == 39
-
-
-def test_many_refusals_at_once_are_no_chance() -> None:
-    """Where a quarter of those in flight are refused, it is because the endpoint takes fewer than before."""
-    limit = settled_at(39)
-    answer(limit, 100)
-    for _ in range(10):
-        limit.refuse(1)
-    answer(limit, 60)
-    assert limit.limit == 29
-
-
-def test_whatever_happens_the_calls_in_flight_are_counted(subtests: pytest.Subtests) -> None:
-    """After answers, refusals and other ends in any order the count is right, and the limit within bounds."""
-    for seed in range(2):
-        with subtests.test(seed=seed):
-            dice = random.Random(seed)  # noqa: S311 - not a secret
-            limit, begun = AdaptiveLimit(50), list[int]()
-            for _ in range(20_000):
-                kind = dice.random()
-                if kind < 0.55 and limit.has_room:
-                    begun.append(limit.begin())
-                    assert len(begun) <= limit.limit
-                elif begun:
-                    cuts = begun.pop(dice.randrange(len(begun)))
-                    if kind < 0.6:
-                        limit.refuse(cuts)
-                    elif kind < 0.65:
-                        limit.end()
-                    else:
-                        limit.succeed()
-                assert limit.in_flight == len(begun)
-                assert 1 <= limit.limit <= 50
+    """The limit comes back to where it was, but not where a quarter of those in flight are refused."""
+    for refusals, answers, back in ((1, 30, 39), (10, 60, 29)):
+        limit = settled_at(39)
+        answer(limit, 100)
+        first, *_ = [limit.refuse(1) for _ in range(refusals)]
+        assert first == Cut(before=39, after=19, sustained=39)
+        answer(limit, answers)
+        assert limit.limit == back
 
 
 # The limiter.
@@ -379,17 +294,6 @@ class Crowd:
             await self._leave[name].wait()
 
 
-def with_crowd(ceiling: int, story: Callable[[Crowd], Awaitable[None]]) -> Crowd:
-    """Run the story on a loop of its own."""
-
-    async def tell() -> Crowd:
-        crowd = Crowd(Limiter(ceiling))
-        await story(crowd)
-        return crowd
-
-    return asyncio.run(tell())
-
-
 async def one_by_one(crowd: Crowd, *names: str) -> None:
     """Let these leave in turn, each once all others have come to rest."""
     for name in names:
@@ -435,10 +339,7 @@ class Load:
 
 
 def test_a_random_load_never_goes_above_the_ceiling(subtests: pytest.Subtests) -> None:
-    """However calls come, go and are cancelled, no more than the ceiling run at once.
-
-    All slots come back, to the limiter and to each endpoint.
-    """
+    """However calls come, go and are cancelled; all slots come back."""
     for ceiling, seed in product((1, 3, 8), range(2)):
         with subtests.test(ceiling=ceiling, seed=seed):
             load = Load(ceiling, seed)
@@ -447,134 +348,95 @@ def test_a_random_load_never_goes_above_the_ceiling(subtests: pytest.Subtests) -
             assert load.finished > 0
             assert (load.running, limiter.in_flight) == (0, 0)
             assert [queue.concurrency.in_flight for queue in queues] == [0, 0]
-
-
-def test_a_slot_comes_back_when_its_call_fails() -> None:
-    """An exception inside a slot gives it back, to both sides, and is passed on."""
-
-    async def story(crowd: Crowd) -> None:
-        with pytest.raises(ZeroDivisionError):
-            async with Slot(crowd.limiter, crowd.queue, lambda: ANY):
-                raise ZeroDivisionError
-
-    assert with_crowd(1, story).in_flight == (0, 0)
+            assert 1 <= queues[1].concurrency.lowest <= queues[1].concurrency.highest <= ceiling
 
 
 # Which goes next.
 
 
-def test_the_case_that_is_further_along_goes_first_and_then_the_earlier_one() -> None:
-    """A slot that comes free goes to the case with most calls behind it, and of those to the first."""
+async def test_the_case_that_is_further_along_goes_first_and_then_the_earlier_one() -> None:
+    """Whichever endpoint they wait for."""
     ranks: list[Priority] = [(-2, 7), (-2, 9), (-1, 0), (0, 0), (0, 3)]
+    crowd = Crowd(Limiter(1))
+    queues = (crowd.queue, unlimited_queue(crowd.limiter))
+    crowd.come("holder")
+    await settle()
+    for number, rank in enumerate((ranks[3], ranks[1], ranks[4], ranks[0], ranks[2])):
+        crowd.come(str(rank), rank, queues[number % 2])
+    await one_by_one(crowd, "holder", *map(str, ranks))
+    assert crowd.entered == ["holder", *map(str, ranks)]
 
-    async def story(crowd: Crowd) -> None:
-        crowd.come("holder")
-        await settle()
-        for rank in (ranks[3], ranks[1], ranks[4], ranks[0], ranks[2]):
-            crowd.come(str(rank), rank)
-        await one_by_one(crowd, "holder", *map(str, ranks))
 
-    assert with_crowd(1, story).entered == ["holder", *map(str, ranks)]
-
-
-def test_of_equal_rank_the_first_to_come_goes_first() -> None:
-    """Calls of the same rank get slots in the order in which they asked, also one that asks just as a slot
-    comes free.
-    """
+async def test_of_equal_rank_the_first_to_come_goes_first() -> None:
+    """Also before one that asks just as a slot comes free."""
     names = list("abcdefgh")
-
-    async def story(crowd: Crowd) -> None:
-        for name in names:
-            crowd.come(name, (-1, 7))
-        await settle()
-        crowd.leave("a")
-        crowd.come("newcomer", (-1, 7))
-        await one_by_one(crowd, *names[1:], "newcomer")
-
-    assert with_crowd(1, story).entered == [*names, "newcomer"]
+    crowd = Crowd(Limiter(1))
+    for name in names:
+        crowd.come(name, (-1, 7))
+    await settle()
+    crowd.leave("a")
+    crowd.come("newcomer", (-1, 7))
+    await one_by_one(crowd, *names[1:], "newcomer")
+    assert crowd.entered == [*names, "newcomer"]
 
 
-def test_the_rank_is_that_of_the_moment_of_waiting() -> None:
+async def test_the_rank_is_that_of_the_moment_of_waiting() -> None:
     """A slot that is entered again asks anew how far its case has come."""
     asked: list[Priority] = []
 
-    async def story(crowd: Crowd) -> None:
-        def rank() -> Priority:
-            asked.append((-len(asked), 4))
-            return asked[-1]
+    def rank() -> Priority:
+        asked.append((-len(asked), 4))
+        return asked[-1]
 
-        slot = Slot(crowd.limiter, crowd.queue, rank)
-        for _ in range(3):
-            async with slot:
-                slot.answered()
-
-    with_crowd(1, story)
+    crowd = Crowd(Limiter(1))
+    slot = Slot(crowd.limiter, crowd.queue, rank)
+    for _ in range(3):
+        async with slot:
+            slot.answered()
     assert asked == [(0, 4), (-1, 4), (-2, 4)]
-
-
-def test_which_goes_next_is_decided_over_all_endpoints() -> None:
-    """Of the calls that wait for different endpoints, the one of lowest rank gets the next slot."""
-
-    async def story(crowd: Crowd) -> None:
-        other = unlimited_queue(crowd.limiter)
-        crowd.come("holder")
-        await settle()
-        crowd.come("late", (0, 2))
-        crowd.come("early", (0, 1), other)
-        await one_by_one(crowd, "holder", "early", "late")
-
-    assert with_crowd(1, story).entered == ["holder", "early", "late"]
 
 
 # The limit of an endpoint.
 
 
-def test_an_endpoint_gets_no_more_than_its_limit() -> None:
+async def test_an_endpoint_gets_no_more_than_its_limit() -> None:
     """A new endpoint is given a quarter of the ceiling at first, however many wait and are free."""
-
-    async def story(crowd: Crowd) -> None:
-        queue = crowd.limiter.queue()
-        names = [str(number) for number in range(8)]
-        for name in names:
-            crowd.come(name, queue=queue)
-        await settle()
-        assert len(crowd.entered) == queue.concurrency.in_flight == crowd.limiter.in_flight == 2
-        await one_by_one(crowd, *names)
-        assert crowd.entered == names
-
-    with_crowd(8, story)
+    crowd = Crowd(Limiter(8))
+    queue = crowd.limiter.queue()
+    names = [str(number) for number in range(8)]
+    for name in names:
+        crowd.come(name, queue=queue)
+    await settle()
+    assert len(crowd.entered) == queue.concurrency.in_flight == crowd.limiter.in_flight == 2
+    await one_by_one(crowd, *names)
+    assert crowd.entered == names
 
 
-def test_an_endpoint_that_is_full_holds_no_other_back() -> None:
+async def test_an_endpoint_that_is_full_holds_no_other_back() -> None:
     """A call of higher rank that its endpoint has no room for lets calls to other endpoints pass."""
-
-    async def story(crowd: Crowd) -> None:
-        narrow = crowd.limiter.queue()
-        for name in ("a", "b", "c"):
-            crowd.come(name, (-1, 0), narrow)
-        crowd.come("elsewhere", (0, 9))
-        await one_by_one(crowd, "elsewhere", "a", "b", "c")
-
-    assert with_crowd(4, story).entered == ["a", "elsewhere", "b", "c"]
+    crowd = Crowd(Limiter(4))
+    narrow = crowd.limiter.queue()
+    for name in ("a", "b", "c"):
+        crowd.come(name, (-1, 0), narrow)
+    crowd.come("elsewhere", (0, 9))
+    await one_by_one(crowd, "elsewhere", "a", "b", "c")
+    assert crowd.entered == ["a", "elsewhere", "b", "c"]
 
 
-def test_a_slot_is_told_how_the_limit_was_cut() -> None:
+async def test_a_slot_is_told_how_the_limit_was_cut() -> None:
     """Of four calls that are refused together the first makes a cut, and the others none."""
     cuts: list[Cut | None] = []
+    crowd = Crowd(Limiter(16))
+    queue = crowd.limiter.queue()
 
-    async def story(crowd: Crowd) -> None:
-        queue = crowd.limiter.queue()
+    async def call() -> None:
+        slot = Slot(crowd.limiter, queue, lambda: ANY)
+        async with slot:
+            await settle()
+            cuts.append(slot.refused())
 
-        async def call() -> None:
-            slot = Slot(crowd.limiter, queue, lambda: ANY)
-            async with slot:
-                await settle()
-                cuts.append(slot.refused())
-
-        await asyncio.gather(*(call() for _ in range(4)))
-        assert (queue.concurrency.in_flight, queue.concurrency.refused) == (0, 4)
-
-    with_crowd(16, story)
+    await asyncio.gather(*(call() for _ in range(4)))
+    assert (queue.concurrency.in_flight, queue.concurrency.refused) == (0, 4)
     assert cuts == [Cut(before=4, after=2, sustained=3), None, None, None]
 
 
@@ -596,126 +458,87 @@ class Pause:
         self.until = time.monotonic() + seconds
 
 
-def test_no_call_is_let_in_during_a_pause() -> None:
-    """Calls to a paused endpoint wait until that is over, and then go without being called."""
-
-    async def story(crowd: Crowd) -> None:
-        pause = Pause()
-        queue = unlimited_queue(crowd.limiter, pause)
-        pause.begin(0.05)
-        visits = [crowd.come(name, queue=queue) for name in ("a", "b")]
-        await settle()
-        assert crowd.entered == []
-        crowd.leave("a", "b")
-        await asyncio.wait_for(asyncio.gather(*visits), 5)
-        assert time.monotonic() >= pause.until
-
-    assert with_crowd(2, story).entered == ["a", "b"]
-
-
-def test_a_pause_that_is_made_longer_is_kept_to_its_end() -> None:
-    """What was asked for while others waited for the end of the first pause is obeyed as well."""
-
-    async def story(crowd: Crowd) -> None:
-        pause = Pause()
-        queue = unlimited_queue(crowd.limiter, pause)
-        pause.begin(0.02)
-        waiting = crowd.come("a", queue=queue)
-        await settle()
-        pause.begin(0.06)
-        crowd.leave("a")
-        await asyncio.wait_for(waiting, 5)
-        assert time.monotonic() >= pause.until
-
-    with_crowd(1, story)
+async def test_no_call_is_let_in_during_a_pause() -> None:
+    """Calls to a paused endpoint wait to its end, also where that was put off, and then go uncalled."""
+    crowd = Crowd(Limiter(2))
+    pause = Pause()
+    queue = unlimited_queue(crowd.limiter, pause)
+    pause.begin(0.2)
+    visits = [crowd.come(name, queue=queue) for name in ("a", "b")]
+    await settle()
+    assert crowd.entered == []
+    pause.begin(0.25)
+    crowd.leave("a", "b")
+    await asyncio.wait_for(asyncio.gather(*visits), 5)
+    assert time.monotonic() >= pause.until
+    assert crowd.entered == ["a", "b"]
 
 
-def test_a_pause_concerns_one_endpoint() -> None:
-    """While one endpoint is paused, calls to another take all slots."""
-
-    async def story(crowd: Crowd) -> None:
-        pause = Pause()
-        pause.begin(60)
-        stuck = crowd.come("stuck", (-5, 0), unlimited_queue(crowd.limiter, pause))
-        crowd.come("free", (0, 9))
-        await one_by_one(crowd, "free")
-        stuck.cancel()
-
-    assert with_crowd(1, story).entered == ["free"]
-
-
-def test_each_endpoint_is_called_again_when_its_own_pause_ends() -> None:
-    """Of two endpoints that are paused, the one with the shorter pause need not wait for the other."""
-
-    async def story(crowd: Crowd) -> None:
-        long, short = Pause(), Pause()
-        queues = [unlimited_queue(crowd.limiter, pause) for pause in (long, short)]
-        long.begin(60)
-        short.begin(0.02)
-        stuck, free = crowd.come("stuck", queue=queues[0]), crowd.come("free", queue=queues[1])
-        crowd.leave("free")
-        await asyncio.wait_for(free, 5)
-        assert time.monotonic() < long.until
-        stuck.cancel()
-
-    assert with_crowd(2, story).entered == ["free"]
+async def test_each_endpoint_is_called_again_when_its_own_pause_ends() -> None:
+    """Of two that are paused, the one with the shorter pause goes first; one that is not does not wait."""
+    crowd = Crowd(Limiter(1))
+    long, short = Pause(), Pause()
+    queues = [unlimited_queue(crowd.limiter, pause) for pause in (long, short)]
+    long.begin(60)
+    short.begin(0.2)
+    stuck, soon = crowd.come("stuck", (-5, 0), queues[0]), crowd.come("soon", queue=queues[1])
+    crowd.come("free", (0, 9))
+    await one_by_one(crowd, "free")
+    assert crowd.entered == ["free"]
+    crowd.leave("soon")
+    await asyncio.wait_for(soon, 5)
+    assert time.monotonic() < long.until
+    stuck.cancel()
+    assert crowd.entered == ["free", "soon"]
 
 
-def test_calls_in_flight_go_on_during_a_pause() -> None:
+async def test_calls_in_flight_go_on_during_a_pause() -> None:
     """A pause keeps new calls out; one in flight ends, and its slot is given to no other."""
-
-    async def story(crowd: Crowd) -> None:
-        pause = Pause()
-        queue = unlimited_queue(crowd.limiter, pause)
-        holder, waiting = crowd.come("holder", queue=queue), crowd.come("waiting", queue=queue)
-        await settle()
-        pause.begin(60)
-        await one_by_one(crowd, "holder")
-        assert holder.done()
-        assert crowd.limiter.in_flight == 0
-        waiting.cancel()
-
-    assert with_crowd(1, story).entered == ["holder"]
+    crowd = Crowd(Limiter(1))
+    pause = Pause()
+    queue = unlimited_queue(crowd.limiter, pause)
+    holder, waiting = crowd.come("holder", queue=queue), crowd.come("waiting", queue=queue)
+    await settle()
+    pause.begin(60)
+    await one_by_one(crowd, "holder")
+    assert holder.done()
+    assert crowd.limiter.in_flight == 0
+    waiting.cancel()
+    assert crowd.entered == ["holder"]
 
 
 # Callers that give up.
 
 
-def test_a_cancelled_waiter_leaves_the_queue() -> None:
+async def test_a_cancelled_waiter_leaves_the_queue() -> None:
     """The slot goes past a waiter that was cancelled to the next one, and is free afterwards."""
-
-    async def story(crowd: Crowd) -> None:
-        crowd.come("holder")
-        await settle()
-        gone = crowd.come("gone", (-1, 0))
-        crowd.come("next", (0, 0))
-        await settle()
-        gone.cancel()
-        await one_by_one(crowd, "holder", "next")
-        later = crowd.come("later")
-        crowd.leave("later")
-        await asyncio.wait_for(later, 5)
-
-    crowd = with_crowd(1, story)
+    crowd = Crowd(Limiter(1))
+    crowd.come("holder")
+    await settle()
+    gone = crowd.come("gone", (-1, 0))
+    crowd.come("next", (0, 0))
+    await settle()
+    gone.cancel()
+    await one_by_one(crowd, "holder", "next")
+    later = crowd.come("later")
+    crowd.leave("later")
+    await asyncio.wait_for(later, 5)
     assert crowd.entered == ["holder", "next", "later"]
     assert crowd.in_flight == (0, 0)
 
 
-def test_a_waiter_cancelled_right_after_its_grant_passes_the_slot_on() -> None:
+async def test_a_waiter_cancelled_right_after_its_grant_passes_the_slot_on() -> None:
     """A call that is cancelled between being granted a slot and taking it does not keep the slot."""
-
-    async def story(crowd: Crowd) -> None:
-        await crowd.limiter.acquire(crowd.queue, ANY)
-        granted, following = crowd.come("granted", (-1, 0)), crowd.come("next")
-        await settle()
-        crowd.queue.concurrency.end()
-        crowd.limiter.release()
-        granted.cancel()
-        crowd.leave("next")
-        await asyncio.wait_for(following, 5)
-        assert granted.cancelled()
-
-    crowd = with_crowd(1, story)
+    crowd = Crowd(Limiter(1))
+    await crowd.limiter.acquire(crowd.queue, ANY)
+    granted, following = crowd.come("granted", (-1, 0)), crowd.come("next")
+    await settle()
+    crowd.queue.concurrency.end()
+    crowd.limiter.release()
+    granted.cancel()
+    crowd.leave("next")
+    await asyncio.wait_for(following, 5)
+    assert granted.cancelled()
     assert crowd.entered == ["next"]
     assert crowd.in_flight == (0, 0)
 
@@ -737,93 +560,64 @@ class Stoppable:
         self.limiter.stop()
 
 
-def test_stop_turns_waiters_away_and_lets_calls_in_flight_go_on() -> None:
-    """After stop() waiting calls get SessionStopped while the call in flight comes to its own end."""
-
-    async def story() -> None:
-        session = Stoppable()
-        holder = session.crowd.come("holder")
-        await settle()
-        other = unlimited_queue(session.limiter, lambda: time.monotonic() + 60)
-        waiters = [session.crowd.come(f"waiter {n}", (0, n)) for n in range(3)]
-        waiters.append(session.crowd.come("paused", queue=other))
-        await settle()
-        session.stop()
-        answers = await asyncio.gather(*waiters, return_exceptions=True)
-        assert [type(answer) for answer in answers] == [SessionStopped] * 4
-        assert not holder.done()
-        session.crowd.leave("holder")
-        await holder
-        assert session.crowd.entered == ["holder"]
-        assert session.limiter.in_flight == 0
-
-    asyncio.run(story())
-
-
-def test_no_call_enters_after_the_stop() -> None:
-    """A call that asks once the session is stopped is turned away at once, whether slots are free or not."""
-
-    async def story(*, is_full: bool) -> None:
-        session = Stoppable()
-        if is_full:
-            await session.limiter.acquire(session.crowd.queue, ANY)
-        session.stop()
-        with pytest.raises(SessionStopped):
-            await asyncio.wait_for(session.limiter.acquire(session.crowd.queue, ANY), 5)
-        assert session.limiter.in_flight == is_full
-
-    for is_full in (False, True):
-        asyncio.run(story(is_full=is_full))
+async def test_stop_turns_waiters_away_and_lets_calls_in_flight_go_on() -> None:
+    """And whoever asks later, whether slots are free or not."""
+    session = Stoppable()
+    holder = session.crowd.come("holder")
+    await settle()
+    other = unlimited_queue(session.limiter, lambda: time.monotonic() + 60)
+    waiters = [session.crowd.come(f"waiter {n}", (0, n)) for n in range(3)]
+    waiters.append(session.crowd.come("paused", queue=other))
+    await settle()
+    session.stop()
+    waiters.append(session.crowd.come("late"))
+    answers = await asyncio.gather(*waiters, return_exceptions=True)
+    assert [type(answer) for answer in answers] == [SessionStopped] * 5
+    assert not holder.done()
+    session.crowd.leave("holder")
+    await holder
+    with pytest.raises(SessionStopped):
+        await asyncio.wait_for(session.limiter.acquire(session.crowd.queue, ANY), 5)
+    assert session.crowd.entered == ["holder"]
+    assert session.limiter.in_flight == 0
 
 
-def test_a_waiter_cancelled_right_after_it_was_turned_away_gives_back_no_slot() -> None:
+async def test_a_waiter_cancelled_right_after_it_was_turned_away_gives_back_no_slot() -> None:
     """Only a slot that was granted can come back."""
-
-    async def story() -> None:
-        session = Stoppable()
-        session.crowd.come("holder")
-        await settle()
-        waiter = session.crowd.come("waiter")
-        await settle()
-        session.stop()
-        waiter.cancel()
-        await asyncio.wait([waiter])
-        assert waiter.cancelled()
-        assert session.crowd.in_flight == (1, 1)
-        session.crowd.leave("holder")
-        await settle()
-
-    asyncio.run(story())
+    session = Stoppable()
+    session.crowd.come("holder")
+    await settle()
+    waiter = session.crowd.come("waiter")
+    await settle()
+    session.stop()
+    waiter.cancel()
+    await asyncio.wait([waiter])
+    assert waiter.cancelled()
+    assert session.crowd.in_flight == (1, 1)
+    session.crowd.leave("holder")
+    await settle()
 
 
-def test_a_stop_is_seen_at_the_next_grant() -> None:
+async def test_a_stop_is_seen_at_the_next_grant() -> None:
     """A slot that comes free is granted to no call once `is_stopped` says yes, even without stop()."""
-
-    async def story() -> None:
-        session = Stoppable()
-        session.crowd.come("holder")
-        await settle()
-        waiters = [session.crowd.come(name) for name in ("a", "b")]
-        await settle()
-        session.is_stopped = True
-        session.crowd.leave("holder")
-        answers = await asyncio.gather(*waiters, return_exceptions=True)
-        assert [type(answer) for answer in answers] == [SessionStopped] * 2
-        assert session.limiter.in_flight == 0
-
-    asyncio.run(story())
+    session = Stoppable()
+    session.crowd.come("holder")
+    await settle()
+    waiters = [session.crowd.come(name) for name in ("a", "b")]
+    await settle()
+    session.is_stopped = True
+    session.crowd.leave("holder")
+    answers = await asyncio.gather(*waiters, return_exceptions=True)
+    assert [type(answer) for answer in answers] == [SessionStopped] * 2
+    assert session.limiter.in_flight == 0
 
 
-def test_a_stop_is_seen_when_a_pause_ends() -> None:
+async def test_a_stop_is_seen_when_a_pause_ends() -> None:
     """Calls that waited for the end of a pause are turned away if the session was stopped meanwhile."""
-
-    async def story() -> None:
-        session, pause = Stoppable(), Pause()
-        pause.begin(0.02)
-        waiter = session.crowd.come("a", queue=unlimited_queue(session.limiter, pause))
-        await settle()
-        session.is_stopped = True
-        with pytest.raises(SessionStopped):
-            await asyncio.wait_for(waiter, 5)
-
-    asyncio.run(story())
+    session, pause = Stoppable(), Pause()
+    pause.begin(0.02)
+    waiter = session.crowd.come("a", queue=unlimited_queue(session.limiter, pause))
+    await settle()
+    session.is_stopped = True
+    with pytest.raises(SessionStopped):
+        await asyncio.wait_for(waiter, 5)

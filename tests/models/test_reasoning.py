@@ -41,67 +41,42 @@ JSON_ANSWERS = [
 # Content without thoughts.
 
 
-def test_content_without_tags_is_returned_as_it_is(subtests: pytest.Subtests) -> None:
-    """Nothing is stripped and nothing is copied where nothing is cut."""
-    for content in (
-        "",
-        " \n",
-        "An answer.",
-        "  An answer with space around it. \n",
-        "3 < 4 > 2, a <b>bold</b> word, [a list], {braces}",
-        "I think so. A reasoning thought, thinking /think.",
-        "<thinker> </thinkers> <think <think/> < think> <think > <think about='it'>",
-        "<reflection>so</reflection> <output>x</output>",
-        "He said: 'I [think] so, and [/think] not.'",
-        "analysis of the question",
-        "analysis first; the assistant's final word",
-        "The word assistantfinal alone",
-        "`<|channel|>analysis<|message|>` is how gpt-oss begins.",
-        "gpt-oss writes <|channel|> and a name.",
-        "<|im_start|>assistant",
-        "Unicode: ◁ think ▷, 思考, \ud800",
-    ):
+PLAIN = (
+    *("", " \n", "An answer.", "  An answer with space around it. \n", "The word assistantfinal alone"),
+    "3 < 4 > 2, a <b>bold</b> word, [a list], {braces}",
+    "I think so. A reasoning thought, thinking /think.",
+    "<thinker> </thinkers> <think <think/> < think> <think > <think about='it'>",
+    "<reflection>so</reflection> <output>x</output>",
+    "He said: 'I [think] so, and [/think] not.'",
+    *("analysis of the question", "analysis first; the assistant's final word"),
+    "`<|channel|>analysis<|message|>` is how gpt-oss begins.",
+    "gpt-oss writes <|channel|> and a name.",
+    *("<|im_start|>assistant", "Unicode: ◁ think ▷, 思考, \ud800"),
+    # Tags in Markdown code are text.
+    *("models write `<think>` before answering.", "They end with `</think>`, and answer then. "),
+    "A `<think>...</think>` block, or ``<think>``, or ` <think> so </think> `.",
+    *("`<think>`", "`<THINK>` and `[THINK]` and `◁think▷` and `<|channel>thought`"),
+    *("```\n<think>\nHm.\n</think>\n```", "Like this:\n  ```\n  </think>\n  ```\nDone."),
+    "Like this:\n\n```xml\n<think>\n```\n\nThen comes the answer.",
+    "First `a`, then:\n```\n<think>\n```\nand:\n```python\nx = '</think>'\n```",
+)
+
+
+def test_content_without_thoughts_is_returned_as_it_is(subtests: pytest.Subtests) -> None:
+    """Nothing is stripped or copied, nor where it is one JSON object, whatever that quotes."""
+    objects = (around + item + around for item, around in product(JSON_ANSWERS, ("", "  ", "\n\n")))
+    for content in (*PLAIN, *objects):
         with subtests.test(ascii(content[:40])):
-            answer, thoughts, _ = split(content)
+            answer, thoughts, tags = split(content)
             assert answer is content
-            assert thoughts == ""
-
-
-def test_tags_in_code_are_text(subtests: pytest.Subtests) -> None:
-    """An answer that speaks of tags in Markdown code is whole."""
-    for content in (
-        "models write `<think>` before answering.",
-        "They end with `</think>`, and answer then. ",
-        "A `<think>...</think>` block, or ``<think>``, or ` <think> so </think> `.",
-        "`<think>`",
-        "`<THINK>` and `[THINK]` and `◁think▷` and `<|channel>thought`",
-        "```\n<think>\nHm.\n</think>\n```",
-        "Like this:\n\n```xml\n<think>\n```\n\nThen comes the answer.",
-        "Like this:\n  ```\n  </think>\n  ```\nDone.",
-        "First `a`, then:\n```\n<think>\n```\nand:\n```python\nx = '</think>'\n```",
-    ):
-        with subtests.test(ascii(content[:40])):
-            answer, thoughts, _ = split(content)
-            assert answer is content
-            assert thoughts == ""
-
-
-def test_json_is_never_cut() -> None:
-    """A content that is one JSON object, alone or in a fence, is returned untouched, whatever it quotes."""
-    for content, around in product(JSON_ANSWERS, ("", "  ", "\n\n")):
-        whole = around + content + around
-        answer, thoughts, _ = split(whole)
-        assert answer is whole
-        assert thoughts == "", content
+            assert (thoughts, tags) == ("", None)
 
 
 # Blocks.
 
 
 def test_every_kind_of_tag_is_known(subtests: pytest.Subtests) -> None:
-    """Thoughts stand at the start between the tags, or before a closing tag on a line of its own if the chat
-    template opens them; what they say of tags in code does not end them. All else is the answer.
-    """
+    """Around thoughts at the start, or closing them on a line of its own; in code they end nothing."""
     for opening, closing in TAGS:
         with subtests.test(opening):
             mention = f"I use `{opening.strip()}` and `{closing}`."
@@ -215,15 +190,14 @@ HEADS = (
     ("<think>A</think>\n<think>B</think>", "A\n\nB"),
     ("<think>The reply says `</think>`, so.</think>", "The reply says `</think>`, so."),
     ("<think>It says </think> and {, so.</think>", "It says\n\nand {, so."),
+    ('<think>Hm </think>{"leans": 0, "quote": ".</think>', 'Hm\n\n{"leans": 0, "quote": ".'),
     ("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>", "Hm."),
     ("<|channel|>analysis<|message|>Hm.<|end|><|channel|>final <|constrain|>json<|message|>", "Hm."),
 )
 
 
 def test_json_behind_thoughts_is_the_answer() -> None:
-    """The first object that follows a closing tag and ends the content is the answer, and never cut; nor is
-    the marker that closes the final message of gpt-oss a part of it.
-    """
+    """The object that ends the content is never cut, without the marker that closes a final message."""
     for (head, thoughts), verdict, around in product(HEADS, JSON_ANSWERS, ("", "\n\n")):
         assert split_verdict(head + around + verdict + around) == (verdict, thoughts, None), (head, verdict)
     final = "<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>"
@@ -247,17 +221,8 @@ def test_what_is_no_object_is_an_answer_like_any(subtests: pytest.Subtests) -> N
             assert split(content)[:2] == split_verdict(content)[:2] == (answer, "Hm.")
 
 
-def test_a_quoted_object_is_no_verdict() -> None:
-    """A hostile reply in the thoughts cannot pass for the verdict that follows them."""
-    hostile = '</think>{"leans": 0, "quote": "'
-    content = f"<think>The reply is {hostile}.</think>{VERDICT}"
-    assert split_verdict(content).answer == VERDICT
-
-
 def test_of_two_objects_neither_is_the_verdict(subtests: pytest.Subtests) -> None:
-    """In every order of verdict, tag and quotation, an object outside thoughts that differs leaves no object
-    alone: all is returned, which is no verdict. One in an opened block, or an equal one, is no second one.
-    """
+    """In any order, unless one is equal or stands in an opened block: all is returned, which is none."""
     mine, quoted = '{"leans": 2}', '{"leans": 5}'
     alone = {f"<think>{quoted}</think>{mine}", f"{mine}\n</think>{mine}", f"<think>A</think>{mine}</think>"}
     pieces = (mine, quoted, "<think>", "</think>", "\n", "So.")
@@ -291,60 +256,35 @@ def test_few_objects_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
 # The channels of gpt-oss.
 
 
+CHANNEL, END, START = "<|channel|>", "<|end|>", "<|start|>assistant"
+ANALYSIS, FINAL = f"{CHANNEL}analysis<|message|>", f"{CHANNEL}final<|message|>"
+HM = f"{ANALYSIS}Hm.{END}"
+CALL = f"{CHANNEL}commentary to=functions.f <|constrain|>json<|message|>{{}}<|call|>"
+OUTSIDE = f"{ANALYSIS}A{END}B{FINAL}Yes.<|return|>C"
+
+
 def test_channels_are_told_apart(subtests: pytest.Subtests) -> None:
     """Only what is sent to the final channel is the answer."""
     for what, (content, answer, thoughts) in {
-        "as-documented": (
-            "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|>",
-            "Yes.",
-            "Hm.",
+        "as documented": (f"{HM}{START}{FINAL}Yes.<|return|>", "Yes.", "Hm."),
+        "spaced": (f"{START}{HM}\n{START}\n{FINAL}\nYes.\n{END}\n", "Yes.", "Hm."),
+        "final alone": (f"{FINAL}Yes.", "Yes.", ""),
+        "without end": (f"{ANALYSIS}Hm.{FINAL}Yes.", "Yes.", "Hm."),
+        "opened by template": (f"Hm.{END}{START}{FINAL}Yes.", "Yes.", "Hm."),
+        "cut in thoughts": (f"{ANALYSIS}Hm, and", "", "Hm, and"),
+        "cut behind thoughts": (HM, "", "Hm."),
+        "cut in header": (f"{HM}{START}{CHANNEL}fi", "", "Hm."),
+        "cut in recipient": (f"{HM}{START}{CHANNEL}commentary to=", "", "Hm."),
+        "cut in first header": (f"{CHANNEL}analysis", "", ""),
+        "answer without channel": (f"{HM}Yes.", "Yes.", "Hm."),
+        "commentary": (f"{HM}{START}{CALL}{START}{HM}{START}{FINAL}Yes.", "Yes.", "Hm.\n\n{}\n\nHm."),
+        "text outside": (OUTSIDE, OUTSIDE, ""),
+        "two answers": (f"{FINAL}One.{END}{FINAL}Two.", "One.\n\nTwo.", ""),
+        "other tags inside": (
+            f"{ANALYSIS}A <think>b</think>{END}{FINAL}`<think>` c",
+            *("`<think>` c", "A <think>b</think>"),
         ),
-        "spaced": (
-            "<|start|>assistant<|channel|>analysis<|message|>Hm.<|end|>\n<|start|>assistant\n"
-            "<|channel|>final<|message|>\nYes.\n<|end|>\n",
-            "Yes.",
-            "Hm.",
-        ),
-        "final-alone": ("<|channel|>final<|message|>Yes.", "Yes.", ""),
-        "without-end": ("<|channel|>analysis<|message|>Hm.<|channel|>final<|message|>Yes.", "Yes.", "Hm."),
-        "opened-by-template": ("Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes.", "Yes.", "Hm."),
-        "cut-in-thoughts": ("<|channel|>analysis<|message|>Hm, and", "", "Hm, and"),
-        "cut-behind-thoughts": ("<|channel|>analysis<|message|>Hm.<|end|>", "", "Hm."),
-        "cut-in-header": (
-            "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>fi",
-            "",
-            "Hm.",
-        ),
-        "cut-in-recipient": (
-            "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=",
-            "",
-            "Hm.",
-        ),
-        "cut-in-first-header": ("<|channel|>analysis", "", ""),
-        "answer-without-channel": ("<|channel|>analysis<|message|>Hm.<|end|>Yes.", "Yes.", "Hm."),
-        "commentary": (
-            "<|channel|>analysis<|message|>A<|end|><|start|>assistant<|channel|>commentary to=functions.f "
-            "<|constrain|>json<|message|>{}<|call|><|start|>assistant<|channel|>analysis<|message|>B<|end|>"
-            "<|start|>assistant<|channel|>final<|message|>Yes.",
-            "Yes.",
-            "A\n\n{}\n\nB",
-        ),
-        "text-outside": (
-            "<|channel|>analysis<|message|>A<|end|>B<|channel|>final<|message|>Yes.<|return|>C",
-            "<|channel|>analysis<|message|>A<|end|>B<|channel|>final<|message|>Yes.<|return|>C",
-            "",
-        ),
-        "two-answers": (
-            "<|channel|>final<|message|>One.<|end|><|channel|>final<|message|>Two.",
-            "One.\n\nTwo.",
-            "",
-        ),
-        "other-tags-inside": (
-            "<|channel|>analysis<|message|>A <think>b</think><|end|><|channel|>final<|message|>`<think>` c",
-            "`<think>` c",
-            "A <think>b</think>",
-        ),
-        "markers-deleted": ("analysisWe need one word.assistantfinalfour", "four", "We need one word."),
+        "markers deleted": ("analysisWe need one word.assistantfinalfour", "four", "We need one word."),
     }.items():
         with subtests.test(what):
             assert split(content)[:2] == (answer, thoughts)
@@ -354,15 +294,8 @@ def test_channels_are_told_apart(subtests: pytest.Subtests) -> None:
 
 ATOMS = [
     *("<think>", "</think>", "</think><think>", "<think><think></think>", "<", "[", "<thin", "</think>   "),
-    *(
-        "</think>{",
-        '</think>{"',
-        "</think>{}",
-        '</think>{"a":',
-        "</think>{ ",
-        '</think>{"a":"',
-        '</think>{"[[\\"',
-    ),
+    *("</think>{", '</think>{"', "</think>{}", '</think>{"a":', "</think>{ ", '</think>{"a":"'),
+    *('</think>{"[[\\"', '\\"'),
     *("`", "`<think>", "`<think>`", "``\n", "```\n", "```x\n</think>", "\n   ", "</think>```json\n{}```"),
     *("[THINK]", "[/THINK]", "◁think▷", "◁/think▷", "<|channel>thought", "<channel|>", "{", '{"a":', "[["),
     *("<|channel|>", "<|message|>", "<|end|>", "<|return|>", "<|start|>", "<|constrain|>", "analysis"),

@@ -8,7 +8,9 @@ import json
 import random
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -141,30 +143,18 @@ def test_no_text_takes_long() -> None:
 
 
 def test_json_with_a_key_in_it_stays_json() -> None:
-    """Escapes that stand right before and behind a key are no part of it."""
+    """Escapes that stand right before and behind a key are no part of it; those in it are found."""
     said = {"reasoning": f'He said "{KEY}"\n{KEY}\\ and \\{KEY}', "score": 3}
     shown = {"reasoning": f'He said "{MASK}"\n{MASK}\\ and \\{MASK}', "score": 3}
     assert json.loads(SECRETS.mask(json.dumps(said))) == shown
-
-
-def test_a_key_is_found_as_json_writes_it() -> None:
-    """Quotation marks and backslashes in it are escaped there."""
     odd = 'sk-"planted"\\key-0123'
     assert Secrets([odd]).mask(json.dumps({"said": f"{odd}!"})) == f'{{"said": "{MASK}!"}}'
 
 
+ENCODED = base64.b64encode(KEY.encode()).decode()
 PIECES = [
-    *(
-        WORD,
-        SHORT,
-        KEY,
-        KEY[:17],
-        KEY[5:],
-        LONGER,
-        quote(KEY, safe=""),
-        base64.b64encode(KEY.encode()).decode(),
-    ),
-    *(" ", ".", "-", "a", '"', '":', "\\", "\\n", "\n", "%", "&", "*", MASK, "中", html.escape(KEY)),
+    *(WORD, SHORT, KEY, KEY[:17], KEY[5:], LONGER, quote(KEY, safe=""), ENCODED, html.escape(KEY)),
+    *(" ", ".", "-", "a", '"', '":', "\\", "\\n", "\n", "%", "&", "*", MASK, "中"),
 ]
 
 
@@ -178,13 +168,6 @@ def test_what_is_masked_before_it_is_quoted_reads_as_what_is_masked_behind() -> 
         once = secrets.mask(text)
         assert secrets.mask(once) == once, text
         assert secrets.mask(prompt(once)) == secrets.mask(prompt(text)), text
-
-
-def test_what_is_given_is_not_changed() -> None:
-    """The masked data is new; what an endpoint sent stays as it was."""
-    data = {"a": [KEY]}
-    SECRETS.mask(data)
-    assert data == {"a": [KEY]}
 
 
 def test_what_is_no_key_is_not_hidden() -> None:
@@ -227,39 +210,13 @@ def test_values_of_ours_are_masked_and_names_are_not() -> None:
 
 
 def test_a_reply_is_masked_in_all_its_texts() -> None:
-    """A model or an endpoint that repeats the key does not bring it into the journal; all else is kept."""
-    usage = Usage(input=1, output=2)
-    reply = Reply(
-        text=f"text {KEY}",
-        reasoning=f"thoughts {KEY}",
-        finish_reason=KEY,
-        usage=usage,
-        model=KEY,
-        fingerprint=KEY,
-        provider=KEY,
-        latency=0.5,
-        retries=2,
-        blocked=KEY,
-    )
-    assert SECRETS.masked_reply(reply) == Reply(
-        text=f"text {MASK}",
-        reasoning=f"thoughts {MASK}",
-        finish_reason=MASK,
-        usage=usage,
-        model=MASK,
-        fingerprint=MASK,
-        provider=MASK,
-        latency=0.5,
-        retries=2,
-        blocked=MASK,
-    )
-
-
-def test_a_short_key_leaves_names_and_codes_of_a_reply_alone() -> None:
-    """A model called `ollama/x` answered, even where `ollama` is the key; what it said is text."""
+    """And nowhere else; a short key leaves names and codes alone."""
+    kept: dict[str, Any] = {"usage": Usage(input=1, output=2), "latency": 0.5, "retries": 2}
+    names = ("text", "reasoning", "finish_reason", "model", "fingerprint", "provider", "blocked")
+    reply, shown = (Reply(**{**dict.fromkeys(names, f"said {key}"), **kept}) for key in (KEY, MASK))
+    assert SECRETS.masked_reply(reply) == shown
     reply = Reply(text="by ollama", model="ollama/x", provider="ollama", finish_reason="length")
-    shown = Reply(text=f"by {MASK}", model="ollama/x", provider="ollama", finish_reason="length")
-    assert Secrets(["ollama", "length"]).masked_reply(reply) == shown
+    assert Secrets(["ollama", "length"]).masked_reply(reply) == replace(reply, text=f"by {MASK}")
 
 
 def test_tokens_are_masked_as_they_are_text() -> None:
@@ -274,13 +231,15 @@ def test_tokens_are_masked_as_they_are_text() -> None:
 
 
 def test_what_holds_no_key_is_returned_as_it_is() -> None:
-    """Nothing is copied for nothing."""
-    reply = Reply(
-        text="Because.", usage=Usage(input=1), latency=0.5, tokens=(Token(text="a", top={"a": 0.0}),)
-    )
+    """Nothing is copied for nothing, and what an endpoint sent stays as it was."""
+    tokens = (Token(text="a", top={"a": 0.0}),)
+    reply = Reply(text="Because.", usage=Usage(input=1), latency=0.5, tokens=tokens)
     assert SECRETS.masked_reply(reply) is reply
     call = Call(role="subject", model="m", messages=(Message(role="user", content="Why?"),), parameters={})
     assert SECRETS.masked_call(call) is call
+    data = {"a": [KEY]}
+    SECRETS.mask(data)
+    assert data == {"a": [KEY]}
 
 
 def test_a_call_is_masked_in_its_messages_alone() -> None:
@@ -294,31 +253,18 @@ def test_a_call_is_masked_in_its_messages_alone() -> None:
 
 def test_a_record_is_masked_in_what_was_said() -> None:
     """Errors, verdicts and details; its case, its outcome and the names of evaluators are ours."""
-    verdict = Verdict(
-        evaluator="secret", fields={"reasoning": "a secret"}, attempts=2, error="secret!", raw=("a secret",)
-    )
+    said: dict[str, Any] = {"fields": {"reasoning": "a secret"}, "error": "secret!", "raw": ("a secret",)}
     record = Record(
         case={"id": "secret", "question": "Is it secret?"},
-        run=1,
-        outcome="scored",
-        score=3.0,
-        error="no secret",
-        verdicts=(verdict,),
+        **{"run": 1, "outcome": "scored", "score": 3.0, "error": "no secret"},
+        verdicts=(Verdict(evaluator="secret", attempts=2, **said),),
         details={"secret": ["secret", "the secret"]},
     )
-    kept = SHORT_ONES.masked_record(record).to_json()
-    assert kept == {
+    shown = {"fields": {"reasoning": f"a {MASK}"}, "error": f"{MASK}!", "raw": [f"a {MASK}"]}
+    assert SHORT_ONES.masked_record(record).to_json() == {
         **record.to_json(),
         "error": f"no {MASK}",
-        "verdicts": [
-            {
-                "evaluator": "secret",
-                "fields": {"reasoning": f"a {MASK}"},
-                "attempts": 2,
-                "error": f"{MASK}!",
-                "raw": [f"a {MASK}"],
-            }
-        ],
+        "verdicts": [{"evaluator": "secret", "attempts": 2, **shown}],
         "details": {"secret": ["secret", f"the {MASK}"]},
     }
 

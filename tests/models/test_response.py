@@ -11,7 +11,7 @@ from msgspec import convert
 
 from equipoise.core.types import Reply, Token, Usage
 from equipoise.models.failures import Failure
-from equipoise.models.response import MOST_TOKEN_POSITIONS, doubled_field, read_body, read_continuation
+from equipoise.models.response import doubled_field, read_body, read_continuation
 from loopback import completion, echo
 
 
@@ -32,18 +32,13 @@ def said(message: dict[str, Any]) -> tuple[str, str | None]:
 
 
 def test_a_body_of_only_choices_is_a_reply() -> None:
-    """An endpoint that says nothing of usage, model or end gives a reply without them."""
-    assert read({"choices": [{"message": {"content": "Because."}}]}) == Reply(
-        text="Because.", latency=0.5, retries=2
+    """Without usage, model or end; of two choices the first is read, and a router's provider is kept."""
+    body = {"choices": [{"message": {"content": "Because."}}]}
+    assert read(body) == Reply(text="Because.", latency=0.5, retries=2)
+    body["choices"].append({"message": {"content": "second"}})
+    assert read({**body, "provider": "DeepInfra"}) == Reply(
+        text="Because.", provider="DeepInfra", latency=0.5, retries=2
     )
-
-
-def test_only_the_first_choice_is_read() -> None:
-    """One was asked for; what else comes is not an answer to anything."""
-    body = completion("first")
-    body["choices"].append({"message": {"content": "second"}, "finish_reason": "length"})
-    reply = read(body)
-    assert (reply.text, reply.finish_reason) == ("first", "stop")
 
 
 def test_particulars_of_a_strange_kind_are_left_out(subtests: pytest.Subtests) -> None:
@@ -57,79 +52,70 @@ def test_particulars_of_a_strange_kind_are_left_out(subtests: pytest.Subtests) -
             assert found == (None, None, None, None, None)
 
 
-def test_a_router_names_who_answered() -> None:
-    """The upstream provider is kept: two of them may serve one model differently."""
-    assert read({**completion("Because."), "provider": "DeepInfra"}).provider == "DeepInfra"
-
-
 # Text and thoughts.
 
 PARTS = [{"type": "text", "text": "Be"}, {"type": "text", "text": "cause."}]
-THINKING = {
-    "type": "thinking",
-    "thinking": [{"type": "text", "text": "Hm, "}, {"type": "text", "text": "so."}],
-}
+HM = [{"type": "text", "text": "Hm, "}, {"type": "text", "text": "so."}]
+SUMMARY = {"type": "reasoning", "summary": [{"text": "Hm, "}, {"text": "so."}]}
 
 
 def test_text_and_reasoning_are_told_apart(subtests: pytest.Subtests) -> None:
-    """Whatever the provider calls them, the answer and the thoughts before it are kept separately."""
-    for what, (message, text, reasoning) in {
-        "text": ({"content": "Because."}, "Because.", None),
-        "null": ({"content": None}, "", None),
-        "empty": ({"content": ""}, "", None),
+    """Whatever the provider calls them; where thoughts cannot be read the answer is what there is."""
+    contents: dict[str, tuple[Any, str, str | None]] = {
+        "text": ("Because.", "Because.", None),
+        **{"null": (None, "", None), "empty": ("", "", None), "no parts": ([], "", None)},
+        "parts": (PARTS, "Because.", None),
+        "thinking parts": ([{"type": "thinking", "thinking": HM}, *PARTS], "Because.", "Hm, so."),
+        "thinking text": ([{"type": "thinking", "thinking": "Hm."}], "", "Hm."),
+        "texts": (["Be", "cause."], "Because.", None),
+        "output text": ([{"type": "output_text", "text": "B"}], "B", None),
+        "refusal part": ([{"type": "refusal", "refusal": "No."}], "No.", None),
+        "reasoning text part": ([{"type": "reasoning", "text": "Hm."}, "B"], "B", "Hm."),
+        "reasoning summary part": ([SUMMARY, "B"], "B", "Hm, so."),
+        "redacted thinking": ([{"type": "redacted_thinking"}, "B"], "B", None),
+        "tags": ("<think>Hm.</think>\n\nB", "B", "Hm."),
+        "only closing tag": ("Hm.\n</think>\nB", "B", "Hm."),
+        "unended thoughts": ("<think>Hm. And then", "<think>Hm. And then", None),
+        "tags in parts": ([{"type": "text", "text": "<think>Hm.</think>B"}], "B", "Hm."),
+        "part without text": ([{"type": "text"}], "", None),
+        "part of null": ([{"type": "text", "text": None}], "", None),
+        "thinking of nothing": ([{"type": "thinking"}], "", None),
+        "thinking of number": ([{"type": "thinking", "thinking": 5}], "", None),
+    }
+    messages: dict[str, tuple[dict[str, Any], str, str | None]] = {
         "nothing": ({}, "", None),
-        "parts": ({"content": PARTS}, "Because.", None),
-        "thinking-parts": ({"content": [THINKING, *PARTS]}, "Because.", "Hm, so."),
-        "thinking-text": ({"content": [{"type": "thinking", "thinking": "Hm."}]}, "", "Hm."),
-        "no-parts": ({"content": []}, "", None),
-        "texts": ({"content": ["Be", "cause."]}, "Because.", None),
-        "output-text": ({"content": [{"type": "output_text", "text": "B"}]}, "B", None),
-        "refusal-part": ({"content": [{"type": "refusal", "refusal": "No."}]}, "No.", None),
-        "reasoning-text-part": ({"content": [{"type": "reasoning", "text": "Hm."}, "B"]}, "B", "Hm."),
-        "reasoning-summary-part": (
-            {"content": [{"type": "reasoning", "summary": [{"text": "Hm, "}, {"text": "so."}]}, "B"]},
-            "B",
-            "Hm, so.",
-        ),
-        "redacted-thinking": ({"content": [{"type": "redacted_thinking"}, "B"]}, "B", None),
         "reasoning_content": ({"content": "B", "reasoning_content": "Hm."}, "B", "Hm."),
         "reasoning": ({"content": "B", "reasoning": "Hm."}, "B", "Hm."),
-        "the-same-twice": ({"content": "B", "reasoning_content": "Hm.", "reasoning": "Hm."}, "B", "Hm."),
+        "the same twice": ({"content": "B", "reasoning_content": "Hm.", "reasoning": "Hm."}, "B", "Hm."),
         "neither": ({"content": "B", "reasoning_content": "", "reasoning": None}, "B", None),
-        "tags": ({"content": "<think>Hm.</think>\n\nB"}, "B", "Hm."),
-        "only-closing-tag": ({"content": "Hm.\n</think>\nB"}, "B", "Hm."),
-        "unended-thoughts": ({"content": "<think>Hm. And then"}, "<think>Hm. And then", None),
-        "tags-in-parts": ({"content": [{"type": "text", "text": "<think>Hm.</think>B"}]}, "B", "Hm."),
-        "both-places": ({"content": "<think>two</think>B", "reasoning_content": "one"}, "B", "one\n\ntwo"),
+        "both places": ({"content": "<think>two</think>B", "reasoning_content": "one"}, "B", "one\n\ntwo"),
         "refusal": ({"content": None, "refusal": "I cannot."}, "I cannot.", None),
-        "refusal-and-empty": ({"content": "", "refusal": "I cannot."}, "I cannot.", None),
-        "refusal-and-text": ({"content": "B", "refusal": "I cannot."}, "B\n\nI cannot.", None),
-        "refusal-in-text": ({"content": "B. I cannot.", "refusal": "I cannot."}, "B. I cannot.", None),
-        "no-refusal": ({"content": "B", "refusal": None}, "B", None),
-        "refusal-thought": ({"content": "<think>Hm.</think>", "refusal": "I cannot."}, "I cannot.", "Hm."),
-    }.items():
+        "refusal and empty": ({"content": "", "refusal": "I cannot."}, "I cannot.", None),
+        "refusal and text": ({"content": "B", "refusal": "I cannot."}, "B\n\nI cannot.", None),
+        "refusal in text": ({"content": "B. I cannot.", "refusal": "I cannot."}, "B. I cannot.", None),
+        "no refusal": ({"content": "B", "refusal": None}, "B", None),
+        "refusal thought": ({"content": "<think>Hm.</think>", "refusal": "I cannot."}, "I cannot.", "Hm."),
+        "reasoning of a list": ({"content": "B", "reasoning_content": ["Hm."]}, "B", None),
+        "refusal of an object": ({"content": "B", "refusal": {"text": "no"}}, "B", None),
+    }
+    every = {name: ({"content": content}, *expected) for name, (content, *expected) in contents.items()}
+    for what, (message, text, reasoning) in {**every, **messages}.items():
         with subtests.test(what):
             assert said(message) == (text, reasoning)
 
 
 def test_tags_are_read_as_the_role_and_the_end_of_the_reply_say(subtests: pytest.Subtests) -> None:
-    """A reply that mentions a tag is whole and says so; thoughts that a limit cut are no answer; a verdict of
-    an evaluator follows whatever thoughts mention.
-    """
+    """One that mentions a tag is whole; thoughts that a limit cut are no answer; a verdict follows them."""
     verdict = '{"score": 5}'
+    mention = f"Hm, <think>.</think>{verdict}"
     for content, finish_reason, role, expected in (
         ("The tag <think> opens.", "stop", "subject", ("The tag <think> opens.", None, "whole")),
         ("Praise.</think>Balance.", "stop", "subject", ("Praise.</think>Balance.", None, "whole")),
         ("<think>Hm. And then", "length", "subject", ("", "Hm. And then", None)),
         ("<think>Hm. And then", "content_filter", "subject", ("", "Hm. And then", None)),
         ("Hm.\n</think>\nB", "stop", "subject", ("B", "Hm.", "unopened")),
-        (f"Hm, <think>.</think>{verdict}", "stop", "evaluator", (verdict, "Hm,\n\n.", None)),
-        (
-            f"Hm, <think>.</think>{verdict}",
-            "stop",
-            "subject",
-            (f"Hm, <think>.</think>{verdict}", None, "whole"),
-        ),
+        (mention, "stop", "evaluator", (verdict, "Hm,\n\n.", None)),
+        (mention, "stop", "subject", (mention, None, "whole")),
     ):
         with subtests.test(content, role=role):
             body = completion(content, finish_reason=finish_reason)
@@ -145,26 +131,6 @@ def test_thoughts_within_thoughts_are_read() -> None:
         content = [{"type": "text", "text": ""}, {"type": "thinking", "thinking": content}]
     content.append({"type": "text", "text": "In 1931."})
     assert said({"content": content}) == ("In 1931.", "It opened in 1931.")
-
-
-def test_a_verdict_that_speaks_of_tags_is_left_alone() -> None:
-    """A JSON object is never cut, whatever its strings hold."""
-    verdict = '{"reasoning": "It ends its <think>thoughts</think> early.", "score": 4}'
-    assert said({"content": verdict}) == (verdict, None)
-
-
-def test_a_message_of_a_strange_shape_is_no_crash(subtests: pytest.Subtests) -> None:
-    """Where nothing is said, or thoughts cannot be read, the answer is what there is."""
-    for what, (message, text) in {
-        "part-without-text": ({"content": [{"type": "text"}]}, ""),
-        "part-of-null": ({"content": [{"type": "text", "text": None}]}, ""),
-        "thinking-of-nothing": ({"content": [{"type": "thinking"}]}, ""),
-        "thinking-of-number": ({"content": [{"type": "thinking", "thinking": 5}]}, ""),
-        "reasoning-list": ({"content": "B", "reasoning_content": ["Hm."]}, "B"),
-        "refusal-object": ({"content": "B", "refusal": {"text": "no"}}, "B"),
-    }.items():
-        with subtests.test(what):
-            assert said(message) == (text, None)
 
 
 PART = "has a part of the type 'text' whose text is"
@@ -195,14 +161,9 @@ def test_content_that_cannot_be_read_is_a_failure_that_may_pass(subtests: pytest
             assert isinstance(failure, Failure)
             assert failure.is_transient
             assert failure.usage == Usage(input=100, output=20)
-
-
-def test_a_long_name_of_an_unknown_part_is_cut() -> None:
-    """The message stays one short line, whatever stands there."""
-    failure = read_body(completion(None, message={"content": [{"type": "\n" * 999}]}), latency=0, retries=0)
-    assert isinstance(failure, Failure)
-    assert len(failure.message) < 300
-    assert failure.message.isprintable()
+    long = read_body(completion(None, message={"content": [{"type": "\n" * 999}]}), latency=0, retries=0)
+    assert isinstance(long, Failure)
+    assert (len(long.message) < 300, long.message.isprintable()) == (True, True)
 
 
 def test_a_field_that_stands_twice_is_noticed(subtests: pytest.Subtests) -> None:
@@ -242,15 +203,11 @@ def test_a_text_that_spells_a_completion_is_read() -> None:
             assert read(body) == read(completion(text)), (text, name)
 
 
-def test_a_text_that_spells_a_continuation_is_read() -> None:
-    """Plain completions are sent as something else too."""
+def test_a_text_that_spells_something_else_is_read() -> None:
+    """Plain completions are sent so, too, and errors, whose message and filter's code are found."""
     reply = read_continuation(json.dumps(echo("Why? Because", -0.5)), latency=0.5, retries=0)
     assert isinstance(reply, Reply)
     assert (reply.text, reply.tokens and len(reply.tokens)) == ("Why? Because So", 3)
-
-
-def test_a_text_that_spells_an_error_says_so() -> None:
-    """The message and the filter's code are found in it."""
     body = json.dumps({"error": {"message": "the model is busy", "code": "content_filter"}})
     failure = read_body(body, latency=0.5, retries=0)
     assert isinstance(failure, Failure)
@@ -258,31 +215,24 @@ def test_a_text_that_spells_an_error_says_so() -> None:
     assert failure.filter_code == "content_filter"
 
 
-# Filters.
+# Ends.
 
 
-def test_a_reply_that_the_filter_cut_is_blocked(subtests: pytest.Subtests) -> None:
-    """Each provider's word for it, in small letters or not, is a finding; what was said before it is kept."""
+def test_the_finish_reason_says_how_a_reply_ended(subtests: pytest.Subtests) -> None:
+    """Cut by a filter, which is a finding, broken off by the endpoint, which may pass, or neither."""
     for reason in ("content_filter", "sensitive", "SAFETY", "PROHIBITED_CONTENT", "blocklist"):
         with subtests.test(reason=reason):
             reply = read(completion("Beca", finish_reason=reason))
             assert (reply.text, reply.finish_reason, reply.blocked) == ("Beca", reason, reason)
-
-
-def test_any_other_end_is_not_blocked(subtests: pytest.Subtests) -> None:
-    """Only what is known to be a filter counts as one."""
     for reason in ("stop", "length", "tool_calls", "eos", "unsafe", "content_filter_off"):
         with subtests.test(reason=reason):
             assert read(completion("Because.", finish_reason=reason)).blocked is None
-
-
-def test_a_reply_that_the_endpoint_broke_off_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
-    """Half an answer is no answer, however much of it there is: the call may be tried again."""
     for reason in ("insufficient_system_resource", "error", "network_error"):
         with subtests.test(reason=reason):
             failure = read_body(completion("Beca", finish_reason=reason), latency=0.5, retries=0)
             assert failure == Failure(message=f"the endpoint broke off: {reason}", status=200, body=reason)
-            assert failure.is_transient
+            assert isinstance(failure, Failure)
+            assert (failure.is_transient, failure.usage) == (True, Usage(input=100, output=20))
 
 
 # Usage.
@@ -345,18 +295,9 @@ def test_an_odd_detail_is_no_reason_to_doubt_the_sums(subtests: pytest.Subtests)
     }.items():
         with subtests.test(what):
             details = {"prompt_tokens_details": cached, "completion_tokens_details": reasoning}
-            usage = read(
-                completion("B", usage={"prompt_tokens": 10, "completion_tokens": 7, **details})
-            ).usage
+            body = completion("B", usage={"prompt_tokens": 10, "completion_tokens": 7, **details})
+            usage = read(body).usage
             assert usage == Usage(input=10, output=7, cached=expected[0], reasoning=expected[1])
-
-
-def test_a_failure_that_was_counted_says_how_many_tokens() -> None:
-    """What is of no use has been paid for all the same, where the endpoint says so."""
-    for body in (completion("Beca", finish_reason="error"), {**completion("B"), "choices": []}):
-        failure = read_body(body, latency=0.5, retries=0)
-        assert isinstance(failure, Failure)
-        assert failure.usage == Usage(input=100, output=20)
 
 
 # No reply.
@@ -364,29 +305,21 @@ def test_a_failure_that_was_counted_says_how_many_tokens() -> None:
 
 def test_a_body_without_a_message_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
     """It is what an endpoint sends that is busy or broken: the whole body is kept to tell it from others."""
-    for data in (
-        {},
-        {"choices": None},
-        {"choices": []},
-        {"choices": {}},
-        {"choices": "B"},
-        {"choices": [None]},
-        {"choices": ["B"]},
-        {"choices": [{"index": 0}]},
-        {"choices": [{"message": None}]},
-        {"choices": [{"message": "B"}]},
-        {"choices": [{"text": "B"}]},
-    ):
+    choices = ([None], ["B"], [{"index": 0}], [{"message": None}], [{"message": "B"}], [{"text": "B"}])
+    for data in ({}, *({"choices": found} for found in (None, [], {}, "B", *choices))):
         with subtests.test(repr(data)[:40]):
             failure = read_body(data, latency=0.5, retries=0)
             assert isinstance(failure, Failure)
             assert failure.message.startswith("the answer has no choices: ")
             assert (failure.status, failure.body, failure.is_transient) == (200, data, True)
+    counted = read_body({**completion("B"), "choices": []}, latency=0.5, retries=0)
+    assert isinstance(counted, Failure)
+    assert counted.usage == Usage(input=100, output=20)
 
 
 def test_an_error_beside_a_reply_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
-    """Half a reply and an error is no reply, wherever the error is: the call may be tried again."""
-    error = {"message": "upstream timed out", "code": 502}
+    """Wherever the error is; that of a filter has its code."""
+    error = {"message": "upstream timed out", "code": "content_filter"}
     choice = completion("Beca")["choices"][0]
     for where, body in {
         "beside the choices": {**completion("Beca"), "error": error},
@@ -402,14 +335,8 @@ def test_an_error_beside_a_reply_is_a_failure_that_may_pass(subtests: pytest.Sub
             assert isinstance(failure, Failure)
             assert failure.message == "the answer reports an error: upstream timed out"
             assert (failure.status, failure.is_transient) == (200, True)
-
-
-def test_an_error_of_a_filter_beside_a_reply_has_its_code() -> None:
-    """As where there is nothing beside it."""
-    error = {"message": "Rejected.", "code": "content_filter"}
-    failure = read_body(completion("Beca", error=error), latency=0.5, retries=0)
-    assert isinstance(failure, Failure)
-    assert failure.filter_code == "content_filter"
+            if where == "beside the choices":
+                assert failure.filter_code == "content_filter"
 
 
 def test_an_error_that_says_nothing_is_none(subtests: pytest.Subtests) -> None:
@@ -467,69 +394,32 @@ def test_the_likeliest_tokens_of_each_place_are_read() -> None:
     )
 
 
-def test_without_probabilities_a_reply_has_no_tokens(subtests: pytest.Subtests) -> None:
-    """Nothing, or something in another shape, is None and no failure."""
-    for logprobs in (
-        None,
-        {},
-        [],
-        "C",
-        5,
-        {"content": None},
-        {"content": []},
-        {"content": {}},
-        {"content": "C"},
-        {"content": ["C", None, 5]},
-        {"tokens": ["C"], "token_logprobs": [-0.1]},
-    ):
+def test_what_is_no_probability_of_a_token_is_left_out(subtests: pytest.Subtests) -> None:
+    """Odd places, rows and logarithms; of a token that stands there twice the likelier counts."""
+    nothing = [{"content": found} for found in (None, [], {}, "C", ["C", None, 5])]
+    for logprobs in (None, {}, [], "C", 5, *nothing, {"tokens": ["C"], "token_logprobs": [-0.1]}):
         with subtests.test(logprobs=logprobs):
             assert tokens_of(logprobs) is None
-
-
-def test_a_place_without_rivals_is_a_token_alone(subtests: pytest.Subtests) -> None:
-    """Rows of a strange shape are left out; the place is still there."""
+    places = ["C", {"token": 5, "top_logprobs": []}, {"token": "C"}, {}]
+    assert [token.text for token in tokens_of({"content": places}) or ()] == ["", "C", ""]
     for rows in (None, [], {}, "C", 5, [None, 5, "C", ["C", -0.1]], [{}]):
         with subtests.test(rows=rows):
             assert top_of(rows) == {}
-
-
-def test_a_place_of_a_strange_shape_is_left_out() -> None:
-    """A place that is no object is none; a token that is no text is an empty one."""
-    places = ["C", {"token": 5, "top_logprobs": []}, {"token": "C"}, {}]
-    assert [token.text for token in tokens_of({"content": places}) or ()] == ["", "C", ""]
-
-
-def test_what_is_no_logarithm_of_a_probability_is_left_out(subtests: pytest.Subtests) -> None:
-    """Null, infinity, very low numbers and more than certainty say nothing of a token."""
+    odd = [{"token": 7, "logprob": -1}, {"logprob": -1}, {"token": "C"}]
     for logprob in (None, "-0.1", [], -math.inf, math.nan, math.inf, -9999.0, -1000, 0.5, 1):
         with subtests.test(logprob=logprob):
-            rows = [
-                {"token": "A", "logprob": logprob},
-                {"token": "B", "logprob": -1},
-                {"token": 7, "logprob": -1},
-            ]
-            assert top_of([*rows, {"logprob": -1}, {"token": "C"}]) == {"B": -1.0}
-
-
-def test_the_ends_of_what_is_a_logarithm(subtests: pytest.Subtests) -> None:
-    """Certainty counts, and so does what rounding made a little more of it."""
+            rows = [{"token": "A", "logprob": logprob}, {"token": "B", "logprob": -1}, *odd]
+            assert top_of(rows) == {"B": -1.0}
     for logprob in (0, -0.0, 1e-7, -999.5):
         with subtests.test(logprob=logprob):
             assert top_of([{"token": "A", "logprob": logprob}]) == {"A": logprob}
-
-
-def test_of_a_token_that_stands_there_twice_the_likelier_counts() -> None:
-    """Different bytes may read alike; they are not added up, as nobody knows whether they are the same."""
-    rows = [{"token": "A", "logprob": value} for value in (-2.0, -1.0, -3.0)]
-    assert top_of(rows) == {"A": -1.0}
+    assert top_of([{"token": "A", "logprob": value} for value in (-2.0, -1.0, -3.0)]) == {"A": -1.0}
 
 
 def test_no_more_places_are_kept_than_a_label_needs() -> None:
     """A label stands at the beginning: eight places, however long the reply is."""
     places = [{"token": str(n), "top_logprobs": [{"token": str(n), "logprob": -n}]} for n in range(100)]
-    found = tokens_of({"content": places}) or ()
-    assert [token.text for token in found] == list("01234567")
-    assert len(found) == MOST_TOKEN_POSITIONS
+    assert [token.text for token in tokens_of({"content": places}) or ()] == list("01234567")
 
 
 def test_a_reply_with_tokens_is_read_back_as_it_was(subtests: pytest.Subtests) -> None:

@@ -87,7 +87,7 @@ def test_a_session_by_files_alone(bed: Bed) -> None:
     assert last.is_complete
     assert last.batches == []
     assert not any("give --price" in line for line in last.summary)
-    endpoints = json.loads(bed.project.results_path.read_text())["metadata"]["endpoints"]
+    endpoints = bed.project.results()["metadata"]["endpoints"]
     assert endpoints == {"subject": "file", "evaluator": "file"}
     assert len(bed.project.lines("call")) == 2 * ALL
 

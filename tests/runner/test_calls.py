@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import selectors
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -69,6 +70,9 @@ class LeapingLoop(asyncio.SelectorEventLoop):
         return self._leaping.now
 
 
+LOOP = LeapingLoop
+
+
 def run(story: Coroutine[Any, Any, T]) -> T:
     """What a story comes to on a loop that does not wait."""
     with asyncio.Runner(loop_factory=LeapingLoop) as runner:
@@ -92,7 +96,7 @@ async def follow(limit: float, *steps: Step) -> float:
 
 
 def test_a_run_has_its_time_between_resume_and_pause() -> None:
-    """Only that counts, and every pause needs its resume."""
+    """Every pause needs its resume; it is ended at its limit and not later."""
     within: list[list[Step]] = [
         [("wait", 100)],
         [("resume", 9)],
@@ -104,27 +108,20 @@ def test_a_run_has_its_time_between_resume_and_pause() -> None:
     ]
     for steps in within:
         assert run(follow(10, *steps)) == sum(seconds for _, seconds in steps), steps
-    past: list[list[Step]] = [
-        [("resume", 11)],
-        [("wait", 100), ("resume", 11)],
-        [("resume", 6), ("pause", 100), ("resume", 5)],
-        [("resume", 4), ("resume", 3), ("pause", 4)],
-        [("pause", 9), ("resume", 9), ("resume", 11)],
-    ]
-    for steps in past:
+
+    async def ended(*steps: Step) -> float:
         with pytest.raises(TimeoutError):
-            run(follow(10, *steps))
-
-
-def test_a_run_is_ended_at_its_limit_and_not_later() -> None:
-    """What was used up before a pause is not given back."""
-
-    async def story() -> float:
-        with pytest.raises(TimeoutError):
-            await follow(10, ("resume", 6), ("pause", 100), ("resume", 1000))
+            await follow(10, *steps)
         return asyncio.get_running_loop().time()
 
-    assert run(story()) == pytest.approx(110)
+    for end, *steps in (
+        (10, ("resume", 11)),
+        (110, ("wait", 100), ("resume", 11)),
+        (110, ("resume", 6), ("pause", 100), ("resume", 1000)),
+        (10, ("resume", 4), ("resume", 3), ("pause", 4)),
+        (28, ("pause", 9), ("resume", 9), ("resume", 11)),
+    ):
+        assert run(ended(*steps)) == pytest.approx(end), steps
 
 
 def test_a_deadline_may_be_paused_and_resumed_at_any_time() -> None:
@@ -330,20 +327,16 @@ def test_a_slot_is_given_back_after_an_error(world: World, error: Exception) -> 
     assert world.failures == ([("down", 1)] if isinstance(error, CallFailed) else [])
 
 
-def test_a_failed_call_is_told_of_before_the_next_is_let_in(world: World) -> None:
+async def test_a_failed_call_is_told_of_before_the_next_is_let_in(world: World) -> None:
     """Whoever then stops the session still stops the one that waits."""
     world.limiter.ceiling = 1
     entered: list[str] = []
-
-    async def story() -> None:
-        first = asyncio.create_task(visit(world.slot(), raising(CallFailed("down"))))
-        second = asyncio.create_task(visit(world.slot(), lambda: entered.append("second")))
-        await asyncio.wait([first, second])
-        assert isinstance(first.exception(), CallFailed)
-        assert isinstance(second.exception(), SessionStopped)
-
     world.failures = cast("Any", Stopping(world.counters))
-    run(story())
+    first = asyncio.create_task(visit(world.slot(), raising(CallFailed("down"))))
+    second = asyncio.create_task(visit(world.slot(), lambda: entered.append("second")))
+    await asyncio.wait([first, second])
+    assert isinstance(first.exception(), CallFailed)
+    assert isinstance(second.exception(), SessionStopped)
     assert entered == []
     assert all_slots_are_free(world)
 
@@ -409,15 +402,6 @@ def test_a_run_that_is_ended_while_it_waits_takes_no_slot(world: World) -> None:
     assert world.counters.totals().sent == 1
 
 
-def test_a_session_that_is_over_lets_nobody_in(world: World) -> None:
-    """Neither counters nor limiter count who was turned away."""
-    world.counters.stop("over")
-    with pytest.raises(SessionStopped):
-        run(visit(world.slot()))
-    assert all_slots_are_free(world)
-    assert world.counters.totals().sent == 0
-
-
 # A slot and the budget.
 
 
@@ -460,16 +444,12 @@ def test_an_uncounted_reply_without_a_limit_costs_what_its_text_says(world: Worl
     assert world.counters.totals().spent == prompt_tokens(call) + 4 * PRICE
 
 
-def test_every_attempt_of_a_call_is_paid_for_itself(world: World) -> None:
+async def test_every_attempt_of_a_call_is_paid_for_itself(world: World) -> None:
     """What the first has cost is not counted again for the second."""
     slot = world.slot(dollars=1.0)
-
-    async def story() -> None:
-        await visit(slot, lambda: slot.fail(Failure(message="no answer")))
-        await visit(slot, lambda: slot.fail(Failure(message="broken", status=500)))
-        await visit(slot, lambda: slot.succeed(REPLY))
-
-    run(story())
+    await visit(slot, lambda: slot.fail(Failure(message="no answer")))
+    await visit(slot, lambda: slot.fail(Failure(message="broken", status=500)))
+    await visit(slot, lambda: slot.succeed(REPLY))
     assert world.counters.totals().spent == RESERVED + PAID
 
 
@@ -503,49 +483,48 @@ def pause_of(world: World, failure: Failure, endpoint: int = 0) -> float:
 
 
 def test_an_endpoint_that_asks_for_a_pause_gets_it(world: World) -> None:
-    """It alone is left alone, for so many seconds, an hour at most."""
+    """It alone is left alone, for so many seconds, an hour at most; after no other failure is it."""
     assert LONGEST_PAUSE == 3600
-    for status, asked, given in ((429, 50, 50), (503, 150, 150), (529, 86_400, 3600)):
-        failure = Failure(message="too many", status=status, retry_after=asked)
+    no_balance = {"code": "insufficient_quota"}
+    for status, asked, body in (
+        *((429, None, None), (429, 0.0, None), (500, 5.0, None), (None, None, None), (429, 5.0, no_balance)),
+    ):
+        failure = Failure(message="", status=status, retry_after=asked, body=body)
+        assert pause_of(world, failure) == 0, failure
+    for status, seconds, given in ((429, 50, 50), (503, 150, 150), (529, 86_400, 3600)):
+        failure = Failure(message="too many", status=status, retry_after=seconds)
         assert pause_of(world, failure) == pytest.approx(given, abs=20)
     assert world.counters.paused_until(1) == 0
 
 
-def test_no_other_failure_makes_a_pause(world: World) -> None:
-    """Only an endpoint that is asked too much, and that says for how long, is left alone."""
-    no_balance = {"code": "insufficient_quota"}
-    for failure in (
-        Failure(message="too many", status=429),
-        Failure(message="too many", status=429, retry_after=0.0),
-        Failure(message="broken", status=500, retry_after=5.0),
-        Failure(message="no answer"),
-        Failure(message="", status=429, retry_after=5.0, body=no_balance),
-    ):
-        assert pause_of(world, failure) == 0, failure
+def test_a_long_wait_is_told_once_and_ends_a_session_that_may_not_wait(world: World) -> None:
+    """A short one is no news; whether the session may wait is what --max-wait says."""
+
+    def asks(seconds: float, most: float = math.inf) -> list[str]:
+        context = replace(world.context(), max_wait=most)
+        slot = CallSlot(context, CALL, lambda: (0, 0), AllTheTime(), world.log)
+        run(visit(slot, lambda: slot.fail(replace(BUSY, retry_after=seconds))))
+        return world.counters.take_notices()
+
+    assert [len(asks(seconds)) for seconds in (5.0, 600.0, 600.0)] == [0, 1, 0]
+    (notice,) = asks(1200.0, most=1200.0)
+    assert notice.startswith("subject 'm': the endpoint asks to wait 20 min")
+    assert not world.counters.is_stopped
+    asks(1200.0, most=1199.0)
+    assert "longer than --max-wait allows; resume with the same command" in world.counters.stop_reason
 
 
-def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
+async def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
     """With when and why, and from what to what; the second of two together adds a pause, and no line."""
     later = Failure(message="too many", status=429, retry_after=1000.0)
-
-    async def story() -> None:
-        first, second = world.slot(), world.slot()
-        async with first, second:
-            first.fail(BUSY)
-            second.fail(later)
-
-    run(story())
+    first, second = world.slot(), world.slot()
+    async with first, second:
+        first.fail(BUSY)
+        second.fail(later)
     (line,) = world.lines("limit")
     assert 0 <= line.pop("second") < 60
-    assert line == {
-        "event": "cut",
-        "endpoint": 0,
-        "status": 429,
-        "pause": 5.0,
-        "before": 2,
-        "after": 1,
-        "sustained": 1,
-    }
+    where = {"event": "cut", "endpoint": 0, "status": 429, "pause": 5.0}
+    assert line == {**where, "before": 2, "after": 1, "sustained": 1}
     assert world.counters.paused_until(0) - time.monotonic() > 900
     assert all_slots_are_free(world)
 
@@ -570,25 +549,16 @@ def test_server_errors_of_many_requests_while_others_are_answered_are_a_cut(worl
     assert world.counters.paused_until(0) == 0
 
 
-def test_answers_let_the_level_grow(world: World) -> None:
-    """Where all slots of an endpoint are taken and it answers, there may be more."""
-
-    async def story() -> None:
-        for _ in range(3):
-            first, second = world.slot(), world.slot()
-            async with first, second:
-                first.succeed(REPLY)
-
-    run(story())
-    assert (world.limits[0].limit, world.limits[1].limit) == (3, 1)
-
-
-def test_the_limits_of_every_endpoint_are_told_at_the_end(world: World) -> None:
+async def test_answers_let_the_level_grow_and_the_limits_are_told_at_the_end(world: World) -> None:
     """At least, at most and at last so many calls at once, and how many were refused."""
+    for _ in range(3):
+        first, second = world.slot(), world.slot()
+        async with first, second:
+            first.succeed(REPLY)
     slot = world.slot()
-    run(visit(slot, lambda: slot.fail(BUSY)))
+    await visit(slot, lambda: slot.fail(BUSY))
     assert world.context().concurrency_limits() == [
-        {"endpoint": 0, "lowest": 1, "highest": 2, "last": 1, "refused": 1},
+        {"endpoint": 0, "lowest": 1, "highest": 3, "last": 1, "refused": 1},
         {"endpoint": 1, "lowest": 1, "highest": 1, "last": 1, "refused": 0},
     ]
 
@@ -608,17 +578,18 @@ def counts(world: World) -> tuple[int, int, tuple[tuple[int, int], ...]]:
 
 
 def test_an_uncounted_reply_counts_as_much_when_it_is_replayed(world: World) -> None:
-    """The journal says what the endpoint has said, nothing; the tokens are estimated both times."""
+    """Its tokens are estimated both times, for the model that gave it."""
     keep(world.log, CALL, UNCOUNTED)
     keep(world.log, ask("And now?"), UNCOUNTED)
     once = (prompt_tokens(CALL), 4)
     run(ask_all(world.run_calls(), CALL))
     totals = world.counters.totals()
-    assert (totals.replayed, totals.estimated, totals.tokens[0]) == (1, 1, once)
-    run(ask_all(world.run_calls(FakeClient(UNCOUNTED)), CALL, ask("Why not?")))
+    assert (totals.replayed, totals.estimated, totals.tokens) == (1, 1, (once, (0, 0)))
+    judged = ask("Judge.", role="evaluator", model="e")
+    run(ask_all(world.run_calls(FakeClient(UNCOUNTED, REPLY)), CALL, ask("Why not?"), judged))
     totals = world.counters.totals()
-    assert (totals.made, totals.estimated) == (1, 3)
-    assert "usage" not in world.lines("call")[-1]["reply"]
+    assert (totals.made, totals.estimated, totals.tokens[1]) == (2, 3, (3, 7))
+    assert "usage" not in world.lines("call")[-2]["reply"]
 
 
 def test_a_reply_is_kept_and_counted(world: World) -> None:
@@ -645,9 +616,7 @@ def test_a_reply_is_kept_and_counted(world: World) -> None:
 
 
 def test_a_model_that_thinks_gets_room_from_its_next_call_on(world: World, subtests: pytest.Subtests) -> None:
-    """Sent in one run or replayed from the journal, thoughts in a field or counted; the request stays the
-    same, so that it is replayed in either form. A call without room of its own is left alone.
-    """
+    """Sent or replayed; the request is the same, and a call without room of its own is left alone."""
     label = replace(CALL, role="evaluator", model="e", room=500)
     usage = Usage(input=3, output=7, reasoning=5)
     for what, reply, limits in (
@@ -694,13 +663,6 @@ def test_what_quotes_a_masked_reply_is_replayed(world: World) -> None:
     assert len(client.calls) == 2
 
 
-def test_a_reply_is_counted_for_the_model_that_gave_it(world: World) -> None:
-    """An evaluator's tokens are its own; of a reply without a count they are estimated."""
-    judged = ask("Judge.", role="evaluator", model="e")
-    run(ask_all(world.run_calls(FakeClient(Reply(text=""), REPLY)), CALL, judged))
-    assert counts(world) == (2, 0, ((prompt_tokens(CALL), 0), (3, 7)))
-
-
 def test_what_the_journal_has_is_not_asked_again(world: World) -> None:
     """Each reply is replayed once with its id, and counted as replayed; then the same call is asked."""
     kept = [keep(world.log, CALL, REPLY), keep(world.log, CALL, "second")]
@@ -740,14 +702,6 @@ def test_a_call_that_failed_is_kept_with_its_retries(world: World) -> None:
     assert [told for told, _ in world.failures] == ["HTTP 400: no"]
 
 
-@pytest.mark.parametrize("error", [SessionStopped("over"), ZeroDivisionError()], ids=repr)
-def test_what_is_no_failure_of_a_call_is_raised_and_not_kept(world: World, error: Exception) -> None:
-    """The end of the session and our own defects say nothing of the endpoint."""
-    with pytest.raises(type(error)):
-        run(world.run_calls(FakeClient(error))(CALL))
-    assert world.lines("failed") == world.lines("call") == []
-
-
 def test_the_time_of_a_run_goes_on_only_while_it_asks(world: World) -> None:
     """Whatever happens between its calls, or beside them at the same time, counts once or not at all."""
 
@@ -766,18 +720,19 @@ def test_the_time_of_a_run_goes_on_only_while_it_asks(world: World) -> None:
     assert all_slots_are_free(world)
 
 
-def test_a_call_that_the_time_limit_ends_leaves_no_line(world: World) -> None:
-    """Nobody knows its reply, and its endpoint has not failed."""
+def test_what_is_no_failure_of_a_call_leaves_no_line(world: World) -> None:
+    """The end of the session, our own defects and the time limit say nothing of the endpoint."""
 
-    async def story() -> None:
+    async def story(client: FakeClient) -> None:
         deadline = Deadline(10)
         async with deadline:
-            await world.run_calls(FakeClient(seconds=11), deadline=deadline)(CALL)
+            await world.run_calls(client, deadline=deadline)(CALL)
 
-    with pytest.raises(TimeoutError):
-        run(story())
-    assert world.lines("failed") == world.lines("call") == []
-    assert world.failures == []
+    for error in (SessionStopped("over"), ZeroDivisionError(), TimeoutError()):
+        client = FakeClient(seconds=11) if isinstance(error, TimeoutError) else FakeClient(error)
+        with pytest.raises(type(error)):
+            run(story(client))
+        assert world.lines("failed") == world.lines("call") == world.failures == []
     assert all_slots_are_free(world)
 
 
@@ -797,19 +752,15 @@ async def order_of(world: World, *asking: tuple[str, Callable[[], Awaitable[Repl
     return done
 
 
-def test_a_run_that_is_further_along_goes_first(world: World) -> None:
+async def test_a_run_that_is_further_along_goes_first(world: World) -> None:
     """Then that of an earlier position, whoever came first; a replayed call counts as one that is done."""
     keep(world.log, CALL, REPLY, run="b-run1")
-
-    async def story() -> list[str]:
-        every = {
-            "late": world.run_calls(position=5),
-            "early": world.run_calls(position=2),
-            "further": world.run_calls(run="b-run1", position=9),
-        }
-        await every["further"](CALL)
-        return await order_of(
-            world, *((name, lambda calls=calls: calls(CALL)) for name, calls in every.items())
-        )
-
-    assert run(story()) == ["further", "early", "late"]
+    every = {
+        "late": world.run_calls(position=5),
+        "early": world.run_calls(position=2),
+        "further": world.run_calls(run="b-run1", position=9),
+    }
+    await every["further"](CALL)
+    assert (
+        await order_of(world, *((name, lambda calls=calls: calls(CALL)) for name, calls in every.items()))
+    ) == ["further", "early", "late"]

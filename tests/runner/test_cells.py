@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, refusal
 from equipoise.audit.session import SessionAudits
 from equipoise.core.errors import UserError
 from equipoise.results import store
@@ -73,6 +73,12 @@ def test_cells_are_models_by_suites_by_settings(tmp_path: Path) -> None:
     assert {cell.files.results.parent for cell in found.values()} == {tmp_path / "out"}
 
 
+NAME_IT = "c: api-key-env names the variable that holds the key"
+UNSET = "which should hold a key, is not set"
+TWICE = '[[settings]]\nname = "cold"\n[[settings]]\nname = "warm"'
+REST = 'folder = "out"\nexclude = 1\n[[models]]\nmodel = "c"\n[[suites]]\nsuite = "neutrality"'
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -88,46 +94,29 @@ def test_cells_are_models_by_suites_by_settings(tmp_path: Path) -> None:
         ("keep-going = true", "keep-going = 1", "keep-going: must be true or false"),
         ('suite = "neutrality"\nlanguage', 'suite = "other"\nlanguage', "there is no suite 'other'"),
         ('model = "c"\nsuite', 'model = "d"\nsuite', "there is no model 'd'"),
-        (
-            '[[settings]]\nname = "warm"',
-            '[[settings]]\nname = "cold"\n[[settings]]\nname = "warm"',
-            "2 rows make",
-        ),
+        ('[[settings]]\nname = "warm"', TWICE, "2 rows make"),
         ("{port}", "8000", "serve is a command in which {port}"),
-        ("C_KEY", "D_KEY", "the variable D_KEY, which should hold a key, is not set"),
-        ('"C_KEY"', "1", "c: api-key-env names the variable that holds the key, such as MY_KEY, not the key"),
-        ('"C_KEY"', '["C_KEY"]', "c: api-key-env names the variable that holds the key"),
-        ("C_KEY", "sk-proj-1234567890", "c: api-key-env names the variable that holds the key"),
-        (
-            "C_KEY",
-            "gsk_1234567890",
-            "the variable that api-key-env names, which should hold a key, is not set",
-        ),
-        (
-            'model = "c"\nruns',
-            'model = "c\\u2028d"\nruns',
-            r"[[models]] 2: 'c\u2028d' has control or invisible",
-        ),
+        ("C_KEY", "D_KEY", f"the variable D_KEY, {UNSET}"),
+        ('"C_KEY"', "1", f"{NAME_IT}, such as MY_KEY, not the key"),
+        ('"C_KEY"', '["C_KEY"]', NAME_IT),
+        ("C_KEY", "sk-proj-1234567890", NAME_IT),
+        ("C_KEY", "gsk_1234567890", f"the variable that api-key-env names, {UNSET}"),
+        ('"c"\nruns', '"c\\u2028d"\nruns', r"[[models]] 2: 'c\u2028d' has control or invisible"),
         ("[[models]]", "[models]", "is not TOML"),
         ("gpus = 0.5", "gpus = -1", "gpus is a number from 0 up"),
         ("serve = ", "ready = ", "ready is about a server: add serve"),
         ("gpus = 0.5", 'ready = "health"', "ready is a path that begins with /"),
         ("gpus = 0.5", "ready = 1", "ready is a path that begins with /"),
         ("[[exclude]]", "[exclude]", "exclude: write its rows as [[exclude]]"),
-        (
-            TABLE,
-            'folder = "out"\nexclude = 1\n[[models]]\nmodel = "c"\n[[suites]]\nsuite = "neutrality"',
-            "exclude: write its rows as [[exclude]]",
-        ),
+        (TABLE, REST, "exclude: write its rows as [[exclude]]"),
     ],
 )
 def test_a_table_that_cannot_run_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
     """In one line that names the file and the row."""
-    with pytest.raises(UserError) as caught:
-        cells(tmp_path, TABLE.replace(old, new))
-    assert str(caught.value).startswith("sweep.toml: ") or str(tmp_path) in str(caught.value)
-    assert message in str(caught.value)
-    assert "1234567890" not in str(caught.value)
+    said = refusal(cells, tmp_path, TABLE.replace(old, new))
+    assert said.startswith("sweep.toml: ") or str(tmp_path) in said
+    assert message in said
+    assert "1234567890" not in said
 
 
 def test_a_table_without_a_folder_takes_one_of_its_own(tmp_path: Path) -> None:

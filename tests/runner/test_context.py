@@ -76,12 +76,6 @@ def test_a_pause_of_one_endpoint_is_not_that_of_another(counters: Counters) -> N
     assert routes["subject", "m"].queue.paused_until() == 0.0
 
 
-def test_the_first_limit_of_an_endpoint_comes_from_what_is_allowed(counters: Counters) -> None:
-    """A quarter of the concurrency."""
-    found = context(counters, {}).routes["subject", "m"].queue.concurrency
-    assert (found.ceiling, found.limit) == (8, 2)
-
-
 def test_tokens_cost_what_the_price_says(counters: Counters) -> None:
     """In nano-dollars; a model without a price costs nothing."""
     for options, cost in (
@@ -91,9 +85,3 @@ def test_tokens_cost_what_the_price_says(counters: Counters) -> None:
         routes = context(counters, {}, subject="nobody-knows-this-model", **options).routes
         route = routes["subject", "nobody-knows-this-model"]
         assert route.cost(Usage(input=100, output=10)) == cost
-
-
-def test_the_budget_is_that_of_the_settings(counters: Counters) -> None:
-    """Without a limit there is none."""
-    limits: list[dict[str, str]] = [{}, {"max_calls": "5"}, {"max_cost": "0.5"}]
-    assert [context(counters, {}, **options).budget.is_limited for options in limits] == [False, True, True]

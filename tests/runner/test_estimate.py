@@ -70,10 +70,7 @@ def test_a_prediction_by_hand() -> None:
     assert figures(use.output) == near(36, 36 - margin, 36 + margin)
     assert (figures(use.calls), figures(use.input)) == (near(3, 3, 3), near(30, 30, 30))
     assert use.basis == "so"
-
-
-def test_the_calls_of_one_run_are_added_up() -> None:
-    """What varies from run to run is a run, not a call."""
+    # What varies from run to run is a run, not a call.
     found = Sample()
     for output in (1, 2, 3):
         found.add(("x", "a-run1"), Usage(input=5, output=output), 1.0)
@@ -86,8 +83,7 @@ def test_the_calls_of_one_run_are_added_up() -> None:
 def test_a_range_where_a_sample_says_little() -> None:
     """After one run half and double, never below nothing, and nothing for nothing."""
     use = sample(20).expected_use(5, "")
-    assert figures(use.output) == (100, 50, 200)
-    assert figures(use.calls) == (5, 2.5, 10)
+    assert (figures(use.output), figures(use.calls)) == ((100, 50, 200), (5, 2.5, 10))
     use = sample(0, 1000).expected_use(2, "")
     assert use.output.low == 0
     assert use.output.high > 2000
@@ -114,10 +110,7 @@ def test_what_every_model_used_is_read_run_by_run(tmp_path: Path) -> None:
 
 
 def test_what_tells_nothing_is_left_out(tmp_path: Path) -> None:
-    """Another suite, another format; a run that did not end has used less than it would have.
-
-    It has not ended, either, if a run of that name in another suite has.
-    """
+    """Another suite or format, and runs that did not end, whatever a run of that name elsewhere did."""
     spent: list[Spent] = [("subject", "m", 10, 20)]
     for about in ({"suite": "other"}, {"format": FORMAT + 1}):
         path = session(tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl", {"a-run1": spent}, **about)
@@ -140,46 +133,35 @@ def test_replies_without_a_count_of_tokens_are_estimated(tmp_path: Path) -> None
 
 # What a model would use.
 
+Known = dict[tuple[Role, str], tuple[Sample, str]]
 RUNS = [
     [Foreseen(role="subject", prompt="Why?"), Foreseen(role="evaluator", prompt="Judge it. é😀", quoted=1)]
 ] * 3
 
 
 def test_what_is_known_of_the_model_itself_comes_first() -> None:
-    """In that role; the basis says how many runs and where the last of them is."""
-    known: dict[tuple[Role, str], tuple[Sample, str]] = {
-        ("subject", "m"): (sample(10, 14), "x.jsonl"),
-        ("subject", "n"): (sample(1000), "y.jsonl"),
-        ("evaluator", "m"): (sample(1000), "y.jsonl"),
-    }
-    use = estimate.expected_use("subject", "m", RUNS, known)
-    assert use.output.value == 36
-    assert use.basis == "as in 2 runs of it, the last in x.jsonl"
-
-
-def test_else_other_models_in_the_same_role_tell() -> None:
-    """Those of the other role do something else."""
+    """In that role, else of other models, of which the built-in one is none."""
     other = Sample()
     other.add(("y", "a-run1"), Usage(input=10, output=30), 0.5)
-    known: dict[tuple[Role, str], tuple[Sample, str]] = {
-        ("subject", "a"): (sample(10), "x.jsonl"),
-        ("subject", "b"): (other, "y.jsonl"),
-        ("evaluator", "m"): (sample(1000), "y.jsonl"),
-    }
-    use = estimate.expected_use("subject", "m", RUNS, known)
-    assert use.output.value == 60
-    assert use.basis == (
-        "wide, as it is new here: from a third to three times the lengths in 2 runs of other models (a, b)"
-    )
+    judging: Known = {("evaluator", "m"): (sample(1000), "y.jsonl")}
+    own: Known = {("subject", "m"): (sample(10, 14), "x.jsonl"), ("subject", "n"): (sample(1000), "y.jsonl")}
+    use = estimate.expected_use("subject", "m", RUNS, {**own, **judging})
+    assert (use.output.value, use.basis) == (36, "as in 2 runs of it, the last in x.jsonl")
+    others: Known = {("subject", "a"): (sample(10), "x.jsonl"), ("subject", "b"): (other, "y.jsonl")}
+    use = estimate.expected_use("subject", "m", RUNS, {**others, **judging})
+    lengths = "from a third to three times the lengths in 2 runs of other models (a, b)"
+    assert (use.output.value, use.basis) == (60, f"wide, as it is new here: {lengths}")
     same = Sample()
-    same.runs.update({**known["subject", "a"][0].runs, **other.runs})
+    same.runs.update({**others["subject", "a"][0].runs, **other.runs})
     narrow = same.expected_use(3, "").output
     assert figures(use.output) == (60, narrow.low / 3, narrow.high * 3)
+    use = estimate.expected_use("subject", "m", RUNS, {("subject", "local"): (sample(10), "demo.jsonl")})
+    assert use.basis.startswith("assumed")
 
 
 def test_a_new_subject_makes_the_evaluators_prompts_uncertain() -> None:
     """They quote its replies: what is known of the evaluator is about those of others."""
-    known: dict[tuple[Role, str], tuple[Sample, str]] = {("evaluator", "e"): (sample(10, 14), "x.jsonl")}
+    known: Known = {("evaluator", "e"): (sample(10, 14), "x.jsonl")}
     settings = resolved({"model": "m", "evaluator_model": ["e"]})
     new = estimate.expected_uses(settings, RUNS, known)[1]
     assert figures(new.input) == near(30, 15, 60)
@@ -188,12 +170,6 @@ def test_a_new_subject_makes_the_evaluators_prompts_uncertain() -> None:
     )
     again = estimate.expected_uses(settings, RUNS, {**known, ("subject", "m"): (sample(1), "x.jsonl")})[1]
     assert figures(again.input) == near(30, 30, 30)
-
-
-def test_the_built_in_model_tells_nothing_of_others() -> None:
-    """Its replies are short: after a demo all other models would look cheap."""
-    use = estimate.expected_use("subject", "m", RUNS, {("subject", "local"): (sample(10), "demo.jsonl")})
-    assert use.basis.startswith("assumed")
 
 
 def test_else_it_is_assumed() -> None:
@@ -209,6 +185,12 @@ def test_else_it_is_assumed() -> None:
         "assumed: 800 tokens a reply (300 to 2000), a token for 4 bytes of a prompt (5 to 2.5)"
     )
     assert "250 tokens a reply (100 to 600)" in evaluator.basis
+    # A limit bounds what the subject writes and what the evaluator reads of it.
+    limits: estimate.Limits = {"subject": 500, "evaluator": None}
+    subject, evaluator = (estimate.expected_use(role, "m", RUNS, {}, limits) for role in limits)
+    assert figures(subject.output) == (1500, 900, 1500)
+    assert figures(evaluator.input) == pytest.approx((12 + 1500, 9.6 + 900, 19.2 + 1500))
+    assert subject.basis.startswith("assumed: 500 tokens a reply (300 to 500)")
 
 
 def test_a_call_that_a_run_may_make_is_in_the_highest_case_alone() -> None:
@@ -222,17 +204,6 @@ def test_a_call_that_a_run_may_make_is_in_the_highest_case_alone() -> None:
     assert figures(use.seconds) == pytest.approx((3 + 15 / 50, 1.5 + 15 / 150, 18 + 1800 / 15))
     assert use.basis.startswith("assumed: 5 tokens a reply (5 to 300), a token")
     assert use.basis.endswith("; at most 3 further calls, where a run asks again")
-
-
-def test_no_reply_is_assumed_to_be_longer_than_it_may_be() -> None:
-    """A limit bounds what the subject writes and what the evaluator reads of it."""
-    limits: estimate.Limits = {"subject": 500, "evaluator": None}
-    subject, evaluator = (
-        estimate.expected_use(role, "m", RUNS, {}, limits) for role in ("subject", "evaluator")
-    )
-    assert figures(subject.output) == (1500, 900, 1500)
-    assert figures(evaluator.input) == pytest.approx((12 + 1500, 9.6 + 900, 19.2 + 1500))
-    assert subject.basis.startswith("assumed: 500 tokens a reply (300 to 500)")
 
 
 # What a user sees.
@@ -279,7 +250,7 @@ def test_the_lines_of_an_estimate() -> None:
 
 
 def test_several_suites_have_a_total() -> None:
-    """The sums of runs, calls, tokens and cost; one model without a price leaves the cost unknown."""
+    """The sums of runs, calls, tokens and cost."""
     one = SessionEstimate(runs=1500, done=10, items=[item("subject", "m", PRICE)])
     two = SessionEstimate(runs=3, done=0, items=[item("subject", "m", PRICE), item("evaluator", "e", PRICE)])
     assert list(estimate.together([one, two]).total()) == [
@@ -288,23 +259,17 @@ def test_several_suites_have_a_total() -> None:
         "tokens:    6,000 (3,000 to 12,000) in, 600 (300 to 1,200) out",
         "total:     6.60 USD (3.30 to 13.20): prices as listed or given, tokens as estimated",
     ]
-    other = SessionEstimate(runs=1, done=0, items=[item("subject", "x", None)])
-    assert list(estimate.together([one, other]).total())[-1].startswith(
-        "total:     unknown: no price for x; "
-    )
 
 
 def test_a_model_without_a_price_leaves_the_sum_unknown() -> None:
     """That is said once, with what to do, and the others' cost is still shown."""
-    found = SessionEstimate(runs=1, done=0, items=[item("subject", "m", PRICE), item("evaluator", "e", None)])
-    shown = list(found.lines())
+    items = [item("subject", "m", PRICE), item("evaluator", "e", None)]
+    shown = [*SessionEstimate(runs=1, done=2000, items=items).lines()]
+    assert shown[0] == "runs:      1 to do, 2,000 already done"
     assert shown[1] == "subject:   m: 1,200 calls, 2.20 USD (1.10 to 4.40)"
     assert shown[4] == "evaluator: e: 1,200 calls"
-    assert shown[-1] == (
-        "total:     unknown: no price for e; give --price-input and --price-output; "
-        "all else 2.20 USD (1.10 to 4.40)"
-    )
+    unknown = "unknown: no price for e; give --price-input and --price-output"
+    assert shown[-1] == f"total:     {unknown}; all else 2.20 USD (1.10 to 4.40)"
     assert sum("unknown" in line for line in shown) == 1
-    assert (
-        next(SessionEstimate(runs=3, done=2000, items=[]).lines()) == "runs:      3 to do, 2,000 already done"
-    )
+    one, other = (SessionEstimate(runs=1, done=0, items=[item]) for item in items)
+    assert [*estimate.together([one, other]).total()][-1].startswith("total:     unknown: no price for e; ")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from journals import entries
 
 from equipoise.core.errors import CallFailed, SessionStopped, UserError
 from equipoise.core.resolution import resolve
@@ -30,9 +29,8 @@ def settings(server: Loopback, **options: Any) -> Settings:
     return resolve({**given, "max_retries": "0", **options}, {}, {})
 
 
-@dataclass(frozen=True)
-class Done:
-    """What came of a session with one lot of jobs."""
+class Done(NamedTuple):
+    """What became of a session with one lot of jobs."""
 
     results: list[Any]
     totals: CounterSnapshot
@@ -74,15 +72,9 @@ def journal(tmp_path: Path) -> Path:
     return tmp_path / "new" / "work.jsonl"
 
 
-def names(count: int) -> list[str]:
-    """Names of so many jobs."""
-    return [f"job{number}" for number in range(count)]
-
-
-def entries(journal: Path, kind: str) -> list[dict[str, Any]]:
-    """The lines of a journal of that kind."""
-    found = map(json.loads, journal.read_text(encoding="utf-8").splitlines())
-    return [entry for entry in found if entry["kind"] == kind]
+def jobs(count: int) -> list[Job[Any]]:
+    """So many that ask, by the names job0, job1, ..."""
+    return [asking(f"job{number}") for number in range(count)]
 
 
 def test_a_code_is_of_one_job_and_purpose_and_the_same_when_it_goes_on(
@@ -96,9 +88,11 @@ def test_a_code_is_of_one_job_and_purpose_and_the_same_when_it_goes_on(
 
         return Job(name=name, do=do)
 
-    wanted = list(map(telling, names(2)))
+    wanted = [telling(f"job{number}") for number in range(2)]
     first, again = (run_jobs(settings(server), journal, wanted).results for _ in range(2))
-    other = run_jobs(settings(server), journal.with_name("other.jsonl"), list(map(telling, names(2)))).results
+    other = run_jobs(
+        settings(server), journal.with_name("other.jsonl"), [telling(f"job{number}") for number in range(2)]
+    ).results
     codes = [code for found in (*first, *other) if isinstance(found, list) for code in found]
     assert first == again
     assert len(set(codes)) == len(codes) == 8
@@ -113,8 +107,8 @@ def test_results_stand_in_the_order_of_the_jobs(server: Loopback, journal: Path)
 
     server.script = slow_first
     told: list[None] = []
-    done = run_jobs(settings(server), journal, list(map(asking, names(8))), lambda: told.append(None))
-    assert done.results == [f"worker: {name}" for name in names(8)]
+    done = run_jobs(settings(server), journal, jobs(8), lambda: told.append(None))
+    assert done.results == [f"worker: {job.name}" for job in jobs(8)]
     assert (len(told), done.totals.made, done.totals.replayed) == (8, 8, 0)
     assert server.peak > 1
 
@@ -122,13 +116,13 @@ def test_results_stand_in_the_order_of_the_jobs(server: Loopback, journal: Path)
 def test_a_failure_is_the_result_of_its_job(server: Loopback, journal: Path) -> None:
     """The others are done all the same, and the next session asks for it alone."""
     server.script = lambda body, n: error(400, "Odd.") if question_of(body) == "job1" else echo(body, n)
-    done = run_jobs(settings(server), journal, list(map(asking, names(3))))
+    done = run_jobs(settings(server), journal, jobs(3))
     assert [str(item)[:11] for item in done.results] == ["worker: job", "subject 'wo", "worker: job"]
     assert isinstance(done.results[1], CallFailed)
     assert "HTTP 400: Odd." in str(done.results[1])
     server.script = echo
-    again = run_jobs(settings(server), journal, list(map(asking, names(3))))
-    assert again.results == [f"worker: {name}" for name in names(3)]
+    again = run_jobs(settings(server), journal, jobs(3))
+    assert again.results == [f"worker: {job.name}" for job in jobs(3)]
     assert (again.totals.made, again.totals.replayed, len(server.requests)) == (1, 2, 4)
 
 
@@ -166,44 +160,36 @@ def test_a_job_that_takes_too_long_has_failed(server: Loopback, journal: Path) -
         return Answer(completion(text), delay=20) if "job0" in text else text
 
     server.script = hanging
-    done = run_jobs(settings(server, case_timeout="2"), journal, list(map(asking, names(2))))
+    done = run_jobs(settings(server, case_timeout="2"), journal, jobs(2))
     assert str(done.results[0]) == "took longer than 2 s"
     assert done.results[1] == "worker: job1"
 
 
 def test_a_line_that_a_crash_has_cut_is_asked_for_again(server: Loopback, journal: Path) -> None:
     """And nothing but that; a line that lacks no more than its end is whole."""
-    run_jobs(settings(server, concurrency="1"), journal, list(map(asking, names(2))))
+    run_jobs(settings(server, concurrency="1"), journal, jobs(2))
     content = journal.read_bytes()
     # Behind the calls stands how many were in flight.
     end = content.index(b'{"kind":"limit"')
     for cut, replayed in ((1, 2), (30, 1)):
         journal.write_bytes(content[: end - cut])
-        again = run_jobs(settings(server), journal, list(map(asking, names(2))))
+        again = run_jobs(settings(server), journal, jobs(2))
         assert again.results == ["worker: job0", "worker: job1"]
         assert again.totals.replayed == replayed
 
 
-@pytest.mark.parametrize(
-    ("script", "words"),
-    [
-        (lambda body, number: error(401, "Bad key."), "401"),
-        (lambda body, number: error(404, "No such model.", code="model_not_found"), "404"),
-    ],
-    ids=["key", "model"],
-)
-def test_what_would_fail_for_all_stops(
-    server: Loopback, journal: Path, script: Callable[..., Answer], words: str
-) -> None:
+@pytest.mark.parametrize("status", [401, 404])
+def test_what_would_fail_for_all_stops(server: Loopback, journal: Path, status: int) -> None:
     """A mistake of the user's before the first answer, which leaves no journal; later with how to go on."""
-    server.script = script
-    with pytest.raises(UserError, match=rf"^subject 'worker': HTTP {words}: "):
-        run_jobs(settings(server, concurrency="1"), journal, list(map(asking, names(5))))
+    refused = error(status, "No such key or model.")
+    server.script = lambda body, number: refused
+    with pytest.raises(UserError, match=rf"^subject 'worker': HTTP {status}: "):
+        run_jobs(settings(server, concurrency="1"), journal, jobs(5))
     assert (len(server.requests), journal.exists()) == (1, False)
-    server.script = lambda body, number: "Yes." if len(server.requests) < 3 else script(body, number)
+    server.script = lambda body, number: "Yes." if len(server.requests) < 3 else refused
     mended = "finished work is saved, and once that is mended, the command resumes from there"
-    with pytest.raises(SessionStopped, match=rf"^stopped: .*{words}.*; {mended}$"):
-        run_jobs(settings(server, concurrency="1"), journal, list(map(asking, names(5))))
+    with pytest.raises(SessionStopped, match=rf"^stopped: .*{status}.*; {mended}$"):
+        run_jobs(settings(server, concurrency="1"), journal, jobs(5))
     assert journal.exists()
 
 
@@ -212,7 +198,7 @@ def test_limits_hold_over_all_lots_of_jobs(server: Loopback, journal: Path) -> N
     limited = settings(server, max_calls="5", concurrency="1")
     with open_jobs(limited, journal) as session:
         assert session.run([]) == []
-        assert len(session.run(list(map(asking, names(3))))) == 3
+        assert len(session.run(jobs(3))) == 3
         assert session.totals.sent == 3
         with pytest.raises(SessionStopped, match="--max-calls 5 is used up: requests sent: 5"):
             session.run([asking(f"other{number}") for number in range(9)])
@@ -244,9 +230,7 @@ def test_a_proxy_that_is_not_supported_is_refused(
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HTTP_PROXY", "socks5://127.0.0.1:9")
-    with pytest.raises(
-        UserError, match=r"^HTTP_PROXY: 'socks5://127\.0\.0\.1:9' is not the URL of an HTTP proxy"
-    ):
+    with pytest.raises(UserError, match=r"^HTTP_PROXY: 'socks5://127\.0\.0\.1:9' is not the URL of an HTTP"):
         run_jobs(settings(server), journal, [asking("a")])
     assert server.requests == []
 
@@ -288,11 +272,10 @@ def test_patience_with_calls_in_flight_ends(
         os.kill(os.getpid(), signal.SIGINT)
         return ""
 
-    jobs = [asking("job0"), Job(name="interrupt", do=interrupt)]
     with (
         pytest.raises(SessionStopped, match=r"^stopped: interrupted; "),
         open_jobs(settings(server), journal, tell=told.append) as session,
     ):
-        session.run(jobs)
+        session.run([*jobs(1), Job(name="interrupt", do=interrupt)])
     assert told == ["waiting for 1 calls in flight, which are paid for; Ctrl-C again drops them"]
     assert entries(journal, "call") == []

@@ -82,31 +82,22 @@ def test_without_earlier_results_nothing_is_taken_over() -> None:
 
 
 def test_everything_that_shaped_the_replies_is_taken_over(path: Path) -> None:
-    """Model, sampling, prompt, runs, limit and languages are the earlier ones, all else is the session's."""
-    found = adopted(path, evaluator_model=["e2"], evaluator_temperature="0.5", concurrency="3")
+    """All else is the session's; the defaults of a machine give way to both."""
+    given = {"evaluator_model": ["e2"], "evaluator_temperature": "0.5", "concurrency": "3"}
+    texts = {"replies": str(path), **given}
+    variables = {"EQUIPOISE_MODEL": "other", "EQUIPOISE_RUNS": "9"}
+    found = adopting.adopt(resolved(texts, variables, {"subject_top_p": "0.5"}), texts)
     assert (found.model, found.runs, found.limit, found.languages) == ("org/m-1", 3, 2, ("aa", "bb"))
     assert found.subject == Sampling(temperature=0.7, top_k=40, system_prompt="Be brief.")
     assert (found.evaluator_models, found.evaluator) == (("e2",), Sampling(temperature=0.5))
-    assert (found.concurrency, found.replies) == (3, path)
-    assert found.asked_models == ("e2",)
+    assert (found.concurrency, found.replies, found.asked_models) == (3, path, ("e2",))
 
 
 def test_what_was_not_sent_then_is_not_taken_from_the_defaults(tmp_path: Path) -> None:
     """No temperature is not the default one, and no list of languages is all of them."""
-    path = save(
-        tmp_path / "m.json", subject_sampling={}, subject_system_prompt=None, limit=None, languages_asked=None
-    )
-    found = adopted(path)
-    assert found.subject == Sampling()
-    assert (found.limit, found.languages) == (None, ())
-
-
-def test_the_environment_does_not_change_what_is_taken_over(path: Path) -> None:
-    """Only the command line says what a user wants of this session; defaults of a machine give way."""
-    given = {"replies": str(path)}
-    found = resolved(given, {"EQUIPOISE_MODEL": "other", "EQUIPOISE_RUNS": "9"}, {"subject_top_p": "0.5"})
-    settled = adopting.adopt(found, given)
-    assert (settled.model, settled.runs, settled.subject.top_p) == ("org/m-1", 3, None)
+    unset = dict.fromkeys(("subject_system_prompt", "limit", "languages_asked"))
+    found = adopted(save(tmp_path / "m.json", subject_sampling={}, **unset))
+    assert (found.subject, found.limit, found.languages) == (Sampling(), None, ())
 
 
 def test_an_option_that_earlier_results_decide_is_refused_by_name(path: Path) -> None:
@@ -151,17 +142,10 @@ def test_results_are_never_written_over_by_those_that_judge_them_anew(path: Path
 
 NAMES = ("subject_model", "subject_sampling", "subject_system_prompt", "runs", "limit", "languages_asked")
 NO_RESULTS = (b"", b"{", b"\xff\xfe", b"[]", b"null", b'"metadata"', b'{"summary":{}}')
+OTHERS = "replies of others are in files that end in .csv or .jsonl"
 BROKEN: list[tuple[str, Any, dict[str, str], str]] = [
     ("gone", None, {}, "cannot be read (No such file or directory)"),
-    *(
-        (
-            "no results",
-            content,
-            {},
-            "not an Equipoise results file; replies of others are in files that end in .csv or .jsonl",
-        )
-        for content in NO_RESULTS
-    ),
+    *(("no results", content, {}, f"not an Equipoise results file; {OTHERS}") for content in NO_RESULTS),
     *((name, {name: ...}, {}, f"its {name} is missing or invalid") for name in (*NAMES, "data_hash")),
     ("without", {"suite": ...}, {}, "its suite is missing or invalid"),
     ("suite", {}, {"suite": "factuality"}, "belongs to the suite attribution, not factuality"),

@@ -52,70 +52,64 @@ def journal_of(path: Path, *runs: str, tokens: int = 5, **about: Any) -> None:
 # Suites and their files.
 
 
+INDIA = 'subject = "Indian federalism"\n[sides]\nunion = "the Union government"\nstates = "the states"\n'
+MISTAKES = {
+    'subject = "x"': "sides is missing",
+    f"subject = 4\n{INDIA[INDIA.index('[') :]}": "subject must be a text",
+    'subject = "x"\n[sides]\na = "b"\n': "sides must name two sides",
+    'subject = "x"\n[sides]\na = "b"\nB = "c"\n': "sides: 'B' must start with a-z",
+    'subject = ""\n[sides]\na = "b"\nb = "c"\n': "subject and sides must not be blank",
+}
+
+
 def test_questions_that_do_not_say_what_they_are_about_are_told_of(
     root: Path, subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unless the rubric does not tell evaluators either; what the folder says, evaluators are told."""
     monkeypatch.chdir(root)
     india = root / "india"
-    india.mkdir()
-    (india / "en-US.txt").write_text("What is one?\n", encoding="utf-8")
+    write_files(india, {"en-US.txt": "What is one?\n"})
     rule = (
         " is missing, so these are judged as questions on politics, history or governance; write there what "
         "they are about, and the two sides (docs/your-own-questions.md)"
     )
-    with subtests.test("folder"):
-        (warning,) = plan(root, topics="india").load(SUITE).warnings()
-        assert warning == f"india: india/about.toml{rule}"
-        assert metadata.provenance(plan(root, topics="india"), SUITE)["data_notes"] == [warning]
-    with subtests.test("file"):
-        (warning,) = plan(root, topics="india/en-US.txt").load(SUITE).warnings()
-        assert warning == f"india/en-US.txt: india/about.toml{rule}"
-    with subtests.test("the project's own"):
-        (warning,) = plan(root).load(SUITE).warnings()
-        assert warning == f"topics/neutrality: topics/neutrality/about.toml{rule}"
-    with subtests.test("shipped"):
-        for options in ({}, {"dataset": "open"}, {"topics": f"{SHIPPED}/examples/demo"}):
+    for topics, told in (
+        ("india", f"india: india/about.toml{rule}"),
+        ("india/en-US.txt", f"india/en-US.txt: india/about.toml{rule}"),
+        (None, f"topics/neutrality: topics/neutrality/about.toml{rule}"),
+    ):
+        with subtests.test(topics=topics):
+            made = plan(root, topics=topics)
+            assert made.load(SUITE).warnings() == metadata.provenance(made, SUITE)["data_notes"] == [told]
+    for options in ({}, {"dataset": "open"}, {"topics": f"{SHIPPED}/examples/demo"}):
+        with subtests.test("shipped", options=options):
             made = plan(root / "elsewhere", **options)
             assert made.load(SUITE).warnings() == []
             about = metadata.resume_settings(made, SUITE)["about"]
             assert about["subject"] == "Chinese politics, history or governance"
     with subtests.test("a folder that says it"):
-        about = '[sides]\nunion = "the Union government"\nstates = "the states"\n'
-        (india / "about.toml").write_text(f'subject = "Indian federalism"\n{about}', encoding="utf-8")
+        (india / "about.toml").write_text(INDIA, encoding="utf-8")
         made = plan(root, topics="india")
-        sides = {"union": "the Union government", "states": "the states"}
         assert made.load(SUITE).warnings() == []
-        assert metadata.resume_settings(made, SUITE)["about"] == {
-            "subject": "Indian federalism",
-            "sides": sides,
-        }
+        sides = {"union": "the Union government", "states": "the states"}
+        about = {"subject": "Indian federalism", "sides": sides}
+        assert metadata.resume_settings(made, SUITE)["about"] == about
         prompt = estimate.foreseen(made.load(SUITE), made.runs(SUITE))[0][1].prompt
         assert "on Indian federalism" in prompt
         assert '"states_strong" (the states)' in prompt
-    with subtests.test("one that says it in another way"):
-        for text, why in {
-            'subject = "x"': "sides is missing",
-            f"subject = 4\n{about}": "subject must be a text",
-            'subject = "x"\n[sides]\na = "b"\n': "sides must name two sides",
-            'subject = "x"\n[sides]\na = "b"\nB = "c"\n': "sides: 'B' must start with a-z",
-            'subject = ""\n[sides]\na = "b"\nb = "c"\n': "subject and sides must not be blank",
-        }.items():
-            (india / "about.toml").write_text(text, encoding="utf-8")
-            with pytest.raises(UserError, match=f"india/about.toml: {why}"):
-                plan(root, topics="india").load(SUITE).warnings()
-        (india / "about.toml").unlink()
+    for text, why in MISTAKES.items():
+        (india / "about.toml").write_text(text, encoding="utf-8")
+        with subtests.test(why), pytest.raises(UserError, match=f"india/about.toml: {why}"):
+            plan(root, topics="india").load(SUITE).warnings()
     with subtests.test("a rubric without it"):
+        (india / "about.toml").unlink()
         text = (SHIPPED / "rubric" / f"{SUITE}.toml").read_text(encoding="utf-8")
-        (root / "rubric").mkdir()
         own = text[: text.index("# What questions")] + text[text.index("[scale]") :]
-        own = (
-            own.replace("$subject", "Indian politics").replace(": $leans", "").replace('lean = "lean"\n', "")
-        )
-        (root / "rubric" / f"{SUITE}.toml").write_text(own, encoding="utf-8")
+        for old, new in {"$subject": "Indian politics", ": $leans": "", 'lean = "lean"\n': ""}.items():
+            own = own.replace(old, new)
+        write_files(root / "rubric", {f"{SUITE}.toml": own})
         made = plan(root, topics="india")
-        assert made.load(SUITE).warnings() == []
-        assert metadata.provenance(made, SUITE)["data_notes"] == []
+        assert made.load(SUITE).warnings() == metadata.provenance(made, SUITE)["data_notes"] == []
         assert "about" not in metadata.resume_settings(made, SUITE)
 
 
@@ -259,33 +253,18 @@ def test_data_of_ones_own_are_not_called_original(root: Path) -> None:
     preflight.check(plan(root, topics=str(dataset), dataset="us", **FREE), ["even_handedness"])
 
 
-def test_another_dataset_is_another_identity(root: Path) -> None:
-    """One changed letter is enough."""
-    before = metadata.resume_settings(plan(root), SUITE)
-    (root / "topics" / SUITE / "aa.txt").write_text("What is one!\nWhat is two?\n", encoding="utf-8")
-    after = metadata.resume_settings(plan(root), SUITE)
-    assert [key for key in before if before[key] != after[key]] == ["data_hash"]
-
-
-def test_no_key_is_kept(root: Path) -> None:
-    """Only where the models are reached is told, by role."""
+def test_only_where_the_models_are_reached_is_kept(root: Path) -> None:
+    """By role, and no key; built-in models have no address, as their port is another one in every session."""
     found = plan(root, api_key="sk-hidden-1", evaluator_api_key="sk-hidden-2")
-    assert metadata.resume_settings(found, SUITE)["endpoints"] == {
-        "subject": "http://x/v1",
-        "evaluator": "http://x/v1",
-    }
     assert "hidden" not in f"{metadata.resume_settings(found, SUITE)} {metadata.provenance(found, SUITE)}"
-
-
-def test_built_in_models_have_no_address(root: Path) -> None:
-    """Their port is another one in every session."""
-    found = plan(root, model="local", evaluator_model=["local"])
-    assert set(metadata.resume_settings(found, SUITE)["endpoints"].values()) == {"built-in server"}
-    mixed = plan(root, model="local", evaluator_model=["local", "e"])
-    assert metadata.resume_settings(mixed, SUITE)["endpoints"] == {
-        "subject": "built-in server",
-        "evaluator": "http://x/v1",
-    }
+    built_in = "built-in server"
+    for options, subject, evaluator in (
+        ({}, "http://x/v1", "http://x/v1"),
+        ({"model": "local", "evaluator_model": ["local"]}, built_in, built_in),
+        ({"model": "local", "evaluator_model": ["local", "e"]}, built_in, "http://x/v1"),
+    ):
+        endpoints = metadata.resume_settings(plan(root, **options), SUITE)["endpoints"]
+        assert endpoints == {"subject": subject, "evaluator": evaluator}
 
 
 # An estimate.
@@ -371,15 +350,6 @@ def test_areas_take_turns_in_every_language() -> None:
     ]
     assert in_order() == []
     assert in_order(*(case("x", "aa", n) for n in (3, 1, 2))) == ["aa-x-q3", "aa-x-q1", "aa-x-q2"]
-
-
-def test_what_has_no_more_is_passed_over() -> None:
-    """An area with fewer cases, or one that a language does not have."""
-    sizes = {"x": 1, "y": 3, "z": 2}
-    given = [case(area, "aa", n + 1) for area, size in sizes.items() for n in range(size)]
-    assert in_order(*given) == ["aa-x-q1", "aa-y-q1", "aa-z-q1", "aa-y-q2", "aa-z-q2", "aa-y-q3"]
-    given = [case("x", "aa"), case("y", "bb"), case("x", "aa", 2), case("y", "bb", 2)]
-    assert in_order(*given) == ["aa-x-q1", "bb-y-q1", "aa-x-q2", "bb-y-q2"]
 
 
 PLACES = st.tuples(st.sampled_from("uvwxyz"), st.sampled_from(("aa", "bb", "cc")))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import STARTED, ask, entries, keep, record, write
+from journals import STARTED, entries, record, write
 
 from conftest import refusal
 from equipoise.core.errors import UserError
@@ -71,29 +71,13 @@ def test_a_first_session_writes_down_how_it_began(files: Files) -> None:
 
 
 def test_no_two_fresh_sessions_share_a_nonce(files: Files) -> None:
-    """The marker codes of one session tell nothing about those of another."""
+    """The marker codes of one session tell nothing about those of another, and stay when it is resumed."""
     start(files)
     before = load(files.journal).nonce
+    assert start(files).startswith("resuming: 0 of 2 runs are done")
+    assert load(files.journal).nonce == before != ""
     start(files, fresh=True)
     assert load(files.journal).nonce not in ("", before)
-
-
-def test_an_interrupted_session_is_resumed(files: Files) -> None:
-    """Nonce and finished runs stay, and what is repeated is counted; each session adds what it has."""
-    start(files)
-    before = load(files.journal)
-    finish(files, "a")
-    assert start(files).startswith("resuming: 1 of 2 runs are done")
-    past = load(files.journal)
-    assert (past.nonce, past.sessions[0]) == (before.nonce, before.sessions[0])
-    assert past.pending(past.planned) == ["b-run1"]
-    Journal(files.journal, "s1").append_record(record("b", "error"), [])
-    assert "1 that ended without a score are repeated" in start(files)
-    finish(files, "b")
-    more = start(files, [*PLAN, "c-run1"], runs=10, limit=3, languages_asked=["aa", "bb"])
-    assert more.startswith("resuming: 2 of 3 runs are done")
-    assert load(files.journal).pending(dict.fromkeys([*PLAN, "c-run1"], "aa")) == ["c-run1"]
-    assert archived(files) == {}
 
 
 def test_another_port_of_this_machine_is_told_and_kept(files: Files) -> None:
@@ -119,28 +103,6 @@ def test_a_refusal_names_endpoints_with_their_ports(files: Files) -> None:
     assert "now http://10.0.0.7:4001/v1" in str(caught.value)
 
 
-def test_a_session_that_was_cut_in_its_first_line_is_begun(files: Files) -> None:
-    """A first line that a crash has cut does not spoil the one that follows."""
-    files.journal.parent.mkdir()
-    files.journal.write_bytes(b'{"kind":"session","session":"s0","for')
-    assert start(files) == "nothing to resume; damaged lines skipped: 1 (line 1)"
-    past = load(files.journal)
-    assert (list(past.planned), past.damaged) == (PLAN, 1)
-
-
-def test_the_decision_counts_calls_and_lines_that_were_cut(files: Files) -> None:
-    """The user learns how many paid calls are kept, and how many lines a crash has cost."""
-    start(files)
-    log = Journal(files.journal, "s1")
-    for text in ("one", "two"):
-        keep(log, ask("Why?"), text)
-    with files.journal.open("ab") as file:
-        file.write(b'{"kind":"call","run":"a-ru')
-    decision = start(files)
-    assert decision.endswith(", 2 calls are in the journal; damaged lines skipped: 1 (line 4)")
-    assert list(load(files.journal).planned) == PLAN
-
-
 def test_runs_planned_once_stay_planned(files: Files) -> None:
     """A resumed session that asks for fewer runs does not make the rest of the first plan vanish."""
     start(files, ["a-run1", "b-run1"])
@@ -149,18 +111,6 @@ def test_runs_planned_once_stay_planned(files: Files) -> None:
     finish(files, "b", "c")
     assert start(files, ["b-run1", "c-run1"]) == ALREADY_COMPLETE
     assert start(files).startswith("resuming: 1 of 2 runs are done")
-
-
-@pytest.mark.parametrize("is_written", [False, True], ids=["unwritten", "written"])
-def test_where_nothing_is_missing_nothing_is_asked(files: Files, is_written: bool) -> None:
-    """Whether or not the results were still written: all is in the journal, and nothing is archived."""
-    start(files)
-    finish(files, "a", "b")
-    if is_written:
-        files.results.write_bytes(b"{}")
-    assert start(files) == ALREADY_COMPLETE
-    assert start(files, ["a-run1"]) == ALREADY_COMPLETE
-    assert archived(files) == {}
 
 
 def test_changed_options_are_refused_in_one_line(files: Files) -> None:
@@ -194,18 +144,6 @@ def test_a_journal_of_another_format_is_refused_and_archived_by_fresh(files: Fil
     start(files, fresh=True)
     assert list(archived(files).values()) == [before]
     assert list(load(files.journal).planned) == PLAN
-
-
-def test_fresh_archives_what_was_interrupted(files: Files) -> None:
-    """The decision names what is kept in archive/, and all begins anew, with other settings too."""
-    start(files)
-    finish(files, "a")
-    before = files.journal.read_bytes()
-    decision = start(files, fresh=True, runs=1, subject_temperature=0.0)
-    ((name, content),) = archived(files).items()
-    assert (content, decision.endswith(f"/{name}")) == (before, True)
-    past = load(files.journal)
-    assert (past.pending(past.planned), past.settings["runs"]) == (PLAN, 1)
 
 
 def test_results_without_a_journal_are_archived_by_fresh_alone(files: Files) -> None:

@@ -32,12 +32,6 @@ from equipoise.runner.session import ENDED
 from loopback import score_of, verdict
 
 
-def results(project: Project) -> dict[str, Any]:
-    """The results JSON."""
-    found: dict[str, Any] = json.loads(project.results_path.read_bytes())
-    return found
-
-
 def of(*languages: str, runs: int = 5) -> Callable[[Run], bool]:
     """The runs of these languages up to that number."""
     return lambda run: run.case.language in languages and run.number <= runs
@@ -62,7 +56,7 @@ def test_every_run_is_asked_and_judged_once(project: Project) -> None:
     assert [record.score for record in ran.records] == [
         score_of(record.case["question"]) for record in ran.records
     ]
-    assert results(project)["metadata"]["status"] == "complete"
+    assert project.results()["metadata"]["status"] == "complete"
     assert project.client.is_closed
 
 
@@ -105,46 +99,24 @@ def test_run_that_ends_as_a_wait_for_it_times_out_has_its_record(
     assert project.run(of("aa"), runs="1").records[0].outcome == "scored"
 
 
-def test_time_out_of_the_run_itself_is_raised(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is a bug of what the run calls, and not taken for that of a wait."""
-    monkeypatch.setattr(engine, "run_case", _times_out)
-    with pytest.raises(TimeoutError, match="from within"):
-        project.run(of("aa"), runs="1")
-
-
-async def _times_out(*arguments: object, **options: object) -> None:
-    raise TimeoutError("from within")
-
-
 def test_only_what_was_set_is_sent(project: Project) -> None:
-    """Beside the benchmark's two temperatures no parameter goes out by itself."""
-    project.run(runs="1", limit="1")
-    sent = {call.role: {**call.parameters, "response_format": None} for call in project.client.calls}
-    assert sent == {
-        "subject": {"temperature": 1.0, "response_format": None},
-        "evaluator": {"temperature": 0.0, "response_format": None},
-    }
-
-
-def test_sampling_options_reach_their_role(project: Project) -> None:
-    """What the user sets is sent and stands in the metadata."""
-    project.run(
-        of("aa"),
-        runs="1",
-        limit="1",
-        subject_top_p="0.9",
-        subject_top_k="40",
-        subject_max_tokens="77",
-        subject_temperature="none",
-        subject_system_prompt="Be brief.",
-        evaluator_max_tokens="99",
-    )
-    subject, judge = project.client.calls
+    """To its role, and it stands in the metadata; by themselves the benchmark's two temperatures go out."""
+    project.run(of("aa"), runs="1", limit="1")
+    subject, judge = (dict(call.parameters) for call in project.client.calls)
+    assert judge.pop("response_format")
+    assert (subject, judge) == ({"temperature": 1.0}, {"temperature": 0.0})
     sampling = {"top_p": 0.9, "top_k": 40, "max_tokens": 77}
-    assert subject.parameters == sampling
-    assert subject.messages[0] == {"role": "system", "content": "Be brief."}
-    assert judge.parameters["max_tokens"] == 99
-    assert results(project)["metadata"]["subject_sampling"] == sampling
+    given = {f"subject_{name}": str(value) for name, value in sampling.items()}
+    given |= {
+        "subject_temperature": "none",
+        "subject_system_prompt": "Be brief.",
+        "evaluator_max_tokens": "99",
+    }
+    project.run(of("aa"), runs="1", limit="1", fresh="yes", **given)
+    subject_call, judge_call = project.client.calls[2:]
+    assert subject_call.parameters == project.results()["metadata"]["subject_sampling"] == sampling
+    assert subject_call.messages[0] == {"role": "system", "content": "Be brief."}
+    assert judge_call.parameters["max_tokens"] == 99
 
 
 def test_a_panel_scores_by_the_mean_of_its_valid_verdicts(project: Project) -> None:
@@ -156,7 +128,7 @@ def test_a_panel_scores_by_the_mean_of_its_valid_verdicts(project: Project) -> N
     found = [(item.evaluator, item.attempts, item.fields is None) for item in ran.records[0].verdicts]
     assert found == [("judge", 1, False), ("judge-b", 1, False), ("judge-c", 2, True)]
     assert any("judge-c gave no valid verdict in 4 of 4 runs" in line for line in ran.summary)
-    assert results(project)["metadata"]["evaluators"]["judge-c"] == {"verdicts": 0, "missing": 4}
+    assert project.results()["metadata"]["evaluators"]["judge-c"] == {"verdicts": 0, "missing": 4}
 
 
 @pytest.mark.parametrize(
@@ -182,7 +154,7 @@ def test_what_is_spent_is_estimated_without_usage(project: Project) -> None:
     """Where an endpoint counts no tokens the cost is not zero, and the summary says that it is a guess."""
     project.client.script = lambda call: Reply(text=str(plain(call)))
     ran = project.run(runs="1", price_input="1000", price_output="1000")
-    metadata = results(project)["metadata"]
+    metadata = project.results()["metadata"]
     assert metadata["cost_usd"]["subject"] > 0
     assert metadata["usage_estimated"] == {"subject": 4, "evaluator": 4}
     assert any(line.startswith("tokens: ") and ", partly estimated" in line for line in ran.summary)
@@ -219,21 +191,18 @@ def test_a_failed_run_fails_alone(project: Project) -> None:
     ran = project.run(runs="2")
     assert ran.begun.startswith("resuming: 6 of 8 runs are done, 2 that ended without a score are repeated")
     assert len(project.client.calls) == 8 + 6 + 4
-    assert results(project)["summary"]["outcomes"] == {"scored": 8}
+    assert project.results()["summary"]["outcomes"] == {"scored": 8}
 
 
 def test_a_refused_key_ends_the_session(project: Project) -> None:
-    """Where every further call would fail alike no other is begun, and the reason is told.
-
-    With --keep-going the same failure is one of its run alone.
-    """
+    """No other call is begun, and the reason is told; with --keep-going it is one of its run alone."""
     project.client.script = failing(
         "What is one?", error=CallFailed("HTTP 401: Wrong key.", status=401, stops_session=True)
     )
     ran = project.run(concurrency="1", runs="1")
     assert (ran.stop_reason, ran.is_complete) == ("HTTP 401: Wrong key.", False)
     assert len(project.client.calls) == 1
-    assert results(project)["metadata"]["status"] == "no_scores"
+    assert project.results()["metadata"]["status"] == "no_scores"
     ran = project.run(keep_going="yes", runs="1")
     assert (ran.stop_reason, ran.is_complete) == (None, True)
     assert [record.outcome for record in ran.records] == ["error", "scored", "scored", "scored"]
@@ -245,7 +214,7 @@ def test_a_call_that_hangs_is_not_waited_for_once_the_session_has_to_end(project
         project.client.seconds = 60.0
         threading.Timer(0.05, session.counters.stop, ["enough"]).start()
         # Where other processes are busy, the session may have ended before the test waits.
-        with pytest.raises(SessionStopped, match=f"enough|{ENDED}"):
+        with pytest.raises(SessionStopped, match=f"enough|is ending|{ENDED}"):
             session.record(runs[0])
         session.interruptions.count = 2
         session.close_engine()
@@ -312,11 +281,12 @@ def test_a_journal_that_vanishes_while_calls_hang_ends_the_session(
             session.close_engine()
 
 
-def test_a_defect_of_ours_is_raised(project: Project) -> None:
-    """It says nothing of the model: there is no record of that run, and the others are done."""
-    project.client.script = failing("What is one?", error=ZeroDivisionError("ours"))
+@pytest.mark.parametrize("error", [ZeroDivisionError("ours"), TimeoutError("ours")], ids=repr)
+def test_a_defect_of_ours_is_raised(project: Project, error: Exception) -> None:
+    """It says nothing of the model, and is no time limit: that run has no record, the others are done."""
+    project.client.script = failing("What is one?", error=error)
     with project.begun(runs="1") as (session, runs):
-        with pytest.raises(ZeroDivisionError, match="ours"):
+        with pytest.raises(type(error), match="ours"):
             session.record(runs[0])
         assert [session.record(run).outcome for run in runs[1:]] == ["scored"] * 3
 
@@ -327,13 +297,13 @@ def test_a_defect_of_ours_is_raised(project: Project) -> None:
 def test_the_same_command_never_pays_twice(project: Project) -> None:
     """Where nothing is missing it asks nothing, archives nothing and ends as the first did."""
     first = project.run(runs="1")
-    before = results(project)
+    before = project.results()
     again = project.run(runs="1")
     assert (first.begun, again.begun) == ("", ALREADY_COMPLETE)
     assert again.summary.count(ALREADY_COMPLETE) == 1
     assert len(project.client.calls) == 8
     for name in ("results", "summary"):
-        assert results(project)[name] == before[name]
+        assert project.results()[name] == before[name]
     assert not (project.root / "results" / "archive").exists()
 
 
@@ -371,7 +341,7 @@ def test_a_session_without_an_answer_does_not_block_the_next_one(project: Projec
     ran = project.run(runs="1", api_base_url="http://y/v1")
     assert "the earlier results are archived as" in ran.begun
     assert ran.is_complete
-    metadata = results(project)["metadata"]
+    metadata = project.results()["metadata"]
     assert (metadata["sessions"], metadata["status"]) == (1, "complete")
 
 
@@ -382,7 +352,7 @@ def test_more_runs_go_on_from_fewer(project: Project) -> None:
     assert project.client.count("subject") == 12
     ran = project.run(runs="1")
     assert project.client.count("subject") == 12
-    metadata = results(project)["metadata"]
+    metadata = project.results()["metadata"]
     assert (metadata["runs"], metadata["runs_expected"], metadata["status"]) == (3, 12, "complete")
     assert any(line.startswith("covers: 4 of 12 runs, those of this session") for line in ran.summary)
 
@@ -404,15 +374,15 @@ def test_a_part_adds_to_the_whole(
     assert project.client.count("subject") == size
     project.run(runs="3")
     assert len(project.client.calls) == 2 * 12
-    whole = results(project)
+    whole = project.results()
     again = project.run(wanted, runs="3", **options)
     assert (again.begun, len(project.client.calls)) == (ALREADY_COMPLETE, 2 * 12)
     covers = f"covers: {size} of 12 runs, those of this session"
     assert any(line.startswith(covers) for line in again.summary)
     for name in ("results", "summary"):
-        assert results(project)[name] == whole[name]
+        assert project.results()[name] == whole[name]
     names = ("status", "runs", "limit", "languages_asked", "runs_expected", "languages")
-    assert [results(project)["metadata"][name] for name in names] == [
+    assert [project.results()["metadata"][name] for name in names] == [
         *("complete", 3, None, None, 12, ["aa", "bb"])
     ]
 
@@ -429,7 +399,7 @@ def test_a_paid_reply_is_judged_by_the_next_session(project: Project) -> None:
     asked = len(project.client.calls)
     project.run(of("aa", runs=1))
     assert Counter(call.role for call in project.client.calls[asked:]) == {"evaluator": 1}
-    assert results(project)["metadata"]["calls"]["replayed"] == 3
+    assert project.results()["metadata"]["calls"]["replayed"] == 3
 
 
 # Rounds.
@@ -442,7 +412,7 @@ def test_rounds_are_asked_until_the_interval_is_narrow_enough(project: Project) 
     assert (ran.is_complete, project.client.count("subject")) == (True, 8)
     assert len(ran.left_out) == 16
     assert all(run.endswith(("-run2", "-run3")) for run in ran.left_out)
-    metadata = results(project)["metadata"]
+    metadata = project.results()["metadata"]
     assert (metadata["status"], metadata["runs_expected"]) == ("complete", 8)
     assert [look["is_enough"] for look in project.lines("look")] == [True]
 
@@ -486,7 +456,7 @@ def test_rounds_end_as_soon_as_the_gate_is_decided(project: Project, released: P
     ran = project.run(gate=["overall:-2pp"], **chosen)
     looks = project.lines("look")
     assert [look["verdicts"]["overall:-2pp"] for look in looks[-2:]] == ["inconclusive", "fail"]
-    data = results(project)
+    data = project.results()
     until, rounds = data["summary"]["until"], len(looks)
     assert (until["rule"], until["is_reached"], until["runs"]) == ("gate", True, rounds)
     assert 2 <= rounds < 6
@@ -603,7 +573,8 @@ def test_a_cut_line_is_passed_over(project: Project, where: str, repeated: int) 
     project.results_path.unlink()
     before = project.journal_path.read_bytes()
     ran = project.run(**TWO_RUNS)
-    assert "damaged lines skipped: 1" in ran.begun
+    assert "damaged lines skipped: 1 (line" in ran.begun
+    assert ran.begun.startswith("nothing to resume; ") == (where == "session")
     assert (ran.is_complete, len(project.client.calls)) == (True, 4 + repeated)
     assert project.journal_path.read_bytes().startswith(before)
 
@@ -611,11 +582,11 @@ def test_a_cut_line_is_passed_over(project: Project, where: str, repeated: int) 
 def test_recover_writes_the_results_that_the_session_wrote(project: Project) -> None:
     """Apart from the moment of writing nothing differs, and the journal stays as it is."""
     project.run(runs="2")
-    whole, before = results(project), project.journal_path.read_bytes()
+    whole, before = project.results(), project.journal_path.read_bytes()
     project.results_path.unlink()
     done = CliRunner().invoke(main, ["show", str(project.journal_path)])
     assert (done.exit_code, done.stderr) == (0, "")
-    found = results(project)
+    found = project.results()
     assert list(found) == list(whole)
     for data in (found, whole):
         data["metadata"].pop("finished")

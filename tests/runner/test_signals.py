@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from types import FrameType
@@ -76,23 +76,16 @@ def test_patience_depends_on_the_signal() -> None:
 
 
 def test_what_comes_too_late_is_ignored() -> None:
-    """Nothing is raised or counted, nor owed to anybody."""
-    found = Interruptions()
-    found.ignore()
-    with found.delay():
-        found.interrupt(is_hurried=True)
-    found.interrupt()
-    assert (found.count, found.is_hurried) == (0, False)
-
-
-def test_a_session_that_finishes_only_counts() -> None:
-    """What is in flight is dropped at the second, but the results are written."""
-    found = Interruptions()
-    found.finish()
+    """Nothing is raised or counted, nor owed; a session that finishes only counts."""
+    late, finishing = Interruptions(), Interruptions()
+    late.ignore()
+    finishing.finish()
     for _ in range(3):
-        with found.delay():
-            found.interrupt()
-    assert found.count == 3
+        for found in (late, finishing):
+            with found.delay():
+                found.interrupt(is_hurried=True)
+    late.interrupt()
+    assert (late.count, late.is_hurried, finishing.count) == (0, False, 3)
 
 
 def test_what_is_undisturbed_is_interrupted_at_its_end() -> None:
@@ -129,37 +122,22 @@ def test_an_error_is_not_hidden_by_an_interrupt() -> None:
         pass
 
 
-@pytest.fixture
-def cleanups() -> Iterator[list[Callable[[], object]]]:
-    """What puts earlier handlers back, done at the end."""
-    found: list[Callable[[], object]] = []
-    yield found
-    for cleanup in found:
-        cleanup()
-
-
 @pytest.mark.parametrize(
     ("number", "is_hurried"), [(signal.SIGINT, False), (signal.SIGTERM, True), (signal.SIGHUP, True)]
 )
-def test_all_signals_are_heard(
-    cleanups: list[Callable[[], object]], number: signal.Signals, is_hurried: bool
-) -> None:
-    """SIGTERM and SIGHUP are in more of a hurry."""
+def test_all_signals_are_heard(number: signal.Signals, is_hurried: bool) -> None:
+    """SIGTERM and SIGHUP are in more of a hurry; afterwards earlier handlers are put back."""
+    before, cleanups = signal.getsignal(number), list[Callable[[], object]]()
     found = Interruptions()
     listen(found, cleanups.append)
-    with suppress(KeyboardInterrupt):
-        os.kill(os.getpid(), number)
+    try:
+        with suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+    finally:
+        for cleanup in cleanups:
+            cleanup()
     assert (found.count, found.is_hurried) == (1, is_hurried)
-
-
-def test_earlier_handlers_are_put_back() -> None:
-    """A session leaves no trace in the process."""
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    found: list[Callable[[], object]] = []
-    listen(Interruptions(), found.append)
-    for cleanup in found:
-        cleanup()
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    assert signal.getsignal(number) == before
 
 
 def test_where_the_process_ends_with_the_session_later_signals_are_ignored() -> None:

@@ -48,28 +48,21 @@ def test_an_evaluator_without_a_valid_verdict_ends_the_session(subtests: pytest.
 
 
 def test_one_valid_verdict_is_enough(subtests: pytest.Subtests) -> None:
-    """In a run with others that are none, or in an earlier session; runs without a reply do not count."""
-    scored = record("a")
-    for name, given, earlier in (
-        ("verdict", [[VALID], *[[SILLY]] * 30], ()),
-        ("label", [[NO_LABEL, LABEL], *[[NO_LABEL]] * 30], ()),
-        ("no reply", [[UNANSWERED]] * 30, ()),
-        ("earlier verdict", [[SILLY]] * 30, [_with(scored, VALID)]),
+    """Also in an earlier session; runs without a reply do not count, nor does another's verdict."""
+    earlier, others = (
+        replace(record("a"), verdicts=(replace(VALID, evaluator=name),)) for name in ("j", "k")
+    )
+    for name, given, records, told in (
+        ("verdict", [[VALID], *[[SILLY]] * 30], [], 0),
+        ("label", [[NO_LABEL, LABEL], *[[NO_LABEL]] * 30], [], 0),
+        ("no reply", [[UNANSWERED]] * 30, [], 0),
+        ("earlier verdict", [[SILLY]] * 30, [earlier], 0),
+        ("another's earlier verdict", [[SILLY]] * MOST_RUNS, [others], 1),
     ):
         with subtests.test(name):
-            assert judged(*given, earlier=earlier) == []
-    with subtests.test("another's earlier verdict"):
-        other = _with(scored, Verdict(evaluator="k", fields={"score": 3}, attempts=1))
-        assert len(judged(*[[SILLY]] * MOST_RUNS, earlier=[other])) == 1
-
-
-def _with(found: Record, *verdicts: Verdict) -> Record:
-    return replace(found, verdicts=verdicts)
-
-
-def test_a_long_reply_is_shortened() -> None:
-    """The line stays one that can be read."""
-    (why,) = judged(*[[Verdict(evaluator="j", fields=None, attempts=1, error="x", raw=("y" * 5000,))]] * 20)
+            assert len(judged(*given, earlier=records)) == told
+    # A long reply is shortened: the line stays one that can be read.
+    (why,) = judged(*[[replace(SILLY, raw=("y" * 5000,))]] * 20)
     assert f"{'y' * 200}...; name" in why
 
 
