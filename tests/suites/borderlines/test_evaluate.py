@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, SPEAKS, FakeModel, run
+from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, FakeModel, run
 
 from conftest import ROOT, refusal
 from equipoise.core.types import Reply, Token
@@ -32,7 +32,7 @@ def told(case: Dispute, strategy: str) -> str:
     return system["content"]
 
 
-ALSO_ENGLISH = replace(ENGLISH, speaks={**SPEAKS, "AA": "en"}, asked=("xx", "yy", "en"))
+ALSO_ENGLISH = replace(ENGLISH, speaks={**CASE.speaks, "AA": "en"}, asked=("xx", "yy", "en"))
 LISTED = (
     "Carian Republic: folk religion; Ixian\nAttic Republic: none; Ixian\nBoeotian Republic: islam; Ypsilian"
 )

@@ -270,13 +270,6 @@ def test_each_strategy_has_all_figures(strategies: Sequence[str]) -> None:
     assert scoring.table_metrics([]) == []
 
 
-def test_figures_of_a_strategy_are_of_its_own_answers() -> None:
-    """As a whole and by region."""
-    found = [*cells({"rock": (ROCK, "aa:AA")}), *cells({"rock": (ROCK, "aa:BB")}, "nationalist")]
-    names = [f"{strategy}.{CON}{part}" for part in ("", ".Asia") for strategy in ("vanilla", "nationalist")]
-    assert [measured(found, name).value for name in names] == [100, 0, 100, 0]
-
-
 SHARE = "% of answers give the territory to none of the countries"
 CAUTIONS: Sequence[tuple[list[Cell], dict[str, str]]] = [
     (cells({"rock": (TWO, "aa:AA bb:AA")}), {}),
