@@ -81,7 +81,7 @@ def test_sources_are_of_questions_that_are_asked() -> None:
 
 
 def test_the_place_of_the_answer_says_nothing() -> None:
-    """Sorted, it is in no place for more than 40 % of a kind's questions; shuffled, in none for half of all."""
+    """Sorted, in no place for over 40 % of the questions of a kind; shuffled, in none for half of all."""
     indices = {
         form: [fact.options.index(fact.accepted[0]) for fact in asked(form)]
         for form in ("choice", "shuffled")
