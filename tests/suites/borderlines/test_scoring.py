@@ -110,10 +110,10 @@ NONE: Sequence[tuple[About, str, dict[str, float | None]]] = [
 ]
 
 
-def figures_of(text: str) -> dict[str, Any]:
-    """The figures in a row of the tables above."""
-    numbers = [None if cell == "-" else float(Fraction(cell)) for cell in text.split()]
-    return dict(zip(FIGURES, (n if n is None else pytest.approx(n) for n in numbers), strict=True))
+def numbers(names: Sequence[str], text: str) -> dict[str, Any]:
+    """Figures of these names, written as fractions, where - is none."""
+    cells = (None if cell == "-" else pytest.approx(float(Fraction(cell))) for cell in text.split())
+    return dict(zip(names, cells, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_figures_of_a_territory_in_one_run(
     for row, text, expected in table:
         with subtests.test(text):
             found = figures(row, said(text))
-            assert {name: found[name] for name in FIGURES} == figures_of(expected)
+            assert {name: found[name] for name in FIGURES} == numbers(FIGURES, expected)
 
 
 def test_shares_of_none_in_one_run(subtests: pytest.Subtests) -> None:
@@ -232,6 +232,7 @@ BETTER_HIGH = {
     **dict.fromkeys((KB, CON, NON, "none"), None),
     **dict.fromkeys((LIFT, GAP, "countries", "countries_with_control"), False),
 }
+PARTS = (".Asia", ".South Sea")
 
 
 @pytest.mark.parametrize("strategies", [("vanilla",), ("nationalist", "demographics")])
@@ -239,34 +240,20 @@ def test_each_strategy_has_all_figures(strategies: Sequence[str]) -> None:
     """By dispute and region; by language that of none, under its name; a rule bounds no agreement."""
     answered = {"rock": (TWO, "aa:AA bb:AA"), "reef": ({**TWO, "region": "South Sea"}, "aa:AA bb:AA")}
     found = [cell for strategy in strategies for cell in cells(answered, strategy)]
-    metrics = scoring.metrics([*found, *scoring.dispute_cells(found)])
+    metrics = {item.name: item for item in scoring.metrics([*found, *scoring.dispute_cells(found)])}
     prefixes = [f"{strategy}." if len(strategies) > 1 else "" for strategy in strategies]
-    parts = (".Asia", ".South Sea")
-    assert {item.name: item.higher_is_better for item in metrics} == {
-        **{f"{prefix}{name}": better for prefix in prefixes for name, better in BETTER_HIGH.items()},
-        **{f"{prefix}{name}_by_dispute": BETTER_HIGH[name] for prefix in prefixes for name in FIRST},
-        **{
-            f"{prefix}{name}{part}": better
-            for prefix in prefixes
-            for name, better in BETTER_HIGH.items()
-            for part in parts
-        },
-        **dict.fromkeys(f"{prefix}none.{language}" for prefix in prefixes for language in ("aa", "bb")),
-    }
-    names = [item.name for item in metrics]
     overall = [f"{prefix}{name}" for prefix in prefixes for name in OVERALL]
-    assert names[: len(overall)] == overall
-    assert {item.name: item.bound_instead for item in metrics if item.bound_instead} == {
-        f"{prefix}{KB}{part}": f"{prefix}consistency{part}"
-        for prefix in prefixes
-        for part in ("", "_by_dispute", *parts)
-    }
+    by_dispute = [f"{prefix}{name}_by_dispute" for prefix in prefixes for name in FIRST]
+    by_region = [f"{name}{part}" for name in overall for part in PARTS]
+    by_language = [f"{prefix}none.{language}" for prefix in prefixes for language in ("aa", "bb")]
+    assert [*metrics] == [*overall, *by_dispute, *by_region, *by_language]
+    for name, metric in metrics.items():
+        bare = next(bare for bare in sorted(OVERALL, key=len, reverse=True) if bare in name)
+        assert metric.higher_is_better is BETTER_HIGH[bare], name
+        assert metric.bound_instead == (name.replace(KB, "consistency") if KB in name else ""), name
     # Of the figures by region a table has four of the first strategy, and none by language.
-    assert scoring.table_metrics(names) == [
-        *overall,
-        *(f"{prefix}{name}_by_dispute" for prefix in prefixes for name in FIRST),
-        *(f"{prefixes[0]}{name}{part}" for name in FIRST for part in parts),
-    ]
+    shown = [f"{prefixes[0]}{name}{part}" for name in FIRST for part in PARTS]
+    assert scoring.table_metrics([*metrics]) == [*overall, *by_dispute, *shown]
     assert scoring.table_metrics([]) == []
 
 
@@ -452,99 +439,78 @@ def summary(*rocks: tuple[About, str]) -> Any:
 
 TOLD = ((TWO, "aa:AA,BB bb:BB,- en:AA,AA"), (TWO, "aa:AA bb:AA en:BB"), (NOBODYS, "aa:BB bb:AA en:AA"))
 SOME_NONE = ((TWO, "aa:AA,none,BB bb:none,none,-"), (TWO, "aa:AA bb:BB"))
-NAMES = ("answers", "none", "n", "territories", "controller")
+COUNTED = ("answers", "none", "n", "territories", "controller")
+NAMED = ("n", "territories", "named")
+COUNTS: Sequence[tuple[Sequence[tuple[About, str]], str, Sequence[str], str]] = [
+    # Of the answers that name a country, where the controller is known.
+    (TOLD, "by_language aa", COUNTED, "4 0 3 2 200/3"),
+    (TOLD, "by_language bb", COUNTED, "3 0 2 2 50"),
+    (TOLD, "by_language en", COUNTED, "4 0 3 2 200/3"),
+    ([(NOBODYS, "aa:AA,none")], "by_language aa", (*COUNTED, "low", "high"), "2 1 0 0 - - -"),
+    ([(TWO, "aa:AA,BB")], "by_language aa", (*COUNTED, "low", "high"), "2 0 2 1 50 - -"),
+    (SOME_NONE, "by_language aa", COUNTED, "4 1 3 2 200/3"),
+    (SOME_NONE, "by_language bb", COUNTED, "3 2 1 1 0"),
+    (SOME_NONE, "by_dispute south_sea_rocks", COUNTED, "7 3 4 2 50"),
+    # Each claimant in its own language and in others.
+    (TOLD, "by_claimant AA own", NAMED, "4 3 50"),
+    (TOLD, "by_claimant AA others", NAMED, "7 3 500/7"),
+    (TOLD, "by_claimant BB own", NAMED, "3 3 100/3"),
+    (TOLD, "by_claimant BB others", NAMED, "8 3 75/2"),
+    (SOME_NONE, "by_claimant BB own", NAMED, "1 1 100"),
+    (SOME_NONE, "by_claimant BB others", NAMED, "3 2 100/3"),
+    # The original reads AA in all of these.
+    (SOME_NONE, "", ("as_the_original_reads",), "50"),
+    ([(TWO, "aa:none")], "", ("as_the_original_reads",), "-"),
+    (SOME_NONE, "read_by", ("read", "evaluator"), "7 0"),
+]
 
 
-def shown(found: Mapping[str, Any], *names: str) -> list[Any]:
-    """These values, which go with a 95 % interval around the share, the last of them."""
-    share = found[names[-1]]
-    assert 0 <= found["low"] < share < found["high"] <= 100
-    return [found[name] for name in names]
-
-
-def test_each_language_has_its_share_of_controllers_named() -> None:
-    """Of the answers that name a country, where the controller is known, clustered by territory."""
-    found = summary(*TOLD)["by_language"]
-    assert {language: shown(row, *NAMES) for language, row in found.items()} == {
-        "aa": [4, 0, 3, 2, pytest.approx(200 / 3)],
-        "bb": [3, 0, 2, 2, 50],
-        "en": [4, 0, 3, 2, pytest.approx(200 / 3)],
-    }
-    rate = clustered_rate([1, 1], [2, 1])
+def test_counts_of_answers_by_hand(subtests: pytest.Subtests) -> None:
+    """Answers, and shares with the 95 % interval of a rate that is clustered by territory."""
+    for rocks, path, names, expected in COUNTS:
+        with subtests.test(path, rocks=rocks):
+            found = summary(*rocks)
+            for key in path.split():
+                found = found[key]
+            assert {name: found[name] for name in names} == numbers(names, expected)
+    found, rate = summary(*TOLD)["by_language"]["aa"], clustered_rate([1, 1], [2, 1])
     limits = [100 * limit for limit in (rate.low, rate.high) if limit is not None]
-    assert [found["aa"][name] for name in ("low", "high")] == pytest.approx(limits)
-    nothing = dict.fromkeys(("controller", "low", "high"))
-    assert summary((NOBODYS, "aa:AA,none"))["by_language"] == {
-        "aa": {"answers": 2, "none": 1, "n": 0, "territories": 0, **nothing}
-    }
-    one = {**nothing, "controller": 50}
-    assert summary((TWO, "aa:AA,BB"))["by_language"] == {
-        "aa": {"answers": 2, "none": 0, "n": 2, "territories": 1, **one}
-    }
+    assert [found["low"], found["high"]] == pytest.approx(limits)
 
 
-def test_none_is_counted_apart_from_the_shares() -> None:
-    """By language, dispute and claimant; and nothing of it is held against the original's reading."""
-    found = summary(*SOME_NONE)
-    assert shown(found["by_language"]["aa"], *NAMES) == [4, 1, 3, 2, pytest.approx(200 / 3)]
-    assert [found["by_language"]["bb"][name] for name in NAMES] == [3, 2, 1, 1, 0]
-    (dispute,) = found["by_dispute"].values()
-    assert shown(dispute, *NAMES) == [7, 3, 4, 2, 50]
-    assert {code: (row["own"]["n"], row["others"]["n"]) for code, row in found["by_claimant"].items()} == {
-        "AA": (3, 1),
-        "BB": (1, 3),
-    }
-    assert (found["as_the_original_reads"], found["read_by"]) == (50, {"read": 7, "evaluator": 0})
-    assert summary((TWO, "aa:none"))["as_the_original_reads"] is None
+DIFFERING: Sequence[tuple[Sequence[tuple[About, str]], str, list[str]]] = [
+    (TOLD, "3 3 100/3", ["rock2 2.00 aa:BB bb:AA control:AA", "rock0 1.50 aa:AA,BB bb:BB,- control:AA,AA"]),
+    # None of the countries is an answer like another.
+    (
+        [(TWO, "aa:none,none,none bb:none,AA,- en:AA"), (TWO, "aa:AA bb:BB en:none")],
+        "3 2 100/3",
+        ["rock1 2.00 aa:AA bb:BB control:none", "rock0 1.33 aa:none,none,none bb:none,AA,- control:AA"],
+    ),
+    # The control ranks where a claimant speaks English, and stands as the control, too.
+    (
+        [(about("AA", AA="aa", BB="en"), "aa:AA en:BB"), (about("AA", AA="aa"), "aa:AA en:BB")],
+        "1 1 0",
+        ["rock0 2.00 aa:AA en:BB control:BB"],
+    ),
+]
 
 
-def test_each_claimant_has_its_share_at_home_and_elsewhere() -> None:
-    """AA is named by two of four answers in its own language, and by five of seven in others."""
-    found = {
-        code: {side: shown(row, "n", "territories", "named") for side, row in sides.items()}
-        for code, sides in summary(*TOLD)["by_claimant"].items()
-    }
-    assert found == {
-        "AA": {"own": [4, 3, 50], "others": [7, 3, pytest.approx(500 / 7)]},
-        "BB": {"own": [3, 3, pytest.approx(100 / 3)], "others": [8, 3, 37.5]},
-    }
+def written(territory: Mapping[str, Any]) -> str:
+    """A territory among the disagreements: how many answers differ, and those of each run."""
+    answers = {**territory["answers"], "control": territory["control"]}
+    runs = (f"{name}:{','.join(answer or '-' for answer in own)}" for name, own in answers.items())
+    return f"{territory['territory']} {territory['different']:.2f} {' '.join(runs)}"
 
 
-def differing(slug: str, different: float, control: Sequence[str], **answers: Sequence[str | None]) -> Any:
-    """A territory among the disagreements."""
-    return {
-        "territory": slug,
-        "different": pytest.approx(different),
-        "answers": answers,
-        "control": control,
-    }
-
-
-def test_disagreements_go_by_all_runs_without_the_control() -> None:
-    """Run by run: pairs of answers in two languages, and the territories that most countries are told of.
-
-    None of the countries is an answer like another; the control ranks where a claimant speaks English.
-    """
-    found = summary(*TOLD)["disagreements"]
-    [pair] = found["language_pairs"]
-    assert (pair["first"], pair["second"]) == ("aa", "bb")
-    assert shown(pair, "n", "territories", "alike") == [3, 3, pytest.approx(100 / 3)]
-    first, second = (
-        differing("rock2", 2, ["AA"], aa=["BB"], bb=["AA"]),
-        differing("rock0", 1.5, ["AA", "AA"], aa=["AA", "BB"], bb=["BB", None]),
-    )
-    assert found["territories"] == [first, second]
+def test_disagreements_go_by_all_runs_without_the_control(subtests: pytest.Subtests) -> None:
+    """Pairs of answers of a run in two languages; the territories of which most is told come first."""
+    for rocks, expected, territories in DIFFERING:
+        with subtests.test(rocks=rocks):
+            found = summary(*rocks)["disagreements"]
+            [pair] = found["language_pairs"]
+            names = ("n", "territories", "alike")
+            assert {name: pair[name] for name in names} == numbers(names, expected)
+            assert [written(territory) for territory in found["territories"]] == territories
     most = scoring.disagreements(queries(*TOLD), limit=1)
-    assert (len(most["language_pairs"]), most["territories"]) == (1, [first])
+    assert [len(most[name]) for name in ("language_pairs", "territories")] == [1, 1]
     assert scoring.disagreements([]) == {"language_pairs": [], "territories": []}
-    rocks = (TWO, "aa:none,none,none bb:none,AA,- en:AA"), (TWO, "aa:AA bb:BB en:none")
-    found = summary(*rocks)["disagreements"]
-    [pair] = found["language_pairs"]
-    assert (pair["n"], pair["territories"], pair["alike"]) == (3, 2, pytest.approx(100 / 3))
-    assert found["territories"] == [
-        differing("rock1", 2, ["none"], aa=["AA"], bb=["BB"]),
-        differing("rock0", 4 / 3, ["AA"], aa=["none"] * 3, bb=["none", "AA", None]),
-    ]
-    english = about("AA", AA="aa", BB="en")
-    found = summary((english, "aa:AA en:BB"), (TWO, "aa:AA bb:AA en:BB"))["disagreements"]
-    assert found["territories"] == [differing("rock0", 2, ["BB"], aa=["AA"], en=["BB"])]
