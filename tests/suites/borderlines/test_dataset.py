@@ -142,7 +142,7 @@ IF_ANY = "Whose, if anyone's, is {territory}: {options}, or nobody's?"
 def test_a_region_may_have_questions_of_its_own(tmp_path: Path) -> None:
     """Its territories are asked about with them, with the separator of the language; others as ever.
 
-    A language that lacks its question is refused, also where only other languages are selected.
+    A language that lacks its question, or has two, is refused, also where only other ones are selected.
     """
     plain = {case.id: case.question for case in read(dataset(tmp_path, ROCK, NORTH))}
     questions = [("North Sea", language, f"{language}: {IF_ANY}") for language in ("en", "xx", "he")]
@@ -156,6 +156,9 @@ def test_a_region_may_have_questions_of_its_own(tmp_path: Path) -> None:
     folder = dataset(tmp_path, ROCK, NORTH, regional_questions=questions[:2])
     says = f"{folder / 'territories.csv'}:3: regional_questions.csv has no question on North Sea in he"
     assert refusal(read, folder) == refusal(read, folder, "en") == says
+    dataset(tmp_path, ROCK, NORTH, regional_questions=[*questions, questions[0]])
+    says = f"{folder / 'regional_questions.csv'}:5: repeats line 2 in region 'North Sea', language 'en'; "
+    assert refusal(read, folder).startswith(says)
 
 
 def test_queries_come_territory_by_territory_in_the_order_of_the_claimants(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What runs about territories add up to: rows, summary, cells, metrics and table, worked out by hand."""
+"""What runs about territories add up to: rows, summary, cells, metrics, table and plots, by hand."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from fakes import FakeModel
 from from_records import cells_of, parts_of, statistics_of
 from msgspec import to_builtins
 from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, record
+from plotted import drawn, plotted, whole
 
 from conftest import ROOT
 from equipoise.core.records import Record
 from equipoise.results import rows
 from equipoise.suites import borderlines as suite
-from equipoise.suites.borderlines.dataset import LETTERS, Dispute
+from equipoise.suites.borderlines.dataset import LETTERS, UNKNOWN, Dispute
 from equipoise.suites.selection import Selection
 
 NAME, SCALE = "borderlines", RUBRIC.scale
@@ -208,6 +209,49 @@ def test_a_table_shows_figures_beside_chance() -> None:
     names = ("vanilla.agrees_with_controller", "nationalist.consistency", "vanilla.consistency.South Sea")
     assert [chance[name] for name in names] == ["33.3%"] * 3
     assert "nationalist.consistency.South Sea" not in chance
+
+
+# Plots.
+
+
+def matrix(records: Sequence[Record]) -> list[tuple[object, ...]]:
+    """The cells of territories against languages: row, column, text and shade."""
+    found = plotted(NAME, whole(NAME, records, SCALE))["territories"]
+    return [tuple(cell[name] for name in ("row", "column", "text", "value")) for cell in found]
+
+
+def test_territories_are_shown_against_languages() -> None:
+    """The answer in each cell, shaded by how many of the countries are the one in control, where one is.
+
+    None of the countries is an answer, in text alone.
+    """
+    said = ((CASE, "Boeotia Attica ?"), (OTHER, "Caria Caria"), (ENGLISH, "? ? Boeotia"))
+    records = [
+        record(case, text, run) for case, texts in said for run, text in enumerate(texts.split(), start=1)
+    ]
+    assert matrix(records) == [
+        ("rock", "xx", "BB", 0.5),
+        ("rock", "yy", "CC", 0.0),
+        ("rock", "en", "none", 1.0),
+    ]
+    shares = plotted(NAME, whole(NAME, records, SCALE))["control-by-language"]
+    assert [(row["name"], row["value"]) for row in shares] == [("yy", 0.0), ("xx", 50.0), ("en", 100.0)]
+    reef = replace(CASE, id="xx-reef", territory="reef", controller=UNKNOWN)
+    for case, text, shown in ((reef, "Attica", "AA"), (reef, "?", "none"), (CASE, "?", "none")):
+        assert matrix([record(case, text)]) == [(case.territory, "xx", shown, None)]
+
+
+def test_the_first_of_several_strategies_is_shown() -> None:
+    """As the table does: each territory once in each language."""
+    peaceful = replace(CASE, id="xx-rock-un_peacekeeper", strategy="un_peacekeeper")
+    records = [record(CASE, "Boeotia"), record(peaceful, "Attica")]
+    assert matrix(records) == [("rock", "xx", "BB", 1.0)]
+    figures = drawn(NAME, whole(NAME, records, SCALE))
+    assert [(row["name"], row["value"]) for row in figures[1].rows] == [("xx", 100.0)]
+    assert all("vanilla" in figure.note for figure in figures)
+
+
+# The headline of our own data.
 
 
 def by_reading(label: str, share: int) -> dict[str, float | None]:

@@ -15,6 +15,7 @@ import pytest
 from from_records import cells_of, parts_of, rows_of, statistics_of
 from msgspec import to_builtins
 from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeModel, record, run
+from plotted import plotted, whole
 
 from conftest import refusal
 from equipoise.core.figures import StudyDesign
@@ -273,3 +274,18 @@ def test_a_table_shows_the_whole_then_topics_and_kinds() -> None:
     many = [record(replace(MILK, id=f"{n}", item=f"{n}"), "ABC"[n % 3]) for n in range(30)]
     assert re.fullmatch(r"\d+\.\d to \d+\.\d", suite.table(summary(many))[1][7])
     assert list(suite.table(summary([record(CASE, "?")]))[1]) == ["overall", "0", *["-"] * 6]
+
+
+def test_topics_calibration_and_tries_are_shown() -> None:
+    """The five shares by topic, the bins that have answers, and the curve over tries."""
+    cases = (CASE, CHESS)
+    records = [record(case, vote, run) for case in cases for run, vote in ((1, "B"), (2, "A"))]
+    stated = [
+        replace(record, details={**record.details, "confidence": 80.0 + record.run}) for record in records
+    ]
+    found = plotted("chinese_simpleqa", whole("chinese_simpleqa", stated, RUBRIC.scale))
+    shares = {(row["row"], row["column"]): row["value"] for row in found["by-topic"]}
+    assert (shares["overall", "CO"], shares["games", "IN"], shares["games", "NA"]) == (50.0, 50.0, 0.0)
+    assert [(row["x"], row["value"], row["answers"]) for row in found["calibration"]] == [(81.5, 50.0, 4)]
+    tries = [(row["x"], row["value"]) for row in found["best-of"] if row["series"] == "the first k tries"]
+    assert tries == [(1, 0.0), (2, 100.0)]
