@@ -6,8 +6,9 @@ import asyncio
 import json
 import os
 import sys
+from itertools import count
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -158,30 +159,25 @@ def test_the_passage_that_fits_comes_first(tmp_path: Path, question: str, count:
 # A function of the user's own.
 
 
-class Retriever:
-    """A function `find` in a module of the user's, which gives what it is told and keeps its calls."""
-
-    def __init__(self, module: ModuleType) -> None:
-        self.name = f"{module.__name__}:find"
-        self.gives: Any = []
-        self.is_async = False
-        self.calls: list[tuple[str, int]] = []
-        module.find = self._find  # type: ignore[attr-defined]
-
-    def _find(self, question: str, count: int) -> Any:
-        self.calls.append((question, count))
-        return self._later() if self.is_async else self.gives
-
-    async def _later(self) -> Any:
-        return self.gives
+NUMBERS = count(1)
 
 
-@pytest.fixture
-def mine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Retriever:
-    """The user's, under a name of its own in every test: a function is kept once it is found."""
-    module = ModuleType(f"mine_{tmp_path.name}")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    return Retriever(module)
+def retriever(
+    monkeypatch: pytest.MonkeyPatch, result: Any, is_async: bool = False
+) -> tuple[str, list[tuple[str, int]]]:
+    """The name of a user's function that gives this result, and its calls; a name found is kept."""
+    calls: list[tuple[str, int]] = []
+
+    async def later() -> Any:
+        return result
+
+    def find(question: str, count: int) -> Any:
+        calls.append((question, count))
+        return later() if is_async else result
+
+    name = f"mine_{next(NUMBERS)}"
+    monkeypatch.setitem(sys.modules, name, SimpleNamespace(find=find))
+    return f"{name}:find", calls
 
 
 def thing(text: Any, name: str | None = None) -> Any:
@@ -205,28 +201,26 @@ ODD = {
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("name", GIFTS)
 def test_a_function_may_give_texts_mappings_or_objects(
-    mine: Retriever, tmp_path: Path, subtests: pytest.Subtests, is_async: bool
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, is_async: bool
 ) -> None:
     """At once or later; it gets the question and the count, and the corpus is not read."""
-    mine.is_async = is_async
-    for name, (mine.gives, found) in GIFTS.items():
-        with subtests.test(name):
-            shown = ask("谁？", tmp_path / "nowhere", mine.name, 2)
-            assert [(item.id, item.text) for item in shown] == found
-            assert mine.calls.pop() == ("谁？", 2)
+    given, found = GIFTS[name]
+    mine, calls = retriever(monkeypatch, given, is_async)
+    shown = ask("谁？", tmp_path / "nowhere", mine, 2)
+    assert ([(item.id, item.text) for item in shown], calls) == (found, [("谁？", 2)])
 
 
+@pytest.mark.parametrize(("said", "given"), [(said, given) for said, gifts in ODD.items() for given in gifts])
 def test_what_is_no_list_of_passages_is_refused(
-    mine: Retriever, tmp_path: Path, subtests: pytest.Subtests
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str, given: Any
 ) -> None:
     """The session ends, as every further question would fail alike; a text would be taken by letters."""
-    for said, gifts in ODD.items():
-        for mine.gives in gifts:
-            with subtests.test(said, given=str(mine.gives)):
-                with pytest.raises(CallFailed, match=rf"--retriever \w+:find: TypeError: {said}") as caught:
-                    ask("谁？", tmp_path, mine.name)
-                assert caught.value.stops_session
+    mine, _ = retriever(monkeypatch, given)
+    with pytest.raises(CallFailed, match=rf"--retriever {mine}: TypeError: {said}") as caught:
+        ask("谁？", tmp_path, mine)
+    assert caught.value.stops_session
 
 
 @pytest.mark.parametrize(
