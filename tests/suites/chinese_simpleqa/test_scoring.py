@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from itertools import combinations, product
 from typing import Any
 
 import pytest
@@ -64,15 +63,6 @@ def test_best_of_by_hand() -> None:
         {"tries": 3, "questions": 2, "prefix": 50, "unbiased": 50},
         {"tries": 4, "questions": 0, "prefix": None, "unbiased": None},
     ]
-
-
-@pytest.mark.parametrize("answers", list(product([False, True], repeat=5))[::3])
-def test_best_of_is_the_mean_over_all_subsets(answers: tuple[bool, ...]) -> None:
-    """The unbiased figure is what any k of the answers have; the other what the first k have."""
-    for k, row in enumerate(best_of([answers], 5), start=1):
-        subsets = list(combinations(answers, k))
-        assert row["unbiased"] == pytest.approx(100 * sum(map(any, subsets)) / len(subsets))
-        assert row["prefix"] == 100 * any(answers[:k])
 
 
 def test_calibration_by_hand() -> None:
