@@ -383,6 +383,7 @@ def test_a_random_answerer_scores_what_chance_is_said_to(subtests: pytest.Subtes
     """Over our own tables, 40 answerers: the mean within four standard errors of the expectation."""
     given = list(at_random(2557, 40))
     expectation = values_by_chance(given[0])
+    # Their own figures, without intervals.
     found = [scoring.values_by_chance(cells(one)) for one in given]
     for name in (*FIRST, UNKNOWN, "countries"):
         scores = [one[name] or 0.0 for one in found]

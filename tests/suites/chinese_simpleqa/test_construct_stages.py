@@ -104,33 +104,27 @@ def test_documents_have_a_length(pipeline: Pipeline, text: str, reason: str | No
     assert [item.reason for item in all_rows([{"id": "a", "text": text}])] == [reason]
 
 
-@pytest.mark.parametrize(
-    ("name", "verdict", "reason"),
-    [
-        ("quality", '{"reasoning": "空话", "score": 2}', "poor quality: 空话"),
-        ("quality", '{"reasoning": "空话", "score": 3}', None),
-        *(("criteria", YES, None), ("criteria", NO, "criteria: 理由")),
-        *(("verification", judged("pass"), None), ("verification", judged("fail"), "verification: 理由")),
-        *(("safety", YES, None), ("safety", NO, "safety: 理由")),
-    ],
-)
-def test_a_row_is_dropped_for_a_reason(
-    pipeline: Pipeline, name: str, verdict: str, reason: str | None
-) -> None:
+@pytest.mark.parametrize("name", ["criteria", "verification", "safety"])
+def test_a_question_is_dropped_for_a_reason(pipeline: Pipeline, name: str) -> None:
     """The maker's own words; without a verdict, asked for three times, nothing goes on."""
-    models = Models(verdict)
-    assert put(pipeline, name, QUESTION, models).reason == reason
-    (call,) = models.calls
-    assert (call.model, call.role) == ("maker", "subject")
-    shown = call.messages[1]["content"]
-    if name == "quality":
-        assert f"{DOCUMENT['title']}\n{DOCUMENT['text']}" in shown
-    else:
+    good, bad = ("pass", "fail") if name == "verification" else ("yes", "no")
+    for verdict, reason in ((good, None), (bad, f"{name}: 理由"), ("maybe", f"no verdict on {name}")):
+        models = Models(judged(verdict))
+        assert put(pipeline, name, QUESTION, models).reason == reason
+        assert [call.model for call in models.calls] == ["maker"] * (3 if verdict == "maybe" else 1)
+        shown = models.calls[0].messages[1]["content"]
         assert QUESTION["question"] in shown
         assert f"[answer code-of-{name}]\n陆羽\n[end of answer code-of-{name}]" in shown
-    models = Models("嗯。", '{"reasoning": "好", "score": 6}', '{"reasoning": "好", "verdict": "maybe"}')
-    assert put(pipeline, name, QUESTION, models).reason == f"no verdict on {name}"
-    assert len(models.calls) == 3
+
+
+@pytest.mark.parametrize(
+    ("score", "reason"), [(2, "poor quality: 空话"), (3, None), (6, "no verdict on quality")]
+)
+def test_a_poor_document_is_dropped(pipeline: Pipeline, score: int, reason: str | None) -> None:
+    """Below 3 of 5; the model has read title and text."""
+    models = Models(json.dumps({"reasoning": "空话", "score": score}))
+    assert put(pipeline, "quality", DOCUMENT, models) == StageResult(row=DOCUMENT, reason=reason)
+    assert f"{DOCUMENT['title']}\n{DOCUMENT['text']}" in models.calls[0].messages[1]["content"]
 
 
 def test_answers_are_looked_up(pipeline: Pipeline) -> None:
@@ -172,14 +166,15 @@ def test_a_question_is_generated_and_criticised(pipeline: Pipeline, subtests: py
                 assert found == StageResult(row=DOCUMENT, reason=outcome)
 
 
-def test_feedback_reaches_the_generator(pipeline: Pipeline) -> None:
+@pytest.mark.parametrize("first", [made("谁？", "陆羽"), HELD])
+def test_feedback_reaches_the_generator(pipeline: Pipeline, first: str) -> None:
     """It sees its own question as it gave it, and what is to be mended."""
-    for first, feedback in ((made("谁？", "陆羽"), "理由"), (HELD, "the question holds its answer")):
-        models = Models(first, *([NO] if feedback == "理由" else []), GOOD, YES)
-        put(pipeline, "generation", DOCUMENT, models)
-        again = next(call for call in models.calls[1:] if call.model == "maker").messages
-        assert (again[2]["role"], json.loads(again[2]["content"])) == ("assistant", json.loads(first))
-        assert (again[3]["role"], feedback in again[3]["content"]) == ("user", True)
+    replies, feedback = ([], "the question holds its answer") if first == HELD else ([NO], "理由")
+    models = Models(first, *replies, GOOD, YES)
+    put(pipeline, "generation", DOCUMENT, models)
+    *_, own, why = [call for call in models.calls if call.model == "maker"][1].messages
+    assert (own["role"], json.loads(own["content"])) == ("assistant", json.loads(first))
+    assert (why["role"], feedback in why["content"]) == ("user", True)
 
 
 # Difficulty.
