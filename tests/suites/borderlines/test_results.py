@@ -114,25 +114,6 @@ def test_a_summary_of_several_strategies_keeps_them_apart() -> None:
             assert both["metrics"][f"{strategy}.{name}"].value == alone["metrics"][name].value
 
 
-def test_the_control_and_a_claimant_in_english_count_each_in_its_place() -> None:
-    """The control in KB and as nobody's own voice; the claimant in all that is of claimants' languages."""
-    speaks = {"AA": "en", "BB": "yy", "CC": "yy"}
-    rock = replace(CASE, id="yy-rock", language="yy", controller="AA", speaks=speaks, asked=("en", "yy"))
-    control = replace(rock, id="en-rock", language="en", voice="control")
-    claimant = replace(control, id="en-rock-claimant", voice="claimant")
-    records = [record(rock, "Boeotia"), record(control, "Caria"), record(claimant, "Attica")]
-    cell, _ = cells_of(NAME, records, SCALE)
-    values = {name: cell.of(name)[0] for name in ("kb", "con", "non", "alike", "distinct")}
-    assert values == {"kb": 0, "con": 100, "non": 0, "alike": 0, "distinct": 2}
-    found = summary(records)
-    by_language = {name: (row["answers"], row["controller"]) for name, row in found["by_language"].items()}
-    assert by_language == {"yy": (1, 0), "en": (1, 0), "en-claimant": (1, 100)}
-    own, others = (found["by_claimant"]["AA"][side] for side in ("own", "others"))
-    assert (own["n"], own["named"], others["n"], others["named"]) == (1, 100, 2, 0)
-    (row,) = found["disagreements"]["territories"]
-    assert (row["answers"], row["control"]) == ({"yy": ["BB"], "en": ["AA"]}, ["CC"])
-
-
 def test_a_cell_is_a_territory_under_a_strategy() -> None:
     """Its cluster is the territory, its values those of the runs; `at` leads to runs of it."""
     records = [*RECORDS, *NATIONALIST]
@@ -159,18 +140,6 @@ def test_a_cell_is_a_territory_under_a_strategy() -> None:
     assert [isle.values[name] for name in names] == [[0], [100], [100], [100], [1], [0], [0]]
     names = ("kb", "alike_unknown", "distinct", "none", "none.yy")
     assert [reef.values[name] for name in names] == [[None], [0], [1], [pytest.approx(100 / 3)], [100]]
-
-
-def test_metrics_by_hand() -> None:
-    """Consistency of 0, 100 and 0; KB one of three runs; Non of the means 50 and 100; none a third of one."""
-    found = summary(RECORDS)["metrics"]
-    names = ("consistency", "agrees_with_controller", "agrees_in_other_languages", "none", "countries")
-    values = [100 / 3, 100 / 3, 75, 100 / 9, (1.5 + 1 + 1) / 3]
-    assert [found[name].value for name in names] == pytest.approx(values, abs=1e-5)
-    assert next(iter(found)) == "consistency"
-    assert (found["countries"].unit, found["none"].unit) == ("countries", "%")
-    caution = "11.1 % of answers give the territory to none of the countries: 33.3 % in yy and 0.0 % in en"
-    assert found["consistency"].caution == caution
 
 
 def test_without_answers_every_figure_is_null() -> None:

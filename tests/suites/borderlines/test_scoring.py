@@ -19,6 +19,7 @@ from equipoise.core.rows import RunRow
 from equipoise.stats.intervals import clustered_rate
 from equipoise.stats.metrics import measure
 from equipoise.suites.borderlines import SUITE, scoring
+from equipoise.suites.borderlines.dataset import VOICES
 
 About = Mapping[str, Any]
 Answers = Mapping[str, str | None]
@@ -52,6 +53,23 @@ UNASKED = about("EE", asked=["aa", "bb"], AA="aa", BB="bb", EE="dz")
 ODD = {**TWO, "controller": "ZZ"}
 
 
+def queries(*rocks: tuple[About, str]) -> list[RunRow]:
+    """The rows of territories with the answers of each run, written as `aa:AA,-,none control:BB`.
+
+    The plain rule read them; the original reads the first claimant in all.
+    """
+    records = []
+    for number, (row, text) in enumerate(rocks):
+        for name, answers in (part.split(":") for part in text.split()):
+            asked = {"language": "en", "voice": name} if name in VOICES else {"language": name}
+            case = {**CASE.to_json(), **row, **asked, "territory": f"rock{number}"}
+            case["id"] = f"{case['language']}-rock{number}{case['voice']}"
+            for run, answer in enumerate(answers.split(","), start=1):
+                details = {"answer": None if answer == "-" else answer, "how": "read", "original": "AA"}
+                records.append(Record(case=case, run=run, outcome="scored", score=1.0, details=details))
+    return rows_of("borderlines", records, RUBRIC.scale)
+
+
 # One territory.
 
 FIGURES = ("kb", "con", "non", "alike", "alike_unknown", "distinct", "with_control")
@@ -77,7 +95,6 @@ ONE_RUN: Sequence[tuple[About, str, str]] = [
     (ROCK, "aa:AA bb:-", "- 100 - - - 1 -"),
     (ROCK, "bb:BB", "- - 0 - - 1 -"),
     (ROCK, "en:AA", "1 - - - - - -"),
-    (ROCK, "", "- - - - - - -"),
     # None is an answer that equals itself alone, and no country.
     (ROCK, "aa:none bb:none cc:none en:none", "- - - 100 - - -"),
     (NOBODYS, "aa:none bb:none", "- - - 100 100 - -"),
@@ -116,18 +133,19 @@ def numbers(names: Sequence[str], text: str) -> dict[str, Any]:
     return dict(zip(names, cells, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("figures", "table"), [(scoring.figures, ONE_RUN), (scoring.expected_figures, BY_CHANCE)]
-)
-def test_figures_of_a_territory_in_one_run(
-    figures: Callable[[About, Answers], dict[str, float | None]],
-    table: Sequence[tuple[About, str, str]],
-    subtests: pytest.Subtests,
-) -> None:
-    """By hand, of answers and of chance, which picks one of k claimants where a country was named."""
-    for row, text, expected in table:
+def test_figures_of_a_territory_in_one_run(subtests: pytest.Subtests) -> None:
+    """By hand, from the answers to all its queries."""
+    for row, text, expected in ONE_RUN:
         with subtests.test(text):
-            found = figures(row, said(text))
+            cell, *_ = SUITE.combine(queries((row, text)))
+            assert {name: cell.of(name)[0] for name in FIGURES} == numbers(FIGURES, expected)
+
+
+def test_figures_by_chance_in_one_run(subtests: pytest.Subtests) -> None:
+    """Which picks one of k claimants where a country was named."""
+    for row, text, expected in BY_CHANCE:
+        with subtests.test(text):
+            found = scoring.expected_figures(row, said(text))
             assert {name: found[name] for name in FIGURES} == numbers(FIGURES, expected)
 
 
@@ -250,6 +268,7 @@ def test_each_strategy_has_all_figures(strategies: Sequence[str]) -> None:
     for name, metric in metrics.items():
         bare = next(bare for bare in sorted(OVERALL, key=len, reverse=True) if bare in name)
         assert metric.higher_is_better is BETTER_HIGH[bare], name
+        assert metric.unit == ("countries" if bare.startswith("countries") else "%"), name
         assert metric.bound_instead == (name.replace(KB, "consistency") if KB in name else ""), name
     # Of the figures by region a table has four of the first strategy, and none by language.
     shown = [f"{prefixes[0]}{name}{part}" for name in FIRST for part in PARTS]
@@ -417,22 +436,6 @@ def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
 # Languages and claimants.
 
 
-def queries(*rocks: tuple[About, str]) -> list[RunRow]:
-    """The rows of territories with the answers of each run, written as `aa:AA,-,none bb:BB`.
-
-    The plain rule read them; the original reads the first claimant in all.
-    """
-    records = []
-    for number, (row, text) in enumerate(rocks):
-        for language, answers in (part.split(":") for part in text.split()):
-            about_rock = {**row, "territory": f"rock{number}", "language": language}
-            case = {**CASE.to_json(), **about_rock, "id": f"{language}-rock{number}"}
-            for run, answer in enumerate(answers.split(","), start=1):
-                details = {"answer": None if answer == "-" else answer, "how": "read", "original": "AA"}
-                records.append(Record(case=case, run=run, outcome="scored", score=1.0, details=details))
-    return rows_of("borderlines", records, RUBRIC.scale)
-
-
 def summary(*rocks: tuple[About, str]) -> Any:
     """What the suite sums up of these territories."""
     return SUITE.summary(queries(*rocks), RUBRIC.scale)
@@ -440,6 +443,7 @@ def summary(*rocks: tuple[About, str]) -> Any:
 
 TOLD = ((TWO, "aa:AA,BB bb:BB,- en:AA,AA"), (TWO, "aa:AA bb:AA en:BB"), (NOBODYS, "aa:BB bb:AA en:AA"))
 SOME_NONE = ((TWO, "aa:AA,none,BB bb:none,none,-"), (TWO, "aa:AA bb:BB"))
+IN_TWO_VOICES = [(about("AA", AA="en", BB="yy", CC="yy"), "yy:BB control:CC claimant:AA")]
 COUNTED = ("answers", "none", "n", "territories", "controller")
 NAMED = ("n", "territories", "named")
 COUNTS: Sequence[tuple[Sequence[tuple[About, str]], str, Sequence[str], str]] = [
@@ -459,6 +463,11 @@ COUNTS: Sequence[tuple[Sequence[tuple[About, str]], str, Sequence[str], str]] = 
     (TOLD, "by_claimant BB others", NAMED, "8 3 75/2"),
     (SOME_NONE, "by_claimant BB own", NAMED, "1 1 100"),
     (SOME_NONE, "by_claimant BB others", NAMED, "3 2 100/3"),
+    # The control is nobody's own voice; the claimant speaks for its language.
+    (IN_TWO_VOICES, "by_language en", COUNTED, "1 0 1 1 0"),
+    (IN_TWO_VOICES, "by_language en-claimant", COUNTED, "1 0 1 1 100"),
+    (IN_TWO_VOICES, "by_claimant AA own", NAMED, "1 1 100"),
+    (IN_TWO_VOICES, "by_claimant AA others", NAMED, "2 1 0"),
     # The original reads AA in all of these.
     (SOME_NONE, "", ("as_the_original_reads",), "50"),
     ([(TWO, "aa:none")], "", ("as_the_original_reads",), "-"),
@@ -493,6 +502,7 @@ DIFFERING: Sequence[tuple[Sequence[tuple[About, str]], str, list[str]]] = [
         "1 1 0",
         ["rock0 2.00 aa:AA en:BB control:BB"],
     ),
+    (IN_TWO_VOICES, "1 1 0", ["rock0 2.00 yy:BB en:AA control:CC"]),
 ]
 
 
