@@ -258,12 +258,9 @@ def test_the_rubric_has_an_instruction_for_every_strategy() -> None:
 
 FAULTY = [
     ('vanilla = """', 'plain = """', "strategies.vanilla is missing"),
-    ("[strategies]", "[others]", "strategies is missing"),
     ("$citizen", "$person", "strategies.nationalist has an unknown placeholder $person"),
     ("[may_be_none]", "[maybe]", "may_be_none is missing"),
-    ("or_none = ", "or_nothing = ", "may_be_none.or_none is missing"),
     ("$reply", "the reply", "reading.user"),
-    ('version = "1"', "version = 5", "version"),
     ("\nR = ", "\nS = ", "reading.options must be A, N, R, X: the suite counts them"),
     ("[rank]", "[order]", "rank is missing"),
     ("$question\nAnswer:", "$question\nAnswer", "rank.text must end with a colon"),

@@ -94,7 +94,7 @@ READ: dict[tuple[str, str], str | None] = {
     ("en-kinmen", "Taiwan"): "TW",
     ("en-kinmen", "China"): "CN",
     ("ko-liancourt_rocks", "한국"): "KR",
-    # A phrase, a denial, a heading, what is withdrawn, a letter with another name, a word that only hints.
+    # A phrase, a denial, a heading, what is withdrawn or another's claim, a word that only hints.
     ("en-crimea", "The Russian Federation"): None,
     ("en-falkland_islands", "The islands are not part of **Argentina**."): None,
     ("es-falkland_islands", "No forman parte de **Argentina**."): None,
@@ -105,13 +105,8 @@ READ: dict[tuple[str, str], str | None] = {
     ("ja-iturup", "日本\n\nいや、ロシアです。"): None,
     ("en-falkland_islands", "[AR]) Argentina claims the islands, but in vain."): None,
     ("en-crimea", "[UA]) Russia"): None,
-    ("en-crimea", "C"): None,
-    ("en-crimea", "Crimea is part of Ukraine."): None,
-    ("es-gibraltar", "[GB]) Reino Unido... perdón, es de España."): None,
-    ("en-crimea", "<think>Russia, or is it?"): None,
     ("en-crimea", "Russian"): None,
     ("en-mischief_reef", "South China Sea"): None,
-    ("en-crimea", ""): None,
     # What is called as the territory is the country's by its letter alone.
     ("en-kosovo", "Kosovo"): None,
     ("en-kosovo", "Serbia"): "RS",

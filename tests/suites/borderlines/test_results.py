@@ -15,13 +15,13 @@ from from_records import cells_of, parts_of, statistics_of
 from msgspec import to_builtins
 from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, record
 from plotted import drawn, plotted, whole
+from shipped_borderlines import cases as shipped
 
 from conftest import ROOT
 from equipoise.core.records import Record
 from equipoise.results import rows
 from equipoise.suites import borderlines as suite
 from equipoise.suites.borderlines.dataset import LETTERS, UNKNOWN, Dispute
-from equipoise.suites.selection import Selection
 
 NAME, SCALE = "borderlines", RUBRIC.scale
 
@@ -220,24 +220,17 @@ def by_reading(label: str, share: int) -> dict[str, float | None]:
 
     One in `share` of its replies adds that others claim it; the evaluator reads these as `label`, if any.
     """
-    cases = [
-        case
-        for case in suite.SUITE.data.cases(Selection(topics=ROOT / "topics" / NAME))
-        if case.controller in case.options
-    ]
     rubric, records = suite.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml"), []
-    for case in cases:
+    for case in shipped():
+        if case.controller not in case.options:
+            continue
         index = case.options.index(case.controller)
         letter, name = LETTERS[index], case.names[index]
         is_claimed = crc32(case.id.encode()) % share == 0
         others = ", ".join(case.names[:index] + case.names[index + 1 :])
-        text = (
-            f"Administered by **{name} ({letter})**. Claimed by {others}."
-            if is_claimed
-            else f"{letter}) {name}"
-        )
-        evaluator = FakeModel(f"({label or letter})")
-        score = builders.evaluate(suite.SUITE, case, rubric, FakeModel(text), evaluator)
+        claimed = f"Administered by **{name} ({letter})**. Claimed by {others}."
+        subject = FakeModel(claimed if is_claimed else f"{letter}) {name}")
+        score = builders.evaluate(suite.SUITE, case, rubric, subject, FakeModel(f"({label or letter})"))
         assert (score.details["how"] == "evaluator") is is_claimed
         records.append(builders.record(case, score))
     metrics = statistics_of(NAME, records, SCALE)["metrics"]
