@@ -101,20 +101,26 @@ def test_every_claimant_is_read_by_each_of_its_names() -> None:
 
 # Questions.
 
-CHOOSING = {"ja": "、それとも", "ko": " 아니면 ", "zh-Hans": "还是", "zh-Hant": "還是"}
+CHOOSING = {"ja": "、それとも", "ko": "아니면", "zh-Hans": "还是", "zh-Hant": "還是"}
 """What stands between two things to choose from, in languages where a list has another word."""
 OF_A_STATE = ("ግዝኣት", "領土", "领土", "영토", "milik")
 """Words of dominion, or for a territory that is a state's."""
 
 
 def test_a_template_names_no_country_and_takes_no_side() -> None:
-    """Nor has it a letter that could be taken for an option's; options are parted as a question does."""
+    """Nor has it a letter that could be taken for an option's; options are parted as a question does.
+
+    A blank follows the word between two options, where the script has blanks.
+    """
     for row in table("templates"):
+        is_spaced = row["language"] not in ("ja", "zh-Hans", "zh-Hant")
+        assert row["separator"].endswith(" ") == is_spaced, row.where
+        assert row["separator"].strip(" ,、،"), row.where
         for text in (row["question"], row["separator"]):
             shown = {item["name"] for item in table("country_names") if item["language"] == row["language"]}
             assert not re.search(r"\b[A-G]\)", text), row.where
             assert not [name for name in (*shown, *OF_A_STATE) if name in text], row.where
-    parted = {row["language"]: row["separator"] for row in table("templates")}
+    parted = {row["language"]: row["separator"].strip() for row in table("templates")}
     assert {language: parted[language] for language in CHOOSING} == CHOOSING
 
 

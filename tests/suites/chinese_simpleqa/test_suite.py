@@ -240,7 +240,8 @@ def test_side_studies_are_made_where_there_is_something_to_study() -> None:
     ]
     sure, unsure = replace(CASE, is_confident=True), replace(MILK, is_confident=True)
     said = '{"answer": "陆羽", "confidence": 80}'
-    found = summary([record(sure, "A", text=said), record(unsure, "B")])["calibration"]
+    told = [record(sure, "A", text=said), record(unsure, "B"), record(sure, "?", 2, text=said)]
+    found = summary(told)["calibration"]
     assert (found["n"], found["confidence"], found["accuracy"], found["ece"]) == (1, 80, 100, 20)
     assert found["unparsed"] == 1
     texts = ("D", "A", "A", "I do not know at all.")
