@@ -79,6 +79,7 @@ def test_both_sheets_are_written_at_once(folder: Path) -> None:
     for name in FIRST_SHEETS:
         questions = [{"id": row["id"], "question": row["question"]} for row in ROWS]
         assert read(folder / name) == [{**dict.fromkeys(FIRST_COLUMNS, ""), **row} for row in questions]
+        assert (folder / name).read_text(encoding="utf-8").startswith(",".join(FIRST_COLUMNS))
 
 
 def test_a_sheet_is_never_overwritten(folder: Path) -> None:
@@ -177,9 +178,8 @@ def test_what_was_said_of_another_question_does_not_count(folder: Path, is_fille
 def test_the_other_sheets_are_looked_at_too(folder: Path, name: str) -> None:
     """What a third decided of another question, or between other answers, says nothing now."""
     fill_third(folder, answer="陆羽", **{name: "谁？"})
-    says = (
-        f"{THIRD_SHEET}:2: {name} is not what tea has now: the {name.split('_', maxsplit=1)[0]}s have changed"
-    )
+    what = "questions" if name == "question" else "answers"
+    says = f"{THIRD_SHEET}:2: {name} is not what tea has now: the {what} have changed"
     assert says in refusal(annotate, ROWS, folder)
     fill_first(folder, {}, {"question": "谁写了《茶经》？"})
     assert f"{FIRST_SHEETS[1]}:2: question is not what tea has now" in refusal(annotate, ROWS, folder)
