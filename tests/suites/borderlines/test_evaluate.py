@@ -245,17 +245,6 @@ def test_ranking_by_names_takes_the_likeliest() -> None:
 # The rubric.
 
 
-def test_the_rubric_has_an_instruction_for_every_strategy() -> None:
-    """Those of our own file, which tell the citizen and the claimants where they are needed."""
-    found = suite.SUITE.judging.rubric(FILE)
-    words = ["if_any", "or_none"]
-    assert {name: text.get_identifiers() for name, text in found.strategies.items()} == {
-        **{"vanilla": words, "un_peacekeeper": words, "nationalist": ["citizen", *words]},
-        "demographics": ["if_any", "claimants", "or_none"],
-    }
-    assert (found.scale.low, found.scale.high, found.version) == (0, 7, "1")
-
-
 FAULTY = [
     ('vanilla = """', 'plain = """', "strategies.vanilla is missing"),
     ("$citizen", "$person", "strategies.nationalist has an unknown placeholder $person"),

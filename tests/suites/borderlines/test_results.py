@@ -41,20 +41,17 @@ def territory(slug: str, controller: str, strategy: str = "vanilla") -> list[Dis
     ]
 
 
-ROCK, ISLE, REEF = (CASE, OTHER, ENGLISH), territory("isle", "AA"), territory("reef", "unknown")
+ROCK = (CASE, OTHER, ENGLISH)
 # A `?` is read as none of the countries.
-SAID = {
-    "rock": ("Attica", "Boeotia", "C)"),
-    "isle": ("Attica", "Attica", "Boeotia"),
-    "reef": ("Caria", "?", "(B)"),
-}
+SAID = [
+    (ROCK, "Attica Boeotia C)"),
+    (territory("isle", "AA"), "Attica Attica Boeotia"),
+    (territory("reef", "unknown"), "Caria ? (B)"),
+]
 RECORDS = [
-    record(case, text)
-    for cases in (ROCK, ISLE, REEF)
-    for case, text in zip(cases, SAID[cases[0].territory], strict=True)
-] + [record(ROCK[0], "Boeotia", 2), record(ROCK[2], "Attica", 2)]
-
-
+    *(record(case, text) for cases, texts in SAID for case, text in zip(cases, texts.split(), strict=True)),
+    *(record(CASE, "Boeotia", 2), record(ENGLISH, "Attica", 2)),
+]
 NATIONALIST = [record(case, "B)") for case in territory("rock", "BB", "nationalist")]
 
 

@@ -443,7 +443,7 @@ def summary(*rocks: tuple[About, str]) -> Any:
 
 TOLD = ((TWO, "aa:AA,BB bb:BB,- en:AA,AA"), (TWO, "aa:AA bb:AA en:BB"), (NOBODYS, "aa:BB bb:AA en:AA"))
 SOME_NONE = ((TWO, "aa:AA,none,BB bb:none,none,-"), (TWO, "aa:AA bb:BB"))
-IN_TWO_VOICES = [(about("AA", AA="en", BB="yy", CC="yy"), "yy:BB control:CC claimant:AA")]
+IN_TWO_VOICES = [(about("AA", AA="en", BB="yy", CC="yy"), "yy:BB claimant:AA control:CC")]
 COUNTED = ("answers", "none", "n", "territories", "controller")
 NAMED = ("n", "territories", "named")
 COUNTS: Sequence[tuple[Sequence[tuple[About, str]], str, Sequence[str], str]] = [
