@@ -514,7 +514,7 @@ def written(territory: Mapping[str, Any]) -> str:
 
 
 def test_disagreements_go_by_all_runs_without_the_control(subtests: pytest.Subtests) -> None:
-    """Pairs of answers of a run in two languages; the territories of which most is told come first."""
+    """Pairs of answers of a run, the least alike first; then territories, those of which most is told."""
     for rocks, expected, territories in DIFFERING:
         with subtests.test(rocks=rocks):
             found = summary(*rocks)["disagreements"]
@@ -522,6 +522,9 @@ def test_disagreements_go_by_all_runs_without_the_control(subtests: pytest.Subte
             names = ("n", "territories", "alike")
             assert {name: pair[name] for name in names} == numbers(names, expected)
             assert [written(territory) for territory in found["territories"]] == territories
+    pairs = summary((ROCK, "aa:AA bb:AA cc:CC"))["disagreements"]["language_pairs"]
+    found = [(pair["first"], pair["second"], pair["alike"]) for pair in pairs]
+    assert found == [("aa", "cc", 0), ("bb", "cc", 0), ("aa", "bb", 100)]
     most = scoring.disagreements(queries(*TOLD), limit=1)
     assert [len(most[name]) for name in ("language_pairs", "territories")] == [1, 1]
     assert scoring.disagreements([]) == {"language_pairs": [], "territories": []}
