@@ -67,14 +67,14 @@ def test_an_answer_in_another_language_is_told() -> None:
         "これはとてもむずかしいしつもんですね",
         "저자는 일반적으로 조설근이라고 합니다",
         "先写知识：the book was written by somebody in the Qing dynasty。",
-        *("It is Cao Xueqin", "The answer is 1830年", "La réponse est 1830"),
+        *("It is Cao Xueqin", "The answer is 1830年", "La réponse est 1830", "twelve letter"),
     )
     chinese = (
         "作者是清代的曹雪芹，他写了《红楼梦》的前八十回。",
         "作者是 Cao Xueqin，这是一般的看法。",
         "《战争与和平》的作者是 Leo Nikolayevich Tolstoy",
         *("曹雪芹", "Tolstoy", "Cao Xueqin", "The Beatles", "Leo Nikolayevich Tolstoy"),
-        *("1234567890123456", "IEEE 802.15.4, DNA", "1830 AD", "1830", ""),
+        *("1234567890123456", "IEEE 802.15.4, DNA", "1830 AD", "1830", "eleven word", ""),
     )
     assert [text for text in others if not is_in_other_language(text, names)] == []
     assert [text for text in chinese if is_in_other_language(text, names)] == []
