@@ -187,12 +187,12 @@ AS_THE_ORIGINAL = [
     (CHILE, "Peru or Chile", 1),
     (CHILE, "Peru or Chile: C)", 2),
     (CHILE, "Chile. A) or B)", 0),
-    (CHILE, "A) or B)", 0),
+    (CHILE, "B) or C)", 0),
     (CHILE, "G)", 0),
     (CHILE, "B", 0),
     (CHILE, "", 0),
     # One occurrence of any letter in all, as the protocol says.
-    (CHILE, "A) and A) again, against B)", 0),
+    (CHILE, "B) and B) again, against C)", 0),
     # A name holds another: the letter decides, or the earliest of the two.
     (CHINAS, "A) It is a territory of the People's Republic of China", 0),
     (CHINAS, "It is a territory of the People's Republic of China", 1),
