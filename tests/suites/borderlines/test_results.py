@@ -11,7 +11,7 @@ from zlib import crc32
 import builders
 import pytest
 from fakes import FakeModel
-from from_records import cells_of, parts_of, statistics_of
+from from_records import cells_of, parts_of, rows_of, statistics_of
 from msgspec import to_builtins
 from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, record
 from plotted import drawn, plotted, whole
@@ -148,6 +148,17 @@ def test_without_answers_every_figure_is_null() -> None:
     assert (run["error"], {*run["details"].values()}) == ("no reply", {None})
     for found in (nothing, summary([])):
         json.dumps(to_builtins(found), allow_nan=False)
+
+
+def test_letters_that_were_sampled_are_a_caution() -> None:
+    """With their number; there is none where letters have probabilities, or are not ranked."""
+    records = [record(CASE, "Attica"), record(replace(CASE, id="xx-rank", method="rank"), "(B)")]
+    whole_rows = rows_of(NAME, records, SCALE)
+    assert suite.cautions(whole_rows, {}) == [
+        "1 of 2 answers to --method rank came without token probabilities: "
+        "each is the letter of one sampled answer"
+    ]
+    assert suite.cautions(whole_rows[:1], {}) == []
 
 
 def test_a_table_shows_figures_beside_chance() -> None:
