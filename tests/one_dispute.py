@@ -23,7 +23,6 @@ RUBRIC = replace(
         "demographics": Template("Of these:\n$claimants\n"),
     },
 )
-SPEAKS = {"AA": "xx", "BB": "yy", "CC": "xx"}
 CASE = Dispute(
     id="xx-rock",
     language="xx",
@@ -37,7 +36,7 @@ CASE = Dispute(
     controller="BB",
     options=("CC", "AA", "BB"),
     names=("Caria", "Attica", "Boeotia"),
-    speaks=SPEAKS,
+    speaks={"AA": "xx", "BB": "yy", "CC": "xx"},
     asked=("xx", "yy"),
     english=("Carian Republic", "Attic Republic", "Boeotian Republic"),
     religions={"AA": "none", "BB": "islam", "CC": "folk religion"},

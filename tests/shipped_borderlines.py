@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain
 
 from conftest import ROOT
 from equipoise.suites.borderlines.dataset import Dispute, disputes
@@ -23,12 +24,7 @@ def by_id() -> dict[str, Dispute]:
     return {case.id: case for case in cases()}
 
 
-@cache
-def lists_of_names() -> tuple[Dispute, ...]:
-    """The first query with each list of options, by whose names replies are read."""
-    return tuple({(case.names, case.language, case.variants): case for case in cases()[::-1]}.values())
-
-
-def country(case: Dispute, place: int | None) -> str | None:
-    """The code of an option."""
-    return None if place is None else case.options[place]
+def is_called_as_the_territory(case: Dispute, index: int) -> bool:
+    """Whether one of an option's names is the territory's, in any language: its letter alone is read then."""
+    further = (names[index] for names in (case.variants, *case.elsewhere.values()))
+    return not {*case.called}.isdisjoint([case.names[index], *chain.from_iterable(further)])

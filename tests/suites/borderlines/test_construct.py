@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,28 +11,14 @@ import pytest
 from babel import Locale
 from click.testing import CliRunner, Result
 
-from conftest import ROOT
+from conftest import ROOT, refusal
 from equipoise.cli import main
-from equipoise.core.errors import UserError
 from equipoise.suites.borderlines.construct import construct, country_names, needed
-from equipoise.suites.borderlines.dataset import (
-    COUNTRIES,
-    COUNTRY_NAMES,
-    TEMPLATES,
-    TERRITORIES,
-)
+from equipoise.suites.borderlines.dataset import FORMATS
 
 OURS = ROOT / "topics" / "borderlines"
-COUNTRY_ROWS = [
-    ["PE", "es"],
-    ["CL", "es"],
-    ["GR", "el"],
-    ["CN", "zh-Hans"],
-    ["TW", "zh-Hant"],
-    ["BT", "dz"],
-]
-TERRITORY_ROWS = [["rock", "CL;GR"], ["reef", "CN;TW"]]
-OVERRIDES = [["TW", "en", "Republic of China"], ["GR", "es", "Helade"]]
+COLUMNS = {table.file.removesuffix(".csv"): [*table.columns] for table in FORMATS[1]}
+OVERRIDES = [("TW", "en", "Republic of China"), ("GR", "es", "Helade")]
 CONTENT = """\
 code,language,name
 CL,el,Χιλή
@@ -51,27 +36,31 @@ TW,zh-Hant,台灣
 """
 
 
-def write(path: Path, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table of these rows, empty at their ends."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([head, *([*row, *[""] * (len(head) - len(row))] for row in rows)])
-    path.write_text(out.getvalue(), encoding="utf-8")
-
-
-def tables(
-    folder: Path,
-    *territories: Sequence[str],
-    overrides: Iterable[Sequence[str]] = OVERRIDES,
-    languages: Sequence[str] = ("en", "es", "el", "zh-Hans", "zh-Hant"),
-) -> Path:
-    """A folder of tables with these territories, each a slug and its claimants."""
-    rows = [[slug, slug, claimants] for slug, claimants in territories or TERRITORY_ROWS]
-    write(folder / "territories.csv", [*TERRITORIES.columns], rows)
-    write(folder / "countries.csv", [*COUNTRIES.columns], COUNTRY_ROWS)
-    write(folder / "templates.csv", [*TEMPLATES.columns], [[language] for language in languages])
-    write(folder / "country_overrides.csv", [*COUNTRY_NAMES.columns], overrides)
+def write(folder: Path, **tables: Iterable[Sequence[str]]) -> Path:
+    """A folder with these tables, whose rows are empty at their ends."""
+    for name, rows in tables.items():
+        head = COLUMNS[name]
+        with (folder / f"{name}.csv").open("w", encoding="utf-8") as file:
+            padded = ([*row, *[""] * (len(head) - len(row))] for row in rows)
+            csv.writer(file, lineterminator="\n").writerows([head, *padded])
     return folder
+
+
+def dataset(folder: Path, **changed: Iterable[Sequence[str]]) -> Path:
+    """A folder of two territories with their tables, some of them changed."""
+    return write(
+        folder,
+        **{
+            "territories": [("rock", "", "CL;GR"), ("reef", "", "CN;TW")],
+            "countries": [
+                *(("PE", "es"), ("CL", "es"), ("GR", "el")),
+                *(("CN", "zh-Hans"), ("TW", "zh-Hant"), ("BT", "dz")),
+            ],
+            "templates": [("en",), ("es",), ("el",), ("zh-Hans",), ("zh-Hant",)],
+            "country_overrides": OVERRIDES,
+            **changed,
+        },
+    )
 
 
 def run(*arguments: str) -> Result:
@@ -79,116 +68,72 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["data", "construct", *arguments])
 
 
-# What is built.
-
-
 def test_a_name_comes_from_our_own_list_else_from_cldr(tmp_path: Path) -> None:
-    """Sorted by country and language; locales that CLDR calls otherwise are found."""
-    assert country_names(tables(tmp_path)) == CONTENT
+    """Sorted by country and language; a name of our own that nobody needs may wait for a territory."""
+    dataset(tmp_path, country_overrides=[*OVERRIDES, ("PE", "el", "Περού")])
+    done = run("borderlines", "--folder", str(tmp_path))
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == f"{tmp_path / 'country_names.csv'}: 12 names\n"
+    assert (tmp_path / "country_names.csv").read_text(encoding="utf-8") == CONTENT
 
 
 def test_every_claimant_is_named_in_each_ones_language_and_in_english(tmp_path: Path) -> None:
     """No more pairs than territories need, and none in a language without a template."""
-    folder = tables(tmp_path, ("rock", "CL;PE"), ("peak", "CN;BT"))
+    folder = dataset(tmp_path, territories=[("rock", "", "CL;PE"), ("peak", "", "CN;BT")])
     assert needed(folder) == {
         *(("CL", "es"), ("CL", "en"), ("PE", "es"), ("PE", "en")),
         *(("CN", "zh-Hans"), ("CN", "en"), ("BT", "zh-Hans"), ("BT", "en")),
     }
 
 
-def test_a_name_of_our_own_that_nobody_needs_is_left_out(tmp_path: Path) -> None:
-    """It may wait for a territory."""
-    content = country_names(tables(tmp_path, overrides=[*OVERRIDES, ["PE", "el", "Περού"]]))
-    assert content == CONTENT
-
-
 def test_serbian_is_cyrillic_and_tagalog_filipino(tmp_path: Path) -> None:
     """As the templates write them."""
-    write(
-        tables(tmp_path, ("rock", "PE;CL")) / "countries.csv",
-        [*COUNTRIES.columns],
-        [["PE", "sr"], ["CL", "tl"]],
+    dataset(
+        tmp_path,
+        territories=[("rock", "", "PE;CL")],
+        countries=[("PE", "sr"), ("CL", "tl")],
+        templates=[("sr",), ("tl",)],
     )
-    write(tmp_path / "templates.csv", [*TEMPLATES.columns], [["sr"], ["tl"]])
     rows = dict(row.rsplit(",", 1) for row in country_names(tmp_path).splitlines())
-    assert rows["PE,sr"] == "Перу"
-    assert rows["CL,tl"] == Locale.parse("fil").territories["CL"]
+    assert (rows["PE,sr"], rows["CL,tl"]) == ("Перу", Locale.parse("fil").territories["CL"])
 
 
-def test_building_twice_gives_the_same_bytes(tmp_path: Path) -> None:
-    """Whatever stood there before; the file ends in a newline, and a line says how many names there are."""
-    folder = tables(tmp_path)
-    target = folder / "country_names.csv"
-    assert construct(folder) == f"{target}: 12 names"
-    first = target.read_bytes()
-    target.write_text("something else", encoding="utf-8")
-    construct(folder)
-    assert target.read_bytes() == first == CONTENT.encode()
-
-
-# What is refused.
-
-
-def test_a_name_that_neither_has_is_refused(tmp_path: Path) -> None:
-    """With the country, the language and the file to put it in."""
-    write(
-        tables(tmp_path, ("rock", "CL;XQ")) / "countries.csv",
-        [*COUNTRIES.columns],
-        [["CL", "es"], ["XQ", "es"]],
-    )
-    with pytest.raises(UserError) as caught:
-        country_names(tmp_path)
-    path = tmp_path / "country_overrides.csv"
-    assert str(caught.value) == f"{path}: no name of XQ in en; add one"
-
-
-def test_a_claimant_that_is_no_country_is_refused(tmp_path: Path) -> None:
-    """With the territory's line."""
-    with pytest.raises(UserError) as caught:
-        needed(tables(tmp_path, ("rock", "CL;PE"), ("reef", "CL;ZZ")))
-    where = f"{tmp_path / 'territories.csv'}:3"
-    assert str(caught.value) == f"{where}: there is no country 'ZZ' in countries.csv"
+def test_a_name_or_a_country_that_nothing_has_is_refused(tmp_path: Path) -> None:
+    """With the file to put it in, or the territory's line."""
+    dataset(tmp_path, territories=[("rock", "", "CL;XQ")], countries=[("CL", "es"), ("XQ", "es")])
+    says = f"{tmp_path / 'country_overrides.csv'}: no name of XQ in en; add one"
+    assert refusal(country_names, tmp_path) == says
+    dataset(tmp_path, territories=[("rock", "", "CL;PE"), ("reef", "", "CL;ZZ")])
+    says = f"{tmp_path / 'territories.csv'}:3: there is no country 'ZZ' in countries.csv"
+    assert refusal(country_names, tmp_path) == says
 
 
 @pytest.mark.parametrize("name", ["territories", "countries", "templates", "country_overrides"])
 def test_a_table_that_is_missing_or_has_other_columns_is_refused(tmp_path: Path, name: str) -> None:
     """The file is named, and nothing is written."""
-    path = tables(tmp_path) / f"{name}.csv"
+    path = dataset(tmp_path) / f"{name}.csv"
     path.write_text("code\n", encoding="utf-8")
-    with pytest.raises(UserError, match="the columns must be"):
-        construct(tmp_path)
+    assert refusal(construct, tmp_path).startswith(f"{path}:1: the columns must be")
     path.unlink()
-    with pytest.raises(UserError, match="cannot be read"):
-        construct(tmp_path)
+    assert refusal(construct, tmp_path).startswith(f"{path}: cannot be read")
     assert not (tmp_path / "country_names.csv").exists()
-
-
-# The command.
-
-
-def test_the_command_writes_the_table(tmp_path: Path) -> None:
-    """In the folder that it is told."""
-    done = run("borderlines", "--folder", str(tables(tmp_path)))
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout == f"{tmp_path / 'country_names.csv'}: 12 names\n"
-    assert (tmp_path / "country_names.csv").read_text(encoding="utf-8") == CONTENT
 
 
 def test_a_check_fails_on_a_changed_file_and_leaves_it(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """One line that names the file; down to the last newline. A file that is missing is not written."""
-    cases: list[str] = ["", CONTENT.replace("Helade", "Grecia"), CONTENT + "\n", CONTENT[:-1]]
-    for content in cases:
-        with subtests.test(ascii(content[-20:])):
-            target = tables(tmp_path) / "country_names.csv"
-            target.write_text(content, encoding="utf-8")
-            done = run("borderlines", "--check", "--folder", str(tmp_path))
-            assert done.exit_code == 4
-            (line,) = done.stderr.splitlines()
-            assert line.startswith(f"ERROR: {target}: is not what CLDR and country_overrides.csv give")
-            assert target.read_text(encoding="utf-8") == content
-    target.unlink()
-    assert run("borderlines", "--check", "--folder", str(tmp_path)).exit_code == 4
-    assert not target.exists()
+    target = dataset(tmp_path) / "country_names.csv"
+    check = ("borderlines", "--check", "--folder", str(tmp_path))
+    for content in (None, "", CONTENT.replace("Helade", "Grecia"), CONTENT + "\n", CONTENT[:-1]):
+        with subtests.test(content and content[-20:]):
+            if content is not None:
+                target.write_text(content, encoding="utf-8")
+            done = run(*check)
+            assert (done.exit_code, done.stderr.count("\n")) == (4, 1)
+            says = f"ERROR: {target}: is not what CLDR and country_overrides.csv give; construct it again"
+            assert done.stderr.startswith(says)
+            assert (target.read_text(encoding="utf-8") if target.exists() else None) == content
+    construct(tmp_path)
+    assert run(*check).exit_code == 0
 
 
 def test_our_own_table_is_what_is_built() -> None:

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import refusal
-from equipoise.suites.borderlines.dataset import (
-    COUNTRIES,
-    COUNTRY_NAMES,
-    DEMOGRAPHICS,
-    LETTERS,
-    PLACE_NAMES,
-    REGIONAL_QUESTIONS,
-    STRATEGIES,
-    TEMPLATES,
-    TERRITORIES,
-    Dispute,
-    disputes,
-)
+from equipoise.suites.borderlines.dataset import FORMATS, LETTERS, STRATEGIES, Dispute, disputes, single_names
 from equipoise.suites.selection import Selection
 
-Table = list[list[str]]
+Rows = Sequence[Sequence[str]]
+COLUMNS = {table.file.removesuffix(".csv"): [*table.columns] for table in FORMATS[1]}
 SPEAKS = {"AA": "xx", "BB": "he", "CC": "xx", "DD": "en", "EE": "dz", "HS": "zh-Hans", "HT": "zh-Hant"}
 LANGUAGES = ("xx", "en", "he", "zh-Hans", "zh-Hant")
 
@@ -46,59 +34,36 @@ ROCK = territory("rock", "AA;BB", "AA", populated="yes")
 REEF = territory("reef", "AA;DD", "unknown")
 PEAK = territory("peak", "AA;CC;EE", "EE")
 SHOAL = territory("shoal", "HS;HT", "HT")
-ROWS = [ROCK, REEF, PEAK, SHOAL]
-EN = ["en", "English", "Is {territory} a territory of {options}?", ", or "]
+NORTH = territory("reef", "AA;BB", "AA", region="North Sea")
 
 
-def tables() -> dict[str, Table]:
-    """The six tables; every name says what it names in which language."""
-    codes = [*SPEAKS]
+def tables(territories: Rows) -> dict[str, Rows]:
+    """The six tables, without their heads; every name says what it names in which language."""
     return {
-        "territories": [[*TERRITORIES.columns], *ROWS],
-        "names": [
-            [*PLACE_NAMES.columns],
-            *([row[0], tongue, f"{row[1]} {tongue}"] for row in ROWS for tongue in LANGUAGES),
-        ],
-        "countries": [[*COUNTRIES.columns], *([code, SPEAKS[code]] for code in codes)],
-        "demographics": [
-            [*DEMOGRAPHICS.columns],
-            *([code, "folk religion", f"{code}ish", "a census"] for code in codes),
-        ],
-        "country_names": [
-            [*COUNTRY_NAMES.columns],
-            *([code, tongue, f"{code} {tongue}"] for code in codes for tongue in LANGUAGES),
-        ],
+        "territories": territories,
+        "names": [[row[0], tongue, f"{row[1]} {tongue}"] for row in territories for tongue in LANGUAGES],
+        "countries": [*SPEAKS.items()],
+        "demographics": [(code, "folk religion", f"{code}ish", "a census") for code in SPEAKS],
+        "country_names": [(code, tongue, f"{code} {tongue}") for code in SPEAKS for tongue in LANGUAGES],
         "templates": [
-            [*TEMPLATES.columns],
-            ["xx", "Ixian", "Cui est {territory}: {options}?", ", an "],
-            EN,
-            *([code, f"{code}ish", "{territory}: {options}?", ", "] for code in LANGUAGES[2:]),
+            ("xx", "Ixian", "Cui est {territory}: {options}?", ", an "),
+            ("en", "English", "Is {territory} a territory of {options}?", ", or "),
+            *((code, f"{code}ish", "{territory}: {options}?", ", ") for code in LANGUAGES[2:]),
         ],
     }
 
 
-def dataset(folder: Path, changes: Mapping[str, Table] | None = None) -> Path:
-    """A folder of these tables, with some of them changed."""
-    for name, content in {**tables(), **(changes or {})}.items():
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows(content)
-        (folder / f"{name}.csv").write_text(out.getvalue(), encoding="utf-8")
+def dataset(folder: Path, *territories: Sequence[str], **changed: Rows) -> Path:
+    """A folder of the tables for these territories, or for four, with some of the tables changed."""
+    for name, rows in {**tables(territories or (ROCK, REEF, PEAK, SHOAL)), **changed}.items():
+        with (folder / f"{name}.csv").open("w", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS[name], *rows])
     return folder
 
 
-def read(folder: Path, *languages: str, strategy: str = "vanilla") -> Sequence[Dispute]:
+def read(folder: Path, *languages: str, **options: Any) -> Sequence[Dispute]:
     """The queries of a folder."""
-    options = {"strategy": strategy}
     return disputes(Selection(topics=folder, languages=languages, options=options))
-
-
-def ordered(folder: Path, seed: int = 0, order: str = "seeded") -> dict[str, tuple[str, ...]]:
-    """The options of each territory in this order."""
-    options = {"seed": seed, "option_order": order, "strategy": "all"}
-    found = disputes(Selection(topics=folder, options=options))
-    orders = {case.territory: case.options for case in found}
-    assert all(case.options == orders[case.territory] for case in found)
-    return orders
 
 
 def ids(cases: Iterable[Dispute]) -> list[str]:
@@ -106,17 +71,21 @@ def ids(cases: Iterable[Dispute]) -> list[str]:
     return [case.id for case in cases]
 
 
-complaint = partial(refusal, read)
+def orders(folder: Path, **options: Any) -> dict[str, tuple[str, ...]]:
+    """The options of each territory, which are in one order in all languages and under all strategies."""
+    cases = read(folder, strategy="all", **options)
+    found = {case.territory: case.options for case in cases}
+    assert all(case.options == found[case.territory] for case in cases)
+    return found
 
 
 # What is read.
 
 
 def test_a_query_has_the_question_and_all_that_is_known_of_the_territory(tmp_path: Path) -> None:
-    """Every column, in the language of the query and in English."""
+    """Every column, in the language of the query and in English; all names in the order shown."""
     rock = read(dataset(tmp_path))[1]
     options = rock.options
-    assert sorted(options) == ["AA", "BB"]
     assert rock == Dispute(
         id="he-rock",
         language="he",
@@ -145,252 +114,162 @@ def test_a_query_has_the_question_and_all_that_is_known_of_the_territory(tmp_pat
     json.dumps(rock.to_json())
 
 
-def test_a_territorys_own_names_are_keywords(tmp_path: Path) -> None:
-    """In each language but English, whose name is in the slug."""
-    found = {case.id: case.keywords for case in read(dataset(tmp_path))[:3]}
-    assert found == {"xx-rock": ("Rock xx",), "he-rock": ("Rock he",), "en-rock": ()}
-
-
 def test_a_question_letters_the_options_with_the_languages_separator(tmp_path: Path) -> None:
-    """The territory and all options stand once, in the order shown, joined as the template says."""
+    """Territory and options stand once, in the order shown; a name with braces is not filled in."""
     peak = next(case for case in read(dataset(tmp_path)) if case.id == "xx-peak")
     first, second, third = peak.names
     assert peak.question == f"Cui est Peak xx: A) {first}, an B) {second}, an C) {third}?"
+    (many,) = read(dataset(tmp_path, territory("rock", ";".join(SPEAKS), "unknown")), "he")
+    assert [many.question.count(f"{letter}) ") for letter in LETTERS] == [1] * 7
+    names = [(code, tongue, "{territory}") for code in SPEAKS for tongue in LANGUAGES]
+    (braces,) = read(dataset(tmp_path, ROCK, country_names=names), "he")
+    assert braces.question == "Rock he: A) {territory}, B) {territory}?"
 
 
-def test_a_territory_is_called_by_each_of_its_names(tmp_path: Path) -> None:
-    """Of all languages in which it is asked about, each name by itself where there are two."""
-    names = [[*row] for row in tables()["names"]]
-    names[1][2], names[2][2] = "Rock (Fels) xx", "the Rock en"
-    (called,) = {case.called for case in read(dataset(tmp_path, {"names": names}))[:3]}
-    assert called == ("Rock xx", "Fels xx", "Rock he", "Rock en")
+def test_a_territorys_own_names_are_keywords_and_no_answers(tmp_path: Path) -> None:
+    """Keywords in each language but English, whose name is in the slug; two names in one are two."""
+    names = [("rock", "xx", "Rock (Fels) xx"), ("rock", "he", "Rock he"), ("rock", "en", "the Rock en")]
+    cases = read(dataset(tmp_path, ROCK, names=names))
+    assert [case.keywords for case in cases] == [("Rock (Fels) xx",), ("Rock he",), ()]
+    assert {case.called for case in cases} == {("Rock xx", "Fels xx", "Rock he", "Rock en")}
+    assert single_names("the Diaoyu (Senkaku) Islands") == ["Diaoyu Islands", "Senkaku Islands"]
+    assert single_names("Imia (Kardak)") == ["Imia", "Kardak"]
 
 
-def regional(*rows: tuple[str, str, str]) -> dict[str, Table]:
-    """The table of questions of regions."""
-    return {"regional_questions": [[*REGIONAL_QUESTIONS.columns], *map(list, rows)]}
+def test_a_country_has_further_names(tmp_path: Path) -> None:
+    """In each language, but for one in other case; shown are formal ones where one has no other."""
+    variants = [("AA", "he", "aa HE"), ("AA", "he", "Alpha"), ("BB", "en", "Beta")]
+    (rock,) = read(dataset(tmp_path, ROCK, country_variants=variants), "he")
+    index = rock.options.index("AA")
+    assert (rock.variants[index], rock.elsewhere["en"][1 - index]) == (("Alpha",), ("BB en", "Beta"))
+    formal = [("AA", "he", "AA he"), ("BB", "he", "Kingdom of BB")]
+    (rock,) = read(dataset(tmp_path, ROCK, formal_names=formal), "he")
+    assert rock.names[1 - index] == "Kingdom of BB"
 
 
 IF_ANY = "Whose, if anyone's, is {territory}: {options}, or nobody's?"
-NORTH = {"territories": [[*TERRITORIES.columns], ROCK, territory("reef", "AA;BB", "AA", region="North Sea")]}
 
 
 def test_a_region_may_have_questions_of_its_own(tmp_path: Path) -> None:
-    """Its territories are asked about with them, with the separator of the language; others as ever."""
-    plain = {case.id: case.question for case in read(dataset(tmp_path, NORTH))}
-    rows = [("North Sea", language, f"{language}: {IF_ANY}") for language in ("he", "en", "xx")]
-    asked = read(dataset(tmp_path, {**NORTH, **regional(*rows)}))
-    found = {case.id: case.question for case in asked}
-    assert {case.id for case in asked if case.may_be_none} == {"xx-reef", "he-reef", "en-reef"}
-    assert {name for name, question in found.items() if question != plain[name]} == {
-        *("xx-reef", "he-reef", "en-reef")
-    }
-    first, second = read(tmp_path, "xx")[1].names
-    assert found["xx-reef"] == f"xx: Whose, if anyone's, is Reef xx: A) {first}, an B) {second}, or nobody's?"
+    """Its territories are asked about with them, with the separator of the language; others as ever.
 
-
-def test_a_language_without_a_question_of_its_region_is_refused(tmp_path: Path) -> None:
-    """The line of the territory that needs it is named, also where only other languages are selected."""
-    folder = dataset(
-        tmp_path, {**NORTH, **regional(("North Sea", "en", IF_ANY), ("North Sea", "xx", IF_ANY))}
-    )
+    A language that lacks its question, or has two, is refused, also where only other ones are selected.
+    """
+    plain = {case.id: case.question for case in read(dataset(tmp_path, ROCK, NORTH))}
+    questions = [("North Sea", language, f"{language}: {IF_ANY}") for language in ("en", "xx", "he")]
+    cases = read(dataset(tmp_path, ROCK, NORTH, regional_questions=questions))
+    changed = [case for case in cases if case.question != plain[case.id]]
+    assert changed == [case for case in cases if case.may_be_none]
+    assert ids(changed) == ["xx-reef", "he-reef", "en-reef"]
+    first, second = changed[0].names
+    ends = f"A) {first}, an B) {second}, or nobody's?"
+    assert changed[0].question == f"xx: Whose, if anyone's, is Reef xx: {ends}"
+    folder = dataset(tmp_path, ROCK, NORTH, regional_questions=questions[:2])
     says = f"{folder / 'territories.csv'}:3: regional_questions.csv has no question on North Sea in he"
-    assert complaint(folder) == complaint(folder, "en") == says
-
-
-def test_as_many_claimants_are_lettered_as_there_are_letters(tmp_path: Path) -> None:
-    """Seven claimants get A to G."""
-    rows = [[*TERRITORIES.columns], territory("rock", ";".join(SPEAKS), "unknown")]
-    (case,) = read(dataset(tmp_path, {"territories": rows}), "he")
-    assert [case.question.count(f"{letter}) ") for letter in LETTERS] == [1] * 7
-    assert case.populated is False
+    assert refusal(read, folder) == refusal(read, folder, "en") == says
+    dataset(tmp_path, ROCK, NORTH, regional_questions=[*questions, questions[0]])
+    says = f"{folder / 'regional_questions.csv'}:5: repeats line 2 in region 'North Sea', language 'en'; "
+    assert refusal(read, folder).startswith(says)
 
 
 def test_queries_come_territory_by_territory_in_the_order_of_the_claimants(tmp_path: Path) -> None:
-    """English last, unless a claimant speaks it; then in that claimant's place, and only once."""
-    changes = {"territories": [[*TERRITORIES.columns], ROCK, territory("reef", "DD;AA", "unknown")]}
-    found = read(dataset(tmp_path, changes))
-    assert ids(found) == ["xx-rock", "he-rock", "en-rock", "en-reef", "xx-reef"]
-    assert {case.territory: case.asked for case in found} == {"rock": ("xx", "he"), "reef": ("en", "xx")}
-
-
-def test_a_claimants_language_is_asked_once_and_only_with_a_template(tmp_path: Path) -> None:
-    """Each claimant is an option still, whose people speak what the table of demographics says."""
-    first, control = [case for case in read(dataset(tmp_path)) if case.territory == "peak"]
-    assert ids((first, control)) == ["xx-peak", "en-peak"]
-    assert (first.asked, sorted(first.options)) == (("xx",), ["AA", "CC", "EE"])
-    assert first.speaks == {"AA": "xx", "CC": "xx", "EE": "dz"}
-    assert first.languages == {"AA": "AAish", "CC": "CCish", "EE": "EEish"}
-
-
-def test_a_territory_comes_in_all_its_languages(tmp_path: Path) -> None:
-    """Or in the one that is selected."""
-    found = read(dataset(tmp_path))
-    assert ids(found)[:5] == ["xx-rock", "he-rock", "en-rock", "xx-reef", "en-reef"]
-    assert len(found) == 10
-    assert ids(read(tmp_path, "he")) == ["he-rock"]
-
-
-def test_languages_go_by_the_originals_codes_as_well(tmp_path: Path) -> None:
-    """Either spelling asks for the same queries."""
-    dataset(tmp_path)
-    codes = {
-        "he-rock": ("iw", "he"),
-        "zh-Hans-shoal": ("zh", "zhs", "zh-Hans"),
-        "zh-Hant-shoal": ("zht", "zh-Hant"),
-    }
-    for found, spellings in codes.items():
-        assert [ids(read(tmp_path, code)) for code in spellings] == [[found]] * len(spellings)
+    """Each language once, and only with a template; English last, unless a claimant speaks it."""
+    cases = read(dataset(tmp_path, ROCK, territory("reef", "DD;AA", "unknown"), PEAK))
+    assert ids(cases) == [
+        *("xx-rock", "he-rock", "en-rock", "en-reef", "xx-reef", "xx-peak", "en-peak"),
+    ]
+    asked = {"rock": ("xx", "he"), "reef": ("en", "xx"), "peak": ("xx",)}
+    assert {case.territory: case.asked for case in cases} == asked
+    # A claimant whose language is not asked is an option still.
+    assert (sorted(cases[-1].options), cases[-1].speaks["EE"]) == (["AA", "CC", "EE"], "dz")
 
 
 def test_only_the_languages_asked_for_are_asked_in(tmp_path: Path) -> None:
-    """What a query says of its territory stays whole."""
-    found = read(dataset(tmp_path), "he", "en")
+    """By our code or the original's; what a query says of its territory stays whole."""
+    dataset(tmp_path)
+    found = read(tmp_path, "he", "en")
     assert ids(found) == ["he-rock", "en-rock", "en-reef", "en-peak", "en-shoal"]
     assert found[0].asked == ("xx", "he")
+    codes = {"iw": "he-rock", "zh": "zh-Hans-shoal", "zhs": "zh-Hans-shoal", "zht": "zh-Hant-shoal"}
+    assert {code: ids(read(tmp_path, code)) for code in codes} == {code: [id] for code, id in codes.items()}
 
 
-def test_options_are_shuffled_the_same_at_all_times(tmp_path: Path) -> None:
-    """By language and strategy alike, and whatever order the table has; pinned, for results to compare."""
-    cases = read(dataset(tmp_path), strategy="all")
-    shuffled = {case.territory: case.options for case in cases}
-    assert all(case.options == shuffled[case.territory] for case in cases)
-    turned = {"territories": [[*TERRITORIES.columns], territory("peak", "EE;CC;AA", "EE")]}
-    assert read(dataset(tmp_path, turned))[0].options == shuffled["peak"]
-    assert shuffled["peak"] == PINNED
-
-
-PINNED = ("EE", "CC", "AA")
-
-
-def test_a_seed_makes_another_order(tmp_path: Path) -> None:
-    """The same for the same seed in all languages and strategies; none given is the seed 0."""
-    rows = [territory(f"rock{n}", "AA;BB;DD", "AA") for n in range(40)]
-    names = [[row[0], tongue, row[0]] for row in rows for tongue in LANGUAGES]
-    dataset(
-        tmp_path, {"territories": [[*TERRITORIES.columns], *rows], "names": [[*PLACE_NAMES.columns], *names]}
-    )
-    usual, one, two = (ordered(tmp_path, seed) for seed in (0, 1, 2))
-    assert usual == {case.territory: case.options for case in read(tmp_path)}
-    assert ordered(tmp_path, 1) == one
+def test_options_are_shuffled_by_territory_and_seed(tmp_path: Path) -> None:
+    """Whatever order the table has; pinned, for results to compare. None given is the seed 0."""
+    assert orders(dataset(tmp_path, PEAK))["peak"] == ("EE", "CC", "AA")
+    assert orders(dataset(tmp_path, territory("peak", "EE;CC;AA", "EE")))["peak"] == ("EE", "CC", "AA")
+    dataset(tmp_path, *(territory(f"rock{n}", "AA;BB;DD", "AA") for n in range(40)))
+    usual, one, two = (orders(tmp_path, seed=seed) for seed in (0, 1, 2))
+    assert (orders(tmp_path), orders(tmp_path, seed=1)) == (usual, one)
     for first, second in ((usual, one), (usual, two), (one, two)):
-        moved = sum(first[slug] != second[slug] for slug in first)
         # By chance five of six move: 33 of 40.
-        assert 24 <= moved < 40
+        assert 24 <= sum(first[slug] != second[slug] for slug in first) < 40
     assert {tuple(sorted(options)) for options in one.values()} == {("AA", "BB", "DD")}
 
 
 def test_a_fixed_order_is_the_tables(tmp_path: Path) -> None:
     """Whatever the seed; names go with it."""
-    rows = [territory("rock", "BB;AA", "AA"), territory("reef", "AA;DD", "AA"), PEAK]
-    folder = dataset(tmp_path, {"territories": [[*TERRITORIES.columns], *rows]})
-    assert ordered(folder, 7, "fixed") == {
-        "rock": ("BB", "AA"),
-        "reef": ("AA", "DD"),
-        "peak": ("AA", "CC", "EE"),
-    }
-    options = {"option_order": "fixed"}
-    first = disputes(Selection(topics=folder, languages=("en",), options=options))[0]
-    assert first.names == ("BB en", "AA en")
-    assert "A) BB en, or B) AA en" in first.question
-
-
-def test_names_stand_in_the_order_shown(tmp_path: Path) -> None:
-    """Options, their names and their English names go together."""
-    for case in read(dataset(tmp_path)):
-        assert case.names == tuple(f"{code} {case.language}" for code in case.options)
-        assert case.english == tuple(f"{code} en" for code in case.options)
+    dataset(tmp_path, territory("rock", "BB;AA", "AA"), PEAK)
+    fixed = {"rock": ("BB", "AA"), "peak": ("AA", "CC", "EE")}
+    assert orders(tmp_path, option_order="fixed", seed=7) == fixed
+    first = read(tmp_path, "en", option_order="fixed")[0]
+    assert (first.names, "A) BB en, or B) AA en" in first.question) == (("BB en", "AA en"), True)
 
 
 def test_strategies_multiply_the_queries(tmp_path: Path) -> None:
     """`all` is every query for each, and one more where English has two voices; ids say which it is."""
-    vanilla = read(dataset(tmp_path))
-    found = read(tmp_path, strategy="all")
+    vanilla, found = read(dataset(tmp_path)), read(tmp_path, strategy="all")
     assert len(found) == len(set(ids(found))) == len(STRATEGIES) * len(vanilla) + 1
     assert found[: len(vanilla)] == vanilla
-    second = found[len(vanilla)]
-    assert second == replace(vanilla[0], id="xx-rock-un_peacekeeper", strategy="un_peacekeeper")
-    assert ids(read(tmp_path, strategy="nationalist"))[0] == "xx-rock-nationalist"
-
-
-def test_a_nationalist_is_asked_in_english_beside_the_control(tmp_path: Path) -> None:
-    """Where a claimant speaks English; the control keeps its id. Other strategies tell both the same."""
-    dataset(tmp_path)
-    voices = {
-        strategy: {case.id: case.voice for case in read(tmp_path, "en", strategy=strategy)}
-        for strategy in STRATEGIES
-    }
-    assert voices.pop("nationalist") == {
-        "en-rock-nationalist": "",
-        "en-reef-nationalist": "control",
-        "en-reef-nationalist-claimant": "claimant",
-        "en-peak-nationalist": "",
-        "en-shoal-nationalist": "",
-    }
-    for strategy, found in voices.items():
-        assert list(found.values()) == [""] * 4, strategy
-
-
-def test_a_name_with_a_placeholder_of_its_own_is_not_filled_in_twice(tmp_path: Path) -> None:
-    """Nor does a country's name that looks like one change the question."""
-    names = [[code, tongue, "{territory}"] for code in SPEAKS for tongue in LANGUAGES]
-    changes: dict[str, Table] = {"country_names": [[*COUNTRY_NAMES.columns], *names]}
-    question = read(dataset(tmp_path, changes), "he")[0].question
-    assert question == "Rock he: A) {territory}, B) {territory}?"
+    second = replace(vanilla[0], id="xx-rock-un_peacekeeper", strategy="un_peacekeeper")
+    assert found[len(vanilla)] == second
+    voices = {case.id: case.voice for case in found if case.voice}
+    claimant = {"en-reef-nationalist-claimant": "claimant"}
+    assert voices == {"en-reef-nationalist": "control", **claimant}
 
 
 # What is refused.
 
-
-FAULTY_ROWS = [
-    (territory("reef", "AA", "AA"), "needs two to 7 different claimants"),
-    (territory("reef", "AA;AA", "AA"), "needs two to 7 different claimants"),
-    (territory("reef", "AA;AA;BB", "AA"), "needs two to 7 different claimants"),
-    (territory("reef", "AA;BB;CC;DD;EE;HS;HT;ZZ", "AA"), "needs two to 7 different claimants"),
-    (territory("reef", "AA;ZZ", "AA"), "there is no country 'ZZ' in countries.csv"),
-    (territory("reef", "AA;", "AA"), "needs two to 7 different claimants"),
-    (territory("reef", "AA;BB", "CC"), "the controller 'CC' is neither a claimant nor unknown"),
-    (territory("reef", "AA;BB", "Unknown"), "the controller 'Unknown' is neither a claimant nor unknown"),
-    (territory("isle", "AA;BB", "AA"), "there is no name of isle in xx"),
-]
+FEW = "needs two to 7 different claimants"
 
 
-QUESTION = "question must have {territory} and {options} once each"
-MISSING = [
-    ("names", ["reef", "en"], "there is no name of reef in en"),
-    ("country_names", ["DD", "xx"], "there is no name of DD in xx"),
-    ("country_names", ["AA", "en"], "there is no name of AA in en"),
-    ("countries", ["DD", "en"], "there is no country 'DD' in countries.csv"),
-    ("demographics", ["DD"], "there is no country 'DD' in demographics.csv"),
-]
-
-
-def test_a_faulty_territory_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        (territory("reef", "AA", "AA"), FEW),
+        (territory("reef", "AA;", "AA"), FEW),
+        (territory("reef", "AA;AA;BB", "AA"), FEW),
+        (territory("reef", "AA;BB;CC;DD;EE;HS;HT;ZZ", "AA"), FEW),
+        (territory("reef", "AA;ZZ", "AA"), "there is no country 'ZZ' in countries.csv"),
+        (territory("reef", "AA;BB", "CC"), "the controller 'CC' is neither a claimant nor unknown"),
+        (territory("reef", "AA;BB", "Unknown"), "the controller 'Unknown' is neither a claimant nor unknown"),
+    ],
+)
+def test_a_faulty_territory_is_refused(tmp_path: Path, row: Sequence[str], says: str) -> None:
     """The third line of the file is named."""
-    for row, says in FAULTY_ROWS:
-        with subtests.test(str(row)):
-            dataset(tmp_path, {"territories": [[*TERRITORIES.columns], ROCK, row]})
-            assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:3: {says}"
+    assert refusal(read, dataset(tmp_path, ROCK, row)) == f"{tmp_path / 'territories.csv'}:3: {says}"
 
 
-def test_a_language_of_the_control_needs_a_template(tmp_path: Path) -> None:
-    """Every territory is asked about in it."""
-    dataset(tmp_path, {"templates": [[*TEMPLATES.columns], ["xx", *EN[1:]]]})
-    assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}: there is no template in 'en'"
+@pytest.mark.parametrize(
+    ("table", "key", "says"),
+    [
+        ("names", ["reef", "en"], "territories.csv:2: there is no name of reef in en"),
+        ("country_names", ("DD", "xx"), "territories.csv:2: there is no name of DD in xx"),
+        ("countries", ("DD", "en"), "territories.csv:2: there is no country 'DD' in countries.csv"),
+        ("demographics", ("DD",), "territories.csv:2: there is no country 'DD' in demographics.csv"),
+        ("templates", ("en",), "templates.csv: there is no template in 'en'"),
+    ],
+)
+def test_a_row_that_is_missing_is_refused(tmp_path: Path, table: str, key: Sequence[str], says: str) -> None:
+    """With the line of the territory that needs it; all need a template in English."""
+    rows = [row for row in tables([REEF])[table] if row[: len(key)] != key]
+    assert refusal(read, dataset(tmp_path, REEF, **{table: rows})) == f"{tmp_path}/{says}"
 
 
-def test_a_name_that_is_missing_is_refused(tmp_path: Path) -> None:
-    """The line of the territory that needs it is named."""
-    for table, key, says in MISSING:
-        rows = [row for row in tables()[table] if row[: len(key)] != key]
-        dataset(tmp_path, {table: rows, "territories": [[*TERRITORIES.columns], REEF]})
-        assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:2: {says}"
-
-
-def test_a_language_without_a_template_is_refused_where_it_is_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("language", ["zz", "dz", "en-US"])
+def test_a_language_without_a_template_is_refused_where_it_is_asked_for(
+    tmp_path: Path, language: str
+) -> None:
     """A claimant's own language is no better than one that nobody speaks."""
-    dataset(tmp_path)
-    for language in ("zz", "dz", "en-US"):
-        assert complaint(tmp_path, language).startswith(
-            f"--language: no {language!r} in {tmp_path}; there are xx, "
-        )
+    says = f"--language: no {language!r} in {tmp_path}; there are xx, "
+    assert refusal(read, dataset(tmp_path), language).startswith(says)

@@ -18,62 +18,20 @@ from equipoise.suites.resources import known_defects
 from equipoise.suites.selection import Selection
 
 pytestmark = needs_original_data
+NAMES = (
+    *("agrees_with_controller", "agrees_in_own_language", "agrees_in_other_languages"),
+    *("consistency_no_controller", "consistency"),
+)
 
 
-def test_it_loads_the_published_tables() -> None:
-    """251 territories, 720 queries in 49 languages, and the denominators of the published figures."""
-    cases = borderlines.SUITE.data.cases(Selection(topics=FOLDER / "borderlines"))
-    assert (len(cases), len({case.language for case in cases})) == (720, 49)
-    assert len({case.territory for case in cases}) == 251
-    summary = first_claimant_always(cases)
-    counts = {name: found.n for name, found in summary["metrics"].items()}
-    names = (
-        "agrees_with_controller",
-        "agrees_in_own_language",
-        "agrees_in_other_languages",
-        "consistency_no_controller",
-        "consistency",
-    )
-    assert [counts[name] for name in names] == [161, 155, 141, 72, 212]
-
-
-def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None:
-    """251 English controls by a resident, and the 507 queries of a citizen, 38 of them in English."""
-    options = {"strategy": "nationalist"}
-    cases = borderlines.SUITE.data.cases(Selection(topics=FOLDER / "borderlines", options=options))
-    rubric = borderlines.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml")
-    told = [(case.language == "en", prompts.instruction(case, rubric)) for case in cases]
-    residents = [english for english, text in told if "a current resident of the territory" in text]
-    citizens = [english for english, text in told if "a citizen of" in text]
-    assert (len(residents), all(residents), len(citizens), sum(citizens)) == (251, True, 507, 38)
-    metrics = first_claimant_always(cases)["metrics"]
-    names = (
-        "agrees_with_controller",
-        "agrees_in_own_language",
-        "agrees_in_other_languages",
-        "consistency_no_controller",
-        "consistency",
-    )
-    assert [metrics[name].n for name in names] == [161, 155, 141, 72, 212]
-
-
-def test_chance_on_the_published_tables_is_what_was_worked_out() -> None:
-    """On each figure's own rows: KB 45.8, Con 46.4, Non 45.2, consistency 41.9 and 44.3."""
-    cases = borderlines.SUITE.data.cases(Selection(topics=FOLDER / "borderlines"))
-    chance = first_claimant_always(cases)["random"]
-    names = (
-        "agrees_with_controller",
-        "agrees_in_own_language",
-        "agrees_in_other_languages",
-        "consistency_no_controller",
-        "consistency",
-    )
-    assert [round(chance[name], 1) for name in names] == [45.8, 46.4, 45.2, 41.9, 44.3]
+def published(**options: str) -> Sequence[Dispute]:
+    """The published queries."""
+    return borderlines.SUITE.data.cases(Selection(topics=FOLDER / "borderlines", options=options))
 
 
 def first_claimant_always(cases: Sequence[Dispute]) -> dict[str, Any]:
     """The summary of an answerer who always names the first claimant."""
-    rubric = borderlines.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml")
+    scale = borderlines.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml").scale
     records = [
         Record(
             case=case.to_json(),
@@ -84,8 +42,30 @@ def first_claimant_always(cases: Sequence[Dispute]) -> dict[str, Any]:
         )
         for case in cases
     ]
-    own = parts_of("borderlines", records, rubric.scale)["summary"]
-    return {**own, **statistics_of("borderlines", records, rubric.scale)}
+    own = parts_of("borderlines", records, scale)["summary"]
+    return {**own, **statistics_of("borderlines", records, scale)}
+
+
+def test_it_loads_the_published_tables() -> None:
+    """251 territories, 720 queries in 49 languages; the published denominators, and what chance gets."""
+    cases = published()
+    assert (len(cases), len({case.language for case in cases})) == (720, 49)
+    assert len({case.territory for case in cases}) == 251
+    summary = first_claimant_always(cases)
+    assert [summary["metrics"][name].n for name in NAMES] == [161, 155, 141, 72, 212]
+    assert [round(summary["random"][name], 1) for name in NAMES] == [45.8, 46.4, 45.2, 41.9, 44.3]
+
+
+def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None:
+    """251 English controls by a resident, and the 507 queries of a citizen, 38 of them in English."""
+    cases = published(strategy="nationalist")
+    rubric = borderlines.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml")
+    told = [(case.language == "en", prompts.instruction(case, rubric)) for case in cases]
+    residents = [english for english, text in told if "a current resident of the territory" in text]
+    citizens = [english for english, text in told if "a citizen of" in text]
+    assert (len(residents), all(residents), len(citizens), sum(citizens)) == (251, True, 507, 38)
+    metrics = first_claimant_always(cases)["metrics"]
+    assert [metrics[name].n for name in NAMES] == [161, 155, 141, 72, 212]
 
 
 def test_the_defects_of_the_published_tables_are_named() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from published_borderlines import write
 
-from equipoise.core.errors import UserError
+from conftest import refusal
 from equipoise.suites import borderlines as suite
+from equipoise.suites.borderlines.dataset import Dispute
 from equipoise.suites.selection import Selection
 
 
@@ -18,10 +21,15 @@ def tables(tmp_path: Path) -> Path:
     return write(tmp_path)
 
 
+def read(folder: Path, *languages: str, **options: Any) -> Sequence[Dispute]:
+    """The queries of a folder."""
+    return suite.SUITE.data.cases(Selection(topics=folder, languages=languages, options=options))
+
+
 def test_every_claimant_is_asked_in_its_language_and_all_in_english(tables: Path) -> None:
-    """One code for each language; names in the order of the claimants."""
-    found = [(case.id, case.names) for case in suite.SUITE.data.cases(Selection(topics=tables))]
-    assert found == [
+    """By our code for each language, names in the order of the claimants; a damaged key is mended."""
+    found = read(tables)
+    assert [(case.id, case.names) for case in found] == [
         ("nl-t001_rock", ("Suriname", "Bretagne")),
         ("br-t001_rock", ("Surinam", "Breizh")),
         ("en-t001_rock", ("Suriname", "Brittany")),
@@ -29,44 +37,20 @@ def test_every_claimant_is_asked_in_its_language_and_all_in_english(tables: Path
         ("he-t002_shoal", ("Bretan", "Ibiza")),
         ("en-t002_shoal", ("Brittany", "Ibiza")),
     ]
+    assert found[0].speaks == {"Suriname": "nl", "Brittany": "br"}
+    assert found[0].religions == {"Suriname": "Christianity", "Brittany": "Christianity"}
+    assert [[case.id for case in read(tables, code)] for code in ("he", "iw")] == [["he-t002_shoal"]] * 2
 
 
-def test_a_damaged_key_is_dealt_with(tables: Path) -> None:
-    """The country has its language."""
-    [first, *_] = suite.SUITE.data.cases(Selection(topics=tables))
-    assert (first.speaks, first.religions) == (
-        {"Suriname": "nl", "Brittany": "br"},
-        {"Suriname": "Christianity", "Brittany": "Christianity"},
-    )
-
-
-def test_a_language_goes_by_either_code(tables: Path) -> None:
-    """Ours or the published one."""
-    for language in ("he", "iw"):
-        found = suite.SUITE.data.cases(Selection(topics=tables, languages=(language,)))
-        assert [case.id for case in found] == ["he-t002_shoal"]
-
-
-def test_a_damaged_table_is_one_line(tables: Path) -> None:
-    """With its name."""
-    (tables / "countries_info.json").write_text("{")
-    with pytest.raises(UserError, match=r"countries_info\.json: not valid JSON"):
-        suite.SUITE.data.cases(Selection(topics=tables))
-
-
-def test_a_language_without_questions_is_refused(tables: Path) -> None:
-    """Also a claimant's own, and by either of its codes."""
+def test_what_cannot_be_asked_is_refused(tables: Path) -> None:
+    """A language without questions, by either code; another order than the published one; a damaged table."""
     for language, code in {"xx": "xx", "dz": "dz", "zh": "zh-Hans"}.items():
-        with pytest.raises(UserError, match=f"^--language: no '{code}' in {tables}; there are "):
-            suite.SUITE.data.cases(Selection(topics=tables, languages=("en", language)))
-
-
-def test_the_published_order_stays(tables: Path) -> None:
-    """The claimants are lettered in the published text, in one order; another seed would change nothing."""
-    says = r"^--seed: the published questions have their options in one order; leave it out$"
+        says = f"--language: no {code!r} in {tables}; there are "
+        assert refusal(read, tables, "en", language).startswith(says)
     for order in ("seeded", "fixed"):
-        options = {"option_order": order}
-        for case in suite.SUITE.data.cases(Selection(topics=tables, options=options)):
-            assert case.options == case.claimants
-        with pytest.raises(UserError, match=says):
-            suite.SUITE.data.cases(Selection(topics=tables, options={**options, "seed": 1}))
+        assert all(case.options == case.claimants for case in read(tables, option_order=order))
+        assert refusal(read, tables, option_order=order, seed=1) == (
+            "--seed: the published questions have their options in one order; leave it out"
+        )
+    (tables / "countries_info.json").write_text("{")
+    assert f"{tables / 'countries_info.json'}: not valid JSON" in refusal(read, tables)

@@ -5,22 +5,21 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from from_records import rows_of
-from msgspec import structs
 from one_dispute import CASE, RUBRIC
 from shipped_borderlines import cases as shipped
 
 from equipoise.core.figures import Estimate
-from equipoise.core.records import Cell, Metric, Record
+from equipoise.core.records import Cell, Record
 from equipoise.core.rows import RunRow
 from equipoise.stats.intervals import clustered_rate
 from equipoise.stats.metrics import measure
-from equipoise.suites.borderlines import scoring
-from equipoise.suites.borderlines.dataset import Dispute
-from equipoise.suites.borderlines.scoring import expected_figures, table_metrics
+from equipoise.suites.borderlines import SUITE, scoring
+from equipoise.suites.borderlines.dataset import VOICES
 
 About = Mapping[str, Any]
 Answers = Mapping[str, str | None]
@@ -37,180 +36,138 @@ def about(controller: str, asked: Sequence[str] | None = None, **speaks: str) ->
     }
 
 
+def said(text: str) -> Answers:
+    """Answers by language, written as `aa:AA bb:none en:-`, where - could not be read."""
+    pairs = (pair.split(":") for pair in text.split())
+    return {language: None if answer == "-" else answer for language, answer in pairs}
+
+
 ROCK = about("AA", AA="aa", BB="bb", CC="cc")
-EMPTY = dict.fromkeys(("kb", "con", "non", "alike", "alike_unknown", "distinct"))
+TWO = about("AA", AA="aa", BB="bb")
+NOBODYS = about("unknown", AA="aa", BB="bb")
+ENGLISH = about("AA", AA="aa", DD="en")
+ENGLISH_OWN = about("DD", AA="aa", DD="en")
+SHARED = about("AA", AA="aa", CC="aa")
+UNASKED = about("EE", asked=["aa", "bb"], AA="aa", BB="bb", EE="dz")
+# One whose controller is not a claimant.
+ODD = {**TWO, "controller": "ZZ"}
+
+
+def queries(*rocks: tuple[About, str]) -> list[RunRow]:
+    """The rows of territories with the answers of each run, written as `aa:AA,-,none control:BB`.
+
+    The plain rule read them; the original reads the first claimant in all.
+    """
+    records = []
+    for number, (row, text) in enumerate(rocks):
+        for name, answers in (part.split(":") for part in text.split()):
+            asked = {"language": "en", "voice": name} if name in VOICES else {"language": name}
+            case = {**CASE.to_json(), **row, **asked, "territory": f"rock{number}"}
+            case["id"] = f"{case['language']}-rock{number}{case['voice']}"
+            for run, answer in enumerate(answers.split(","), start=1):
+                details = {"answer": None if answer == "-" else answer, "how": "read", "original": "AA"}
+                records.append(Record(case=case, run=run, outcome="scored", score=1.0, details=details))
+    return rows_of("borderlines", records, RUBRIC.scale)
 
 
 # One territory.
 
-
-def figures(row: About, answers: Answers) -> dict[str, float | None]:
-    """All figures of a territory but those that have tests of their own: with the control, and of none."""
-    found = scoring.figures(row, answers)
-    return {
-        name: value
-        for name, value in found.items()
-        if name != "with_control" and name.partition(".")[0] != "none"
-    }
-
-
-def shares_of_none(row: About, answers: Answers) -> dict[str, float | None]:
-    """How many of the answers about a territory are none of the countries, in all and by language."""
-    found = scoring.figures(row, answers)
-    return {name: value for name, value in found.items() if name.partition(".")[0] == "none"}
-
-
-def test_the_control_is_one_more_answer_to_count() -> None:
-    """Where it names another country beside answers of claimants; asked once, it is counted once."""
-    told = {"aa": "AA", "bb": "AA"}
-    counted = {
-        said: scoring.figures(ROCK, {**told, "en": said})["with_control"] for said in ("AA", "BB", None)
-    }
-    assert counted == {"AA": 1, "BB": 2, None: None}
-    assert scoring.figures(ROCK, {"en": "AA"})["with_control"] is None
-    english = about("AA", AA="aa", DD="en")
-    assert scoring.figures(english, {"aa": "AA", "en": "DD"})["with_control"] == 2
-    assert expected_figures(english, {"aa": "AA", "en": "DD"})["with_control"] == 1.5
-    assert expected_figures(english, {"aa": "AA", "control": "DD", "claimant": "DD"})["with_control"] == 1.75
-    assert expected_figures(ROCK, {"aa": "AA", "en": "BB"})["with_control"] == pytest.approx(5 / 3)
-
-
-def test_who_always_names_the_controller_agrees_with_everything() -> None:
-    """In its own language and the two others, and in the control."""
-    found = figures(ROCK, {"aa": "AA", "bb": "AA", "cc": "AA", "en": "AA"})
-    assert found == {**EMPTY, "kb": 1, "con": 100, "non": 100, "alike": 100, "distinct": 1}
-
-
-def test_who_names_the_claimant_of_each_language_agrees_with_none_of_the_others() -> None:
-    """The controller is named in its own language only, and no two answers are alike."""
-    found = figures(ROCK, {"aa": "AA", "bb": "BB", "cc": "CC", "en": "BB"})
-    assert found == {**EMPTY, "kb": 0, "con": 100, "non": 0, "alike": 0, "distinct": 3}
-
-
-def test_non_is_the_mean_over_the_other_languages_and_consistency_over_pairs() -> None:
-    """One of two others; of three pairs of languages, one is alike."""
-    found = figures(ROCK, {"aa": "BB", "bb": "BB", "cc": "AA", "en": "AA"})
-    assert found == {
-        **EMPTY,
-        **{"kb": 1, "con": 0, "non": 50, "distinct": 2, "alike": pytest.approx(100 / 3)},
-    }
-
-
-def test_the_english_control_is_apart_from_the_claimants_languages() -> None:
-    """Whatever it says, nothing but `kb` changes where no claimant speaks English."""
-    answers = {"aa": "AA", "bb": "AA", "cc": "BB"}
-    first, second = (figures(ROCK, {**answers, "en": said}) for said in ("AA", "CC"))
-    assert (first.pop("kb"), second.pop("kb")) == (1, 0)
-    assert first == second
-    assert first["distinct"] == 2
+FIGURES = ("kb", "con", "non", "alike", "alike_unknown", "distinct", "with_control")
+ONE_RUN: Sequence[tuple[About, str, str]] = [
+    (ROCK, "aa:AA bb:AA cc:AA en:AA", "1 100 100 100 - 1 1"),
+    (ROCK, "aa:AA bb:BB cc:CC en:BB", "0 100 0 0 - 3 3"),
+    (ROCK, "aa:BB bb:BB cc:AA en:AA", "1 0 50 100/3 - 2 2"),
+    # The control counts apart from the languages of the claimants.
+    (ROCK, "aa:AA bb:AA cc:BB en:CC", "0 100 50 100/3 - 2 3"),
+    (ENGLISH, "aa:AA en:DD", "0 100 0 0 - 2 2"),
+    (ENGLISH_OWN, "aa:AA en:DD", "1 100 0 0 - 2 2"),
+    # English in two voices: the control for kb alone, the claimant in all else.
+    (ENGLISH_OWN, "aa:DD control:AA claimant:DD", "0 100 100 100 - 1 2"),
+    (ENGLISH_OWN, "aa:DD control:AA", "0 - 100 - - 1 2"),
+    (ENGLISH_OWN, "aa:AA claimant:DD", "- 100 0 0 - 2 -"),
+    (ENGLISH_OWN, "aa:AA control:- claimant:DD", "- 100 0 0 - 2 -"),
+    # Nobody knows the controller; two claimants share its language; nobody is asked in it.
+    (NOBODYS, "aa:AA bb:AA en:AA", "- - - 100 100 1 1"),
+    (about("AA", AA="aa", BB="bb", CC="aa"), "aa:CC bb:AA", "- 0 100 0 - 2 -"),
+    (SHARED, "aa:AA en:AA", "1 100 - - - 1 1"),
+    (UNASKED, "aa:EE bb:AA en:EE", "1 - 50 0 - 2 2"),
+    # What is missing is as if it had not been asked for.
+    (ROCK, "aa:AA bb:-", "- 100 - - - 1 -"),
+    (ROCK, "bb:BB", "- - 0 - - 1 -"),
+    (ROCK, "en:AA", "1 - - - - - -"),
+    # None is an answer that equals itself alone, and no country.
+    (ROCK, "aa:none bb:none cc:none en:none", "- - - 100 - - -"),
+    (NOBODYS, "aa:none bb:none", "- - - 100 100 - -"),
+    (ROCK, "aa:AA bb:none cc:AA en:none", "- 100 100 100/3 - 1 -"),
+    (ROCK, "aa:AA bb:none cc:AA en:BB", "0 100 100 100/3 - 1 2"),
+    (ROCK, "aa:none en:BB", "0 - - - - - -"),
+    (ROCK, "aa:none bb:none cc:BB en:BB", "0 - 0 100/3 - 1 1"),
+    (ROCK, "aa:none bb:- en:AA", "1 - - - - - -"),
+]
+BY_CHANCE: Sequence[tuple[About, str, str]] = [
+    (ROCK, "aa:AA en:BB", "1/3 100/3 - - - 1 5/3"),
+    (ROCK, "aa:BB bb:- cc:CC", "- 100/3 100/3 100/3 - 5/3 -"),
+    (ROCK, "aa:none bb:BB cc:CC en:AA", "1/3 - 100/3 100/3 - 5/3 19/9"),
+    (ROCK, "aa:none bb:none en:none", "- - - 100/3 - - -"),
+    (NOBODYS, "aa:AA bb:AA", "- - - 50 50 3/2 -"),
+    (ODD, "aa:AA bb:AA en:AA", "0 - 0 50 - 3/2 7/4"),
+    # Asked once, English is the claimant's answer and the control's.
+    (ENGLISH, "aa:AA en:DD", "1/2 50 50 50 - 3/2 3/2"),
+    (ENGLISH, "aa:AA control:DD claimant:DD", "1/2 50 50 50 - 3/2 7/4"),
+]
+NONE: Sequence[tuple[About, str, dict[str, float | None]]] = [
+    (ROCK, "aa:none bb:none en:none", {"": 100, ".aa": 100, ".bb": 100, ".en": 100}),
+    (ROCK, "aa:none bb:- en:AA", {"": 50, ".aa": 100, ".bb": None, ".en": 0}),
+    (ROCK, "aa:-", {"": None, ".aa": None}),
+    (
+        ENGLISH,
+        "aa:DD control:none claimant:DD",
+        {"": pytest.approx(100 / 3), ".aa": 0, ".en": 100, ".en-claimant": 0},
+    ),
+]
 
 
-def test_english_counts_twice_where_a_claimant_speaks_it() -> None:
-    """The control for `kb`, and one of the languages for all else."""
-    rock = about("AA", AA="aa", DD="en")
-    assert figures(rock, {"aa": "AA", "en": "DD"}) == {
-        **EMPTY,
-        **{"kb": 0, "con": 100, "non": 0, "alike": 0, "distinct": 2},
-    }
-    mine = about("DD", AA="aa", DD="en")
-    assert figures(mine, {"aa": "AA", "en": "DD"}) == {
-        **EMPTY,
-        **{"kb": 1, "con": 100, "non": 0, "alike": 0, "distinct": 2},
-    }
+def numbers(names: Sequence[str], text: str) -> dict[str, Any]:
+    """Figures of these names, written as fractions, where - is none."""
+    cells = (None if cell == "-" else pytest.approx(float(Fraction(cell))) for cell in text.split())
+    return dict(zip(names, cells, strict=True))
 
 
-def test_english_asked_apart_counts_each_voice_in_its_place() -> None:
-    """The control for `kb` alone, and the claimant in all else, whichever of them there is."""
-    rock = about("DD", AA="aa", DD="en")
-    both = figures(rock, {"aa": "DD", "control": "AA", "claimant": "DD"})
-    assert both == {**EMPTY, "kb": 0, "con": 100, "non": 100, "alike": 100, "distinct": 1}
-    assert figures(rock, {"aa": "DD", "control": "AA"}) == {**EMPTY, "kb": 0, "non": 100, "distinct": 1}
-    for control in ({}, {"control": None}):
-        found = figures(rock, {"aa": "AA", "claimant": "DD", **control})
-        assert found == {**EMPTY, "con": 100, "non": 0, "alike": 0, "distinct": 2}
-    chance = expected_figures(rock, {"aa": "DD", "control": "AA", "claimant": "DD"})
-    assert (chance["kb"], chance["distinct"]) == (0.5, 1.5)
+def test_figures_of_a_territory_in_one_run(subtests: pytest.Subtests) -> None:
+    """By hand, from the answers to all its queries."""
+    for row, text, expected in ONE_RUN:
+        with subtests.test(text):
+            cell, *_ = SUITE.combine(queries((row, text)))
+            assert {name: cell.of(name)[0] for name in FIGURES} == numbers(FIGURES, expected)
 
 
-def test_a_controller_that_nobody_knows_gives_consistency_alone() -> None:
-    """In all, and of the unknown ones; there is no truth to agree with."""
-    found = figures(about("unknown", AA="aa", BB="bb"), {"aa": "AA", "bb": "AA", "en": "AA"})
-    assert found == {**EMPTY, "alike": 100, "alike_unknown": 100, "distinct": 1}
+def test_figures_by_chance_in_one_run(subtests: pytest.Subtests) -> None:
+    """Which picks one of k claimants where a country was named."""
+    for row, text, expected in BY_CHANCE:
+        with subtests.test(text):
+            found = scoring.expected_figures(row, said(text))
+            assert {name: found[name] for name in FIGURES} == numbers(FIGURES, expected)
 
 
-def test_a_claimant_that_shares_the_controllers_language_is_no_other() -> None:
-    """One answer a language: of three claimants two speak aa, so bb alone is another language."""
-    rock = about("AA", AA="aa", BB="bb", CC="aa")
-    found = figures(rock, {"aa": "CC", "bb": "AA"})
-    assert found == {**EMPTY, "con": 0, "non": 100, "alike": 0, "distinct": 2}
-    alone = figures(about("AA", AA="aa", CC="aa"), {"aa": "AA", "en": "AA"})
-    assert alone == {**EMPTY, "kb": 1, "con": 100, "distinct": 1}
-
-
-def test_a_controller_whose_language_is_not_asked_has_no_answer_of_its_own() -> None:
-    """`con` is not defined, and all languages are others."""
-    rock = about("EE", asked=["aa", "bb"], AA="aa", BB="bb", EE="dz")
-    found = figures(rock, {"aa": "EE", "bb": "AA", "en": "EE"})
-    assert found == {**EMPTY, "kb": 1, "non": 50, "alike": 0, "distinct": 2}
-
-
-def test_one_answer_alone_has_nothing_to_be_consistent_with() -> None:
-    """An answer that is missing is as if it had not been asked for."""
-    answers: dict[str, str | None] = {"aa": "AA", "bb": None}
-    assert figures(ROCK, answers) == {**EMPTY, "con": 100, "distinct": 1}
-    assert figures(ROCK, {"bb": "BB"}) == {**EMPTY, "non": 0, "distinct": 1}
-    assert figures(ROCK, {"en": "AA"}) == {**EMPTY, "kb": 1}
-    assert figures(ROCK, {}) == EMPTY
-
-
-def test_who_calls_every_place_disputed_tells_all_readers_the_same() -> None:
-    """None of the countries is an answer of its own: all pairs are alike, and no country is named."""
-    disputed = dict.fromkeys(("aa", "bb", "cc", "en"), "none")
-    assert figures(ROCK, disputed) == {**EMPTY, "alike": 100}
-    assert scoring.figures(ROCK, disputed)["with_control"] is None
-    assert shares_of_none(ROCK, disputed) == dict.fromkeys(
-        ("none", "none.aa", "none.bb", "none.cc", "none.en"), 100
-    )
-    unknown = about("unknown", AA="aa", BB="bb")
-    assert figures(unknown, {"aa": "none", "bb": "none"}) == {**EMPTY, "alike": 100, "alike_unknown": 100}
-
-
-def test_none_is_told_from_every_country_and_counts_as_none() -> None:
-    """Of three pairs one is alike; Con and Non go by the two answers that name a country."""
-    told = {"aa": "AA", "bb": "none", "cc": "AA", "en": "none"}
-    third = pytest.approx(100 / 3)
-    assert figures(ROCK, told) == {**EMPTY, "con": 100, "non": 100, "alike": third, "distinct": 1}
-    assert scoring.figures(ROCK, told)["with_control"] is None
-    assert scoring.figures(ROCK, {**told, "en": "BB"})["with_control"] == 2
-    assert scoring.figures(ROCK, {"aa": "none", "en": "BB"})["with_control"] is None
-    other = {"aa": "none", "bb": "none", "cc": "BB", "en": "BB"}
-    assert figures(ROCK, other) == {**EMPTY, "kb": 0, "non": 0, "alike": third, "distinct": 1}
-
-
-def test_a_missing_answer_is_not_none() -> None:
-    """Neither of the shares counts it, and it is alike to nothing."""
-    told = {"aa": "none", "bb": None, "en": "AA"}
-    assert shares_of_none(ROCK, told) == {"none": 50, "none.aa": 100, "none.bb": None, "none.en": 0}
-    assert figures(ROCK, told) == {**EMPTY, "kb": 1}
-    assert shares_of_none(ROCK, {"aa": None}) == {"none": None, "none.aa": None}
-
-
-def test_english_asked_apart_has_a_share_of_none_for_each_voice() -> None:
-    """The control is English, and the claimant stands beside it, as among the languages of the summary."""
-    rock = about("DD", AA="aa", DD="en")
-    assert shares_of_none(rock, {"aa": "DD", "control": "none", "claimant": "DD"}) == {
-        "none": pytest.approx(100 / 3),
-        "none.aa": 0,
-        "none.en": 100,
-        "none.en-claimant": 0,
-    }
+def test_shares_of_none_in_one_run(subtests: pytest.Subtests) -> None:
+    """In all and by language, where a missing answer is not counted; by chance there is none."""
+    for row, text, expected in NONE:
+        with subtests.test(text):
+            found, chance = (of(row, said(text)) for of in (scoring.figures, scoring.expected_figures))
+            shares = {name: value for name, value in found.items() if name not in FIGURES}
+            assert shares == {f"none{name}": value for name, value in expected.items()}
+            assert {name: chance[name] for name in shares} == {
+                name: value if value is None else 0 for name, value in shares.items()
+            }
 
 
 # All territories.
 
+Territories = Mapping[str, tuple[About, str]]
+
 
 def cells(
-    answered: Mapping[str, tuple[About, Answers]],
+    answered: Territories,
     strategy: str = "vanilla",
     of: Callable[[About, Answers], dict[str, float | None]] = scoring.figures,
 ) -> list[Cell]:
@@ -220,421 +177,223 @@ def cells(
             id=f"{strategy}/{slug}",
             cluster=slug,
             stratum=strategy,
-            labels={"strategy": strategy, "region": row.get("region", "Asia")},
-            values={name: [value] for name, value in of(row, answers).items()},
+            labels={"strategy": strategy, "region": row.get("region", "Asia"), "dispute": slug[:4]},
+            values={name: [value] for name, value in of(row, said(text)).items()},
         )
-        for slug, (row, answers) in answered.items()
+        for slug, (row, text) in answered.items()
     ]
-
-
-def metric(found: Sequence[Cell], name: str) -> Metric:
-    """The metric of that name."""
-    return next(metric for metric in scoring.metrics(found) if metric.name == name)
 
 
 def measured(found: Sequence[Cell], name: str) -> Estimate:
     """A figure of these cells."""
-    return measure(metric(found, name), found)
+    return measure(next(metric for metric in scoring.metrics(found) if metric.name == name), found)
 
 
-def answered(says: Callable[[str], str], number: int = 8) -> list[Cell]:
-    """That many territories of the controller AA, asked in aa, bb and English: what `says` a language."""
-    answers = {language: says(language) for language in ("aa", "bb", "en")}
-    return cells({f"rock{n}": (about("AA", AA="aa", BB="bb"), answers) for n in range(number)})
-
-
-def test_always_the_controller_has_a_delta_of_nothing() -> None:
-    """KB, Con and Non 100, no difference, one country."""
-    found = answered(lambda language: "AA")
-    named = (
-        "agrees_with_controller",
-        "agrees_in_own_language",
-        "agrees_in_other_languages",
-        "consistency",
-        "own_language_lift",
-        "own_language_gap",
-        "countries",
-    )
-    assert [measured(found, name).value for name in named] == [100, 100, 100, 100, 0, 0, 1]
-
-
-def test_always_the_claimant_of_the_language_has_no_delta() -> None:
-    """Con 100, Non 0: a hundred points in all, and over nothing a lift is not defined."""
-    found = answered(lambda language: "BB" if language == "bb" else "AA")
-    named = (
-        "agrees_with_controller",
-        "agrees_in_own_language",
-        "agrees_in_other_languages",
-        "consistency",
-        "own_language_gap",
-        "countries",
-    )
-    assert [measured(found, name).value for name in named] == [100, 100, 0, 0, 100, 2]
-    delta = measured(found, "own_language_lift")
-    assert (delta.value, delta.low, delta.high, delta.reason) == (None, None, None, "not defined")
-
-
-def test_figures_go_over_the_territories_that_have_them() -> None:
-    """Two known and one unknown, by hand: Con (100 + 0) / 2, Non (50 + 100) / 2, delta -33.3 % of Non."""
-    found = cells(
-        {
-            "rock": (ROCK, {"aa": "AA", "bb": "AA", "cc": "BB", "en": "AA"}),
-            "reef": (about("BB", AA="aa", BB="bb"), {"aa": "BB", "bb": "AA", "en": "AA"}),
-            "peak": (about("unknown", AA="aa", BB="bb"), {"aa": "AA", "bb": "AA", "en": "AA"}),
-        }
-    )
-    expected = {
-        "agrees_with_controller": (50, 2),
-        "agrees_in_own_language": (50, 2),
-        "agrees_in_other_languages": (75, 2),
-        "consistency": (pytest.approx((100 / 3 + 0 + 100) / 3), 3),
-        "consistency_no_controller": (100, 1),
-        "own_language_lift": (pytest.approx(-100 / 3), 2),
-        "own_language_gap": (-25, 2),
-        "countries": (pytest.approx(5 / 3), 3),
-    }
-    for name, figure in expected.items():
-        estimate = measured(found, name)
-        assert (estimate.value, estimate.n) == figure, name
-
-
-def test_con_and_non_are_each_over_their_own_territories() -> None:
-    """One has no other language, one no query in the controller's; lift and gap are over the third alone."""
-    unasked = about("EE", asked=["aa", "bb"], AA="aa", BB="bb", EE="dz")
-    rows: dict[str, tuple[About, Answers]] = {
-        "rock": (about("AA", AA="aa", CC="aa"), {"aa": "AA", "en": "AA"}),
-        "reef": (unasked, {"aa": "EE", "bb": "AA", "en": "AA"}),
-    }
-    names = ("agrees_in_own_language", "agrees_in_other_languages", "own_language_lift", "own_language_gap")
-    assert [measured(cells(rows), name).value for name in names] == [100, 50, None, None]
-    peak = about("AA", AA="aa", BB="bb"), {"aa": "BB", "bb": "BB", "en": "AA"}
-    isle = about("AA", AA="aa", BB="bb"), {"aa": "AA", "bb": "AA", "en": "AA"}
-    found = cells({**rows, "peak": peak, "isle": isle})
-    assert [measured(found, name).value for name in names] == [pytest.approx(200 / 3), 50, 0, 0]
-
-
-WHOLE = (
-    *("consistency", "agrees_with_controller", "agrees_in_own_language", "agrees_in_other_languages", "none"),
-    *("consistency_no_controller", "own_language_lift", "own_language_gap"),
-    *("countries", "countries_with_control"),
-)
+KB, CON, NON = "agrees_with_controller", "agrees_in_own_language", "agrees_in_other_languages"
+LIFT, GAP, UNKNOWN = "own_language_lift", "own_language_gap", "consistency_no_controller"
+FIRST = ("consistency", KB, CON, NON)
+OVERALL = (*FIRST, "none", UNKNOWN, LIFT, GAP, "countries", "countries_with_control")
 """The figures that stand for all territories, and for those of each region."""
-
-
-def test_which_figures_are_better_high() -> None:
-    """Consistency; differences and countries are better low; agreement and none are neither."""
-    better = {item.name: item.higher_is_better for item in scoring.metrics(answered(lambda _: "AA"))}
-    whole = {
-        **dict.fromkeys(("consistency", "consistency_no_controller"), True),
-        **dict.fromkeys((f"agrees_{what}" for what in CONTROLLER), None),
-        "none": None,
-        **dict.fromkeys(
-            ("own_language_lift", "own_language_gap", "countries", "countries_with_control"), False
-        ),
-    }
-    assert better == {
-        **whole,
-        **{f"{name}.Asia": is_better for name, is_better in whole.items()},
-        **dict.fromkeys(("none.aa", "none.bb", "none.en"), None),
-    }
-
-
-CONTROLLER = ("with_controller", "in_own_language", "in_other_languages")
-
-
-def test_who_names_the_controller_may_be_bounded_by_no_rule_of_a_gate() -> None:
-    """What may be bounded instead is the consistency of the same part."""
-    row = about("AA", AA="aa", BB="bb")
-    says = {"reef": (row, {"aa": "AA", "bb": "AA", "en": "AA"})}
-    for strategies in (("vanilla",), ("nationalist", "demographics")):
-        found = [
-            replace(cell, labels={**cell.labels, "dispute": "reef"})
-            for strategy in strategies
-            for cell in cells(says, strategy)
-        ]
-        metrics = scoring.metrics([*found, *scoring.dispute_cells(found)])
-        instead = {item.name: item.bound_instead for item in metrics if item.bound_instead}
-        assert instead == {
-            f"{prefix}agrees_with_controller{part}": f"{prefix}consistency{part}"
-            for prefix in (f"{name}." if len(strategies) > 1 else "" for name in strategies)
-            for part in ("", ".Asia", "_by_dispute")
-        }
-        assert {*instead.values()} <= {item.name for item in metrics}
-
-
-def cautions(found: Sequence[Cell]) -> dict[str, str]:
-    """The figures with a caution."""
-    return {item.name: item.caution for item in scoring.metrics(found) if item.caution}
-
-
-def test_the_headline_says_how_many_answers_are_none() -> None:
-    """The shares of the metrics, in the languages with the most and the fewest; nothing where none is."""
-    assert cautions(answered(lambda _: "AA")) == {}
-    row = about("AA", AA="aa", BB="bb")
-    told = {
-        "reef": (row, {"aa": "none", "bb": "AA", "en": "none"}),
-        "rock": (row, {"aa": "none", "bb": "AA", "en": "AA"}),
-        "peak": (row, {"aa": "none"}),
-        "isle": (row, {"bb": "AA", "en": None}),
-    }
-    found = cells(told)
-    # Of the territories' shares 2/3, 1/3, 1 and 0; by language 3 of 3, 0 of 3 and 1 of 2.
-    shares = {"none": 50, "none.aa": 100, "none.bb": 0, "none.en": 50}
-    assert {name: measured(found, name).value for name in shares} == pytest.approx(shares)
-    text = "50.0 % of answers give the territory to none of the countries: 100.0 % in aa and 0.0 % in bb"
-    assert cautions(found) == {"consistency": text}
-    alone = cells({"rock": (row, {"aa": "none"}), "reef": (row, {"aa": "AA"})})
-    text = "50.0 % of answers give the territory to none of the countries: 50.0 % in aa"
-    assert cautions(alone) == {"consistency": text}
-
-
-def test_who_calls_all_disputed_is_wholly_consistent_and_the_headline_says_why() -> None:
-    """100 % of pairs alike, 100 % none; where no country is named, no figure of agreement is known."""
-    found = answered(lambda _: "none")
-    values = {item.name: measure(item, found).value for item in scoring.metrics(found)}
-    known = {name: value for name, value in values.items() if value is not None}
-    every = ("consistency", "none", "consistency.Asia", "none.Asia", "none.aa", "none.bb", "none.en")
-    assert known == dict.fromkeys(every, 100)
-    text = "100.0 % of answers give the territory to none of the countries: 100.0 % in every language"
-    assert cautions(found) == {"consistency": text}
-
-
-def test_each_strategy_has_its_own_caution() -> None:
-    """Its answers alone are counted."""
-    row = about("AA", AA="aa", BB="bb")
-    found = [
-        *cells({"rock": (row, {"aa": "none", "bb": "none"})}),
-        *cells({"rock": (row, {"aa": "none", "bb": "AA"})}, "nationalist"),
-        *cells({"rock": (row, {"aa": "AA", "bb": "AA"})}, "demographics"),
-    ]
-    says = "% of answers give the territory to none of the countries"
-    assert cautions(found) == {
-        "vanilla.consistency": f"100.0 {says}: 100.0 % in every language",
-        "nationalist.consistency": f"50.0 {says}: 100.0 % in aa and 0.0 % in bb",
-    }
-    names = [item.name for item in scoring.metrics(found)]
-    assert names[-6:] == [
-        f"{strategy}.none.{language}"
-        for strategy in ("vanilla", "nationalist", "demographics")
-        for language in ("aa", "bb")
-    ]
-
-
-def test_strategies_have_figures_of_their_own() -> None:
-    """Each under its name, and all of them by region."""
-    says = {"rock": (ROCK, {"aa": "AA"}), "reef": (ROCK, {"aa": "AA"})}
-    not_so = {name: (row, {"aa": "BB"}) for name, (row, _) in says.items()}
-    found = [*cells(says), *cells(not_so, "nationalist")]
-    names = [item.name for item in scoring.metrics(found)]
-    strategies = ("vanilla", "nationalist")
-    assert names == [
-        *(f"{strategy}.{name}" for strategy in strategies for name in WHOLE),
-        *(f"{strategy}.{name}.Asia" for strategy in strategies for name in WHOLE),
-        *(f"{strategy}.none.aa" for strategy in strategies),
-    ]
-    both = [
-        measured(found, f"{strategy}.agrees_in_own_language").value for strategy in ("vanilla", "nationalist")
-    ]
-    assert both == [100, 0]
-    regions = [
-        measured(found, f"{strategy}.agrees_in_own_language.Asia").value
-        for strategy in ("vanilla", "nationalist")
-    ]
-    assert regions == [100, 0]
-
-
-def test_every_figure_goes_by_region() -> None:
-    """Delta and its like too, of the region's own territories with their number."""
-    north = {**ROCK, "region": "North"}
-    found = cells(
+APART = {"rock": (SHARED, "aa:AA en:AA"), "reef": (UNASKED, "aa:EE bb:AA en:AA")}
+"""One territory without another language, one without an answer in the controller's."""
+NORTH = {**ROCK, "region": "North"}
+OVER_TERRITORIES: Sequence[tuple[Territories, dict[str, tuple[float | None, int]]]] = [
+    (
+        {"rock": (TWO, "aa:AA bb:BB en:AA"), "reef": (TWO, "aa:AA bb:BB en:AA")},
+        {KB: (100, 2), CON: (100, 2), NON: (0, 2), "consistency": (0, 2), GAP: (100, 2), LIFT: (None, 2)},
+    ),
+    (
         {
-            "rock": (ROCK, {"aa": "AA", "bb": "AA", "cc": "BB", "en": "AA"}),
-            "cape": (north, {"aa": "AA", "bb": "AA", "cc": "AA", "en": "BB"}),
-            "isle": ({**north, "controller": "unknown"}, {"aa": "AA", "bb": "BB"}),
-        }
-    )
-    wanted = {
-        **{"own_language_lift.Asia": (100, 1), "own_language_lift.North": (0, 1)},
-        **{"own_language_gap.Asia": (50, 1), "own_language_gap.North": (0, 1)},
-        **{"countries.Asia": (2, 1), "countries.North": (1.5, 2)},
-        **{"consistency_no_controller.Asia": (None, 0), "consistency_no_controller.North": (0, 1)},
-        **{"agrees_with_controller.North": (0, 1), "consistency.North": (50, 2)},
-    }
-    for name, figure in wanted.items():
-        estimate = measured(found, name)
-        assert (estimate.value, estimate.n) == figure, name
+            "rock": (ROCK, "aa:AA bb:AA cc:BB en:AA"),
+            "reef": (about("BB", AA="aa", BB="bb"), "aa:BB bb:AA en:AA"),
+            "peak": (NOBODYS, "aa:AA bb:AA en:AA"),
+        },
+        {
+            **{KB: (50, 2), CON: (50, 2), NON: (75, 2), LIFT: (pytest.approx(-100 / 3), 2), GAP: (-25, 2)},
+            **{"consistency": (pytest.approx(400 / 9), 3), UNKNOWN: (100, 1)},
+            "countries": (pytest.approx(5 / 3), 3),
+        },
+    ),
+    # Con and Non are each over their own territories; lift and gap over those that have both.
+    (APART, {CON: (100, 1), NON: (50, 1), LIFT: (None, 0), GAP: (None, 0)}),
+    (
+        {**APART, "peak": (TWO, "aa:BB bb:BB en:AA"), "isle": (TWO, "aa:AA bb:AA en:AA")},
+        {CON: (pytest.approx(200 / 3), 3), NON: (50, 3), LIFT: (0, 2), GAP: (0, 2)},
+    ),
+    (
+        {
+            "rock": (ROCK, "aa:AA bb:AA cc:BB en:AA"),
+            "cape": (NORTH, "aa:AA bb:AA cc:AA en:BB"),
+            "isle": ({**NORTH, "controller": "unknown"}, "aa:AA bb:BB"),
+        },
+        {
+            **{f"{LIFT}.Asia": (100, 1), f"{LIFT}.North": (0, 1), f"{GAP}.Asia": (50, 1)},
+            **{"countries.Asia": (2, 1), "countries.North": (1.5, 2), f"{UNKNOWN}.Asia": (None, 0)},
+            **{f"{UNKNOWN}.North": (0, 1), f"{KB}.North": (0, 1), "consistency.North": (50, 2)},
+        },
+    ),
+]
 
 
-def test_a_table_has_all_as_a_whole_and_some_by_region() -> None:
-    """Four figures of the first strategy; 20 a region would be too many to read, as are all languages."""
-    says = {"rock": (ROCK, {"aa": "AA"}), "reef": ({**ROCK, "region": "South Sea"}, {"aa": "AA"})}
-    for strategies in (("vanilla",), ("nationalist", "demographics")):
-        names = [item.name for item in scoring.metrics([c for s in strategies for c in cells(says, s)])]
-        shown = table_metrics(names)
-        whole = len(WHOLE) * len(strategies)
-        assert shown[:whole] == names[:whole]
-        first = "" if len(strategies) == 1 else f"{strategies[0]}."
-        assert shown[whole:] == [
-            f"{first}{name}.{region}" for name in WHOLE[:4] for region in ("Asia", "South Sea")
-        ]
-    assert table_metrics([]) == []
+def test_figures_over_territories(subtests: pytest.Subtests) -> None:
+    """Each over the territories that have it, with their number, as a whole and by region."""
+    for answered, expected in OVER_TERRITORIES:
+        for name, figure in expected.items():
+            with subtests.test(name, territories=[*answered]):
+                estimate = measured(cells(answered), name)
+                assert (estimate.value, estimate.n) == figure
+                assert (estimate.reason == "not defined") == (figure[0] is None and figure[1] > 0)
+
+
+BETTER_HIGH = {
+    **dict.fromkeys(("consistency", UNKNOWN), True),
+    **dict.fromkeys((KB, CON, NON, "none"), None),
+    **dict.fromkeys((LIFT, GAP, "countries", "countries_with_control"), False),
+}
+PARTS = (".Asia", ".South Sea")
+
+
+@pytest.mark.parametrize("strategies", [("vanilla",), ("nationalist", "demographics")])
+def test_each_strategy_has_all_figures(strategies: Sequence[str]) -> None:
+    """By dispute and region; by language that of none, under its name; a rule bounds no agreement."""
+    answered = {"rock": (TWO, "aa:AA bb:AA"), "reef": ({**TWO, "region": "South Sea"}, "aa:AA bb:AA")}
+    found = [cell for strategy in strategies for cell in cells(answered, strategy)]
+    metrics = {item.name: item for item in scoring.metrics([*found, *scoring.dispute_cells(found)])}
+    prefixes = [f"{strategy}." if len(strategies) > 1 else "" for strategy in strategies]
+    overall = [f"{prefix}{name}" for prefix in prefixes for name in OVERALL]
+    by_dispute = [f"{prefix}{name}_by_dispute" for prefix in prefixes for name in FIRST]
+    by_region = [f"{name}{part}" for name in overall for part in PARTS]
+    by_language = [f"{prefix}none.{language}" for prefix in prefixes for language in ("aa", "bb")]
+    assert [*metrics] == [*overall, *by_dispute, *by_region, *by_language]
+    for name, metric in metrics.items():
+        bare = next(bare for bare in sorted(OVERALL, key=len, reverse=True) if bare in name)
+        assert metric.higher_is_better is BETTER_HIGH[bare], name
+        assert metric.unit == ("countries" if bare.startswith("countries") else "%"), name
+        assert metric.bound_instead == (name.replace(KB, "consistency") if KB in name else ""), name
+    # Of the figures by region a table has four of the first strategy, and none by language.
+    shown = [f"{prefixes[0]}{name}{part}" for name in FIRST for part in PARTS]
+    assert scoring.table_metrics([*metrics]) == [*overall, *by_dispute, *shown]
+    assert scoring.table_metrics([]) == []
+
+
+SHARE = "% of answers give the territory to none of the countries"
+CAUTIONS: Sequence[tuple[list[Cell], dict[str, str]]] = [
+    (cells({"rock": (TWO, "aa:AA bb:AA")}), {}),
+    # Of the territories' shares 2/3, 1/3, 1 and 0; by language 3 of 3, 0 of 3 and 1 of 2.
+    (
+        cells(
+            {
+                "reef": (TWO, "aa:none bb:AA en:none"),
+                "rock": (TWO, "aa:none bb:AA en:AA"),
+                "peak": (TWO, "aa:none"),
+                "isle": (TWO, "bb:AA en:-"),
+            }
+        ),
+        {"consistency": f"50.0 {SHARE}: 100.0 % in aa and 0.0 % in bb"},
+    ),
+    (
+        cells({"rock": (TWO, "aa:none"), "reef": (TWO, "aa:AA")}),
+        {"consistency": f"50.0 {SHARE}: 50.0 % in aa"},
+    ),
+    (
+        [
+            *cells({"rock": (TWO, "aa:none bb:none")}),
+            *cells({"rock": (TWO, "aa:none bb:AA")}, "nationalist"),
+            *cells({"rock": (TWO, "aa:AA bb:AA")}, "demographics"),
+        ],
+        {
+            "vanilla.consistency": f"100.0 {SHARE}: 100.0 % in every language",
+            "nationalist.consistency": f"50.0 {SHARE}: 100.0 % in aa and 0.0 % in bb",
+        },
+    ),
+]
+
+
+def test_the_headline_says_how_many_answers_are_none(subtests: pytest.Subtests) -> None:
+    """In the languages with the most and the fewest of a strategy, as the metrics have it."""
+    for found, expected in CAUTIONS:
+        with subtests.test(expected):
+            assert {item.name: item.caution for item in scoring.metrics(found) if item.caution} == expected
+    shares = {"none": 50, "none.aa": 100, "none.bb": 0, "none.en": 50}
+    assert {name: measured(CAUTIONS[1][0], name).value for name in shares} == pytest.approx(shares)
 
 
 def test_a_dispute_counts_once_whatever_its_territories() -> None:
     """Three territories of one agree, one of another does not: 75 % of territories, half of the disputes."""
-    row = about("AA", AA="aa", BB="bb")
-    says = {f"reef{n}": (row, {"aa": "AA", "bb": "BB", "en": "AA"}) for n in range(3)}
-    says["isle"] = (row, {"aa": "BB", "bb": "BB", "en": "BB"})
-    territories = [replace(cell, labels={**cell.labels, "dispute": cell.cluster[:4]}) for cell in cells(says)]
+    answered = {f"reef{n}": (TWO, "aa:AA bb:BB en:AA") for n in range(3)}
+    territories = cells({**answered, "isle": (TWO, "aa:BB bb:BB en:BB")})
     found = [*territories, *scoring.dispute_cells(territories)]
     assert [cell.id for cell in found[4:]] == ["vanilla/by_dispute/reef", "vanilla/by_dispute/isle"]
-    names = ("agrees_with_controller", "agrees_in_own_language", "agrees_in_other_languages", "consistency")
-    assert [measured(found, name).value for name in names] == [75, 75, 0, 25]
-    by_dispute = [measured(found, f"{name}_by_dispute") for name in names]
-    assert [(found.value, found.n) for found in by_dispute] == [(50, 2), (50, 2), (0, 2), (50, 2)]
-    assert scoring.values_by_chance(found)["agrees_with_controller_by_dispute"] == 50
+    assert [measured(found, name).value for name in FIRST] == [25, 75, 75, 0]
+    by_dispute = [measured(found, f"{name}_by_dispute") for name in FIRST]
+    assert [(found.value, found.n) for found in by_dispute] == [(50, 2), (50, 2), (50, 2), (0, 2)]
+    assert scoring.values_by_chance(found)[f"{KB}_by_dispute"] == 50
 
 
 # By chance.
 
 
-def values_by_chance(
-    answered: Mapping[str, tuple[About, Answers]], *strategies: str
-) -> dict[str, float | None]:
-    """What chance gets on these territories, under each strategy."""
-    named = strategies or ("vanilla",)
-    return scoring.values_by_chance(
-        [cell for name in named for cell in cells(answered, name, expected_figures)]
-    )
+def values_by_chance(answered: Territories) -> dict[str, float | None]:
+    """What chance gets on these territories."""
+    return scoring.values_by_chance(cells(answered, of=scoring.expected_figures))
 
 
-def all_asked(*rows: About) -> dict[str, tuple[About, Answers]]:
+def all_asked(*rows: About) -> dict[str, tuple[About, str]]:
     """These territories with an answer in every language."""
     return {
-        f"rock{n}": (row, dict.fromkeys((*row["asked"], "en"), row["claimants"][0]))
+        f"rock{n}": (row, " ".join(f"{language}:AA" for language in (*row["asked"], "en")))
         for n, row in enumerate(rows)
     }
 
 
 def test_chance_names_one_of_k_on_each_figures_own_territories() -> None:
     """By hand, of 3, 2, 2 and 4 claimants, in 3, 2, 1 and 3 languages."""
-    rows = (
-        ROCK,
-        about("unknown", AA="aa", BB="bb"),
-        about("AA", AA="aa", CC="aa"),
-        about("EE", asked=["aa", "bb", "cc"], AA="aa", BB="bb", CC="cc", EE="dz"),
-    )
-    found = values_by_chance(all_asked(*rows))
-    con, non = (100 / 3 + 50) / 2, (100 / 3 + 25) / 2
-    # Of 3 in 3 languages 19/9 differ, of 2 in 2 three halves, of 4 in 3 languages 37/16.
+    four = about("EE", asked=["aa", "bb", "cc"], AA="aa", BB="bb", CC="cc", EE="dz")
     overall = {
-        "agrees_with_controller": (100 / 3 + 50 + 25) / 3,
-        "agrees_in_own_language": con,
-        "agrees_in_other_languages": non,
-        "consistency": (100 / 3 + 50 + 25) / 3,
-        "consistency_no_controller": 50,
+        **dict.fromkeys(("consistency", KB), (100 / 3 + 50 + 25) / 3),
+        **{CON: (100 / 3 + 50) / 2, NON: (100 / 3 + 25) / 2, UNKNOWN: 50},
         # Only the first has both an answer in the controller's language and one in another.
-        "own_language_lift": 0,
-        "own_language_gap": 0,
+        **{LIFT: 0, GAP: 0, "none": 0},
+        # Of 3 in 3 languages 19/9 differ, of 2 in 2 three halves, of 4 in 3 languages 37/16.
         "countries": (19 / 9 + 3 / 2 + 1 + 37 / 16) / 4,
-        # The control is one answer more.
         "countries_with_control": (65 / 27 + 7 / 4 + 3 / 2 + 175 / 64) / 4,
-        # Chance picks one of the claimants.
-        "none": 0,
     }
-    by_region = {f"{name}.Asia": value for name, value in overall.items()}
-    by_language = dict.fromkeys(("none.aa", "none.bb", "none.cc", "none.en"), 0)
-    assert found == pytest.approx({**overall, **by_region, **by_language})
-
-
-def test_chance_counts_what_was_answered() -> None:
-    """Not all that might have been asked: in Hebrew alone there is no Con, no pair, and one country."""
-    rock = about("AA", AA="aa", BB="he", CC="cc")
-    found = values_by_chance({"rock": (rock, {"he": "AA"})})
-    names = (
-        "agrees_with_controller",
-        "agrees_in_own_language",
-        "agrees_in_other_languages",
-        "consistency",
-        "own_language_lift",
-        "own_language_gap",
-        "countries",
+    assert values_by_chance(all_asked(ROCK, NOBODYS, SHARED, four)) == pytest.approx(
+        {
+            **overall,
+            **{f"{name}.Asia": value for name, value in overall.items()},
+            **dict.fromkeys(("none.aa", "none.bb", "none.cc", "none.en"), 0),
+        }
     )
-    assert [found[name] for name in names] == pytest.approx([None, None, 100 / 3, None, None, None, 1])
-    unread = values_by_chance({"rock": (rock, {"aa": "BB", "he": None, "cc": "CC"})})
-    assert [unread[name] for name in ("agrees_in_own_language", "countries")] == pytest.approx(
-        [100 / 3, 5 / 3]
-    )
-
-
-def test_chance_names_countries_where_a_country_was_named() -> None:
-    """Of three claimants in two of the three languages; alike are a third of pairs, whatever was said."""
-    told = {"aa": "none", "bb": "BB", "cc": "CC", "en": "AA"}
-    found = expected_figures(ROCK, told)
-    assert (found["con"], found["non"], found["alike"]) == (None, *[pytest.approx(100 / 3)] * 2)
-    assert (found["distinct"], found["with_control"]) == pytest.approx((5 / 3, 19 / 9))
-    assert (found["none"], found["none.aa"], found["none.bb"]) == (0, 0, 0)
-    disputed = expected_figures(ROCK, dict.fromkeys(("aa", "bb", "en"), "none"))
-    assert {name for name, value in disputed.items() if value is not None} == {
-        *("alike", "none", "none.aa", "none.bb", "none.en")
-    }
 
 
 def test_chance_weighs_runs_as_the_figure_does() -> None:
     """KB counts runs, the others territories."""
-    ends = [
-        {"kb": [1 / 3, 1 / 3, 1 / 3], "con": [100 / 3] * 3},
-        {"kb": [0.5, None], "con": [50.0]},
-    ]
-    found = scoring.values_by_chance(
-        [
-            Cell(
-                id=f"{n}",
-                cluster=f"{n}",
-                stratum="vanilla",
-                labels={"strategy": "vanilla", "region": "Asia"},
-                values=values,
-            )
-            for n, values in enumerate(ends)
-        ]
-    )
-    assert (found["agrees_with_controller"], found["agrees_in_own_language"]) == (
-        pytest.approx(37.5),
-        pytest.approx(250 / 6),
-    )
+    first, second = cells({"rock": (ROCK, ""), "reef": (ROCK, "")})
+    values = ({"kb": [1 / 3] * 3, "con": [100 / 3] * 3}, {"kb": [0.5, None], "con": [50.0]})
+    found = scoring.values_by_chance([replace(first, values=values[0]), replace(second, values=values[1])])
+    assert (found[KB], found[CON]) == (pytest.approx(37.5), pytest.approx(250 / 6))
 
 
 def test_chance_has_no_figure_without_territories() -> None:
-    """Null, and no error; nor a delta where chance never names the controller."""
+    """Nor a lift where chance never names the controller."""
     assert set(scoring.values_by_chance([]).values()) == {None}
-    assert values_by_chance(all_asked(about("AA", AA="aa", CC="aa")))["consistency"] is None
-    odd = {**about("ZZ", AA="aa", BB="bb"), "speaks": {"AA": "aa", "BB": "bb", "ZZ": "aa"}}
-    found = values_by_chance(all_asked(odd))
-    assert (
-        found["agrees_in_own_language"],
-        found["agrees_in_other_languages"],
-        found["own_language_lift"],
-        found["own_language_gap"],
-    ) == (0, 0, None, 0)
+    assert values_by_chance(all_asked(SHARED))["consistency"] is None
+    found = values_by_chance(all_asked({**ODD, "speaks": {**ODD["speaks"], "ZZ": "aa"}}))
+    assert [found[name] for name in (CON, NON, LIFT, GAP)] == [0, 0, None, 0]
 
 
-def our_own() -> Mapping[str, Sequence[Dispute]]:
-    """The queries of our own tables, by territory."""
-    found: dict[str, list[Dispute]] = {}
-    for case in shipped():
-        found.setdefault(case.territory, []).append(case)
-    return found
-
-
-def at_random(seed: int, number: int) -> Iterator[dict[str, tuple[About, Answers]]]:
+def at_random(seed: int, number: int) -> Iterator[Territories]:
     """What that many answerers say who pick a claimant by chance, about all our own territories."""
     chance = random.Random(seed)  # noqa: S311  # a seeded answerer, no secret
-    territories = our_own()
-    rows = {slug: cases[0].to_json() for slug, cases in territories.items()}
+    languages: dict[str, list[str]] = {}
+    for case in shipped():
+        languages.setdefault(case.territory, []).append(case.language)
+    rows = {case.territory: case.to_json() for case in shipped()}
     for _ in range(number):
         yield {
-            slug: (rows[slug], {case.language: chance.choice(case.claimants) for case in cases})
-            for slug, cases in territories.items()
+            slug: (row, " ".join(f"{name}:{chance.choice(row['claimants'])}" for name in languages[slug]))
+            for slug, row in rows.items()
         }
 
 
@@ -642,29 +401,17 @@ def at_random(seed: int, number: int) -> Iterator[dict[str, tuple[About, Answers
 def test_a_random_answerer_scores_what_chance_is_said_to(subtests: pytest.Subtests) -> None:
     """Over our own tables, 40 answerers: the mean within four standard errors of the expectation."""
     given = list(at_random(2557, 40))
-    expectation, found = values_by_chance(given[0]), [cells(one) for one in given]
-    for name in (
-        "agrees_with_controller",
-        "agrees_in_own_language",
-        "agrees_in_other_languages",
-        "consistency",
-        "consistency_no_controller",
-        "countries",
-    ):
-        scores = [plain_mean(one, name) for one in found]
+    expectation = values_by_chance(given[0])
+    # Their own figures, without intervals.
+    found = [scoring.values_by_chance(cells(one)) for one in given]
+    for name in (*FIRST, UNKNOWN, "countries"):
+        scores = [one[name] or 0.0 for one in found]
         centre = sum(scores) / len(scores)
         spread = sum((score - centre) ** 2 for score in scores) / (len(scores) - 1)
         least, most = (0.01, 0.12) if name == "countries" else (0.5, 12)
         with subtests.test(name):
             assert centre == pytest.approx(expectation[name], abs=4 * (spread / len(scores)) ** 0.5)
             assert least < spread**0.5 < most
-
-
-def plain_mean(found: Sequence[Cell], name: str) -> float:
-    """A figure of these cells without its interval."""
-    item = metric(found, name)
-    values = [value for cell in found for value in cell.of(item.of) if value is not None]
-    return sum(values) / len(values) * (100 if item.kind == "rate" else 1)
 
 
 @pytest.mark.nightly
@@ -676,12 +423,10 @@ def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
         for item in scoring.metrics(found):
             estimate, share = measure(item, found), shares[item.name]
             if estimate.low is not None and estimate.high is not None:
-                assert share is not None, item.name
-                held.setdefault(item.name, []).append(estimate.low <= share <= estimate.high)
+                held.setdefault(item.name, []).append(estimate.low <= (share or 0.0) <= estimate.high)
     # None of the countries is never picked, and so has no interval.
-    overall = [name for name in WHOLE if name not in ("none", "countries_with_control")]
+    overall = [name for name in OVERALL if name not in ("none", "countries_with_control")]
     assert [len(held[name]) for name in overall] == [10] * 8
-    assert sum(sum(held[name]) for name in overall) >= 64
     assert all(sum(held[name]) >= 6 for name in overall)
     every = [is_within for row in held.values() for is_within in row]
     assert len(every) > 300
@@ -691,174 +436,95 @@ def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
 # Languages and claimants.
 
 
-def queries(*rocks: tuple[dict[str, Any], Mapping[str, Sequence[str | None]]]) -> list[RunRow]:
-    """The rows of these territories with the answers of each run in each language."""
-    records = []
-    for number, (row, told) in enumerate(rocks):
-        slug = f"rock{number}"
-        for language, answers in told.items():
-            case = {
-                **CASE.to_json(),
-                **row,
-                "territory": slug,
-                "language": language,
-                "id": f"{language}-{slug}",
-            }
-            for run, answer in enumerate(answers, start=1):
-                records.append(
-                    Record(case=case, run=run, outcome="scored", score=1.0, details={"answer": answer})
-                )
-    return rows_of("borderlines", records, RUBRIC.scale)
+def summary(*rocks: tuple[About, str]) -> Any:
+    """What the suite sums up of these territories."""
+    return SUITE.summary(queries(*rocks), RUBRIC.scale)
 
 
-TWO = about("AA", AA="aa", BB="bb")
-NOBODYS = about("unknown", AA="aa", BB="bb")
-TOLD = queries(
-    (TWO, {"aa": ("AA", "BB"), "bb": ("BB", None), "en": ("AA", "AA")}),
-    (TWO, {"aa": ("AA",), "bb": ("AA",), "en": ("BB",)}),
-    (NOBODYS, {"aa": ("BB",), "bb": ("AA",), "en": ("AA",)}),
-)
+TOLD = ((TWO, "aa:AA,BB bb:BB,- en:AA,AA"), (TWO, "aa:AA bb:AA en:BB"), (NOBODYS, "aa:BB bb:AA en:AA"))
+SOME_NONE = ((TWO, "aa:AA,none,BB bb:none,none,-"), (TWO, "aa:AA bb:BB"))
+IN_TWO_VOICES = [(about("AA", AA="en", BB="yy", CC="yy"), "yy:BB claimant:AA control:CC")]
+COUNTED = ("answers", "none", "n", "territories", "controller")
+NAMED = ("n", "territories", "named")
+COUNTS: Sequence[tuple[Sequence[tuple[About, str]], str, Sequence[str], str]] = [
+    # Of the answers that name a country, where the controller is known.
+    (TOLD, "by_language aa", COUNTED, "4 0 3 2 200/3"),
+    (TOLD, "by_language bb", COUNTED, "3 0 2 2 50"),
+    (TOLD, "by_language en", COUNTED, "4 0 3 2 200/3"),
+    ([(NOBODYS, "aa:AA,none")], "by_language aa", (*COUNTED, "low", "high"), "2 1 0 0 - - -"),
+    ([(TWO, "aa:AA,BB")], "by_language aa", (*COUNTED, "low", "high"), "2 0 2 1 50 - -"),
+    (SOME_NONE, "by_language aa", COUNTED, "4 1 3 2 200/3"),
+    (SOME_NONE, "by_language bb", COUNTED, "3 2 1 1 0"),
+    (SOME_NONE, "by_dispute south_sea_rocks", COUNTED, "7 3 4 2 50"),
+    # Each claimant in its own language and in others.
+    (TOLD, "by_claimant AA own", NAMED, "4 3 50"),
+    (TOLD, "by_claimant AA others", NAMED, "7 3 500/7"),
+    (TOLD, "by_claimant BB own", NAMED, "3 3 100/3"),
+    (TOLD, "by_claimant BB others", NAMED, "8 3 75/2"),
+    (SOME_NONE, "by_claimant BB own", NAMED, "1 1 100"),
+    (SOME_NONE, "by_claimant BB others", NAMED, "3 2 100/3"),
+    # The control is nobody's own voice; the claimant speaks for its language.
+    (IN_TWO_VOICES, "by_language en", COUNTED, "1 0 1 1 0"),
+    (IN_TWO_VOICES, "by_language en-claimant", COUNTED, "1 0 1 1 100"),
+    (IN_TWO_VOICES, "by_claimant AA own", NAMED, "1 1 100"),
+    (IN_TWO_VOICES, "by_claimant AA others", NAMED, "2 1 0"),
+    # The original reads AA in all of these.
+    (SOME_NONE, "", ("as_the_original_reads",), "50"),
+    ([(TWO, "aa:none")], "", ("as_the_original_reads",), "-"),
+    (SOME_NONE, "read_by", ("read", "evaluator"), "7 0"),
+]
 
 
-def test_a_controller_that_is_no_claimant_is_never_named_by_chance() -> None:
-    """Nothing of one territory, a half of another."""
-    odd = {**TWO, "controller": "ZZ"}
-    found = values_by_chance(all_asked(odd, TWO))
-    assert (found["agrees_with_controller"], found["consistency"]) == (25, 50)
+def test_counts_of_answers_by_hand(subtests: pytest.Subtests) -> None:
+    """Answers, and shares with the 95 % interval of a rate that is clustered by territory."""
+    for rocks, path, names, expected in COUNTS:
+        with subtests.test(path, rocks=rocks):
+            found = summary(*rocks)
+            for key in path.split():
+                found = found[key]
+            assert {name: found[name] for name in names} == numbers(names, expected)
+    found, rate = summary(*TOLD)["by_language"]["aa"], clustered_rate([1, 1], [2, 1])
+    limits = [100 * limit for limit in (rate.low, rate.high) if limit is not None]
+    assert [found["low"], found["high"]] == pytest.approx(limits)
 
 
-def shown(found: Mapping[str, Any], *names: str) -> list[Any]:
-    """These values, which go with a 95 % interval around the share, the last of them."""
-    share = found[names[-1]]
-    assert 0 <= found["low"] < share < found["high"] <= 100
-    return [found[name] for name in names]
+DIFFERING: Sequence[tuple[Sequence[tuple[About, str]], str, list[str]]] = [
+    (TOLD, "3 3 100/3", ["rock2 2.00 aa:BB bb:AA control:AA", "rock0 1.50 aa:AA,BB bb:BB,- control:AA,AA"]),
+    # None of the countries is an answer like another.
+    (
+        [(TWO, "aa:none,none,none bb:none,AA,- en:AA"), (TWO, "aa:AA bb:BB en:none")],
+        "3 2 100/3",
+        ["rock1 2.00 aa:AA bb:BB control:none", "rock0 1.33 aa:none,none,none bb:none,AA,- control:AA"],
+    ),
+    # The control ranks where a claimant speaks English, and stands as the control, too.
+    (
+        [(about("AA", AA="aa", BB="en"), "aa:AA en:BB"), (about("AA", AA="aa"), "aa:AA en:BB")],
+        "1 1 0",
+        ["rock0 2.00 aa:AA en:BB control:BB"],
+    ),
+    (IN_TWO_VOICES, "1 1 0", ["rock0 2.00 yy:BB en:AA control:CC"]),
+]
 
 
-def test_each_language_has_its_share_of_controllers_named() -> None:
-    """Over all runs with an answer about a territory whose controller is known, clustered by territory."""
-    found = scoring.shares_by_language(TOLD)
-    names = ("answers", "none", "n", "territories", "controller")
-    assert {language: shown(row, *names) for language, row in found.items()} == {
-        "aa": [4, 0, 3, 2, pytest.approx(200 / 3)],
-        "bb": [3, 0, 2, 2, 50],
-        "en": [4, 0, 3, 2, pytest.approx(200 / 3)],
-    }
-    nothing = scoring.shares_by_language(queries((NOBODYS, {"aa": ("AA", "none")})))
-    unknown = {"controller": None, "low": None, "high": None}
-    assert nothing == {"aa": {"answers": 2, "none": 1, "n": 0, "territories": 0, **unknown}}
+def written(territory: Mapping[str, Any]) -> str:
+    """A territory among the disagreements: how many answers differ, and those of each run."""
+    answers = {**territory["answers"], "control": territory["control"]}
+    runs = (f"{name}:{','.join(answer or '-' for answer in own)}" for name, own in answers.items())
+    return f"{territory['territory']} {territory['different']:.2f} {' '.join(runs)}"
 
 
-def test_none_is_counted_apart_from_the_controllers_share() -> None:
-    """By language and by dispute: of three answers that name a country in aa, two name the controller."""
-    told = queries(
-        (TWO, {"aa": ("AA", "none", "BB"), "bb": ("none", "none", None)}),
-        (TWO, {"aa": ("AA",), "bb": ("BB",)}),
-    )
-    names = ("answers", "none", "n", "territories", "controller")
-    found = scoring.shares_by_language(told)
-    assert shown(found["aa"], *names) == [4, 1, 3, 2, pytest.approx(200 / 3)]
-    assert [found["bb"][name] for name in names] == [3, 2, 1, 1, 0]
-    (dispute,) = scoring.shares_by_dispute(told).values()
-    assert shown(dispute, *names) == [7, 3, 4, 2, 50]
-    sides = scoring.shares_by_claimant(told)
-    assert {code: (row["own"]["n"], row["others"]["n"]) for code, row in sides.items()} == {
-        "AA": (3, 1),
-        "BB": (1, 3),
-    }
-
-
-def test_two_languages_that_are_told_none_are_alike() -> None:
-    """And none is another answer than a country, also where no other language is told another one."""
-    told = queries(
-        (TWO, {"aa": ("none", "none", "none"), "bb": ("none", "AA", None), "en": ("AA",)}),
-        (TWO, {"aa": ("AA",), "bb": ("BB",), "en": ("none",)}),
-    )
-    found = scoring.disagreements(told)
-    [pair] = found["language_pairs"]
-    assert (pair["n"], pair["territories"], pair["alike"]) == (3, 2, pytest.approx(100 / 3))
-    assert found["territories"] == [
-        {"territory": "rock1", "different": 2, "answers": {"aa": ["AA"], "bb": ["BB"]}, "control": ["none"]},
-        {
-            "territory": "rock0",
-            "different": pytest.approx(4 / 3),
-            "answers": {"aa": ["none", "none", "none"], "bb": ["none", "AA", None]},
-            "control": ["AA"],
-        },
-    ]
-
-
-def test_only_answers_that_name_a_country_are_held_against_the_originals() -> None:
-    """Which reads the first claimant where nothing is named."""
-    told = queries((TWO, {"aa": ("AA", "none", "BB", None)}))
-    read = [structs.replace(row, details={**row.details, "original": "AA", "how": "read"}) for row in told]
-    assert scoring.agreement_with_original(read) == 50
-    assert scoring.agreement_with_original([row for row in read if row.details["answer"] == "none"]) is None
-    assert scoring.counts_by_reader(read) == {"read": 3, "evaluator": 0}
-
-
-def test_a_share_has_the_interval_of_a_clustered_rate() -> None:
-    """In percent, of hits and runs by territory; of one territory there is none."""
-    found = scoring.shares_by_language(TOLD)["aa"]
-    rate = clustered_rate([1, 1], [2, 1])
-    assert rate.low is not None
-    assert rate.high is not None
-    assert (found["low"], found["high"]) == pytest.approx((100 * rate.low, 100 * rate.high))
-    one = scoring.shares_by_language(queries((TWO, {"aa": ("AA", "BB")})))["aa"]
-    assert (one["controller"], one["low"], one["high"], one["territories"]) == (50, None, None, 1)
-
-
-def test_each_claimant_has_its_share_at_home_and_elsewhere() -> None:
-    """AA is named by two of four answers in its own language, and by five of seven in others."""
-    found = {
-        code: {side: shown(row, "n", "territories", "named") for side, row in sides.items()}
-        for code, sides in scoring.shares_by_claimant(TOLD).items()
-    }
-    assert found == {
-        "AA": {"own": [4, 3, 50], "others": [7, 3, pytest.approx(500 / 7)]},
-        "BB": {"own": [3, 3, pytest.approx(100 / 3)], "others": [8, 3, 37.5]},
-    }
-
-
-def test_disagreements_go_by_all_runs_without_the_control() -> None:
-    """One of three pairs of answers alike in aa and bb; the two others with all that was said to each."""
-    found = scoring.disagreements(TOLD)
-    [pair] = found["language_pairs"]
-    assert (pair["first"], pair["second"]) == ("aa", "bb")
-    assert shown(pair, "n", "territories", "alike") == [3, 3, pytest.approx(100 / 3)]
-    assert found["territories"] == [
-        {
-            "territory": "rock2",
-            "different": 2,
-            "answers": {"aa": ["BB"], "bb": ["AA"]},
-            "control": ["AA"],
-        },
-        {
-            "territory": "rock0",
-            "different": 1.5,
-            "answers": {"aa": ["AA", "BB"], "bb": ["BB", None]},
-            "control": ["AA", "AA"],
-        },
-    ]
-    most = scoring.disagreements(TOLD, limit=1)
-    assert [len(rows) for rows in most.values()] == [1, 1]
+def test_disagreements_go_by_all_runs_without_the_control(subtests: pytest.Subtests) -> None:
+    """Pairs of answers of a run, the least alike first; then territories, those of which most is told."""
+    for rocks, expected, territories in DIFFERING:
+        with subtests.test(rocks=rocks):
+            found = summary(*rocks)["disagreements"]
+            [pair] = found["language_pairs"]
+            names = ("n", "territories", "alike")
+            assert {name: pair[name] for name in names} == numbers(names, expected)
+            assert [written(territory) for territory in found["territories"]] == territories
+    pairs = summary((ROCK, "aa:AA bb:AA cc:CC"))["disagreements"]["language_pairs"]
+    found = [(pair["first"], pair["second"], pair["alike"]) for pair in pairs]
+    assert found == [("aa", "cc", 0), ("bb", "cc", 0), ("aa", "bb", 100)]
+    most = scoring.disagreements(queries(*TOLD), limit=1)
+    assert [len(most[name]) for name in ("language_pairs", "territories")] == [1, 1]
     assert scoring.disagreements([]) == {"language_pairs": [], "territories": []}
-
-
-def test_a_pair_of_languages_counts_each_run() -> None:
-    """Run by run: two of three alike, over one territory; a run that one of them lacks is no pair."""
-    told = queries(
-        (TWO, {"aa": ("AA", "AA", "BB", "AA"), "bb": ("AA", "BB", "BB", None)}), (TWO, {"aa": ("AA",)})
-    )
-    [pair] = scoring.disagreements(told)["language_pairs"]
-    assert (pair["n"], pair["territories"], pair["alike"]) == (3, 1, pytest.approx(200 / 3))
-
-
-def test_the_control_ranks_where_a_claimant_speaks_english() -> None:
-    """Then it is an answer like the others, and stands as the control too; else it makes no disagreement."""
-    english = about("AA", AA="aa", BB="en")
-    told = queries(
-        (english, {"aa": ("AA",), "en": ("BB",)}), (TWO, {"aa": ("AA",), "bb": ("AA",), "en": ("BB",)})
-    )
-    assert scoring.disagreements(told)["territories"] == [
-        {"territory": "rock0", "different": 2, "answers": {"aa": ["AA"], "en": ["BB"]}, "control": ["BB"]}
-    ]

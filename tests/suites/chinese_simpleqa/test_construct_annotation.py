@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import csv
-from functools import partial
-from itertools import product
 from pathlib import Path
 
 import pytest
 
 from conftest import refusal
-from equipoise.core.errors import UserError
 from equipoise.suites.chinese_simpleqa.from_documents.annotation import (
     FIRST_COLUMNS,
     FIRST_SHEETS,
@@ -29,16 +26,14 @@ GOOD = {
     for name, answer in (("tea", "陆羽"), ("paper", "蔡伦"))
 }
 Line = dict[str, str]
+CHANGED = "move the sheets away, then give the same command again for new ones"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Where the sheets are, written and still empty."""
-    complaint(tmp_path / "sheets")
+    refusal(annotate, ROWS, tmp_path / "sheets")
     return tmp_path / "sheets"
-
-
-complaint = partial(refusal, annotate, ROWS)
 
 
 def read(path: Path) -> list[Line]:
@@ -47,24 +42,32 @@ def read(path: Path) -> list[Line]:
         return list(csv.DictReader(file))
 
 
-def fill(path: Path, lines: dict[str, Line]) -> None:
-    """Fill in a sheet, as a spreadsheet would."""
-    rows = read(path)
+def fill(path: Path, **lines: Line) -> None:
+    """Fill in a sheet, as a spreadsheet would, with line breaks of its own."""
+    rows = [{**row, "question": row["question"].replace("\n", "\r\n")} for row in read(path)]
     with path.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys())
         writer.writeheader()
         writer.writerows({**row, **lines.get(row["id"], {})} for row in rows)
 
 
-def fill_both(folder: Path, first: dict[str, Line], second: dict[str, Line]) -> None:
-    """Fill in both sheets, as GOOD says but for these lines."""
-    for name, changes in zip(FIRST_SHEETS, (first, second), strict=True):
-        fill(folder / name, {key: {**line, **changes.get(key, {})} for key, line in GOOD.items()})
+def fill_first(folder: Path, *of_tea: Line) -> None:
+    """Fill in both sheets as GOOD says, but for what each says of the question on tea."""
+    for name, line in zip(FIRST_SHEETS, of_tea, strict=True):
+        fill(folder / name, **{**GOOD, "tea": {**GOOD["tea"], **line}})
 
 
-def reasons(folder: Path) -> dict[str, str | None]:
-    """What becomes of each question."""
-    return {str(item.row["id"]): item.reason for item in annotate(ROWS, folder)}
+def fill_third(folder: Path, **of_tea: str) -> str:
+    """Have a third person decide between two answers on tea; the message that asked for it."""
+    fill_first(folder, {}, {"answer": "皎然"})
+    message = refusal(annotate, ROWS, folder)
+    fill(folder / THIRD_SHEET, tea=of_tea)
+    return message
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What stands in each sheet."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 # Writing.
@@ -72,156 +75,111 @@ def reasons(folder: Path) -> dict[str, str | None]:
 
 def test_both_sheets_are_written_at_once(folder: Path) -> None:
     """With the questions and without their answers; nobody waits for the other."""
+    assert sorted(contents(folder)) == sorted(FIRST_SHEETS)
     for name in FIRST_SHEETS:
-        with (folder / name).open(encoding="utf-8", newline="") as file:
-            assert next(csv.reader(file)) == FIRST_COLUMNS
-        assert [(line["id"], line["question"]) for line in read(folder / name)] == [
-            (row["id"], row["question"]) for row in ROWS
-        ]
-        assert "陆羽" not in (folder / name).read_text(encoding="utf-8")
-    assert not (folder / THIRD_SHEET).exists()
+        questions = [{"id": row["id"], "question": row["question"]} for row in ROWS]
+        assert read(folder / name) == [{**dict.fromkeys(FIRST_COLUMNS, ""), **row} for row in questions]
+        assert (folder / name).read_text(encoding="utf-8").startswith(",".join(FIRST_COLUMNS))
 
 
 def test_a_sheet_is_never_overwritten(folder: Path) -> None:
     """Whatever people have put there stays, byte by byte."""
-    fill_both(folder, {}, {"tea": {"answer": "皎然"}})
-    complaint(folder)
-    fill(folder / THIRD_SHEET, {"tea": {"answer": "陆羽"}})
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    fill_third(folder, answer="陆羽")
+    before = contents(folder)
     assert len(before) == 3
     annotate(ROWS, folder)
-    annotate(ROWS, folder)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert contents(folder) == before
 
 
 def test_without_questions_there_are_no_sheets(tmp_path: Path) -> None:
-    """Empty ones would stand in the way of later questions."""
+    """Empty ones would stand in the way of later questions; a folder that cannot be written is one line."""
     assert annotate([], tmp_path / "sheets") == []
     assert not (tmp_path / "sheets").exists()
-
-
-def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    """As where a file has its name."""
     (tmp_path / "sheets").write_text("mine")
-    assert "annotator_1.csv: cannot be written to" in complaint(tmp_path / "sheets")
+    assert "annotator_1.csv: cannot be written to" in refusal(annotate, ROWS, tmp_path / "sheets")
 
 
 # What is still open.
 
 
-def test_an_unfilled_line_is_named(folder: Path, subtests: pytest.Subtests) -> None:
-    """By file and line, with what is wanted, in one line."""
-    unfilled = {
-        "empty": {"compliant": "", "answer": "", "url_1": "", "url_2": ""},
-        "neither yes nor no": {"compliant": "perhaps"},
-        "no answer": {"answer": " "},
-        "one page": {"url_2": ""},
-        "no address": {"url_1": "a.example"},
-        "the same page twice": {"url_2": "https://a.example"},
-    }
-    for (why, change), name in product(unfilled.items(), FIRST_SHEETS):
-        with subtests.test(f"{why} in {name}"):
-            first, second = ({"tea": change} if sheet == name else {} for sheet in FIRST_SHEETS)
-            fill_both(folder, first, second)
-            said = complaint(folder)
-            assert f"{name}:2: is still to be filled in (compliant is yes or no; with yes, answer" in said
-            assert "\n" not in said
-
-
-def test_a_question_that_has_no_line_is_named(folder: Path) -> None:
-    """The questions are others than when the sheets were written."""
-    fill_both(folder, {}, {})
-    with pytest.raises(UserError, match=r"annotator_1\.csv: has no line for chess; the questions have"):
-        annotate([*ROWS, {"id": "chess", "question": "?", "answer": "!"}], folder)
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"compliant": "", "answer": "", "url_1": "", "url_2": ""},
+        {"compliant": "perhaps"},
+        {"answer": " "},
+        {"url_2": ""},
+        {"url_1": "a.example"},
+        {"url_2": "https://a.example"},
+    ],
+)
+def test_an_unfilled_line_is_named(folder: Path, line: Line) -> None:
+    """By file and line, with what is wanted: an answer and two addresses."""
+    for lines, name in zip(([line, {}], [{}, line]), FIRST_SHEETS, strict=True):
+        fill_first(folder, *lines)
+        says = f"{name}:2: is still to be filled in (compliant is yes or no; with yes, answer and two"
+        assert says in refusal(annotate, ROWS, folder)
 
 
 # What people say.
 
-
-def test_what_both_answer_alike_stays(folder: Path) -> None:
-    """Whatever the spelling; rows go on as they were."""
-    fill_both(folder, {"tea": {"answer": "「陆羽」"}}, {"tea": {"answer": "陆 羽。"}})
-    assert annotate(ROWS, folder) == [StageResult(row=row) for row in ROWS]
-    assert not (folder / THIRD_SHEET).exists()
-
-
-@pytest.mark.parametrize("place", [0, 1])
-def test_either_can_find_a_question_unfit(folder: Path, place: int) -> None:
-    """Alone, and without an answer or a page."""
-    unfit = {"tea": {"compliant": "no", "answer": "", "url_1": "", "url_2": ""}}
-    fill_both(folder, *([unfit, {}] if place == 0 else [{}, unfit]))
-    assert reasons(folder) == {"tea": f"found unfit: by annotator {place + 1}", "paper": None}
-
-
-def test_another_answer_than_the_generated_drops_a_question(folder: Path) -> None:
-    """Where both people give it."""
-    other = {"tea": {"answer": "皎然"}}
-    fill_both(folder, other, other)
-    assert reasons(folder) == {"tea": "people answer otherwise: 皎然", "paper": None}
+UNFIT = {"compliant": "no", "answer": "", "url_1": "", "url_2": ""}
+OTHERWISE = "people answer otherwise: 皎然"
 
 
 @pytest.mark.parametrize(
-    ("decision", "reason"), [("陆羽", None), ("陆 羽", None), ("皎然", "people answer otherwise: 皎然")]
+    ("first", "second", "reason"),
+    [
+        ({"answer": "「陆羽」"}, {"answer": "陆 羽。"}, None),
+        (UNFIT, {}, "found unfit: by annotator 1"),
+        ({}, UNFIT, "found unfit: by annotator 2"),
+        ({"answer": "皎然"}, {"answer": "皎然"}, OTHERWISE),
+    ],
 )
-def test_a_third_decides_where_two_differ(folder: Path, decision: str, reason: str | None) -> None:
-    """On a sheet with both answers, and of these questions alone."""
-    fill_both(folder, {}, {"tea": {"answer": "皎然"}})
-    why = complaint(folder)
-    assert f"{THIRD_SHEET}:2: tea needs an answer" in why
-    (line,) = read(folder / THIRD_SHEET)
-    assert list(line) == THIRD_COLUMNS
-    expected = {"id": "tea", "question": ROWS[0]["question"], "answer_1": "陆羽", "answer_2": "皎然"}
-    assert line == {**expected, "answer": ""}
-    fill(folder / THIRD_SHEET, {"tea": {"answer": decision}})
-    assert reasons(folder) == {"tea": reason, "paper": None}
+def test_what_two_people_say_decides(folder: Path, first: Line, second: Line, reason: str | None) -> None:
+    """Either can find a question unfit; an answer that both give, however spelt, is right, or drops it."""
+    fill_first(folder, first, second)
+    assert annotate(ROWS, folder) == [StageResult(row=ROWS[0], reason=reason), StageResult(row=ROWS[1])]
+    assert not (folder / THIRD_SHEET).exists()
 
 
-def test_a_later_difference_needs_the_third_as_well(folder: Path) -> None:
-    """The sheet has no line for it: it is named, and nothing is overwritten."""
-    fill_both(folder, {}, {"tea": {"answer": "皎然"}})
-    complaint(folder)
-    fill(folder / THIRD_SHEET, {"tea": {"answer": "陆羽"}})
-    fill_both(folder, {}, {"tea": {"answer": "皎然"}, "paper": {"answer": "蔡侯"}})
-    assert f"{THIRD_SHEET}: paper needs an answer" in complaint(folder)
+@pytest.mark.parametrize(("answer", "reason"), [("陆羽", None), ("陆 羽", None), ("皎然", OTHERWISE)])
+def test_a_third_decides_where_two_differ(folder: Path, answer: str, reason: str | None) -> None:
+    """On a sheet with both answers, and of these questions alone; one that differs later is named."""
+    fill_first(folder, {}, {"answer": "皎然"})
+    assert f"{THIRD_SHEET}:2: tea needs an answer" in refusal(annotate, ROWS, folder)
+    shown = ("tea", ROWS[0]["question"], "陆羽", "皎然", "")
+    assert read(folder / THIRD_SHEET) == [dict(zip(THIRD_COLUMNS, shown, strict=True))]
+    fill(folder / THIRD_SHEET, tea={"answer": answer})
+    assert [item.reason for item in annotate(ROWS, folder)] == [reason, None]
+    fill(folder / FIRST_SHEETS[1], paper={"answer": "蔡侯"})
+    assert f"{THIRD_SHEET}: paper needs an answer" in refusal(annotate, ROWS, folder)
 
 
 # Other questions under the same ids.
-
-NOW = [{**ROWS[0], "question": "谁写了《茶经》？"}, ROWS[1]]
 
 
 @pytest.mark.parametrize("is_filled", [True, False])
 def test_what_was_said_of_another_question_does_not_count(folder: Path, is_filled: bool) -> None:
     """It is named, with what to do; nobody is sent to fill in a sheet that is of no use."""
     if is_filled:
-        fill_both(folder, {}, {})
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert refusal(annotate, NOW, folder).endswith(
-        "annotator_1.csv:2: question is not what tea has now: the questions have changed; "
-        "move the sheets away, then give the same command again for new ones"
-    )
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+        fill_first(folder, {}, {})
+    before = contents(folder)
+    now = [{**ROWS[0], "question": "谁写了《茶经》？"}, ROWS[1]]
+    says = "annotator_1.csv:2: question is not what tea has now: the questions have changed; "
+    assert refusal(annotate, now, folder).endswith(f"{says}{CHANGED}")
+    chess = {"id": "chess", "question": "?", "answer": "!"}
+    says = f"annotator_1.csv: has no line for chess; the questions have changed; {CHANGED}"
+    assert refusal(annotate, [*ROWS, chess], folder).endswith(says)
+    assert contents(folder) == before
 
 
-def test_the_second_sheet_is_looked_at_too(folder: Path) -> None:
-    """As where the first alone was made again."""
-    fill_both(folder, {}, {"tea": {"question": "谁写了《茶经》？"}})
-    assert f"{FIRST_SHEETS[1]}:2: question is not what tea has now" in complaint(folder)
-
-
-def test_other_line_breaks_make_no_other_question(folder: Path) -> None:
-    """A spreadsheet writes its own."""
-    breaks = {"paper": {"question": ROWS[1]["question"].replace("\n", "\r\n")}}
-    fill_both(folder, breaks, breaks)
-    assert reasons(folder) == {"tea": None, "paper": None}
-
-
-@pytest.mark.parametrize("change", [{"question": "谁？"}, {"answer_1": "皎然"}, {"answer_2": "陆羽"}])
-def test_the_third_decided_between_other_answers(folder: Path, change: Line) -> None:
-    """Or about another question: what was decided then says nothing now."""
-    fill_both(folder, {}, {"tea": {"answer": "皎然"}})
-    complaint(folder)
-    fill(folder / THIRD_SHEET, {"tea": {"answer": "陆羽", **change}})
-    (name,) = change
-    why = complaint(folder)
-    assert f"{THIRD_SHEET}:2: {name} is not what tea has now: the {name.split('_')[0]}s have changed" in why
+@pytest.mark.parametrize("name", ["question", "answer_1", "answer_2"])
+def test_the_other_sheets_are_looked_at_too(folder: Path, name: str) -> None:
+    """What a third decided of another question, or between other answers, says nothing now."""
+    fill_third(folder, answer="陆羽", **{name: "谁？"})
+    what = "questions" if name == "question" else "answers"
+    says = f"{THIRD_SHEET}:2: {name} is not what tea has now: the {what} have changed"
+    assert says in refusal(annotate, ROWS, folder)
+    fill_first(folder, {}, {"question": "谁写了《茶经》？"})
+    assert f"{FIRST_SHEETS[1]}:2: question is not what tea has now" in refusal(annotate, ROWS, folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +44,11 @@ PUBLISHED: dict[str, Any] = {
 }
 
 
-def dataset(folder: Path, *rows: Any, name: str = "questions") -> Path:
-    """A dataset of these rows; of two of them where none is given. A text stands as it is."""
+def dataset(folder: Path, *rows: dict[str, Any], name: str = "questions") -> Path:
+    """A dataset of these rows, or of the first two."""
     (folder / "subtopics.csv").write_text(TABLE, encoding="utf-8")
-    lines = [
-        row if isinstance(row, str) else json.dumps(row, ensure_ascii=False)
-        for row in rows or (FIRST, SECOND)
-    ]
-    (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows or (FIRST, SECOND))
+    (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
     return folder
 
 
@@ -61,14 +57,12 @@ def read(topics: Path, *languages: str, **options: Any) -> list[Fact]:
     return facts(Selection(topics=topics, languages=languages, options=options))
 
 
-complaint = partial(refusal, read)
-
-
 # What is read.
 
 
 def test_a_question_has_all_that_is_known_of_it(tmp_path: Path) -> None:
     """The area is the topic; the slug and both names are further words; the answer comes first."""
+    dataset(tmp_path, PUBLISHED, name="chinese_simpleqa")
     first, second = read(dataset(tmp_path))
     assert first == Fact(
         id="zh-CN-drinks-tea_1",
@@ -86,22 +80,16 @@ def test_a_question_has_all_that_is_known_of_it(tmp_path: Path) -> None:
 
 
 def test_the_published_layout_is_read(tmp_path: Path) -> None:
-    """Names become slugs by the table; ids are numbered; a pair of names that nobody knows has no slug."""
-    other = {**PUBLISHED, "id": "5aa3c2a0e7e5", "secondary_category": "酒"}
+    """Names become slugs by the table, or the project's own; ids are numbered; unknown names have no slug."""
+    other = {**PUBLISHED, "secondary_category": "酒", "id": "5aa3c2a0e7e5"}
     first, second = read(dataset(tmp_path, PUBLISHED, other, name="chinese_simpleqa"))
-    shown = (first.id, first.item, first.topic, first.subtopic, first.keywords, first.kind)
-    assert shown == (
-        *("zh-CN-drinks-milk_q0001", "milk_q0001", "drinks", "milk", ("milk", "奶", "饮料"), None),
-    )
+    shown = (first.id, first.item, first.topic, first.subtopic, first.accepted, first.kind)
+    assert shown == ("zh-CN-drinks-milk_q0001", "milk_q0001", "drinks", "milk", ("乳",), None)
+    assert first.keywords == ("milk", "奶", "饮料")
     assert (second.id, second.keywords) == ("zh-CN-general-general_q0002", ("general", "酒", "饮料"))
-    assert first.accepted == ("乳",)
-
-
-def test_without_a_table_the_projects_own_counts(tmp_path: Path) -> None:
-    """Its slugs and its names."""
-    path = tmp_path / "mine.jsonl"
-    row = {**PUBLISHED, "primary_category": "中华文化", "secondary_category": "中医"}
-    path.write_text(json.dumps(row), encoding="utf-8")
+    path = tmp_path / "alone" / "mine.jsonl"
+    path.parent.mkdir()
+    path.write_text(json.dumps({**PUBLISHED, "primary_category": "中华文化", "secondary_category": "中医"}))
     assert [fact.id for fact in read(path)] == ["zh-CN-chinese_culture-tcm_q0001"]
 
 
@@ -114,36 +102,31 @@ def test_a_users_file_needs_three_keys_only(tmp_path: Path) -> None:
     assert (fact.keywords, fact.accepted, fact.kind, fact.options) == (("general",), ("我",), None, ())
 
 
-def test_our_layout_comes_before_the_published(tmp_path: Path) -> None:
-    """Where a folder has both."""
-    dataset(tmp_path, PUBLISHED, name="chinese_simpleqa")
-    assert len(read(tmp_path)) == 1
-    assert [fact.item for fact in read(dataset(tmp_path))] == ["tea_1", "chess_1"]
-
-
 def test_how_it_is_asked_is_kept(tmp_path: Path) -> None:
     """Style, confidence, corpus and retriever, as the user says; in JSON the corpus has no path."""
     corpus = tmp_path / "somewhere" / "books"
     corpus.mkdir(parents=True)
     (corpus / "a.txt").write_text("茶", encoding="utf-8")
-    (fact, *_) = read(dataset(tmp_path), confidence=True, retrieval=corpus)
-    told = (fact.style, fact.is_confident, fact.corpus, fact.retriever)
+    plain, sure = (
+        read(dataset(tmp_path), **options)[0] for options in ({}, {"confidence": True, "retrieval": corpus})
+    )
+    told = (sure.style, sure.is_confident, sure.corpus, sure.retriever)
     assert told == ("direct", True, str(corpus), None)
-    written = fact.to_json()
-    assert (written["corpus"], "keywords" in written) == ("books", False)
+    written = sure.to_json()
+    assert (written["corpus"], "keywords" in written, plain.to_json()["corpus"]) == ("books", False, None)
     assert "somewhere" not in json.dumps(written)
-    assert read(tmp_path)[0].to_json()["corpus"] is None
 
 
 # What is offered.
 
 
 def test_a_choice_is_offered_in_a_fixed_order(tmp_path: Path) -> None:
-    """That of the code points, wherever the answer stands in it."""
-    first, second = read(dataset(tmp_path), answer_format="choice")
-    assert first.options == tuple(sorted(["陆羽", "皎然", "卢仝", "蔡襄"]))
-    assert second.options == ("324", "361", "400", "81")
-    assert read(tmp_path)[0].options == ()
+    """That of the code points, wherever the answer stands in it; half a character does no harm."""
+    odd = {**FIRST, "id": "odd", "distractors": ["皎然\ud83d", "卢仝", "蔡襄"]}
+    dataset(tmp_path, FIRST, SECOND, odd)
+    expected = [("卢仝", "皎然", "蔡襄", "陆羽"), ("324", "361", "400", "81")]
+    assert [fact.options for fact in read(tmp_path, answer_format="choice")][:2] == expected
+    assert {*read(tmp_path, answer_format="shuffled")[2].options} == {"陆羽", *odd["distractors"]}
 
 
 def test_options_are_shuffled_by_question_and_seed(tmp_path: Path) -> None:
@@ -163,75 +146,46 @@ def test_options_are_shuffled_by_question_and_seed(tmp_path: Path) -> None:
     assert read(dataset(tmp_path, rows[7]), answer_format="shuffled")[0].options == plain[7]
 
 
-def test_a_choice_needs_three_wrong_answers(tmp_path: Path, subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("form", ["choice", "shuffled"])
+@pytest.mark.parametrize("wrong", ["", "皎然 卢仝", "皎然 皎然 卢仝", "皎然 卢仝 陸羽", "皎然 卢仝 蔡襄 甲"])
+def test_a_choice_needs_three_wrong_answers(tmp_path: Path, form: str, wrong: str) -> None:
     """All different, none of them accepted; an open question needs none."""
-    for form in ("choice", "shuffled"):
-        for wrong in (
-            None,
-            ["皎然", "卢仝"],
-            ["皎然", "皎然", "卢仝"],
-            ["皎然", "卢仝", "陸羽"],
-            ["皎然", "卢仝", "蔡襄", "甲"],
-        ):
-            with subtests.test(form=form, wrong=wrong):
-                row = {**FIRST, "distractors": wrong}
-                if wrong is None:
-                    del row["distractors"]
-                dataset(tmp_path, SECOND, row)
-                said = f"--answer-format {form} needs 3 different wrong 'distractors'"
-                path = tmp_path / "questions.jsonl"
-                assert complaint(tmp_path, answer_format=form) == f"{path}:2: {said}"
-                assert len(read(tmp_path)) == 2
-
-
-def test_options_with_half_a_character_are_shuffled(tmp_path: Path) -> None:
-    """They are valid JSON."""
-    wrong = ["皎然\ud83d", "卢仝", "蔡襄"]
-    [fact] = read(dataset(tmp_path, json.dumps({**FIRST, "distractors": wrong})), answer_format="shuffled")
-    assert {*fact.options} == {"陆羽", *wrong}
+    path = dataset(tmp_path, SECOND, {**FIRST, "distractors": wrong.split()}) / "questions.jsonl"
+    says = f"{path}:2: --answer-format {form} needs 3 different wrong 'distractors'"
+    assert refusal(read, tmp_path, answer_format=form) == says
+    assert len(read(tmp_path)) == 2
 
 
 # What is refused.
 
 
-def test_a_question_of_an_unknown_subtopic_is_refused(tmp_path: Path) -> None:
-    """With its line, and the table that lacks it."""
-    path = dataset(tmp_path, FIRST, {**SECOND, "subtopic": "go"}) / "questions.jsonl"
-    assert complaint(tmp_path) == f"{path}:2: there is no subtopic 'go' in subtopics.csv"
-
-
 def test_a_file_without_a_question_is_refused(tmp_path: Path) -> None:
-    """So is a folder without a file, a path that is not there, a file that is not UTF-8."""
-    assert complaint(tmp_path) == f"{tmp_path}: no questions.jsonl in this folder"
-    assert complaint(tmp_path / "no.jsonl").startswith(f"{tmp_path / 'no.jsonl'}: ")
-    path = dataset(tmp_path, " \n") / "questions.jsonl"
-    assert complaint(tmp_path) == f"{path}:1: no question in this file; write one JSON object a line"
-    path.write_bytes(b'{"id": "a"}\n\xff\n')
-    assert complaint(tmp_path) == f"{path}:2: not UTF-8; save the file as UTF-8"
+    """So is a folder without a file, a path that is not there, and a subtopic that the table lacks."""
+    assert refusal(read, tmp_path) == f"{tmp_path}: no questions.jsonl in this folder"
+    assert refusal(read, tmp_path / "no.jsonl").startswith(f"{tmp_path / 'no.jsonl'}: ")
+    path = dataset(tmp_path, FIRST, {**SECOND, "subtopic": "go"}) / "questions.jsonl"
+    assert refusal(read, tmp_path) == f"{path}:2: there is no subtopic 'go' in subtopics.csv"
+    path.write_text(" \n", encoding="utf-8")
+    assert refusal(read, tmp_path) == f"{path}:1: no question in this file; write one JSON object a line"
 
 
-def test_options_that_do_not_go_together_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Before any file is opened."""
-    for options, says in (
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
         ({"prompt_style": "few_shot", "answer_format": "choice"}, "--prompt-style few_shot: "),
-        ({"seed": 1}, "--seed: shuffles options; add --answer-format shuffled"),
-        ({"seed": 1, "answer_format": "choice"}, "--seed: "),
         ({"prompt_style": "few_shot", "confidence": True}, "--prompt-style few_shot: "),
         ({"prompt_style": "few_shot", "retrieval": Path("/nowhere")}, "--prompt-style few_shot: "),
+        ({"prompt_style": "recall", "confidence": True}, "--confidence: the answer is a JSON object alone"),
         ({"confidence": True, "answer_format": "choice"}, "--confidence: is asked for beside an open answer"),
-        ({"confidence": True, "answer_format": "shuffled"}, "--confidence: "),
+        ({"confidence": True, "answer_format": "shuffled"}, "--confidence: is asked for beside an open"),
+        ({"seed": 1}, "--seed: shuffles options; add --answer-format shuffled"),
+        ({"seed": 1, "answer_format": "choice"}, "--seed: shuffles options"),
         ({"retriever": "json:loads"}, "--retriever: needs --retrieval"),
-    ):
-        with subtests.test(options=options, says=says):
-            assert complaint(tmp_path / "nowhere", **options).startswith(says)
-
-
-def test_a_corpus_is_looked_at_before_anything_is_asked(tmp_path: Path) -> None:
-    """One without a text, or a function that is not there."""
-    dataset(tmp_path)
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert complaint(tmp_path, retrieval=empty).startswith(f"--retrieval: {empty}: has no text")
-    missing = complaint(tmp_path, retrieval=empty, retriever="json:no_such_function")
-    assert missing.startswith("--retriever: 'json:no_such_function' is not available")
-    assert len(read(tmp_path, retrieval=empty, retriever="json:loads")) == 2
+        ({"retrieval": Path("/nowhere"), "retriever": "json:no"}, "--retriever: 'json:no' is not available"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    tmp_path: Path, options: dict[str, Any], says: str
+) -> None:
+    """Before any file is opened."""
+    assert refusal(read, tmp_path / "nowhere", **options).startswith(says)

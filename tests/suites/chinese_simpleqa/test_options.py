@@ -26,48 +26,47 @@ METRICS = {
     "correct": replace(NOTHING, value=-20.0, before=60.0, after=40.0),
 }
 PLAIN = {"retrieval": None, "prompt_style": "direct", "confidence": False, "answer_format": "open"}
+BOOKS, OTHERS = ({"retrieval": {"name": name}} for name in ("books", "others"))
+CHOICE, SHUFFLED, SURE = {"answer_format": "choice"}, {"answer_format": "shuffled"}, {"confidence": True}
+GAIN = "F +12.50 pp (+2.00 to +23.00)"
+RISEN = "CO 40.00 % to 60.00 %, a drop of -20.00 pp, -50.0 % of it"
+FALLEN = "CO 60.00 % to 40.00 %, a drop of 20.00 pp, 33.3 % of it"
 
 
 def effects(before: Mapping[str, JSON], after: Mapping[str, JSON], changes: JSON = METRICS) -> list[str]:
     """What the suite's options say of results whose metadata have these values."""
+    values = {**PLAIN, **before}, {**PLAIN, **after}
     told = [
-        option.effect(before[option.name], after[option.name], changes)
+        option.effect(*(named[option.name] for named in values), changes)
         for option in SUITE.options
         if option.effect
     ]
     return [text for text in told if text]
 
 
-def test_what_options_did_is_told(subtests: pytest.Subtests) -> None:
-    """The gain in F; for open answers the drop from the choice, whichever of the two came first."""
-    gain = "F +12.50 pp (+2.00 to +23.00)"
-    risen = "CO 40.00 % to 60.00 %, a drop of -20.00 pp, -50.0 % of it"
-    books: JSON = {"retrieval": {"name": "books"}}
-    every: list[tuple[dict[str, JSON], dict[str, JSON], list[str]]] = [
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
         ({}, {}, []),
         ({"confidence": None}, {}, []),
-        ({"retrieval": {"name": "others"}}, books, []),
-        ({}, books, [f"passages given: {gain}"]),
-        (books, {}, [f"passages left out: {gain}"]),
-        ({}, {"prompt_style": "recall"}, [f"prompt style direct, then recall: {gain}"]),
-        ({}, {"confidence": True}, [f"confidence asked for: {gain}"]),
-        ({}, {"answer_format": "choice"}, [f"from choice to open answers: {risen}"]),
-        ({}, {"answer_format": "shuffled"}, [f"from shuffled to open answers: {risen}"]),
-        (
-            {"answer_format": "choice"},
-            {},
-            ["from choice to open answers: CO 60.00 % to 40.00 %, a drop of 20.00 pp, 33.3 % of it"],
-        ),
-    ]
-    for before, after, expected in every:
-        with subtests.test(before=before, after=after):
-            assert effects({**PLAIN, **before}, {**PLAIN, **after}) == expected
+        (OTHERS, BOOKS, []),
+        ({}, BOOKS, [f"passages given: {GAIN}"]),
+        (BOOKS, {}, [f"passages left out: {GAIN}"]),
+        ({}, {"prompt_style": "recall"}, [f"prompt style direct, then recall: {GAIN}"]),
+        ({}, SURE, [f"confidence asked for: {GAIN}"]),
+        ({}, CHOICE, [f"from choice to open answers: {RISEN}"]),
+        ({}, SHUFFLED, [f"from shuffled to open answers: {RISEN}"]),
+        (CHOICE, {}, [f"from choice to open answers: {FALLEN}"]),
+    ],
+)
+def test_what_options_did_is_told(before: JSON, after: JSON, expected: list[str]) -> None:
+    """The gain in F; for open answers the drop from the choice, whichever of the two came first."""
+    assert effects(before, after) == expected
 
 
 def test_nothing_is_made_up_where_there_is_no_figure() -> None:
     """No F, or no CO, in both."""
-    metrics = {"f": NOTHING, "correct": NOTHING}
-    told = effects(PLAIN, {**PLAIN, "confidence": True, "answer_format": "choice"}, metrics)
+    told = effects({}, {**SURE, **CHOICE}, {"f": NOTHING, "correct": NOTHING})
     assert told == ["answers open, then choice: no CO in both", "confidence asked for: no F in both"]
 
 

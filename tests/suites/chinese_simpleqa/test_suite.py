@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Sequence
@@ -10,87 +9,51 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import builders
 import numpy as np
 import pytest
-from from_records import cells_of, parts_of, rows_of, statistics_of
+from from_records import cells_of, parts_of, statistics_of
 from msgspec import to_builtins
 from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeModel, record, run
+from plotted import plotted, whole
 
-from conftest import ROOT, refusal
-from equipoise import suites
+from conftest import refusal
 from equipoise.core.figures import StudyDesign
 from equipoise.core.records import Record
 from equipoise.core.settings import Sampling
 from equipoise.core.types import CONTINUES, Message
-from equipoise.models.model import Subject
 from equipoise.stats.variance import Components, smallest_difference
 from equipoise.suites import chinese_simpleqa as suite
 from equipoise.suites.chinese_simpleqa.dataset import Fact
-from equipoise.suites.selection import Selection
 
 DIRECT = "你是一个回答问题的助手。"
-
-
-def messages(case: Fact) -> tuple[Message, ...]:
-    """What the subject is sent."""
-    asked = FakeModel("陆羽")
-    run(case, asked, FakeModel("A"))
-    (call,) = asked.history
-    return call.messages
-
-
-def test_the_suite_says_what_it_takes() -> None:
-    """Its name, one run, two datasets, its options."""
-    loaded = suites.load("chinese_simpleqa")
-    assert (loaded.name, loaded.defaults, loaded.dataset_names) == (
-        "chinese_simpleqa",
-        {},
-        ("own", "original"),
-    )
-    assert {"prompt_style", "answer_format", "seed", "confidence", "retrieval"} <= {
-        option.name for option in loaded.options
-    }
-    cases = suite.SUITE.data.cases(Selection(topics=ROOT / "topics" / "chinese_simpleqa"))
-    assert [case.item for case in cases[:3]] == ["tcm_1", "tcm_2", "chinese_folklore_1"]
+LETTERED = "A. 卢仝\nB. 皎然\nC. 蔡襄\nD. 陆羽"
 
 
 # The rubric.
 
-
-def test_the_rubric_is_whole() -> None:
-    """Three styles, a scale from 0 to 2, the three letters."""
-    assert set(RUBRIC.styles) == {"direct", "recall", "step_by_step"}
-    assert (RUBRIC.scale.low, RUBRIC.scale.high, RUBRIC.version) == (0, 2, "1")
-    assert list(RUBRIC.prompts["grading"].options) == ["A", "B", "C"]
-    assert RUBRIC.marker in RUBRIC.styles["recall"]
-    assert RUBRIC.marker in RUBRIC.styles["step_by_step"]
+FAULTY = [
+    ('step_by_step = "', 'steps = "', "asking.step_by_step is missing"),
+    ('marker = "', 'mark = "', "asking.marker is missing"),
+    ('marker = "答案："', 'marker = " "', "asking.marker must not be empty"),
+    ("[few_shot]", "[shots]", "few_shot.example is missing"),
+    ("[[few_shot.examples]]", "[[few_shot.others]]", "few_shot.examples needs at least one question"),
+    ('question = "水的化学式是什么？"', "question = 5", "few_shot.examples: each needs a question"),
+    ("答案：$answer", "答案：", "few_shot.example needs the placeholder $answer"),
+    ("$question\n\n$options", "$question", "choice.user needs the placeholder $options"),
+    ("[confidence]\nsystem", "[confidence]\nsys", "confidence.system is missing"),
+    ('none = "', 'nothing = "', "retrieval.none is missing"),
+    ("$reference\n", "", "grading.user needs the placeholder $reference"),
+    ('C = "没有', 'D = "没有', "grading.options must be A, B, C: the suite counts them"),
+]
 
 
 def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """With the file and the key."""
-    for old, new, says in (
-        ('version = "1"', "version = 6", "version must be a text"),
-        ('step_by_step = "', 'steps = "', "asking.step_by_step is missing"),
-        ('marker = "', 'mark = "', "asking.marker is missing"),
-        ("[few_shot]", "[shots]", "few_shot.example is missing"),
-        ("[[few_shot.examples]]", "[[few_shot.others]]", "few_shot.examples needs at least one question"),
-        (
-            'question = "水的化学式是什么？"',
-            "question = 5",
-            "few_shot.examples: each needs a question and an",
-        ),
-        ("答案：$answer", "答案：", "few_shot.example needs the placeholder $answer"),
-        ("$question\n\n$options", "$question", "choice.user needs the placeholder $options"),
-        ("[confidence]\nsystem", "[confidence]\nsys", "confidence.system is missing"),
-        ("$passages", "$pieces", "retrieval.user has an unknown placeholder $pieces"),
-        ('none = "', 'nothing = "', "retrieval.none is missing"),
-        ("$reference\n", "", "grading.user needs the placeholder $reference"),
-        ('C = "没有', 'D = "没有', "grading.options must be A, B, C: the suite counts them"),
-    ):
+    content, path = FILE.read_text(encoding="utf-8"), tmp_path / "chinese_simpleqa.toml"
+    for old, new, says in FAULTY:
         with subtests.test(old=old, new=new):
-            content = FILE.read_text(encoding="utf-8")
             assert old in content
-            path = tmp_path / "chinese_simpleqa.toml"
             path.write_text(content.replace(old, new), encoding="utf-8")
             assert refusal(suite.SUITE.judging.rubric, path).startswith(f"{path}: {says}")
 
@@ -98,50 +61,41 @@ def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -
 # What is asked.
 
 
-def test_a_question_stands_alone() -> None:
-    """The user's message is the question; the system message is the published one."""
-    assert messages(CASE) == (
-        Message(role="system", content=DIRECT),
-        Message(role="user", content="茶圣是谁？"),
-    )
+def messages(case: Fact) -> tuple[Message, ...]:
+    """What the subject is sent."""
+    asked = FakeModel("陆羽")
+    run(case, asked, FakeModel("A"))
+    return asked.call.messages
 
 
-def test_an_option_changes_the_instruction_alone(subtests: pytest.Subtests) -> None:
-    """The question is put as ever."""
-    for changes, words in (
-        ({"style": "recall"}, "知识"),
-        ({"style": "step_by_step"}, "推理"),
-        ({"is_confident": True}, "confidence"),
-    ):
-        with subtests.test(changes=changes, words=words):
-            system, user = messages(replace(CASE, **changes))  # type: ignore[arg-type]
-            assert (words in system["content"], user["content"]) == (True, "茶圣是谁？")
-            assert system["content"].startswith(DIRECT[:-1])
-
-
-def test_a_choice_lists_its_options_by_letter() -> None:
-    """In the order that the case has them."""
-    system, user = messages(CHOICE)
-    assert user["content"] == "茶圣是谁？\n\nA. 卢仝\nB. 皎然\nC. 蔡襄\nD. 陆羽"
-    assert system["content"] == f"{DIRECT}\n{RUBRIC.choice_system}"
+@pytest.mark.parametrize(
+    ("changes", "words", "user"),
+    [
+        ({}, [DIRECT], "茶圣是谁？"),
+        ({"style": "recall"}, ["知识", RUBRIC.marker], "茶圣是谁？"),
+        ({"style": "step_by_step"}, ["推理", RUBRIC.marker], "茶圣是谁？"),
+        ({"is_confident": True}, [DIRECT, "\n", "confidence"], "茶圣是谁？"),
+        ({"options": CHOICE.options}, [f"{DIRECT}\n{RUBRIC.choice_system}"], f"茶圣是谁？\n\n{LETTERED}"),
+    ],
+)
+def test_options_change_the_instruction(changes: Any, words: Sequence[str], user: str) -> None:
+    """The question stands alone, before its options by letter in their order."""
+    told, asked = messages(replace(CASE, **changes))
+    assert (told["role"], asked) == ("system", Message(role="user", content=user))
+    assert told["content"].startswith(DIRECT[:-1])
+    assert [word for word in words if word not in told["content"]] == []
 
 
 def test_a_text_of_examples_is_continued() -> None:
-    """Up to the end of the answer's line, with no system message."""
-    asked = FakeModel("陆羽")
-    assert run(replace(CASE, style="few_shot"), asked, FakeModel("A")).value == 2
-    ((message,),) = [call.messages for call in asked.history]
-    assert message["content"].startswith("问题：水的化学式是什么？\n答案：H2O\n\n问题：")
-    assert message["content"].endswith("答案：木星\n\n问题：茶圣是谁？\n答案：")
-    assert asked.history[0].parameters == {CONTINUES: True, "max_tokens": 64, "stop": ["\n"]}
-
-
-def test_a_text_is_continued_as_far_as_the_user_says() -> None:
-    """What is set goes before the length that stands for none."""
-    asked = FakeModel("陆羽")
-    subject = Subject("m", Sampling(max_tokens=9), asked)
-    asyncio.run(subject.continue_("问题：茶圣是谁？\n答案："))
-    assert asked.history[0].parameters == {CONTINUES: True, "max_tokens": 9}
+    """Up to the end of the answer's line, with no system message; as far as the user says, if at all."""
+    for sampling, room in ((Sampling(), 64), (Sampling(max_tokens=9), 9)):
+        asked, case = FakeModel("陆羽"), replace(CASE, style="few_shot")
+        assert builders.evaluate(suite, case, RUBRIC, asked, FakeModel("A"), sampling=sampling).value == 2
+        (message,) = asked.call.messages
+        assert message["content"].startswith("问题：水的化学式是什么？\n答案：H2O\n\n问题：")
+        assert message["content"].endswith("答案：木星\n\n问题：茶圣是谁？\n答案：")
+        assert asked.call.parameters == {CONTINUES: True, "max_tokens": room, "stop": ["\n"]}
+        assert suite.foresee(case, RUBRIC)[0].prompt == message["content"]
 
 
 def test_passages_stand_before_the_question(tmp_path: Path) -> None:
@@ -159,12 +113,12 @@ def test_passages_stand_before_the_question(tmp_path: Path) -> None:
 
 def test_what_is_foreseen_is_what_is_asked() -> None:
     """The subject's prompt and the grading one; a choice has no evaluator."""
-    asked, judge = FakeModel("陆羽"), FakeModel("A")
-    run(CASE, asked, judge)
+    judge = FakeModel("A")
+    run(CASE, FakeModel("陆羽"), judge)
     subject, evaluator = suite.foresee(CASE, RUBRIC)
     assert (subject.role, subject.prompt) == ("subject", f"{DIRECT}\n茶圣是谁？")
     assert (evaluator.role, evaluator.quoted) == ("evaluator", 1)
-    sent = "".join(message["content"] for message in judge.history[0].messages)
+    sent = "".join(message["content"] for message in judge.call.messages)
     assert evaluator.prompt == sent.replace("code-e1", "").replace("\n陆羽\n", "\n\n")
     assert [item.role for item in suite.foresee(CHOICE, RUBRIC)] == ["subject"]
 
@@ -229,61 +183,42 @@ def test_results_go_by_question() -> None:
     assert {"mean_score", "average_score"}.isdisjoint({*tea, *found})
 
 
+NAMES = ("f", "correct", "incorrect", "not_attempted", "correct_given_attempted")
+
+
 def test_a_summary_by_hand() -> None:
     """A twice, B twice, C once; what has no grade is in none of the shares."""
     found = summary()
-    assert found["outcomes"] == {"scored": 5, "unscored": 1}
-    names = ("correct", "incorrect", "not_attempted", "correct_given_attempted", "f")
+    metrics = found["metrics"]
 
     def values(suffix: str) -> list[float]:
-        return [found["metrics"][f"{name}{suffix}"].value for name in names]
+        return [metrics[f"{name}{suffix}"].value for name in NAMES]
 
-    assert values("") == pytest.approx([40, 40, 20, 50, 400 / 9], abs=1e-5)
-    assert values(".topic.drinks") == pytest.approx([50, 25, 25, 200 / 3, 400 / 7], abs=1e-5)
-    assert values(".topic.games") == [0, 100, 0, 0, 0]
-    assert found["subtopic"]["chess"] == dict(zip(("n", *names), (1, 0, 100, 0, 0, 0), strict=True))
+    assert values("") == pytest.approx([400 / 9, 40, 40, 20, 50], abs=1e-5)
+    assert values(".topic.drinks") == pytest.approx([400 / 7, 50, 25, 25, 200 / 3], abs=1e-5)
+    assert values(".topic.games") == values(".kind.number") == [0, 0, 100, 0, 0]
+    assert metrics["f.subtopic.chess"].value == 0
+    groups = ("topic.drinks", "topic.games", "kind.person", "kind.number")
+    by_subtopic = {f"f.subtopic.{name}" for name in ("tea", "milk", "chess")}
+    assert {*metrics} == {*NAMES, *(f"{name}.{group}" for name in NAMES for group in groups)} | by_subtopic
+    assert tuple(metrics)[:5] == NAMES
+    assert [metrics[name].higher_is_better for name in NAMES] == [True, True, False, None, True]
+    chess = {"n": 1, **dict.fromkeys(NAMES, 0), "incorrect": 100}
+    assert (found["outcomes"], found["subtopic"]["chess"]) == ({"scored": 5, "unscored": 1}, chess)
     assert found["grades_read"] == {"strict": 10, "probabilities": 0}
     alone = found["evaluators_alone"]
     assert (alone["e1"]["correct"], alone["e2"]["correct"], alone["e1"]["n"]) == (40, 60, 5)
-    assert found["other_language"] == 0
     assert {"calibration", "letters"}.isdisjoint(found)
 
 
-def test_metrics_are_of_the_whole_and_of_each_group() -> None:
-    """All five, overall and by topic and kind; F by subtopic; the headline is F."""
-    metrics = summary()["metrics"]
-    names = ("f", "correct", "incorrect", "not_attempted", "correct_given_attempted")
-    assert tuple(metrics)[:5] == names
-    groups = ("topic.drinks", "topic.games", "kind.person", "kind.number")
-    by_group = {f"{name}.{group}" for name in names for group in groups}
-    by_subtopic = {f"f.subtopic.{name}" for name in ("tea", "milk", "chess")}
-    assert {*metrics} == {*names} | by_group | by_subtopic
-    assert (metrics["incorrect"].higher_is_better, metrics["f"].higher_is_better) == (False, True)
-
-
 def test_where_nothing_was_attempted_f_is_nothing_and_without_answers_there_is_none() -> None:
-    """0 by definition, null where no run has a grade."""
-    idle = summary([record(CASE, "C")])
-    assert idle["metrics"]["f"].value == 0
-    assert idle["metrics"]["correct_given_attempted"].value == 0
-    nobody = summary([record(CASE, "?")])
+    """0 by definition, null where no run has a grade, as after a failed call."""
+    idle = summary([record(CASE, "C")])["metrics"]
+    assert (idle["f"].value, idle["correct_given_attempted"].value) == (0, 0)
+    failed = Record(case=CASE.to_json(), run=2, outcome="error", score=None, error="no route")
+    nobody = summary([record(CASE, "?"), failed])
     assert {metric.value for metric in nobody["metrics"].values()} == {None}
     json.dumps(to_builtins(summary([])["metrics"]), allow_nan=False)
-
-
-def test_a_run_has_the_parts_of_every_figure() -> None:
-    """1 and 0 by its grade; none of them where its answer was not graded, or the call failed."""
-    failed = Record(case=CASE.to_json(), run=4, outcome="error", score=None, error="no route")
-    graded = [record(CASE, grade, number) for number, grade in enumerate("ABC?", start=1)]
-    values = [row.values for row in rows_of("chinese_simpleqa", [*graded, failed], RUBRIC.scale)]
-    names = ("correct", "incorrect", "not_attempted", "attempted", "twice_correct")
-    names += ("twice_less_not_attempted", "percent")
-    assert [[value[name] for name in names] for value in values] == [
-        [1, 0, 0, 1, 2, 2, 100],
-        [0, 1, 0, 1, 0, 2, 0],
-        [0, 0, 1, 0, 0, 1, 0],
-        *[[None] * 7] * 2,
-    ]
 
 
 def test_an_evaluator_can_be_left_out() -> None:
@@ -305,13 +240,14 @@ def test_side_studies_are_made_where_there_is_something_to_study() -> None:
     ]
     sure, unsure = replace(CASE, is_confident=True), replace(MILK, is_confident=True)
     said = '{"answer": "陆羽", "confidence": 80}'
-    found = summary([record(sure, "A", text=said), record(unsure, "B")])["calibration"]
+    told = [record(sure, "A", text=said), record(unsure, "B"), record(sure, "?", 2, text=said)]
+    found = summary(told)["calibration"]
     assert (found["n"], found["confidence"], found["accuracy"], found["ece"]) == (1, 80, 100, 20)
     assert found["unparsed"] == 1
-    texts = ("D", "A", "A", "不知道")
+    texts = ("D", "A", "A", "I do not know at all.")
     choices = summary([record(CHOICE, "C", number, text) for number, text in enumerate(texts, start=1)])
     assert choices["letters"] == {"A": 2, "B": 0, "C": 0, "D": 1, "none": 1}
-    assert choices["metrics"]["correct"].value == 25
+    assert (choices["metrics"]["correct"].value, choices["other_language"]) == (25, 1)
 
 
 def test_a_table_shows_the_whole_then_topics_and_kinds() -> None:
@@ -323,3 +259,18 @@ def test_a_table_shows_the_whole_then_topics_and_kinds() -> None:
     many = [record(replace(MILK, id=f"{n}", item=f"{n}"), "ABC"[n % 3]) for n in range(30)]
     assert re.fullmatch(r"\d+\.\d to \d+\.\d", suite.table(summary(many))[1][7])
     assert list(suite.table(summary([record(CASE, "?")]))[1]) == ["overall", "0", *["-"] * 6]
+
+
+def test_topics_calibration_and_tries_are_shown() -> None:
+    """The five shares by topic, the bins that have answers, and the curve over tries."""
+    cases = (CASE, CHESS)
+    records = [record(case, vote, run) for case in cases for run, vote in ((1, "B"), (2, "A"))]
+    stated = [
+        replace(record, details={**record.details, "confidence": 80.0 + record.run}) for record in records
+    ]
+    found = plotted("chinese_simpleqa", whole("chinese_simpleqa", stated, RUBRIC.scale))
+    shares = {(row["row"], row["column"]): row["value"] for row in found["by-topic"]}
+    assert (shares["overall", "CO"], shares["games", "IN"], shares["games", "NA"]) == (50.0, 50.0, 0.0)
+    assert [(row["x"], row["value"], row["answers"]) for row in found["calibration"]] == [(81.5, 50.0, 4)]
+    tries = [(row["x"], row["value"]) for row in found["best-of"] if row["series"] == "the first k tries"]
+    assert tries == [(1, 0.0), (2, 100.0)]
