@@ -273,6 +273,17 @@ def test_a_repeated_request_gets_the_replies_in_their_order(path: Path) -> None:
     assert no_reply(replies, ask("Again?")) == NO_REPLY
 
 
+def test_a_doubled_line_is_one_reply(path: Path) -> None:
+    """A call that stands twice in the journal, under one id, was made once."""
+    earlier(path)
+    journal = path.with_suffix(".jsonl")
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(line for line in lines for _ in range(2)))
+    replies = OwnReplies(path)
+    assert reply(replies, ask("Why a?")) == "Because a."
+    assert no_reply(replies, ask("Why a?")) == NO_REPLY
+
+
 def test_a_damaged_line_is_passed_over(path: Path) -> None:
     """What cannot be read is no reply; the subject is then not asked for it either."""
     earlier(path)
