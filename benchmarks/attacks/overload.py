@@ -33,7 +33,12 @@ class Overloaded(Loopback):
         self._is_quick = is_quick
         self._is_bad = is_bad
 
-    async def _respond(self, request: web.Request, answer: Answer | str) -> web.StreamResponse:
+    async def _respond(
+        self, request: web.Request, answer: Answer | str, *, is_held: bool = True
+    ) -> web.StreamResponse:
+        # Whether the model answers at all is asked before there is any load.
+        if not is_held:
+            return await super()._respond(request, answer, is_held=False)
         is_full = self._served >= self._capacity
         if is_full or (self._is_bad and question_of(await request.json()) == BAD):
             await asyncio.sleep(0 if is_full and self._is_quick else LATENCY)
