@@ -76,17 +76,8 @@ def _id(key: str, value: object) -> Change:
 
 
 _IDS: tuple[object, ...] = (
-    "",
-    "x" * 100_000,
-    "a\nb",
-    "\x1b[2J",
-    "\x00" * 1000,
-    "é" * 300,
-    "../../v1/models",
-    5,
-    None,
-    [1],
-    {},
+    *("", "x" * 100_000, "a\nb", "\x1b[2J", "\x00" * 1000, "é" * 300, "../../v1/models"),
+    *(5, None, [1], {}),
 )
 LOOKS: Mapping[str, Change] = {
     **{
