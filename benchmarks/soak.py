@@ -88,7 +88,9 @@ def report(port: str, folder: str, samples: list[tuple[float, float, float]]) ->
     data = json.loads(Path(folder, "out.json").read_text(encoding="utf-8"))
     metadata, counts = data["metadata"], stats(port)
     faults: dict[str, int] = counts["faults"]
-    expected, calls_made = 2 * metadata["runs_expected"] + sum(faults.values()), counts["calls"]
+    # Each model is also asked once before the first question.
+    needed = 2 * metadata["runs_expected"] + 2
+    expected, calls_made = needed + sum(faults.values()), counts["calls"]
     during_calls = [megabytes for _, calls, megabytes in samples if 0 < calls < expected]
     second_half = [megabytes for _, calls, megabytes in samples if expected / 2 <= calls < expected]
     growth = during_calls[-1] / second_half[0]
