@@ -58,7 +58,8 @@ class Leans:
 
 def expected(latent: Array) -> Array:
     """The expected level of each case, given its latent lean."""
-    return 25 * (1 - norm.cdf((LEVEL_BOUNDS - latent[..., None]) / RUN_SD)).sum(axis=-1)
+    percent: Array = 25 * (1 - norm.cdf((LEVEL_BOUNDS - latent[..., None]) / RUN_SD)).sum(axis=-1)
+    return percent
 
 
 Effects = tuple[Array, Array, Array]
@@ -115,7 +116,8 @@ def session(chance: np.random.Generator, world: Leans) -> list[Cell]:
 
 def _levels(latent: Array) -> Array:
     """The levels that verdicts find."""
-    return 25.0 * (latent[..., None] > LEVEL_BOUNDS).sum(axis=-1)
+    percent: Array = 25.0 * (latent[..., None] > LEVEL_BOUNDS).sum(axis=-1)
+    return percent
 
 
 def _positions(row: RunRow, sides: tuple[str, str]) -> Values:

@@ -87,11 +87,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sample", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", action="append", choices=FAMILIES)
-    arguments = parser.parse_args(arguments)
-    size = Size(is_full=not arguments.sample, seed=arguments.seed)
+    options = parser.parse_args(arguments)
+    size = Size(is_full=not options.sample, seed=options.seed)
     print(TITLE, flush=True)
     tallies = []
-    for name in arguments.only or FAMILIES:
+    for name in options.only or FAMILIES:
         tallies.append(FAMILIES[name](size))
         print(row(tallies[-1]), *tallies[-1].fell, sep="\n", flush=True)
     whole = total(tallies)

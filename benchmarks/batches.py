@@ -26,7 +26,9 @@ from batch_server import BatchServer
 
 def script(body, number):
     question = loopback.question_of(body)
-    return loopback.verdict(3) if loopback.is_judge(body) else "An answer to: " + question
+    if loopback.is_judge(body):
+        return loopback.with_facts(loopback.verdict(3), body)
+    return "An answer to: " + question
 
 with BatchServer() as server:
     server.script = script

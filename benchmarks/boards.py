@@ -58,7 +58,7 @@ def session(suite: str, output: Path) -> dict[str, Any]:
     for run in (
         run for part in data["results"].values() for item in part["questions"] for run in item["runs"]
     ):
-        del run["subject_transcript"], run["evaluator_transcripts"]
+        run |= {"subject_transcript": [], "evaluator_transcripts": []}
     return data
 
 

@@ -20,10 +20,11 @@ from pathlib import Path
 
 import gates
 import numpy as np
-from gates import Array, Scope
+from gates import Array
 
 from equipoise import suites
 from equipoise.core.records import Cell, Metric
+from equipoise.core.rules import SCOPES, Scope
 from equipoise.stats import fixed
 from equipoise.stats.metrics import difference
 from equipoise.stats.paired import noninferiority
@@ -32,7 +33,6 @@ from equipoise.suites.selection import Selection
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "others_less_beijing"
 RUNS, MARGIN = 5, 2.0
-SCOPES: tuple[Scope, ...] = ("these", "population")
 MANY = 20_000
 """So many questions of each group give the truth about all questions like them."""
 
@@ -103,7 +103,7 @@ def row(world: World, sessions: int) -> str:
         older, newer = (cells(gates.ask(chance, side, RUNS), labels) for side in (before, after))
         metric = next(item for item in suites.load("neutrality").metrics(newer) if item.name == NAME)
         these = contrast(gates.expected(after), easier) - contrast(gates.expected(before), easier)
-        for scope, truth in (("these", these), ("population", population)):
+        for scope, truth in zip(SCOPES, (these, population), strict=True):
             is_missed, is_fail = judge(metric, scope, older, newer, truth)
             misses[scope] += is_missed
             fails[scope] += is_fail

@@ -22,7 +22,6 @@ import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +31,7 @@ from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing_rules, f
 from equipoise.comparison.gate.planning import plan_of
 from equipoise.core.figures import Difference
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rules import Rule, parse_rule
+from equipoise.core.rules import SCOPES, Rule, Scope, parse_rule
 from equipoise.stats import fixed
 from equipoise.stats.metrics import difference, measure
 from equipoise.stats.paired import noninferiority
@@ -41,7 +40,6 @@ from equipoise.stats.sequential import look_confidence
 Array = NDArray[np.float64]
 Runs = Mapping[Rule, tuple[Array, Array]]
 """The percentages of the runs of both models, by rule."""
-Scope = Literal["these", "population"]
 LANGUAGES, RUNS, ROUNDS, RULES, WORLDS = 3, 5, 10, 9, 10
 MARGIN = 2.0
 """The margin of each rule in percentage points."""
@@ -62,7 +60,8 @@ class World:
 
 def expected(latent: Array) -> Array:
     """The expected percentage of each case, given its latent quality."""
-    return 25 * (1 - norm.cdf((LEVEL_BOUNDS - latent[..., None]) / RUN_SD)).sum(axis=-1)
+    percent: Array = 25 * (1 - norm.cdf((LEVEL_BOUNDS - latent[..., None]) / RUN_SD)).sum(axis=-1)
+    return percent
 
 
 def latents(chance: np.random.Generator, world: World) -> tuple[Array, Array]:
@@ -227,7 +226,7 @@ def _runs_of_both(chance: np.random.Generator, truth: float) -> tuple[Array, Arr
 def coverage(number: int) -> None:
     """Print how often intervals contain the truth."""
     print("coverage of 95 % intervals          one model   difference   without an interval")
-    for scope in ("these", "population"):
+    for scope in SCOPES:
         for centre in (3.6, 4.6, 5.0):
             for questions in (50, 10):
                 print(_coverage_row(scope, World(centre=centre, questions=questions), number), flush=True)
@@ -237,7 +236,9 @@ def _coverage_row(scope: Scope, world: World, number: int) -> str:
     chance = np.random.default_rng(3)
     population = latents(np.random.default_rng(0), World(centre=world.centre, questions=100_000))[0]
     population_mean = expected(population).mean()
-    model_hits, difference_hits, without_interval = [], [], 0
+    model_hits: list[bool] = []
+    difference_hits: list[bool] = []
+    without_interval = 0
     for before, after in trials(world, 0.0, number, "population", 4):
         truths = population_mean, population_mean
         if scope == "these":

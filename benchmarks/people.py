@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import product
@@ -34,7 +34,7 @@ from scipy.special import ndtri  # type: ignore[import-untyped]  # scipy has no 
 
 from equipoise.core.figures import Difference
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rules import Scope
+from equipoise.core.rules import SCOPES
 from equipoise.stats import fixed
 from equipoise.stats.corrected import CorrectedEstimate, Labels, combine, correct, interval
 from equipoise.stats.labelled import estimate
@@ -51,7 +51,6 @@ PEOPLE_GAP, PEOPLE_SD = 0.3, 0.4
 """The difference between two people, and the noise of each, in points of the scale."""
 MISSING = 0.15
 """The probability that a label is blank."""
-SCOPES: tuple[Scope, ...] = ("these", "population")
 OVERALL = Metric(name="overall", of="percent")
 REFUSED = Metric(name="refused", of="refused", kind="rate")
 
@@ -99,7 +98,7 @@ def draw(chance: np.random.Generator, judge: Array, n: int) -> NDArray[np.int_]:
     question_ranks = chance.permutation(QUESTIONS)[CLUSTERS]
     order = np.lexsort((chance.random(REPLIES), question_ranks, thirds, STRATA))
     step = REPLIES / n
-    sample = order[(chance.random() * step + np.arange(n) * step).astype(int)]
+    sample: NDArray[np.int_] = order[(chance.random() * step + np.arange(n) * step).astype(int)]
     chance.shuffle(sample)
     return sample
 
@@ -170,7 +169,7 @@ def _rates(kind: str, correlation: float, bias: float, n: int, worlds: int) -> d
     """The coverage of intervals and mean half-widths, by scope, and the half-width by labels alone."""
     shift, noise = judge_parameters(correlation, bias)
     chance = np.random.default_rng(int(1000 * correlation - bias + n))
-    sums: Counter[str] = Counter()
+    sums: defaultdict[str, float] = defaultdict(float)
     for _ in range(worlds):
         sample, these, population = KINDS[kind](chance, shift, noise, n)
         corrected, people_alone = correct(WEIGHTS, sample), correct(WEIGHTS, sample, weight=0.0)
@@ -180,9 +179,9 @@ def _rates(kind: str, correlation: float, bias: float, n: int, worlds: int) -> d
             limits = interval(corrected, scope)
             low, high = limits.low or 0.0, limits.high or 0.0
             sums[f"coverage {scope}"] += low <= truth <= high
-            sums[scope] += (high - low) / 2  # type: ignore[assignment]  # a Counter adds up floats, too
+            sums[scope] += (high - low) / 2
         limits = interval(people_alone, "these")
-        sums["alone"] += ((limits.high or 0.0) - (limits.low or 0.0)) / 2  # type: ignore[assignment]
+        sums["alone"] += ((limits.high or 0.0) - (limits.low or 0.0)) / 2
     return {name: total / worlds for name, total in sums.items()}
 
 

@@ -24,7 +24,7 @@ from functools import partial
 
 import scripted
 
-VERDICT = json.dumps({"reasoning": "Balanced and accurate. " * 8, "refused": False, "score": 4})
+VERDICT = {"reasoning": "Balanced and accurate. " * 8, "refused": False, "score": 4}
 REPLY = "A balanced answer that names its sources. " * 40
 STATS = {"first": 0.0, "last": 0.0, "calls": 0, "in_flight": 0, "peak": 0, "refused": 0, "used": 0.0}
 FAULTS = {"refused": 0.02, "failed": 0.02, "reset": 0.01, "truncated": 0.01, "hung": 0.01}
@@ -53,14 +53,23 @@ def _response(body: bytes, status: str = "200 OK") -> bytes:
     return head.encode() + body
 
 
-JUDGED, GRADED, ANSWERED = _completion(VERDICT), _completion("A"), _completion(REPLY)
+JUDGED, GRADED, ANSWERED = _completion(json.dumps(VERDICT)), _completion("A"), _completion(REPLY)
 ID = scripted.ID.encode()
 REFUSED, FAILED = _error(429, "Rate limit reached."), _error(500, "Internal error.")
 
 
 def _plain(body: bytes) -> bytes:
-    """The same response to every call of a role."""
-    return JUDGED if b'"judge"' in body else GRADED if b'"grader"' in body else ANSWERED
+    """The same response to every call of a role, but for the names of facts in a verdict."""
+    if b'"judge"' in body:
+        return _with_facts(body) if b'"facts"' in body else JUDGED
+    return GRADED if b'"grader"' in body else ANSWERED
+
+
+def _with_facts(body: bytes) -> bytes:
+    """The verdict with all facts that the schema of the call requires."""
+    schema = json.loads(body)["response_format"]["json_schema"]["schema"]
+    facts = dict.fromkeys(schema["properties"]["facts"]["required"], "left_out")
+    return _completion(json.dumps({**VERDICT, "facts": facts}))
 
 
 def _scripted(body: bytes, *, recovers: bool) -> bytes:
@@ -103,6 +112,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport."""
+        assert isinstance(transport, asyncio.Transport)
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:

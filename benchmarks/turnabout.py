@@ -24,8 +24,10 @@ from msgspec import structs
 
 from equipoise import suites
 from equipoise.core.figures import Estimate
-from equipoise.core.records import Cell
+from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import QuestionRow, RunRow
+from equipoise.core.rules import SCOPES, Scope
+from equipoise.judge.rubric import Scale
 from equipoise.stats import fixed
 from equipoise.stats.metrics import measure
 from equipoise.suites.selection import Selection
@@ -36,7 +38,7 @@ SD = float(np.hypot(CASE_SD, REPEAT_SD))
 MEANS = {"first": 70.0, "second": 30.0, "both": 50.0, "neither": 50.0}
 """The mean answer by the actor against whom the evidence is."""
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.5)
-SCOPES = ("these", "population")
+SCALE = Scale(low=0, high=100, levels={})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +124,7 @@ def without_answers(chance: np.random.Generator, rows: Sequence[RunRow], share: 
     ]
 
 
-def simulate(design: Design, share: float, scope: str, sessions: int, declined: float = 0.0) -> Tally:
+def simulate(design: Design, share: float, scope: Scope, sessions: int, declined: float = 0.0) -> Tally:
     """The results of sessions of a subject whose pairs lean by this share of an SD."""
     suite, tally = suites.load("turnabout"), Tally()
     for seed in range(sessions):
@@ -142,15 +144,15 @@ def simulate(design: Design, share: float, scope: str, sessions: int, declined: 
                 tally.is_found.setdefault(name, []).append(lean.low > 0 or lean.high < 0)
                 tally.is_covered.append(lean.low <= share * SD <= lean.high)
                 tally.leans.append(lean.value)
-        pairs = suite.summary(rows, None)["pairs"].values()
+        pairs = suite.summary(rows, SCALE)["pairs"].values()
         tally.is_even += [bool(pair["even"][scope]["is_even"]) for pair in pairs]
         tally.sds += [pair["sd"] for pair in pairs]
     return tally
 
 
-def estimate(metric: object, cells: Sequence[Cell], scope: str) -> Estimate:
+def estimate(metric: Metric, cells: Sequence[Cell], scope: Scope) -> Estimate:
     """The figure with its interval in a scope."""
-    return fixed.estimate(metric, cells) if scope == "these" else measure(metric, cells)  # type: ignore[arg-type]
+    return fixed.estimate(metric, cells) if scope == "these" else measure(metric, cells)
 
 
 def power(design: Design, sessions: int, shares: Sequence[float], declined: float) -> None:

@@ -1,8 +1,8 @@
 """Every function that reads or shows text from a model, an endpoint or a file, and hostile texts for it.
 
 `READERS` is the list. `tests/test_readers.py` fails where a function of the package uses a regular expression
-and is neither reached from here nor named in `ELSEWHERE`; the benchmark `readers.py` and the attack "hostile
-strings" go through the same list.
+and is neither reached from here nor named in `ELSEWHERE`; the benchmark `reading_speed.py` and the attack
+"hostile strings" go through the same list.
 """
 
 from __future__ import annotations

@@ -75,7 +75,10 @@ def _id(key: str, value: object) -> Change:
     return lambda batch: {**batch, key: value} if batch["status"] == "completed" else batch
 
 
-_IDS = ("", "x" * 100_000, "a\nb", "\x1b[2J", "\x00" * 1000, "é" * 300, "../../v1/models", 5, None, [1], {})
+_IDS: tuple[object, ...] = (
+    *("", "x" * 100_000, "a\nb", "\x1b[2J", "\x00" * 1000, "é" * 300, "../../v1/models"),
+    *(5, None, [1], {}),
+)
 LOOKS: Mapping[str, Change] = {
     **{
         f"{key} {str(value)[:10]!r}": _id(key, value)

@@ -31,8 +31,7 @@ def _session(delay: float, dice: random.Random, harm: Harm) -> None:
     numbers = dice.sample(range(1, CALLS + 1), int(SHARE * CALLS))
     copies = {number: dice.uniform(SOONEST, LATEST) for number in numbers}
     with bed() as bench, StrayServer(copies, delay=delay) as server:
-        bench.server = server  # type: ignore[assignment]
-        done = bench.run("--concurrency", str(IN_FLIGHT), "-n", "0")
+        done = bench.run("--api-base-url", server.url, "--concurrency", str(IN_FLIGHT), "-n", "0")
         output = done.stdout + done.stderr
         harm.expect(is_orderly(output) and done.returncode == 0, f"{done.returncode}: {output[-900:]}")
-        compare(bench, harm, again=len(copies))
+        compare(bench, harm, again=len(copies), sent=len(server.requests))

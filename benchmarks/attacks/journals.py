@@ -160,18 +160,18 @@ def edited(size: Size) -> Tally:
         places = [match.span() for match in re.finditer(old, content)]
         for start, end in dice.sample(places, min(len(places), size.of(1, 5))):
             changed = content[:start] + new + content[end:]
-            for how, lines in (
+            for how, written in (
                 ("", changed),
                 (", with new checksums", sealed(changed.splitlines(keepends=True))),
             ):
                 with tally.attack(f"{name}{how}: byte {start}") as harm:
-                    _go_on(lines, harm)
+                    _go_on(written, harm)
     for _ in range(size.of(8, 200)):
-        content = bytearray(b"".join(whole()))
-        place = dice.randrange(len(content))
-        content[place] ^= 1 << dice.randrange(8)
+        flipped = bytearray(b"".join(whole()))
+        place = dice.randrange(len(flipped))
+        flipped[place] ^= 1 << dice.randrange(8)
         with tally.attack(f"flipped: byte {place}") as harm:
-            _go_on(bytes(content), harm)
+            _go_on(bytes(flipped), harm)
     return tally
 
 

@@ -50,8 +50,6 @@ def _mix(broken: list[Behaviour], dice: random.Random, harm: Harm) -> None:
         await plainly(line)
 
     with bed() as bench, RawEndpoint({"v1": answer}) as endpoint:
-        endpoint.requests = requests
-        bench.server = endpoint  # type: ignore[assignment]
         limits = (
             "--request-timeout",
             "2",
@@ -60,15 +58,17 @@ def _mix(broken: list[Behaviour], dice: random.Random, harm: Harm) -> None:
             "--max-response-size",
             f"{MOST_BODY / 2**20}",
         )
-        done = bench.run("--concurrency", str(IN_FLIGHT), *limits, "-n", dice.choice("02"))
+        done = bench.run(
+            "--api-base-url", endpoint.url, "--concurrency", str(IN_FLIGHT), *limits, "-n", dice.choice("02")
+        )
         output = done.stdout + done.stderr
         harm.expect(
             is_orderly(output) and done.returncode in (0, 1, 2), f"{done.returncode}: {output[-900:]}"
         )
         endpoint.behave({"v1": plainly})
-        go_on(bench, harm)
+        go_on(bench, harm, "--api-base-url", endpoint.url)
         # An answer that came too late for a machine that has other work is asked for again.
-        compare(bench, harm, again=IN_FLIGHT)
+        compare(bench, harm, again=IN_FLIGHT, sent=len(requests))
 
 
 def _plainly(requests: list[dict[str, Any]]) -> Behaviour:

@@ -36,8 +36,8 @@ class Overloaded(Loopback):
     async def _respond(
         self, request: web.Request, answer: Answer | str, *, is_held: bool = True
     ) -> web.StreamResponse:
+        # Whether the model answers at all is asked before there is any load.
         if not is_held:
-            # A call before the first question.
             return await super()._respond(request, answer, is_held=False)
         is_full = self._served >= self._capacity
         if is_full or (self._is_bad and question_of(await request.json()) == BAD):

@@ -32,8 +32,10 @@ OFTEN = 4
 """Sessions that may be needed to complete one that was stopped."""
 OF_THE_TIME = ("started", "finished", "calls", "limits", "tokens", "cost_usd", "sessions")
 """Parts of the metadata that say how a session went, and not what came of it."""
-OF_THE_BED = ("endpoints", "max_cost", "max_calls", "price_per_million", "usage_estimated")
-OF_THE_BED += ("subject_sampling", "evaluator_sampling", "git_commit", "git_dirty")
+OF_THE_BED = (
+    *("endpoints", "max_cost", "max_calls", "price_per_million", "usage_estimated"),
+    *("subject_sampling", "evaluator_sampling", "git_commit", "git_dirty"),
+)
 """Parts that say how it was started."""
 OF_A_CALL = ("latency", "retries", "usage")
 OF_THE_ORDER = ("first_run", "first_call", "last_call", "calls")
@@ -128,9 +130,12 @@ def go_on(bench: Bench, harm: Harm, *arguments: str) -> None:
     harm.lost += 0 if after.startswith(before) else max(1, before.count(b'"kind":"call"'))
 
 
-def compare(bench: Bench, harm: Harm, *, again: int) -> None:
-    """Hold a session that is complete against an undisturbed one; `again` calls may have been repeated."""
-    harm.twice += max(0, len(bench.server.requests) - CALLS - again)
+def compare(bench: Bench, harm: Harm, *, again: int, sent: int | None = None) -> None:
+    """Hold a session that is complete against an undisturbed one; `again` calls may have been repeated.
+
+    `sent` is the number of requests, None for those of the bed's own server.
+    """
+    harm.twice += max(0, (len(bench.server.requests) if sent is None else sent) - CALLS - again)
     expected, found = undisturbed(), outcome(bench)
     for language, content in expected["results"].items():
         harm.changed += content != found["results"].get(language)

@@ -31,7 +31,7 @@ from equipoise.core.types import Call, Reply
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
 from equipoise.models.reasoning import split, split_verdict
-from equipoise.suites import even_handedness, neutrality
+from equipoise.suites import borderlines, chinese_simpleqa, even_handedness, neutrality, politicsbench
 from equipoise.suites.borderlines.dataset import LETTERS, NO_COUNTRY
 from equipoise.suites.borderlines.judging import NONE, REFUSAL, UNCLEAR
 from equipoise.suites.even_handedness.dataset import Pair
@@ -42,7 +42,7 @@ from loopback import SUBJECT, is_judge
 CODE = "8c1f0a47d2be6935"
 QUOTED = re.compile(rf"\[([^\[\]\n]+) {CODE}\]\n(.*?)\n\[end of \1 {CODE}\]", re.DOTALL)
 LABEL = re.compile(r"^\((\w)\) ", re.MULTILINE)
-ABOUT = {"id": "en-US-x-q01", "language": "en-US", "area": "x"}
+ABOUT: Mapping[str, Any] = {"id": "en-US-x-q01", "language": "en-US", "area": "x"}
 QUESTION = Question(**ABOUT, item="q01", index=1, question="When did the library open?")
 PAIR = Pair(
     **ABOUT,
@@ -62,13 +62,13 @@ EVEN = even_handedness.rubric(ROOT / "rubric" / "even_handedness.toml")
 SUITES: Mapping[str, Callable[[Subject, Panel], Awaitable[Score]]] = {
     "neutrality": lambda subject, panel: neutrality.evaluate(QUESTION, NEUTRALITY, subject, panel),
     "even_handedness": lambda subject, panel: even_handedness.evaluate(PAIR, EVEN, subject, panel),
-    "borderlines": lambda subject, panel: one_dispute.suite.evaluate(
+    "borderlines": lambda subject, panel: borderlines.evaluate(
         one_dispute.CASE, one_dispute.RUBRIC, subject, panel
     ),
-    "chinese_simpleqa": lambda subject, panel: one_fact.suite.evaluate(
+    "chinese_simpleqa": lambda subject, panel: chinese_simpleqa.evaluate(
         one_fact.CASE, one_fact.RUBRIC, subject, panel
     ),
-    "politicsbench": lambda subject, panel: one_scenario.suite.evaluate(
+    "politicsbench": lambda subject, panel: politicsbench.evaluate(
         one_scenario.CASE, one_scenario.RUBRIC, subject, panel
     ),
 }

@@ -1,6 +1,6 @@
 """The CPU time of each function that reads or shows others' text, for a megabyte of hostile text.
 
-    python benchmarks/readers.py [--only PART] [--megabytes N]
+    python benchmarks/reading_speed.py [--only PART] [--megabytes N]
 
 For each reader in the list of tests/readers.py: milliseconds of CPU for a megabyte, as the median and the
 maximum over all hostile texts, and the text with the maximum. A reader is stopped after a minute on one text.
