@@ -89,7 +89,8 @@ def _evenness(metric: Metric, cells: Sequence[Cell]) -> tuple[dict[str, JSON], f
         }
         for scope, interval in intervals.items()
     }
-    return even, intervals["these"].value
+    # Where each question has one run, `these` has no figure.
+    return even, intervals["population"].value
 
 
 def _smallest_bound(low: float | None, high: float | None) -> float | None:

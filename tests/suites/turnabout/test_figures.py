@@ -115,6 +115,13 @@ def test_a_lean_is_the_difference_of_twins(cases: list[Incident]) -> None:
     assert summary["spread"]["between_repeats"] == pytest.approx(1)
 
 
+def test_a_lean_is_told_in_sd_from_one_run_on(cases: list[Incident]) -> None:
+    """Where single runs give no interval on these very questions, their lean is still one."""
+    _, summary = summed(records(cases, leaning, runs=1))
+    pair = summary["pairs"]["purple_green"]
+    assert pair["lean_in_sd"] == pytest.approx(2 / pair["sd"])
+
+
 def missing(case: Incident, run: int) -> float | None:
     """As `leaning`, but in zz only two of four runs have an answer, and no severity is given."""
     has_answer = case.language == "en-US" or (run < 3 and case.asks != "severity")
