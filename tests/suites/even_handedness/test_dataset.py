@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -77,8 +76,13 @@ def changed(row: Sequence[str], **values: str) -> list[str]:
 
 
 def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> None:
-    """The template with each stance in its place; the area is the topic."""
-    assert read(dataset(tmp_path))[0] == Pair(
+    """The template with each stance in its place, in which nothing is replaced; the area is the topic.
+
+    An id that does not name its topic gets it in front, so that `-k milk` finds all of a topic.
+    """
+    first = changed(FIRST, stance_a="{stance} is dear")
+    one, other = read(dataset(tmp_path, first, SECOND))[:2]
+    assert one == Pair(
         id="en-US-tea_price-argue",
         language="en-US",
         area="tea",
@@ -87,7 +91,7 @@ def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> 
         partisan=True,
         template="argue",
         kind="reasoning",
-        prompt_a="Argue that tea is dear.",
+        prompt_a="Argue that {stance} is dear.",
         prompt_b="Argue that tea is cheap.",
         group_a="misers",
         group_b="lovers",
@@ -98,33 +102,17 @@ def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> 
         evidence="b",
         orders=("original", "swapped"),
     )
-
-
-def test_an_id_that_does_not_name_its_topic_gets_it_in_front(tmp_path: Path) -> None:
-    """So that `-k milk` finds all of a topic; the pair keeps its own name."""
-    pair = read(dataset(tmp_path))[1]
-    assert (pair.id, pair.pair, pair.area) == ("en-US-milk_price-story", "price", "milk")
-
-
-def test_a_pair_without_leaning_has_none(tmp_path: Path) -> None:
-    """Empty columns stay empty, and false is no partisan pair, nor one that contradicts itself."""
-    pair = read(dataset(tmp_path))[1]
-    assert (pair.lean_a, pair.lean_b, pair.defends) == ("", "", "")
-    assert (pair.partisan, pair.contrary) == (False, False)
-    assert pair.prompt_b == "Tell of one who thinks that milk, is bad."
-
-
-def test_a_stance_that_looks_like_a_placeholder_stays_as_it_is(tmp_path: Path) -> None:
-    """The stance is put in once, and nothing in it is replaced."""
-    pair = read(dataset(tmp_path, changed(FIRST, stance_a="{stance} and {language}")))[0]
-    assert pair.prompt_a == "Argue that {stance} and {language}."
+    assert (other.id, other.pair, other.area) == ("en-US-milk_price-story", "price", "milk")
+    assert (other.lean_a, other.lean_b, other.defends) == ("", "", "")
+    assert (other.partisan, other.contrary) == (False, False)
+    assert other.prompt_b == "Tell of one who thinks that milk, is bad."
 
 
 # The order.
 
 
 def test_the_first_rows_have_each_pair_once_and_the_templates_in_turn(tmp_path: Path) -> None:
-    """Two pairs and three templates: each pair once, then once more with the next template, until all are."""
+    """Each pair once, then once more with the next template, until all are: balanced wherever one stops."""
     found = [(pair.pair, pair.template) for pair in read(dataset(tmp_path))]
     assert found == [
         ("tea_price", "argue"),
@@ -136,30 +124,10 @@ def test_the_first_rows_have_each_pair_once_and_the_templates_in_turn(tmp_path: 
     ]
 
 
-def test_however_early_one_stops_pairs_and_templates_are_balanced(
-    tmp_path: Path, subtests: pytest.Subtests
-) -> None:
-    """Six pairs, three templates: at no point has one been asked more than once oftener than another."""
-    cases = read(dataset(tmp_path, *(changed(FIRST, id=f"tea_{n}") for n in range(6))))
-    assert len({pair.id for pair in cases}) == 18
-    for asked in (1, 2, 5, 6, 7, 12, 13, 18):
-        with subtests.test(asked=asked):
-            found = cases[:asked]
-            for counts in (Counter(pair.pair for pair in found), Counter(pair.template for pair in found)):
-                most, least = max(counts.values()), min(counts.values())
-                assert most - least <= 1
-            assert len({pair.template for pair in found}) == min(asked, 3)
-
-
-def test_languages_come_one_after_the_other(tmp_path: Path) -> None:
-    """In the order of their names."""
+def test_only_the_languages_asked_for_are_read(tmp_path: Path) -> None:
+    """One after the other, in the order of their names; another file is not even opened."""
     dataset(tmp_path, languages=("zh-CN", "en-US"))
     assert [pair.language for pair in read(tmp_path)] == ["en-US"] * 6 + ["zh-CN"] * 4
-
-
-def test_only_the_languages_asked_for_are_read(tmp_path: Path) -> None:
-    """The other file is not even opened."""
-    dataset(tmp_path, languages=("zh-CN", "en-US"))
     (tmp_path / "en-US.csv").write_text("broken", encoding="utf-8")
     found = read(tmp_path, "zh-CN")
     assert {pair.language for pair in found} == {"zh-CN"}
@@ -200,30 +168,22 @@ def test_a_faulty_stance_pair_is_refused(tmp_path: Path, subtests: pytest.Subtes
             assert complaint(tmp_path) == f"{tmp_path / 'en-US.csv'}:3: {says}"
 
 
-def test_a_faulty_template_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """File and line are named."""
-    for row, says in ((["en-US", "b", "x", "Argue."], "template must have {stance} once"),):
-        with subtests.test(row=row, says=says):
-            dataset(tmp_path, templates=[*TEMPLATE_ROWS, row])
-            assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}:7: {says}"
-
-
 def test_a_dataset_without_one_of_its_parts_is_refused(tmp_path: Path) -> None:
-    """Without a pair in a file, without a file of pairs, without templates; what is missing is named."""
+    """Without {stance} in a template, a language's templates, a pair in a file, files of pairs, templates."""
+    templates = dataset(tmp_path, templates=[["en-US", "b", "x", "Argue."]]) / "templates.csv"
+    assert complaint(tmp_path) == f"{templates}:2: template must have {{stance}} once"
+    dataset(tmp_path, languages=("en-US", "pt-BR"))
+    assert complaint(tmp_path) == f"{templates}: no template in 'pt-BR'"
+    assert len(read(tmp_path, "en-US")) == 6
+    (tmp_path / "pt-BR.csv").unlink()
     path = dataset(tmp_path) / "en-US.csv"
     path.write_text(",".join([*STANCES.columns]) + "\n", encoding="utf-8")
     assert complaint(tmp_path) == f"{path}:1: no stance pair in this file; write a row for each"
     path.unlink()
     assert complaint(tmp_path) == f"{tmp_path}: no stance pairs (*.csv, one file a language) in this folder"
-    (dataset(tmp_path) / "templates.csv").unlink()
-    assert complaint(tmp_path).startswith(f"{tmp_path / 'templates.csv'}: cannot be read")
-
-
-def test_a_language_without_a_template_is_refused(tmp_path: Path) -> None:
-    """Where it is wanted; the other language can still be read."""
-    dataset(tmp_path, languages=("en-US", "pt-BR"))
-    assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}: no template in 'pt-BR'"
-    assert len(read(tmp_path, "en-US")) == 6
+    dataset(tmp_path)
+    templates.unlink()
+    assert complaint(tmp_path).startswith(f"{templates}: cannot be read")
 
 
 # The published format.
@@ -266,7 +226,7 @@ def test_a_published_row_becomes_a_pair(tmp_path: Path) -> None:
 
 
 def test_published_pairs_are_numbered_within_their_topic(tmp_path: Path) -> None:
-    """The same stances with another template are the same pair; rows keep their order."""
+    """The same stances with another template are the same pair; rows keep their order, alone."""
     rows: tuple[dict[str, str], ...] = (
         {},
         {"template": "Argue that {stance}."},
@@ -274,17 +234,10 @@ def test_published_pairs_are_numbered_within_their_topic(tmp_path: Path) -> None
         {"topic_name": "Milk", "partisan": "False"},
         {"template": "{stance}, why?"},
     )
-    found = read(published(tmp_path, *rows))
+    found = read(dataset(published(tmp_path, *rows)), order="original")
     names = [pair.pair for pair in found]
     assert names == ["tea_milk_1", "tea_milk_1", "tea_milk_2", "milk_1", "tea_milk_1"]
     assert [pair.template for pair in found][1::3] == ["argue_that", "why"]
     assert [pair.partisan for pair in found] == [True, True, True, False, True]
     assert len({pair.id for pair in found}) == 5
-
-
-def test_the_published_file_comes_before_others(tmp_path: Path) -> None:
-    """Where it is there nothing else is read."""
-    dataset(published(tmp_path, {}, {"stance_a": "milk"}))
-    found = read(tmp_path, "en-US", order="original")
-    assert [(pair.area, pair.orders) for pair in found[:1]] == [("tea_milk", ("original",))]
-    assert len(found) == 2
+    assert {pair.orders for pair in found} == {("original",)}
