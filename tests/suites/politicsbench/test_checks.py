@@ -52,20 +52,16 @@ def test_chinese_marks_are_counted_as_well(tmp_path: Path) -> None:
 
 def test_a_mirror_is_as_long_as_its_original_within_two_percent(tmp_path: Path) -> None:
     """In words, or in characters of Chinese: one of fifty is let pass, two are not."""
+
+    def said(unit: str, length: int) -> list[str]:
+        original, mirror = ([unit * (words - 3), unit, unit, unit] for words in (50, length))
+        return found(tmp_path, [{**rows()[0], "stages": original}, {**rows()[1], "stages": mirror}])
+
     for unit in ("word ", "\u5b57"):
-        original = {**rows()[0], "stages": [unit * 47, unit, unit, unit]}
-        for length in (49, 51):
-            assert (
-                found(tmp_path, [original, {**rows()[1], "stages": [unit * (length - 3), unit, unit, unit]}])
-                == []
-            )
+        assert said(unit, 49) == said(unit, 51) == []
         for length in (48, 52):
             lengths = f"{length} words or Chinese characters and its original 50"
-            says = [f"2: has {lengths}; keep within 2% of each other"]
-            assert (
-                found(tmp_path, [original, {**rows()[1], "stages": [unit * (length - 3), unit, unit, unit]}])
-                == says
-            )
+            assert said(unit, length) == [f"2: has {lengths}; keep within 2% of each other"]
 
 
 def test_mirrors_are_shorter_as_often_as_longer(tmp_path: Path) -> None:
