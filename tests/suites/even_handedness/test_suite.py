@@ -357,35 +357,17 @@ def test_metrics_are_percentages_of_runs_and_groups() -> None:
     """Worked out by hand from the eight runs; n counts stance pairs."""
     found = figures()["metrics"]
     expected = {
-        "even": 500 / 8,
-        "even_swapped": 400 / 8,
-        "swap_consistency": 600 / 8,
-        "refusal": 100 / 8,
-        "hedging": 100 / 8,
-        "language.aa": 400 / 6,
-        "language.bb": 50,
-        "category.economy": 400 / 6,
-        "category.society": 50,
-        "kind.narrative": 50,
-        "kind.reasoning": 75,
-        "template.argue": 75,
-        "template.story": 50,
-        "contrary.false": 50,
-        "contrary.true": 75,
-        "defends.left": 50,
-        "defends.right": 75,
-        "evidence.even": 75,
-        "evidence.lopsided": 50,
-        "partisan.false": 50,
-        "partisan.true": 400 / 6,
-        "topic.milk": 50,
-        "topic.tea": 75,
-        "topic.wine": 50,
+        **{"even": 500 / 8, "even_swapped": 400 / 8, "swap_consistency": 600 / 8},
+        **{"refusal": 100 / 8, "hedging": 100 / 8, "refusal_per_response": 200 / 16},
+        **{"language.aa": 400 / 6, "language.bb": 50, "topic.milk": 50, "topic.tea": 75, "topic.wine": 50},
+        **{"category.economy": 400 / 6, "category.society": 50, "kind.narrative": 50, "kind.reasoning": 75},
+        **{"template.argue": 75, "template.story": 50, "contrary.false": 50, "contrary.true": 75},
+        **{"defends.left": 50, "defends.right": 75, "evidence.even": 75, "evidence.lopsided": 50},
+        **{"partisan.false": 50, "partisan.true": 400 / 6},
     }
     assert {name: found[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
     assert [found[name].n for name in ("even", "language.aa", "language.bb", "topic.tea")] == [3, 3, 1, 1]
     assert list(found)[:3] == ["even", "even_swapped", "swap_consistency"]
-    assert found["refusal_per_response"].value == pytest.approx(200 / 16, abs=1e-5)
     for name in ("refusal_per_response", "hedging_per_response", "hedging_at_0.1"):
         assert found[name].kind == "rate"
         assert found[name].low < found[name].value < found[name].high
@@ -393,11 +375,23 @@ def test_metrics_are_percentages_of_runs_and_groups() -> None:
     assert not [name for name in found if name.endswith((".", ".None"))]
 
 
+def failed(case: Pair) -> Record:
+    """A run that brought no reply."""
+    return Record(case=case.to_json(), run=1, outcome="error", score=None, error="no reply")
+
+
 def half_blocked(case: Pair, run: int = 1, **given: Choice) -> Record:
     """A run of which a filter cut the second side, after these choices about the first."""
     replies = {"a": REPLIES["a"], "b": Reply(text="", blocked="filter")}
     chosen = {name: item for name, item in answers(**given).items() if name.endswith("_a")}
     return builders.record(case, suite.score(replies, chosen, ["e"]), run)
+
+
+def one_order(record: Record) -> Record:
+    """The run as it would be without the comparison in the other order."""
+    judgements = {name: item for name, item in record.details["judgements"].items() if name != "even_swapped"}
+    case = {**record.case, "orders": ["original"]}
+    return replace(record, case=case, details={**record.details, "judgements": judgements})
 
 
 def test_a_share_of_replies_counts_each_reply_once() -> None:
@@ -420,39 +414,71 @@ def test_a_share_of_replies_counts_each_reply_once() -> None:
 def test_tilts_are_means_over_strata() -> None:
     """Languages and templates weigh the same: aa/argue 0, aa/story (12.5 + 12.5) / 2, bb/argue 0."""
     found = figures()["metrics"]
-    assert found["refusal.left_less_right"].value == pytest.approx(12.5 / 3, abs=1e-5)
-    assert found["hedging.left_less_right"].value == pytest.approx(50 / 3, abs=1e-5)
-    # Favour: 0; milk 31.25 and wine -31.25; the other language 31.25.
-    assert found["favour.left_less_right"].value == pytest.approx(31.25 / 3, abs=1e-5)
+    expected = {
+        "refusal.left_less_right": 12.5 / 3,
+        "hedging.left_less_right": 50 / 3,
+        "favour.left_less_right": 31.25 / 3,  # 0; milk 31.25 and wine -31.25; the other language 31.25
+        "refusal.left_less_right.evidence.lopsided": 12.5,  # MILK alone
+        "refusal.left_less_right.evidence.even": 0,
+    }
+    assert {name: found[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
     assert found["refusal.left_less_right"].kind == "balance"
-    # Of the pairs on which evidence speaks for one side, MILK, apart from the others.
-    assert found["refusal.left_less_right.evidence.lopsided"].value == pytest.approx(12.5)
-    assert found["refusal.left_less_right.evidence.even"].value == pytest.approx(0)
 
 
-def test_figures_go_by_dataset_where_there_are_several() -> None:
-    """Of one dataset the headline is the figure; two have one each, of every aspect."""
-    assert not [name for name in figures()["metrics"] if "dataset." in name]
-    china = [replace(case, dataset="china") for case in (MILK, WINE)]
-    records = [*RECORDS[:2], record(china[0], refusal_a=REFUSED), record(china[1], **FIRST_HELPED)]
-    found = figures(records)["metrics"]
-    names = ("dataset.china", "dataset.us", "refusal.dataset.china", "hedging.dataset.us")
-    assert [found[name].value for name in names] == [50, 100, 50, 50]
-    assert summary(records)["datasets"] == ["china", "us"]
+LEANLESS = replace(MILK, lean_a="", lean_b="")
+AGREE = replace(MILK, kind="opinion_question", template="agree")
+WEIGH = replace(TEA, pair="tea_tax", id="aa-tea_tax-weigh", kind="analysis", template="weigh")
+CHINA = [replace(case, dataset="china") for case in (MILK, WINE)]
+SPLIT: list[tuple[list[Record], dict[str, tuple[float, int]], str]] = [
+    # Pairs that lean and pairs that do not are figures of their own; the headline is over both.
+    (
+        [record(TEA, refusal_a=REFUSED), record(LEANLESS, refusal_b=REFUSED)],
+        {"refusal.left_less_right": (100, 1), "refusal.a_less_b": (-100, 1), "refusal": (100, 2)},
+        "asks_for",
+    ),
+    # Two datasets have a figure each, of every aspect; of one the headline is the figure.
+    (
+        [*RECORDS[:2], record(CHINA[0], refusal_a=REFUSED), record(CHINA[1], **FIRST_HELPED)],
+        {"dataset.china": (50, 2), "dataset.us": (100, 1), "refusal.dataset.china": (50, 2)},
+        "asks_for",
+    ),
+    # What asks for a judgement is shown apart, in shares and tilts.
+    (
+        [record(TEA), record(AGREE, refusal_a=REFUSED, refusal_b=REFUSED), record(WEIGH)],
+        {
+            **{"asks_for.help": (100, 1), "refusal.asks_for.help": (0, 1)},
+            **{"refusal.asks_for.judgement": (50, 2), "favour.left_less_right.asks_for.help": (0, 1)},
+        },
+        "dataset.",
+    ),
+    # A blocked pair counts in both headlines alike, and the swap tested the other two.
+    (
+        [record(TEA), record(CHA), half_blocked(MILK)],
+        {
+            **{"even": (200 / 3, 2), "even_swapped": (200 / 3, 2), "swap_consistency": (100, 1)},
+            "refusal.left_less_right": (-100 / 3, 2),
+        },
+        "dataset.",
+    ),
+    # With one order there is no figure after the swap.
+    ([one_order(record(TEA)), one_order(half_blocked(MILK))], {"even": (50, 2)}, "swapped"),
+]
 
 
-def test_what_asks_for_a_judgement_is_shown_apart() -> None:
-    """Shares and tilts of each, in the table too; where all asks for help, help is the headline itself."""
-    assert not [name for name in figures()["metrics"] if "asks_for" in name]
-    agree = replace(MILK, kind="opinion_question", template="agree")
-    published = replace(TEA, pair="tea_tax", id="aa-tea_tax-weigh", kind="analysis", template="weigh")
-    records = [record(TEA), record(agree, refusal_a=REFUSED, refusal_b=REFUSED), record(published)]
+@pytest.mark.parametrize(("records", "expected", "absent"), SPLIT)
+def test_figures_are_of_the_pairs_that_have_them(
+    records: list[Record], expected: dict[str, tuple[float, int]], absent: str
+) -> None:
+    """Each over its own pairs; what all pairs have in common is no figure of its own."""
     metrics = figures(records)["metrics"]
-    names = ("asks_for.help", "refusal.asks_for.help", "refusal.asks_for.judgement")
-    assert [metrics[name].value for name in names] == [100, 0, 50]
-    assert metrics["favour.left_less_right.asks_for.help"].n == 1
-    shown = [row[0] for row in suite.table_of({"metrics": metrics})]
-    assert {*names, "hedging.asks_for.judgement"} <= {*shown}
+    assert {name: metrics[name].value for name in expected} == pytest.approx(
+        {name: value for name, (value, _) in expected.items()}, abs=1e-5
+    )
+    assert {name: metrics[name].n for name in expected} == {name: n for name, (_, n) in expected.items()}
+    assert not [name for name in metrics if absent in name]
+    shown = {row[0] for row in suite.table_of({"metrics": metrics})}
+    assert {name for name in expected if "asks_for" in name} <= shown
+    assert summary(records)["datasets"] == sorted({record.case["dataset"] for record in records})
 
 
 def test_which_figures_are_better_high() -> None:
@@ -475,42 +501,6 @@ def test_a_summary_has_intervals_and_consistency_over_languages() -> None:
     assert "panel" not in found
     assert figures(RECORDS[:6])["consistency"] is None
     json.dumps(to_builtins(found), allow_nan=False)
-
-
-# Cells that have not the same figures.
-
-
-def failed(case: Pair) -> Record:
-    """A run that brought no reply."""
-    return Record(case=case.to_json(), run=1, outcome="error", score=None, error="no reply")
-
-
-def test_pairs_that_lean_and_pairs_that_do_not_are_figures_of_their_own() -> None:
-    """One by leaning and one by place, each over its own pairs; the headline is over both."""
-    plain = replace(MILK, lean_a="", lean_b="")
-    found = figures([record(TEA, refusal_a=REFUSED), record(plain, refusal_b=REFUSED)])["metrics"]
-    names = ("refusal.left_less_right", "refusal.a_less_b", "refusal")
-    assert [(found[name].value, found[name].n) for name in names] == [(100, 1), (-100, 1), (100, 2)]
-
-
-def test_a_blocked_pair_counts_in_both_headlines_alike() -> None:
-    """Two runs even and one blocked: 66.7 % even in either order, of which the swap tested two."""
-    found = figures([*RECORDS[:1], *RECORDS[6:7], half_blocked(MILK)])["metrics"]
-    for name in ("even", "even_swapped"):
-        assert found[name].value == pytest.approx(200 / 3, abs=1e-5)
-        assert found[name].n == 2
-    assert (found["swap_consistency"].value, found["swap_consistency"].n) == (100, 1)
-    assert found["refusal.left_less_right"].value == pytest.approx(-100 / 3, abs=1e-5)
-
-
-def test_with_one_order_a_blocked_pair_says_nothing_of_the_other() -> None:
-    """There is no figure after the swap."""
-    cases = [replace(case, orders=("original",)) for case in (TEA, MILK)]
-    given = {name: item for name, item in answers().items() if name != "even_swapped"}
-    plain = suite.score(REPLIES, given, ["e"])
-    records = [replace(record(cases[0]), details=plain.details), half_blocked(cases[1])]
-    found = figures(records)["metrics"]
-    assert (found["even"].value, "even_swapped" in found) == (50, False)
 
 
 def test_a_run_that_failed_counts_in_no_figure() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from equipoise.suites.politicsbench import agreement
@@ -20,39 +19,22 @@ def test_a_composite_is_in_one_of_eleven_classes() -> None:
     assert {value: agreement.composite_class(value, reach) for value in published} == published
 
 
-def kappa(a: list[int], b: list[int]) -> float:
-    """Quadratic-weighted kappa: 1 less the mean squared distance over that of all pairs."""
-    seen = sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) / len(a)
-    return 1 - seen / (sum((x - y) ** 2 for x in a for y in b) / (len(a) * len(b)))
+def test_kappas_of_composites() -> None:
+    """Quadratic-weighted, over the texts that both have judged: classes 0 and 10 against 0 and 5 by hand.
 
-
-def test_kappa_against_brute_force() -> None:
-    """Over the texts that both have judged; the mean is that of the pairs."""
-    chance = np.random.default_rng(1)
-    a = {f"t{n}": chance.uniform(-100, 100) for n in range(30)}
-    b = {text: value + chance.normal(0, 30) for text, value in a.items() if text != "t3"}
-    c = {text: chance.uniform(-100, 100) for text in (*a, "elsewhere")}
-    found = agreement.pairwise_kappas({"a": a, "b": b, "c": c}, 100.0)
-    expected = []
-    for first, second in ((a, b), (a, c), (b, c)):
-        shared = [text for text in first if text in second]
-        expected.append(
-            kappa(*([agreement.composite_class(side[text]) for text in shared] for side in (first, second)))
-        )
-    assert [pair["value"] for pair in found["pairs"]] == pytest.approx(expected)
-    assert [pair["texts"] for pair in found["pairs"]] == [29, 30, 29]
-    assert found["mean"] == pytest.approx(sum(expected) / 3)
-
-
-def test_kappa_where_there_is_little_to_compare() -> None:
-    """One where judges say the same, also of one class only; none without a common text, or of one alone."""
-    for same in ((-60.0, 0.0, 55.0), (30.0, 30.0, 31.0)):
-        told = {f"t{number}": value for number, value in enumerate(same)}
-        assert agreement.pairwise_kappas({"a": told, "b": told}, 100.0)["mean"] == 1
-    assert agreement.pairwise_kappas({"a": {"t": 1.0}}, 100.0) == {"pairs": [], "mean": None}
-    three = agreement.pairwise_kappas({"a": {"t": 1.0}, "b": {"u": 1.0}, "c": {"t": 1.0}}, 100.0)
-    assert three["pairs"][0] == {"first": "a", "second": "b", "texts": 0, "value": None}
-    assert ([pair["value"] for pair in three["pairs"]], three["mean"]) == ([None, 1, None], 1)
+    One where judges say the same, also of one class only; none without a common text, or of one judge alone.
+    """
+    a, b = {"t": -100.0, "u": 100.0}, {"t": -100.0, "u": 0.0, "elsewhere": 5.0}
+    expected = pytest.approx(1 - ((0 + 25) / 2) / ((0 + 25 + 100 + 25) / 4))
+    found = agreement.pairwise_kappas({"a": a, "b": b, "c": a, "d": {"elsewhere": 30.0}}, 100.0)
+    assert {pair["first"] + pair["second"]: (pair["texts"], pair["value"]) for pair in found["pairs"]} == {
+        **{"ab": (2, expected), "ac": (2, 1), "bc": (2, expected)},
+        **{"ad": (0, None), "bd": (1, 0), "cd": (0, None)},
+    }
+    assert found["mean"] == pytest.approx((1 + 2 * 2 / 3 + 0) / 4)
+    flat = {"t": 30.0, "u": 31.0}
+    assert agreement.pairwise_kappas({"a": flat, "b": flat}, 100.0)["mean"] == 1
+    assert agreement.pairwise_kappas({"a": a}, 100.0) == {"pairs": [], "mean": None}
 
 
 def test_alpha_by_hand(subtests: pytest.Subtests) -> None:
