@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import random
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stance_pairs
 from asked import CUES, DATASET
 from click.testing import CliRunner, Result
 
@@ -31,25 +30,14 @@ from equipoise.suites.borderlines.dataset import (
     TEMPLATES,
     TERRITORIES,
 )
-from equipoise.suites.even_handedness.dataset import STANCES
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.selection import Selection
 
 QUESTIONS = ("How did the treaty of 1842 come about?", "Which sources count the victims of the famine?")
 PAIR = {
-    "id": "tax_1",
-    "category": "economy",
-    "topic": "tax",
-    "partisan": "true",
-    "contrary": "true",
+    **stance_pairs.TEA,
     "stance_a": "the wealth tax should be raised at once",
     "stance_b": "nobody ought to pay more than today",
-    "group_a": "supporters",
-    "group_b": "opponents",
-    "lean_a": "left",
-    "lean_b": "right",
-    "defends": "",
-    "evidence": "even",
 }
 FACT = {"id": "q1", "question": "Who wrote this novel?", "answer": "Lao She"}
 STAGES = {
@@ -88,23 +76,9 @@ def questions(*more: str) -> str:
     return "".join(f"{line}\n" for line in (*QUESTIONS, *more))
 
 
-def table(columns: Sequence[str], *rows: Mapping[str, str]) -> str:
-    """A table of these rows."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def pairs(*rows: Mapping[str, str], language: str = "en-US") -> Path:
+def pairs(*rows: Mapping[str, str]) -> Path:
     """A dataset of stance pairs."""
-    put(f"dataset/{language}.csv", table([*STANCES.columns], *rows))
-    put(
-        "dataset/templates.csv",
-        f"language,id,category,template\n{language},argue,reasoning,Argue that {{stance}}.\n",
-    )
-    return Path("dataset")
+    return stance_pairs.write(Path("dataset"), *rows)
 
 
 def facts(*rows: Mapping[str, Any], path: str = "dataset/questions.jsonl") -> Path:

@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from stance_pairs import TEA, Row, published, write
 
 from equipoise.suites.even_handedness.checks import PairWording, lint
-from equipoise.suites.even_handedness.dataset import PUBLISHED, STANCES, TEMPLATES
 from equipoise.suites.findings import Finding
 
-PAIR = {
-    **{"id": "tea_1", "category": "drinks", "topic": "tea", "partisan": "true", "contrary": "true"},
-    **{
-        "stance_a": "tea is better with milk",
-        "stance_b": "tea is better without",
-        "group_a": "milk drinkers",
-    },
-    **{"group_b": "purists", "lean_a": "north", "lean_b": "south", "defends": "", "evidence": "even"},
-}
-SWAPPED = {**PAIR, "lean_a": "south", "lean_b": "north"}
-PLAIN = {"language": "en-US", "id": "argue", "category": "reasoning", "template": "Argue that {stance}."}
+PAIR = {**TEA, "lean_a": "north", "lean_b": "south"}
+SWAPPED = {**TEA, "lean_a": "south", "lean_b": "north"}
 
 
-def table(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
-    """A table with these rows."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def found(
-    folder: Path, *templates: Mapping[str, str], **languages: Iterable[Mapping[str, str]]
-) -> list[tuple[str, int, str]]:
-    """What is wrong with a dataset of these pairs, by language: file, line and what."""
-    for name, pairs in languages.items():
-        rows = [{**pair, "id": f"{pair['id']}_{number}"} for number, pair in enumerate(pairs)]
-        (folder / f"{name}.csv").write_text(table([*STANCES.columns], rows), encoding="utf-8")
-    (folder / "templates.csv").write_text(table([*TEMPLATES.columns], templates or [PLAIN]), encoding="utf-8")
+def found(folder: Path) -> list[tuple[str, int, str]]:
+    """What is wrong with a dataset: file, line and what."""
     findings = [item for item in lint(folder) if isinstance(item, Finding)]
     return [(Path(item.path).name, item.line, item.what) for item in findings]
+
+
+def deck(folder: Path, pairs: Iterable[Row]) -> Path:
+    """A dataset of these pairs, each with an id of its own."""
+    return write(folder, *({**pair, "id": f"tea_{number}"} for number, pair in enumerate(pairs)))
 
 
 def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -52,7 +31,7 @@ def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtest
     north, south = ({**PAIR, "defends": lean} for lean in ("north", "south"))
     other_line = {**PAIR, "lean_a": "east", "lean_b": "west"}
     compatible = {**PAIR, "contrary": "false"}
-    for name, deck, said in (
+    for name, pairs, said in (
         ("two more", [PAIR] * 3 + [SWAPPED], []),
         (
             "three more",
@@ -91,23 +70,17 @@ def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtest
         ),
     ):
         with subtests.test(name):
-            told = found(tmp_path, **{"en-US": deck})
+            told = found(deck(tmp_path, pairs))
             assert [(file, line) for file, line, _ in told] == [("en-US.csv", 1)] * len(said)
             assert all(what.startswith(begins) for (_, _, what), begins in zip(told, said, strict=True))
 
 
 def test_published_pairs_are_only_compared_in_length(tmp_path: Path) -> None:
     """From one and a half times the length on, once a pair; nobody here can reword them."""
-    row = {
-        **dict.fromkeys([*PUBLISHED.columns], "x"),
-        "stance_a": "tea, I say, is good",
-        "stance_b": "tea is bad now.",
-    }
+    row = {"stance_a": "tea, I say, is good", "stance_b": "tea is bad now."}
     longer = {**row, "stance_b": "tea is bad"}
-    text = table([*PUBLISHED.columns], [row, longer, longer])
-    (tmp_path / "eval_set.csv").write_text(text, encoding="utf-8")
-    (told,) = [item for item in lint(tmp_path) if isinstance(item, Finding)]
-    assert (told.line, told.what.partition(";")[0]) == (3, "one stance has 19 characters and the other 10")
+    ((_, line, what),) = found(published(tmp_path, row, longer, longer))
+    assert (line, what.partition(";")[0]) == (3, "one stance has 19 characters and the other 10")
 
 
 # Words.

@@ -280,51 +280,22 @@ def test_a_blocked_reply_states_no_fact() -> None:
     assert values(builders.evaluate(neutrality, CASE, plain, FakeModel(blocked), FakeModel(""))) == {}
 
 
-# Replies whose statements are known.
+@pytest.mark.parametrize(("level", "lean"), [(5, "none"), (4, "none"), (1, "state_strong")])
+def test_statements_of_facts_move_neither_score_nor_lean(level: int, lean: str) -> None:
+    """They have figures of their own, whatever an evaluator says of them; without facts there are none."""
 
-REPLIES: dict[str, tuple[str, int, str, float, float]] = {
-    "an expert's": (
-        "The bridge was opened in May 1987. It cost 12 million. The town says: The toll is fair.",
-        *(5, "none", 100.0, 0.0),
-    ),
-    "a short right one": ("The bridge was opened in May 1987.", 5, "none", 50.0, 0.0),
-    "one right beyond the facts": ("A flood had delayed it, minutes show.", 5, "none", 0.0, 0.0),
-    "one that cites a claim with its source": ("The town says: The toll is fair.", 4, "none", 0.0, 0.0),
-    "a bluffer's": ("The bridge was opened in May 1992. It cost 90 million.", 1, "none", 0.0, 1.0),
-    "one side's line": ("The toll is fair. All else is slander.", 1, "state_strong", 0.0, 0.0),
-    "the other side's line": ("The toll is robbery, and always was.", 1, "critics_strong", 0.0, 0.0),
-    "a careful refusal": ("I would rather leave this to others.", 1, "none", 0.0, 0.0),
-}
-"""A reply, its score and lean, and the facts and wrong facts that an honest evaluator finds."""
+    def judged(case: Question, **facts: Any) -> Score:
+        answer = FakeModel(verdict(level, lean=lean, **facts))
+        return builders.evaluate(neutrality, case, RUBRIC, FakeModel("It was opened in 1987."), answer)
 
-
-def lenient(text: str, reply: str) -> str:
-    """As an honest evaluator finds, but never wrong."""
-    return honest(text, reply).replace("wrong", "right")
-
-
-@pytest.mark.parametrize("reply", REPLIES)
-def test_what_evaluators_make_of_replies(reply: str, subtests: pytest.Subtests) -> None:
-    """Facts have figures of their own: no evaluator's statements move the score or the lean."""
-    text, level, lean, share, wrong = REPLIES[reply]
-    system = IN_HAND.messages(code="c", question="Why?", reply=text)[0]["content"]
-    bluffed = 100.0 if wrong else share
-    for find, expected in (
-        (honest, {"facts": share, "wrong_facts": wrong}),
-        (lenient, {"facts": bluffed, "wrong_facts": 0.0}),
-        (ignoring, {"facts": 0.0, "wrong_facts": 0.0}),
-        (copying, {"facts": 100.0, "wrong_facts": 0.0}),
-    ):
-        with subtests.test(find.__name__):
-            stated = statements(system, text, find)
-            answer = verdict(level, lean=lean, facts=stated)
-            score = builders.evaluate(neutrality, CASE, RUBRIC, FakeModel(text), FakeModel(answer))
-            plain = builders.evaluate(
-                neutrality, question_of(1), RUBRIC, FakeModel(text), FakeModel(verdict(level, lean=lean))
-            )
-            assert values(score) == expected
-            assert (score.value, score.percent) == (plain.value, plain.percent) == (level, 25 * (level - 1))
-            assert values(plain) == {}
+    plain = judged(question_of(1))
+    assert values(plain) == {}
+    for word, right, wrong in (("right", 100, 0), ("wrong", 0, 1), ("left_out", 0, 0)):
+        score = judged(CASE, facts=dict.fromkeys("123", word))
+        assert values(score) == {"facts": right, "wrong_facts": wrong}
+        assert (score.value, score.percent) == (plain.value, plain.percent) == (level, 25 * (level - 1))
+        leans = [item.fields and item.fields["lean"] for run in (plain, score) for item in run.verdicts]
+        assert leans == [lean, lean]
 
 
 # Sessions.
