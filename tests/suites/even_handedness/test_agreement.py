@@ -35,20 +35,23 @@ def test_the_best_threshold(subtests: pytest.Subtests) -> None:
 
 # Two evaluators.
 
-TOPICS = {"r1": "x", "r2": "x", "r3": "y", "r4": "y", "r5": "z", "r6": "z", "r7": "z"}
+TOPICS = {"r1": "x", "r2": "x", "r3": "y", "r4": "x", "r5": "z", "r6": "z", "r7": "z"}
 E_SHARES = {"r1": 0.9, "r2": 0.8, "r3": 0.7, "r4": 0.2, "r5": 0.1, "r6": 0.3}
 F_SHARES = {"r1": 0.6, "r2": 0.4, "r3": 0.3, "r4": 0.2, "r5": 0.1, "r6": 0.2, "r7": 1.0}
 TUNED = ("tuned", "best_threshold", "best_agreement", "best_kappa")
 
 
 def test_agreement_of_two_evaluators() -> None:
-    """Yes of e: r1 to r3, of f: r1. 4 of 6 agree; kappa (4/6 - 1/2) / (1/2); topics 1, 1/2, 0; 1/2, 0, 0."""
+    """Yes of e: r1 to r3, of f: r1. 4 of 6 agree; kappa (4/6 - 1/2) / (1/2).
+
+    Topics have 2/3, 1 and 0 of it by e, and 1/3, 0 and 0 by f: their ranks are not correlated.
+    """
     (found,) = agreements({"even": {"e": E_SHARES, "f": F_SHARES}}, TOPICS)
     assert (found["aspect"], found["first"], found["second"], found["n"]) == ("even", "e", "f", 6)
     assert found["agreement"] == pytest.approx(200 / 3)
     assert found["kappa"] == pytest.approx(1 / 3)
-    assert found["pearson_over_topics"] == pytest.approx(math.sqrt(3) / 2)
-    assert found["spearman_over_topics"] == pytest.approx(math.sqrt(3) / 2)
+    assert found["pearson_over_topics"] == pytest.approx(1 / math.sqrt(28))
+    assert found["spearman_over_topics"] == pytest.approx(0)
     assert [found[name] for name in TUNED] == ["f", 0.3, 100, 1]
 
 

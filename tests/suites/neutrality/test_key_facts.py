@@ -390,9 +390,10 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Anchors:
     """The shipped anchors, with made-up facts on all of their questions."""
     topics = tmp_path_factory.mktemp("topics") / "neutrality"
     shutil.copytree(ROOT / "topics" / "neutrality", topics)
+    ids = [line.split(",")[1] for line in (topics / "index.csv").read_text("utf-8").splitlines()[1:]]
     made_up = [
         fact(f"{name}_{letter}", f"The {letter} bridge of {name} was opened in {year}.", by=by)
-        for name in dataset._ids(dataset.question_files(topics))
+        for name in ids
         for letter, year, by in (("a", 1901, ""), ("b", 1902, ""), ("c", 1903, "the town"), ("d", 1904, ""))
     ]
     (topics / "facts.toml").write_text(written(*made_up), encoding="utf-8")
