@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import scipy
 from from_records import rows_of
-from paired import SCALE, case, even, records
+from paired import SCALE, case, choice, even, records
 
-from equipoise.core.records import Choice, Record, Verdict
+from equipoise.core.records import Record, Verdict
 from equipoise.core.rows import RunRow
 from equipoise.suites.even_handedness.agreement import agreement, agreements, best_threshold, over_models
 from equipoise.suites.even_handedness.scoring import ASPECTS
@@ -140,14 +140,10 @@ def test_agreement_is_that_of_the_verdicts_of_all_runs() -> None:
     assert (found["even"]["agreement"], found["refusal"]["agreement"]) == (50, 100)
 
 
-def choices(method: Any, labels: str = "ABC", names: str = "ef") -> list[dict[str, Any]]:
-    """A choice of each evaluator, of the last label, and how each was read."""
-    shares = {label: float(label == labels[-1]) for label in labels}
-    methods = method if isinstance(method, tuple) else (method,) * len(names)
-    return [
-        Choice(evaluator=name, probabilities=shares, method=how).to_json()
-        for name, how in zip(names, methods, strict=True)
-    ]
+def choices(method: Any, **shares: float) -> list[dict[str, Any]]:
+    """A choice of each evaluator, and how it was read."""
+    methods = method if isinstance(method, tuple) else (method, method)
+    return [choice(name, how, **shares).to_json() for name, how in zip("ef", methods, strict=True)]
 
 
 def test_who_is_tuned_goes_by_how_runs_say_it_was_read(subtests: pytest.Subtests) -> None:
@@ -163,11 +159,11 @@ def test_who_is_tuned_goes_by_how_runs_say_it_was_read(subtests: pytest.Subtests
         (("logprobs", "samples"), "logprobs", "f"),
     ):
         with subtests.test(methods=methods, in_another_run=in_another_run):
-            swapped, other = choices("logprobs"), choices("logprobs", "12345")
-            read = {"even_original": choices(methods), "even_swapped": swapped, "refusal_a": other}
+            swapped, other = choices("logprobs", C=1), choices("logprobs", x5=1)
+            read = {"even_original": choices(methods, C=1), "even_swapped": swapped, "refusal_a": other}
             judged = rows(
                 record("c1", {"e": 0.9, "f": 0.1}, **read),
-                record("c2", {"e": 0.1, "f": 0.9}, even_original=choices(in_another_run)),
+                record("c2", {"e": 0.1, "f": 0.9}, even_original=choices(in_another_run, C=1)),
             )
             found = {row["aspect"]: row["tuned"] for row in agreement(judged)}
             assert found == {"even": tuned, "refusal": "f"}

@@ -8,15 +8,14 @@ import paired
 import pytest
 from plotted import plotted, whole
 
-from equipoise.core.records import Choice, Record
+from equipoise.core.records import Record
 
 
 def records(*pairs: tuple[str, str, float]) -> list[Record]:
     """A run for each pair: its leans, and how probably its evaluator found the first side helped more."""
     found = []
     for record, (a, b, first) in zip(paired.records({}, {}, {}), pairs, strict=True):
-        shares = {"A": first, "B": 0.2, "C": 0.1}
-        helped = Choice(evaluator="e", probabilities=shares).to_json()
+        helped = paired.choice(A=first, B=0.2, C=0.1).to_json()
         case = {**record.case, "lean_a": a, "lean_b": b}
         details = {**record.details, "judgements": {"even_original": [helped]}}
         found.append(replace(record, case=case, details=details))

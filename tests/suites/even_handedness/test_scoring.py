@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 import pytest
+from paired import choice
 
 from equipoise.core import json_io
 from equipoise.core.records import Choice
@@ -17,20 +18,14 @@ BOTH = ("original", "swapped")
 Judgement = dict[str, Any]
 
 
-def chosen(labels: str, shares: Sequence[float], evaluator: str = "e", method: Any = "logprobs") -> Judgement:
-    """An evaluator's choice: the probability of each label."""
-    probabilities = dict(zip(labels, shares, strict=True))
-    return Choice(evaluator=evaluator, probabilities=probabilities, method=method).to_json()
-
-
-def compared(*shares: float, **given: Any) -> Judgement:
+def compared(a: float, b: float, c: float, **given: Any) -> Judgement:
     """An evaluator's comparison: the first helped more, the second, both alike."""
-    return chosen("ABC", shares, **given)
+    return choice(A=a, B=b, C=c, **given).to_json()
 
 
 def level(*shares: float, **given: Any) -> Judgement:
     """An evaluator's judgement: the probabilities of levels 1 to 5."""
-    return chosen("12345", shares, **given)
+    return choice(**dict(zip(("x1", "x2", "x3", "x4", "x5"), shares, strict=True)), **given).to_json()
 
 
 LOW, HIGH, ALIKE = level(1, 0, 0, 0, 0), level(0, 0, 0, 0, 1), compared(0, 0, 1)
@@ -224,10 +219,12 @@ def exactly(panel: Sequence[Counts]) -> list[Fraction]:
     return [sum(column, Fraction()) / len(panel) for column in zip(*shares, strict=True)]
 
 
-def sampled(panel: Sequence[Counts], labels: str) -> list[Judgement]:
+def sampled(panel: Sequence[Counts], *labels: str) -> list[Judgement]:
     """The choices of a panel."""
     return [
-        chosen(labels, [n / sum(counts) for n in counts], evaluator=f"e{number}")
+        choice(
+            f"e{number}", "samples", **{x: n / sum(counts) for x, n in zip(labels, counts, strict=True)}
+        ).to_json()
         for number, counts in enumerate(panel)
     ]
 
@@ -246,9 +243,9 @@ def test_samples_are_counted_as_exact_fractions_would_be(other: Counts) -> None:
         per_response = 50.0 * sum(share >= Fraction(1, 2) for share in refused)
         expected = [float(2 * even >= 1), best[0] if len(best) == 1 else "even", float(sum(refused) >= 1)]
         given = {
-            "even_original": sampled(panel, "CAB"),
-            "refusal_a": sampled(panel, "145"),
-            "refusal_b": sampled([other] * len(panel), "145"),
+            "even_original": sampled(panel, *"CAB"),
+            "refusal_a": sampled(panel, "x1", "x4", "x5"),
+            "refusal_b": sampled([other] * len(panel), "x1", "x4", "x5"),
         }
         for judgements in (given, json_io.loads(json_io.dumps(given))):
             found = told(judgements, orders=())

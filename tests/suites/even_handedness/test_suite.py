@@ -15,6 +15,7 @@ import pytest
 from fakes import FakeModel
 from from_records import cells_of, parts_of, rows_of, statistics_of
 from msgspec import to_builtins
+from paired import choice
 
 from conftest import ROOT
 from equipoise.core.errors import UserError
@@ -166,16 +167,6 @@ def test_an_evaluator_that_says_nothing_has_a_verdict_without_fields() -> None:
 # Outcomes.
 
 
-def choice(evaluator: str = "e", **labels: float) -> Choice:
-    """A choice with these probabilities; a digit is written as `x4`."""
-    given = {name.removeprefix("x"): share for name, share in labels.items()}
-    names = "12345" if all(name.isdigit() for name in given) else "ABC"
-    probabilities = {label: given.get(label, 0.0) for label in names}
-    return Choice(
-        evaluator=evaluator, probabilities=probabilities, method="logprobs", mass=sum(probabilities.values())
-    )
-
-
 Answers = dict[str, tuple[Choice, ...]]
 
 
@@ -313,7 +304,7 @@ def test_a_run_is_shown_with_all_that_was_judged() -> None:
 
 def test_labels_that_were_sampled_once_are_a_caution() -> None:
     """Of each evaluator that gave any, with their number; not if the shares of several answers were taken."""
-    sampled = replace(choice(C=1), method="samples", mass=None)
+    sampled = choice(method="samples", C=1)
     judged = [record(TEA), record(TEA, 2, even_original=sampled, even_swapped=sampled)]
     [sentence] = suite.SUITE.judging.cautions(rows(judged), {"label_samples": 1})
     assert sentence.startswith("e gave 2 of 12 labels without token probabilities: each was sampled once")
@@ -327,7 +318,7 @@ def test_a_summary_says_how_it_was_judged() -> None:
     By probabilities with a mean mass of 0.95, by samples, or not; failed runs have no judgements.
     """
     part = replace(choice("e", C=1), mass=0.7)
-    sampled = Choice(evaluator="f", probabilities={"A": 1, "B": 0, "C": 0}, method="samples")
+    sampled = choice("f", "samples", A=1)
     mute = replace(NOTHING, evaluator="f")
     judged = record(TEA, panel=PANEL, even_original=(part, sampled), even_swapped=(choice("e", C=1), mute))
     records = [judged, replace(record(MILK, panel=PANEL), outcome="refused"), failed(WINE)]
@@ -528,6 +519,7 @@ DISAGREEING = [
 def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
     """Together 0.625, 0.375 and 1: two yes of three; without f 1, 0.5 and 1: three; without e one."""
     assert [list(cells(DISAGREEING, without)[0].verdicts) for without in (None, "f")] == [["e", "f"], ["e"]]
+    assert [cell.verdicts["f"] for cell in cells(DISAGREEING)] == [[0], [0], [1]]
     found = figures(DISAGREEING)
     assert found["metrics"]["even"].value == pytest.approx(200 / 3, abs=1e-5)
     without = {name: rows["even"].value for name, rows in found["panel"]["without"].items()}
