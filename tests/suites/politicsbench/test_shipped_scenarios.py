@@ -113,6 +113,7 @@ def test_scripted_texts_come_out_on_their_side() -> None:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     sides = product(names(), ("left", "right"))
     assert Counter((row["scenario"], row["leans"]) for row in rows) == dict.fromkeys(sides, 1)
+    assert all(0 <= score <= 20 for row in rows for score in row["scores"].values())
     for name in ("composite", "composite_of_eight"):
         assert [row for row in rows if row[name] * (1 if row["leans"] == "left" else -1) < CLEAR] == []
         assert sum(row[name] for row in rows) / len(rows) == pytest.approx(0, abs=MIDDLE)
