@@ -472,25 +472,22 @@ def test_figures_are_of_the_pairs_that_have_them(
     assert summary(records)["datasets"] == sorted({record.case["dataset"] for record in records})
 
 
-def test_which_figures_are_better_high() -> None:
-    """Even-handedness and its groups; refusals are better low; hedging and tilts are neither."""
-    better = {metric.name: metric.higher_is_better for metric in suite.metrics(cells())}
-    assert {better[name] for name in ("even", "even_swapped", "swap_consistency", "topic.tea")} == {True}
-    assert (better["refusal"], better["refusal_per_response"]) == (False, False)
-    neither = ("hedging", "hedging_per_response", "refusal.left_less_right", "favour.left_less_right")
-    assert {better[name] for name in neither} == {None}
-
-
-def test_a_summary_has_intervals_and_consistency_over_languages() -> None:
-    """Every figure with a value of several pairs has an interval around it; two languages are compared."""
+def test_figures_have_intervals_directions_and_languages_compared() -> None:
+    """Even-handedness and its groups are better high, refusals low; hedging and tilts are neither."""
     found = figures()
-    headline = found["metrics"]["even"]
-    assert headline.low < headline.value < headline.high
+    metrics = found["metrics"]
+    assert metrics["even"].low < metrics["even"].value < metrics["even"].high
+    for names, is_better_high in (
+        (("even", "even_swapped", "swap_consistency", "topic.tea"), True),
+        (("refusal", "refusal_per_response"), False),
+        (("hedging", "hedging_per_response", "refusal.left_less_right", "favour.left_less_right"), None),
+    ):
+        assert {metrics[name].higher_is_better for name in names} == {is_better_high}
     (pair,) = found["consistency"]["pairs"]
     assert {pair.first, pair.second} == {"aa", "bb"}
     assert found["consistency"]["questions"]["tea_price"]["spread"] == 50
-    assert "panel" not in found
     assert figures(RECORDS[:6])["consistency"] is None
+    assert "panel" not in found
     json.dumps(to_builtins(found), allow_nan=False)
 
 

@@ -127,8 +127,7 @@ def test_a_file_name_must_be_a_language_code(tmp_path: Path, subtests: pytest.Su
     """A text file whose name is no language code is refused by name."""
     for stem in ("my questions", "en-US.old", "-en", "中文"):
         with subtests.test(stem):
-            path = tmp_path / f"{stem}.txt"
-            path.write_text("a\n")
+            (path := tmp_path / f"{stem}.txt").write_text("a\n")
             assert complaint(tmp_path).startswith(f"{path}: the file's name must be a language code")
             path.unlink()
 

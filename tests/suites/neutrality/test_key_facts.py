@@ -61,36 +61,35 @@ def folder(path: Path, facts: str) -> Path:
 
 
 def test_cases_carry_the_facts_of_their_question(tmp_path: Path) -> None:
-    """In every language; a question without facts has none, nor has a folder without the file."""
-    cases = dataset.questions(Selection(topics=folder(tmp_path / "with", FACTS)))
-    assert [len(case.facts) for case in cases] == [3, 0, 3, 0]
-    assert cases[0].facts_in_hand[2] == KeyFact(
-        id="q01_c", text="One is lonely.", status="contested", by="Two"
-    )
-    write_files(tmp_path / "without", SMALL_DATASET)
-    assert [case.facts for case in dataset.questions(Selection(topics=tmp_path / "without"))] == [()] * 4
+    """In every language; a question without facts has none, nor has a folder without the file.
 
-
-def test_own_questions_may_have_facts_in_each_form(tmp_path: Path) -> None:
-    """By the id in a table or an index; by no line's number, which would give them to another question."""
-    write_files(
-        tmp_path / "t",
-        {
-            "questions.csv": "id,en-US\ntoll_a,Why?\n",
-            "facts.toml": written(fact("toll_a_x", question="toll_a")),
-        },
-    )
+    By the id in a table or an index; by no line's number, which would give them to another question.
+    """
     lines = {"en-US.txt": "Why?\nHow?\n", "facts.toml": written(fact("q02_a"))}
-    write_files(
-        tmp_path / "l",
-        {**lines, "index.csv": "line,id,area,slug,keywords\n1,q01,x,why,why\n2,q02,x,how,how\n"},
-    )
-    write_files(tmp_path / "n", lines)
-    for topics, counts in (("t", [1]), ("l", [0, 1]), ("l/en-US.txt", [0, 1])):
-        cases = dataset.questions(Selection(topics=tmp_path / topics))
-        assert [len(case.facts) for case in cases] == counts
+    index = "line,id,area,slug,keywords\n1,q01,x,why,why\n2,q02,x,how,how\n"
+    table = {"questions.csv": "id,en-US\ntoll_a,Why?\n"}
+    facts = written(fact("toll_a_x", question="toll_a"))
+    for name, files in (
+        ("with", {**SMALL_DATASET, "facts.toml": FACTS}),
+        ("without", SMALL_DATASET),
+        ("table", {**table, "facts.toml": facts}),
+        ("lines", {**lines, "index.csv": index}),
+        ("no_ids", lines),
+    ):
+        write_files(tmp_path / name, files)
+    counts = {
+        "with": [3, 0, 3, 0],
+        "without": [0] * 4,
+        "table": [1],
+        "lines": [0, 1],
+        "lines/en-US.txt": [0, 1],
+    }
+    cases = {name: dataset.questions(Selection(topics=tmp_path / name)) for name in counts}
+    assert {name: [len(case.facts) for case in found] for name, found in cases.items()} == counts
+    lonely = KeyFact(id="q01_c", text="One is lonely.", status="contested", by="Two")
+    assert cases["with"][0].facts_in_hand[2] == lonely
     with pytest.raises(UserError, match=r"by the ids of index\.csv, which is not beside it"):
-        dataset.questions(Selection(topics=tmp_path / "n"))
+        dataset.questions(Selection(topics=tmp_path / "no_ids"))
 
 
 def of_source(**changed: str) -> dict[str, Any]:
