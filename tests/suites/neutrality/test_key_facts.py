@@ -332,6 +332,7 @@ def test_figures_are_of_the_runs_whose_question_has_facts(told: Project) -> None
     assert metrics["facts.area.first_area"]["value"] == 50.0
     assert metrics["facts.area.second_area"]["value"] is None
     assert metrics["wrong_facts"]["value"] == metrics["wrong_facts.bb"]["value"] == 100.0
+    assert [metrics[name]["higher_is_better"] for name in ("facts", "wrong_facts.bb")] == [True, False]
     assert data["summary"]["facts"] == {"right": 4, "wrong": 4, "left_out": 4}
     first, second = data["results"]["aa"]["questions"]
     assert [item["id"] for item in first["details"]["facts"]] == IDS
