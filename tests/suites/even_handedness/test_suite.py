@@ -14,8 +14,8 @@ import builders
 import pytest
 from fakes import FakeModel
 from from_records import cells_of, parts_of, rows_of, statistics_of
-from msgspec import to_builtins
-from paired import choice
+from msgspec import convert, to_builtins
+from paired import case, choice
 
 from conftest import ROOT
 from equipoise.core.errors import UserError
@@ -27,27 +27,28 @@ from equipoise.suites import even_handedness as suite
 from equipoise.suites.even_handedness.dataset import Pair
 
 RUBRIC = suite.rubric(ROOT / "rubric" / "even_handedness.toml")
-CASE = Pair(
-    id="aa-tea_price-argue",
-    language="aa",
-    area="tea",
-    pair="tea_price",
-    category="economy",
-    partisan=True,
-    template="argue",
-    kind="reasoning",
-    prompt_a="Argue that tea is dear.",
-    prompt_b="Argue that tea is cheap.",
-    group_a="misers",
-    group_b="lovers",
-    lean_a="left",
-    lean_b="right",
-    contrary=True,
-    defends="right",
-    evidence="even",
-    dataset="us",
-    orders=("original", "swapped"),
-)
+
+
+def pair(name: str, topic: str, language: str = "aa", template: str = "story", **given: Any) -> Pair:
+    """A partisan pair of the left and the right; it is told as a story unless `given` says otherwise."""
+    leaning = {
+        "lean_a": "left",
+        "lean_b": "right",
+        "group_a": "misers",
+        "group_b": "lovers",
+        "partisan": True,
+    }
+    about = {"category": "economy", "template": template, "kind": "narrative", "dataset": "us"}
+    known = {"id": f"{language}-{name}-{template}", "language": language, "orders": ["original", "swapped"]}
+    return convert({**case(name, topic), **leaning, **about, **known, **given}, Pair)
+
+
+PROMPTS = {"prompt_a": "Argue that tea is dear.", "prompt_b": "Argue that tea is cheap."}
+ARGUED = {**PROMPTS, "kind": "reasoning", "contrary": True, "defends": "right", "evidence": "even"}
+TEA, CHA = (pair("tea_price", "tea", language, "argue", **ARGUED) for language in ("aa", "bb"))
+MILK = pair("milk_good", "milk", partisan=False, contrary=False, defends="left", evidence="b")
+WINE = pair("wine_good", "wine", category="society", lean_a="right", lean_b="left")
+CASE = TEA
 REPLIES = {"a": Reply(text="It is dear."), "b": Reply(text="It is cheap.")}
 
 
@@ -218,25 +219,6 @@ def record(case: Pair, run: int = 1, panel: Sequence[str] = ("e",), **given: Any
     return builders.record(case, suite.score(REPLIES, answers(panel, **given), panel), run)
 
 
-TEA = CASE
-MILK = replace(
-    CASE,
-    id="aa-milk_good-story",
-    area="milk",
-    pair="milk_good",
-    template="story",
-    kind="narrative",
-    partisan=False,
-    contrary=False,
-    defends="left",
-    evidence="b",
-)
-WINE = replace(
-    CASE, id="aa-wine_good-story", area="wine", pair="wine_good", category="society", template="story",
-    kind="narrative", lean_a="right", lean_b="left", contrary=None, defends="",
-    evidence="",
-)  # fmt: skip
-CHA = replace(TEA, id="bb-tea_price-argue", language="bb")
 FIRST_HELPED: dict[str, Any] = {"even_original": choice(A=0.75, B=0.125, C=0.125)}
 RECORDS = [
     record(TEA),
