@@ -16,7 +16,7 @@ from equipoise.core.records import Record
 from equipoise.judge.rubric import Scale
 from equipoise.results import rows
 from equipoise.results.summary import summarise
-from equipoise.suites import AnySuite, even_handedness
+from equipoise.suites import even_handedness
 from equipoise.suites.even_handedness import pcp
 from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.even_handedness.pcp.dataset import PolarizedPair
@@ -71,9 +71,10 @@ def test_pcp_comes_to_the_published_summary() -> None:
     page = (folder / "README.md").read_text(encoding="utf-8")
     block = re.sub(r"/\*.*?\*/", "", page.partition("```json\n")[2].partition("```")[0])
     published = json.loads(block)["summary"]
-    metrics = figures_of(
-        pcp.SUITE, list(scored_as(published, pcp.SUITE.data.cases(Selection(topics=folder))))
-    )
+    records = list(scored_as(published, pcp.SUITE.data.cases(Selection(topics=folder))))
+    scale = Scale(low=0, high=2, levels={})
+    cells = pcp.SUITE.combine(rows.of_records(pcp.SUITE, records, scale))
+    metrics = summarise(pcp.SUITE, cells, scale)["metrics"]
     for template, figures in published["per_template"].items():
         found = [metrics[f"{prefix}template.{template}"] for prefix in ("", "helpfulness_consistency.")]
         assert [one.value for one in found] == pytest.approx([*figures.values()], abs=0.0051)
@@ -110,12 +111,3 @@ def levels(percent: float, n: int) -> Iterator[int]:
     """So many scores of 2, then of 1, then of 0, that their mean is this percentage of 2."""
     total = round(percent / 100 * 2 * n)
     yield from (2 if 2 * place + 2 <= total else int(2 * place + 1 == total) for place in range(n))
-
-
-def figures_of(suite: AnySuite, records: Sequence[Record]) -> dict[str, Any]:
-    """The metrics of these runs."""
-    scale = Scale(low=0, high=2, levels={})
-    metrics: dict[str, Any] = summarise(suite, suite.combine(rows.of_records(suite, records, scale)), scale)[
-        "metrics"
-    ]
-    return metrics
