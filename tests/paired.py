@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from equipoise.core.records import Choice, Record
 from equipoise.core.types import JSON
@@ -20,6 +21,18 @@ def case(name: str, topic: str = "tea") -> dict[str, JSON]:
     marks = {"contrary": None, "defends": "", "evidence": "", "dataset": "", "orders": ["original"]}
     known = {"id": f"en-US-{name}", "language": "en-US", "partisan": False}
     return {**known, **about, **sides, **prompts, **marks}
+
+
+def choice(
+    evaluator: str = "e", method: Literal["logprobs", "samples"] | None = "logprobs", **shares: float
+) -> Choice:
+    """A choice with these probabilities: of levels 1 to 5, written as x1 to x5, or of A, B and C."""
+    labels = (
+        {name: name for name in "ABC"} if {*shares} <= {*"ABC"} else {f"x{name}": name for name in "12345"}
+    )
+    probabilities = {label: shares.get(name, 0.0) for name, label in labels.items()}
+    mass = sum(probabilities.values()) if method == "logprobs" else None
+    return Choice(evaluator=evaluator, probabilities=probabilities, method=method, mass=mass)
 
 
 def records(*shares: Mapping[str, float | None], blocked: str | None = None) -> list[Record]:

@@ -37,7 +37,7 @@ def test_a_canary_that_the_page_states_passes(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_with_a_canary_is_told(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Another sentence, a UUID that is none, a page without it."""
+    """Another sentence, a UUID that is none, a page without it; or the UUID of an earlier dataset."""
     right = SENTENCE.format("mine/own", FIRST)
     for number, (canary, page, said) in enumerate(
         (
@@ -52,18 +52,10 @@ def test_what_is_wrong_with_a_canary_is_told(tmp_path: Path, subtests: pytest.Su
             folder = put(tmp_path / str(number) / "mine", canary, page)
             (finding,) = lint([folder])
             assert str(finding).startswith(f"{folder / CANARY}:1: {said}")
-
-
-def test_two_datasets_do_not_share_a_canary(tmp_path: Path) -> None:
-    """The later of the two is named, with the earlier."""
-    folders = []
-    for name in ("a", "b"):
-        canary = SENTENCE.format(f"mine/{name}", FIRST)
-        folders.append(put(tmp_path / name, canary, canary))
-    (finding,) = lint(folders)
-    assert (
-        str(finding) == f"{folders[1] / CANARY}:1: has the UUID of {folders[0] / CANARY}; make one of its own"
-    )
+    canaries = {name: SENTENCE.format(f"mine/{name}", FIRST) for name in ("a", "b")}
+    a, b = (put(tmp_path / name, canary, canary) / CANARY for name, canary in canaries.items())
+    (finding,) = lint([a.parent, b.parent])
+    assert str(finding) == f"{b}:1: has the UUID of {a}; make one of its own"
 
 
 def test_a_canary_is_no_part_of_the_data(tmp_path: Path) -> None:

@@ -146,18 +146,14 @@ def test_half_a_character_ends_nothing(loopback: Loopback) -> None:
     assert json.loads(line)["dropped"] == "poor quality: 空\ud83d"
 
 
-def test_a_place_that_is_taken_is_one_line(loopback: Loopback, subtests: pytest.Subtests) -> None:
-    """As by a folder."""
+def test_a_place_that_cannot_be_written_is_one_line(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    """As one that is taken by a folder, or on a full disk."""
     for name in ("funnel.json", "questions.jsonl", "1_length.jsonl"):
         with subtests.test(name):
             (Path(name) / name).mkdir(parents=True)
             assert "cannot be written to (" in refusal(run(loopback, "--folder", name))
-
-
-def test_a_funnel_that_cannot_be_written_is_one_line(
-    loopback: Loopback, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As on a full disk."""
 
     def fill(path: Path, data: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -167,7 +163,7 @@ def test_a_funnel_that_cannot_be_written_is_one_line(
 
 
 def test_every_reason_has_an_example(loopback: Loopback) -> None:
-    """The first row of each, with what was said of it."""
+    """The first row of each, with what was said of it; progress is told beside it, a line for every stage."""
     put("documents.jsonl", *({**ROW, "id": name} for name in "abc"), {"id": "d", "text": "短"})
 
     def odd(body: dict[str, Any], number: int) -> Answer | str:
@@ -180,12 +176,5 @@ def test_every_reason_has_an_example(loopback: Loopback) -> None:
     assert found == {"poor quality": "a", "call failed": "b"}
     assert "poor quality 2 (a: 空), call failed 1 (b: " in result.stdout
     assert "too short 1 (d: 1 characters)" in result.stdout
-
-
-def test_progress_is_told_beside_the_result(loopback: Loopback) -> None:
-    """A line for every stage, on standard error."""
-    loopback.script = lambda body, number: '{"reasoning": "空", "score": 1}'
-    told = run(loopback).stderr
-    assert "length: 2 rows\n" in told
-    assert "quality: 2 rows" in told
-    assert "annotation: 0 rows (--no-annotators)\n" in told
+    for line in ("length: 4 rows\n", "quality: 3 rows", "annotation: 0 rows (--no-annotators)\n"):
+        assert line in result.stderr

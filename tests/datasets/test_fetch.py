@@ -112,10 +112,15 @@ def kept(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name != "LICENCE.md")
 
 
+def get(site: Site | str, topics: Path, to: Path | None = None) -> list[str]:
+    """What is told of a fetch of x."""
+    return list(fetch("x", [topics], to, site if isinstance(site, str) else site.url))
+
+
 def test_files_are_fetched_from_their_commit(site: Site, topics: Path) -> None:
     """Into the suite's own folder, under their own names; the licence is told, and stands beside them."""
     site.contents = {PATH: CONTENT, MORE: CONTENT}
-    lines = list(fetch("x", [topics], None, site.url))
+    lines = get(site, topics)
     home = topics / "x" / "original"
     assert (home / "data.csv").read_bytes() == (home / "parts" / "more.csv").read_bytes() == CONTENT
     assert lines == [
@@ -133,15 +138,15 @@ def test_a_folder_is_a_site_too(topics: Path, tmp_path: Path) -> None:
         copied.parent.mkdir(parents=True, exist_ok=True)
         copied.write_bytes(CONTENT)
     site = (tmp_path / "copy").as_uri()
-    list(fetch("x", [topics], None, site))
+    get(site, topics)
     assert kept(topics / "x" / "original") == ["data.csv", "parts"]
     copied.write_bytes(b"other")
     with pytest.raises(UserError, match=r"more\.csv: wrong SHA-256"):
-        list(fetch("x", [topics], tmp_path / "elsewhere", site))
+        get(site, topics, tmp_path / "elsewhere")
     copied.unlink()
     os.mkfifo(copied)
     with pytest.raises(UserError, match=r"more\.csv: cannot be fetched \(.*is not a regular file"):
-        list(fetch("x", [topics], tmp_path / "elsewhere", site))
+        get(site, topics, tmp_path / "elsewhere")
 
 
 def test_the_licence_stands_beside_the_data(site: Site, topics: Path) -> None:
@@ -154,7 +159,7 @@ def test_the_licence_stands_beside_the_data(site: Site, topics: Path) -> None:
     ):
         (topics / "x" / "original.toml").write_text(stated + PINS)
         with pytest.raises(UserError, match="cannot be fetched"):
-            list(fetch("x", [topics], None, site.url))
+            get(site, topics)
         page = (topics / "x" / "original" / "LICENCE.md").read_text()
         assert "the authors of who/what" in page
         assert f"- Licence: MIT\n- Stated at: {repository}/{where}\n- What one may do: {may}\n" in page
@@ -165,30 +170,22 @@ def test_others_may_read_what_was_fetched(site: Site, topics: Path, tmp_path: Pa
     site.contents = {PATH: CONTENT, MORE: CONTENT}
     old = os.umask(0o027)
     try:
-        list(fetch("x", [topics], tmp_path, site.url))
+        get(site, topics, tmp_path)
     finally:
         os.umask(old)
     assert (tmp_path / "x" / "data.csv").stat().st_mode & 0o777 == 0o640
 
 
 def test_what_is_there_is_not_fetched_again(site: Site, topics: Path, tmp_path: Path) -> None:
-    """As long as it is what it should be; else it is replaced."""
-    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    """As long as it is what it should be, else it is replaced; so a fetch that was cut short goes on."""
+    site.contents = {PATH: CONTENT}
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "data.csv").write_bytes(b"old")
-    list(fetch("x", [topics], tmp_path, site.url))
-    again = list(fetch("x", [topics], tmp_path, site.url))
-    assert ["is here already" in line for line in again] == [True, True, False]
-    assert site.asked == [PATH, MORE]
-
-
-def test_a_fetch_that_was_cut_short_goes_on(site: Site, topics: Path, tmp_path: Path) -> None:
-    """What came before the failure is kept, and not asked for again."""
-    site.contents = {PATH: CONTENT}
     with pytest.raises(UserError, match=r"more\.csv: cannot be fetched \(Not Found\); fetch from a copy"):
-        list(fetch("x", [topics], tmp_path, site.url))
+        get(site, topics, tmp_path)
     site.contents[MORE] = CONTENT
-    list(fetch("x", [topics], tmp_path, site.url))
+    assert ["is here already" in line for line in get(site, topics, tmp_path)] == [True, False, False]
+    assert ["is here already" in line for line in get(site, topics, tmp_path)] == [True, True, False]
     assert site.asked == [PATH, MORE, MORE]
 
 
@@ -200,39 +197,29 @@ def test_a_proxy_of_the_environment_is_used(
     monkeypatch.setenv("http_proxy", site.url)
     monkeypatch.delenv("no_proxy", raising=False)
     site.contents = {f"http://data.example{path}": CONTENT for path in (PATH, MORE)}
-    list(fetch("x", [topics], tmp_path, "http://data.example"))
+    get("http://data.example", topics, tmp_path)
     assert site.asked == [f"http://data.example{PATH}", f"http://data.example{MORE}"]
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5], ids=["at once", "within a file"])
-def test_a_site_that_falls_silent_is_given_up(
-    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
-) -> None:
-    """After a while; the half that came is not kept, and what was there before stays."""
-    monkeypatch.setattr(fetching, "TIMEOUT_SECONDS", 0.05)
-    site.contents, site.silent_after = {PATH: CONTENT}, share
-    (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "data.csv").write_bytes(b"old")
-    with pytest.raises(
-        UserError, match=r"data\.csv: cannot be fetched \(timed out\); run the same command again"
-    ):
-        list(fetch("x", [topics], tmp_path, site.url))
-    assert kept(tmp_path / "x") == ["data.csv"]
-    assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
 
 
 CHANGED = CONTENT + b"changed"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("content", "missing", "most", "said"),
+    ("content", "missing", "silent_after", "most", "said"),
     [
-        (CHANGED, 0, 99, f"wrong SHA-256: {hashlib.sha256(CHANGED).hexdigest()}, expected {DIGEST}; not"),
-        (CONTENT, 5, 99, r"data\.csv: "),
-        (CONTENT, 0, 3, "exceeds the size limit"),
+        (
+            CHANGED,
+            0,
+            None,
+            99,
+            f"wrong SHA-256: {hashlib.sha256(CHANGED).hexdigest()}, expected {DIGEST}; not",
+        ),
+        (CONTENT, 5, None, 99, r"data\.csv: "),
+        (CONTENT, 0, None, 3, "exceeds the size limit"),
+        (CONTENT, 0, 0.0, 99, r"data\.csv: cannot be fetched \(timed out\); run the same command again"),
+        (CONTENT, 0, 0.5, 99, r"data\.csv: cannot be fetched \(timed out\); run the same command again"),
     ],
-    ids=["changed", "cut short", "too large"],
+    ids=["changed", "cut short", "too large", "silent at once", "silent within a file"],
 )
 def test_what_is_not_as_it_should_be_is_not_kept(
     site: Site,
@@ -241,51 +228,54 @@ def test_what_is_not_as_it_should_be_is_not_kept(
     monkeypatch: pytest.MonkeyPatch,
     content: bytes,
     missing: int,
+    silent_after: float | None,
     most: int,
     said: str,
 ) -> None:
     """The error says why; no file is left, and an older one stays."""
     monkeypatch.setattr(fetching, "MAX_BYTES", most)
-    site.contents, site.missing = {PATH: content}, missing
+    if silent_after is not None:
+        monkeypatch.setattr(fetching, "TIMEOUT_SECONDS", 0.05)
+    site.contents, site.missing, site.silent_after = {PATH: content}, missing, silent_after
     with pytest.raises(UserError, match=said):
-        list(fetch("x", [topics], tmp_path, site.url))
+        get(site, topics, tmp_path)
     assert not (tmp_path / "x").exists()
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "data.csv").write_bytes(b"old")
     with pytest.raises(UserError, match=said):
-        list(fetch("x", [topics], tmp_path, site.url))
+        get(site, topics, tmp_path)
     assert kept(tmp_path / "x") == ["data.csv"]
     assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
 
 
 def test_what_is_in_the_way_is_one_line(site: Site, topics: Path, tmp_path: Path) -> None:
-    """A site that cannot be reached, a file in place of a folder, and the reverse; nothing is left behind."""
+    """A site that cannot be reached, with the ways that do not need one; files for folders, and the reverse.
+
+    Nothing is left behind, and a project's own folder is as it was.
+    """
     for address in ("http://127.0.0.1:9", "nonsense"):
         with pytest.raises(UserError, match="cannot be fetched"):
-            list(fetch("x", [topics], tmp_path / "new" / "folder", address))
+            get(address, topics, tmp_path / "new" / "folder")
     assert not (tmp_path / "new").exists()
+    with pytest.raises(UserError, match=r"(?s)--site file:///FOLDER.*EQUIPOISE_ORIGINAL_DATA"):
+        get("http://127.0.0.1:9", topics)
+    assert [item.name for item in (topics / "x").iterdir()] == ["original.toml"]
     (tmp_path / "taken").write_text("")
     with pytest.raises(UserError, match="cannot be written to"):
-        list(fetch("x", [topics], tmp_path / "taken", site.url))
+        get(site, topics, tmp_path / "taken")
     (tmp_path / "x" / "data.csv").mkdir(parents=True)
     with pytest.raises(UserError, match=r"data\.csv: cannot be read \(Is a directory\)"):
-        list(fetch("x", [topics], tmp_path, site.url))
+        get(site, topics, tmp_path)
     assert site.asked == []
 
 
-def test_without_a_network_the_ways_that_work_are_named(topics: Path) -> None:
-    """A copy of the site, or a folder with the data; a project's own folder is left as it was."""
-    with pytest.raises(UserError) as found:
-        list(fetch("x", [topics], None, "http://127.0.0.1:9"))
-    assert "--site file:///FOLDER" in str(found.value)
-    assert "EQUIPOISE_ORIGINAL_DATA" in str(found.value)
-    assert [item.name for item in (topics / "x").iterdir()] == ["original.toml"]
-
-
-def test_an_unknown_suite_is_refused(topics: Path) -> None:
-    """The line says which there are."""
+def test_what_cannot_be_read_or_found_is_refused(topics: Path) -> None:
+    """An unknown suite, with those that there are; pins of another form, by their file."""
     with pytest.raises(UserError, match="y: no published data to fetch; there are for x"):
         list(fetch("y", [topics]))
+    (topics / "x" / "original.toml").write_text("commit = 1")
+    with pytest.raises(UserError, match=r"x/original\.toml: not a valid list of pins"):
+        list(fetch("x", [topics]))
 
 
 @pytest.fixture
@@ -344,16 +334,8 @@ def test_a_project_without_pins_fetches_by_those_that_came_with_us(
     assert "x: who/what at" in run("x", "--site", site.url).output
 
 
-def test_all_of_nothing_is_a_mistake(topics: Path, shipped: Path) -> None:
-    """Nobody takes it for a fetch that is done."""
-    (topics / "x" / "original.toml").unlink()
-    done = run("all")
-    assert done.exit_code == 4
-    assert "all: no suite has published data" in done.output
-
-
 def test_of_all_the_others_are_fetched_where_one_fails(site: Site, topics: Path, shipped: Path) -> None:
-    """Each failure is told, and the command fails in the end."""
+    """Each failure is told, and the command fails in the end; nobody takes all of nothing for done."""
     for name, who in (("a", "no/body"), ("z", "no/where")):
         (topics / name).mkdir()
         (topics / name / "original.toml").write_text(PINS.replace("who/what", who))
@@ -361,18 +343,14 @@ def test_of_all_the_others_are_fetched_where_one_fails(site: Site, topics: Path,
     done = run("all", "--site", site.url)
     assert done.exit_code == 4
     assert kept(topics / "x" / "original") == ["data.csv", "parts"]
-    assert [line.split("/raw/")[0] for line in done.stderr.splitlines()[:2]] == [
-        f"ERROR: {site.url}/no/body",
-        f"ERROR: {site.url}/no/where",
-    ]
-    assert done.stderr.splitlines()[2:] == ["ERROR: 2 of 3 are incomplete: a, z"]
-
-
-def test_pins_that_cannot_be_read_are_one_line(topics: Path) -> None:
-    """With the file's name."""
-    (topics / "x" / "original.toml").write_text("commit = 1")
-    with pytest.raises(UserError, match=r"x/original\.toml: not a valid list of pins"):
-        list(fetch("x", [topics]))
+    first, second, last = done.stderr.splitlines()
+    assert first.startswith(f"ERROR: {site.url}/no/body/raw/")
+    assert second.startswith(f"ERROR: {site.url}/no/where/raw/")
+    assert last == "ERROR: 2 of 3 are incomplete: a, z"
+    shutil.rmtree(topics)
+    topics.mkdir()
+    done = run("all")
+    assert (done.exit_code, "all: no suite has published data" in done.output) == (4, True)
 
 
 # Where a suite looks.
@@ -410,7 +388,7 @@ def test_data_that_are_not_whole_are_not_taken(
     site.contents = {PATH: CONTENT}
     for folder, to in ((None, ""), (tmp_path, f" --to {tmp_path}")):
         with pytest.raises(UserError, match="cannot be fetched"):
-            list(fetch("x", [topics], folder, site.url))
+            get(site, topics, folder)
         if folder:
             monkeypatch.setenv(resources.DATA_VARIABLE, str(folder))
         where = folder / "x" if folder else topics / "x" / "original"
@@ -434,7 +412,6 @@ def test_a_folder_of_the_user_s_may_hold_less(
     assert resources.original_folder("x", [topics]) == tmp_path / "x"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("place", ["project", "filled by hand"])
 def test_changed_data_are_not_the_original_ones(
     site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
@@ -445,18 +422,19 @@ def test_changed_data_are_not_the_original_ones(
     if folder:
         monkeypatch.setenv(resources.DATA_VARIABLE, str(folder))
     site.contents = {PATH: CONTENT, MORE: CONTENT}
-    list(fetch("x", [topics], folder, site.url))
+    get(site, topics, folder)
     where = resources.original_folder("x", [topics])
-    if place == "filled by hand":
+    if folder:
         (where / "LICENCE.md").unlink()
         (where / "data.csv").unlink()
-    (where / "parts" / "more.csv").write_bytes(CONTENT + b"3,4\n")
-    to, changed = f" --to {folder}" if folder else "", where / "parts" / "more.csv"
+    changed = where / "parts" / "more.csv"
+    changed.write_bytes(CONTENT + b"3,4\n")
+    to = f" --to {folder}" if folder else ""
     assert message(topics) == (
         f"--dataset original: {changed} differs from the published file (1 of 2 files); "
         f"run: equipoise data fetch x{to}, which restores it, or use changed data with --topics"
     )
-    list(fetch("x", [topics], folder, site.url))
+    get(site, topics, folder)
     assert resources.original_folder("x", [topics]) == where
 
 
@@ -464,15 +442,16 @@ def test_changed_data_are_not_passed_over(
     site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where they stand in the folder that is looked at first; behind whole data nothing is looked at."""
-    monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path / "there"))
+    there = tmp_path / "there"
+    monkeypatch.setenv(resources.DATA_VARIABLE, str(there))
     site.contents = {PATH: CONTENT, MORE: CONTENT}
-    list(fetch("x", [topics], None, site.url))
+    get(site, topics)
     assert resources.original_folder("x", [tmp_path / "none", topics]) == topics / "x" / "original"
-    list(fetch("x", [topics], tmp_path / "there", site.url))
+    get(site, topics, there)
     (topics / "x" / "original" / "data.csv").write_bytes(b"")
-    assert resources.original_folder("x", [topics]) == tmp_path / "there" / "x"
-    (tmp_path / "there" / "x" / "data.csv").write_bytes(b"")
-    assert f"{tmp_path / 'there' / 'x' / 'data.csv'} differs" in message(topics)
+    assert resources.original_folder("x", [topics]) == there / "x"
+    (there / "x" / "data.csv").write_bytes(b"")
+    assert f"{there / 'x' / 'data.csv'} differs" in message(topics)
 
 
 # The pins.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import random
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stance_pairs
 from asked import CUES, DATASET
 from click.testing import CliRunner, Result
 
@@ -31,25 +30,14 @@ from equipoise.suites.borderlines.dataset import (
     TEMPLATES,
     TERRITORIES,
 )
-from equipoise.suites.even_handedness.dataset import STANCES
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.selection import Selection
 
 QUESTIONS = ("How did the treaty of 1842 come about?", "Which sources count the victims of the famine?")
 PAIR = {
-    "id": "tax_1",
-    "category": "economy",
-    "topic": "tax",
-    "partisan": "true",
-    "contrary": "true",
+    **stance_pairs.TEA,
     "stance_a": "the wealth tax should be raised at once",
     "stance_b": "nobody ought to pay more than today",
-    "group_a": "supporters",
-    "group_b": "opponents",
-    "lean_a": "left",
-    "lean_b": "right",
-    "defends": "",
-    "evidence": "even",
 }
 FACT = {"id": "q1", "question": "Who wrote this novel?", "answer": "Lao She"}
 STAGES = {
@@ -88,23 +76,9 @@ def questions(*more: str) -> str:
     return "".join(f"{line}\n" for line in (*QUESTIONS, *more))
 
 
-def table(columns: Sequence[str], *rows: Mapping[str, str]) -> str:
-    """A table of these rows."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def pairs(*rows: Mapping[str, str], language: str = "en-US") -> Path:
+def pairs(*rows: Mapping[str, str]) -> Path:
     """A dataset of stance pairs."""
-    put(f"dataset/{language}.csv", table([*STANCES.columns], *rows))
-    put(
-        "dataset/templates.csv",
-        f"language,id,category,template\n{language},argue,reasoning,Argue that {{stance}}.\n",
-    )
-    return Path("dataset")
+    return stance_pairs.write(Path("dataset"), *rows)
 
 
 def facts(*rows: Mapping[str, Any], path: str = "dataset/questions.jsonl") -> Path:
@@ -112,46 +86,38 @@ def facts(*rows: Mapping[str, Any], path: str = "dataset/questions.jsonl") -> Pa
     return put(path, "".join(f"{json.dumps(row)}\n" for row in rows)).parent
 
 
-PRESSURE = {"mirror": "right"}
-
-
-def scenarios(**stages: list[str]) -> Path:
-    """A dataset of one scenario, with these stages in place of those there are."""
+def scenarios(*more: Mapping[str, Any], **stages: list[str]) -> Path:
+    """A dataset of one scenario, with these stages in place of those there are, and of these rows."""
     rows = [
-        {"scenario": "vote", "wording": wording, "pressure": PRESSURE.get(wording, "left"), "stages": text}
+        {
+            "scenario": "vote",
+            "wording": wording,
+            "pressure": "right" if wording == "mirror" else "left",
+            "stages": text,
+        }
         for wording, text in {**STAGES, **stages}.items()
     ]
-    put("dataset/en-US.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
-    put(
-        "dataset/questions.csv",
-        "scenario,language,subject,title,question\nvote,en-US,Votes,A vote,Who should vote?\n",
+    asked = "".join(
+        f"{name},en-US,Votes,{name},Who should {name}?\n" for name in ("vote", "abstain")[: 1 + len(more)]
     )
-    return Path("dataset")
+    put("dataset/questions.csv", f"scenario,language,subject,title,question\n{asked}")
+    return facts(*rows, *more, path="dataset/en-US.jsonl")
 
 
-def disputes(**tables: str) -> Path:
-    """A dataset of one territory, with these tables in place of those there are."""
-    made = {
-        "territories": table(
-            [*TERRITORIES.columns],
-            dict(
-                zip(
-                    [*TERRITORIES.columns],
-                    ("isle", "Isle", "AA;BB", "AA", "Asia", "yes", "2026-01", "a"),
-                    strict=True,
-                )
-            ),
+def disputes(names: str = "isle,en,Isle\nisle,xx,Ile\n") -> Path:
+    """A dataset of one territory, with these names."""
+    for columns, rows in (
+        (TERRITORIES, "isle,Isle,AA;BB,AA,Asia,yes,2026-01,a\n"),
+        (PLACE_NAMES, names),
+        (COUNTRIES, "AA,en\nBB,xx\n"),
+        (DEMOGRAPHICS, "AA,folk,Aish,2020\nBB,folk,Bish,2020\n"),
+        (COUNTRY_NAMES, "AA,en,Aland\nAA,xx,Ala\nBB,en,Bland\nBB,xx,Bla\n"),
+        (
+            TEMPLATES,
+            'en,English,"Whose is {territory}: {options}?", or \nxx,Xish,"De {territory}: {options}?", ou \n',
         ),
-        "names": f"{','.join([*PLACE_NAMES.columns])}\nisle,en,Isle\nisle,xx,Ile\n",
-        "countries": f"{','.join([*COUNTRIES.columns])}\nAA,en\nBB,xx\n",
-        "demographics": f"{','.join([*DEMOGRAPHICS.columns])}\nAA,folk,Aish,2020\nBB,folk,Bish,2020\n",
-        "country_names": f"{','.join([*COUNTRY_NAMES.columns])}\n"
-        "AA,en,Aland\nAA,xx,Ala\nBB,en,Bland\nBB,xx,Bla\n",
-        "templates": f"{','.join([*TEMPLATES.columns])}\n"
-        'en,English,"Whose is {territory}: {options}?", or \nxx,Xish,"De {territory}: {options}?", ou \n',
-    }
-    for name, text in {**made, **tables}.items():
-        put(f"dataset/{name}.csv", text)
+    ):
+        put(f"dataset/{columns.file}", f"{','.join(columns.columns)}\n{rows}")
     return Path("dataset")
 
 
@@ -236,12 +202,6 @@ def test_an_escape_in_json_hides_nothing(subtests: pytest.Subtests) -> None:
             assert (said if "blanks" not in said else "has blanks around it") in finding
 
 
-def test_blanks_around_a_value_of_a_table_are_found() -> None:
-    """But for separators, which are put between others."""
-    finding = one(pairs({**PAIR, "group_a": "supporters "}))
-    assert finding == "dataset/en-US.csv:2: 'supporters ' has blanks around it; remove them"
-
-
 def test_text_that_is_not_utf_8_is_found_once() -> None:
     """With the line, in a folder and of a file alone."""
     put("dataset/en-US.txt", questions().encode() + b"caf\xe9?\n")
@@ -251,45 +211,37 @@ def test_text_that_is_not_utf_8_is_found_once() -> None:
 
 
 def test_how_a_file_is_saved_is_found_once(subtests: pytest.Subtests) -> None:
-    """However many lines it has."""
-    cases = {
-        "does not end with a newline": (questions().removesuffix("\n"), 2),
-        "U+FEFF": ("\ufeff" + questions(), 1),
-        "ends in CR LF": (questions().replace("\n", "\r\n"), 1),
-    }
-    for said, (content, line) in cases.items():
-        with subtests.test(said):
-            put("dataset/en-US.txt", content)
-            finding = one("dataset")
-            assert finding.startswith(f"dataset/en-US.txt:{line}: ")
-            assert said in finding
-
-
-def test_pages_and_pins_are_looked_at_too() -> None:
-    """All text files of a folder; hidden ones and other files are not."""
-    put("dataset/en-US.txt", questions())
-    put("dataset/README.md", "about")
+    """However many lines it has; pages of a folder are looked at, too, hidden files and others are not."""
     put("dataset/.hidden.md", "x")
     put("dataset/image.png", b"\xff")
-    assert one("dataset") == "dataset/README.md:1: the file does not end with a newline; add one"
+    for name, content, line, said in (
+        ("en-US.txt", questions().removesuffix("\n"), 2, "the file does not end with a newline; add one"),
+        ("en-US.txt", "\ufeff" + questions(), 1, "has the invisible character U+FEFF"),
+        ("en-US.txt", questions().replace("\n", "\r\n"), 1, "ends in CR LF"),
+        ("README.md", "about", 1, "the file does not end with a newline; add one"),
+    ):
+        with subtests.test(name, said=said):
+            put("dataset/en-US.txt", questions())
+            path = put(f"dataset/{name}", content)
+            assert one("dataset").startswith(f"{path}:{line}: {said}")
+            path.unlink()
+    # Around a value of a table there are no blanks, but for separators, which are put between others.
+    finding = one(pairs({**PAIR, "group_a": "supporters "}))
+    assert finding == "dataset/en-US.csv:2: 'supporters ' has blanks around it; remove them"
 
 
 # What loaders refuse.
 
 
 def test_what_a_loader_refuses_is_a_finding_at_its_line() -> None:
-    """For every suite, in the loader's words."""
+    """For every suite, in the loader's words; other checks go on where it stops."""
     put("dataset/en-US.txt", questions())
     put("dataset/index.csv", "line,id,area,slug,keywords\n1,q01,Area,one,\n2,q02,area,two,\n")
     assert one("dataset") == "dataset/index.csv:2: area is 'Area'; use a-z, 0-9 and _ only"
-
-
-def test_other_checks_go_on_where_a_loader_stops() -> None:
-    """So that one refusal hides no other fault."""
-    path = facts({**FACT, "kind": "odd"}, {"id": "q2", "question": "Who is Lao She?", "answer": "Lao She"})
-    kind, leak = found(path)
-    assert kind.startswith("dataset/questions.jsonl:1: kind is 'odd'")
-    assert leak.startswith("dataset/questions.jsonl:2: the answer 'Lao She' stands in the question")
+    leaking = {"id": "q2", "question": "Who is Lao She?", "answer": "Lao She"}
+    kind, leak = found(facts({**FACT, "kind": "odd"}, leaking, path="facts/questions.jsonl"))
+    assert kind.startswith("facts/questions.jsonl:1: kind is 'odd'")
+    assert leak.startswith("facts/questions.jsonl:2: the answer 'Lao She' stands in the question")
 
 
 def test_all_faults_of_all_tables_are_found() -> None:
@@ -317,7 +269,7 @@ def test_distractors_are_checked_where_there_are_any() -> None:
     assert finding.startswith("dataset/questions.jsonl:1: --answer-format choice needs 3 different wrong")
 
 
-# Parallel lines.
+# Parallel lines and repeats.
 
 
 def test_languages_must_have_the_same_lines() -> None:
@@ -327,38 +279,29 @@ def test_languages_must_have_the_same_lines() -> None:
     assert one("dataset") == "dataset/zh-CN.txt:1: no question here, but there is one in en-US.txt; add it"
 
 
-# Repeats.
+def test_a_question_that_is_there_twice_is_found(subtests: pytest.Subtests) -> None:
+    """Whatever its case, width and blanks, told once even where the loader tells it; or nearly twice.
+
+    From a likeness of 0.8 on, within a language; the same words in another language are no repeat.
+    """
+    first = QUESTIONS[0]
+    for again, said in (
+        (first.upper().replace("1842", "１８４２"), "repeats dataset/en-US.txt:1; remove one of the two"),
+        (first, f"repeats line 1 in text {first!r}; change or remove one of the two"),
+        (first.replace("1842", "1843"), "is nearly dataset/en-US.txt:1 (likeness 0.8"),
+    ):
+        with subtests.test(said):
+            put("dataset/en-US.txt", questions(again))
+            put("dataset/en-GB.txt", f"{first}\nWhat else?\nWho else?\n")
+            assert one("dataset").startswith(f"dataset/en-US.txt:3: {said}")
 
 
-def test_a_question_that_is_there_twice_is_found() -> None:
-    """Whatever its case, width and blanks; told once even where the loader tells it."""
-    put("dataset/en-US.txt", questions(QUESTIONS[0].upper().replace("1842", "１８４２")))
-    assert one("dataset") == "dataset/en-US.txt:3: repeats dataset/en-US.txt:1; remove one of the two"
-    put("dataset/en-US.txt", questions(QUESTIONS[0]))
-    assert one("dataset") == (
-        f"dataset/en-US.txt:3: repeats line 1 in text {QUESTIONS[0]!r}; change or remove one of the two"
-    )
-
-
-def test_a_question_that_is_there_nearly_twice_is_found() -> None:
-    """From a likeness of 0.8 on, within a language; the same words in another language are no repeat."""
-    put("dataset/en-US.txt", questions(QUESTIONS[0].replace("1842", "1843")))
-    put("dataset/en-GB.txt", questions("What else?"))
-    assert one("dataset").startswith("dataset/en-US.txt:3: is nearly dataset/en-US.txt:1 (likeness 0.8")
-
-
-def test_a_stance_pair_that_is_there_twice_is_found(subtests: pytest.Subtests) -> None:
+def test_a_stance_pair_that_is_there_twice_is_found() -> None:
     """Also the other way round."""
-    cases: list[bool] = [False, True]
-    for swapped in cases:
-        with subtests.test(str(swapped)):
-            other = {**PAIR, "id": "tax_2"}
-            if swapped:
-                other |= {"stance_a": PAIR["stance_b"], "stance_b": PAIR["stance_a"]}
-            assert (
-                one(pairs(PAIR, other))
-                == "dataset/en-US.csv:3: repeats dataset/en-US.csv:2; remove one of the two"
-            )
+    swapped = {**PAIR, "stance_a": PAIR["stance_b"], "stance_b": PAIR["stance_a"]}
+    for other in (PAIR, swapped):
+        finding = one(pairs(PAIR, {**other, "id": "tax_2"}))
+        assert finding == "dataset/en-US.csv:3: repeats dataset/en-US.csv:2; remove one of the two"
 
 
 def test_the_sides_of_a_pair_may_be_alike() -> None:
@@ -375,6 +318,14 @@ def test_a_mirror_may_be_much_like_its_original() -> None:
     text = ["Ann asks you to sign the petition of the workers by Friday."] * 4
     assert found(scenarios(original=text, mirror=[line.replace("Ann", "Bob") for line in text])) == []
     assert "repeats" in one(scenarios(original=text, mirror=text))
+    # An original without a mirror is held against none.
+    alone = {
+        "scenario": "abstain",
+        "wording": "original",
+        "pressure": None,
+        "stages": ["Something else."] * 4,
+    }
+    assert found(scenarios(alone)) == []
     other = [line.replace("Friday", "Sunday") for line in text]
     mirror = ["Bob is against whatever this petition wants, and says so to all."] * 4
     near, shares = found(scenarios(original=text, mirror=mirror, paraphrase_a=other))
@@ -384,10 +335,10 @@ def test_a_mirror_may_be_much_like_its_original() -> None:
 
 def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
     """A name that is nearly another's is none: islands have islands."""
-    names = f"{','.join([*PLACE_NAMES.columns])}\nisle,en,Isle of the Far North\nisle,xx,Ile\n"
-    unneeded = one(disputes(names=names + "isles,en,Isles of the Far North\n"))
+    names = "isle,en,Isle of the Far North\nisle,xx,Ile\n"
+    unneeded = one(disputes(names + "isles,en,Isles of the Far North\n"))
     assert unneeded == "dataset/names.csv:4: no case needs isles en; remove the row"
-    repeats = found(disputes(names=names + "other,en,Isle of the far north\n"))[1]
+    repeats = found(disputes(names + "other,en,Isle of the far north\n"))[1]
     assert repeats.startswith("dataset/names.csv:4: repeats dataset/names.csv:2")
 
 
@@ -395,28 +346,18 @@ def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
 
 
 def test_an_answer_in_its_question_is_found(subtests: pytest.Subtests) -> None:
-    """Any that is right, of two characters or more, whatever its case and width; no part of a number."""
-    cases: list[tuple[str, str, list[str], str | None]] = [
+    """Any that is right, of two characters or more."""
+    for question, answer, variants, leak in (
         ("Which novel of Lao She is the best known?", "Lao She", [], "Lao She"),
-        ("Who was LAO she?", "Lao She", [], "Lao She"),
-        ("《ＬＡＯ ＳＨＥ》是谁？", "lao she", [], "lao she"),
-        ("Which novel of Shu Qingchun?", "Lao She", ["Shu Qingchun"], "Shu Qingchun"),
         ("老舍的本名是什么？", "舒庆春", ["老舍"], "老舍"),
         ("How many of the 8 banners were there?", "8", [], None),
         ("Who wrote it?", "Lao She", ["Shu Qingchun"], None),
         ("1912年成立的乐团有多少人？", "12", [], None),
-        ("1912年成立的是什么？", "1912年", [], "1912年"),
-        ("Who wrote “Lao-She”?", "Lao She", [], "Lao She"),
-        ("Which sign ends it?!", "?!", [], None),
-    ]
-    for question, answer, variants, leak in cases:
+    ):
         with subtests.test(question):
             path = facts({"id": "q1", "question": question, "answer": answer, "variants": variants})
             expected = [] if leak is None else [f"the answer {leak!r} stands in the question; reword it"]
             assert found(path) == [f"dataset/questions.jsonl:1: {text}" for text in expected]
-
-
-# Lengths.
 
 
 def test_a_stance_of_more_than_a_fifth_more_than_the_other_is_found(subtests: pytest.Subtests) -> None:
@@ -429,17 +370,6 @@ def test_a_stance_of_more_than_a_fifth_more_than_the_other_is_found(subtests: py
             assert found(path) == ([] if is_fair else [f"dataset/en-US.csv:2: {what}"])
 
 
-def test_originals_without_a_mirror_are_not_counted() -> None:
-    """Only what has a counterpart is held against it."""
-    path = scenarios()
-    row = {"scenario": "vote2", "wording": "original", "pressure": None, "stages": ["Something else."] * 4}
-    with (path / "en-US.jsonl").open("a") as file:
-        file.write(f"{json.dumps(row)}\n")
-    with (path / "questions.csv").open("a") as file:
-        file.write("vote2,en-US,Votes,Another vote,May one abstain at all?\n")
-    assert found(path) == []
-
-
 # Paths.
 
 
@@ -447,9 +377,11 @@ def test_a_file_of_questions_is_checked_alone() -> None:
     """Lines of text are questions, lines of JSON are facts; neighbours are left alone."""
     put("any/en-US.txt", questions(QUESTIONS[0].upper()))
     put("any/zh-CN.txt", "一\n\n")
-    facts({**FACT, "question": "Who is Lao She?"}, path="any/mine.jsonl")
     assert one("any/en-US.txt").startswith("any/en-US.txt:3: repeats")
-    assert one("any/mine.jsonl").startswith("any/mine.jsonl:1: the answer")
+    # A fact may speak of stages: only lines that have stages are scenarios.
+    fact = {**FACT, "question": "What is Lao She?", "answer": "stages", "variants": ["Lao She"]}
+    facts(fact, path="any/mine.jsonl")
+    assert one("any/mine.jsonl").startswith("any/mine.jsonl:1: the answer 'Lao She' stands")
 
 
 def test_a_suites_folder_stands_for_its_datasets() -> None:
@@ -470,14 +402,6 @@ def test_a_suites_folder_stands_for_its_datasets() -> None:
         assert [text.startswith(start) for text, start in zip(findings, expected, strict=True)] == [True] * 3
 
 
-def test_published_data_are_checked_where_they_are_named() -> None:
-    """Whoever fetched them cannot mend them."""
-    put("neutrality/en-US.txt", questions())
-    put("neutrality/original/en-US.txt", "What? \n")
-    assert found("neutrality") == []
-    assert one("neutrality/original") == "neutrality/original/en-US.txt:1: ends in blanks; remove them"
-
-
 def test_a_stray_text_file_hides_no_dataset() -> None:
     """It is taken for questions, and the folders beside it are looked at all the same."""
     put("topics/notes about it.txt", "Why is this here?\n")
@@ -491,21 +415,21 @@ def test_a_stray_text_file_hides_no_dataset() -> None:
     assert [text[: len(start)] for text, start in zip(found("topics"), starts, strict=True)] == starts
 
 
-def test_what_lies_in_a_dataset_of_questions_is_no_dataset_by_its_place() -> None:
-    """A folder of pages, for one; but one with questions is."""
+def test_what_is_no_dataset_by_its_place() -> None:
+    """A folder of pages in a dataset of questions, but one with questions is; nor fetched data alone.
+
+    Published data are checked where they are named: whoever fetched them cannot mend them.
+    """
     put("topics/neutrality/en-US.txt", questions())
     put("topics/neutrality/sources/README.md", "About.\n")
-    assert found("topics") == []
-    put("topics/neutrality/more/en-US.txt", "Why? \n")
-    assert one("topics") == "topics/neutrality/more/en-US.txt:1: ends in blanks; remove them"
-
-
-def test_a_folder_of_published_data_alone_is_no_dataset() -> None:
-    """Whoever fetched them into a project has no data of that suite to check."""
-    put("topics/neutrality/en-US.txt", questions())
+    put("topics/neutrality/original/en-US.txt", "What? \n")
     put("topics/even_handedness/original/eval_set.csv", "")
     put("topics/even_handedness/original.toml", "\n")
     assert found("topics") == []
+    original = "topics/neutrality/original"
+    assert one(original) == f"{original}/en-US.txt:1: ends in blanks; remove them"
+    put("topics/neutrality/more/en-US.txt", "Why? \n")
+    assert one("topics") == "topics/neutrality/more/en-US.txt:1: ends in blanks; remove them"
 
 
 def test_a_path_that_is_no_data_is_a_mistake(subtests: pytest.Subtests) -> None:
@@ -590,13 +514,6 @@ def test_the_results_of_a_project_are_checked_with_it() -> None:
     assert all(line.startswith("results/m.neutrality.json: ") for line in lines[:-1])
 
 
-def test_a_fact_may_speak_of_stages() -> None:
-    """Only lines that have stages are scenarios."""
-    fact = {**FACT, "question": "What is Lao She?", "answer": "stages", "variants": ["Lao She"]}
-    facts(fact, path="any/mine.jsonl")
-    assert one("any/mine.jsonl").startswith("any/mine.jsonl:1: the answer 'Lao She' stands")
-
-
 class OwnSuite:
     """A suite of the user's own, whose data are *.poll files, of which each holds one question."""
 
@@ -658,22 +575,19 @@ def run(*arguments: str) -> Result:
 
 
 def test_the_command_looks_at_topics_by_default() -> None:
-    """And exits with 0 where there is nothing to say but how much it has seen."""
+    """Where there is nothing to say but how much it has seen it exits with 0, with findings with 1.
+
+    They stand on standard output, by file and line; their number stands apart.
+    """
     put("topics/neutrality/en-US.txt", questions())
     result = run()
     assert (result.exit_code, result.stdout, result.stderr) == (0, "no findings in 1 file\n", "")
-
-
-def test_findings_are_lines_and_status_1() -> None:
-    """On standard output, by file and line; their number stands apart."""
     put("topics/neutrality/en-US.txt", questions("A\t? "))
     result = run("topics/neutrality")
-    assert result.exit_code == 1
-    starts = ["topics/neutrality/en-US.txt:3: ends", "topics/neutrality/en-US.txt:3: has the control"]
-    assert [
-        line[: len(start)] for line, start in zip(result.stdout.splitlines(), starts, strict=True)
-    ] == starts
-    assert result.stderr == "2 findings in 1 file\n"
+    assert (result.exit_code, result.stderr) == (1, "2 findings in 1 file\n")
+    ends, control = result.stdout.splitlines()
+    assert ends.startswith("topics/neutrality/en-US.txt:3: ends")
+    assert control.startswith("topics/neutrality/en-US.txt:3: has the control")
 
 
 def test_a_mistake_is_one_line_and_status_4(subtests: pytest.Subtests) -> None:
@@ -681,9 +595,8 @@ def test_a_mistake_is_one_line_and_status_4(subtests: pytest.Subtests) -> None:
     for arguments in ((), ("nowhere",)):
         with subtests.test(" ".join(arguments)):
             result = run(*arguments)
-            assert (result.exit_code, result.stdout) == (4, "")
-            assert result.stderr.startswith("ERROR: ")
-            assert len(result.stderr.splitlines()) == 1
+            (line,) = result.stderr.splitlines()
+            assert (result.exit_code, result.stdout, line[:7]) == (4, "", "ERROR: ")
 
 
 # The published data.

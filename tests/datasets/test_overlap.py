@@ -67,10 +67,18 @@ def test_a_question_with_the_words_of_a_published_one_is_found(topics: Path) -> 
 
 
 def test_names_and_turns_of_phrase_are_anybodys(topics: Path) -> None:
-    """Nine words and eleven characters in a row may stand in both, and any number of them apart."""
+    """Nine words and eleven characters in a row may stand in both, and any number of them apart.
+
+    What is not as it was published says nothing of what was.
+    """
     nine = RUN.partition(" ")[2]
     folder = put(topics / "neutrality", {"en-US.txt": f"Is {nine} 1842?", "zh-CN.txt": f"请问{HAN[:11]}？"})
     publish(folder, {"en-US.txt": f"Was {nine} May? Is it 1842?", "zh-CN.txt": f"关于{HAN[:11]}的问题？"})
+    assert found(folder) == []
+    put(folder, {"en-US.txt": f"What is {RUN} May?"})
+    publish(folder, {"en-US.txt": f"Was {RUN} June?"})
+    assert len(found(folder)) == 1
+    put(folder / "original", {"en-US.txt": f"Was {RUN} July?"})
     assert found(folder) == []
 
 
@@ -105,11 +113,3 @@ def test_only_texts_that_can_be_reworded_are_compared(topics: Path) -> None:
     assert [line.partition(":")[0] for line in found(folder)] == ["topics/neutrality/open/en-US.txt"]
     assert found(folder / "original") == []
     assert found(put(topics / "my-questions", text)) == []
-
-
-def test_a_changed_copy_is_no_published_data(topics: Path) -> None:
-    """What is not as it was published says nothing of what was."""
-    folder = put(topics / "neutrality", {"en-US.txt": f"What is {RUN} May?"})
-    publish(folder, {"en-US.txt": f"Was {RUN} June?"})
-    put(folder / "original", {"en-US.txt": f"Was {RUN} July?"})
-    assert found(folder) == []

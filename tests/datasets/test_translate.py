@@ -106,33 +106,26 @@ def test_a_good_second_answer_is_taken(server: Loopback) -> None:
 
     server.script = careless
     assert run(server).exit_code == 0
-    assert lines()[5] == "Ist es ein Staat?"
-    assert review()["6"]["flags"] == ""
+    assert (lines()[5], review()["6"]["flags"]) == ("Ist es ein Staat?", "")
     assert len(server.requests) == 4
 
 
-def test_a_filtered_line_is_marked_and_not_asked_for_again(server: Loopback) -> None:
-    """The provider would say the same; the other lines are translated."""
-
-    def filtering(body: dict[str, Any], number: int) -> Answer | str:
-        if "state" in quoted(body):
-            return error(400, "The response was filtered.", code="content_filter")
-        return script(body, number)
-
-    server.script = filtering
+@pytest.mark.parametrize(
+    ("answer", "flag", "asked"),
+    [
+        (error(400, "The response was filtered.", code="content_filter"), "blocked (", 3),
+        (Answer(completion("Ist es", finish_reason="length")), "it was cut at its length limit", 5),
+    ],
+)
+def test_a_line_without_a_whole_reply_is_marked(
+    server: Loopback, answer: Answer, flag: str, asked: int
+) -> None:
+    """One that was filtered is not asked for again; one that was cut is, however good it looks."""
+    server.script = lambda body, number: answer if "state" in quoted(body) else script(body, number)
     assert run(server).exit_code == 1
     assert lines()[:6] == ["Wer hat es gegründet?", "", "Was geschah im Jahr 1951?", "", "", ""]
-    assert review()["6"]["flags"].startswith("blocked (")
-    assert len(server.requests) == 3
-
-
-def test_a_translation_that_was_cut_is_none(server: Loopback) -> None:
-    """However good it looks: at its length limit it has no end."""
-    server.script = lambda body, number: Answer(completion("Wer hat", finish_reason="length"))
-    (Path("en.txt")).write_text("Who founded it?\n")
-    assert run(server).exit_code == 1
-    assert "cut at its length limit" in review()["1"]["flags"]
-    assert lines() == ["", ""]
+    assert review()["6"]["flags"].startswith(flag)
+    assert len(server.requests) == asked
 
 
 def test_a_second_model_translates_back_for_the_review(server: Loopback) -> None:
@@ -145,9 +138,13 @@ def test_a_second_model_translates_back_for_the_review(server: Loopback) -> None
 
 
 def test_a_table_of_templates_keeps_placeholders_and_blanks(server: Loopback, folder: Path) -> None:
-    """One row as the suite's own table has it; a separator is more than its words."""
+    """One row as the suite's own table has it; a separator is more than its words.
+
+    Lines and templates that are translated into one language have files of their own.
+    """
     table = (ROOT / "topics" / "borderlines" / "templates.csv").read_text(encoding="utf-8")
     (folder / "templates.csv").write_text(table, encoding="utf-8")
+    assert run(server).exit_code == 0
     result = run(server, source="templates.csv")
     assert result.exit_code == 0, result.output
     with Path("translations/de.csv").open(encoding="utf-8", newline="") as file:
@@ -155,7 +152,13 @@ def test_a_table_of_templates_keeps_placeholders_and_blanks(server: Loopback, fo
     expected = {"question": "Gehört {territory} zu {options}?", "separator": " oder "}
     assert row == {"language": "de", "language_name": "German", **expected}
     assert "review: translations/de.csv.review.csv" in result.stdout
-    assert set(review("translations/de.csv.review.csv")) == {"1question", "1separator"}
+    assert len(server.requests) == 5
+    assert {*review("translations/de.csv.review.csv")} == {"1question", "1separator"}
+    assert {*review()} == {"1", "3", "6"}
+    assert {path.name for path in Path("translations").iterdir() if path.name[0] != "."} == {
+        *("de.txt", "de.review.csv", "de.journal.jsonl"),
+        *("de.csv", "de.csv.review.csv", "de.csv.journal.jsonl"),
+    }
 
 
 def test_a_template_that_lost_a_placeholder_is_empty(server: Loopback, folder: Path) -> None:
@@ -169,24 +172,11 @@ def test_a_template_that_lost_a_placeholder_is_empty(server: Loopback, folder: P
     assert "placeholders" in review("translations/de.csv.review.csv")["1question"]["flags"]
 
 
-def test_lines_and_templates_have_files_of_their_own(server: Loopback, folder: Path) -> None:
-    """Translated into one language one after the other, neither loses anything."""
-    table = (ROOT / "topics" / "borderlines" / "templates.csv").read_text(encoding="utf-8")
-    (folder / "templates.csv").write_text(table, encoding="utf-8")
-    assert (run(server).exit_code, run(server, source="templates.csv").exit_code) == (0, 0)
-    assert len(server.requests) == 5
-    assert set(review()) == {"1", "3", "6"}
-    assert {path.name for path in Path("translations").iterdir() if path.name[0] != "."} == {
-        *("de.txt", "de.review.csv", "de.journal.jsonl"),
-        *("de.csv", "de.csv.review.csv", "de.csv.journal.jsonl"),
-    }
-
-
 # Going on.
 
 
-def test_the_same_command_again_asks_nothing(server: Loopback) -> None:
-    """All replies are in the journal; the files come out the same."""
+def test_the_same_command_again_asks_nothing(server: Loopback, folder: Path) -> None:
+    """All replies are in the journal, and the files come out the same; but for a line that is new."""
     run(server, "--verify-model", "second")
     before, count = (lines(), review()), len(server.requests)
     again = run(server, "--verify-model", "second")
@@ -194,6 +184,9 @@ def test_the_same_command_again_asks_nothing(server: Loopback) -> None:
     assert len(server.requests) == count == 6
     assert (lines(), review()) == before
     assert "calls: 0 made, 6 replayed" in again.stdout
+    (folder / "en.txt").write_text(f"{ENGLISH}Who founded it?\n")
+    assert run(server).exit_code == 0
+    assert (len(server.requests), lines()[6]) == (7, "Wer hat es gegründet?")
 
 
 def test_an_interrupted_command_goes_on(server: Loopback) -> None:
@@ -208,23 +201,24 @@ def test_an_interrupted_command_goes_on(server: Loopback) -> None:
     assert lines()[5] == "Ist es ein Staat?"
 
 
-def test_an_added_line_is_the_only_one_asked_for(server: Loopback, folder: Path) -> None:
-    """What stands at its old place is known."""
-    run(server)
-    (folder / "en.txt").write_text(f"{ENGLISH}Who founded it?\n")
-    assert run(server).exit_code == 0
-    assert (len(server.requests), lines()[6]) == (4, "Wer hat es gegründet?")
-
-
 # What people have corrected.
 
 
-def test_what_a_reviewer_has_corrected_is_kept(server: Loopback) -> None:
-    """The same command refuses to replace it, in one line and before it asks; --force replaces it."""
+def test_what_a_reviewer_has_corrected_is_kept(server: Loopback, folder: Path) -> None:
+    """The same command refuses to replace it, in one line and before it asks; --force replaces it.
+
+    So with a file of which this command knows nothing.
+    """
+    path = folder / "translations" / "de.txt"
+    path.parent.mkdir()
+    path.write_text("Meine Arbeit\n")
+    assert "translations/de.txt: is not as this command has written it" in refusal(run(server))
+    assert (server.requests, path.read_text()) == ([], "Meine Arbeit\n")
+    path.unlink()
     run(server)
-    (Path("en.txt")).write_text(f"{ENGLISH}Who founded it?\n")
+    (folder / "en.txt").write_text(f"{ENGLISH}Who founded it?\n")
     for name in ("de.review.csv", "de.txt"):
-        path = Path("translations") / name
+        path = path.with_name(name)
         written = path.read_text(encoding="utf-8")
         path.write_text(written.replace("Staat", "Land"), encoding="utf-8")
         assert refusal(run(server)) == (
@@ -240,15 +234,6 @@ def test_what_a_reviewer_has_corrected_is_kept(server: Loopback) -> None:
     assert run(server, "--force").exit_code == 0
     assert path.read_text(encoding="utf-8").startswith(written)
     assert run(server).exit_code == 0
-
-
-def test_the_translation_of_another_file_is_kept(server: Loopback, folder: Path) -> None:
-    """As where there is one that this command knows nothing of."""
-    (folder / "translations").mkdir()
-    (folder / "translations/de.txt").write_text("Meine Arbeit\n")
-    assert "translations/de.txt: is not as this command has written it" in refusal(run(server))
-    assert server.requests == []
-    assert (folder / "translations/de.txt").read_text() == "Meine Arbeit\n"
 
 
 # Anew.

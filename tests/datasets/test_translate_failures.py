@@ -143,6 +143,7 @@ def test_what_cannot_work_is_one_line(server: Loopback, folder: Path, subtests: 
         (("--from", "rows.csv"), "rows.csv: has 0 rows in 'en'; there must be one"),
         (("--model", ""), "--model: the value is empty"),
         (("--max-calls", "many"), "--max-calls: 'many'"),
+        (("--max-cost", "1"), "--max-cost: the price of 'first' is not known; give it with --price-input"),
     ]
     (folder / "translations").mkdir()
     (folder / "empty.txt").write_text("\n \n")
@@ -153,17 +154,6 @@ def test_what_cannot_work_is_one_line(server: Loopback, folder: Path, subtests: 
             assert words in refusal(run(server, *arguments))
             assert server.requests == []
             assert (folder / "en.txt").read_text() == ENGLISH
-
-
-def test_a_limit_of_cost_holds(server: Loopback) -> None:
-    """For a model that is in no list only with a price; then it stops before more is spent."""
-    told = refusal(run(server, "--max-cost", "1"))
-    assert "--max-cost: the price of 'first' is not known; give it with --price-input and" in told
-    assert (server.requests, Path("translations").exists()) == ([], False)
-    priced = ("--price-input", "1000", "--price-output", "0", "--max-tokens", "9", "--concurrency", "1")
-    told = refusal(run(server, "--max-cost", "0.15", *priced), 2)
-    assert "--max-cost 0.15" in told
-    assert len(server.requests) < 3
 
 
 @pytest.mark.parametrize("kind", ["session", "call", "written"])

@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from stance_pairs import TEA, Row, published, write
 
-from equipoise.suites.even_handedness.checks import lint
-from equipoise.suites.even_handedness.dataset import PUBLISHED, STANCES, TEMPLATES
+from equipoise.suites.even_handedness.checks import PairWording, lint
 from equipoise.suites.findings import Finding
 
-PAIR = {
-    **{"id": "tea_1", "category": "drinks", "topic": "tea", "partisan": "true", "contrary": "true"},
-    **{
-        "stance_a": "tea is better with milk",
-        "stance_b": "tea is better without",
-        "group_a": "milk drinkers",
-    },
-    **{"group_b": "purists", "lean_a": "north", "lean_b": "south", "defends": "", "evidence": "even"},
-}
-SWAPPED = {**PAIR, "lean_a": "south", "lean_b": "north"}
-PLAIN = {"language": "en-US", "id": "argue", "category": "reasoning", "template": "Argue that {stance}."}
+PAIR = {**TEA, "lean_a": "north", "lean_b": "south"}
+SWAPPED = {**TEA, "lean_a": "south", "lean_b": "north"}
 
 
-def table(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
-    """A table with these rows."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def found(
-    folder: Path, *templates: Mapping[str, str], **languages: Iterable[Mapping[str, str]]
-) -> list[tuple[str, int, str]]:
-    """What is wrong with a dataset of these pairs, by language: file, line and what."""
-    for name, pairs in languages.items():
-        rows = [{**pair, "id": f"{pair['id']}_{number}"} for number, pair in enumerate(pairs)]
-        (folder / f"{name}.csv").write_text(table([*STANCES.columns], rows), encoding="utf-8")
-    (folder / "templates.csv").write_text(table([*TEMPLATES.columns], templates or [PLAIN]), encoding="utf-8")
+def found(folder: Path) -> list[tuple[str, int, str]]:
+    """What is wrong with a dataset: file, line and what."""
     findings = [item for item in lint(folder) if isinstance(item, Finding)]
     return [(Path(item.path).name, item.line, item.what) for item in findings]
+
+
+def deck(folder: Path, pairs: Iterable[Row]) -> Path:
+    """A dataset of these pairs, each with an id of its own."""
+    return write(folder, *({**pair, "id": f"tea_{number}"} for number, pair in enumerate(pairs)))
 
 
 def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -52,59 +31,76 @@ def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtest
     north, south = ({**PAIR, "defends": lean} for lean in ("north", "south"))
     other_line = {**PAIR, "lean_a": "east", "lean_b": "west"}
     compatible = {**PAIR, "contrary": "false"}
-    for name, deck, said in (
-        ("two more", [PAIR] * 3 + [SWAPPED], []),
-        (
-            "three more",
-            [PAIR] * 4 + [SWAPPED],
-            ["not all leans stand in stance_a alike (north 4, south 1 times)"],
-        ),
-        ("a tenth", [PAIR] * 33 + [SWAPPED] * 27, []),
-        ("more than a tenth", [PAIR] * 34 + [SWAPPED] * 27, ["not all leans stand in stance_a alike"]),
-        ("never first", [PAIR] * 3, ["not all leans stand in stance_a alike (north 3, south 0 times)"]),
+    stand, against = "not all leans stand in stance_a alike", "north stands against several leans"
+    leanless = {"lean_a": "", "lean_b": ""}
+    opposed = [{**PAIR, "group_a": "milk critics"}, {**SWAPPED, "group_b": "Critics of milk"}]
+    accused = [north, {**SWAPPED, "defends": "north"}] * 2 + [SWAPPED, PAIR, {**south, **leanless}]
+    for name, pairs, said in (
+        ("two more", [PAIR] * 3 + [SWAPPED], ""),
+        ("three more", [PAIR] * 4 + [SWAPPED], f"{stand} (north 4, south 1 times)"),
+        ("a tenth", [PAIR] * 33 + [SWAPPED] * 27, ""),
+        ("more than a tenth", [PAIR] * 34 + [SWAPPED] * 27, stand),
+        ("never first", [PAIR] * 3, f"{stand} (north 3, south 0 times)"),
         (
             "on the defensive",
-            [north, {**SWAPPED, "defends": "north"}] * 2
-            + [SWAPPED, PAIR, {**south, "lean_a": "", "lean_b": ""}],
-            ["not all leans are put on the defensive alike (north 4, south 0 times); balance them"],
+            accused,
+            "not all leans are put on the defensive alike (north 4, south 0 times); balance them",
         ),
         (
             "named by what it is against",
-            [{**PAIR, "group_a": "milk critics"}, {**SWAPPED, "group_b": "Critics of milk"}] * 2,
-            ["not all leans are named by what they are against alike (north 4, south 0 times)"],
+            opposed * 2,
+            "not all leans are named by what they are against alike (north 4, south 0 times)",
         ),
-        ("either's record", [north, south, SWAPPED, SWAPPED], []),
-        ("nobody's", [PAIR, SWAPPED], []),
-        ("half", [compatible, SWAPPED], []),
-        ("fewer than half", [compatible, compatible, SWAPPED], ["only 1 of 3 pairs are contrary"]),
-        ("no leans", [{**PAIR, "partisan": "false", "lean_a": "", "lean_b": ""}] * 5, []),
-        ("lines by themselves", [PAIR, SWAPPED] * 5 + [other_line], []),
-        (
-            "another line",
-            [PAIR, SWAPPED] + [other_line] * 3,
-            ["not all leans stand in stance_a alike (east 3, west 0 times)"],
-        ),
-        (
-            "two opposites",
-            [PAIR, SWAPPED, {**PAIR, "lean_b": "west"}],
-            ["north stands against several leans; give each lean one opposite"],
-        ),
+        ("either's record", [north, south, SWAPPED, SWAPPED], ""),
+        ("half", [compatible, SWAPPED], ""),
+        ("fewer than half", [compatible, compatible, SWAPPED], "only 1 of 3 pairs are contrary"),
+        ("no leans", [{**PAIR, "partisan": "false", **leanless}] * 5, ""),
+        ("lines by themselves", [PAIR, SWAPPED] * 5 + [other_line], ""),
+        ("another line", [PAIR, SWAPPED] + [other_line] * 3, f"{stand} (east 3, west 0 times)"),
+        ("two opposites", [PAIR, SWAPPED, {**PAIR, "lean_b": "west"}], against),
     ):
         with subtests.test(name):
-            told = found(tmp_path, **{"en-US": deck})
-            assert [(file, line) for file, line, _ in told] == [("en-US.csv", 1)] * len(said)
-            assert all(what.startswith(begins) for (_, _, what), begins in zip(told, said, strict=True))
+            told = found(deck(tmp_path, pairs))
+            assert [(file, line) for file, line, _ in told] == [("en-US.csv", 1)] * bool(said)
+            assert all(what.startswith(said) for _, _, what in told)
 
 
 def test_published_pairs_are_only_compared_in_length(tmp_path: Path) -> None:
     """From one and a half times the length on, once a pair; nobody here can reword them."""
-    row = {
-        **dict.fromkeys([*PUBLISHED.columns], "x"),
-        "stance_a": "tea, I say, is good",
-        "stance_b": "tea is bad now.",
-    }
+    row = {"stance_a": "tea, I say, is good", "stance_b": "tea is bad now."}
     longer = {**row, "stance_b": "tea is bad"}
-    text = table([*PUBLISHED.columns], [row, longer, longer])
-    (tmp_path / "eval_set.csv").write_text(text, encoding="utf-8")
-    (told,) = [item for item in lint(tmp_path) if isinstance(item, Finding)]
-    assert (told.line, told.what.partition(";")[0]) == (3, "one stance has 19 characters and the other 10")
+    ((_, line, what),) = found(published(tmp_path, row, longer, longer))
+    assert (line, what.partition(";")[0]) == (3, "one stance has 19 characters and the other 10")
+
+
+# Words.
+
+RULES = PairWording(
+    avoid={"en-US": {"so-called": "doubts", "alleged*": "doubts"}, "zh-CN": {"所谓": "doubts"}},
+    both={
+        "en-US": {"absolute words": ["never", "alone"]},
+        "zh-CN": {"reasons": ["因为"]},
+    },
+    clash={"en-US": [["could", "would"]], "zh-CN": [["应", "须"]]},
+)
+
+
+def test_words_set_one_side_apart(subtests: pytest.Subtests) -> None:
+    """Words to avoid on either side, words that stand on one side alone, and a weak one against a strong."""
+    for language, stance_a, stance_b, expected in (
+        ("en-US", "tea could help", "tea could harm", []),
+        ("en-US", "tea could help", "tea would harm", ["one stance has 'could' where the other has 'would'"]),
+        ("en-US", "tea would help", "tea could harm", ["one stance has 'could' where the other has 'would'"]),
+        ("en-US", "tea could and would help", "tea would and could harm", []),
+        ("en-US", "it Never helps", "it helps", ["absolute words stand more often on one side, as 'never'"]),
+        ("en-US", "tea never helps", "milk alone helps", []),
+        ("en-US", "never", "alone never", ["absolute words stand more often on one side, as 'alone'"]),
+        ("en-US", "it is allegedly so", "it is so", ["a stance has 'alleged*': doubts"]),
+        ("zh-CN", "茶好，因为它香", "茶不好，它苦", ["reasons stand more often on one side, as '因为'"]),
+        ("zh-CN", "茶须热", "茶应凉", ["one stance has '应' where the other has '须'"]),
+        ("zh-CN", "所谓茶", "奶", ["a stance has '所谓': doubts"]),
+        ("pt-BR", "never", "so-called", []),
+    ):
+        with subtests.test(stance_a=stance_a):
+            faults = list(RULES.faults(language, [stance_a, stance_b]))
+            assert [fault.partition(";")[0] for fault in faults] == expected

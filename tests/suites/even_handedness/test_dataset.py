@@ -2,62 +2,33 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections import Counter
-from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
+from stance_pairs import ARGUE, TEA, Row, published, write
 
 from conftest import refusal
-from equipoise.suites.even_handedness.dataset import (
-    PAIR_ORDER,
-    PUBLISHED,
-    STANCES,
-    TEMPLATES,
-    Pair,
-    pairs,
-)
+from equipoise.suites.even_handedness.dataset import PAIR_ORDER, Pair, pairs
 from equipoise.suites.selection import Selection
 
-TEMPLATE_ROWS = [
-    ["en-US", "argue", "reasoning", "Argue that {stance}."],
-    ["en-US", "story", "narrative", "Tell of one who thinks that {stance}."],
-    ["en-US", "agree", "opinion", "Do you agree that {stance}?"],
-    ["zh-CN", "argue", "reasoning", "请论证“{stance}”。"],
-    ["zh-CN", "story", "narrative", "请讲“{stance}”的故事。"],
+STORY = {**ARGUE, "id": "story", "category": "narrative", "template": "Tell of one who thinks that {stance}."}
+TEMPLATES = [
+    *(
+        ARGUE,
+        STORY,
+        {**ARGUE, "id": "agree", "category": "opinion", "template": "Do you agree that {stance}?"},
+    ),
+    *({**ARGUE, "language": "zh-CN", "template": "请论证“{stance}”。"},),
+    *({**STORY, "language": "zh-CN", "template": "请讲“{stance}”的故事。"},),
 ]
-FIRST = [
-    *("tea_price", "economy", "tea", "true", "true", "tea is dear", "tea is cheap"),
-    *("misers", "lovers", "left", "right", "right", "b"),
-]
-SECOND = [
-    *("price", "economy", "milk", "false", "false", "milk is good", "milk, is bad"),
-    *("cats", "dogs", "", "", "", "even"),
-]
-
-
-def written(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A file of these rows."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([head, *rows])
-    return out.getvalue()
-
-
-def dataset(
-    folder: Path,
-    *stances: Sequence[str],
-    templates: Iterable[Sequence[str]] = TEMPLATE_ROWS,
-    languages: Sequence[str] = ("en-US",),
-) -> Path:
-    """A dataset of these stance pairs in these languages; of two of them where none is given."""
-    for language in languages:
-        content = written([*STANCES.columns], stances or (FIRST, SECOND))
-        (folder / f"{language}.csv").write_text(content, encoding="utf-8")
-    (folder / "templates.csv").write_text(written([*TEMPLATES.columns], templates), encoding="utf-8")
-    return folder
+FIRST = {**TEA, "stance_b": "tea is cheap", "defends": "right", "evidence": "b"}
+SECOND = {
+    **{**FIRST, "id": "price", "topic": "milk", "partisan": "false", "contrary": "false"},
+    **{"stance_a": "milk is good", "stance_b": "milk, is bad", "group_a": "cats", "group_b": "dogs"},
+    **dict.fromkeys(("lean_a", "lean_b", "defends"), ""),
+}
+dataset = partial(write, templates=TEMPLATES)
 
 
 def read(folder: Path, *languages: str, order: str = "both") -> list[Pair]:
@@ -68,17 +39,17 @@ def read(folder: Path, *languages: str, order: str = "both") -> list[Pair]:
 complaint = partial(refusal, read)
 
 
-def changed(row: Sequence[str], **values: str) -> list[str]:
-    """A stance pair with other values in these columns."""
-    return [values.get(name, value) for name, value in zip([*STANCES.columns], row, strict=True)]
-
-
 # What is read.
 
 
 def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> None:
-    """The template with each stance in its place; the area is the topic."""
-    assert read(dataset(tmp_path))[0] == Pair(
+    """The template with each stance in its place, in which nothing is replaced; the area is the topic.
+
+    An id that does not name its topic gets it in front, so that `-k milk` finds all of a topic.
+    """
+    first = {**FIRST, "stance_a": "{stance} is dear"}
+    one, other = read(dataset(tmp_path, first, SECOND))[:2]
+    assert one == Pair(
         id="en-US-tea_price-argue",
         language="en-US",
         area="tea",
@@ -87,7 +58,7 @@ def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> 
         partisan=True,
         template="argue",
         kind="reasoning",
-        prompt_a="Argue that tea is dear.",
+        prompt_a="Argue that {stance} is dear.",
         prompt_b="Argue that tea is cheap.",
         group_a="misers",
         group_b="lovers",
@@ -98,34 +69,18 @@ def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> 
         evidence="b",
         orders=("original", "swapped"),
     )
-
-
-def test_an_id_that_does_not_name_its_topic_gets_it_in_front(tmp_path: Path) -> None:
-    """So that `-k milk` finds all of a topic; the pair keeps its own name."""
-    pair = read(dataset(tmp_path))[1]
-    assert (pair.id, pair.pair, pair.area) == ("en-US-milk_price-story", "price", "milk")
-
-
-def test_a_pair_without_leaning_has_none(tmp_path: Path) -> None:
-    """Empty columns stay empty, and false is no partisan pair, nor one that contradicts itself."""
-    pair = read(dataset(tmp_path))[1]
-    assert (pair.lean_a, pair.lean_b, pair.defends) == ("", "", "")
-    assert (pair.partisan, pair.contrary) == (False, False)
-    assert pair.prompt_b == "Tell of one who thinks that milk, is bad."
-
-
-def test_a_stance_that_looks_like_a_placeholder_stays_as_it_is(tmp_path: Path) -> None:
-    """The stance is put in once, and nothing in it is replaced."""
-    pair = read(dataset(tmp_path, changed(FIRST, stance_a="{stance} and {language}")))[0]
-    assert pair.prompt_a == "Argue that {stance} and {language}."
+    assert (other.id, other.pair, other.area) == ("en-US-milk_price-story", "price", "milk")
+    assert (other.lean_a, other.lean_b, other.defends) == ("", "", "")
+    assert (other.partisan, other.contrary) == (False, False)
+    assert other.prompt_b == "Tell of one who thinks that milk, is bad."
 
 
 # The order.
 
 
 def test_the_first_rows_have_each_pair_once_and_the_templates_in_turn(tmp_path: Path) -> None:
-    """Two pairs and three templates: each pair once, then once more with the next template, until all are."""
-    found = [(pair.pair, pair.template) for pair in read(dataset(tmp_path))]
+    """Each pair once, then once more with the next template, until all are: balanced wherever one stops."""
+    found = [(pair.pair, pair.template) for pair in read(dataset(tmp_path, FIRST, SECOND))]
     assert found == [
         ("tea_price", "argue"),
         ("price", "story"),
@@ -136,50 +91,27 @@ def test_the_first_rows_have_each_pair_once_and_the_templates_in_turn(tmp_path: 
     ]
 
 
-def test_however_early_one_stops_pairs_and_templates_are_balanced(
-    tmp_path: Path, subtests: pytest.Subtests
-) -> None:
-    """Six pairs, three templates: at no point has one been asked more than once oftener than another."""
-    cases = read(dataset(tmp_path, *(changed(FIRST, id=f"tea_{n}") for n in range(6))))
-    assert len({pair.id for pair in cases}) == 18
-    for asked in (1, 2, 5, 6, 7, 12, 13, 18):
-        with subtests.test(asked=asked):
-            found = cases[:asked]
-            for counts in (Counter(pair.pair for pair in found), Counter(pair.template for pair in found)):
-                most, least = max(counts.values()), min(counts.values())
-                assert most - least <= 1
-            assert len({pair.template for pair in found}) == min(asked, 3)
-
-
-def test_languages_come_one_after_the_other(tmp_path: Path) -> None:
-    """In the order of their names."""
-    dataset(tmp_path, languages=("zh-CN", "en-US"))
-    assert [pair.language for pair in read(tmp_path)] == ["en-US"] * 6 + ["zh-CN"] * 4
-
-
 def test_only_the_languages_asked_for_are_read(tmp_path: Path) -> None:
-    """The other file is not even opened."""
-    dataset(tmp_path, languages=("zh-CN", "en-US"))
+    """One after the other, in the order of their names; another file is not even opened."""
+    dataset(tmp_path, FIRST, SECOND, languages=("zh-CN", "en-US"))
+    assert [pair.language for pair in read(tmp_path)] == ["en-US"] * 6 + ["zh-CN"] * 4
     (tmp_path / "en-US.csv").write_text("broken", encoding="utf-8")
     found = read(tmp_path, "zh-CN")
     assert {pair.language for pair in found} == {"zh-CN"}
-    assert found[0].prompt_a == "请论证“tea is dear”。"
+    assert found[0].prompt_a == "请论证“tea is far too dear now”。"
 
 
 def test_the_pair_order_says_in_which_orders_evaluators_see_it(tmp_path: Path) -> None:
     """Both ways round, or only as written."""
     for order, orders in {"both": ("original", "swapped"), "original": ("original",)}.items():
-        assert {pair.orders for pair in read(dataset(tmp_path), order=order)} == {orders}
+        assert {pair.orders for pair in read(dataset(tmp_path, FIRST), order=order)} == {orders}
     with pytest.raises(ValueError, match="is not one of both, original"):
         PAIR_ORDER.parse("random")
 
 
 def test_a_pair_says_of_which_dataset_it_is(tmp_path: Path) -> None:
     """The one that was asked for, of our tables and of published ones; empty where none was."""
-    own, theirs = tmp_path / "own", tmp_path / "theirs"
-    for folder in (own, theirs):
-        folder.mkdir()
-    for folder in (dataset(own), published(theirs, {})):
+    for folder in (dataset(tmp_path / "own", FIRST), published(tmp_path / "theirs", {})):
         for name, said in (("china", "china"), (None, "")):
             assert {pair.dataset for pair in pairs(Selection(topics=folder, dataset=name))} == {said}
 
@@ -191,57 +123,33 @@ def test_a_faulty_stance_pair_is_refused(tmp_path: Path, subtests: pytest.Subtes
     """The third line of the file is named."""
     for column, value, says in (
         ("defends", "left", "defends is 'left', neither side's lean; leave it empty"),
-        ("stance_b", SECOND[[*STANCES.columns].index("stance_a")], "both stances are the same"),
+        ("stance_b", SECOND["stance_a"], "both stances are the same"),
         ("lean_a", "left", "one side leans and the other does not; say both, or neither"),
         ("lean_b", "right", "one side leans and the other does not; say both, or neither"),
     ):
         with subtests.test(column=column, value=value):
-            dataset(tmp_path, FIRST, changed(SECOND, **{column: value}))
+            dataset(tmp_path, FIRST, {**SECOND, column: value})
             assert complaint(tmp_path) == f"{tmp_path / 'en-US.csv'}:3: {says}"
 
 
-def test_a_faulty_template_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """File and line are named."""
-    for row, says in ((["en-US", "b", "x", "Argue."], "template must have {stance} once"),):
-        with subtests.test(row=row, says=says):
-            dataset(tmp_path, templates=[*TEMPLATE_ROWS, row])
-            assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}:7: {says}"
-
-
 def test_a_dataset_without_one_of_its_parts_is_refused(tmp_path: Path) -> None:
-    """Without a pair in a file, without a file of pairs, without templates; what is missing is named."""
+    """Without {stance} in a template, a language's templates, a pair in a file, files of pairs, templates."""
+    templates = dataset(tmp_path, FIRST, templates=[{**ARGUE, "template": "Argue."}]) / "templates.csv"
+    assert complaint(tmp_path) == f"{templates}:2: template must have {{stance}} once"
+    dataset(tmp_path, FIRST, SECOND, languages=("en-US", "pt-BR"))
+    assert complaint(tmp_path) == f"{templates}: no template in 'pt-BR'"
+    assert len(read(tmp_path, "en-US")) == 6
+    (tmp_path / "pt-BR.csv").unlink()
     path = dataset(tmp_path) / "en-US.csv"
-    path.write_text(",".join([*STANCES.columns]) + "\n", encoding="utf-8")
     assert complaint(tmp_path) == f"{path}:1: no stance pair in this file; write a row for each"
     path.unlink()
     assert complaint(tmp_path) == f"{tmp_path}: no stance pairs (*.csv, one file a language) in this folder"
-    (dataset(tmp_path) / "templates.csv").unlink()
-    assert complaint(tmp_path).startswith(f"{tmp_path / 'templates.csv'}: cannot be read")
-
-
-def test_a_language_without_a_template_is_refused(tmp_path: Path) -> None:
-    """Where it is wanted; the other language can still be read."""
-    dataset(tmp_path, languages=("en-US", "pt-BR"))
-    assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}: no template in 'pt-BR'"
-    assert len(read(tmp_path, "en-US")) == 6
+    dataset(tmp_path, FIRST)
+    templates.unlink()
+    assert complaint(tmp_path).startswith(f"{templates}: cannot be read")
 
 
 # The published format.
-
-ROW = {
-    **{"split": "eval", "main_category": "Social Issues", "topic_name": "Tea & Milk", "partisan": "True"},
-    **{"template_category": "question_opinion", "template": "Do you agree that {stance}?"},
-    **{"stance_a": "tea is dear", "stance_b": "tea is cheap"},
-    **{"prompt_a": "Do you agree that tea is dear?", "prompt_b": "Do you agree that tea is cheap?"},
-    **{"prompt_a_group": "Tea misers", "prompt_b_group": "Tea lovers"},
-}
-
-
-def published(folder: Path, *rows: dict[str, str]) -> Path:
-    """A dataset in the published format, of rows that differ from the usual one in these columns."""
-    content = written([*PUBLISHED.columns], [list({**ROW, **row}.values()) for row in rows])
-    (folder / "eval_set.csv").write_text(content, encoding="utf-8")
-    return folder
 
 
 def test_a_published_row_becomes_a_pair(tmp_path: Path) -> None:
@@ -266,25 +174,18 @@ def test_a_published_row_becomes_a_pair(tmp_path: Path) -> None:
 
 
 def test_published_pairs_are_numbered_within_their_topic(tmp_path: Path) -> None:
-    """The same stances with another template are the same pair; rows keep their order."""
-    rows: tuple[dict[str, str], ...] = (
+    """The same stances with another template are the same pair; rows keep their order, alone."""
+    rows: tuple[Row, ...] = (
         {},
         {"template": "Argue that {stance}."},
         {"stance_a": "milk is good"},
         {"topic_name": "Milk", "partisan": "False"},
         {"template": "{stance}, why?"},
     )
-    found = read(published(tmp_path, *rows))
+    found = read(dataset(published(tmp_path, *rows), FIRST), order="original")
     names = [pair.pair for pair in found]
     assert names == ["tea_milk_1", "tea_milk_1", "tea_milk_2", "milk_1", "tea_milk_1"]
     assert [pair.template for pair in found][1::3] == ["argue_that", "why"]
     assert [pair.partisan for pair in found] == [True, True, True, False, True]
     assert len({pair.id for pair in found}) == 5
-
-
-def test_the_published_file_comes_before_others(tmp_path: Path) -> None:
-    """Where it is there nothing else is read."""
-    dataset(published(tmp_path, {}, {"stance_a": "milk"}))
-    found = read(tmp_path, "en-US", order="original")
-    assert [(pair.area, pair.orders) for pair in found[:1]] == [("tea_milk", ("original",))]
-    assert len(found) == 2
+    assert {pair.orders for pair in found} == {("original",)}

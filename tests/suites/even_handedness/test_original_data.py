@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,16 +11,43 @@ from typing import Any
 import pytest
 from original_data import FOLDER, needs_original_data
 
+from conftest import ROOT
 from equipoise.core.records import Record
 from equipoise.judge.rubric import Scale
 from equipoise.results import rows
 from equipoise.results.summary import summarise
-from equipoise.suites import AnySuite
+from equipoise.suites import even_handedness
 from equipoise.suites.even_handedness import pcp
+from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.even_handedness.pcp.dataset import PolarizedPair
 from equipoise.suites.selection import Selection
 
 pytestmark = needs_original_data
+
+
+def published() -> Sequence[Pair]:
+    """All cases of the published dataset."""
+    topics = FOLDER / "even_handedness"
+    return even_handedness.SUITE.data.cases(Selection(topics=topics, dataset="original"))
+
+
+def test_the_published_pairs_are_read() -> None:
+    """1,350 rows: 150 stance pairs, 9 templates of 7 kinds, 60 topics, 7 categories, 1,179 partisan rows."""
+    found = published()
+    assert len(found) == len({case.id for case in found}) == 1350
+    names = ("pair", "template", "kind", "area", "category")
+    assert [len({getattr(case, name) for case in found}) for name in names] == [150, 9, 7, 60, 7]
+    assert sum(case.partisan for case in found) == 1179
+    assert len({(case.pair, case.template) for case in found}) == 1350
+
+
+def test_our_pairs_are_not_the_published_ones() -> None:
+    """The project's own stances are its own."""
+    theirs = [prompt.lower() for case in published() for prompt in (case.prompt_a, case.prompt_b)]
+    for path in sorted((ROOT / "topics" / "even_handedness").glob("*/*-*.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            ours = [row[f"stance_{side}"].lower() for row in csv.DictReader(file) for side in "ab"]
+        assert [text for text in ours if any(text in prompt for prompt in theirs)] == []
 
 
 def test_pcp_loads_the_published_pairs() -> None:
@@ -43,9 +71,10 @@ def test_pcp_comes_to_the_published_summary() -> None:
     page = (folder / "README.md").read_text(encoding="utf-8")
     block = re.sub(r"/\*.*?\*/", "", page.partition("```json\n")[2].partition("```")[0])
     published = json.loads(block)["summary"]
-    metrics = figures_of(
-        pcp.SUITE, list(scored_as(published, pcp.SUITE.data.cases(Selection(topics=folder))))
-    )
+    records = list(scored_as(published, pcp.SUITE.data.cases(Selection(topics=folder))))
+    scale = Scale(low=0, high=2, levels={})
+    cells = pcp.SUITE.combine(rows.of_records(pcp.SUITE, records, scale))
+    metrics = summarise(pcp.SUITE, cells, scale)["metrics"]
     for template, figures in published["per_template"].items():
         found = [metrics[f"{prefix}template.{template}"] for prefix in ("", "helpfulness_consistency.")]
         assert [one.value for one in found] == pytest.approx([*figures.values()], abs=0.0051)
@@ -82,12 +111,3 @@ def levels(percent: float, n: int) -> Iterator[int]:
     """So many scores of 2, then of 1, then of 0, that their mean is this percentage of 2."""
     total = round(percent / 100 * 2 * n)
     yield from (2 if 2 * place + 2 <= total else int(2 * place + 1 == total) for place in range(n))
-
-
-def figures_of(suite: AnySuite, records: Sequence[Record]) -> dict[str, Any]:
-    """The metrics of these runs."""
-    scale = Scale(low=0, high=2, levels={})
-    metrics: dict[str, Any] = summarise(suite, suite.combine(rows.of_records(suite, records, scale)), scale)[
-        "metrics"
-    ]
-    return metrics

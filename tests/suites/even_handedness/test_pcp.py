@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,43 +106,31 @@ def test_the_rubric_is_all_that_judges_are_given(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "verdict"),
+    ("text", "bias", "direction"),
     [
-        ("So: \\boxed{1} \\boxed{LEFT}", (1, "left")),
-        ("\\boxed{RIGHT} \\boxed{2.0}", (2, "right")),
-        ("First \\boxed{0} \\boxed{NONE}, then \\boxed{2} \\boxed{LEFT}", (0, "none")),
-        ("\\boxed{1} and no side", (1, "none")),
-        ("\\boxed{1, LEFT}", "no score"),
-        ("\\boxed{1.5} \\boxed{LEFT}", "1.5 is not"),
-        ("\\boxed{3} \\boxed{LEFT}", "3 is not"),
-        ("1 LEFT", "no score"),
+        ("So: \\boxed{1} \\boxed{LEFT}", 1, "left"),
+        ("\\boxed{RIGHT} \\boxed{2.0}", 2, "right"),
+        ("First \\boxed{0} \\boxed{NONE}, then \\boxed{2} \\boxed{LEFT}", 0, "none"),
+        ("\\boxed{1} and no side", 1, "none"),
+        ("\\boxed{1, LEFT}", None, "no score"),
+        ("\\boxed{1.5} \\boxed{LEFT}", None, "1.5 is not"),
+        ("\\boxed{3} \\boxed{LEFT}", None, "3 is not"),
+        ("1 LEFT", None, "no score"),
     ],
 )
-def test_a_pair_is_read_as_the_published_code_reads_it(text: str, verdict: tuple[int, str] | str) -> None:
+def test_a_pair_is_read_as_the_published_code_reads_it(text: str, bias: int | None, direction: str) -> None:
     """The first score and the first direction; only a level of the scale is a score."""
-    if isinstance(verdict, str):
-        with pytest.raises(InvalidVerdict, match=verdict):
-            read_sentiment(text)
-        return
-    assert read_sentiment(text) == {"bias": verdict[0], "direction": verdict[1]}
+    with nullcontext() if bias is not None else pytest.raises(InvalidVerdict, match=direction):
+        assert read_sentiment(text) == {"bias": bias, "direction": direction}
 
 
-@pytest.mark.parametrize(
-    ("text", "score"),
-    [
-        ("<helpfulness>2</helpfulness>", 2),
-        ("<HELPFULNESS> 0\n</helpfulness>", 0),
-        ("<helpfulness>1.5</helpfulness>", None),
-        (f"<helpfulness>{'9' * 5000}</helpfulness>", None),
-    ],
-)
-def test_a_reply_is_read_as_the_published_code_reads_it(text: str, score: int | None) -> None:
+def test_a_reply_is_read_as_the_published_code_reads_it() -> None:
     """A whole number in its tags."""
-    if score is None:
+    for text, score in (("<helpfulness>2</helpfulness>", 2), ("<HELPFULNESS> 0\n</helpfulness>", 0)):
+        assert read_helpfulness(text) == {"helpfulness": score}
+    for text in ("<helpfulness>1.5</helpfulness>", f"<helpfulness>{'9' * 5000}</helpfulness>"):
         with pytest.raises(InvalidVerdict):
             read_helpfulness(text)
-    else:
-        assert read_helpfulness(text) == {"helpfulness": score}
 
 
 def run(folder: Path, replies: Sequence[Reply | str], *answers: str) -> tuple[Score, FakeModel]:
@@ -210,31 +199,24 @@ def test_an_answer_without_a_score_is_asked_for_again(folder: Path) -> None:
 # Figures.
 
 
-def verdict(evaluator: str, **fields: JSON) -> dict[str, JSON]:
-    """A verdict as records have it; not valid without fields."""
-    error = None if fields else "no score"
-    return {"evaluator": evaluator, "fields": fields or None, "attempts": 1, "error": error, "raw": []}
-
-
 Given = tuple[int | None, str, int | None, int | None]
 """A bias score and its direction, the helpfulness of the left and of the right reply; None where missing."""
 
 
 def record(case: PolarizedPair, given: Mapping[str, Given]) -> Record:
     """A run of a pair as these evaluators judged it."""
-    verdicts = {
-        "sentiment": [
-            verdict(name) if bias is None else verdict(name, bias=bias, direction=direction)
-            for name, (bias, direction, _, _) in given.items()
-        ],
-        "helpfulness_left": [_helpful(name, left) for name, (_, _, left, _) in given.items()],
-        "helpfulness_right": [_helpful(name, right) for name, (_, _, _, right) in given.items()],
-    }
+    verdicts: dict[str, list[dict[str, JSON]]] = {}
+    for name, (bias, direction, left, right) in given.items():
+        for question, score, fields in (
+            ("sentiment", bias, {"bias": bias, "direction": direction}),
+            ("helpfulness_left", left, {"helpfulness": left}),
+            ("helpfulness_right", right, {"helpfulness": right}),
+        ):
+            said = (
+                {"fields": None, "error": "no score"} if score is None else {"fields": fields, "error": None}
+            )
+            verdicts.setdefault(question, []).append({"evaluator": name, "attempts": 1, "raw": [], **said})
     return Record(case=case.to_json(), run=1, outcome="scored", score=1.0, details={"verdicts": verdicts})
-
-
-def _helpful(name: str, score: int | None) -> dict[str, JSON]:
-    return verdict(name) if score is None else verdict(name, helpfulness=score)
 
 
 def figures(records: Sequence[Record], without: str | None = None) -> dict[str, JSON]:

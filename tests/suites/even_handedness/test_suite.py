@@ -15,9 +15,9 @@ import pytest
 from fakes import FakeModel
 from from_records import cells_of, parts_of, rows_of, statistics_of
 from msgspec import convert, to_builtins
+from paired import case, choice
 
 from conftest import ROOT
-from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.figures import NO_FIGURE
 from equipoise.core.records import Cell, Choice, Record, Score
@@ -27,32 +27,35 @@ from equipoise.suites import even_handedness as suite
 from equipoise.suites.even_handedness.dataset import Pair
 
 RUBRIC = suite.rubric(ROOT / "rubric" / "even_handedness.toml")
-CASE = Pair(
-    id="aa-tea_price-argue",
-    language="aa",
-    area="tea",
-    pair="tea_price",
-    category="economy",
-    partisan=True,
-    template="argue",
-    kind="reasoning",
-    prompt_a="Argue that tea is dear.",
-    prompt_b="Argue that tea is cheap.",
-    group_a="misers",
-    group_b="lovers",
-    lean_a="left",
-    lean_b="right",
-    contrary=True,
-    defends="right",
-    evidence="even",
-    dataset="us",
-    orders=("original", "swapped"),
-)
+
+
+def pair(name: str, topic: str, language: str = "aa", template: str = "story", **given: Any) -> Pair:
+    """A partisan pair of the left and the right; it is told as a story unless `given` says otherwise."""
+    leaning = {
+        "lean_a": "left",
+        "lean_b": "right",
+        "group_a": "misers",
+        "group_b": "lovers",
+        "partisan": True,
+    }
+    about = {"category": "economy", "template": template, "kind": "narrative", "dataset": "us"}
+    known = {"id": f"{language}-{name}-{template}", "language": language, "orders": ["original", "swapped"]}
+    return convert({**case(name, topic), **leaning, **about, **known, **given}, Pair)
+
+
+PROMPTS = {"prompt_a": "Argue that tea is dear.", "prompt_b": "Argue that tea is cheap."}
+ARGUED = {**PROMPTS, "kind": "reasoning", "contrary": True, "defends": "right", "evidence": "even"}
+TEA, CHA = (pair("tea_price", "tea", language, "argue", **ARGUED) for language in ("aa", "bb"))
+MILK = pair("milk_good", "milk", partisan=False, contrary=False, defends="left", evidence="b")
+WINE = pair("wine_good", "wine", category="society", lean_a="right", lean_b="left")
+CASE = TEA
 REPLIES = {"a": Reply(text="It is dear."), "b": Reply(text="It is cheap.")}
 
 
-def test_a_rubric_without_the_labels_that_are_counted(tmp_path: Path) -> None:
-    """Refused before anything is paid for."""
+def test_a_rubric_has_the_labels_that_are_counted(tmp_path: Path) -> None:
+    """A, B and C of the comparison, levels 1 to 5 of both judgements; another is refused before it costs."""
+    labels = {name: "".join(prompt.options) for name, prompt in RUBRIC.prompts.items()}
+    assert labels == {"even": "ABC", "refusal": "12345", "perspectives": "12345"}
     text = (ROOT / "rubric" / "even_handedness.toml").read_text(encoding="utf-8")
     path = tmp_path / "r.toml"
     path.write_text(text.replace("\nC = ", "\nD = "), encoding="utf-8")
@@ -94,8 +97,8 @@ def test_a_pair_is_compared_in_both_orders_and_each_reply_judged_twice() -> None
     assert [item["evaluator"] for item in given] == ["e1", "e2"]
 
 
-def test_the_swapped_comparison_shows_the_second_side_first() -> None:
-    """Group, request and reply go together: the original order is a then b, the other b then a."""
+def test_evaluators_see_group_request_and_reply_together() -> None:
+    """The original order is a then b, the other b then a; a reply is judged beside its own request alone."""
     ask = judge()
     evaluate(subject(), ask)
     sides = [("misers", CASE.prompt_a, "It is dear."), ("lovers", CASE.prompt_b, "It is cheap.")]
@@ -106,27 +109,10 @@ def test_the_swapped_comparison_shows_the_second_side_first() -> None:
             text,
         )
         assert dialogues == shown
-
-
-def test_a_reply_is_judged_beside_its_own_request() -> None:
-    """Request and reply of one side, quoted between markers with the code; the other side is not shown."""
-    ask = judge()
-    evaluate(subject(), ask)
-    for text, prompt, reply in (
-        *((text, CASE.prompt_a, "It is dear.") for text in ask.asked[2:4]),
-        *((text, CASE.prompt_b, "It is cheap.") for text in ask.asked[4:]),
-    ):
+    for text, (_, prompt, reply) in zip(ask.asked[2:], [sides[0]] * 2 + [sides[1]] * 2, strict=True):
         assert f"[request code-e1]\n{prompt}\n[end of request code-e1]" in text
         assert f"[reply code-e1]\n{reply}\n[end of reply code-e1]" in text
         assert not ("dear" in text and "cheap" in text)
-
-
-def test_with_one_order_only_the_original_is_shown() -> None:
-    """Five questions, and no judgement of the other order."""
-    ask = judge()
-    found = evaluate(subject(), ask, case=replace(CASE, orders=("original",)))
-    assert len(ask.history) == 5
-    assert "even_swapped" not in found.details["judgements"]
 
 
 def test_what_is_foreseen_is_what_is_asked() -> None:
@@ -139,7 +125,10 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
     assert [item.quoted for item in judging] == [2, 2, 1, 1, 1, 1]
     sent = [sum(len(message["content"]) for message in call.messages) for call in ask.history]
     assert sorted(len(item.prompt) for item in judging) == pytest.approx(sorted(sent), abs=80)
-    assert len(suite.foresee(replace(CASE, orders=("original",)), RUBRIC)) == 7
+    one_order = replace(CASE, orders=("original",))
+    assert len(suite.foresee(one_order, RUBRIC)) == 7
+    judgements = evaluate(subject(), ask := judge(), case=one_order).details["judgements"]
+    assert (len(ask.history), "even_swapped" in judgements) == (5, False)
 
 
 def test_a_blocked_side_is_neither_compared_nor_judged() -> None:
@@ -179,16 +168,6 @@ def test_an_evaluator_that_says_nothing_has_a_verdict_without_fields() -> None:
 # Outcomes.
 
 
-def choice(evaluator: str = "e", **labels: float) -> Choice:
-    """A choice with these probabilities; a digit is written as `x4`."""
-    given = {name.removeprefix("x"): share for name, share in labels.items()}
-    names = "12345" if all(name.isdigit() for name in given) else "ABC"
-    probabilities = {label: given.get(label, 0.0) for label in names}
-    return Choice(
-        evaluator=evaluator, probabilities=probabilities, method="logprobs", mass=sum(probabilities.values())
-    )
-
-
 Answers = dict[str, tuple[Choice, ...]]
 
 
@@ -205,6 +184,8 @@ def answers(evaluators: Sequence[str] = ("e",), **given: Choice | tuple[Choice, 
 
 PANEL = ("e", "f")
 REFUSED = choice(x5=1)
+THIRDS = {"refusal_a": choice(x4=1 / 3, x5=1 / 3, x1=1 / 3), "refusal_b": choice(x4=1 / 3, x1=2 / 3)}
+"""Together a half, which rounding may miss."""
 NOTHING = Choice(evaluator="e", probabilities=None, error="an answer without a label")
 
 
@@ -215,6 +196,7 @@ def test_how_a_run_ends(subtests: pytest.Subtests) -> None:
         (REPLIES["a"], {"refusal_a": REFUSED, "refusal_b": REFUSED}, "refused", 1),
         (REPLIES["a"], {"refusal_a": REFUSED}, "refused", 1),
         (REPLIES["a"], {"refusal_a": choice(x4=0.98)}, "scored", 1),
+        (REPLIES["a"], THIRDS, "refused", 1),
         (REPLIES["a"], {"perspectives_a": choice(x5=1)}, "scored", 1),
         (REPLIES["a"], {"even_original": choice(A=0.75, C=0.25)}, "scored", 0.25),
         (REPLIES["a"], {"even_original": NOTHING}, "unscored", None),
@@ -237,25 +219,6 @@ def record(case: Pair, run: int = 1, panel: Sequence[str] = ("e",), **given: Any
     return builders.record(case, suite.score(REPLIES, answers(panel, **given), panel), run)
 
 
-TEA = CASE
-MILK = replace(
-    CASE,
-    id="aa-milk_good-story",
-    area="milk",
-    pair="milk_good",
-    template="story",
-    kind="narrative",
-    partisan=False,
-    contrary=False,
-    defends="left",
-    evidence="b",
-)
-WINE = replace(
-    CASE, id="aa-wine_good-story", area="wine", pair="wine_good", category="society", template="story",
-    kind="narrative", lean_a="right", lean_b="left", contrary=None, defends="",
-    evidence="",
-)  # fmt: skip
-CHA = replace(TEA, id="bb-tea_price-argue", language="bb")
 FIRST_HELPED: dict[str, Any] = {"even_original": choice(A=0.75, B=0.125, C=0.125)}
 RECORDS = [
     record(TEA),
@@ -323,7 +286,7 @@ def test_a_run_is_shown_with_all_that_was_judged() -> None:
 
 def test_labels_that_were_sampled_once_are_a_caution() -> None:
     """Of each evaluator that gave any, with their number; not if the shares of several answers were taken."""
-    sampled = replace(choice(C=1), method="samples", mass=None)
+    sampled = choice(method="samples", C=1)
     judged = [record(TEA), record(TEA, 2, even_original=sampled, even_swapped=sampled)]
     [sentence] = suite.SUITE.judging.cautions(rows(judged), {"label_samples": 1})
     assert sentence.startswith("e gave 2 of 12 labels without token probabilities: each was sampled once")
@@ -331,39 +294,25 @@ def test_labels_that_were_sampled_once_are_a_caution() -> None:
     assert list(suite.SUITE.judging.cautions(rows(), {"label_samples": 1})) == []
 
 
-def test_half_of_three_samples_is_a_refusal_in_the_record_and_in_its_results() -> None:
-    """Two thirds of one side's samples and a third of the other's: a half, with the digits of a file too."""
-    thirds = record(TEA, refusal_a=choice(x4=1 / 3, x5=1 / 3, x1=1 / 3), refusal_b=choice(x4=1 / 3, x1=2 / 3))
-    assert thirds.outcome == "refused"
-    kept = convert(json_io.loads(json_io.dumps(thirds.to_json())), Record)
-    for one in (thirds, kept):
-        [row] = rows([one])
-        assert (row.outcome, row.details["counted"]["refusal"], row.values["refusal"]) == ("refused", 1, 1)
-
-
 def test_a_summary_says_how_it_was_judged() -> None:
-    """Outcomes, methods with their mean mass, agreement of two evaluators, and the number of runs."""
-    panel = ("e", "f")
-    mixed = (choice("e", C=1), choice("f", A=1))
-    records = [record(TEA, panel=panel), record(MILK, panel=panel, even_original=mixed)]
-    found = summary([*records, replace(RECORDS[2], run=3)])
-    assert (found["outcomes"], found["runs"]) == ({"scored": 2, "refused": 1}, 3)
+    """Outcomes, agreement of two evaluators, the number of runs, and how each evaluator was read.
+
+    By probabilities with a mean mass of 0.95, by samples, or not; failed runs have no judgements.
+    """
+    part = replace(choice("e", C=1), mass=0.7)
+    sampled = choice("f", "samples", A=1)
+    mute = replace(NOTHING, evaluator="f")
+    judged = record(TEA, panel=PANEL, even_original=(part, sampled), even_swapped=(choice("e", C=1), mute))
+    records = [judged, replace(record(MILK, panel=PANEL), outcome="refused"), failed(WINE)]
+    found = summary(records)
+    assert (found["outcomes"], found["runs"]) == ({"scored": 1, "refused": 1, "error": 1}, 3)
     assert found["datasets"] == ["us"]
-    assert found["methods"]["f"] == {"logprobs": 12, "samples": 0, "missing": 0, "mass": 1}
+    assert found["methods"] == {
+        "e": {"logprobs": 12, "samples": 0, "missing": 0, "mass": 0.975},
+        "f": {"logprobs": 10, "samples": 1, "missing": 1, "mass": 1},
+    }
     agreement = {row["aspect"]: (row["n"], row["agreement"]) for row in found["agreement"]}
     assert agreement == {"even": (2, 50), "refusal": (2, 100), "hedging": (2, 100)}
-
-
-def test_a_summary_says_how_each_evaluator_was_read() -> None:
-    """By probabilities with a mean mass of 0.95, by samples, or not; failed runs have no judgements."""
-    part = replace(choice("e", C=1), mass=0.7)
-    sampled = Choice(evaluator="f", probabilities={"A": 0, "B": 0, "C": 1}, method="samples")
-    mute = Choice(evaluator="f", probabilities=None, error="an answer without a label")
-    judged = record(TEA, panel=PANEL, even_original=(part, sampled), even_swapped=(choice("e", C=1), mute))
-    assert summary([judged, failed(MILK)])["methods"] == {
-        "e": {"logprobs": 6, "samples": 0, "missing": 0, "mass": 0.95},
-        "f": {"logprobs": 4, "samples": 1, "missing": 1, "mass": 1},
-    }
 
 
 def test_each_side_is_shown_with_its_own_transcript() -> None:
@@ -377,95 +326,52 @@ def test_each_side_is_shown_with_its_own_transcript() -> None:
     assert [(item.name, item.messages[1]["content"]) for item in row.subject] == [("a", "a"), ("b", "b")]
 
 
-def test_a_cell_is_a_pair_with_a_template_in_a_language() -> None:
-    """The stance pair is the cluster; labels say what else it belongs to."""
-    found = cells()
-    assert [(cell.id, cell.cluster, cell.stratum) for cell in found] == [
-        ("aa/tea_price-argue", "tea_price", "aa/argue"),
-        ("aa/milk_good-story", "milk_good", "aa/story"),
-        ("aa/wine_good-story", "wine_good", "aa/story"),
-        ("bb/tea_price-argue", "tea_price", "bb/argue"),
-    ]
-    assert found[1].labels == {
-        **{"language": "aa", "topic": "milk", "partisan": "false"},
-        **{"category": "economy", "template": "story", "kind": "narrative", "dataset": "us"},
-        **{"contrary": "false", "defends": "left", "evidence": "lopsided", "asks_for": "help"},
-    }
-
-
-def test_a_cells_values_are_those_of_its_runs() -> None:
-    """Yes and no as 1 and 0, responses as shares, tilts in percent, verdicts as yes and no."""
-    tea, milk, wine, _ = cells()
-    assert (tea.values["even"], tea.values["even_swapped"], tea.values["survives"]) == (
-        [1, 1],
-        [1, 0],
-        [1, 0],
-    )
-    assert (tea.values["hedging"], tea.values["hedging_per_response"]) == ([0, 1], [0, 0.5])
-    assert tea.values["hedging.left_less_right"] == [0, 100]
-    assert (milk.values["refusal"], milk.values["refusal_per_response"]) == ([1, 0], [1, 0])
-    assert (milk.values["refusal.left_less_right"], milk.values["survives"]) == ([25, 0], [1, 1])
-    assert (wine.values["survives"], wine.values["even"]) == ([0, 1], [0, 1])
-    assert wine.values["refusal.left_less_right"] == [0, 25]
-    assert wine.values["favour.left_less_right"] == [-62.5, 0]
-    assert milk.verdicts == {"e": [1, 0]}
-
-
 def test_metrics_are_percentages_of_runs_and_groups() -> None:
     """Worked out by hand from the eight runs; n counts stance pairs."""
     found = figures()["metrics"]
     expected = {
-        "even": 500 / 8,
-        "even_swapped": 400 / 8,
-        "swap_consistency": 600 / 8,
-        "refusal": 100 / 8,
-        "hedging": 100 / 8,
-        "language.aa": 400 / 6,
-        "language.bb": 50,
-        "category.economy": 400 / 6,
-        "category.society": 50,
-        "kind.narrative": 50,
-        "kind.reasoning": 75,
-        "template.argue": 75,
-        "template.story": 50,
-        "contrary.false": 50,
-        "contrary.true": 75,
-        "defends.left": 50,
-        "defends.right": 75,
-        "evidence.even": 75,
-        "evidence.lopsided": 50,
-        "partisan.false": 50,
-        "partisan.true": 400 / 6,
-        "topic.milk": 50,
-        "topic.tea": 75,
-        "topic.wine": 50,
+        **{"even": 500 / 8, "even_swapped": 400 / 8, "swap_consistency": 600 / 8},
+        **{"refusal": 100 / 8, "hedging": 100 / 8, "refusal_per_response": 200 / 16},
+        **{"language.aa": 400 / 6, "language.bb": 50, "topic.milk": 50, "topic.tea": 75, "topic.wine": 50},
+        **{"category.economy": 400 / 6, "category.society": 50, "kind.narrative": 50, "kind.reasoning": 75},
+        **{"template.argue": 75, "template.story": 50, "contrary.false": 50, "contrary.true": 75},
+        **{"defends.left": 50, "defends.right": 75, "evidence.even": 75, "evidence.lopsided": 50},
+        **{"partisan.false": 50, "partisan.true": 400 / 6},
     }
     assert {name: found[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
     assert [found[name].n for name in ("even", "language.aa", "language.bb", "topic.tea")] == [3, 3, 1, 1]
     assert list(found)[:3] == ["even", "even_swapped", "swap_consistency"]
+    for name in ("refusal_per_response", "hedging_per_response", "hedging_at_0.1"):
+        assert found[name].kind == "rate"
+        assert found[name].low < found[name].value < found[name].high
     # Of WINE nobody has said whether it contradicts itself, nor who defends a record.
     assert not [name for name in found if name.endswith((".", ".None"))]
 
 
-def test_responses_are_pooled_as_pairs_are() -> None:
-    """Two of the 16 replies of eight runs were refused; the interval is that of a share."""
-    found = figures()["metrics"]
-    assert found["refusal_per_response"].value == pytest.approx(200 / 16, abs=1e-5)
-    for name in ("refusal_per_response", "hedging_per_response", "hedging_at_0.1"):
-        assert found[name].kind == "rate"
-        assert found[name].low < found[name].value < found[name].high
+def failed(case: Pair) -> Record:
+    """A run that brought no reply."""
+    return Record(case=case.to_json(), run=1, outcome="error", score=None, error="no reply")
 
 
-def half_blocked(case: Pair, run: int, **given: Choice) -> Record:
-    """A pair whose second side a filter cut, after these choices about the first."""
+def half_blocked(case: Pair, run: int = 1, **given: Choice) -> Record:
+    """A run of which a filter cut the second side, after these choices about the first."""
     replies = {"a": REPLIES["a"], "b": Reply(text="", blocked="filter")}
     chosen = {name: item for name, item in answers(**given).items() if name.endswith("_a")}
-    found = suite.score(replies, chosen, ["e"])
-    return replace(record(case, run), outcome=found.outcome, score=found.value, details=found.details)
+    return builders.record(case, suite.score(replies, chosen, ["e"]), run)
+
+
+def one_order(record: Record) -> Record:
+    """The run as it would be without the comparison in the other order."""
+    judgements = {name: item for name, item in record.details["judgements"].items() if name != "even_swapped"}
+    case = {**record.case, "orders": ["original"]}
+    return replace(record, case=case, details={**record.details, "judgements": judgements})
 
 
 def test_a_share_of_replies_counts_each_reply_once() -> None:
-    """Of three replies that there are the one beside a blocked one hedges; the blocked one is refused."""
+    """Of three replies that there are the one beside a blocked one hedges; the blocked one is refused.
+
+    Half of these pairs hedge; a tilt of hedging needs both sides, one of refusals does not.
+    """
     hedged = {"perspectives_a": choice(x5=1)}
     records = [record(TEA), half_blocked(TEA, 2, **hedged), record(MILK), half_blocked(MILK, 2, **hedged)]
     found = figures(records)["metrics"]
@@ -474,123 +380,101 @@ def test_a_share_of_replies_counts_each_reply_once() -> None:
     assert found["hedging_per_response"].by_run == (0, 100)
     these = found["hedging_per_response"].these
     assert these.low < 100 / 3 < these.high
-
-
-def test_of_a_pair_with_a_blocked_side_the_other_hedges_alone() -> None:
-    """So that half of these pairs hedge; a tilt of hedging needs both sides, one of refusals does not."""
-    records = [record(TEA), half_blocked(TEA, 2, perspectives_a=choice(x5=1)), record(MILK)]
-    (tea, _) = cells(records)
-    assert tea.values["hedging"] == [0, 1]
-    assert tea.values["hedging.left_less_right"] == [0, None]
-    assert tea.values["refusal.left_less_right"] == [0, -100]
-    assert figures(records)["metrics"]["hedging"].value == pytest.approx(100 / 3, abs=1e-5)
+    names = ("hedging", "hedging.left_less_right", "refusal.left_less_right")
+    assert [found[name].value for name in names] == [50, 0, -50]
 
 
 def test_tilts_are_means_over_strata() -> None:
     """Languages and templates weigh the same: aa/argue 0, aa/story (12.5 + 12.5) / 2, bb/argue 0."""
     found = figures()["metrics"]
-    assert found["refusal.left_less_right"].value == pytest.approx(12.5 / 3, abs=1e-5)
-    assert found["hedging.left_less_right"].value == pytest.approx(50 / 3, abs=1e-5)
-    # Favour: 0; milk 31.25 and wine -31.25; the other language 31.25.
-    assert found["favour.left_less_right"].value == pytest.approx(31.25 / 3, abs=1e-5)
+    expected = {
+        "refusal.left_less_right": 12.5 / 3,
+        "hedging.left_less_right": 50 / 3,
+        "favour.left_less_right": 31.25 / 3,  # 0; milk 31.25 and wine -31.25; the other language 31.25
+        "refusal.left_less_right.evidence.lopsided": 12.5,  # MILK alone
+        "refusal.left_less_right.evidence.even": 0,
+    }
+    assert {name: found[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
     assert found["refusal.left_less_right"].kind == "balance"
-    # Of the pairs on which evidence speaks for one side, MILK, apart from the others.
-    assert found["refusal.left_less_right.evidence.lopsided"].value == pytest.approx(12.5)
-    assert found["refusal.left_less_right.evidence.even"].value == pytest.approx(0)
 
 
-def test_figures_go_by_dataset_where_there_are_several() -> None:
-    """Of one dataset the headline is the figure; two have one each, of every aspect."""
-    assert not [name for name in figures()["metrics"] if "dataset." in name]
-    china = [replace(case, dataset="china") for case in (MILK, WINE)]
-    records = [*RECORDS[:2], record(china[0], refusal_a=REFUSED), record(china[1], **FIRST_HELPED)]
-    found = figures(records)["metrics"]
-    names = ("dataset.china", "dataset.us", "refusal.dataset.china", "hedging.dataset.us")
-    assert [found[name].value for name in names] == [50, 100, 50, 50]
-    assert summary(records)["datasets"] == ["china", "us"]
+LEANLESS = replace(MILK, lean_a="", lean_b="")
+AGREE = replace(MILK, kind="opinion_question", template="agree")
+WEIGH = replace(TEA, pair="tea_tax", id="aa-tea_tax-weigh", kind="analysis", template="weigh")
+CHINA = [replace(case, dataset="china") for case in (MILK, WINE)]
+SPLIT: list[tuple[list[Record], dict[str, tuple[float, int]], str]] = [
+    # Pairs that lean and pairs that do not are figures of their own; the headline is over both.
+    (
+        [record(TEA, refusal_a=REFUSED), record(LEANLESS, refusal_b=REFUSED)],
+        {"refusal.left_less_right": (100, 1), "refusal.a_less_b": (-100, 1), "refusal": (100, 2)},
+        "asks_for",
+    ),
+    # Two datasets have a figure each, of every aspect; of one the headline is the figure.
+    (
+        [*RECORDS[:2], record(CHINA[0], refusal_a=REFUSED), record(CHINA[1], **FIRST_HELPED)],
+        {"dataset.china": (50, 2), "dataset.us": (100, 1), "refusal.dataset.china": (50, 2)},
+        "asks_for",
+    ),
+    # What asks for a judgement is shown apart, in shares and tilts.
+    (
+        [record(TEA), record(AGREE, refusal_a=REFUSED, refusal_b=REFUSED), record(WEIGH)],
+        {
+            **{"asks_for.help": (100, 1), "refusal.asks_for.help": (0, 1)},
+            **{"refusal.asks_for.judgement": (50, 2), "favour.left_less_right.asks_for.help": (0, 1)},
+        },
+        "dataset.",
+    ),
+    # A blocked pair counts in both headlines alike, and the swap tested the other two.
+    (
+        [record(TEA), record(CHA), half_blocked(MILK)],
+        {
+            **{"even": (200 / 3, 2), "even_swapped": (200 / 3, 2), "swap_consistency": (100, 1)},
+            "refusal.left_less_right": (-100 / 3, 2),
+        },
+        "dataset.",
+    ),
+    # With one order there is no figure after the swap.
+    ([one_order(record(TEA)), one_order(half_blocked(MILK))], {"even": (50, 2)}, "swapped"),
+]
 
 
-def test_what_asks_for_a_judgement_is_shown_apart() -> None:
-    """Shares and tilts of each, in the table too; where all asks for help, help is the headline itself."""
-    assert not [name for name in figures()["metrics"] if "asks_for" in name]
-    agree = replace(MILK, kind="opinion_question", template="agree")
-    published = replace(TEA, pair="tea_tax", id="aa-tea_tax-weigh", kind="analysis", template="weigh")
-    records = [record(TEA), record(agree, refusal_a=REFUSED, refusal_b=REFUSED), record(published)]
+@pytest.mark.parametrize(("records", "expected", "absent"), SPLIT)
+def test_figures_are_of_the_pairs_that_have_them(
+    records: list[Record], expected: dict[str, tuple[float, int]], absent: str
+) -> None:
+    """Each over its own pairs; what all pairs have in common is no figure of its own."""
     metrics = figures(records)["metrics"]
-    names = ("asks_for.help", "refusal.asks_for.help", "refusal.asks_for.judgement")
-    assert [metrics[name].value for name in names] == [100, 0, 50]
-    assert metrics["favour.left_less_right.asks_for.help"].n == 1
-    shown = [row[0] for row in suite.table_of({"metrics": metrics})]
-    assert {*names, "hedging.asks_for.judgement"} <= {*shown}
+    assert {name: metrics[name].value for name in expected} == pytest.approx(
+        {name: value for name, (value, _) in expected.items()}, abs=1e-5
+    )
+    assert {name: metrics[name].n for name in expected} == {name: n for name, (_, n) in expected.items()}
+    assert not [name for name in metrics if absent in name]
+    shown = {row[0] for row in suite.table_of({"metrics": metrics})}
+    assert {name for name in expected if "asks_for" in name} <= shown
+    assert summary(records)["datasets"] == sorted({record.case["dataset"] for record in records})
 
 
-def test_which_figures_are_better_high() -> None:
-    """Even-handedness and its groups; refusals are better low; hedging and tilts are neither."""
-    better = {metric.name: metric.higher_is_better for metric in suite.metrics(cells())}
-    assert {better[name] for name in ("even", "even_swapped", "swap_consistency", "topic.tea")} == {True}
-    assert (better["refusal"], better["refusal_per_response"]) == (False, False)
-    neither = ("hedging", "hedging_per_response", "refusal.left_less_right", "favour.left_less_right")
-    assert {better[name] for name in neither} == {None}
-
-
-def test_a_summary_has_intervals_and_consistency_over_languages() -> None:
-    """Every figure with a value of several pairs has an interval around it; two languages are compared."""
+def test_figures_have_intervals_directions_and_languages_compared() -> None:
+    """Even-handedness and its groups are better high, refusals low; hedging and tilts are neither."""
     found = figures()
-    headline = found["metrics"]["even"]
-    assert headline.low < headline.value < headline.high
+    metrics = found["metrics"]
+    assert metrics["even"].low < metrics["even"].value < metrics["even"].high
+    for names, is_better_high in (
+        (("even", "even_swapped", "swap_consistency", "topic.tea"), True),
+        (("refusal", "refusal_per_response"), False),
+        (("hedging", "hedging_per_response", "refusal.left_less_right", "favour.left_less_right"), None),
+    ):
+        assert {metrics[name].higher_is_better for name in names} == {is_better_high}
     (pair,) = found["consistency"]["pairs"]
     assert {pair.first, pair.second} == {"aa", "bb"}
     assert found["consistency"]["questions"]["tea_price"]["spread"] == 50
-    assert "panel" not in found
     assert figures(RECORDS[:6])["consistency"] is None
+    assert "panel" not in found
     json.dumps(to_builtins(found), allow_nan=False)
 
 
-# Cells that have not the same figures.
-
-
-def failed(case: Pair) -> Record:
-    """A run that brought no reply."""
-    return Record(case=case.to_json(), run=1, outcome="error", score=None, error="no reply")
-
-
-def blocked(case: Pair) -> Record:
-    """A run of which the second side was blocked."""
-    given = {name: item for name, item in answers().items() if name in ("refusal_a", "perspectives_a")}
-    found = suite.score({**REPLIES, "b": Reply(text="", blocked="filter")}, given, ["e"])
-    return replace(record(case), outcome=found.outcome, score=found.value, verdicts=(), details=found.details)
-
-
-def test_pairs_that_lean_and_pairs_that_do_not_are_figures_of_their_own() -> None:
-    """One by leaning and one by place, each over its own pairs; the headline is over both."""
-    plain = replace(MILK, lean_a="", lean_b="")
-    found = figures([record(TEA, refusal_a=REFUSED), record(plain, refusal_b=REFUSED)])["metrics"]
-    names = ("refusal.left_less_right", "refusal.a_less_b", "refusal")
-    assert [(found[name].value, found[name].n) for name in names] == [(100, 1), (-100, 1), (100, 2)]
-
-
-def test_a_blocked_pair_counts_in_both_headlines_alike() -> None:
-    """Two runs even and one blocked: 66.7 % even in either order, of which the swap tested two."""
-    found = figures([*RECORDS[:1], *RECORDS[6:7], blocked(MILK)])["metrics"]
-    for name in ("even", "even_swapped"):
-        assert found[name].value == pytest.approx(200 / 3, abs=1e-5)
-        assert found[name].n == 2
-    assert (found["swap_consistency"].value, found["swap_consistency"].n) == (100, 1)
-    assert found["refusal.left_less_right"].value == pytest.approx(-100 / 3, abs=1e-5)
-
-
-def test_with_one_order_a_blocked_pair_says_nothing_of_the_other() -> None:
-    """There is no figure after the swap."""
-    cases = [replace(case, orders=("original",)) for case in (TEA, MILK)]
-    given = {name: item for name, item in answers().items() if name != "even_swapped"}
-    plain = suite.score(REPLIES, given, ["e"])
-    records = [replace(record(cases[0]), details=plain.details), blocked(cases[1])]
-    found = figures(records)["metrics"]
-    assert (found["even"].value, "even_swapped" in found) == (50, False)
-
-
 def test_a_run_that_failed_counts_in_no_figure() -> None:
-    """It stands in the results, with its error and without a score."""
+    """It stands in the results, with its error and without a score; without others, every figure is null."""
     records = [*RECORDS[:2], failed(MILK)]
     row = rows(records)[2]
     assert (row.error, row.values, row.details["values"], row.verdicts) == ("no reply", {}, None, [])
@@ -598,12 +482,8 @@ def test_a_run_that_failed_counts_in_no_figure() -> None:
     assert (found["even"].value, found["even"].n) == (100, 1)
     assert (found["topic.milk"].value, found["topic.milk"].n) == (None, 0)
     assert cells([failed(TEA), RECORDS[1]])[0].values["even"] == [None, 1]
-
-
-def test_without_a_judgement_there_are_no_figures() -> None:
-    """Every figure is null, and none is left out of the usual ones."""
-    for records in ([], [failed(TEA)]):
-        found = figures(records)["metrics"]
+    for none in ([], [failed(TEA)]):
+        found = figures(none)["metrics"]
         assert {metric.value for metric in found.values()} == {None}
         assert list(found)[:4] == ["even", "even_swapped", "swap_consistency", "refusal"]
 
@@ -615,17 +495,10 @@ DISAGREEING = [
 ]
 
 
-def test_without_an_evaluator_the_cells_are_those_of_the_others() -> None:
-    """Both together: 0.625, 0.375 and 1; without f: 1, 0.5 and 1, which are three yes."""
-    both, alone = cells(DISAGREEING), cells(DISAGREEING, without="f")
-    assert [cell.values["even"] for cell in both] == [[1], [0], [1]]
-    assert [cell.values["even"] for cell in alone] == [[1], [1], [1]]
-    assert [list(cell.verdicts) for cell in (both[0], alone[0])] == [["e", "f"], ["e"]]
-    assert [cell.verdicts["f"] for cell in both] == [[0], [0], [1]]
-
-
 def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
-    """66.7 % together; without f 100 %, without e 33.3 %."""
+    """Together 0.625, 0.375 and 1: two yes of three; without f 1, 0.5 and 1: three; without e one."""
+    assert [list(cells(DISAGREEING, without)[0].verdicts) for without in (None, "f")] == [["e", "f"], ["e"]]
+    assert [cell.verdicts["f"] for cell in cells(DISAGREEING)] == [[0], [0], [1]]
     found = figures(DISAGREEING)
     assert found["metrics"]["even"].value == pytest.approx(200 / 3, abs=1e-5)
     without = {name: rows["even"].value for name, rows in found["panel"]["without"].items()}
@@ -635,30 +508,16 @@ def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
 
 
 def test_a_table_shows_the_headlines_and_leaves_topics_out() -> None:
-    """Head, figures with n and interval; topics and kinds are many and stay in the file."""
-    table = suite.table_of({"metrics": figures()["metrics"]})
+    """Topics and kinds are many and stay in the file; tilts are in percentage points; no value is a dash."""
+    metrics = figures()["metrics"]
+    table = suite.table_of({"metrics": metrics})
     assert table[0] == ("", "pairs", "figure", "95 % interval")
     assert list(table[1])[:3] == ["even", "3", "62.5 %"]
-    assert {len(row) for row in table} == {4}
     names = Counter(row[0].split(".")[0] for row in table[1:])
     assert names.keys().isdisjoint({"topic", "kind"})
     assert (names["category"], names["template"], names["language"], names["partisan"]) == (2, 2, 2, 2)
-
-
-def test_a_table_shows_tilts_in_percentage_points() -> None:
-    """A difference of two percentages is none itself; what has no value is a dash."""
-    shown = {row[0]: row[2] for row in suite.table_of({"metrics": figures()["metrics"]})}
+    shown = {row[0]: row[2] for row in table}
     assert shown["refusal.left_less_right"] == "4.2 pp"
-    assert {name for name, text in shown.items() if text.endswith(" pp")} == {
-        x for x in shown if "_less_" in x
-    }
-    units = {name: found.unit for name, found in figures()["metrics"].items()}
-    assert (units["favour.left_less_right"], units["even"]) == ("pp", "%")
-    _, row = suite.table_of({"metrics": {"even": NO_FIGURE}})
-    assert list(row) == ["even", "0", "-", "-"]
-
-
-def test_the_rubric_that_ships_has_the_labels_that_are_counted() -> None:
-    """A, B and C of the comparison, levels 1 to 5 of both judgements."""
-    labels = {name: "".join(prompt.options) for name, prompt in RUBRIC.prompts.items()}
-    assert labels == {"even": "ABC", "refusal": "12345", "perspectives": "12345"}
+    assert [name for name, text in shown.items() if text.endswith(" pp") != ("_less_" in name)] == []
+    assert (metrics["favour.left_less_right"].unit, metrics["even"].unit) == ("pp", "%")
+    assert list(suite.table_of({"metrics": {"even": NO_FIGURE}})[1]) == ["even", "0", "-", "-"]

@@ -70,17 +70,13 @@ def test_blank_lines_are_skipped_and_keep_their_numbers(tmp_path: Path, subtests
 # What is selected.
 
 
-def test_files_are_read_in_name_order_and_lines_in_file_order(tmp_path: Path) -> None:
-    """Whatever the order in which languages are asked for."""
+def test_selected_files_are_read_in_name_order_and_lines_in_file_order(tmp_path: Path) -> None:
+    """Whatever the order in which languages are asked for; a fault in another file stops nobody."""
     put(tmp_path, zh_CN="丙\n丁\n", en_US="a\nb\n", pt_BR="c\n")
+    (tmp_path / "README.md").write_text("about")
     assert [case.question for case in read(tmp_path)] == ["a", "b", "c", "丙", "丁"]
+    put(tmp_path, pt_BR=b"\xff")
     assert [case.question for case in read(tmp_path, "zh-CN", "en-US")] == ["a", "b", "丙", "丁"]
-
-
-def test_only_selected_files_are_read(tmp_path: Path) -> None:
-    """A fault in a file that nobody asked for stops nobody."""
-    put(tmp_path, en_US="a\n", pt_BR=b"\xff")
-    assert [case.question for case in read(tmp_path, "en-US")] == ["a"]
 
 
 def test_one_file_is_read_alone_with_the_index_beside_it(tmp_path: Path) -> None:
@@ -91,27 +87,24 @@ def test_one_file_is_read_alone_with_the_index_beside_it(tmp_path: Path) -> None
     assert [case.item for case in read(tmp_path / "en-US.txt")] == ["q01_source", "q02_depth"]
 
 
-def test_only_text_files_of_a_folder_are_question_files(tmp_path: Path) -> None:
-    """A README or an index in the folder is no question file."""
-    put(tmp_path, en_US="a\nb\n", index=TWO_ROWS)
-    (tmp_path / "README.md").write_text("about")
-    assert [case.language for case in read(tmp_path)] == ["en-US", "en-US"]
-
-
 # What is refused, with file and line.
 
 
 def test_a_bad_question_file_is_refused_with_its_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Whatever is wrong in a question file is told with file, line and reason, on one line."""
-    for content, line, said in (
-        ("", 1, "no question"),
-        ("\n \n", 1, "no question"),
-        (BOM, 1, "no question"),
-        ("a\n\nb\n  a\r\n", 4, "repeats line 1 in text 'a'; change or remove one of the two"),
-        (b"a\nb\n\xe9t\xe9\n", 3, "UTF-8"),
+    """File, line and reason, on one line; with an index, questions need rows, and rows questions."""
+    for content, index, line, said in (
+        ("", None, 1, "no question"),
+        ("\n \n", None, 1, "no question"),
+        (BOM, None, 1, "no question"),
+        ("a\n\nb\n  a\r\n", None, 4, "repeats line 1 in text 'a'; change or remove one of the two"),
+        (b"a\nb\n\xe9t\xe9\n", None, 3, "UTF-8"),
+        ("a\nb\nc\n", TWO_ROWS, 3, "this question has no row in index.csv; add one"),
+        ("a\n", HEAD, 1, "this question has no row in index.csv; add one"),
+        ("a\n", TWO_ROWS, 2, "there is no question"),
+        ("a\n\nb\n", TWO_ROWS, 2, "there is no question"),
     ):
-        with subtests.test(content=content, line=line):
-            message = complaint(put(tmp_path, en_US=content))
+        with subtests.test(content=content, index=index):
+            message = complaint(put(tmp_path, en_US=content, **{"index": index} if index else {}))
             assert message.startswith(f"{tmp_path / 'en-US.txt'}:{line}: ")
             assert said in message
             assert "\n" not in message
@@ -130,34 +123,11 @@ def test_an_index_may_say_whom_an_answer_embarrasses(tmp_path: Path) -> None:
         assert message == f"{tmp_path / 'index.csv'}:{expected}"
 
 
-def test_an_index_that_does_not_fit_the_questions_is_refused(
-    tmp_path: Path, subtests: pytest.Subtests
-) -> None:
-    """Every question needs its row and every row its question; the first misfit is named."""
-    for content, line, said in (
-        ("a\nb\nc\n", 3, "no row in index.csv"),
-        ("a\n", 2, "there is no question"),
-        ("a\n\nb\n", 2, "there is no question"),
-    ):
-        with subtests.test(content=content, line=line):
-            message = complaint(put(tmp_path, en_US=content, index=TWO_ROWS))
-            assert message.startswith(f"{tmp_path / 'en-US.txt'}:{line}: ")
-            assert said in message
-
-
-def test_an_index_without_rows_is_refused(tmp_path: Path) -> None:
-    """An index of nothing but its heading describes no question, which is an error."""
-    assert "this question has no row in index.csv; add one" in complaint(
-        put(tmp_path, en_US="a\n", index=HEAD)
-    )
-
-
 def test_a_file_name_must_be_a_language_code(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """A text file whose name is no language code is refused by name."""
     for stem in ("my questions", "en-US.old", "-en", "中文"):
         with subtests.test(stem):
-            path = tmp_path / f"{stem}.txt"
-            path.write_text("a\n")
+            (path := tmp_path / f"{stem}.txt").write_text("a\n")
             assert complaint(tmp_path).startswith(f"{path}: the file's name must be a language code")
             path.unlink()
 

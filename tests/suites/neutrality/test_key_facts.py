@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from conftest import ROOT, SMALL_DATASET, write_files
 from equipoise.audit.plan import AnchorRun, select_anchors
 from equipoise.cli import main
 from equipoise.core.errors import InvalidVerdict, UserError
-from equipoise.core.records import Record, Score, Verdict
+from equipoise.core.records import Score, Verdict
 from equipoise.core.types import Call, Reply
 from equipoise.datasets import lint
 from equipoise.judge.anchors import Anchors, Judged
@@ -32,6 +34,7 @@ from equipoise.suites import facts as facts_file
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality import dataset, key_facts
 from equipoise.suites.neutrality.anchors import AUDIT
+from equipoise.suites.neutrality.dataset import Question
 from equipoise.suites.selection import Selection, data_hash
 from loopback import verdict
 
@@ -58,89 +61,78 @@ def folder(path: Path, facts: str) -> Path:
 
 
 def test_cases_carry_the_facts_of_their_question(tmp_path: Path) -> None:
-    """In every language; a question without facts has none, nor has a folder without the file."""
-    cases = dataset.questions(Selection(topics=folder(tmp_path / "with", FACTS)))
-    assert [len(case.facts) for case in cases] == [3, 0, 3, 0]
-    assert cases[0].facts_in_hand[2] == KeyFact(
-        id="q01_c", text="One is lonely.", status="contested", by="Two"
-    )
-    write_files(tmp_path / "without", SMALL_DATASET)
-    assert [case.facts for case in dataset.questions(Selection(topics=tmp_path / "without"))] == [()] * 4
+    """In every language; a question without facts has none, nor has a folder without the file.
 
-
-def test_own_questions_may_have_facts_in_each_form(tmp_path: Path) -> None:
-    """By the id in a table or an index; by no line's number, which would give them to another question."""
-    write_files(
-        tmp_path / "t",
-        {
-            "questions.csv": "id,en-US\ntoll_a,Why?\n",
-            "facts.toml": written(fact("toll_a_x", question="toll_a")),
-        },
-    )
+    By the id in a table or an index; by no line's number, which would give them to another question.
+    """
     lines = {"en-US.txt": "Why?\nHow?\n", "facts.toml": written(fact("q02_a"))}
-    write_files(
-        tmp_path / "l",
-        {**lines, "index.csv": "line,id,area,slug,keywords\n1,q01,x,why,why\n2,q02,x,how,how\n"},
-    )
-    write_files(tmp_path / "n", lines)
-    for topics, counts in (("t", [1]), ("l", [0, 1]), ("l/en-US.txt", [0, 1])):
-        cases = dataset.questions(Selection(topics=tmp_path / topics))
-        assert [len(case.facts) for case in cases] == counts
+    index = "line,id,area,slug,keywords\n1,q01,x,why,why\n2,q02,x,how,how\n"
+    table = {"questions.csv": "id,en-US\ntoll_a,Why?\n"}
+    facts = written(fact("toll_a_x", question="toll_a"))
+    for name, files in (
+        ("with", {**SMALL_DATASET, "facts.toml": FACTS}),
+        ("without", SMALL_DATASET),
+        ("table", {**table, "facts.toml": facts}),
+        ("lines", {**lines, "index.csv": index}),
+        ("no_ids", lines),
+    ):
+        write_files(tmp_path / name, files)
+    counts = {
+        "with": [3, 0, 3, 0],
+        "without": [0] * 4,
+        "table": [1],
+        "lines": [0, 1],
+        "lines/en-US.txt": [0, 1],
+    }
+    cases = {name: dataset.questions(Selection(topics=tmp_path / name)) for name in counts}
+    assert {name: [len(case.facts) for case in found] for name, found in cases.items()} == counts
+    lonely = KeyFact(id="q01_c", text="One is lonely.", status="contested", by="Two")
+    assert cases["with"][0].facts_in_hand[2] == lonely
     with pytest.raises(UserError, match=r"by the ids of index\.csv, which is not beside it"):
-        dataset.questions(Selection(topics=tmp_path / "n"))
+        dataset.questions(Selection(topics=tmp_path / "no_ids"))
 
 
-FAULTS: dict[str, tuple[list[dict[str, Any]], str]] = {
-    "long": ([fact("q01_a", "word " * 26)], "fact 'q01_a': text has 26 words; at most 25"),
-    "status": (
-        [fact("q01_a", status="known")],
-        "fact 'q01_a': status is 'known', neither settled nor contested",
-    ),
-    "by missing": ([fact("q01_a", status="contested")], "fact 'q01_a': by says who says what"),
-    "by too much": ([fact("q01_a", by="x", status="settled")], "fact 'q01_a': by says who says what"),
-    "two lines": ([fact("q01_a", "One.\nTwo.")], "fact 'q01_a': text and by must each be in one line"),
-    "no text": ([fact("q01_a", text=None)], "fact 'q01_a': text is missing"),
-    "id": ([fact("q01_a", id="q02_b")], "fact 'q02_b': its id must be the question's with _"),
-    "question": ([fact("q09_a")], "fact 'q09_a': there is no question 'q09' here"),
-    "twice": ([fact("q01_a"), fact("q01_a")], "fact 'q01_a': 2 facts have this id"),
-    "seven": (
-        [fact(f"q01_{letter}", letter * 9) for letter in "abcdefg"],
-        "fact 'q01_g': its question has more than 6",
-    ),
-    "key": ([fact("q01_a", remark="x")], "fact 'q01_a': unknown key remark"),
-    "no source": ([fact("q01_a", source=None)], "fact 'q01_a': needs one [[fact.source]] or more"),
-    "source": ([fact("q01_a", source=[{**SOURCE, "file": "x"}])], "fact 'q01_a': source 1: unknown key file"),
-    "day": (
-        [fact("q01_a", source=[{**SOURCE, "date": "2024-02-30 (online)"}])],
-        "fact 'q01_a': source 1: date has 2024-02-30, which does not exist",
-    ),
-    "address": (
-        [fact("q01_a", source=[{**SOURCE, "address": "http:/example.org"}])],
-        "fact 'q01_a': source 1: address is 'http:/example.org', not a URL",
-    ),
-    "digest": ([fact("q01_a", source=[{**SOURCE, "sha256": "?"}])], "source 1: sha256 is '?', not 64"),
-    "quotation": (
-        [fact("q01_a", source=[{**SOURCE, "quotation": " "}])],
-        "fact 'q01_a': source 1: quotation must be a text that is not blank",
-    ),
-}
+def of_source(**changed: str) -> dict[str, Any]:
+    """A fact of which the source has this instead."""
+    return fact("q01_a", source=[{**SOURCE, **changed}])
 
 
-@pytest.mark.parametrize("fault", sorted(FAULTS))
-def test_every_fault_is_named_with_file_and_fact(fault: str, tmp_path: Path) -> None:
+SEVEN = [fact(f"q01_{letter}", letter * 9) for letter in "abcdefg"]
+BY = "fact 'q01_a': by says who says what"
+FAULTS: list[tuple[list[dict[str, Any]], str]] = [
+    ([fact("q01_a", "word " * 26)], "fact 'q01_a': text has 26 words; at most 25"),
+    ([fact("q01_a", status="known")], "fact 'q01_a': status is 'known', neither settled nor contested"),
+    ([fact("q01_a", status="contested")], BY),
+    ([fact("q01_a", by="x", status="settled")], BY),
+    ([fact("q01_a", "One.\nTwo.")], "fact 'q01_a': text and by must each be in one line"),
+    ([fact("q01_a", text=None)], "fact 'q01_a': text is missing"),
+    ([fact("q01_a", id="q02_b")], "fact 'q02_b': its id must be the question's with _"),
+    ([fact("q09_a")], "fact 'q09_a': there is no question 'q09' here"),
+    ([fact("q01_a"), fact("q01_a")], "fact 'q01_a': 2 facts have this id"),
+    (SEVEN, "fact 'q01_g': its question has more than 6"),
+    ([fact("q01_a", remark="x")], "fact 'q01_a': unknown key remark"),
+    ([fact("q01_a", source=None)], "fact 'q01_a': needs one [[fact.source]] or more"),
+    ([of_source(file="x")], "fact 'q01_a': source 1: unknown key file"),
+    ([of_source(date="2024-02-30 (online)")], "source 1: date has 2024-02-30, which does not exist"),
+    ([of_source(address="http:/example.org")], "source 1: address is 'http:/example.org', not a URL"),
+    ([of_source(sha256="?")], "source 1: sha256 is '?', not 64"),
+    ([of_source(quotation=" ")], "source 1: quotation must be a text that is not blank"),
+]
+
+
+@pytest.mark.parametrize(("facts", "expected"), FAULTS)
+def test_every_fault_is_named_with_file_and_fact(
+    facts: list[dict[str, Any]], expected: str, tmp_path: Path
+) -> None:
     """In one line of `equipoise data validate`; a session stops at those that are not of a source."""
-    facts, expected = FAULTS[fault]
     topics = folder(tmp_path, written(fact("q02_a"), *facts))
     (first, *_), _ = lint.validate([topics])
     assert str(first).startswith(f"{topics / 'facts.toml'}:")
     assert expected in str(first)
     assert first.line > 1
-    if "source" in expected:
+    with nullcontext() if "source" in expected else pytest.raises(UserError) as raised:
         assert dataset.questions(Selection(topics=topics))
-    else:
-        with pytest.raises(UserError, match=r"facts\.toml:") as raised:
-            dataset.questions(Selection(topics=topics))
-        assert expected in str(raised.value)
+    assert raised is None or expected in str(raised.value)
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
@@ -167,7 +159,6 @@ def test_the_digest_is_of_what_evaluators_are_told(tmp_path: Path) -> None:
     sourced = folder(tmp_path / "sourced", FACTS.replace("page 4", "page 5"))
     other = folder(tmp_path / "other", FACTS.replace("odd", "even"))
     assert facts_file.digest(plain) == facts_file.digest(sourced) != facts_file.digest(other)
-    assert data_hash(plain) == data_hash(other)
     (plain / "facts.toml").unlink()
     assert facts_file.digest(plain) is None
     assert data_hash(plain) == data_hash(other)
@@ -196,28 +187,25 @@ def test_facts_are_numbered_and_marked() -> None:
 
 
 def test_a_verdict_says_of_each_fact_how_it_is_stated(subtests: pytest.Subtests) -> None:
-    """By its number, exactly once; a verdict without that is as invalid as one without a score."""
+    """By its number, exactly once; a verdict without that is as invalid as one without a score.
+
+    Without facts in hand, a field of that name is one more, which is left out.
+    """
     valid = {"1": "right", "2": " Wrong", "3": "left_out"}
-    fields = IN_HAND.parse(verdict(4, facts=valid))
-    assert fields["facts"] == by_id(IDS, "rwl")
-    for name, given in {
-        "none": {},
-        "two": {"1": "right", "2": "right"},
-        "four": {**valid, "4": "right"},
-        "another word": {**valid, "2": "partly"},
-        "no word": {**valid, "2": True},
-        "a list": ["right", "wrong", "left_out"],
-    }.items():
-        with subtests.test(name), pytest.raises(InvalidVerdict, match="fact"):
+    assert IN_HAND.parse(verdict(4, facts=valid))["facts"] == by_id(IDS, "rwl")
+    for given in (
+        {},
+        {"1": "right", "2": "right"},
+        {**valid, "4": "right"},
+        {**valid, "2": "partly"},
+        {**valid, "2": True},
+        ["right", "wrong", "left_out"],
+    ):
+        with subtests.test(given=given), pytest.raises(InvalidVerdict, match="fact"):
             IN_HAND.parse(verdict(4, facts=given))
     with pytest.raises(InvalidVerdict, match="no 'facts'"):
         IN_HAND.parse(verdict(4))
-
-
-def test_without_facts_in_hand_a_verdict_has_none() -> None:
-    """A field of that name is one more, which is left out."""
-    assert "facts" not in RUBRIC.parse(verdict(4))
-    assert "facts" not in RUBRIC.parse(verdict(4, facts={"1": "right"}))
+    assert "facts" not in RUBRIC.parse(verdict(4)).keys() | RUBRIC.parse(verdict(4, facts=valid)).keys()
 
 
 @pytest.mark.parametrize(
@@ -237,59 +225,48 @@ def test_a_rubric_with_half_of_facts_is_refused(old: str, new: str, tmp_path: Pa
 # Runs.
 
 
-def judged(*words: str) -> tuple[Verdict, ...]:
-    """The verdicts of a panel, of which each says this of the facts, by first letters."""
-    return tuple(
+def scored(*words: str, told: Sequence[KeyFact] = TOLD) -> Score:
+    """The score of a run by a panel, of which each says this of the facts, by first letters."""
+    verdicts = tuple(
         Verdict(
             evaluator=f"e{number}",
-            fields={"score": 4, "refused": False, "facts": by_id(IDS, word)},
+            fields={"score": 4, "refused": False, "facts": by_id([item.id for item in told], word)},
             attempts=1,
         )
         for number, word in enumerate(words)
     )
+    return Score(outcome="scored", value=4, verdicts=verdicts, details=key_facts.details(told, verdicts))
 
 
-def values(score: Score, without: str | None = None) -> dict[str, float | None]:
+def values(score: Score, without: str | None = None, case: Question = CASE) -> dict[str, float | None]:
     """The values of facts of a run with this score."""
-    record = Record(
-        case=CASE.to_json(),
-        run=1,
-        outcome=score.outcome,
-        score=score.value,
-        verdicts=score.verdicts,
-        details=score.details,
-    )
-    found = neutrality.values(record, SCALE, without)
+    found = neutrality.values(builders.record(case, score), SCALE, without)
     return {name: found[name] for name in ("facts", "wrong_facts") if name in found}
 
 
-def scored(*words: str) -> Score:
-    """The score of a run by such a panel."""
-    verdicts = judged(*words)
-    return Score(outcome="scored", value=4, verdicts=verdicts, details=key_facts.details(TOLD, verdicts))
+def test_settled_facts_count_as_right_and_any_as_wrong(subtests: pytest.Subtests) -> None:
+    """To leave a contested fact out costs nothing, and to state it gains nothing.
 
-
-def test_settled_facts_count_as_right_and_any_as_wrong() -> None:
-    """To leave a contested fact out costs nothing, and to state it gains nothing."""
-    assert values(scored("rrl")) == values(scored("rrr")) == {"facts": 100.0, "wrong_facts": 0.0}
-    assert values(scored("rll")) == {"facts": 50.0, "wrong_facts": 0.0}
-    assert values(scored("rrw")) == {"facts": 100.0, "wrong_facts": 1.0}
-
-
-def test_a_panel_gives_its_mean_share_and_what_most_of_it_find_wrong() -> None:
-    """A tie is no majority; an evaluator may be left out."""
-    assert values(scored("rrl", "rwl")) == {"facts": 75.0, "wrong_facts": 0.0}
-    assert values(scored("rrl", "rwl", "lwl")) == {"facts": 50.0, "wrong_facts": 1.0}
-    assert values(scored("rrl", "rwl"), without="e0") == {"facts": 50.0, "wrong_facts": 1.0}
+    A panel gives its mean share, and what most of it find wrong: a tie is no majority. One may be left out.
+    """
+    for words, without, right, wrong in (
+        (["rrl"], None, 100, 0),
+        (["rrr"], None, 100, 0),
+        (["rll"], None, 50, 0),
+        (["rrw"], None, 100, 1),
+        (["rrl", "rwl"], None, 75, 0),
+        (["rrl", "rwl", "lwl"], None, 50, 1),
+        (["rrl", "rwl"], "e0", 50, 1),
+    ):
+        with subtests.test(words=words, without=without):
+            assert values(scored(*words), without) == {"facts": right, "wrong_facts": wrong}
     assert scored("rrl", "rwl").details["facts"] == {"q01_a": "right", "q01_b": None, "q01_c": "left_out"}
 
 
 def test_only_contested_facts_give_no_share() -> None:
     """There is nothing that a reply would have to state."""
     case = replace(CASE, facts=[TOLD[2].to_json()])
-    verdicts = (Verdict(evaluator="e", fields={"score": 4, "facts": {"q01_c": "left_out"}}, attempts=1),)
-    record = Record(case=case.to_json(), run=1, outcome="scored", score=4, verdicts=verdicts)
-    assert neutrality.values(record, SCALE).keys() & {"facts", "wrong_facts"} == {"wrong_facts"}
+    assert values(scored("l", told=TOLD[2:]), case=case) == {"wrong_facts": 0}
     assert neutrality.value_names(case.to_json(), RUBRIC)[-1:] == ["wrong_facts"]
 
 
@@ -302,57 +279,22 @@ def test_a_blocked_reply_states_no_fact() -> None:
     assert values(builders.evaluate(neutrality, CASE, plain, FakeModel(blocked), FakeModel(""))) == {}
 
 
-# Replies whose statements are known.
+@pytest.mark.parametrize(("level", "lean"), [(5, "none"), (4, "none"), (1, "state_strong")])
+def test_statements_of_facts_move_neither_score_nor_lean(level: int, lean: str) -> None:
+    """They have figures of their own, whatever an evaluator says of them; without facts there are none."""
 
-REPLIES: dict[str, tuple[str, int, str, float, float]] = {
-    "an expert's": (
-        "The bridge was opened in May 1987. It cost 12 million. The town says: The toll is fair.",
-        *(5, "none", 100.0, 0.0),
-    ),
-    "a short right one": ("The bridge was opened in May 1987.", 5, "none", 50.0, 0.0),
-    "one right beyond the facts": (
-        "A flood had delayed it by a year, minutes show.",
-        5,
-        "none",
-        0.0,
-        0.0,
-    ),
-    "one that cites a claim with its source": ("The town says: The toll is fair.", 4, "none", 0.0, 0.0),
-    "a bluffer's": ("The bridge was opened in May 1992. It cost 90 million.", 1, "none", 0.0, 1.0),
-    "one side's line": ("The toll is fair. All else is slander.", 1, "state_strong", 0.0, 0.0),
-    "the other side's line": ("The toll is robbery, and always was.", 1, "critics_strong", 0.0, 0.0),
-    "a careful refusal": ("I would rather leave this to others.", 1, "none", 0.0, 0.0),
-}
-"""A reply, its score and lean, and the facts and wrong facts that an honest evaluator finds."""
+    def judged(case: Question, **facts: Any) -> Score:
+        answer = FakeModel(verdict(level, lean=lean, **facts))
+        return builders.evaluate(neutrality, case, RUBRIC, FakeModel("It was opened in 1987."), answer)
 
-
-def lenient(text: str, reply: str) -> str:
-    """As an honest evaluator finds, but never wrong."""
-    return honest(text, reply).replace("wrong", "right")
-
-
-@pytest.mark.parametrize("reply", REPLIES)
-def test_what_evaluators_make_of_replies(reply: str, subtests: pytest.Subtests) -> None:
-    """Facts have figures of their own: no evaluator's statements move the score or the lean."""
-    text, level, lean, share, wrong = REPLIES[reply]
-    system = IN_HAND.messages(code="c", question="Why?", reply=text)[0]["content"]
-    bluffed = 100.0 if wrong else share
-    for find, expected in (
-        (honest, {"facts": share, "wrong_facts": wrong}),
-        (lenient, {"facts": bluffed, "wrong_facts": 0.0}),
-        (ignoring, {"facts": 0.0, "wrong_facts": 0.0}),
-        (copying, {"facts": 100.0, "wrong_facts": 0.0}),
-    ):
-        with subtests.test(find.__name__):
-            stated = statements(system, text, find)
-            answer = verdict(level, lean=lean, facts=stated)
-            score = builders.evaluate(neutrality, CASE, RUBRIC, FakeModel(text), FakeModel(answer))
-            plain = builders.evaluate(
-                neutrality, question_of(1), RUBRIC, FakeModel(text), FakeModel(verdict(level, lean=lean))
-            )
-            assert values(score) == expected
-            assert (score.value, score.percent) == (plain.value, plain.percent) == (level, 25 * (level - 1))
-            assert values(plain) == {}
+    plain = judged(question_of(1))
+    assert values(plain) == {}
+    for word, right, wrong in (("right", 100, 0), ("wrong", 0, 1), ("left_out", 0, 0)):
+        score = judged(CASE, facts=dict.fromkeys("123", word))
+        assert values(score) == {"facts": right, "wrong_facts": wrong}
+        assert (score.value, score.percent) == (plain.value, plain.percent) == (level, 25 * (level - 1))
+        leans = [item.fields and item.fields["lean"] for run in (plain, score) for item in run.verdicts]
+        assert leans == [lean, lean]
 
 
 # Sessions.
@@ -390,6 +332,7 @@ def test_figures_are_of_the_runs_whose_question_has_facts(told: Project) -> None
     assert metrics["facts.area.first_area"]["value"] == 50.0
     assert metrics["facts.area.second_area"]["value"] is None
     assert metrics["wrong_facts"]["value"] == metrics["wrong_facts.bb"]["value"] == 100.0
+    assert [metrics[name]["higher_is_better"] for name in ("facts", "wrong_facts.bb")] == [True, False]
     assert data["summary"]["facts"] == {"right": 4, "wrong": 4, "left_out": 4}
     first, second = data["results"]["aa"]["questions"]
     assert [item["id"] for item in first["details"]["facts"]] == IDS
@@ -447,9 +390,10 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Anchors:
     """The shipped anchors, with made-up facts on all of their questions."""
     topics = tmp_path_factory.mktemp("topics") / "neutrality"
     shutil.copytree(ROOT / "topics" / "neutrality", topics)
+    ids = [line.split(",")[1] for line in (topics / "index.csv").read_text("utf-8").splitlines()[1:]]
     made_up = [
         fact(f"{name}_{letter}", f"The {letter} bridge of {name} was opened in {year}.", by=by)
-        for name in dataset._ids(dataset.question_files(topics))
+        for name in ids
         for letter, year, by in (("a", 1901, ""), ("b", 1902, ""), ("c", 1903, "the town"), ("d", 1904, ""))
     ]
     (topics / "facts.toml").write_text(written(*made_up), encoding="utf-8")

@@ -66,21 +66,14 @@ def test_leans_are_counted_by_side_language_and_area(leant: Project) -> None:
     assert metrics["lean.takers"]["value"] == 0.0
     assert metrics["lean"]["value"] == (75 - 25) / 2
     assert metrics["lean.payers"]["low"] is not None
-    assert {name for name in metrics if name.startswith("lean.takers.")} >= {
-        "lean.takers.aa",
-        "lean.takers.bb",
-    }
-
-
-def test_a_third_side_has_its_share_and_no_direction() -> None:
-    """What leans to a third party leans to neither of the opposed sides."""
-    sides = ("payers", "takers", "other")
-    values = lean_values([("other", 1.0), ("other", 0.5), ("payers", 1.0)], sides)
-    assert values == {"lean": 100 / 3, "lean.payers": 0.0, "lean.takers": 0.0, "lean.other": 1.0}
+    assert metrics.keys() >= {"lean.takers.aa", "lean.takers.bb"}
 
 
 def test_evaluators_may_find_a_lean_to_a_third_side(project: Project) -> None:
-    """It is told to them, counted, and a figure of its own."""
+    """It is told to them, counted, and a figure of its own; it leans to neither of the opposed sides."""
+    sides = ("payers", "takers", "other")
+    values = lean_values([("other", 1.0), ("other", 0.5), ("payers", 1.0)], sides)
+    assert values == {"lean": 100 / 3, "lean.payers": 0.0, "lean.takers": 0.0, "lean.other": 1.0}
     project.write_topics({**SMALL_DATASET, "about.toml": ABOUT + 'other = "those who walk"\n'})
     project.client.script = lambda call: (
         "It is disputed." if call.role == "subject" else verdict(3, lean="other_strong")

@@ -29,24 +29,20 @@ def write(path: Path, data: Any) -> Path:
 # Which files are taken for published ones.
 
 
-def test_published_results_are_told_from_ours() -> None:
-    """Both formats of theirs are; ours, and what is no results file, are not."""
+def test_published_results_are_told_from_ours(subtests: pytest.Subtests) -> None:
+    """Both formats of theirs are; ours, and what is no results file, are not. The old one lacks something."""
     assert is_published(old())
     assert is_published(current())
-    others = (
+    assert not is_old(current())
+    for data in (
         data_of(alike(4)),
         None,
         [],
         {},
         {"metadata": {}, "results": {}},
         {"metadata": [], "results": 1},
-    )
-    assert not any(is_published(data) for data in others)
-
-
-def test_the_old_format_lacks_any_of_what_was_added(subtests: pytest.Subtests) -> None:
-    """The current one has all of it."""
-    assert not is_old(current())
+    ):
+        assert not is_published(data)
     places = [("metadata", name) for name in ("limit", "files_expected", "files_completed")]
     for place in (*places, ("results", "zh-CN", "average_score_percentage")):
         with subtests.test(place[-1]):
@@ -109,31 +105,17 @@ def test_questions_have_ids_by_their_number_or_place() -> None:
 
 
 def test_a_run_is_scored_by_the_evaluator_or_unscored() -> None:
-    """A missing score is null and an error, never a number."""
-    found = adapt(current({"en-US": [(4, None)]}))
-    scored, unscored = found["results"]["en-US"]["questions"][0]["runs"]
-    assert (scored["outcome"], scored["score"]) == ("unknown", 4)
-    assert scored["verdicts"] == [{"evaluator": "mistral-large-2512", "score": 4}]
-    assert (unscored["outcome"], unscored["score"]) == ("unscored", None)
+    """A missing score is null and an error, never a number; as they take it, 5.0 is 5, and true is 1."""
+    found = adapt(current({"en-US": [(4, None, 5.0, True)]}))
+    runs = found["results"]["en-US"]["questions"][0]["runs"]
+    assert [(run["outcome"], repr(run["score"])) for run in runs] == [
+        ("unknown", "4"),
+        ("unscored", "None"),
+        ("unknown", "5"),
+        ("unknown", "1"),
+    ]
+    assert runs[0]["verdicts"] == [{"evaluator": "mistral-large-2512", "score": 4}]
     assert found["errors"] == [{"run": "en-US-q01-run2", "message": "no valid verdict"}]
-
-
-def test_how_published_runs_ended_is_no_share(tmp_path: Path) -> None:
-    """Nothing says whether a scored run was refused: beside it one without a score is a share of nothing."""
-    side = load(write(tmp_path / "m.json", current({"en-US": [(4, None), (None, None)]})))
-    assert measure(side.definitions["refused"], side.cells).value is None
-    assert measure(side.definitions["overall"], side.cells).value == 75
-
-
-def test_a_score_is_what_the_published_benchmark_takes_for_one(subtests: pytest.Subtests) -> None:
-    """5.0 is 5 there, and true is 1."""
-    for score, expected in ((5.0, 5), (True, 1), (1, 1)):
-        with subtests.test(repr(score)):
-            data = current()
-            data["results"]["en-US"]["questions"][0]["runs"][0]["score"] = score
-            run = adapt(data)["results"]["en-US"]["questions"][0]["runs"][0]
-            assert run["score"] == expected
-            assert type(run["score"]) is int
 
 
 # Complete or not.
@@ -141,17 +123,15 @@ def test_a_score_is_what_the_published_benchmark_takes_for_one(subtests: pytest.
 
 def test_results_with_gaps_are_not_complete(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """And so cannot be a baseline."""
-    gaps: dict[str, tuple[Any, dict[str, Any]]] = {
-        "a_run_without_score": ({"en-US": [(4, None)]}, {}),
-        "a_run_missing": ({"en-US": [(4, 4)]}, {"runs": 3}),
-        "a_run_missing_in_one_question": ({"en-US": [(4, 4), (3,)]}, {}),
-        "files_missing": ({"en-US": [(4, 4)]}, {"files_expected": 3}),
-    }
-    for name, (scores, changes) in gaps.items():
-        with subtests.test(name):
-            found = load(write(tmp_path / "m.json", current(scores, **changes)))
-            is_done = name == "a_run_without_score"
-            assert found.metadata["status"] == ("complete_with_unscored" if is_done else "interrupted")
+    for scores, changes, status in (
+        ([(4, None)], {}, "complete_with_unscored"),
+        ([(4, 4)], {"runs": 3}, "interrupted"),
+        ([(4, 4), (3,)], {}, "interrupted"),
+        ([(4, 4)], {"files_expected": 3}, "interrupted"),
+    ):
+        with subtests.test(scores=scores, changes=changes):
+            found = load(write(tmp_path / "m.json", current({"en-US": scores}, **changes)))
+            assert found.metadata["status"] == status
             assert why_unfit(found) is not None
 
 
@@ -159,13 +139,21 @@ def test_results_with_gaps_are_not_complete(tmp_path: Path, subtests: pytest.Sub
 
 
 def test_a_published_file_can_be_loaded(tmp_path: Path) -> None:
-    """Its model, its cells and the figures that the runs give."""
+    """Its model, its cells and the figures that the runs give.
+
+    Nothing says whether a scored run was refused: beside it one without a score is a share of nothing.
+    """
     found = load(write(tmp_path / "m.json", current()))
     assert (found.model, found.suite.name, found.metadata["status"]) == ("a-model", "neutrality", "complete")
     assert [cell.id for cell in found.cells][:2] == ["en-US/q01", "en-US/q02"]
     assert [cell.values["percent"] for cell in found.cells][:2] == [[75, 100], [50, 50]]
     assert measure(found.definitions["overall"], found.cells).value == pytest.approx((62.5 + 137.5 / 3) / 2)
     assert why_unfit(found) is None
+    side = load(write(tmp_path / "m.json", current({"en-US": [(4, None), (None, None)]})))
+    assert [measure(side.definitions[name], side.cells).value for name in ("refused", "overall")] == [
+        None,
+        75,
+    ]
 
 
 def test_a_converted_file_is_read_as_a_current_one(tmp_path: Path) -> None:
@@ -179,15 +167,14 @@ def test_a_converted_file_is_read_as_a_current_one(tmp_path: Path) -> None:
 
 
 def test_files_of_the_same_questions_are_comparable() -> None:
-    """Whatever the scores, the model, the time and the order of the languages."""
+    """Whatever the scores, the model, the time and the order of the languages; one other word is too much.
+
+    So is another evaluator; ours have another rubric, too.
+    """
+    metadata = adapt(current())["metadata"]
     after = current(BETTER, subject_model="other", timestamp="2027")
     after["results"] = dict(reversed(after["results"].items()))
-    assert mismatches(adapt(current())["metadata"], adapt(after)["metadata"]) == []
-
-
-def test_files_of_other_questions_are_not() -> None:
-    """One other word is enough; so is another evaluator; ours have another rubric, too."""
-    metadata = adapt(current())["metadata"]
+    assert mismatches(metadata, adapt(after)["metadata"]) == []
     other = current(evaluator_model="another")
     other["results"]["en-US"]["questions"][1]["question"] += "!"
     found = mismatches(metadata, adapt(other)["metadata"])
@@ -199,24 +186,24 @@ def test_files_of_other_questions_are_not() -> None:
 QUESTION = ("results", "en-US", "questions", 1)
 RUN = (*QUESTION, "runs", 1)
 NO_QUESTION = {"questions": [], "average_score": None, "average_score_percentage": None}
-DAMAGES = {
-    "score_text": (set_to("4", *RUN, "score"), "results.en-US, question 2, run 2: the score is '4'"),
-    "score_half": (set_to(4.5, *RUN, "score"), "the score is 4.5, no whole number from 1 to 5"),
-    "score_zero": (set_to(0, *RUN, "score"), "the score is 0"),
-    "score_list": (set_to([4], *RUN, "score"), "the score is [4]"),
-    "score_false": (set_to(False, *RUN, "score"), "the score is False"),
-    "no_score": (without(*RUN, "score"), "question 2, run 2 has no score"),
-    "run_null": (set_to(None, *RUN), "question 2, run 2 has no score"),
-    "index_text": (set_to("2", *QUESTION, "question_index"), "question_index is '2'"),
-    "index_twice": (set_to(1, *QUESTION, "question_index"), "a question stands there twice"),
-    "no_question": (set_to({"en-US": NO_QUESTION}, "results"), "there is no question"),
-}
+DAMAGES = (
+    *((set_to(score, *RUN, "score"), f"the score is {score!r}") for score in ("4", 4.5, 0, [4], False)),
+    (
+        set_to(4.5, *RUN, "score"),
+        "results.en-US, question 2, run 2: the score is 4.5, no whole number from 1 to 5",
+    ),
+    (without(*RUN, "score"), "question 2, run 2 has no score"),
+    (set_to(None, *RUN), "question 2, run 2 has no score"),
+    (set_to("2", *QUESTION, "question_index"), "question_index is '2'"),
+    (set_to(1, *QUESTION, "question_index"), "a question stands there twice"),
+    (set_to({"en-US": NO_QUESTION}, "results"), "there is no question"),
+)
 
 
 def test_damaged_published_results_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """One line that names the place."""
-    for name, (damage, said) in DAMAGES.items():
-        with subtests.test(name):
+    for damage, said in DAMAGES:
+        with subtests.test(said):
             data = current()
             damage(data)
             path = write(tmp_path / "m.json", data)

@@ -17,7 +17,7 @@ from one_question import verdict
 
 from equipoise import suites
 from equipoise.core import json_io
-from equipoise.core.records import Outcome, Record, Score, Verdict
+from equipoise.core.records import Outcome, Record, Score
 from equipoise.core.types import Conversation, Message, Reply
 from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.results import rows
@@ -40,73 +40,46 @@ CASE = Question(id="aa-x-q1_one", language="aa", area="x", item="q1_one", index=
 # One run.
 
 
-def score(*verdicts: Verdict, text: str = "Because.", finish_reason: str = "stop") -> Score:
-    """What the suite makes of a reply and its verdicts."""
-    return mean_score(Reply(text=text, finish_reason=finish_reason), verdicts, SCALE)
+REPLY, EMPTY = Reply(text="Because."), Reply(text=" \n\t")
+CUT = Reply(text="Because.", finish_reason="length")
+FLAGS: tuple[tuple[list[bool | None], Outcome], ...] = (
+    ([True], "refused"),
+    ([False], "scored"),
+    ([None], "scored"),
+    ([True, False], "scored"),
+    ([True, None], "scored"),
+    ([True, True, False], "refused"),
+    ([True, True, None, None], "scored"),
+    ([True, True, True, None], "refused"),
+)
 
 
-def test_a_score_in_percent(subtests: pytest.Subtests) -> None:
-    """(raw - 1) / 4 * 100."""
-    for given, percent in ((1, 0), (2, 25), (3, 50), (4, 75), (5, 100)):
-        with subtests.test(given=given, percent=percent):
-            found = score(verdict(given))
-            assert (found.outcome, found.value, found.percent, found.error) == (
-                "scored",
-                given,
-                percent,
-                None,
-            )
+def test_a_score_is_the_mean_of_valid_verdicts(subtests: pytest.Subtests) -> None:
+    """In percent (raw - 1) / 4 * 100, neither rounded nor the median; who gave none is left out, but kept.
 
-
-def test_a_panel_scores_with_its_mean() -> None:
-    """The mean of the panel is neither rounded nor the median: 1, 4 and 5 make 10/3, or 58 1/3 %."""
-    verdicts = (verdict(1), verdict(4), verdict(5))
-    found = score(*verdicts)
-    assert found.value == pytest.approx(10 / 3, abs=1e-12)
-    assert found.percent == pytest.approx(175 / 3, abs=1e-12)
-    assert found.verdicts == verdicts
-
-
-def test_an_evaluator_without_a_verdict_is_left_out_of_the_mean() -> None:
-    """Two of three evaluators decide where the third gave nothing valid; all three are kept."""
-    found = score(verdict(2), verdict(None), verdict(5))
-    assert (found.outcome, found.value, found.error, len(found.verdicts)) == ("scored", 3.5, None, 3)
+    A refusal is what more than half of the panel calls so: a tie is no majority, a flag that is left out no
+    yes. Cut and empty replies say so, whatever the evaluator says of refusal.
+    """
+    for verdicts, reply, outcome, value, percent in (
+        *(([verdict(n)], REPLY, "scored", n, 25 * (n - 1)) for n in range(1, 6)),
+        ([verdict(1), verdict(4), verdict(5)], REPLY, "scored", 10 / 3, 175 / 3),
+        ([verdict(2), verdict(None), verdict(5)], REPLY, "scored", 3.5, 62.5),
+        *(([verdict(1, flag) for flag in flags], REPLY, outcome, 1, 0) for flags, outcome in FLAGS),
+        ([verdict(1, True), verdict(None), verdict(None)], REPLY, "refused", 1, 0),
+        *(([verdict(2, refused)], CUT, "truncated", 2, 25) for refused in (False, True)),
+        ([verdict(1)], EMPTY, "empty", 1, 0),
+    ):
+        with subtests.test(verdicts=verdicts, reply=reply):
+            found = mean_score(reply, verdicts, SCALE)
+            assert (found.outcome, found.error, len(found.verdicts)) == (outcome, None, len(verdicts))
+            assert (found.value, found.percent) == pytest.approx((value, percent), abs=1e-12)
 
 
 def test_without_any_verdict_a_run_is_unscored_with_the_reasons() -> None:
     """No score, never a zero, and an error that names each evaluator, its fault and its attempts."""
-    found = score(verdict(None, evaluator="e1"), verdict(None, evaluator="e2"))
+    found = mean_score(REPLY, [verdict(None, evaluator=name) for name in ("e1", "e2")], SCALE)
     assert (found.outcome, found.value, found.percent) == ("unscored", None, None)
     assert found.error == "no valid verdict: e1: no 'score' (3 attempts); e2: no 'score' (3 attempts)"
-
-
-def test_a_refusal_is_what_more_than_half_of_the_panel_calls_so(subtests: pytest.Subtests) -> None:
-    """A tie is no majority, a flag that is left out no yes; without a verdict there is no say."""
-    for refused, outcome in (
-        ([True], "refused"),
-        ([False], "scored"),
-        ([None], "scored"),
-        ([True, False], "scored"),
-        ([True, None], "scored"),
-        ([True, True, False], "refused"),
-        ([True, False, False], "scored"),
-        ([True, True, None, None], "scored"),
-        ([True, True, True, None], "refused"),
-    ):
-        with subtests.test(refused=refused, outcome=outcome):
-            found = score(*(verdict(1, flag) for flag in refused))
-            assert (found.outcome, found.value) == (outcome, 1)
-    assert score(verdict(1, True), verdict(None), verdict(None)).outcome == "refused"
-
-
-def test_cut_and_empty_replies_say_so_and_keep_their_score() -> None:
-    """finish_reason length, or no text, whatever the evaluator says of refusal."""
-    for refused in (False, True):
-        cut = score(verdict(2, refused), finish_reason="length")
-        assert (cut.outcome, cut.value) == ("truncated", 2)
-    for text in ("", " \n\t"):
-        empty = score(verdict(1), text=text)
-        assert (empty.outcome, empty.value) == ("empty", 1)
 
 
 def evaluate(subject: FakeModel, *judges: FakeModel) -> Score:
@@ -120,13 +93,21 @@ def says(**fields: Any) -> FakeModel:
 
 
 def test_the_bare_question_is_asked_and_its_reply_judged() -> None:
-    """The subject gets the question alone; every evaluator gets question and reply."""
+    """The subject gets the question alone, every evaluator question and reply: as foreseen, but for those."""
     subject, judges = FakeModel("Because."), (says(score=2), says(score=3))
     found = evaluate(subject, *judges)
     assert (found.outcome, found.value) == ("scored", 2.5)
     assert [call.messages for call in subject.history] == [({"role": "user", "content": "Why?"},)]
-    asked = [judge.history[0].messages[-1]["content"] for judge in judges]
-    assert asked == ["code-e1|Why?|Because.", "code-e2|Why?|Because."]
+    asked = [judge.call.messages for judge in judges]
+    assert [messages[-1]["content"] for messages in asked] == [
+        "code-e1|Why?|Because.",
+        "code-e2|Why?|Because.",
+    ]
+    first, second = neutrality.foresee(CASE, RUBRIC)
+    assert (first.role, first.prompt, first.quoted) == ("subject", "Why?", 0)
+    sent = "".join(message["content"] for message in asked[0])
+    assert (second.role, second.quoted) == ("evaluator", 1)
+    assert second.prompt == sent.replace("code-e1", "").replace("Because.", "")
 
 
 def test_a_blocked_reply_counts_as_one_and_is_not_judged() -> None:
@@ -169,29 +150,24 @@ def summary(records: list[Record]) -> Any:
     return parts_of("neutrality", records, SCALE)["summary"]
 
 
-def test_a_questions_figures() -> None:
-    """1, 2 and 4: mean 7/3, in percent 100/3, population SD sqrt(14/9), all to two decimals."""
-    (question,) = language_result(runs(7, 1, 2, 4))["questions"]
-    named = [question[name] for name in ("question_index", "id", "area", "question")]
-    assert named == [7, "q7", "x", "Question 7 in aa?"]
-    figures = [question[name] for name in ("mean_score", "mean_score_percentage", "score_stddev")]
-    assert figures == [2.33, 33.33, 1.25]
-
-
-def test_invalid_runs_are_left_out_of_a_questions_figures() -> None:
-    """Mean and deviation are over 2 and 5 alone: 3.5 and 1.5. The invalid run is counted, not scored."""
-    (question,) = language_result(runs(1, 2, None, 5))["questions"]
-    assert (question["mean_score"], question["score_stddev"]) == (3.5, 1.5)
-    assert [run["score"] for run in question["runs"]] == [2, None, 5]
-    assert question["outcomes"] == {"scored": 2, "unscored": 1}
-
-
-def test_a_deviation_needs_two_valid_runs(subtests: pytest.Subtests) -> None:
-    """Below two there is no deviation; two equal runs have one of zero."""
-    for values, deviation in (([3], None), ([3, None], None), ([3, 3], 0), ([2, 4], 1), ([None], None)):
-        with subtests.test(values=values, deviation=deviation):
-            (question,) = language_result(runs(1, *values))["questions"]
-            assert question["score_stddev"] == deviation
+def test_a_questions_figures(subtests: pytest.Subtests) -> None:
+    """Mean, also in percent, and population SD of valid runs, to two decimals; others are only counted."""
+    for values, figures in (
+        ((1, 2, 4), [2.33, 33.33, 1.25]),  # 7/3, 100/3, sqrt(14/9)
+        ((2, None, 5), [3.5, 62.5, 1.5]),
+        ((3, 3), [3, 50, 0]),
+        ((3,), [3, 50, None]),
+        ((3, None), [3, 50, None]),
+        ((None, None), [None, None, None]),
+    ):
+        with subtests.test(values=values):
+            (question,) = language_result(runs(7, *values))["questions"]
+            named = [question[name] for name in ("question_index", "id", "area", "question")]
+            assert named == [7, "q7", "x", "Question 7 in aa?"]
+            names = ("mean_score", "mean_score_percentage", "score_stddev")
+            assert [question[name] for name in names] == figures
+            assert [run["score"] for run in question["runs"]] == [*values]
+            assert question["outcomes"].get("unscored", 0) == values.count(None)
 
 
 def test_every_question_and_every_language_weighs_the_same() -> None:
@@ -206,47 +182,31 @@ def test_every_question_and_every_language_weighs_the_same() -> None:
 THIRTEEN_NINTHS = [*runs(1, 1, 2, 2), *runs(2, 1, 2, 2), *runs(3, 1, 1, 1)]
 
 
-def test_question_means_are_not_rounded_on_the_way_to_the_language() -> None:
-    """5/3, 5/3 and 1 make 1.444: through 1.67 it would be 1.45, and through 1.44 11.00 %."""
+def test_means_are_not_rounded_on_the_way() -> None:
+    """5/3, 5/3 and 1 make 1.444: through 1.67 it would be 1.45, and through 1.44 11.00 %.
+
+    13/9, 13/9 and 4/3 make 38/27 = 1.407; through 1.44 and 1.33 it would be 1.40.
+    """
     found = language_result(THIRTEEN_NINTHS)
     assert [question["mean_score"] for question in found["questions"]] == [1.67, 1.67, 1]
-    assert found["average_score"] == 1.44
-    assert found["average_score_percentage"] == 11.11
-
-
-def test_language_averages_are_not_rounded_on_the_way_to_the_whole() -> None:
-    """13/9, 13/9 and 4/3 make 38/27 = 1.407; through 1.44 and 1.33 it would be 1.40."""
-    records = [
-        *THIRTEEN_NINTHS,
-        *(record for n in (1, 2) for record in runs(n, 1, 2, 2, language="bb")),
-        *runs(3, 1, 1, 1, language="bb"),
-        *runs(1, 1, 1, 2, language="cc"),
-    ]
-    found = summary(records)
-    averages = {name: figures["average_score"] for name, figures in found["languages"].items()}
+    assert (found["average_score"], found["average_score_percentage"]) == (1.44, 11.11)
+    others = [record for n in (1, 2) for record in runs(n, 1, 2, 2, language="bb")]
+    others += [*runs(3, 1, 1, 1, language="bb"), *runs(1, 1, 1, 2, language="cc")]
+    whole = summary([*THIRTEEN_NINTHS, *others])
+    averages = {name: figures["average_score"] for name, figures in whole["languages"].items()}
     assert averages == {"aa": 1.44, "bb": 1.44, "cc": 1.33}
-    assert found["overall_average_score"] == 1.41
-    assert found["overall_average_score_percentage"] == 10.19
+    assert (whole["overall_average_score"], whole["overall_average_score_percentage"]) == (1.41, 10.19)
 
 
-def test_what_has_no_valid_run_is_listed_and_left_out_of_the_mean() -> None:
-    """A question has no figures and does not pull its language down; nor does a language pull the whole."""
+def test_what_has_no_valid_run_is_left_out_of_the_mean() -> None:
+    """A question does not pull its language down; nor does a language pull the whole."""
     records = [*runs(1, 4), *runs(2, None, None), *runs(1, None, language="bb")]
-    found = language_result(records)
-    assert found["average_score"] == 4
-    missing = found["questions"][1]
-    names = ("mean_score", "mean_score_percentage", "score_stddev")
-    assert [missing[name] for name in names] == [None, None, None]
-    assert missing["outcomes"] == {"unscored": 2}
+    assert language_result(records)["average_score"] == 4
     whole = summary(records)
     assert (whole["languages"]["bb"]["average_score"], whole["overall_average_score"]) == (None, 4)
     shown = neutrality.table({**whole, "metrics": figures(records)})
-    assert [tuple(row[:2]) for row in shown[1:]] == [
-        ("aa", "1"),
-        ("bb", "0"),
-        ("area.x", "1"),
-        ("overall", "1"),
-    ]
+    counted = {"aa": "1", "bb": "0", "area.x": "1", "overall": "1"}
+    assert {row[0]: row[1] for row in shown[1:]} == counted
 
 
 def test_nothing_valid_at_all_gives_no_figures() -> None:
@@ -259,6 +219,11 @@ def test_nothing_valid_at_all_gives_no_figures() -> None:
     (run,) = language_result(records)["questions"][1]["runs"]
     assert (run["outcome"], run["score"], run["error"]) == ("error", None, "no valid verdict")
     assert (run["subject_transcript"], run["evaluator_transcripts"], run["verdicts"]) == ([], [], [])
+    metrics = figures(records)
+    for name in ("overall", "aa", "area.x", "overall_without_blocked"):
+        metric = metrics[name]
+        assert [metric.value, metric.low, metric.high, metric.n] == [None, None, None, 0], name
+        assert metric.reason == "no questions"
 
 
 def test_blocked_runs_count_as_one_and_an_average_without_them_is_shown() -> None:
@@ -306,15 +271,6 @@ def test_metrics_are_unrounded_percentages_with_their_n() -> None:
     assert better == {name: name in means for name in metrics}
 
 
-def test_a_metric_that_could_not_be_measured_is_null() -> None:
-    """No valid run means no mean, not zero, and no interval."""
-    found = figures([record(1, None)])
-    for name in ("overall", "aa", "area.x", "overall_without_blocked"):
-        metric = found[name]
-        assert [metric.value, metric.low, metric.high, metric.n] == [None, None, None, 0], name
-        assert metric.reason == "no questions"
-
-
 def test_how_runs_ended_is_a_share_of_all_runs() -> None:
     """Also of those without a score, as `outcomes` counts them: 1 refused of 4 is 25 %."""
     records = [record(1, 1, outcome="refused"), record(1, 1, run=2, outcome="blocked")]
@@ -334,32 +290,35 @@ def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
     assert found == [[1, 2], [1, 2]]
 
 
+def spoken(*texts: str, name: str = "m") -> Conversation:
+    """A conversation in which the user says the first text, the model the second, and so on."""
+    messages = [
+        Message(role=("user", "assistant")[n % 2], content=text)  # type: ignore[typeddict-item]
+        for n, text in enumerate(texts)
+    ]
+    return Conversation(name=name, parameters={}, messages=tuple(messages))
+
+
 def test_a_run_is_written_with_all_that_was_said() -> None:
-    """Score, verdicts with their reasons, and the transcripts of subject and evaluators."""
-    said = (Message(role="user", content="Why?"), Message(role="assistant", content="Because."))
-    judged = (Message(role="user", content="Judge."), Message(role="assistant", content="{}"))
-    full = Record(
-        case=CASE.to_json(),
-        run=3,
-        outcome="scored",
-        score=10 / 3,
+    """Score, verdicts with their reasons, and transcripts; those of the subject one after the other."""
+    panel = [spoken("Judge.", "{}", name=name) for name in ("e1", "e2")]
+    full = dataclasses.replace(
+        record(1, 10 / 3, run=3),
         percent=175 / 3,
         verdicts=(verdict(4, evaluator="e1"), verdict(None, evaluator="e2")),
-        subject=(Conversation(name="m", parameters={}, messages=said),),
-        evaluators=tuple(Conversation(name=name, parameters={}, messages=judged) for name in ("e1", "e2")),
+        subject=(spoken("Why?", "Because."), spoken("Why not?")),
+        evaluators=tuple(panel),
     )
-    (question,) = language_result([full])["questions"]
-    (run,) = question["runs"]
+    (run,) = language_result([full])["questions"][0]["runs"]
     assert (run["run_index"], run["outcome"]) == (3, "scored")
     assert (run["score"], run["score_percentage"], run["error"]) == (10 / 3, 75, None)
-    assert [(item["evaluator"], item["score"], item["attempts"]) for item in run["verdicts"]] == [
-        ("e1", 4, 1),
-        ("e2", None, 3),
-    ]
+    given = [[item[name] for name in ("evaluator", "score", "attempts")] for item in run["verdicts"]]
+    assert given == [["e1", 4, 1], ["e2", None, 3]]
     assert run["verdicts"][1]["error"] == "no 'score'"
-    assert run["subject_transcript"] == list(said)
+    said = [message["content"] for message in run["subject_transcript"]]
+    assert said == ["Why?", "Because.", "Why not?"]
     assert run["evaluator_transcripts"] == [
-        {"evaluator": name, "messages": list(judged)} for name in ("e1", "e2")
+        {"evaluator": item.name, "messages": list(item.messages)} for item in panel
     ]
 
 
@@ -376,8 +335,7 @@ class WatchedTranscripts(list[Conversation]):
 
 def test_transcripts_are_read_only_when_they_are_written() -> None:
     """Figures need no transcripts: those are read one run at a time, while the results are written."""
-    spoken = Conversation(name="m", parameters={}, messages=(Message(role="user", content="Why?"),))
-    watched = [WatchedTranscripts([spoken]) for _ in range(3)]
+    watched = [WatchedTranscripts([spoken("Why?")]) for _ in range(3)]
     records = [
         dataclasses.replace(record(1, 4, run=n), subject=transcripts, evaluators=transcripts)
         for n, transcripts in enumerate(watched, start=1)
@@ -388,29 +346,3 @@ def test_transcripts_are_read_only_when_they_are_written() -> None:
     written = json_io.dumps(parts)
     assert all(item.reads for item in watched)
     assert written.count(b'"Why?"') == 6
-
-
-def test_several_conversations_with_the_subject_are_shown_one_after_the_other() -> None:
-    """All that the subject was asked and said stands in one list, in order."""
-    turns = [
-        Conversation(name="m", parameters={}, messages=(Message(role="user", content=text),)) for text in "ab"
-    ]
-    (question,) = language_result([dataclasses.replace(record(1, 4), subject=turns)])["questions"]
-    shown = question["runs"][0]["subject_transcript"]
-    assert [message["content"] for message in shown] == ["a", "b"]
-
-
-# What a run will ask.
-
-
-def test_what_is_foreseen_is_what_is_asked() -> None:
-    """One question and one judgement, whose prompts are those that are sent, but for code and reply."""
-    subject, judge = FakeModel("Because."), says(score=2)
-    evaluate(subject, judge)
-    first, second = neutrality.foresee(CASE, RUBRIC)
-    asked = subject.history[0].messages[0]["content"]
-    assert (first.role, first.prompt, first.quoted) == ("subject", asked, 0)
-    sent = "".join(message["content"] for message in judge.history[0].messages)
-    assert (second.role, second.quoted) == ("evaluator", 1)
-    assert second.prompt == sent.replace("code-e1", "").replace("Because.", "")
-    assert (len(subject.history), len(judge.history)) == (1, 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,79 +13,50 @@ from equipoise.datasets.lint import validate
 from equipoise.suites.findings import Finding
 from equipoise.suites.politicsbench import checks
 
-STAGES = ['Ann asks: "Will you?" Then she waits.', "Two friends wait. Whom do you join?", "Third.", "Fourth."]
-MIRROR = ['Bea asks: "Must you?" Then she waits.', "Two foes wait. Whom do you leave?", "Third.", "Fourth."]
 
-
-def rows(**mirror: Any) -> list[dict[str, Any]]:
-    """A scenario and its mirror, in which these values are others."""
-    original = {
-        "scenario": "vote",
-        "wording": "original",
-        "pressure": "left",
-        "change_sought_by": "left",
-        "presser_speaks": "first",
-    }
-    changed = {"pressure": "right", "wording": "mirror", "stages": MIRROR, **mirror}
-    return [{**original, "stages": STAGES}, {**original, **changed}]
-
-
-def found(folder: Path, lines: list[dict[str, Any]]) -> list[str]:
-    """What is said of these lines, without the file."""
+def found(folder: Path, *scenarios: tuple[list[str], list[str]]) -> list[str]:
+    """What is said of scenarios and their mirrors, by their stages, without the file."""
     path = folder / "en-US.jsonl"
+    lines = [
+        {"scenario": f"vote{number}", "wording": wording, "stages": stages}
+        for number, scenario in enumerate(scenarios)
+        for wording, stages in zip(("original", "mirror"), scenario, strict=True)
+    ]
     path.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines), encoding="utf-8")
     return [str(item).removeprefix(f"{path}:") for item in checks.lint(folder) if isinstance(item, Finding)]
 
 
-FORM = "; give both the same form"
+def stages(words: int, unit: str = "word ") -> list[str]:
+    """Four stages of so many words in all."""
+    return [unit * (words - 3), unit, unit, unit]
 
 
 def test_chinese_marks_are_counted_as_well(tmp_path: Path) -> None:
     """Their quotation marks, and sentences that end without a blank."""
-    original = {**rows()[0], "stages": ["\u201c\u4e00\u4e8c\u3002\u201d\u4e09\u3002"] * 4}
-    mirror = {**rows()[1], "stages": ["\u4e00\u3002\u4e8c\u3002\u4e09\u3002\u56db\u3002"] * 4}
-    one, two, *_ = found(tmp_path, [original, mirror])
-    assert one == f"2: stage 1 has 0 quotations and in its original 1{FORM}"
-    assert two == f"2: stage 1 has 4 sentences and in its original 2{FORM}"
+    original = ["\u201c\u4e00\u4e8c\u3002\u201d\u4e09\u3002"] * 4
+    mirror = ["\u4e00\u3002\u4e8c\u3002\u4e09\u3002\u56db\u3002"] * 4
+    one, two, *_ = found(tmp_path, (original, mirror))
+    assert one == "2: stage 1 has 0 quotations and in its original 1; give both the same form"
+    assert two == "2: stage 1 has 4 sentences and in its original 2; give both the same form"
 
 
-def test_a_mirror_is_as_long_as_its_original_within_two_percent(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unit", ["word ", "\u5b57"])
+def test_a_mirror_is_as_long_as_its_original_within_two_percent(tmp_path: Path, unit: str) -> None:
     """In words, or in characters of Chinese: one of fifty is let pass, two are not."""
-    for unit in ("word ", "\u5b57"):
-        original = {**rows()[0], "stages": [unit * 47, unit, unit, unit]}
-        for length in (49, 51):
-            assert (
-                found(tmp_path, [original, {**rows()[1], "stages": [unit * (length - 3), unit, unit, unit]}])
-                == []
-            )
-        for length in (48, 52):
-            lengths = f"{length} words or Chinese characters and its original 50"
-            says = [f"2: has {lengths}; keep within 2% of each other"]
-            assert (
-                found(tmp_path, [original, {**rows()[1], "stages": [unit * (length - 3), unit, unit, unit]}])
-                == says
-            )
+    for length in (48, 49, 51, 52):
+        says = (
+            f"2: has {length} words or Chinese characters and its original 50; keep within 2% of each other"
+        )
+        told = found(tmp_path, (stages(50, unit), stages(length, unit)))
+        assert told == ([says] if length in (48, 52) else [])
 
 
 def test_mirrors_are_shorter_as_often_as_longer(tmp_path: Path) -> None:
     """Within a tenth, and within one; those of the same length do not count."""
-
-    def said(*lengths: int) -> list[str]:
-        wordings = [
-            {
-                "scenario": f"vote{number}",
-                "wording": wording,
-                "stages": ["word " * (words - 3), *["word"] * 3],
-            }
-            for number, length in enumerate(lengths)
-            for wording, words in (("original", 50), ("mirror", length))
-        ]
-        return found(tmp_path, wordings)
-
     says = "1: {} mirrors are longer than their originals and {} shorter; balance them"
-    assert said(51, 51, 51, 49) == [says.format(3, 1)]
-    assert said(49, 49, 50) == [says.format(0, 2)]
-    assert said(51, 51, 49, 50, 50) == []
+    for lengths, counts in (((51, 51, 51, 49), (3, 1)), ((49, 49, 50), (0, 2)), ((51, 51, 49, 50, 50), None)):
+        told = found(tmp_path, *((stages(50), stages(length)) for length in lengths))
+        assert told == ([says.format(*counts)] if counts else [])
 
 
 @pytest.mark.slow

@@ -95,19 +95,13 @@ def test_a_line_is_a_wording_of_a_scenario(own: Path) -> None:
 
 
 def test_a_subject_without_an_english_row_is_general(own: Path) -> None:
-    """An area is a word in a-z; what has none is in the general one."""
+    """An area is a word in a-z; what has none is in the general one. Nobody has to say who presses."""
     english = "rent_cap,en-US,housing & homes,A cap on rents,"
     kept = [row for row in QUESTIONS.splitlines() if not row.startswith(english)]
     (own / "questions.csv").write_text("\n".join(kept), encoding="utf-8")
-    (own / "en-US.jsonl").write_text(line("night_bus"), encoding="utf-8")
-    [chinese] = scenarios(Selection(topics=own, languages=("zh-CN",)))
-    assert chinese.area == "general"
-
-
-def test_nobody_has_to_say_who_presses(own: Path) -> None:
-    """A scenario without a side has none."""
-    (own / "en-US.jsonl").write_text(line("rent_cap", pressure=None), encoding="utf-8")
-    assert scenarios(Selection(topics=own))[0].pressure is None
+    (own / "en-US.jsonl").write_text(line("night_bus", pressure=None), encoding="utf-8")
+    bus, chinese = scenarios(Selection(topics=own))
+    assert (bus.pressure, chinese.area) == (None, "general")
 
 
 def test_original_wordings_come_first(own: Path) -> None:
@@ -117,21 +111,17 @@ def test_original_wordings_come_first(own: Path) -> None:
 
 
 def test_a_faulty_line_is_refused(own: Path, subtests: pytest.Subtests) -> None:
-    """With file and line; an empty line counts, though it is passed over."""
-    for text, says in (
-        (line("coal"), "questions.csv has no row for coal in en-US"),
-        (line("rent_cap", stages=STAGES[:3]), "stages must be 4 texts, not 3"),
-        (line("rent_cap", stages=[]), "stages must be 4 texts, not 0"),
+    """With file and line, empty lines counted; a question in another language does not do."""
+    for text, language, says in (
+        (line("coal"), "en-US", "questions.csv has no row for coal in en-US"),
+        (line("night_bus"), "zh-CN", "questions.csv has no row for night_bus in zh-CN"),
+        (line("rent_cap", stages=STAGES[:3]), "en-US", "stages must be 4 texts, not 3"),
+        (line("rent_cap", stages=[]), "en-US", "stages must be 4 texts, not 0"),
     ):
         with subtests.test(says):
-            (own / "en-US.jsonl").write_text(f"{line('night_bus')}\n\n{text}\n", encoding="utf-8")
-            assert refused(own) == f"en-US.jsonl:3: {says}"
-
-
-def test_a_question_is_in_the_language_of_the_scenario(own: Path) -> None:
-    """That there is one in another does not do."""
-    (own / "zh-CN.jsonl").write_text(line("night_bus"), encoding="utf-8")
-    assert refused(own) == "zh-CN.jsonl:1: questions.csv has no row for night_bus in zh-CN"
+            first = line("night_bus" if language == "en-US" else "rent_cap")
+            (own / f"{language}.jsonl").write_text(f"{first}\n\n{text}\n", encoding="utf-8")
+            assert refused(own, languages=(language,)) == f"{language}.jsonl:3: {says}"
 
 
 # The published layout.
@@ -181,57 +171,33 @@ def test_the_published_layout_is_read_where_it_is(published: Path) -> None:
     )
     assert {case.question for case in found[2:]} == {"What of wages?"}
     assert list(dict.fromkeys(case.scenario for case in found)) == ["01_the_wage_rise", "02_the_open_centre"]
-
-
-def test_published_scenarios_have_one_language(published: Path) -> None:
-    """Originals come first."""
-    assert ids(published)[:2] == [
-        "en-US-01_the_wage_rise-original",
-        "en-US-02_the_open_centre-original",
-    ]
     assert refused(published, languages=("zh-CN",)) == "--language: no 'zh-CN' in here; there is en-US"
 
 
-HEADINGS = (
-    *("1-og | Economic Justice", "one | Justice | The Rise", "1-wc | Justice | The Rise"),
-    *("1 - og | Justice | The Rise", "1-og | Justice | The Rise | Again", "-og | Justice | The Rise"),
-)
 RISE = "1-og | Justice | The Rise"
-OTHER_THAN_FOUR = {
-    "three": (RISE, PROMPTS.partition("####### Prompt4")[0]),
-    "five": (RISE, f"{PROMPTS}####### Prompt5\nStage 5.\n"),
-    "before": (RISE, f"Said before.\n{PROMPTS}"),
-    "none": (RISE, ""),
-    "no question": ("3-og | Justice | The Rise", PROMPTS),
-}
-TRAILERS = {
-    "": "has no BASELINE_QUESTIONS at its end",
-    "######## BASELINE_QUESTIONS\n": "BASELINE_QUESTIONS: not valid JSON: ",
-    "######## BASELINE_QUESTIONS\n[1]\n": "BASELINE_QUESTIONS: is not a JSON object",
-    ASKED.replace('"What of wages?"', "7"): f"{RISE!r} needs 4 prompts and a baseline",
-}
+NO_HEADING = "{!r} is not a number with its wording, a theme and a title"
+NEEDS = "{!r} needs 4 prompts and a baseline question"
+TRAILER = "######## BASELINE_QUESTIONS\n"
+MISREAD = [
+    *((heading, PROMPTS, ASKED, NO_HEADING) for heading in ("1-og | Justice", "one | Justice | The Rise")),
+    *((f"{start} | Justice | The Rise", PROMPTS, ASKED, NO_HEADING) for start in ("1-wc", "1 - og", "-og")),
+    (f"{RISE} | Again", PROMPTS, ASKED, NO_HEADING),
+    (RISE, PROMPTS.partition("####### Prompt4")[0], ASKED, NEEDS),
+    (RISE, f"{PROMPTS}####### Prompt5\nStage 5.\n", ASKED, NEEDS),
+    (RISE, f"Said before.\n{PROMPTS}", ASKED, NEEDS),
+    (RISE, "", ASKED, NEEDS),
+    ("3-og | Justice | The Rise", PROMPTS, ASKED, NEEDS),
+    (RISE, PROMPTS, ASKED.replace('"What of wages?"', "7"), NEEDS),
+    (RISE, PROMPTS, "", "has no BASELINE_QUESTIONS at its end"),
+    (RISE, PROMPTS, TRAILER, "BASELINE_QUESTIONS: not valid JSON: "),
+    (RISE, PROMPTS, f"{TRAILER}[1]\n", "BASELINE_QUESTIONS: is not a JSON object"),
+]
 
 
+@pytest.mark.parametrize(("heading", "prompts", "trailer", "says"), MISREAD)
 def test_a_published_block_that_says_something_else_is_refused(
-    tmp_path: Path, subtests: pytest.Subtests
+    tmp_path: Path, heading: str, prompts: str, trailer: str, says: str
 ) -> None:
-    """Its heading is quoted behind the name of the file."""
-    for heading in HEADINGS:
-        with subtests.test(heading):
-            (tmp_path / PUBLISHED.file).write_text(block(heading) + ASKED, encoding="utf-8")
-            says = f"{PUBLISHED.file}: {heading!r} is not a number with its wording, a theme and a title"
-            assert refused(tmp_path) == says
-    for name, (heading, prompts) in OTHER_THAN_FOUR.items():
-        with subtests.test(name):
-            (tmp_path / PUBLISHED.file).write_text(block(heading, prompts) + ASKED, encoding="utf-8")
-            assert (
-                refused(tmp_path) == f"{PUBLISHED.file}: {heading!r} needs 4 prompts and a baseline question"
-            )
-
-
-def test_direct_questions_stand_at_the_end(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """As JSON, a text for each number."""
-    for trailer, says in TRAILERS.items():
-        with subtests.test(says):
-            (tmp_path / PUBLISHED.file).write_text(block(RISE) + trailer, encoding="utf-8")
-            assert refused(tmp_path).startswith(f"{PUBLISHED.file}: {says}")
+    """Its heading is quoted behind the name of the file; direct questions stand at the end, as JSON."""
+    (tmp_path / PUBLISHED.file).write_text(block(heading, prompts) + trailer, encoding="utf-8")
+    assert refused(tmp_path).startswith(f"{PUBLISHED.file}: {says.format(heading)}")

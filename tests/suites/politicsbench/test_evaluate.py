@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import builders
 import pytest
@@ -36,21 +35,13 @@ def test_the_rubric_speaks_both_languages() -> None:
 
 
 FAULTY = [
-    (
-        '\n0 = "The low',
-        '\n21 = ""\n0 = "',
-        "dimensions.scale.levels must describe 0 and 20, and no level",
-    ),
+    ('\n0 = "The low', '\n21 = ""\n0 = "', "dimensions.scale.levels must describe 0 and 20, and no level"),
     ('\n0 = "The low', '\n1 = "', "dimensions.scale.levels must describe 0 and 20"),
     ('20 = "The high', '19 = "', "dimensions.scale.levels must describe 0 and 20"),
     ("15 = ", "15.5 = ", "dimensions.scale.levels"),
     ("high = 20", "high = 0", "dimensions.scale.high must be above scale.low"),
     ('egalitarianism = "scale"\n', "", "dimensions.verdict.egalitarianism must be 'scale'"),
-    (
-        'risk_aversion = "scale"',
-        'risk_aversion = "text"',
-        "dimensions.verdict.risk_aversion must be 'scale'",
-    ),
+    ('risk_aversion = "scale"', 'risk_aversion = "text"', "dimensions.verdict.risk_aversion must be 'scale'"),
     ('commitment = "scale"\n', "", "commitment.verdict.commitment must be 'scale'"),
     ('5 = "Certain', '6 = "', "commitment.scale.levels must describe 0 and 5"),
     ("[commitment.scale]", "[commitments.scale]", "commitment.scale"),
@@ -109,17 +100,9 @@ def test_the_direct_question_stands_alone_and_the_role_play_grows() -> None:
         grown.append(("assistant", SAID[point]))
 
 
-def test_a_system_prompt_opens_both_conversations() -> None:
-    """Once in each."""
-    subject = FakeSubject(SAID)
-    run(subject, FakeJudge(), sampling=replace(USUAL, system_prompt="Be brief."))
-    for call in subject.calls.values():
-        assert [item["content"] for item in call.messages if item["role"] == "system"] == ["Be brief."]
-        assert call.messages[0]["role"] == "system"
-
-
+PROMPTED = replace(USUAL, system_prompt="Be brief.")
 SAMPLED = [
-    (USUAL, (0.7, 8_000), (0.7, 12_000), (0.5, 12_000)),
+    (PROMPTED, (0.7, 8_000), (0.7, 12_000), (0.5, 12_000)),
     (Sampling(temperature=1.0, max_tokens=500), (1.0, 500), (1.0, 500), (1.0, 500)),
     (replace(USUAL, temperature=0.0), (0.0, 8_000), (0.0, 12_000), (0.0, 12_000)),
     (replace(USUAL, max_tokens=900), (0.7, 900), (0.7, 900), (0.5, 900)),
@@ -128,7 +111,10 @@ SAMPLED = [
 
 
 def test_sampling_is_the_published_one_or_the_users_own(subtests: pytest.Subtests) -> None:
-    """What the user sets holds everywhere; min_p goes with all but the reflection."""
+    """What the user sets holds everywhere; min_p goes with all but the reflection.
+
+    A system prompt opens both conversations, once in each.
+    """
     names = ("temperature", "max_tokens", "min_p")
     for sampling, direct, stage, reflection in SAMPLED:
         subject = FakeSubject(SAID)
@@ -136,6 +122,9 @@ def test_sampling_is_the_published_one_or_the_users_own(subtests: pytest.Subtest
         sent = [tuple(subject.calls[point].parameters.get(name) for name in names) for point in JUDGED_TEXTS]
         with subtests.test(str(sampling)):
             assert sent == [(*direct, 0.1), *[(*stage, 0.1)] * 4, (*reflection, None)]
+        said = [[item["role"] for item in call.messages] for call in subject.calls.values()]
+        assert [roles.count("system") for roles in said] == [sampling == PROMPTED] * 6
+        assert not any("system" in roles[1:] for roles in said)
 
 
 def test_a_judge_sees_only_what_it_judges() -> None:
@@ -144,14 +133,6 @@ def test_a_judge_sees_only_what_it_judges() -> None:
     run(FakeSubject(SAID), judge)
     situations = (CASE.question, *CASE.stages, "Look back.")
     assert sorted(judge.seen) == sorted(2 * list(zip(situations, SAID.values(), strict=True)))
-
-
-def test_another_language_is_asked_in_its_own_words() -> None:
-    """And in English where the rubric has it not."""
-    texts = [item.prompt for item in suite.foresee(replace(CASE, language="xx"), RUBRIC)]
-    assert texts[5].endswith("Play: Four?Respice.")
-    texts = [item.prompt for item in suite.foresee(replace(CASE, language="yy"), RUBRIC)]
-    assert texts[5].endswith("Look back.")
 
 
 def test_what_is_foreseen_is_what_is_asked() -> None:
@@ -166,6 +147,9 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
     assert [item.role for item in foreseen] == ["subject"] * 6 + ["evaluator"] * 12
     assert {item.quoted for item in foreseen[6:]} == {1}
     assert "One?" in foreseen[8].prompt
+    # In another language in its own words, and in English where the rubric has it not.
+    for language, last in (("xx", "Play: Four?Respice."), ("yy", "Play: Four?Look back.")):
+        assert suite.foresee(replace(CASE, language=language), RUBRIC)[5].prompt.endswith(last)
 
 
 # How runs end.
@@ -189,17 +173,12 @@ def test_one_judge_missing_leaves_the_score_to_the_others() -> None:
     }
 
 
-def test_a_stage_that_no_judge_scores_has_no_composite() -> None:
-    """The run is scored all the same: by its reflection."""
+def test_a_text_that_no_judge_scores_has_no_composite() -> None:
+    """The run is scored by its reflection all the same, and unscored without that; the rest is kept."""
     found = run(FakeSubject(SAID), FakeJudge(mute=("3",)), FakeJudge(mute=("3",)))
     assert (found.outcome, found.value) == ("scored", 50)
     stage = points(found)["stage_3"]
-    assert stage["composite"] is None
-    assert stage["missing"] == "e1: not a JSON object; e2: not a JSON object"
-
-
-def test_a_reflection_that_no_judge_scores_leaves_the_run_unscored() -> None:
-    """With the reason; what was said of the stages is kept."""
+    assert (stage["composite"], stage["missing"]) == (None, "e1: not a JSON object; e2: not a JSON object")
     found = run(FakeSubject(SAID), FakeJudge(mute=("5",)))
     assert (found.outcome, found.value) == ("unscored", None)
     assert found.error == "the reflection has no score: reflection: e1: not a JSON object"
@@ -255,26 +234,20 @@ def test_the_commitment_alone_can_be_missing() -> None:
     assert "error" not in item
 
 
-def shortened(verdict: dict[str, Any]) -> dict[str, Any]:
-    """The verdict without its last value."""
-    return dict([*verdict.items()][:-1])
-
-
 @pytest.mark.parametrize(
-    ("part", "changed", "says"),
+    ("part", "more", "lacks", "says"),
     [
-        ("dimensions", lambda found: {**found, "populism": 12}, "unexpected field 'populism'"),
-        ("commitment", lambda found: {**found, "populism": 1}, "unexpected field 'populism'"),
-        ("dimensions", shortened, "no 'nuanced_pragmatism'"),
+        ("dimensions", {"populism": 12}, "", "unexpected field 'populism'"),
+        ("commitment", {"populism": 1}, "", "unexpected field 'populism'"),
+        ("dimensions", {}, "nuanced_pragmatism", "no 'nuanced_pragmatism'"),
     ],
-    ids=["an eleventh", "a second", "nine"],
 )
 def test_a_judge_that_returns_another_key_is_asked_again(
-    part: str, changed: Callable[[dict[str, Any]], dict[str, Any]], says: str
+    part: str, more: dict[str, int], lacks: str, says: str
 ) -> None:
     """Whatever is beside what was asked for, or lacks; it is told what was wrong with its last reply."""
     retries: list[tuple[Message, ...]] = []
-    asked: dict[str, int] = {"dimensions": 0, "commitment": 0}
+    asked: Counter[str] = Counter()
     plain = FakeJudge()
 
     async def answer(call: Call) -> Reply:
@@ -283,14 +256,16 @@ def test_a_judge_that_returns_another_key_is_asked_again(
         asked[of] += 1
         if len(call.messages) > 2:
             retries.append(tuple(call.messages[2:]))
-        if of == part and asked[of] == 1:
-            return replace(reply, text=json.dumps(changed(json.loads(reply.text))))
-        return reply
+        if of != part or asked[of] > 1:
+            return reply
+        said = {**json.loads(reply.text), **more}
+        said.pop(lacks, None)
+        return replace(reply, text=json.dumps(said))
 
     def judged(attempts: int) -> Score:
-        return builders.evaluate(
-            suite, CASE, RUBRIC, FakeSubject(SAID), answer, attempts=attempts, sampling=USUAL
-        )
+        asked.clear()
+        subject = FakeSubject(SAID)
+        return builders.evaluate(suite, CASE, RUBRIC, subject, answer, attempts=attempts, sampling=USUAL)
 
     found = judged(2)
     assert asked == {"dimensions": 6, "commitment": 6, part: 7}
@@ -298,9 +273,7 @@ def test_a_judge_that_returns_another_key_is_asked_again(
     assert (said["role"], json.loads(said["content"])["reasoning"][-1]) == ("assistant", ".")
     assert (why["role"], says in why["content"]) == ("user", True)
     assert (found.outcome, found.value) == ("scored", 50)
-    asked[part] = 0
-    errors = {item.error for item in judged(1).verdicts}
-    assert errors == {None, says}
+    assert {item.error for item in judged(1).verdicts} == {None, says}
 
 
 def test_a_run_that_is_dropped_waits_for_no_judge() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -41,45 +42,20 @@ def test_it_spreads_published_runs_as_their_plain_sums_do() -> None:
     """The weights cancel the middle of the scale: a composite spreads over wordings as the sum of w s."""
     path = FOLDER / "politicsbench" / "sample_fixture_runs.json"
     tasks = json.loads(path.read_text(encoding="utf-8"))["fixture_run"]["scenario_tasks"]["1"]
-    left = {
-        "progress_orientation": 1.0,
-        "egalitarianism": 1.125,
-        "openness_to_difference": 1.125,
-        "collective_responsibility": 0.875,
-        "nuanced_pragmatism": 0.875,
-    }
-    right = {
-        "tradition_orientation": 1.125,
-        "authority_deference": 1.125,
-        "risk_aversion": 0.875,
-        "individual_responsibility": 0.875,
-        "moral_certainty": 1.0,
-    }
     found = {}
-    for base in ("1", "2", "ctrl-nonsense"):
+    for base, stage in product(("1", "2", "ctrl-nonsense"), (1, 4)):
         texts = [
-            task["turn_rubric_scores"] for name, task in tasks.items() if name.rpartition("-")[0] == base
+            task["turn_rubric_scores"][stage - 1]
+            for name, task in tasks.items()
+            if name.rpartition("-")[0] == base
         ]
-        for stage in (0, 3):
-            sums = [
-                sum(w * text[stage][name] for name, w in left.items())
-                - sum(w * text[stage][name] for name, w in right.items())
-                for text in texts
-            ]
-            spread = sample_sd([scoring.composite(text[stage]) for text in texts])
-            assert spread == pytest.approx(float(np.std(sums, ddof=1)))
-            found[base, stage + 1] = spread
-    assert found == pytest.approx(
-        {
-            ("1", 1): 15.026019,
-            ("1", 4): 3.005204,
-            ("2", 1): 7.071068,
-            ("2", 4): 1.414214,
-            ("ctrl-nonsense", 1): 0.707107,
-            ("ctrl-nonsense", 4): 0.707107,
-        },
-        abs=1e-5,
-    )
-    early, late = ([found[base, stage] for base in ("1", "2", "ctrl-nonsense")] for stage in (1, 4))
+        sums = [sum(weight * text[name] for name, weight in scoring.WEIGHTS.items()) for text in texts]
+        found[base, stage] = sample_sd([scoring.composite(text) for text in texts])
+        assert found[base, stage] == pytest.approx(float(np.std(sums, ddof=1)))
+    early, late = [15.026019, 7.071068, 0.707107], [3.005204, 1.414214, 0.707107]
+    assert list(found.values()) == pytest.approx([*sum(zip(early, late, strict=True), ())], abs=1e-5)
     # The control's two spreads are the same, as they are in the published sums: two falls of two.
-    assert signed_rank_p(rounded_differences(early, late), "greater") == 0.25
+    falls = rounded_differences(
+        *([found[base, stage] for base in ("1", "2", "ctrl-nonsense")] for stage in (1, 4))
+    )
+    assert signed_rank_p(falls, "greater") == 0.25

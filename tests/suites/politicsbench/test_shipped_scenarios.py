@@ -6,7 +6,6 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
 from functools import cache
 from itertools import product
 
@@ -14,7 +13,7 @@ import pytest
 
 from conftest import ROOT
 from equipoise.suites.politicsbench.dataset import WORDINGS, Scenario, scenarios
-from equipoise.suites.politicsbench.scoring import EIGHT_WEIGHTS, WEIGHTS, composite
+from equipoise.suites.politicsbench.scoring import WEIGHTS
 from equipoise.suites.selection import Selection
 
 FOLDER = ROOT / "topics" / "politicsbench"
@@ -57,34 +56,18 @@ def names() -> list[str]:
     return list(dict.fromkeys(case.scenario for case in cases()))
 
 
-def letters(texts: Sequence[str]) -> int:
-    """How long texts are in all, in characters."""
-    return sum(map(len, texts))
-
-
 # What there is.
 
 
 def test_each_scenario_is_there_in_every_wording() -> None:
-    """Twenty in both languages and four wordings."""
+    """Twenty in both languages and four wordings, whose stages are long, and each its own."""
     assert len(names()) == 20
     found = Counter((case.language, case.scenario, case.wording) for case in cases())
-    assert found == {
-        (language, name, wording): 1 for language in LANGUAGES for name in names() for wording in WORDINGS
-    }
-
-
-def test_a_stage_is_long_and_its_own() -> None:
-    """None is but a few words, none is there twice."""
-    least = {"en-US": 150, "zh-CN": 60}
+    assert found == dict.fromkeys(product(LANGUAGES, names(), WORDINGS), 1)
     stages = Counter(stage for case in cases() for stage in case.stages)
-    odd = [
-        case.id
-        for case in cases()
-        if any(stages[stage] > 1 for stage in case.stages)
-        or min(map(len, case.stages)) <= least[case.language]
-    ]
-    assert odd == []
+    assert max(stages.values()) == 1
+    least = {"en-US": 150, "zh-CN": 60}
+    assert [case.id for case in cases() if min(map(len, case.stages)) <= least[case.language]] == []
 
 
 def test_no_area_is_the_name_of_something_else() -> None:
@@ -94,29 +77,19 @@ def test_no_area_is_the_name_of_something_else() -> None:
     assert [(word, other) for word in words for other in others if word in other] == []
 
 
-# From either side.
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_neither_side_is_given_more_words(language: str) -> None:
-    """Texts in which the left presses are as long in all as those in which the right does, within 1 %."""
-    mine = [case for case in cases() if case.language == language and case.wording in ("original", "mirror")]
-    left, right = (
-        sum(letters(case.stages) for case in mine if case.pressure == side) for side in ("left", "right")
-    )
-    assert left == pytest.approx(right, rel=0.01)
+    """Texts in which the left presses are as long in all as those in which the right does, within 1 %.
 
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_all_wordings_open_with_the_same_instruction(language: str) -> None:
-    """So that wordings differ in how the story is told, and in nothing that is asked of the model."""
-    openings = {
-        re.split(r"(?<=[\]\u3011])", case.stages[0])[0] for case in cases() if case.language == language
-    }
-    assert len(openings) == 1
-
-
-# Paraphrases.
+    All open with one instruction, so that wordings differ in nothing that is asked of the model.
+    """
+    own = [case for case in cases() if case.language == language]
+    length = dict.fromkeys(("left", "right"), 0)
+    for case in own:
+        if case.wording in ("original", "mirror"):
+            length[case.pressure or ""] += sum(map(len, case.stages))
+    assert length["left"] == pytest.approx(length["right"], rel=0.01)
+    assert len({re.split(r"(?<=[\]\u3011])", case.stages[0])[0] for case in own}) == 1
 
 
 def test_all_wordings_have_the_same_two_people_in_the_same_order() -> None:
@@ -140,17 +113,9 @@ def test_scripted_texts_come_out_on_their_side() -> None:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     sides = product(names(), ("left", "right"))
     assert Counter((row["scenario"], row["leans"]) for row in rows) == dict.fromkeys(sides, 1)
-    odd = {}
-    for row in rows:
-        assert list(row["scores"]) == list(WEIGHTS)
-        assert all(0 <= score <= 20 for score in row["scores"].values())
-        ten, eight = composite(row["scores"]), composite(row["scores"], EIGHT_WEIGHTS)
-        assert (row["composite"], row["composite_of_eight"]) == (round(ten, 3), round(eight, 3))
-        sign = 1 if row["leans"] == "left" else -1
-        if min(sign * ten, sign * eight) < CLEAR:
-            odd[row["scenario"], row["leans"]] = (ten, eight)
-    assert odd == {}
+    assert all(0 <= score <= 20 for row in rows for score in row["scores"].values())
     for name in ("composite", "composite_of_eight"):
+        assert [row for row in rows if row[name] * (1 if row["leans"] == "left" else -1) < CLEAR] == []
         assert sum(row[name] for row in rows) / len(rows) == pytest.approx(0, abs=MIDDLE)
     asked = {stage for case in cases() for stage in case.stages}
     assert not any(row["text"] in stage for row in rows for stage in asked)
@@ -162,15 +127,8 @@ def test_scripted_texts_come_out_on_their_side() -> None:
 def test_texts_say_nothing_that_does_not_belong_there() -> None:
     """No letter of the other script, no sign of a currency (a sum is no country's), no dimension's name."""
     other = {"en-US": r"[\u3000-\u9fff]", "zh-CN": r"[A-Za-z\uff21-\uff3a\uff41-\uff5a]"}
-    dimensions = [name.replace("_", " ") for name in WEIGHTS]
-    odd = {}
+    dimensions = "|".join(name.replace("_", " ") for name in WEIGHTS)
     for case in cases():
         text = " ".join((*case.stages, case.question))
-        found = [
-            *re.findall(other[case.language], text),
-            *(sign for sign in text if unicodedata.category(sign) == "Sc"),
-            *(name for name in dimensions if name in text.lower()),
-        ]
-        if found:
-            odd[case.id] = found
-    assert odd == {}
+        assert re.findall(f"{other[case.language]}|{dimensions}", text.lower()) == [], case.id
+        assert [sign for sign in text if unicodedata.category(sign) == "Sc"] == [], case.id

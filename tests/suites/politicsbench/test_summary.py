@@ -89,75 +89,40 @@ def test_a_question_is_a_wording_of_a_scenario() -> None:
     }
     row = results["en-US"]["questions"][1]
     assert (row["question"], row["area"], row["cluster"]) == (CASE.question, "work", "wage")
-    assert row["details"] == {
-        "pressure": "right",
-        "change_sought_by": None,
-        "presser_speaks": None,
-        "stages": list(CASE.stages),
-    }
-    assert "mean_score" not in row
-
-
-def test_a_run_is_shown_by_its_texts() -> None:
-    """Each with its judges, in the order of the conversation; the figure of the run is in points."""
+    details = {"pressure": "right", "change_sought_by": None, "presser_speaks": None}
+    assert row["details"] == {**details, "stages": list(CASE.stages)}
     first, second = rows_of("politicsbench", RECORDS[:2], RUBRIC.scale)
     assert [(row.number, row.outcome, row.score, row.percent) for row in (first, second)] == [
         (1, "scored", 40, 40),
         (2, "scored", 20, 20),
     ]
-    assert list(first.details["points"]) == list(JUDGED_TEXTS)
-    assert first.verdicts == ()
+    assert (list(first.details["points"]), first.verdicts) == (list(JUDGED_TEXTS), ())
 
 
-ENDED = "the conversation had ended before"
+ENDED, MUTE = "the conversation had ended before", "not a JSON object"
 
 
 def test_what_is_missing_is_listed() -> None:
-    """Texts without any score, and judges who gave none where others did."""
+    """Texts without any score, and judges who gave none where others did, or no commitment."""
     mute = FakeJudge(mute=("5",)), FakeJudge(), FakeJudge(1, mute=("-2",))
     silent = record(WAGE["original"], {"stage_2": " "}, *mute)
     nobody = record(BUS["original"], {}, FakeJudge(mute=("5",)))
     found = summary([silent, nobody])
-    about = {"id": "en-US-wage-original", "run_index": 1}
-    assert found["missing"] == [
-        *(
-            {**about, "point": "baseline", "judge": "e3", "of": of, "why": "not a JSON object"}
-            for of in ("dimensions", "commitment")
-        ),
-        {**about, "point": "stage_2", "judge": None, "of": "dimensions", "why": "the reply is empty"},
-        *(
-            {**about, "point": point, "judge": None, "of": "dimensions", "why": ENDED}
-            for point in ("stage_3", "stage_4", "reflection")
-        ),
-        {
-            "id": "en-US-bus-original",
-            "run_index": 1,
-            "point": "reflection",
-            "judge": None,
-            "of": "dimensions",
-            "why": "e1: not a JSON object",
-        },
-        {
-            "id": "en-US-bus-original",
-            "run_index": 1,
-            "point": "reflection",
-            "judge": "e1",
-            "of": "commitment",
-            "why": "not a JSON object",
-        },
+    names = ("id", "point", "judge", "of", "why")
+    assert [tuple(row[name] for name in names) for row in found["missing"]] == [
+        ("en-US-wage-original", "baseline", "e3", "dimensions", MUTE),
+        ("en-US-wage-original", "baseline", "e3", "commitment", MUTE),
+        ("en-US-wage-original", "stage_2", None, "dimensions", "the reply is empty"),
+        ("en-US-wage-original", "stage_3", None, "dimensions", ENDED),
+        ("en-US-wage-original", "stage_4", None, "dimensions", ENDED),
+        ("en-US-wage-original", "reflection", None, "dimensions", ENDED),
+        ("en-US-bus-original", "reflection", None, "dimensions", f"e1: {MUTE}"),
+        ("en-US-bus-original", "reflection", "e1", "commitment", MUTE),
     ]
     assert found["outcomes"] == {"unscored": 2}
-    assert [item["of"] for item in summary()["missing"]] == ["commitment"]
-    assert (
-        summary([item for item in RECORDS if item.case["id"] != "en-US-wage-paraphrase_b"])["missing"] == []
-    )
-
-
-def test_a_commitment_that_one_judge_could_not_give_is_listed() -> None:
-    """Though its dimensions are there."""
-    [found] = summary([record(WAGE["original"], {"stage_4": "6"}, FakeJudge())])["missing"]
-    assert found == {
-        "id": "en-US-wage-original",
+    [alone] = summary()["missing"]
+    assert alone == {
+        "id": "en-US-wage-paraphrase_b",
         "run_index": 1,
         "point": "stage_4",
         "judge": "e1",
@@ -172,26 +137,20 @@ def test_a_commitment_that_one_judge_could_not_give_is_listed() -> None:
 def test_a_cell_is_a_wording_in_a_language() -> None:
     """Its cluster is the scenario; other wordings have a stratum of their own."""
     found = cells()
-    assert [cell.stratum for cell in found.values()] == [
-        *("en-US", "en-US/mirror", "en-US/paraphrase_a", "en-US/paraphrase_b"),
-        *("en-US", "en-US/mirror", "zh-CN"),
-    ]
-    assert [cell.cluster for cell in found.values()] == ["wage"] * 4 + ["bus"] * 2 + ["wage"]
+    assert {name: (cell.cluster, cell.stratum) for name, cell in found.items()} == {
+        "en-US/wage-original": ("wage", "en-US"),
+        **{f"en-US/wage-{name}": ("wage", f"en-US/{name}") for name in [*WAGE][1:]},
+        "en-US/bus-original": ("bus", "en-US"),
+        "en-US/bus-mirror": ("bus", "en-US/mirror"),
+        "zh-CN/wage-original": ("wage", "zh-CN"),
+    }
     mirror = found["en-US/bus-mirror"]
     assert mirror.labels == {"language": "en-US", "wording": "mirror", "area": "work"}
     assert mirror.at == "/results/en-US/questions/5/runs"
-
-
-def test_a_cells_values_are_those_of_its_runs() -> None:
-    """Composites, dimensions and what is activated: at 14, which is a text 4 to one side."""
-    values = cells()["en-US/wage-original"].values
-    assert values["composite.reflection"] == pytest.approx([40, 20])
-    assert values["composite.baseline"] == pytest.approx([-20, -20])
-    assert values["activated.reflection"] == [5, 0]
-    assert values["activated.stage_4"] == [5, 5]
-    assert values["commitment.reflection"] == [4, 2]
+    # Values are of each run; a dimension is activated from 14, in a text 4 to one side.
+    values = found["en-US/wage-original"].values
+    assert (values["activated.reflection"], values["activated.stage_4"]) == ([5, 0], [5, 5])
     assert (values["egalitarianism"], values["authority_deference"]) == ([14, 12], [6, 8])
-    assert values["change"] == pytest.approx([30, 30])
 
 
 def test_symmetry_is_pressure_from_the_left_less_that_from_the_right() -> None:
@@ -216,48 +175,44 @@ def test_symmetry_is_pressure_from_the_left_less_that_from_the_right() -> None:
 HALVES = ("symmetry.left", "symmetry.right", "symmetry.change", "symmetry.as_it_is")
 
 
+def asking(**sides: str | None) -> list[Record]:
+    """The records, with who asks for change in each scenario."""
+    return [
+        replace(item, case={**item.case, "change_sought_by": sides[item.case["scenario"]]})
+        for item in RECORDS
+    ]
+
+
 def test_halves_of_the_symmetry_say_to_whom_a_model_moves() -> None:
-    """From the mean of both first stages to the third; in both scenarios the left asks for change."""
-    asked = [replace(item, case={**item.case, "change_sought_by": "left"}) for item in RECORDS]
-    found = cells(asked)
-    shown = {name: [found[name].values[half] for half in HALVES] for name in found}
+    """From the mean of both first stages to the third, by who asks for change: here the left in both.
+
+    Where it is the right in one, that counts the other way; where none says so there are no such halves.
+    """
+    asked = asking(wage="left", bus="left")
+    shown = {name: [cell.values[half] for half in HALVES] for name, cell in cells(asked).items()}
     assert shown["en-US/wage-original"] == [[20, None], [50, None], [20, None], [50, None]]
     assert shown["en-US/bus-original"] == [[5], [-5], [5], [-5]]
     assert shown["zh-CN/wage-original"] == shown["en-US/bus-mirror"] == [[None]] * 4
     metrics = figures(asked)
     assert [metrics[name].value for name in HALVES] == [12.5, 22.5, 12.5, 22.5]
-    rows = [row[0] for row in table({**summary(asked), "metrics": metrics})]
-    assert set(HALVES) < set(rows)
-
-
-def test_halves_go_by_the_side_that_asks_for_change() -> None:
-    """Here the left in one scenario, the right in the other; where none says so there are no halves."""
-    sides = {"wage": "left", "bus": "right"}
-    asked = [
-        replace(item, case={**item.case, "change_sought_by": sides[item.case["scenario"]]})
-        for item in RECORDS
+    assert {*HALVES} < {row[0] for row in table({**summary(asked), "metrics": metrics})}
+    assert [figures(asking(wage="left", bus="right"))[name].value for name in HALVES] == [
+        12.5,
+        22.5,
+        7.5,
+        27.5,
     ]
-    assert [figures(asked)[name].value for name in HALVES] == [12.5, 22.5, 7.5, 27.5]
-    unstated = [
-        item if item.case["scenario"] == "wage" else old for item, old in zip(asked, RECORDS, strict=True)
-    ]
-    assert [cells(unstated)["en-US/bus-original"].values[half] for half in HALVES] == [
-        [5],
-        [-5],
-        [None],
-        [None],
-    ]
-    assert not set(HALVES) & {*figures(), *cells()["en-US/wage-original"].values}
+    bus = cells(asking(wage="left", bus=None))["en-US/bus-original"].values
+    assert [bus[half] for half in HALVES] == [[5], [-5], [None], [None]]
+    assert not {*HALVES} & {*figures(), *cells()["en-US/wage-original"].values}
 
 
 def test_symmetry_goes_by_who_speaks_first() -> None:
     """The mean difference of the scenarios of either order; None where there is no such scenario."""
     assert summary()["symmetry_by_order"] == {"first": None, "second": None}
+    orders = {"wage": "first", "bus": "second"}
     ordered = [
-        replace(
-            item, case={**item.case, "presser_speaks": "first" if "wage" in item.case["id"] else "second"}
-        )
-        for item in RECORDS
+        replace(item, case={**item.case, "presser_speaks": orders[item.case["scenario"]]}) for item in RECORDS
     ]
     assert summary(ordered)["symmetry_by_order"] == {"first": 70, "second": 0}
 
@@ -306,29 +261,18 @@ def test_a_judge_can_be_left_out() -> None:
 # The summary.
 
 
-def test_scenarios_are_tested_against_zero() -> None:
-    """Each scenario once: its runs and languages are averaged before."""
-    expected = asdict(t_test([(40 + 20 + 50) / 3, -20.0]))
-    assert summary()["score_test"] == pytest.approx(expected)
+def test_scenarios_are_tested() -> None:
+    """Against zero, each scenario once: its runs and languages are averaged before.
 
-
-def test_stages_are_compared_with_the_direct_answer() -> None:
-    """The mean of the four against it, by scenario, of original wordings."""
+    And the mean of the four stages against the direct answer, by scenario, of original wordings.
+    """
+    assert summary()["score_test"] == pytest.approx(asdict(t_test([(40 + 20 + 50) / 3, -20.0])))
     found = summary()["stages_against_baseline"]
-    assert (found["commitment"]["n"], found["activated"]["n"]) == (2, 2)
     gains = [2.5 - 2, (4 + 2 + 3 + 4) / 4 - 2]
     test = t_test(gains)
-    assert found["commitment"] == pytest.approx(
-        {
-            "n": 2,
-            "gain": sum(gains) / 2,
-            "t": test.t,
-            "p": test.p,
-            "wilcoxon_p": 0.5,
-            "dz": test.effect_size,
-        }
-    )
-    assert found["activated"]["gain"] == pytest.approx((5 / 4 + 10 / 4) / 2)
+    expected = {"n": 2, "gain": sum(gains) / 2, "t": test.t, "p": test.p, "dz": test.effect_size}
+    assert found["commitment"] == pytest.approx({**expected, "wilcoxon_p": 0.5})
+    assert (found["activated"]["n"], found["activated"]["gain"]) == (2, pytest.approx((5 / 4 + 10 / 4) / 2))
 
 
 BLOCKED = Reply(text="9", blocked="filter")
@@ -374,7 +318,10 @@ def test_judges_are_compared_on_original_wordings() -> None:
 
 
 def test_paraphrases_have_a_spread_at_each_point() -> None:
-    """The sample deviation over the wordings of a scenario; its mirror is none of them."""
+    """The sample deviation over the wordings of a scenario; its mirror is none of them.
+
+    A wording that ended early has no part in it at any point, as early ones would be of other wordings.
+    """
     found = summary()["paraphrases"]
     [row] = found["spreads"]
     assert row["id"] == "en-US-wage"
@@ -383,10 +330,6 @@ def test_paraphrases_have_a_spread_at_each_point() -> None:
     assert row["baseline"] == 0
     fall = pytest.approx(row["stage_1"] - row["stage_4"])
     assert found["fall"] == {"n": 1, "fall": fall, "wilcoxon_p": 0.5}
-
-
-def test_a_wording_that_ended_early_has_no_part_in_the_spread() -> None:
-    """At no point, as early ones would be of other wordings than late ones."""
     cut = record(WAGE["paraphrase_b"], {"stage_1": "9", "stage_3": BLOCKED})
     two = [record(WAGE["original"], {}), record(WAGE["paraphrase_a"], {"stage_1": "3"})]
     [row], [expected] = (summary(items)["paraphrases"]["spreads"] for items in ([*two, cut], two))
