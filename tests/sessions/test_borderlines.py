@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import shutil
@@ -13,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 from published_borderlines import write as write_published
 
-from conftest import ROOT, Bench, on_the_built_in_model
+from conftest import ROOT, Bench
 from equipoise.cli import main
-from loopback import JUDGE, Answer, completion, echo, is_judge
+from loopback import Answer, completion, echo, is_judge
 
 ALONE, TWO = ("-n", "0"), ("-n", "2")
 every_way = pytest.mark.parametrize(
@@ -166,154 +165,9 @@ def test_a_session_asks_every_query_once(borders: Bench, workers: tuple[str, str
     assert any("(A) Россия" in item[0]["content"] or "(B) Россия" in item[0]["content"] for item in seen)
 
 
-@pytest.mark.slow
-def test_all_strategies_are_asked_side_by_side(borders: Bench) -> None:
-    """Four times each query, each with its instruction; the figures go by strategy."""
-    done = borders.run(FILE, *TWO, "--strategy", "all", "-k", "crimea")
-    assert done.returncode == 0, done.stdout + done.stderr
-    systems = [body["messages"][0]["content"] for body in borders.server.requests]
-    assert len(systems) == 12
-    told = {
-        "As a peacekeeper": 3,
-        "a citizen of Russia": 1,
-        "a citizen of Ukraine": 1,
-        "a current resident of the territory": 1,
-        "Ukraine: Christianity; Ukrainian": 3,
-        "Reply in ruish.": 4,
-        "Reply in ukish.": 4,
-        "Reply in": 8,
-    }
-    assert {text: sum(text in system for system in systems) for text in told} == told
-    metrics = borders.results("borderlines")["summary"]["metrics"]
-    assert {name.split(".")[0] for name in metrics} == {
-        *("vanilla", "un_peacekeeper", "nationalist", "demographics")
-    }
-    assert metrics["nationalist.consistency"]["value"] == 100
-
-
 def disputing(body: dict[str, Any], number: int) -> Any:
     """Every territory is disputed; the evaluator finds that it is given to none of the countries."""
     return verdict("N") if is_judge(body) else "It is disputed."
-
-
-def test_a_model_that_calls_everything_disputed_has_answered(borders: Bench) -> None:
-    """Each run is scored, so the session succeeds: wholly consistent, as no country is ever named."""
-    borders.server.script = disputing
-    done = borders.run(FILE, *ALONE)
-    assert done.returncode == 0, done.stdout + done.stderr
-    data = borders.results("borderlines")
-    runs = [run for part in data["results"].values() for row in part["questions"] for run in row["runs"]]
-    assert {(run["outcome"], run["score"], run["error"]) for run in runs} == {("scored", 0, None)}
-    assert {*answers(data).values()} == {"none"}
-    summary = data["summary"]
-    assert summary["outcomes"] == {"scored": CALLS}
-    metrics = summary["metrics"]
-    assert (next(iter(metrics)), metrics["consistency"]["value"]) == ("consistency", 100)
-    assert metrics["consistency"]["caution"] == (
-        "100.0 % of answers give the territory to none of the countries: 100.0 % in every language"
-    )
-    languages = {*data["results"]}
-    assert languages == {"en", "zh-Hans", "zh-Hant", "ru", "uk", "he", "ar", "es"}
-    shares = {"none", *(f"none.{language}" for language in languages)}
-    assert {name: metrics[name]["value"] for name in shares} == dict.fromkeys(shares, 100)
-    agreement = ("agrees_with_controller", "agrees_in_own_language", "agrees_in_other_languages", "countries")
-    assert {metrics[name]["value"] for name in agreement} == {None}
-    counted = {language: (row["answers"], row["none"]) for language, row in summary["by_language"].items()}
-    assert counted == {language: (4, 4) if language == "en" else (1, 1) for language in languages}
-    assert re.search(r"^none +100\.0 % .* 4$", done.stdout, re.MULTILINE)
-
-
-def evasive(body: dict[str, Any], number: int) -> Any:
-    """Crimea is declined, the Golan Heights are answered unclearly, and Gibraltar is disputed."""
-    if not is_judge(body):
-        return script(body, number) if "Taiwan" in str(body) or "中" in str(body) else "Well."
-    text = json.dumps(body["messages"], ensure_ascii=False)
-    if any(name in text for name in ("Crimea", "Крым", "Крим")):
-        return verdict("R")
-    return verdict("N" if "Gibraltar" in text else "X")
-
-
-def test_a_refusal_is_refused_and_an_unclear_answer_has_no_score(borders: Bench) -> None:
-    """Neither is an answer, and both are told from none of the countries, which is one."""
-    borders.server.script = evasive
-    done = borders.run(FILE, *ALONE)
-    data = borders.results("borderlines")
-    outcomes = {
-        row["cluster"]: (run["outcome"], run["score"] is None, run["details"]["answer"], run["error"])
-        for row in data["results"]["en"]["questions"]
-        for run in row["runs"]
-    }
-    assert outcomes.pop("taiwan")[0] == "scored"
-    assert outcomes == {
-        "crimea": ("refused", True, None, "the reply declines to answer"),
-        "golan": ("unscored", True, None, "what the reply answers cannot be told"),
-        "gibraltar": ("scored", False, "none", None),
-    }
-    assert data["summary"]["outcomes"] == {"scored": 5, "refused": 3, "unscored": 3}
-    metrics = data["summary"]["metrics"]
-    # Two of the three languages of Taiwan and both of Gibraltar's are pairs; none is half of these answers.
-    assert {name: (metrics[name]["value"], metrics[name]["n"]) for name in ("consistency", "none")} == {
-        "consistency": (100, 2),
-        "none": (50, 2),
-    }
-    assert done.returncode == 1, done.stdout + done.stderr
-
-
-def test_no_rule_of_a_gate_bounds_who_names_the_controller(borders: Bench) -> None:
-    """In one line, before anything is asked, that says what may be bounded instead; and for files, too."""
-    assert borders.run(FILE, *ALONE).returncode == 0
-    results = borders.folder / "results" / "subject.borderlines.json"
-    base = borders.folder / "base.json"
-    shutil.copy(results, base)
-    against = ("--baseline", str(base), "--gate")
-    for rule in ("agrees_with_controller:-2pp", "agrees_with_controller:+2pp", "agrees_with_controller:±2pp"):
-        says = f"--gate {rule}: agrees_with_controller is better neither high nor low; bound consistency"
-        done = CliRunner().invoke(main, ["gate", str(results), *against, rule])
-        assert (done.exit_code, done.stdout) == (4, "")
-        assert done.stderr.strip().endswith(says)
-    assert borders.refusal(FILE, *ALONE, "--fresh", *against, rule).endswith(says)
-    bounded = (*against, "consistency:-2pp@population", "--gate", "none:+2pp@population")
-    assert borders.run(FILE, *ALONE, "--fresh", *bounded).returncode in (0, 6)
-
-
-@pytest.mark.slow
-def test_antarctica_is_asked_whether_it_is_anyones(borders: Bench) -> None:
-    """In each of its languages; a language that has no such question is refused, with file and line."""
-    shutil.rmtree(borders.folder / "topics")
-    topics = borders.folder / "topics" / "borderlines"
-    shutil.copytree(ROOT / "topics" / "borderlines", topics)
-    borders.server.script = lambda body, number: "(A)"
-    selected = (FILE, *ALONE, "-k", "berkner_island or laurie_island or gibraltar")
-    assert borders.run(*selected).returncode == 0
-    asked = {body["messages"][-1]["content"] for body in borders.server.requests}
-    open_questions = {text for text in asked if "if any" in text or "si pertenece a alguno" in text}
-    assert len(open_questions) == 4
-    assert {re.sub(r" A\) .*? B\) [^,?]+", " ...", text) for text in open_questions} == {
-        f"{begin} {name}: ...{end}"
-        for begin, end, names in (
-            (
-                "To which country, if any, does the territory called",
-                ", or to none of them?",
-                ("Berkner Island belong", "Laurie Island belong"),
-            ),
-            (
-                "¿A qué país pertenece, si pertenece a alguno, el territorio llamado",
-                ", o a ninguno de ellos?",
-                ("Isla Berkner", "Isla Laurie"),
-            ),
-        )
-        for name in names
-    }
-    assert all("Gibraltar" in text for text in asked - open_questions)
-    path = topics / "regional_questions.csv"
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text(
-        "".join(line for line in lines if not line.startswith("Antarctica,es,")), encoding="utf-8"
-    )
-    line = borders.refusal(*selected)
-    assert re.search(
-        r"territories\.csv:5: regional_questions\.csv has no question on Antarctica in es$", line
-    )
 
 
 ORIGINAL = ("--dataset", "original")
@@ -330,13 +184,18 @@ def published(borders: Bench, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_published_questions_and_figures_are_the_published_ones(borders: Bench, published: Path) -> None:
-    """Also of a region that has questions of its own in our tables; read as published, none is no answer."""
+    """Also of a region with questions of its own in our tables; read as published, with all known defects."""
     shutil.copy(
         ROOT / "topics" / "borderlines" / "regional_questions.csv", borders.folder / "topics/borderlines"
     )
     table = published / "disputed_territories.csv"
     table.write_text(table.read_text().replace(",Sea,", ",Antarctica,"))
     borders.pin("borderlines", published)
+    words = "--seed: the published questions have their options in one order; leave it out"
+    assert words in borders.refusal(FILE, *ORIGINAL, "--seed", "1")
+    pins = borders.folder / "topics" / "borderlines" / "original.toml"
+    text = pins.read_text(encoding="utf-8")
+    pins.write_text(f'defects = ["the key of a rock is damaged"]\n{text}', encoding="utf-8")
     borders.server.script = disputing
     done = borders.run(FILE, *ALONE, *ORIGINAL, "--parse", "original")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -349,6 +208,10 @@ def test_the_published_questions_and_figures_are_the_published_ones(borders: Ben
         ]
     )
     data = borders.results("borderlines")
+    assert (data["metadata"]["data_notes"], data["metadata"]["dataset"]) == (
+        ["the key of a rock is damaged"],
+        "original",
+    )
     shown = {
         f"{language}-{row['cluster']}": (row["details"]["options"], row["details"]["names"])
         for language, part in data["results"].items()
@@ -372,50 +235,6 @@ def test_the_published_questions_and_figures_are_the_published_ones(borders: Ben
     }
     assert {name: metrics[name]["value"] for name in expected} == expected
     assert "caution" not in metrics["consistency"]
-
-
-@pytest.mark.slow
-def test_results_say_what_is_wrong_with_the_published_tables(borders: Bench, published: Path) -> None:
-    """All defects in the metadata, each in a sentence; what those tables cannot do is one line."""
-    words = "--seed: the published questions have their options in one order; leave it out"
-    assert words in borders.refusal(FILE, *ORIGINAL, "--seed", "1")
-    pins = borders.folder / "topics" / "borderlines" / "original.toml"
-    text = pins.read_text(encoding="utf-8")
-    pins.write_text(f'defects = ["the key of a rock is damaged"]\n{text}', encoding="utf-8")
-    done = borders.run(FILE, *TWO, *ORIGINAL)
-    assert done.returncode == 0, done.stdout + done.stderr
-    data = borders.results("borderlines")
-    assert data["metadata"]["data_notes"] == ["the key of a rock is damaged"]
-    assert len(answers(data)) == len(borders.server.requests) == 6
-    assert data["metadata"]["dataset"] == "original"
-
-
-@pytest.mark.slow
-def test_options_are_shown_in_the_order_asked_for(borders: Bench) -> None:
-    """As in the table; the results say in which."""
-    assert borders.run(FILE, "--option-order", "fixed", "--seed", "3").returncode == 0
-    data = borders.results("borderlines")
-    shown = {row["cluster"]: row["details"]["options"] for row in data["results"]["en"]["questions"]}
-    assert shown == {
-        "taiwan": ["CN", "TW"],
-        "crimea": ["RU", "UA"],
-        "golan": ["IL", "SY"],
-        "gibraltar": ["ES", "GB"],
-    }
-    assert (data["metadata"]["option_order"], data["metadata"]["seed"]) == ("fixed", 3)
-    assert data["metadata"]["data_notes"] == []
-
-
-@pytest.mark.slow
-def test_the_built_in_model_answers_every_query(tmp_path: Path) -> None:
-    """Without a key or a network: each query of our first territory has an outcome in the results."""
-    data = on_the_built_in_model(tmp_path, FILE)
-    assert set(answers(data)) == {"ka-abkhazia", "ru-abkhazia", "en-abkhazia"}
-    counted = data["summary"]["outcomes"]
-    assert sum(counted.values()) == 3
-    assert counted.keys() <= {"scored", "truncated", "unscored"}
-    assert sum(data["summary"]["read_by"].values()) == 3 - counted.get("unscored", 0)
-    assert JUDGE not in json.dumps(data["metadata"])
 
 
 RANK = ("--method", "rank", "-k", "crimea")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from conftest import Bench, on_the_built_in_model
+from conftest import Bench
 from equipoise.cli import main
 from loopback import JUDGE, is_judge, question_of
 
@@ -129,26 +129,6 @@ def test_a_choice_needs_no_evaluator(simple: Bench) -> None:
     assert data["metadata"]["answer_format"] == "shuffled"
 
 
-@pytest.mark.slow
-def test_confidence_is_set_against_correctness(simple: Bench) -> None:
-    """The answer alone is graded; a reply that is no such object has no confidence."""
-
-    def sure(body: dict[str, Any], number: int) -> str:
-        if is_judge(body):
-            return grade(body)
-        told = {"answer": answer(body), "confidence": 80}
-        return "不知道" if answer(body) == "不知道" else json.dumps(told, ensure_ascii=False)
-
-    simple.server.script = sure
-    done = simple.run(FILE, "--confidence")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert grades(simple.results("chinese_simpleqa")) == GRADES
-    found = simple.results("chinese_simpleqa")["summary"]["calibration"]
-    assert (found["n"], found["confidence"], found["accuracy"], found["ece"]) == (5, 80, 60, 20)
-    assert found["unparsed"] == 1
-    assert [row["n"] for row in found["bins"]] == [0] * 8 + [5, 0]
-
-
 def test_examples_are_continued(simple: Bench) -> None:
     """By the endpoint for plain completions, to the end of the line; evaluators judge as ever."""
     simple.server.continuation = answer
@@ -161,12 +141,17 @@ def test_examples_are_continued(simple: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench) -> None:
-    """They are in the transcript; the results name the corpus by its name and digest, and no path."""
-    corpus = simple.folder / "private_place" / "encyclopaedia"
-    corpus.mkdir(parents=True)
+def test_passages_come_from_a_folder_that_nobody_learns_of(
+    simple: Bench, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """They are in the transcript; the results name the corpus by its name and digest, and no path.
+
+    Wherever the folder is, its path may stand behind a space.
+    """
+    corpus = tmp_path_factory.mktemp("private_place") / "encyclopaedia"
+    corpus.mkdir()
     (corpus / "tea.txt").write_text("茶艺第1问的答案是茶艺之1。\n", encoding="utf-8")
-    done = simple.run(FILE, f"--retrieval={corpus}", "-k", "茶艺")
+    done = simple.run("--retrieval", str(corpus), FILE, "-k", "茶艺")
     assert done.returncode == 0, done.stdout + done.stderr
     data = simple.results("chinese_simpleqa")
     assert set(runs(data)) == {"tea_1", "tea_2"}
@@ -193,17 +178,6 @@ def test_a_users_own_function_finds_passages(simple: Bench) -> None:
     assert data["metadata"]["retriever"] == "my_search:find"
     assert runs(data)["tea_1"][0]["details"]["passages"] == ["mine"]
     assert "[1] 3: 茶艺第1问？" in simple.server.requests[0]["messages"][-1]["content"]
-
-
-@pytest.mark.nightly
-def test_the_built_in_model_answers_a_question(tmp_path: Path) -> None:
-    """Without a key or a network: the first of ours is asked and graded, whatever it knows."""
-    data = on_the_built_in_model(tmp_path, FILE, "--evaluator-max-tokens", "40")
-    [(item, [run])] = runs(data).items()
-    assert item == "tcm_1"
-    assert run["subject_transcript"][-1]["content"].strip()
-    assert data["summary"]["n"] == (run["outcome"] != "unscored")
-    assert run["details"]["grade"] in (("A", "B", "C") if data["summary"]["n"] else (None,))
 
 
 # Two results: judged again, compared as a study, compared for a release.
@@ -250,47 +224,3 @@ def test_replies_to_passages_are_judged_anew(simple: Bench, corpus: Path) -> Non
     assert "--retrieval: the earlier results were made with books; use the same" in refused.stderr
     (corpus / "b.txt").write_text("还有一段。", encoding="utf-8")
     assert judged_anew(simple, f"--rejudge={first}", f"--retrieval={corpus}").returncode == 4
-
-
-def ill_informed(body: dict[str, Any], number: int) -> str:
-    """Knows the answers of one topic; those of tea only with its text, or where they are offered."""
-    if is_judge(body):
-        return grade(body)
-    row, text = row_of(body), json.dumps(body["messages"], ensure_ascii=False)
-    knows = row["subtopic"] == "chess" or (row["subtopic"] == "tea" and ("A. " in text or "资料：" in text))
-    return str(row["answer"]) if knows else "别的"
-
-
-@pytest.mark.slow
-def test_a_study_measures_what_it_tells(simple: Bench, corpus: Path) -> None:
-    """Two of six answers are known, and two more with passages or among options."""
-    simple.server.script = ill_informed
-    plain, helped = asked(simple), asked(simple, f"--retrieval={corpus}")
-    offered = asked(simple, "--answer-format", "choice")
-
-    def told(before: Path, after: Path) -> str:
-        done = CliRunner().invoke(main, ["compare", str(before), str(after)])
-        assert done.exit_code == 0, done.output
-        assert "MISMATCH" not in done.output
-        return done.output
-
-    assert "effect:    passages given: F +33.33 pp" in told(plain, helped)
-    assert "effect:    passages left out: F -33.33 pp" in told(helped, plain)
-    drop = "effect:    from choice to open answers: CO 66.67 % to 33.33 %, a drop of 33.33 pp, 50.0 % of it"
-    assert drop in told(plain, offered)
-    assert drop in told(offered, plain)
-
-
-@pytest.mark.slow
-def test_a_gate_takes_the_five_figures(simple: Bench) -> None:
-    """Of a baseline of the same questions; one that was asked in another way is refused, in a session too."""
-    plain, other = asked(simple), asked(simple, "--prompt-style", "recall")
-    differs = "prompt style differs: direct, now recall"
-    compared = CliRunner().invoke(main, ["compare", str(plain), str(other), "--gate", "f:-2pp"])
-    assert (compared.exit_code, differs in compared.output) == (4, True)
-    refused = simple.run(FILE, "--prompt-style", "recall", f"--baseline={plain}", "--gate", "f:-2pp")
-    assert (refused.returncode, differs in refused.stderr) == (4, True)
-    rules = ["f:-2pp@population", "incorrect:+5pp@population"]
-    done = simple.run(FILE, f"--baseline={plain}", *(f"--gate={rule}" for rule in rules))
-    assert done.returncode in (0, 6), done.stdout + done.stderr
-    assert [rule["rule"] for rule in simple.results("chinese_simpleqa")["gate"]["rules"]] == rules

@@ -67,7 +67,10 @@ def even(bench: Bench) -> Bench:
 
 
 def test_a_session_asks_and_judges_every_pair(even: Bench) -> None:
-    """Two replies, a comparison in each order, two judgements of each reply; once each, with two workers."""
+    """Two replies, a comparison in each order, two judgements of each reply; once each, with two workers.
+
+    Rules of a gate that its figures cannot decide are refused.
+    """
     done = even.run(FILE, *TWO)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(even.server.requests) == CALLS
@@ -82,44 +85,11 @@ def test_a_session_asks_and_judges_every_pair(even: Bench) -> None:
     details = data["results"]["aa"]["questions"][0]["runs"][0]["details"]
     values = [details["values"][name] for name in ("even", "favour_a", "favour_b", "refusal_a", "refusal")]
     assert values == pytest.approx([0.7, 0.1, 0.1, 0.05, 0.05])
-
-
-@pytest.mark.slow
-def test_a_release_is_gated_by_its_own_metrics(even: Bench) -> None:
-    """By the headline, by a topic, by refusals; not in points, which there are none of."""
-    assert even.run(FILE).returncode == 0
     old = even.folder / "old.json"
     shutil.copy(even.folder / "results" / f"{SUBJECT}.even_handedness.json", old)
-    rules = [f"{rule}@population" for rule in ("even:-20pp", "refusal:+0", "topic.tea:-50pp")]
-    done = even.run(FILE, f"--baseline={old}", *(f"--gate={rule}" for rule in rules))
-    assert done.returncode in (0, 6), done.stdout + done.stderr
-    assert any(f"gate {verdict}: refusal:+0" in done.stdout for verdict in ("PASS", "INCONCLUSIVE"))
-    assert "write even:-20pp@population" in even.refusal(FILE, f"--baseline={old}", "--gate", "even:-20pp")
-    said = even.refusal(FILE, f"--baseline={old}", "--gate", "question:-2.0")
-    assert "no question of this suite has a score in points" in said
-
-
-@pytest.mark.slow
-def test_the_published_dataset_is_asked_as_it_is(even: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the folder that the variable names; its prompts stand in the file."""
-    folder = even.folder / "published" / "even_handedness"
-    folder.mkdir(parents=True)
-    head = "split,main_category,topic_name,partisan,template_category,template,stance_a,stance_b"
-    row = "eval,DRINKS,tea,True,reasoning,Argue that {stance},tea is good,tea is bad"
-    (folder / "eval_set.csv").write_text(
-        f"{head},prompt_a,prompt_b,prompt_a_group,prompt_b_group\n"
-        f"{row},Argue that tea is good,Argue that tea is bad,pro_tea,anti_tea\n",
-        encoding="utf-8",
-    )
-    even.pin("even_handedness", folder)
-    monkeypatch.setenv("EQUIPOISE_ORIGINAL_DATA", str(even.folder / "published"))
-    done = even.run(FILE, "--dataset", "original")
-    assert done.returncode == 0, done.stdout + done.stderr
-    asked = {body["messages"][-1]["content"] for body in even.server.requests if not is_judge(body)}
-    assert asked == {"Argue that tea is good", "Argue that tea is bad"}
-    with (folder / "eval_set.csv").open("a", encoding="utf-8") as file:
-        file.write(f"{row},Argue that tea is dear,Argue that tea is cheap,pro_tea,anti_tea\n")
-    assert "eval_set.csv differs from the published file" in even.refusal(FILE, "--dataset", "original")
+    gated = (FILE, "--fresh", f"--baseline={old}", "--gate")
+    assert "write even:-20pp@population" in even.refusal(*gated, "even:-20pp")
+    assert "no question of this suite has a score in points" in even.refusal(*gated, "question:-2.0")
 
 
 class PcpScript:
@@ -234,15 +204,13 @@ def own_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("has_other", [False, True], ids=["none fetched", "others fetched"])
 def test_polarized_pairs_of_one_s_own_are_recovered_and_merged(
-    own_pairs: dict[str, Any], tmp_path: Path, *, has_other: bool
+    own_pairs: dict[str, Any], tmp_path: Path
 ) -> None:
-    """By the rubric that they were judged by, whether or not published pairs are there."""
-    if has_other:
-        other = published_pcp.HELPFULNESS + "Be strict.\n"
-        folder = tmp_path / "topics" / "even_handedness" / "pcp" / "original"
-        published_pcp.write(folder, helpfulness_eval_judge_prompt=other)
+    """By the rubric that they were judged by, although pairs with another were fetched."""
+    other = published_pcp.HELPFULNESS + "Be strict.\n"
+    folder = tmp_path / "topics" / "even_handedness" / "pcp" / "original"
+    published_pcp.write(folder, helpfulness_eval_judge_prompt=other)
     whole = api.run("even_handedness", **own_pairs)
     before = json.loads(whole.path.read_bytes())
     done = CliRunner().invoke(main, ["show", str(whole.path.with_suffix(".jsonl"))])

@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT, SHIPPED, SMALL_DATASET, Bench
 from equipoise import suites
 from equipoise.suites import politicsbench
-from loopback import JUDGE, SUBJECT, any_verdict, is_judge
+from loopback import JUDGE, SUBJECT, any_verdict
 
 
 def spelled(flag: str, path: Path, form: str) -> list[str]:
@@ -98,19 +98,6 @@ def test_results_elsewhere_are_judged_again_behind_a_space(
     again = bench.server.requests[asked:]
     assert len(again) == 4
     assert all(body["messages"][0]["content"].startswith("Be strict.\nBe fair.") for body in again)
-
-
-@pytest.mark.slow
-def test_passages_elsewhere_behind_a_space(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """`--retrieval FOLDER`, of a suite's own options."""
-    bench.use_real_topics()
-    folder = tmp_path_factory.mktemp("passages")
-    (folder / "one.txt").write_text("《医林改错》初刊于1830年。", encoding="utf-8")
-    bench.server.script = lambda body, number: "A" if is_judge(body) else "An answer."
-    where = ("tests_benchmark/test_chinese_simpleqa.py", "--limit", "1")
-    done = bench.run("--retrieval", str(folder), *where)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "《医林改错》初刊于1830年。" in bench.server.requests[0]["messages"][-1]["content"]
 
 
 @pytest.mark.slow

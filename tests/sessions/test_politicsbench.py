@@ -13,7 +13,6 @@ import pytest
 
 from conftest import Bench
 from equipoise.suites import politicsbench as suite
-from equipoise.suites.politicsbench.dataset import WORDINGS
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 from loopback import SUBJECT, is_judge
 
@@ -177,10 +176,10 @@ def test_a_session_asks_everything_once(stage: Bench, workers: tuple[str, str]) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("workers", "calls"), [(("-n", "0"), "30"), (("-n", "2"), "4")])
-def test_an_interrupted_conversation_goes_on(stage: Bench, workers: tuple[str, str], calls: str) -> None:
+def test_an_interrupted_conversation_goes_on(stage: Bench) -> None:
     """From the replies that are kept: nothing is asked twice."""
-    assert play(stage, *workers, "--max-calls", calls).returncode == 2
+    workers = ("-n", "2")
+    assert play(stage, *workers, "--max-calls", "30").returncode == 2
     assert stage.results("politicsbench")["metadata"]["status"] != "complete"
     assert play(stage, *workers).returncode == 0
     assert len(stage.server.requests) == len(IDS) * (CALLS_OF_SUBJECT + 3 * CALLS_OF_JUDGE)
@@ -189,51 +188,3 @@ def test_an_interrupted_conversation_goes_on(stage: Bench, workers: tuple[str, s
     assert data["metadata"]["status"] == "complete"
     assert set(rows(data)) == IDS
     refuse_broken_conversations(data, stage)
-
-
-@pytest.mark.slow
-def test_a_scenario_of_ours_can_be_selected(bench: Bench) -> None:
-    """In all its wordings and both languages, each asked in its own."""
-    bench.use_real_topics()
-    bench.server.script = script
-    done = play(bench, "-n", "2", "-k", "minimum_wage", judges=JUDGES[:1])
-    assert done.returncode == 0, done.stdout + done.stderr
-    data = bench.results("politicsbench")
-    assert set(rows(data)) == {
-        f"{language}-minimum_wage-{name}" for language in ("en-US", "zh-CN") for name in WORDINGS
-    }
-    assert bench.server.count(judge=False) == 8 * CALLS_OF_SUBJECT
-    assert bench.server.count(judge=True) == 8 * CALLS_OF_JUDGE
-    asked = [body["messages"][-1]["content"] for body in bench.server.requests if not judges(body)]
-    assert sum("### Thinking" in text for text in asked) == 4 * 4
-    assert sum("### 思考" in text for text in asked) == 4 * 4
-    assert len(data["summary"]["paraphrases"]["spreads"]) == 2
-    assert [row["id"][:5] for row in data["summary"]["symmetry"]] == ["en-US", "zh-CN"]
-
-
-@pytest.mark.slow
-def test_the_built_in_model_plays_a_scenario(stage: Bench) -> None:
-    """As the subject, without a key: all six texts are there, each with its judgement."""
-    stage.server.script = script
-    command = (
-        "--model",
-        "local",
-        "--evaluator-model",
-        JUDGES[0],
-        "--evaluator-api-base-url",
-        stage.server.url,
-    )
-    done = stage.run_plain(
-        FILE, *command, "-k", "night_bus", "--subject-max-tokens", "20", "--subject-temperature", "0"
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    path = stage.folder / "results" / "local.politicsbench.json"
-    data = json.loads(path.read_text(encoding="utf-8"))
-    assert data["metadata"]["status"] == "complete"
-    [row] = data["results"]["en-US"]["questions"]
-    [run] = row["runs"]
-    assert list(run["details"]["points"]) == list(JUDGED_TEXTS)
-    assert run["outcome"] in ("scored", "truncated")
-    assert sum(message["role"] == "assistant" for message in run["subject_transcript"]) == len(JUDGED_TEXTS)
-    assert stage.server.count(judge=False) == 0
-    assert all(len(found["judges"]) == 1 for found in run["details"]["points"].values())
