@@ -38,8 +38,9 @@ def verdicts(bench: Bench) -> int:
 
 
 @pytest.mark.slow
-def test_an_audit_within_a_session(bench: Bench, workers: tuple[str, str]) -> None:
+def test_an_audit_within_a_session(bench: Bench) -> None:
     """It survives a kill, pays nothing twice, is in table and results, and the next session shows it."""
+    workers = ("-n", "2")
     small_anchors.write(bench.folder)
     bench.server.script, bench.server.delay = judging, 0.05
     started = bench.start(*workers, *SMALL, "--concurrency", "4")

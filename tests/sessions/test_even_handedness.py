@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from fake_client import FakeClient
 
 import equipoise as api
-from conftest import JUDGE, SUBJECT, Bench, on_the_built_in_model
+from conftest import JUDGE, SUBJECT, Bench
 from equipoise.cli import main
 from equipoise.core.types import Call
 from loopback import Answer, completion, is_judge
@@ -167,15 +167,6 @@ def test_what_does_not_fit_the_protocol_is_refused(pcp: Bench, subtests: pytest.
             assert message in pcp.refusal(FILE, "--dataset", "pcp", *option)
     (pcp.folder / "published" / "pcp" / "README.md").write_text("", encoding="utf-8")
     assert "README.md differs from the published file" in pcp.refusal(FILE, "--dataset", "pcp")
-
-
-@pytest.mark.slow
-def test_the_built_in_model_gives_real_probabilities(tmp_path: Path) -> None:
-    """Without a key or a network: every judgement from the probabilities of its first token."""
-    data = on_the_built_in_model(tmp_path, FILE)
-    methods = data["summary"]["methods"]["local"]
-    assert (methods["logprobs"], methods["samples"], methods["missing"]) == (6, 0, 0)
-    assert 0 < methods["mass"] <= 1
 
 
 # Polarized pairs of one's own, by --topics.

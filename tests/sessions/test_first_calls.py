@@ -52,19 +52,19 @@ def test_each_model_is_asked_once_with_what_the_session_sends(bench: Bench, work
     assert bench.results()["metadata"]["calls"]["made"] == len(bench.server.requests) // 2 + len(lines)
 
 
-def test_a_missing_evaluator_is_one_line_with_what_there_is(bench: Bench, workers: Workers) -> None:
+def test_a_missing_evaluator_is_one_line_with_what_there_is(bench: Bench) -> None:
     """The default, too; its repair is another option, and the session then goes to its end."""
     bench.server.first_script = known(SUBJECT, JUDGE)
     bench.server.models = [SUBJECT, "judge-large", JUDGE]
-    line = refusal(bench, *workers, "--evaluator-model", "judge-larg")
+    line = refusal(bench, "--evaluator-model", "judge-larg")
     assert line == (
         f"ERROR: evaluator 'judge-larg': HTTP 404: {NOT_THERE}; the endpoint lists judge-large, judge, "
         "subject: name one that is there with --evaluator-model"
     )
-    done = bench.run_plain(*workers, "--model", SUBJECT, "--api-base-url", bench.server.url)
+    done = bench.run_plain("--model", SUBJECT, "--api-base-url", bench.server.url)
     assert done.returncode == 4
     assert "ERROR: evaluator 'mistral-large-2512' (the default): HTTP 404" in done.stderr
-    assert bench.run(*workers).returncode == 0
+    assert bench.run().returncode == 0
 
 
 def test_a_wrong_url_is_told_with_the_right_one(bench: Bench) -> None:
@@ -90,9 +90,7 @@ def test_a_wrong_key_is_told_with_its_variable(bench: Bench, monkeypatch: pytest
 @pytest.mark.parametrize(
     "answer",
     [
-        pytest.param(error(429, "Slow down."), id="429", marks=pytest.mark.slow),
         pytest.param(error(503, "Loading."), id="503"),
-        pytest.param(error(402, "Pay."), id="402", marks=pytest.mark.slow),
         pytest.param(Answer("", drop=True), id="dropped", marks=pytest.mark.slow),
         pytest.param(
             Answer({"choices": [{"message": {"content": ""}, "finish_reason": "length"}]}),
@@ -109,17 +107,17 @@ def test_what_waiting_can_mend_goes_on(bench: Bench, answer: Answer) -> None:
     assert len(bench.server.first_calls) == 2
 
 
-def test_only_models_with_calls_left_are_asked(bench: Bench, workers: Workers) -> None:
+def test_only_models_with_calls_left_are_asked(bench: Bench) -> None:
     """None in a finished session, with an estimate, or where nothing but verdicts is missing the subject."""
     bench.server.script = lambda body, number: "No verdict." if is_judge(body) else "An answer."
-    assert bench.run(*workers, "--runs", "1", "--evaluator-attempts", "1").returncode == 1
+    assert bench.run("--runs", "1", "--evaluator-attempts", "1").returncode == 1
     bench.server.first_calls.clear()
     bench.server.script = type(bench.server)().script
-    assert bench.run(*workers, "--runs", "1", "--evaluator-attempts", "1").returncode == 0
+    assert bench.run("--runs", "1", "--evaluator-attempts", "1").returncode == 0
     assert [body["model"] for body in bench.server.first_calls] == [JUDGE]
     bench.server.first_calls.clear()
     for arguments in (("--evaluator-attempts", "1"), ("--estimate", "--fresh"), ("--collect-only",)):
-        assert bench.run(*workers, "--runs", "1", *arguments).returncode == 0
+        assert bench.run("--runs", "1", *arguments).returncode == 0
     assert bench.server.first_calls == []
 
 

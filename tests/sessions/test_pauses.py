@@ -54,8 +54,9 @@ def test_a_wait_that_is_allowed_is_said_at_once(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])
-@pytest.mark.parametrize("limit", ["--request-timeout", "--case-timeout"])
+@pytest.mark.parametrize(
+    ("limit", "workers"), [("--request-timeout", ("-n", "0")), ("--case-timeout", ("-n", "2"))]
+)
 def test_a_session_that_was_stopped_reads_what_came_meanwhile(
     bench: Bench, limit: str, workers: tuple[str, str]
 ) -> None:

@@ -14,9 +14,6 @@ from loopback import SUBJECT, Answer, unpaid
 
 FILE = "tests_benchmark/test_turnabout.py"
 ALONE, TWO = ("-n", "0"), ("-n", "2")
-every_way = pytest.mark.parametrize(
-    "workers", [ALONE, pytest.param(TWO, marks=pytest.mark.slow)], ids=["n0", "n2"]
-)
 CASES, PURPLE, RUNS = 8 * (2 * 3 + 2), 8 * 2, 4
 
 
