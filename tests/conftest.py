@@ -321,28 +321,3 @@ def resolved(
     return resolve(
         given or {}, environment or {}, ini or {}, defaults or {}, ALL_OPTIONS[len(OPTIONS) :], origins or {}
     )
-
-
-def on_the_built_in_model(folder: Path, file: str, *options: str) -> dict[str, Any]:
-    """The results of a session on our own data, one case in each language, without a key or a network.
-
-    At temperature 0, so that the model says the same every time. What a model this small says depends on the
-    machine all the same: every run was asked and judged, though it may have got no valid verdict.
-    """
-    for name in ("conftest.py", "pytest.ini"):
-        shutil.copy(ROOT / name, folder / name)
-    for name in ("tests_benchmark", "topics", "rubric"):
-        (folder / name).symlink_to(ROOT / name)
-    limits = ("--limit", "1", "--subject-max-tokens", "30")
-    command = [*PYTEST, file, "--model", "local", *limits, "--subject-temperature", "0", *options]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    suite = Path(file).stem.removeprefix("test_")
-    data: dict[str, Any] = json.loads(
-        (folder / "results" / f"local.{suite}.json").read_text(encoding="utf-8")
-    )
-    about, unscored = data["metadata"], data["errors"]
-    assert {error["outcome"] for error in unscored} <= {"refused", "unscored"}, done.stdout + done.stderr
-    ended = (1, {"complete_with_unscored", "interrupted", "no_scores"}) if unscored else (0, {"complete"})
-    assert (done.returncode, about["status"] in ended[1]) == (ended[0], True), done.stdout + done.stderr
-    assert about["runs_completed"] == about["runs_expected"] > 0
-    return data
