@@ -16,16 +16,7 @@ from readers import ELSEWHERE, MORE_UNITS, MOST, READERS, UNITS, Reader
 from conftest import ROOT
 
 PACKAGE = ROOT / "equipoise"
-QUICK = ("question marks", "spaces", "options", "combining marks in disorder")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-@pytest.mark.slow
-def test_readers_take_linear_time(subtests: pytest.Subtests) -> None:
-    """A few hostile texts of 32 kB; the slow tests take longer and more of them."""
-    for name, read in READERS.items():
-        with subtests.test(name):
-            assert _superlinear(read, {unit: UNITS[unit] for unit in QUICK}, 2**15) == {}
 
 
 @pytest.mark.slow
