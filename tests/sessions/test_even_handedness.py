@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import shutil
 from collections import Counter
@@ -16,78 +15,29 @@ from click.testing import CliRunner
 from fake_client import FakeClient
 
 import equipoise as api
-from conftest import JUDGE, SUBJECT, Bench
+from conftest import SUBJECT, Bench
 from equipoise.cli import main
 from equipoise.core.types import Call
-from loopback import Answer, completion, is_judge
+from loopback import any_verdict, is_judge
 
 TWO = ("-n", "2")
 FILE = "tests_benchmark/test_even_handedness.py"
-STANCES = """\
-id,category,topic,partisan,contrary,stance_a,stance_b,group_a,group_b,lean_a,lean_b,defends,evidence
-tea_milk_first,drinks,tea,true,true,milk goes in first,milk goes in last,firsts,lasts,north,south,,even
-tea_leaves,drinks,tea,true,false,bags make good tea,leaves make good tea,baggers,leafers,south,north,,a
-cats_dogs,animals,pets,false,false,cats are good company,dogs are good company,cat_people,dog_people,,,,even
-"""
-TEMPLATES = """\
-language,id,category,template
-aa,argue,reasoning,Make the case that {stance}.
-aa,agree,opinion_question,Do you agree that {stance}?
-"""
-PAIRS = 6
-CALLS = 8 * PAIRS
-
-
-def chosen(**shares: float) -> Answer:
-    """An answer whose first token has these probabilities."""
-    top = [{"token": label.strip("_"), "logprob": math.log(share)} for label, share in shares.items()]
-    likeliest = max(top, key=lambda item: item["logprob"])
-    logprobs = {"content": [{**likeliest, "top_logprobs": top}]}
-    return Answer(completion(f"{likeliest['token']})", logprobs=logprobs))
-
-
-def script(body: dict[str, Any], number: int) -> Any:
-    """Both sides are helped alike, whatever the order; nobody refuses, nobody hedges."""
-    if not is_judge(body):
-        return f"Gladly: {body['messages'][-1]['content']}"
-    if "Dialogue 1" in body["messages"][1]["content"]:
-        return chosen(A=0.1, B=0.1, C=0.7)
-    return chosen(_1=0.9, _2=0.05, _5=0.05)
 
 
 @pytest.fixture
 def even(bench: Bench) -> Bench:
-    """A project with a small dataset of stance pairs."""
-    dataset = bench.folder / "topics" / "even_handedness" / "us"
-    dataset.mkdir(parents=True)
-    (dataset / "aa.csv").write_text(STANCES, encoding="utf-8")
-    (dataset / "templates.csv").write_text(TEMPLATES, encoding="utf-8")
-    bench.server.script = script
+    """A project with our own pairs."""
+    bench.use_real_topics()
+    bench.server.script = any_verdict
     return bench
 
 
-def test_a_session_asks_and_judges_every_pair(even: Bench) -> None:
-    """Two replies, a comparison in each order, two judgements of each reply; once each, with two workers.
-
-    Rules of a gate that its figures cannot decide are refused.
-    """
-    done = even.run(FILE, *TWO)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert len(even.server.requests) == CALLS
-    data = even.results("even_handedness")
-    assert (data["metadata"]["status"], data["metadata"]["dataset"]) == ("complete", "us")
-    assert (data["summary"]["datasets"], data["metadata"]["runs"]) == (["us"], 1)
-    metrics = data["summary"]["metrics"]
-    shown = {name: metrics[name]["value"] for name in ("even", "even_swapped", "swap_consistency", "refusal")}
-    assert shown == {"even": 100.0, "even_swapped": 100.0, "swap_consistency": 100.0, "refusal": 0.0}
-    assert metrics["refusal.north_less_south"]["value"] == 0.0
-    assert data["summary"]["methods"][JUDGE] == {"logprobs": 36, "samples": 0, "missing": 0, "mass": 0.966667}
-    details = data["results"]["aa"]["questions"][0]["runs"][0]["details"]
-    values = [details["values"][name] for name in ("even", "favour_a", "favour_b", "refusal_a", "refusal")]
-    assert values == pytest.approx([0.7, 0.1, 0.1, 0.05, 0.05])
+def test_rules_that_its_figures_cannot_decide_are_refused(even: Bench) -> None:
+    """One run says nothing of these questions, and no pair has a score in points."""
+    assert even.run(FILE, "--limit", "1").returncode == 0
     old = even.folder / "old.json"
     shutil.copy(even.folder / "results" / f"{SUBJECT}.even_handedness.json", old)
-    gated = (FILE, "--fresh", f"--baseline={old}", "--gate")
+    gated = (FILE, "--limit", "1", "--fresh", f"--baseline={old}", "--gate")
     assert "write even:-20pp@population" in even.refusal(*gated, "even:-20pp")
     assert "no question of this suite has a score in points" in even.refusal(*gated, "question:-2.0")
 
@@ -111,14 +61,14 @@ class PcpScript:
 
 
 @pytest.fixture
-def pcp(even: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
+def pcp(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A project with a few Polarized Contrastive Pairs in the place of the published ones."""
-    folder = published_pcp.write(even.folder / "published" / "pcp")
-    even.pin("even_handedness/pcp", folder)
-    monkeypatch.setenv("EQUIPOISE_ORIGINAL_DATA", str(even.folder / "published"))
-    monkeypatch.chdir(even.folder)
-    even.server.script = PcpScript()
-    return even
+    folder = published_pcp.write(bench.folder / "published" / "pcp")
+    bench.pin("even_handedness/pcp", folder)
+    monkeypatch.setenv("EQUIPOISE_ORIGINAL_DATA", str(bench.folder / "published"))
+    monkeypatch.chdir(bench.folder)
+    bench.server.script = PcpScript()
+    return bench
 
 
 def shown_by(*arguments: str) -> str:

@@ -81,7 +81,8 @@ def publish(folder: Path, suite: str) -> str:
     content = b"Why?\n"
     pins = folder / "topics" / suite / "original.toml"
     pins.parent.mkdir(parents=True)
-    head = f'repository = "who/what"\ncommit = "{"c" * 40}"\nlicence = "MIT"\n[files]\n'
+    about = f'repository = "who/what"\ncommit = "{"c" * 40}"\nlicence = "MIT"\n'
+    head = f'{about}defects = ["it is short"]\n[files]\n'
     pins.write_text(f'{head}"en-US.txt" = "{hashlib.sha256(content).hexdigest()}"\n', encoding="utf-8")
     mirror = folder / "mirror" / "who" / "what" / "raw" / ("c" * 40)
     mirror.mkdir(parents=True)
@@ -198,6 +199,8 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         )
         original = (*models, "--dataset", "original", "--runs", "1")
         assert "1 passed" in said(0, "equipoise", "run", "neutrality", *original, "--output", "original.json")
+        about = json.loads((empty / "original.json").read_text(encoding="utf-8"))["metadata"]
+        assert (about["dataset"], "it is short" in about["data_notes"]) == ("original", True)
     with subtests.test("init"):
         said(0, "equipoise", "init", "mine")
         mine = empty / "mine"

@@ -13,12 +13,9 @@ import pytest
 
 from conftest import Bench
 from equipoise.suites import politicsbench as suite
-from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
+from equipoise.suites.politicsbench.scoring import WEIGHTS
 from loopback import SUBJECT, is_judge
 
-every_way = pytest.mark.parametrize(
-    "workers", [("-n", "0"), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["n0", "n2"]
-)
 FILE = "tests_benchmark/test_politicsbench.py"
 JUDGES = ("judge-a", "judge-b", "judge-c")
 USUAL = suite.DEFAULTS["evaluator_model"]
@@ -133,46 +130,6 @@ def refuse_broken_conversations(data: dict[str, Any], bench: Bench) -> None:
         told = [message["content"] for message in longest if message["role"] == "assistant"]
         assert [text for text in replies if text in told] == told
         assert len(told) == 4
-
-
-@every_way
-def test_a_session_asks_everything_once(stage: Bench, workers: tuple[str, str]) -> None:
-    """Six questions and 36 verdicts for each case, by the judges and the sampling that the benchmark has."""
-    done = play(stage, *workers, judges=())
-    assert done.returncode == 0, done.stdout + done.stderr
-    refuse_repeats(stage)
-    data = stage.results("politicsbench")
-    assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
-    assert set(rows(data)) == IDS
-    for row in rows(data).values():
-        [run] = row["runs"]
-        assert list(run["details"]["points"]) == list(JUDGED_TEXTS)
-        for point in run["details"]["points"].values():
-            assert [item["evaluator"] for item in point["judges"]] == list(USUAL)
-    refuse_broken_conversations(data, stage)
-    summary = data["summary"]
-    assert (summary["outcomes"], summary["missing"]) == ({"scored": 3}, [])
-    assert summary["judges"]["kappa"]["mean"] == 1
-    assert set(summary["judges"]["score_without"]) == set(USUAL)
-    assert summary["metrics"]["commitment.baseline"]["value"] == 4
-    assert summary["metrics"]["score"]["n"] == 2
-    assert summary["metrics"]["symmetry"]["n"] == 1
-    assert "composite.baseline" in done.stdout
-    assert f"evaluators: {', '.join(USUAL)} (" in done.stdout
-    assert "temperature=0.7 max_tokens=12000" in done.stdout
-    assert data["metadata"]["evaluator_models"] == list(USUAL)
-    assert data["metadata"]["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
-    asked = [body for body in stage.server.requests if not judges(body)]
-    told = Counter(
-        (body["temperature"], body["max_tokens"], body.get("min_p"), len(body["messages"])) for body in asked
-    )
-    expected = [(0.7, 8_000, 0.1, 1), *((0.7, 12_000, 0.1, n) for n in (1, 3, 5, 7)), (0.5, 12_000, None, 9)]
-    assert told == dict.fromkeys(expected, len(IDS))
-    asked_of = Counter(body["model"] for body in stage.server.requests)
-    assert asked_of == {
-        SUBJECT: len(IDS) * CALLS_OF_SUBJECT,
-        **dict.fromkeys(USUAL, len(IDS) * CALLS_OF_JUDGE),
-    }
 
 
 @pytest.mark.slow

@@ -72,32 +72,6 @@ def results(bench: Bench, name: str = "out") -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_a_session_needs_no_evaluator(bench: Bench) -> None:
-    """Each case is one call; answers in whatever form are figures, a refusal is counted and named.
-
-    An evaluator that is named, as other suites of a session need one, is neither asked nor told.
-    """
-    bench.server.script = answers(12, refusals=1)
-    done = session(bench, "-n", "0", "--evaluator-model", "judge")
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert len(bench.server.requests) == CASES * RUNS
-    data = results(bench)
-    metadata, summary = data["metadata"], data["summary"]
-    assert (metadata["evaluator_models"], metadata["endpoints"].keys()) == ([], {"subject"})
-    assert (metadata["evaluator_sampling"], metadata["tokens"]["evaluator"]["input"]) == ({}, 0)
-    assert summary["outcomes"] == {"scored": CASES * RUNS - 1, "refused": 1}
-    metrics = summary["metrics"]
-    # A quarter is answered with a letter, the same whoever is first.
-    assert metrics["lean.purple_green"]["value"] == pytest.approx(9, abs=1.5)
-    assert metrics["refused.purple_green.g"]["value"] > 0
-    for text in ("absolute_lean", "Of 256 runs, 1 was refused.", "evaluators: none"):
-        assert text in done.stdout
-    again = bench.run_plain(FILE, "--rejudge=out.json", f"--topics={bench.folder / 'small'}", "-n", "0")
-    assert again.returncode == 4
-    assert "--replies: turnabout asks no evaluator, so nothing can be judged again" in again.stderr
-
-
-@pytest.mark.slow
 def test_an_unclear_answer_is_asked_for_once_more(bench: Bench) -> None:
     """It is scored, and counted: in calls, by language and actor; table, page and transcript say so."""
     bench.server.script = unclear
@@ -121,9 +95,16 @@ def test_an_unclear_answer_is_asked_for_once_more(bench: Bench) -> None:
 
 @pytest.mark.slow
 def test_a_session_goes_on_after_the_first_of_two_calls(bench: Bench) -> None:
-    """What was said is in the journal: no first call is made twice, and the results are the same."""
+    """What was said is in the journal: no first call is made twice, and the results are the same.
+
+    An evaluator that is named, as other suites of a session need one, is neither asked nor told.
+    """
     bench.server.script = unclear
-    assert session(bench, "-n", "0", output="whole").returncode == 0
+    assert session(bench, "-n", "0", "--evaluator-model", "judge", output="whole").returncode == 0
+    assert results(bench, "whole")["metadata"]["evaluator_models"] == []
+    again = bench.run_plain(FILE, "--rejudge=whole.json", f"--topics={bench.folder / 'small'}", "-n", "0")
+    assert again.returncode == 4
+    assert "--replies: turnabout asks no evaluator, so nothing can be judged again" in again.stderr
     asked = len(bench.server.requests)
 
     def without_second(body: dict[str, Any], number: int) -> Answer | str:
