@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from conftest import SMALL_DATASET, Bench
+from conftest import SHIPPED, SMALL_DATASET, Bench
 from equipoise.cli import main
 from loopback import Answer, Script, completion, error, plain_script, score_of
 
@@ -29,44 +29,21 @@ def files(folder: Path) -> set[Path]:
     return {path for path in folder.rglob("*") if "__pycache__" not in path.parts}
 
 
-def figures(output: str) -> dict[str, str]:
-    """The lines of an estimate by their first word; what is indented goes with the line above."""
-    found: dict[str, str] = {}
-    name = ""
-    for line in output.splitlines():
-        match = re.fullmatch(r"(runs|subject|evaluator|total): +(\S.*)", line)
-        if match and "(http" not in line:
-            name = match[1]
-            found[name] = match[2]
-        elif name and line.startswith(" "):
-            found[name] += f"\n{line.strip()}"
-        else:
-            name = ""
-    return found
-
-
 # --estimate.
 
 
 @pytest.mark.slow
-def test_an_estimate_shows_every_figure_and_leaves_nothing(bench: Bench) -> None:
-    """Calls, tokens and cost by role and in all, by assumption: no request, no file, no worker."""
+def test_an_estimate_asks_nothing_and_leaves_nothing(bench: Bench) -> None:
+    """Of each suite and of all: no request, no file, no worker."""
     before = files(bench.folder)
-    done = bench.run("-n", "2", "--estimate", *QUIET, "--evaluator-model", "second", *PRICES)
+    done = bench.run("tests_benchmark", "-n", "2", "--estimate", "--limit", "1", *QUIET, *PRICES)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (bench.server.requests, files(bench.folder)) == ([], before)
     assert not re.search(r"\[gw\d\]|\d workers?\b", done.stdout)
-    found = figures(done.stdout)
-    assert list(found) == ["runs", "subject", "evaluator", "total"]
-    assert found["runs"] == "20 to do"
-    assert "evaluator: judge: 20 calls" in done.stdout
-    for role, model, reply in (("subject", "subject", 800), ("evaluator", "second", 250)):
-        shown = found[role]
-        assert re.match(rf"{model}: 20 calls, \d+\.\d\d USD \(\d+\.\d\d to \d+\.\d\d\)\n", shown), shown
-        assert f"assumed: {reply} tokens a reply" in shown
-        assert f" {20 * reply:,} (" in shown
-    basis = ": prices as listed or given, tokens as estimated"
-    assert re.fullmatch(rf"\d+\.\d\d USD \(\d+\.\d\d to \d+\.\d\d\){basis}", found["total"])
+    parts = done.stdout.split(f"all {len(SHIPPED)} suites\n")
+    counts = [[int(count) for count in re.findall(r"^runs: +(\d+)", part, re.MULTILINE)] for part in parts]
+    assert (len(counts[0]), counts[1]) == (len(SHIPPED), [sum(counts[0])])
+    assert re.search(r"^total: +\d+\.\d\d USD", parts[1], re.MULTILINE)
 
 
 # What calls cost here.
@@ -155,17 +132,6 @@ def test_uneven_replies_do_not_pass_the_cap(bench: Bench) -> None:
     assert 0.7 * 0.15 <= spent(bench) <= 0.15
     assert "--max-cost 0.15 USD is used up: " in done.stdout
     assert_it_goes_on(bench)
-
-
-@pytest.mark.slow
-def test_the_replies_that_were_paid_for_are_judged(bench: Bench) -> None:
-    """What is spent goes into whole runs: a verdict is not kept waiting while other replies are asked for."""
-    bench.server.delay = 0.02
-    done = bench.run("--max-cost", "0.03", *PRICES, "--concurrency", "4")
-    assert done.returncode == 2, done.stdout
-    assert 0.7 * 0.03 <= spent(bench) <= 0.03
-    calls = Counter(entry["role"] for entry in bench.journal("call"))
-    assert calls["evaluator"] >= calls["subject"] - 8
 
 
 ODD_USAGES = (
