@@ -133,32 +133,20 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         assert {path.name for path in empty.iterdir()} == {"results", ".pytest_cache"}
         again = ("--baseline", f"results/{SUBJECT}.neutrality.json", "--output", "new.json")
         assert "against the baseline" in said(0, "equipoise", "run", "neutrality", *part, *again)
-        assert "--gate RULE" in said(0, "equipoise", "run", "all", "--help")
         listed = said(0, "equipoise", "run", "all", "--collect-only", "-q", "--limit", "1", "--runs", "1")
         assert all(f"test_{name}[" in listed for name in SHIPPED)
-    with subtests.test("compare"):
-        told = said(0, "equipoise", "compare", f"results/{SUBJECT}.neutrality.json", "new.json")
-        assert "overall" in told
-    with subtests.test("shards"):
-        for number in (1, 2):
-            shard = ("--limit", "2", "--runs", "1", "--shard", f"{number}/2")
-            assert "3 passed" in said(0, "equipoise", "run", "neutrality", *models, *shard)
-        assert "12 made" in said(0, "equipoise", "merge", "results/shards", "-o", "merged.json")
     with subtests.test("sweep"):
         (empty / "sweep.toml").write_text(SWEEP.format(url=endpoint[1]), encoding="utf-8")
         assert "page: out/report.html" in said(0, "equipoise", "sweep", "sweep.toml")
         told = said(4, "equipoise", "sweep", "sweep.toml", "--ray", "local")
         assert "--ray: Ray is not installed; run: pip install ray" in told
     with subtests.test("docs"):
-        assert "  getting-started  " in said(0, "equipoise", "docs")
         assert "## Exit statuses" in said(0, "equipoise", "docs", "gate")
-        assert "## 0.2.0" in said(0, "equipoise", "docs", "changelog")
         path = Path(said(0, "equipoise", "docs", "trust", "--path").strip())
         assert path.is_relative_to(tmp_path / "environment")
         assert path.is_file()
     with subtests.test("export"):
-        for to in ("csv", "jsonl", "markdown"):
-            assert said(0, "equipoise", "export", "new.json", "--to", to)
+        assert said(0, "equipoise", "export", "new.json", "--to", "csv")
         told = said(4, "equipoise", "export", "new.json", "--to", "parquet")
         assert told == "ERROR: polars is not installed; run: pip install polars\n"
     with subtests.test("local"):
