@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -226,14 +227,24 @@ class Bench:
         """Run a whole session."""
         return self.run_plain(*self.command(*arguments)[len(PYTEST) :])
 
+    def files(self) -> set[Path]:
+        """Every file and folder in it but hidden ones and Python's own."""
+        found = {path.relative_to(self.folder) for path in self.folder.rglob("*")}
+        return {path for path in found if not any(part.startswith((".", "__")) for part in path.parts)}
+
+    def _files_alone(self) -> set[Path]:
+        return {path for path in self.files() if (self.folder / path).is_file()}
+
     def refusal(self, *arguments: str) -> str:
-        """The one line with which a session is refused before anything is asked."""
-        asked = len(self.server.requests)
+        """The one line with which a session is refused before it asks or writes anything."""
+        asked, files = len(self.server.requests), self._files_alone()
         done = self.run(*arguments)
-        assert (done.returncode, len(self.server.requests)) == (4, asked), done.stdout + done.stderr
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        assert len(lines) == 1, done.stderr
-        return lines[0]
+        said = done.stdout + done.stderr
+        assert (done.returncode, len(self.server.requests)) == (4, asked), said
+        assert self._files_alone() == files
+        (line,) = [line for line in done.stderr.splitlines() if line.strip()]
+        assert (line.startswith("ERROR: "), "Traceback" in said) == (True, False), said
+        return line
 
     def run_plain(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run pytest with these arguments only."""
@@ -268,6 +279,19 @@ class Bench:
             for question in found["questions"]
             for run in question["runs"]
         }
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait until the condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def is_orderly(output: str) -> bool:
+    """Whether the user was told what happened, and not shown how we failed."""
+    return "Traceback" not in output and "INTERNALERROR" not in output
 
 
 def equipoise(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from conftest import Bench
 
 
-def files(folder: Path) -> set[Path]:
-    """Everything in the folder but caches."""
-    return {path for path in folder.rglob("*") if not {"__pycache__", ".pytest_cache"} & {*path.parts}}
-
-
 def refusal(bench: Bench, *arguments: str) -> str:
-    """The one line in which a session says that it cannot begin, having asked and left nothing."""
-    before = files(bench.folder)
-    done = bench.run(*arguments)
-    assert done.returncode == 4, done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    (line,) = done.stderr.strip().splitlines()
-    assert line.startswith("ERROR: ")
-    assert bench.server.requests == []
-    assert files(bench.folder) == before
+    """The one line of a session that does not even make the folder of results."""
+    line = bench.refusal(*arguments)
+    assert not (bench.folder / "results").exists()
     return line
 
 

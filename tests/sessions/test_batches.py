@@ -21,7 +21,7 @@ from batch_server import BatchServer
 from journals import entries
 from small_anchors import QUICK
 
-from conftest import Bench
+from conftest import Bench, is_orderly, wait_for
 from loopback import JUDGE, SUBJECT, any_verdict
 
 ALL = 2 * 2 * 5
@@ -39,11 +39,6 @@ def server() -> Iterator[BatchServer]:
 def bench(tmp_path: Path, server: BatchServer) -> Bench:
     """A project folder to run sessions in."""
     return Bench(tmp_path, server)
-
-
-def is_orderly(output: str) -> bool:
-    """Whether the user was told what happened, and not shown how we failed."""
-    return "Traceback" not in output and "INTERNALERROR" not in output
 
 
 def batched(bench: Bench) -> list[str]:
@@ -144,9 +139,7 @@ def test_the_estimate_is_at_batch_price(bench: Bench, server: BatchServer) -> No
 def test_an_interruption_while_it_waits(bench: Bench, server: BatchServer) -> None:
     """It ends at once with status 2, and says what waits; the same command goes on."""
     process = bench.start("--batch", "--batch-wait=10m")
-    end = time.monotonic() + 40
-    while "GET batches/ID" not in server.log and time.monotonic() < end:
-        time.sleep(0.05)
+    wait_for(lambda: "GET batches/ID" in server.log)
     os.killpg(process.pid, signal.SIGINT)
     output, _ = process.communicate(timeout=40)
     assert process.returncode == 2, output
@@ -186,9 +179,7 @@ def test_kill_at_a_random_moment(tmp_path: Path, seed: int) -> None:
 
 def kill_after(server: BatchServer, process: Any, requests: int, seconds: float) -> None:
     """kill -9 of a session after this many requests about batches, and a moment."""
-    end = time.monotonic() + 40
-    while len(server.log) < requests and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.01)
+    wait_for(lambda: len(server.log) >= requests or process.poll() is not None)
     time.sleep(seconds)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -7,7 +7,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,21 +23,16 @@ PRICES = ("--price-input", "1", "--price-output", "50")
 QUIET = ("-p", "no:cacheprovider")
 
 
-def files(folder: Path) -> set[Path]:
-    """Every file and folder but Python's own."""
-    return {path for path in folder.rglob("*") if "__pycache__" not in path.parts}
-
-
 # --estimate.
 
 
 @pytest.mark.slow
 def test_an_estimate_asks_nothing_and_leaves_nothing(bench: Bench) -> None:
     """Of each suite and of all: no request, no file, no worker."""
-    before = files(bench.folder)
+    before = bench.files()
     done = bench.run("tests_benchmark", "-n", "2", "--estimate", "--limit", "1", *QUIET, *PRICES)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (bench.server.requests, files(bench.folder)) == ([], before)
+    assert (bench.server.requests, bench.files()) == ([], before)
     assert not re.search(r"\[gw\d\]|\d workers?\b", done.stdout)
     parts = done.stdout.split(f"all {len(SHIPPED)} suites\n")
     counts = [[int(count) for count in re.findall(r"^runs: +(\d+)", part, re.MULTILINE)] for part in parts]
@@ -227,10 +221,10 @@ def test_what_a_budget_leaves_is_an_even_sample(wide: Bench) -> None:
 def test_prompts_are_shown_without_a_model_a_key_or_a_call(bench: Bench) -> None:
     """Of what is selected, without a worker or a file, whatever a question contains; every option counts."""
     bench.write_topics({**SMALL_DATASET, "aa.txt": "What is \x1b[31mone?\nWhat is two?\n"})
-    before = files(bench.folder)
+    before = bench.files()
     done = bench.run_plain("-n", "2", "--show-prompts", "1", "-k", "aa", *QUIET)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (bench.server.requests, files(bench.folder)) == ([], before)
+    assert (bench.server.requests, bench.files()) == ([], before)
     lines = done.stdout.splitlines()
     start = lines.index("neutrality: prompts; no calls are made")
     assert lines[start + 1 : start + 5] == [

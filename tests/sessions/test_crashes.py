@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 from journals import entries
 
-from conftest import Bench
+from conftest import Bench, is_orderly, wait_for
 from equipoise.cli import main
 from equipoise.results.history import FIRST_CALL
 from forked import Started
@@ -32,14 +32,6 @@ ALONE = ("-n", "0")
 SLOW = pytest.mark.slow
 TWO = ("-n", "2")
 BOTH = pytest.mark.parametrize("workers", [ALONE, pytest.param(TWO, marks=SLOW)], ids=["n0", "n2"])
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Wait until the condition holds."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
 
 
 def kept(bench: Bench) -> int:
@@ -87,11 +79,6 @@ def kill_all(process: Started) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-
-
-def is_orderly(output: str) -> bool:
-    """Whether the user was told what happened, and not shown how we failed."""
-    return "Traceback" not in output and "INTERNALERROR" not in output
 
 
 def go_on(bench: Bench, *arguments: str) -> str:

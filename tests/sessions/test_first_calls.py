@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
 from journals import entries
 
-from conftest import ROOT, Bench
+from conftest import ROOT, Bench, wait_for
 from equipoise.results import history
 from loopback import JUDGE, SUBJECT, Answer, error, is_judge, ready
 
@@ -26,14 +25,6 @@ def _answers_at_first(bench: Bench) -> None:
 def known(*models: str) -> Any:
     """A script of an endpoint that knows these models only."""
     return lambda body, number: "Ready." if body["model"] in models else error(404, NOT_THERE)
-
-
-def refusal(bench: Bench, *arguments: str) -> str:
-    """The one line of a session that is refused before its first question, and writes nothing."""
-    before = sorted(path.relative_to(bench.folder) for path in bench.folder.rglob("[!.]*.json*"))
-    line = bench.refusal(*arguments)
-    assert sorted(path.relative_to(bench.folder) for path in bench.folder.rglob("[!.]*.json*")) == before
-    return line
 
 
 def test_each_model_is_asked_once_with_what_the_session_sends(bench: Bench, workers: Workers) -> None:
@@ -56,7 +47,7 @@ def test_a_missing_evaluator_is_one_line_with_what_there_is(bench: Bench) -> Non
     """The default, too; its repair is another option, and the session then goes to its end."""
     bench.server.first_script = known(SUBJECT, JUDGE)
     bench.server.models = [SUBJECT, "judge-large", JUDGE]
-    line = refusal(bench, "--evaluator-model", "judge-larg")
+    line = bench.refusal("--evaluator-model", "judge-larg")
     assert line == (
         f"ERROR: evaluator 'judge-larg': HTTP 404: {NOT_THERE}; the endpoint lists judge-large, judge, "
         "subject: name one that is there with --evaluator-model"
@@ -72,7 +63,7 @@ def test_a_wrong_url_is_told_with_the_right_one(bench: Bench) -> None:
     bench.server.models = [SUBJECT, JUDGE]
     root = bench.server.url.removesuffix("/v1")
     for wrong in (root, f"{bench.server.url}/chat/completions"):
-        line = refusal(bench, "--api-base-url", wrong)
+        line = bench.refusal("--api-base-url", wrong)
         assert f"did you mean --api-base-url {bench.server.url}?" in line
         assert f"did you mean --evaluator-api-base-url {bench.server.url}?" not in line
 
@@ -80,9 +71,9 @@ def test_a_wrong_url_is_told_with_the_right_one(bench: Bench) -> None:
 def test_a_wrong_key_is_told_with_its_variable(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """And the key is not."""
     bench.server.first_script = lambda body, number: error(401, "Wrong key.")
-    assert "no key was given: set it in OPENAI_API_KEY" in refusal(bench)
+    assert "no key was given: set it in OPENAI_API_KEY" in bench.refusal()
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-key")
-    line = refusal(bench)
+    line = bench.refusal()
     assert "the key is from OPENAI_API_KEY: set another there" in line
     assert "planted" not in line
 
@@ -135,10 +126,8 @@ def test_one_model_in_both_roles_is_asked_once(bench: Bench) -> None:
 def test_a_slow_first_answer_is_all_that_is_waited_for(bench: Bench) -> None:
     """The first question follows it at once."""
     bench.server.first_script = lambda body, number: Answer(status=503, delay=0.5)
-    begun = time.monotonic()
     process = bench.start("--runs", "1")
-    while not bench.server.requests and time.monotonic() - begun < 20:
-        time.sleep(0.01)
+    wait_for(lambda: bool(bench.server.requests), 20)
     process.communicate(timeout=30)
     assert process.returncode == 0
     assert len(bench.server.first_calls) == 2

@@ -6,11 +6,10 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable
 
 import pytest
 
-from conftest import Bench
+from conftest import Bench, wait_for
 from loopback import error, plain_script
 
 
@@ -66,19 +65,11 @@ def test_a_session_that_was_stopped_reads_what_came_meanwhile(
     """SIGSTOP for longer than a limit: each call is asked once, and every run has a score."""
     bench.server.delay = 0.6
     process = bench.start(*workers, "--runs", "1", limit, "2")
-    wait_until(lambda: len(bench.server.requests) >= 4)
+    wait_for(lambda: len(bench.server.requests) >= 4)
     os.killpg(process.pid, signal.SIGSTOP)
-    wait_until(lambda: bench.server.in_flight == 0)
+    wait_for(lambda: bench.server.in_flight == 0)
     time.sleep(3.0)
     os.killpg(process.pid, signal.SIGCONT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 0, output
     assert len(bench.server.requests) == 8
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait until the condition holds, 30 seconds at most."""
-    end = time.monotonic() + 30.0
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)

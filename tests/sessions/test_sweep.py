@@ -9,14 +9,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from conftest import PYTEST, Bench
+from conftest import PYTEST, Bench, wait_for
 from loopback import JUDGE
 
 pytestmark = pytest.mark.slow
@@ -78,14 +77,6 @@ def results(bench: Bench, name: str) -> dict[str, object]:
     path = bench.folder / "results" / "sweep" / f"{name}.json"
     found: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))["metadata"]
     return found
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
-    """Until it holds."""
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def is_gone(pid: int) -> bool:
