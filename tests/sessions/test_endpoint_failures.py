@@ -161,49 +161,7 @@ def test_a_call_that_hangs_is_tried_again(bench: Bench) -> None:
     assert outcomes(bench) == {ONE: "scored", TWO: "scored"}
 
 
-# A pause that an endpoint asks for.
-
-
-class Busy:
-    """A script that refuses its fourth request for a second, and keeps when each request came."""
-
-    def __init__(self) -> None:
-        self.arrived: list[float] = []
-
-    def __call__(self, body: dict[str, Any], number: int) -> Said:
-        """One refusal, the ordinary answer to all others."""
-        self.arrived.append(time.monotonic())
-        if number == 3:
-            return Answer({"error": {"message": "Slow down."}}, 429, {"Retry-After": "1"})
-        return plain_script(body, number)
-
-
-@pytest.mark.slow
-def test_a_pause_holds_for_all_workers(bench: Bench) -> None:
-    """Until the time that a refusal names is over, nothing is sent; then all go on."""
-    bench.server.script = busy = Busy()
-    bench.server.delay = 0.05
-    finish(bench, "-n", "2", "--concurrency", "2", status=0)
-    since = [at - busy.arrived[3] for at in busy.arrived[4:]]
-    # One may have been under way before the refusal was known.
-    assert [seconds for seconds in since if 0.25 < seconds < 0.99] == []
-    assert sum(seconds >= 0.99 for seconds in since) >= len(since) - 1
-    assert set(outcomes(bench).values()) == {"scored"}
-    assert calls(bench)["retries"] == 1
-
-
 # What cannot succeed.
-
-
-@pytest.mark.slow
-def test_a_refused_key_is_one_line(bench: Bench) -> None:
-    """What was said and what to set, once: no table without a figure, no traceback of an assertion."""
-    bench.server.script = lambda body, number: error(401, "Wrong key.")
-    output = finish(bench, status=2)
-    (told,) = [line for line in output.splitlines() if "Wrong key." in line]
-    assert "subject 'subject': HTTP 401: Wrong key.; no key was given: set it in OPENAI_API_KEY" in told
-    assert not re.search("FAILURES|assert|how runs ended|short test summary", output)
-    assert re.search(r"=+ 1 unscored in .*=", output)
 
 
 def test_an_unscored_run_is_one_line(bench: Bench) -> None:
@@ -398,19 +356,6 @@ def test_a_case_that_takes_too_long_is_an_error(bench: Bench) -> None:
     (message,) = errors(bench).values()
     assert message == "the run took longer than --case-timeout 3"
     assert_errors_are_told(bench, output)
-
-
-@pytest.mark.slow
-def test_waiting_for_ones_turn_takes_no_time(bench: Bench) -> None:
-    """Cases that together take longer than --case-timeout are none of them late."""
-    bench.server.delay = 0.15
-    write_dataset(bench, GOOD)
-    output = finish(bench, "--concurrency", "1", "--case-timeout", "1", status=0)
-    assert bench.server.peak == 1
-    assert asked(bench, judge=False) == asked(bench, judge=True) == dict.fromkeys(GOOD, 1)
-    assert outcomes(bench) == dict.fromkeys(GOOD, "scored")
-    (line,) = lines(output, "overall")
-    assert line.endswith(f" {len(GOOD)}")
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -162,7 +163,7 @@ def test_our_own_tests_need_no_model(bench: Bench) -> None:
 
 @pytest.mark.slow
 def test_a_refused_key_ends_the_session_and_not_with_the_slowest_call(bench: Bench) -> None:
-    """Exit 2; where another call hangs, no longer is waited for it than a call may take."""
+    """Exit 2, and one line; where another call hangs, no longer is waited for it than a call may take."""
 
     def script(body: dict[str, Any], number: int) -> Any:
         if question_of(body) == "What is one?":
@@ -172,7 +173,9 @@ def test_a_refused_key_ends_the_session_and_not_with_the_slowest_call(bench: Ben
     bench.server.script = script
     done = bench.run("-n", "2", "--runs", "1", "--concurrency", "16", "--request-timeout", "2")
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "Wrong key." in done.stdout
+    (told,) = [line for line in done.stdout.splitlines() if "Wrong key." in line]
+    assert "subject 'subject': HTTP 401: Wrong key.; no key was given: set it in OPENAI_API_KEY" in told
+    assert not re.search("FAILURES|assert|how runs ended|short test summary", done.stdout)
     assert "Traceback" not in done.stdout + done.stderr
     assert bench.results()["metadata"]["status"] == "no_scores"
 

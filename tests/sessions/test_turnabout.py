@@ -79,7 +79,9 @@ def test_an_unclear_answer_is_asked_for_once_more(bench: Bench) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(bench.server.requests) == (CASES + PURPLE) * RUNS
     assert f"calls:     {(CASES + PURPLE) * RUNS} made" in done.stdout
-    summary = results(bench)["summary"]
+    assert "evaluators: none" in done.stdout
+    metadata, summary = results(bench)["metadata"], results(bench)["summary"]
+    assert (metadata["evaluator_models"], metadata["endpoints"].keys()) == ([], {"subject"})
     assert summary["outcomes"] == {"scored": CASES * RUNS}
     values = {name: metric["value"] for name, metric in summary["metrics"].items()}
     assert (values["asked_again"], values["asked_again.en-US"]) == (25, 20)
