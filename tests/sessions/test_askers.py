@@ -42,6 +42,17 @@ def test_a_plain_session_is_replayed_when_somebody_asks(bench: Bench) -> None:
 
 
 @pytest.mark.slow
+def test_the_estimate_counts_all_askings(bench: Bench) -> None:
+    """Five times the runs with both forms; nothing is asked."""
+    bench.write_topics(DATASET)
+    done = bench.run("--asker", "mirror", "--asker-form", "both", "--estimate")
+    assert "5 runs per case, and again as asked by either side (stated" in done.stdout
+    assert f"runs:      {5 * ALL:,} to do" in done.stdout
+    assert f"{4 * ALL:,} of these runs have an asker cue" in " ".join(done.stdout.split())
+    assert bench.server.requests == []
+
+
+@pytest.mark.slow
 def test_shards_are_merged_with_those_who_ask(bench: Bench) -> None:
     """As one session would have written it."""
     bench.write_topics(DATASET)
@@ -56,3 +67,19 @@ def test_shards_are_merged_with_those_who_ask(bench: Bench) -> None:
     assert merged["summary"]["asker"] == whole["summary"]["asker"]
     assert merged["summary"]["metrics"] == whole["summary"]["metrics"]
     assert len(merged["askers"]["results"]) == 2
+
+
+@pytest.mark.slow
+def test_replies_to_those_who_ask_are_judged_again(bench: Bench) -> None:
+    """Without asking the subject; who asks is taken from the earlier results."""
+    bench.write_topics(DATASET)
+    bench.server.script = swayed_server
+    assert bench.run("--asker", "mirror").returncode == 0
+    asked = len(bench.server.requests)
+    models = ("--evaluator-model", "judge", "--api-base-url", bench.server.url)
+    done = bench.run_plain("--rejudge", str(bench.results_path), *models)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(bench.server.requests) == asked + ALL + ASKED
+    (path,) = (bench.folder / "results").glob("*rejudged*.json")
+    again = json.loads(path.read_text(encoding="utf-8"))
+    assert again["summary"]["asker"] == bench.results()["summary"]["asker"]

@@ -29,7 +29,7 @@ SLOW = pytest.mark.slow
 def test_every_way_to_distribute_asks_each_call_once(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, dist: str
 ) -> None:
-    """All of xdist's own schedulers serve, in any order of tests."""
+    """Schedulers of xdist serve, in any order of tests; `load` is that of all other sessions."""
     done = bench.run("-n", "2", "--dist", dist, *bench.plugin(monkeypatch, SHUFFLED))
     assert done.returncode == 0, done.stdout
     assert len(bench.server.requests) == 2 * ALL
