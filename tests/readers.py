@@ -144,7 +144,7 @@ MORE_UNITS: Mapping[str, str] = {
 }
 """Further ones, for benchmarks, attacks and nightly tests."""
 FLOOR = 0.025
-"""Seconds; a reader that takes less is not quadratic: at a megabyte none takes so little."""
+"""Seconds; a reader that takes less is not quadratic: from 256 kB on none takes so little."""
 LONGER = 16
 """By what factor the longer of two texts is longer."""
 MOST = 48.0
