@@ -281,7 +281,7 @@ class Bench:
         }
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     """Wait until the condition holds."""
     end = time.monotonic() + seconds
     while not condition():
