@@ -39,8 +39,11 @@ pytest_plugins = ["pytester"]
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 EXAMPLE = ROOT / "examples" / "sixth_suite"
-LONGEST = ("test_installed.py", "test_inspect.py", "test_deletions.py", "test_deleted_transports.py")
-"""The modules of tests that take minutes: they install packages, or copy the checkout."""
+LONGEST = (
+    *("test_installed.py", "test_inspect.py", "test_deletions.py", "test_deleted_transports.py"),
+    *("test_attack.py", "test_sweep.py", "test_action.py"),
+)
+"""The modules of tests that take minutes: they install packages, copy the checkout or run many sessions."""
 SHIPPED = tuple(sorted(path.parent.name for path in ROOT.glob("equipoise/suites/*/__init__.py")))
 """The suites that come with Equipoise."""
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:hypothesispytest")
