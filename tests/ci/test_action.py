@@ -288,7 +288,7 @@ def test_a_job_that_ends_early_can_be_resumed(bench: Bench, end: str) -> None:
     }
     command = [sys.executable, str(GATE / "run.py")]
     bench.server.script = lambda body, number: _hanging_from(bench, 2, body, number)
-    limit = {} if end == "cancelled" else {"INPUT_TIME_LIMIT": "0.1"}
+    limit = {} if end == "cancelled" else {"INPUT_TIME_LIMIT": "0.2"}
     first = subprocess.Popen(command, cwd=bench.folder, env={**environment, **limit})
     while len(bench.server.requests) < 4 and first.poll() is None:
         time.sleep(0.01)
