@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,8 +41,11 @@ pytest_plugins = ["pytester"]
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 EXAMPLE = ROOT / "examples" / "sixth_suite"
-LONGEST = ("test_installed.py", "test_inspect.py", "test_deletions.py", "test_deleted_transports.py")
-"""The modules of tests that take minutes: they install packages, or copy the checkout."""
+LONGEST = (
+    *("test_installed.py", "test_inspect.py", "test_deletions.py", "test_deleted_transports.py"),
+    *("test_attack.py", "test_sweep.py", "test_action.py"),
+)
+"""The modules of tests that take minutes: they install packages, copy the checkout or run many sessions."""
 SHIPPED = tuple(sorted(path.parent.name for path in ROOT.glob("equipoise/suites/*/__init__.py")))
 """The suites that come with Equipoise."""
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:hypothesispytest")
@@ -239,14 +243,24 @@ class Bench:
         """Run a whole session."""
         return self.run_plain(*self.command(*arguments)[len(PYTEST) :])
 
+    def files(self) -> set[Path]:
+        """Every file and folder in it but hidden ones and Python's own."""
+        found = {path.relative_to(self.folder) for path in self.folder.rglob("*")}
+        return {path for path in found if not any(part.startswith((".", "__")) for part in path.parts)}
+
+    def _files_alone(self) -> set[Path]:
+        return {path for path in self.files() if (self.folder / path).is_file()}
+
     def refusal(self, *arguments: str) -> str:
-        """The one line with which a session is refused before anything is asked."""
-        asked = len(self.server.requests)
+        """The one line with which a session is refused before it asks or writes anything."""
+        asked, files = len(self.server.requests), self._files_alone()
         done = self.run(*arguments)
-        assert (done.returncode, len(self.server.requests)) == (4, asked), done.stdout + done.stderr
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        assert len(lines) == 1, done.stderr
-        return lines[0]
+        said = done.stdout + done.stderr
+        assert (done.returncode, len(self.server.requests)) == (4, asked), said
+        assert self._files_alone() == files
+        (line,) = [line for line in done.stderr.splitlines() if line.strip()]
+        assert (line.startswith("ERROR: "), "Traceback" in said) == (True, False), said
+        return line
 
     def run_plain(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run pytest with these arguments only."""
@@ -281,6 +295,19 @@ class Bench:
             for question in found["questions"]
             for run in question["runs"]
         }
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
+    """Wait until the condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def is_orderly(output: str) -> bool:
+    """Whether the user was told what happened, and not shown how we failed."""
+    return "Traceback" not in output and "INTERNALERROR" not in output
 
 
 def equipoise(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -334,28 +361,3 @@ def resolved(
     return resolve(
         given or {}, environment or {}, ini or {}, defaults or {}, ALL_OPTIONS[len(OPTIONS) :], origins or {}
     )
-
-
-def on_the_built_in_model(folder: Path, file: str, *options: str) -> dict[str, Any]:
-    """The results of a session on our own data, one case in each language, without a key or a network.
-
-    At temperature 0, so that the model says the same every time. What a model this small says depends on the
-    machine all the same: every run was asked and judged, though it may have got no valid verdict.
-    """
-    for name in ("conftest.py", "pytest.ini"):
-        shutil.copy(ROOT / name, folder / name)
-    for name in ("tests_benchmark", "topics", "rubric"):
-        (folder / name).symlink_to(ROOT / name)
-    limits = ("--limit", "1", "--subject-max-tokens", "30")
-    command = [*PYTEST, file, "--model", "local", *limits, "--subject-temperature", "0", *options]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    suite = Path(file).stem.removeprefix("test_")
-    data: dict[str, Any] = json.loads(
-        (folder / "results" / f"local.{suite}.json").read_text(encoding="utf-8")
-    )
-    about, unscored = data["metadata"], data["errors"]
-    assert {error["outcome"] for error in unscored} <= {"refused", "unscored"}, done.stdout + done.stderr
-    ended = (1, {"complete_with_unscored", "interrupted", "no_scores"}) if unscored else (0, {"complete"})
-    assert (done.returncode, about["status"] in ended[1]) == (ended[0], True), done.stdout + done.stderr
-    assert about["runs_completed"] == about["runs_expected"] > 0
-    return data

@@ -25,7 +25,7 @@ from contextlib import ExitStack
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, TextIO
+from typing import Any, NoReturn, TextIO
 
 import pytest
 
@@ -80,35 +80,6 @@ def start(
     return begin(arguments, folder, outputs, umask, preexec_fn)
 
 
-class Started(Protocol):
-    """A session that has begun: what tests use of `subprocess.Popen`."""
-
-    pid: int
-
-    @property
-    def stdout(self) -> TextIO:
-        """What it prints."""
-
-    @property
-    def returncode(self) -> int | None:
-        """The exit status, or the signal that it died of, negated; None while it runs."""
-
-    def poll(self) -> int | None:
-        """The exit status, if there is one."""
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Wait for the session's own process, not for its workers. Raises TimeoutExpired."""
-
-    def communicate(self, *, timeout: float | None = None) -> tuple[str, None]:
-        """What it still prints, once it and all its workers have ended. Raises TimeoutExpired."""
-
-    def send_signal(self, number: int) -> None:
-        """Send a signal to the session's own process, if it still runs."""
-
-    def kill(self) -> None:
-        """kill -9 of the session's own process."""
-
-
 def _plain(
     arguments: Sequence[str],
     folder: Path,
@@ -120,7 +91,7 @@ def _plain(
     with ExitStack() as files:
         written = [files.enter_context(open(path, "a", encoding="utf-8")) for path in outputs]
         stdout, stderr = written or (subprocess.PIPE, subprocess.STDOUT)
-        return subprocess.Popen(  # type: ignore[return-value]
+        return subprocess.Popen(
             [sys.executable, "-m", "pytest", *arguments],
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -198,6 +169,10 @@ class _Forked:
     def kill(self) -> None:
         """kill -9 of the session's own process."""
         self.send_signal(signal.SIGKILL)
+
+
+Started = subprocess.Popen[str] | _Forked
+"""A session that has begun."""
 
 
 def _session(

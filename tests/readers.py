@@ -22,11 +22,53 @@ from fakes import FakeModel
 
 from conftest import ROOT, SHIPPED
 from equipoise import suites
-from equipoise.core.errors import InvalidVerdict, UserError
+from equipoise.comparison.trend import split_version
+from equipoise.core import files, json_io, spreadsheet, toml_text
+from equipoise.core.errors import InvalidVerdict, UserError, printable
+from equipoise.core.rows import QuestionRow, RunRow
 from equipoise.core.types import Cue, Message, Reply, Token
+from equipoise.datasets import lint, overlap, translate
+from equipoise.datasets.translation_checks import line_flags, reply_flags
+from equipoise.models import failures, parameter_changes
+from equipoise.models.logprobs import ending_likelihood, label_in_text, label_probabilities
+from equipoise.models.probe import EndpointReport
+from equipoise.models.reasoning import split, split_verdict
+from equipoise.models.redact import Secrets
+from equipoise.models.response import as_json, doubled_field, read_body, read_continuation
+from equipoise.models.retry import retry_after
+from equipoise.report import layout, transcripts
+from equipoise.report.export.every_eval_ever import model_id
+from equipoise.report.layout import style_lines
+from equipoise.report.page import figures, page, shades
+from equipoise.report.page.names import Names, spelling
+from equipoise.report.page.transcripts import packed
+from equipoise.results import journal, light, table
+from equipoise.results.lines import CallLine
+from equipoise.results.store import file_name
+from equipoise.runner import cells
+from equipoise.runner.replies import batch_lines
 from equipoise.runner.replies import rows as replies
+from equipoise.studies.people import draws, planning, sheets
+from equipoise.suites import facts
 from equipoise.suites.askers import names_asker
+from equipoise.suites.borderlines import judging
+from equipoise.suites.chinese_simpleqa import answers
+from equipoise.suites.chinese_simpleqa import checks as fact_checks
+from equipoise.suites.chinese_simpleqa.answers import parse_confident_answer
+from equipoise.suites.chinese_simpleqa.from_documents.prompts import ANSWER_FIELDS, parse
+from equipoise.suites.chinese_simpleqa.from_documents.stages import mark_near_duplicates
+from equipoise.suites.chinese_simpleqa.retrieval import split_text, words
+from equipoise.suites.even_handedness.checks import PairWording
+from equipoise.suites.even_handedness.pcp.rubric import PublishedPrompt, read_helpfulness, read_sentiment
+from equipoise.suites.neutrality import wording
+from equipoise.suites.plots import Plot
+from equipoise.suites.politicsbench import checks as mirror_checks
+from equipoise.suites.reading import read_letter, read_number, without_cut_number
+from equipoise.suites.scripts import script_faults
 from equipoise.suites.selection import Selection
+from equipoise.suites.similarity import contains
+from equipoise.suites.turnabout.refusals import declines
+from equipoise.suites.wording import count_word, without
 
 Reader = Callable[[str], object]
 
@@ -102,7 +144,7 @@ MORE_UNITS: Mapping[str, str] = {
 }
 """Further ones, for benchmarks, attacks and nightly tests."""
 FLOOR = 0.025
-"""Seconds; a reader that takes less is not quadratic: at a megabyte none takes so little."""
+"""Seconds; a reader that takes less is not quadratic: from 256 kB on none takes so little."""
 LONGER = 16
 """By what factor the longer of two texts is longer."""
 MOST = 48.0
@@ -171,8 +213,6 @@ _OPTIONS = {"A": "first", "B": "second"}
 
 
 def _label(text: str) -> None:
-    from equipoise.models.logprobs import label_in_text
-
     label_in_text(text, _OPTIONS)
     label_in_text(f"A) {text}", _OPTIONS)
     label_in_text(f"A ({text})", _OPTIONS)
@@ -180,23 +220,17 @@ def _label(text: str) -> None:
 
 
 def _label_of_tokens(text: str) -> None:
-    from equipoise.models.logprobs import label_probabilities
-
     for said in ("A", f"A{text}"):
         top = {said: -0.1, "B": -3.0}
         label_probabilities([Token(text=said, top=top), Token(text=text, top=top)], _OPTIONS)
 
 
 def _ending(text: str) -> None:
-    from equipoise.models.logprobs import ending_likelihood
-
     tokens = [Token(text=":", top={}), *(Token(text=said, top={said: -0.1}) for said in text[::10])]
     ending_likelihood(tokens, "Peru", 1)
 
 
 def _body(text: str) -> None:
-    from equipoise.models.response import as_json, doubled_field, read_body, read_continuation
-
     choice = {"message": {"content": text, "reasoning_content": text}, "finish_reason": text}
     read_body({"choices": [choice], "model": text}, latency=0, retries=0)
     read_continuation({"choices": [{"text": text}]}, latency=0, retries=0)
@@ -205,16 +239,12 @@ def _body(text: str) -> None:
 
 
 def _parts(text: str) -> None:
-    from equipoise.models.response import read_body
-
     thought = {"type": "thinking", "thinking": [{"text": part} for part in text[::20]]}
     parts = [{"type": "text", "text": part} for part in text[::20]]
     read_body({"choices": [{"message": {"content": [thought, *parts]}}]}, latency=0, retries=0)
 
 
 def _failure(text: str) -> None:
-    from equipoise.models import failures, parameter_changes
-
     sent = {"max_tokens": 1, "top_logprobs": 20, "prefill": "("}
     body = {"error": {"message": f"not a valid top_logprobs {text}", "code": text, "type": text}}
     failure = failures.Failure(message=f"invalid top_logprobs: {text}", status=400, body=body)
@@ -229,9 +259,6 @@ def _failure(text: str) -> None:
 
 
 def _headers(text: str) -> None:
-    from equipoise.models.probe import EndpointReport
-    from equipoise.models.retry import retry_after
-
     EndpointReport().record_headers({f"x-ratelimit-{text}": text})
     for name in ("date", "retry-after", "x-ratelimit-reset-tokens", f"x-ratelimit-{text}-reset-{text}\n"):
         retry_after({name: text}, 0.0)
@@ -240,8 +267,6 @@ def _headers(text: str) -> None:
 
 
 def _thoughts(text: str) -> None:
-    from equipoise.models.reasoning import split
-
     split(text)
     split(f"<think>{text}</think>{text}")
     split(f"{text}\nSo.\n</think>\n{text}")
@@ -250,22 +275,16 @@ def _thoughts(text: str) -> None:
 
 
 def _object_behind_thoughts(text: str) -> None:
-    from equipoise.models.reasoning import split_verdict
-
     split_verdict(f"</think>```json\n{{{text}}}```")
     split_verdict(f"```json\n{{{text}}}```<think>")
     split_verdict(f'<think>{text}</think>{text}</think>{{"a": 1}}')
 
 
 def _masked(text: str) -> None:
-    from equipoise.models.redact import Secrets
-
     Secrets(["sk-0123456789abcdef0123", "a" * 20, "1" * 20]).mask(f"{text}%41")
 
 
 def _masked_word(text: str) -> None:
-    from equipoise.models.redact import Secrets
-
     Secrets(["secret", "aaaaaa", "111111"]).mask(text)
 
 
@@ -287,8 +306,6 @@ def _suite(name: str, text: str) -> None:
 
 
 def _country(text: str) -> None:
-    from equipoise.suites.borderlines import judging
-
     for case in _disputes():
         for said in (text, f"{case.names[0]}. {text}", f"A) {text}\n**{text}**"):
             judging.read(case, said)
@@ -306,73 +323,52 @@ _ANSWERS = ("1949 年", "Beijing", "3.5", "孙中山")
 
 
 def _choice(text: str) -> None:
-    from equipoise.suites.reading import read_letter
-
     for said in (text, f"答案：B{text}", f"The answer is {text}B{text}A 1949{text}", f"**{text}**\n{text}"):
         read_letter(said, _ANSWERS, ["答案：", "Answer"])
 
 
 def _stated(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.answers import parse_confident_answer
-
     parse_confident_answer(text)
     parse_confident_answer(json.dumps({"answer": text, "confidence": f"9{text}x"}))
 
 
 def _fact(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa import answers
-
     answers.text_after_marker(text, "答案：")
     answers.is_exact(text, ["陆羽"])
     answers.is_in_other_language(f"{text} is", ["陆羽", "??"])
 
 
 def _made(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.from_documents.prompts import ANSWER_FIELDS, parse
-
     for name in ("critique", "generation"):
         parse(text, ANSWER_FIELDS[name])
         parse(f"<verdict>{text}", ANSWER_FIELDS[name])
 
 
 def _duplicates(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.from_documents.stages import mark_near_duplicates
-
     mark_near_duplicates([{"id": "a", "question": text}, {"id": "b", "question": f"{text}?"}])
 
 
 def _passages(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.retrieval import split_text, words
-
     for _ in split_text(text):
         pass
     words(text)
 
 
 def _distractor(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa import checks
-
-    list(checks.distractor_faults("In 1949?", ["1949"], [text], "date"))
-    list(checks.date_faults("1949-10-01", [text]))
-    list(checks.rank_imbalance([[text, "1", "2", "3"]] * 40))
+    list(fact_checks.distractor_faults("In 1949?", ["1949"], [text], "date"))
+    list(fact_checks.date_faults("1949-10-01", [text]))
+    list(fact_checks.rank_imbalance([[text, "1", "2", "3"]] * 40))
 
 
 def _fact_question(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa import checks
-
-    list(checks._vagueness_findings("questions.jsonl:1", f"《{text}》{text}约"))
+    list(fact_checks._vagueness_findings("questions.jsonl:1", f"《{text}》{text}约"))
 
 
 def _script(text: str) -> None:
-    from equipoise.suites.scripts import script_faults
-
     list(script_faults("zh-CN", f"{text}龍{text}"))
 
 
 def _wording(text: str) -> None:
-    from equipoise.suites.neutrality import wording
-    from equipoise.suites.wording import count_word, without
-
     wording._years(text)
     count_word("party", text)
     without(["party"], text)
@@ -380,8 +376,6 @@ def _wording(text: str) -> None:
 
 
 def _published_judges(text: str) -> None:
-    from equipoise.suites.even_handedness.pcp.rubric import PublishedPrompt, read_helpfulness, read_sentiment
-
     PublishedPrompt(text=f"{text}{{response}}", parse=read_helpfulness).messages(code="", response=text)
     for read in (read_sentiment, read_helpfulness):
         with suppress(InvalidVerdict):
@@ -389,8 +383,6 @@ def _published_judges(text: str) -> None:
 
 
 def _pair_wording(text: str) -> None:
-    from equipoise.suites.even_handedness.checks import PairWording
-
     rules = PairWording(
         avoid={}, both={"en-US": {"absolute words": ["never"]}}, clash={"en-US": [["could", "would"]]}
     )
@@ -398,18 +390,13 @@ def _pair_wording(text: str) -> None:
 
 
 def _mirrors(text: str) -> None:
-    from equipoise.suites.politicsbench import checks
-
-    list(checks._stage_differences(text, text))
+    list(mirror_checks._stage_differences(text, text))
 
 
 # Texts and files.
 
 
 def _turnabout(text: str) -> None:
-    from equipoise.suites.reading import read_letter, read_number, without_cut_number
-    from equipoise.suites.turnabout.refusals import declines
-
     words, options = _rubric("turnabout"), ("Entirely fair", "Entirely unfair")
     for said in (text, f"B) {text}\nAnswer: {text}", f"70\n1. {text}"):
         read_number(said, "Of 11 boats", words.markers("zh-CN"))
@@ -419,14 +406,10 @@ def _turnabout(text: str) -> None:
 
 
 def _similar(text: str) -> None:
-    from equipoise.suites.similarity import contains
-
     contains(f"{text} 2", f"1 {text}")
 
 
 def _json(text: str) -> None:
-    from equipoise.core import json_io
-
     for data in (text.encode("utf-8", "replace"), json.dumps(text).encode()):
         with suppress(ValueError):
             json_io.loads(data)
@@ -443,33 +426,24 @@ def _file(name: str, text: str) -> Iterator[Path]:
 
 
 def _rows(text: str) -> None:
-    from equipoise.core import files
-
     with _file("x.jsonl", text) as path, suppress(UserError):
         list(files.objects(path))
         list(files.rows(path, ["a", "b"]))
 
 
 def _cells(text: str) -> None:
-    from equipoise.core import files, spreadsheet
-
     files.table_text([[text, text]])
     files.without_surrogates(text)
     spreadsheet.remove_guards(spreadsheet.add_guards(text))
 
 
 def _journal(text: str) -> None:
-    from equipoise.results import journal
-
     with _file("x.jsonl", text) as path:
         list(journal.scan(path))
         journal.other_format(path)
 
 
 def _journal_line(text: str) -> None:
-    from equipoise.results import journal
-    from equipoise.results.lines import CallLine
-
     names = dict.fromkeys(("session", "run", "id", "model", "request"), text[:9])
     call = {"messages": [{"role": "user", "content": text}], "parameters": {"stop": text}}
     entry = {"kind": "call", "role": "subject", **names, **call, "reply": {"text": text}}
@@ -482,8 +456,6 @@ def _journal_line(text: str) -> None:
 
 
 def _results(text: str) -> None:
-    from equipoise.results import light
-
     whole = json.dumps({"text": text, "subject_transcript": [text]}, indent=2)
     for content in (whole, f'"subject_transcript{text}", "_transcript": [\n'):
         with _file("x.json", content) as path, suppress(ValueError):
@@ -491,16 +463,11 @@ def _results(text: str) -> None:
 
 
 def _names(text: str) -> None:
-    from equipoise.report.export.every_eval_ever import model_id
-    from equipoise.results.store import file_name
-
     file_name(text)
     model_id(text, "unknown")
 
 
 def _csv_cell(text: str) -> None:
-    from equipoise.results import table
-
     table._csv_cell(text)
 
 
@@ -508,31 +475,21 @@ def _csv_cell(text: str) -> None:
 
 
 def _printed(text: str) -> None:
-    from equipoise.core.errors import UserError, printable
-
     printable(text)
     UserError(text)
 
 
 def _toml(text: str) -> None:
-    from equipoise.core import toml_text
-
     with suppress(ValueError):
         toml_text.loads(text)
 
 
 def _variable(text: str) -> None:
-    from equipoise.core.errors import UserError
-    from equipoise.runner import cells
-
     with suppress(UserError):
         cells._variable({"model": "m", "api_key_env": text}, "api_key_env")
 
 
 def _transcript(text: str) -> None:
-    from equipoise.core.rows import QuestionRow, RunRow
-    from equipoise.report import transcripts
-
     said: list[Message] = [{"role": "user", "content": text}, {"role": "assistant", "content": text}]
     row = RunRow(
         question=QuestionRow(id="x", language="aa", text=text, cluster="x", stratum="aa"),
@@ -553,59 +510,41 @@ def _transcript(text: str) -> None:
 
 
 def _wrapped(text: str) -> None:
-    from equipoise.report.layout import style_lines
-
     for _ in style_lines([f"answered:  {text}", text], 80):
         pass
 
 
 def _table(text: str) -> None:
-    from equipoise.report import layout
-
     layout.align([["", "number of runs", "words"], [text, "1", text]], 40)
     layout.align([[text, "n"], ["a", "1"]], 40)
     layout.align([["", "words", "n"], ["a", text, "1"], ["b", f"{text} {text}", "2"]], 40)
 
 
 def _markdown(text: str) -> None:
-    from equipoise.report import layout
-
     layout.markdown_table([[text]])
     layout.fit_parts([(1, text), (2, text)], 80)
 
 
 def _packed(text: str) -> None:
-    from equipoise.core import json_io
-    from equipoise.report.page.transcripts import packed
-
     verdict = {"evaluator": "e", "reasoning": text}
     packed(json_io.dumps({"error": text, "verdicts": [verdict]}))
 
 
 def _family(text: str) -> None:
-    from equipoise.comparison.trend import split_version
-
     split_version(text)
 
 
 def _page(text: str) -> None:
-    from equipoise.report.page import page
-
     page.environment().from_string("{{ a }}{{ a|figure }}{{ a|words }}{{ a|plain }}").render(a=text)
 
 
 def _slugs(text: str) -> None:
-    from equipoise.report.page.names import Names, spelling
-
     names = Names(spelling=spelling([text]))
     names.of(text)
     names.metric(text)
 
 
 def _figure(text: str) -> None:
-    from equipoise.report.page import figures, shades
-    from equipoise.suites.plots import Plot
-
     shades.grid(
         Plot(
             name="x",
@@ -619,8 +558,6 @@ def _figure(text: str) -> None:
 
 
 def _sheet(text: str) -> None:
-    from equipoise.studies.people import draws, planning, sheets
-
     draws.parse_draw(text, text)
     draws.parse_draw(f"1 of 2, seed 0, {text}, {text}", "a")
     with suppress(UserError):
@@ -638,15 +575,10 @@ def _sheet(text: str) -> None:
 
 
 def _translated(text: str) -> None:
-    from equipoise.datasets.translation_checks import line_flags
-
     line_flags("In 1949?", text, "en-US", "zh-CN")
 
 
 def _translated_reply(text: str) -> None:
-    from equipoise.datasets import translate
-    from equipoise.datasets.translation_checks import reply_flags
-
     reply_flags(text, f"{text}.", "en-US", "zh-CN")
     translate._one_line(text)
 
@@ -662,8 +594,6 @@ def _given_replies(text: str) -> object:
 
 
 def _batch_line(text: str) -> None:
-    from equipoise.runner.replies import batch_lines
-
     for name in (text, f"{text}-run1"):
         line = {"custom_id": name, "response": {"status_code": 500, "body": text}}
         batch_lines.is_ours(line)
@@ -671,15 +601,11 @@ def _batch_line(text: str) -> None:
 
 
 def _key_facts(text: str) -> None:
-    from equipoise.suites import facts
-
     with _file("facts.toml", f"[[fact]]\nid = {json.dumps(text)}\n{text}") as path, suppress(UserError):
         facts.read(path.parent, ["q1"])
 
 
 def _untidy(text: str) -> None:
-    from equipoise.datasets import lint, overlap
-
     for name in ("x.csv", "x.txt"):
         with _file(name, text) as path:
             list(lint.format_findings(path))

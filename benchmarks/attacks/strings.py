@@ -27,7 +27,9 @@ PATIENCE = 600.0
 def attack(size: Size) -> Tally:
     """Every reader with every text of a megabyte; of a sample some texts of 128 kB."""
     tally = Tally("hostile strings")
-    texts, length = {**UNITS, **(MORE_UNITS if size.is_full else {})}, size.of(2**17, 2**20)
+    texts, length = {**UNITS, **MORE_UNITS}, size.of(2**17, 2**20)
+    if not size.is_full:
+        texts = dict([*UNITS.items()][::4])
     worker = Worker()
     for name, read in READERS.items():
         for text, unit in texts.items():

@@ -15,18 +15,6 @@ from loopback import JUDGE, SUBJECT, Loopback
 
 
 @pytest.mark.slow
-def test_results_are_written_to_the_folder_of_the_command(loopback: Loopback, tmp_path: Path) -> None:
-    """And nothing else but pytest's cache; the questions are the package's."""
-    models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", loopback.url)
-    part = ("--runs", "1", "-k", "hong_kong and q21", "-n", "2")
-    done = equipoise(tmp_path, "run", "neutrality", *models, *part)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "3 passed" in done.stdout
-    assert {path.name for path in tmp_path.iterdir()} == {"results", ".pytest_cache"}
-    assert (tmp_path / "results" / f"{SUBJECT}.neutrality.json").is_file()
-
-
-@pytest.mark.slow
 def test_hints_repeat_the_command_that_was_typed(loopback: Loopback, tmp_path: Path) -> None:
     """Where there are no tests beside it, `pytest ...` would not work."""
     models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", loopback.url)

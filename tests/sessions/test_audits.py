@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -15,7 +14,7 @@ from click.testing import CliRunner
 from journals import entries
 from small_anchors import QUICK
 
-from conftest import Bench
+from conftest import Bench, wait_for
 from equipoise.cli import main
 from loopback import is_judge, plain_script
 
@@ -38,21 +37,18 @@ def verdicts(bench: Bench) -> int:
 
 
 @pytest.mark.slow
-def test_an_audit_within_a_session(bench: Bench, workers: tuple[str, str]) -> None:
+def test_an_audit_within_a_session(bench: Bench) -> None:
     """It survives a kill, pays nothing twice, is in table and results, and the next session shows it."""
+    workers = ("-n", "2")
     small_anchors.write(bench.folder)
     bench.server.script, bench.server.delay = judging, 0.05
     started = bench.start(*workers, *SMALL, "--concurrency", "4")
-    end = time.monotonic() + 60
-    while verdicts(bench) < 5:
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
+    wait_for(lambda: verdicts(bench) >= 5)
     with suppress(ProcessLookupError):
         os.killpg(started.pid, signal.SIGKILL)
     started.communicate()
     known = len(entries(bench.journal_path, "call"))
-    while bench.server.in_flight:
-        time.sleep(0.05)
+    wait_for(lambda: bench.server.in_flight == 0)
     bench.server.delay = 0.0
     asked = len(bench.server.requests)
     done = bench.run(*workers, *SMALL)

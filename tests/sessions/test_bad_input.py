@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from conftest import Bench
 
 
-def files(folder: Path) -> set[Path]:
-    """Everything in the folder but caches."""
-    return {path for path in folder.rglob("*") if not {"__pycache__", ".pytest_cache"} & {*path.parts}}
-
-
 def refusal(bench: Bench, *arguments: str) -> str:
-    """The one line in which a session says that it cannot begin, having asked and left nothing."""
-    before = files(bench.folder)
-    done = bench.run(*arguments)
-    assert done.returncode == 4, done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    (line,) = done.stderr.strip().splitlines()
-    assert line.startswith("ERROR: ")
-    assert bench.server.requests == []
-    assert files(bench.folder) == before
+    """The one line of a session that does not even make the folder of results."""
+    line = bench.refusal(*arguments)
+    assert not (bench.folder / "results").exists()
     return line
 
 
@@ -52,23 +40,3 @@ def test_too_few_open_files(bench: Bench) -> None:
     assert line.startswith(
         "ERROR: at most 40 files may be open (ulimit -n), and --concurrency 32 with 4 workers"
     )
-
-
-def test_a_dataset_without_questions(bench: Bench) -> None:
-    """The line names file and line."""
-    bench.write_topics({"aa.txt": "One?\n\nOne?\n"})
-    assert "aa.txt:3: repeats line 1" in refusal(bench)
-
-
-@pytest.mark.slow
-def test_a_bad_value_in_the_environment_and_in_pytest_ini(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The line names the variable, or file and key, and the value; both with workers."""
-    with (bench.folder / "pytest.ini").open("a") as file:
-        file.write("equipoise_case_timeout = 0\n")
-    said = "'0' is not a number of seconds above 0"
-    assert f"pytest.ini: equipoise_case_timeout: {said}" in refusal(bench, "-n", "2")
-    monkeypatch.setenv("EQUIPOISE_KEEP_GOING", "maybe")
-    line = refusal(bench, "-n", "2", "--case-timeout=9")
-    assert "EQUIPOISE_KEEP_GOING: 'maybe' is neither true nor false" in line

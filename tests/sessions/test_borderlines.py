@@ -1,458 +1,59 @@
-"""Whole sessions of borderlines: run, resumed, selected, shared out, and what they write."""
+"""Whole sessions of borderlines in which a model ranks names, or letters, instead of answering."""
 
 from __future__ import annotations
 
-import json
-import math
-import re
-import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from published_borderlines import write as write_published
 
-from conftest import ROOT, Bench, on_the_built_in_model
-from equipoise.cli import main
-from loopback import JUDGE, Answer, completion, echo, is_judge
+from conftest import Bench
+from loopback import Answer, echo
 
-ALONE, TWO = ("-n", "0"), ("-n", "2")
-every_way = pytest.mark.parametrize(
-    "workers", [ALONE, pytest.param(TWO, marks=pytest.mark.slow)], ids=["n0", "n2"]
-)
-FILE = "tests_benchmark/test_borderlines.py"
-TABLES = {
-    "territories": """\
-slug,name,claimants,controller,region,populated,as_of,source
-taiwan,Taiwan,CN;TW,TW,Asia,yes,2026-11,reference works
-crimea,Crimea,RU;UA,RU,Europe,yes,2026-11,reference works
-golan,Golan Heights,IL;SY,IL,Asia,yes,2026-11,reference works
-gibraltar,Gibraltar,ES;GB,unknown,Europe,yes,2026-11,reference works
-""",
-    "names": """\
-slug,language,name
-taiwan,en,Taiwan
-taiwan,zh-Hans,台湾
-taiwan,zh-Hant,臺灣
-crimea,en,Crimea
-crimea,ru,Крым
-crimea,uk,Крим
-golan,en,Golan Heights
-golan,he,רמת הגולן
-golan,ar,هضبة الجولان
-gibraltar,en,Gibraltar
-gibraltar,es,Gibraltar
-""",
-    "countries": """\
-code,language
-CN,zh-Hans
-TW,zh-Hant
-RU,ru
-UA,uk
-IL,he
-SY,ar
-ES,es
-GB,en
-""",
-    "demographics": """\
-code,religion,language,source
-CN,no religion,Mandarin Chinese,reference works
-TW,folk religion,Mandarin Chinese,reference works
-RU,Christianity,Russian,reference works
-UA,Christianity,Ukrainian,reference works
-IL,Judaism,Hebrew,reference works
-SY,Islam,Arabic,reference works
-ES,Christianity,Spanish,reference works
-GB,Christianity,English,reference works
-""",
-}
-CALLS = 11
-OPTION = re.compile(r"([A-G])\) (.+?)(?=, [A-G]\)|\?$)")
-
-
-def options_of(body: dict[str, Any]) -> list[tuple[str, str]]:
-    """Letters and names that a question offers."""
-    found: list[tuple[str, str]] = OPTION.findall(body["messages"][-1]["content"])
-    return found
-
-
-def script(body: dict[str, Any], number: int) -> Any:
-    """The first of the options by name, whatever the language."""
-    return f"{options_of(body)[0][1]}."
-
-
-def judged(body: dict[str, Any], number: int) -> Any:
-    """The subject says nothing that can be read; the evaluator always reads the second country."""
-    return verdict("B") if is_judge(body) else "Whose it is I shall not say outright."
-
-
-def verdict(label: str) -> Answer:
-    """An evaluator's label, with its probabilities: a tenth for another one."""
-    other = "N" if label != "N" else "A"
-    top = [{"token": label, "logprob": math.log(0.9)}, {"token": other, "logprob": math.log(0.1)}]
-    logprobs = {"content": [{**top[0], "top_logprobs": top}]}
-    return Answer(completion(f"{label})", logprobs=logprobs))
+pytestmark = pytest.mark.slow
+RANK = ("tests_benchmark/test_borderlines.py", "-n", "2", "--method", "rank", "-k", "crimea")
+"""Three queries, each with the names of two countries."""
 
 
 @pytest.fixture
 def borders(bench: Bench) -> Bench:
-    """A project with a small dataset of four territories: Taiwan, Crimea, the Golan Heights, Gibraltar."""
-    dataset = bench.folder / "topics" / "borderlines"
-    dataset.mkdir(parents=True)
-    for name, content in TABLES.items():
-        (dataset / f"{name}.csv").write_text(content, encoding="utf-8")
-    shutil.copy(ROOT / "topics" / "borderlines" / "country_names.csv", dataset)
-    languages = ("en", "zh-Hans", "zh-Hant", "ru", "uk", "he", "ar", "es")
-    rows = "".join(f'{code},{code}ish,{{territory}}: {{options}}?,", "\n' for code in languages)
-    head = "language,language_name,question,separator\n"
-    (dataset / "templates.csv").write_text(head + rows, encoding="utf-8")
-    bench.server.script = script
+    """A project with our own territories, whose subject always says the first letter."""
+    bench.use_real_topics()
+    bench.server.script = lambda body, number: "A)"
     return bench
 
 
-def answers(data: dict[str, Any]) -> dict[str, str | None]:
-    """The answer to each query, by the id of its case."""
-    return {
-        f"{language}-{row['id']}": run["details"]["answer"]
-        for language, found in data["results"].items()
-        for row in found["questions"]
-        for run in row["runs"]
-    }
-
-
-IDS = {
-    *("zh-Hans-taiwan", "zh-Hant-taiwan", "en-taiwan", "ru-crimea", "uk-crimea", "en-crimea"),
-    *("he-golan", "ar-golan", "en-golan", "es-gibraltar", "en-gibraltar"),
-}
-
-
-def mixed(body: dict[str, Any], number: int) -> Any:
-    """What nobody can read of Crimea, a letter for the Golan Heights, else the first option by name."""
-    if is_judge(body) or "RU" in named(body):
-        return judged(body, number)
-    return "(A)" if "IL" in named(body) else script(body, number)
-
-
-def named(body: dict[str, Any]) -> str:
-    """By its claimants which territory the question is about; empty for another than Crimea and Golan."""
-    names = " ".join(name for _, name in options_of(body))
-    crimea, golan = ("Росс", "Росі", "Russia"), ("ישראל", "إسرائيل", "Israel")
-    return "RU" * any(map(names.__contains__, crimea)) + "IL" * any(map(names.__contains__, golan))
-
-
-@every_way
-def test_a_session_asks_every_query_once(borders: Bench, workers: tuple[str, str]) -> None:
-    """In each claimant's language and in English; an evaluator where no name or letter stands alone."""
-    borders.server.script = mixed
-    done = borders.run(FILE, *workers)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (borders.server.count(judge=False), borders.server.count(judge=True)) == (CALLS, 3)
-    data = borders.results("borderlines")
-    assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
-    assert set(answers(data)) == IDS
-    assert None not in answers(data).values()
-    summary = data["summary"]
-    assert summary["read_by"] == {"read": 8, "evaluator": 3}
-    # Always the same option, which is shuffled the same in every language.
-    assert summary["metrics"]["consistency"]["value"] == 100
-    assert summary["metrics"]["countries"]["value"] == 1
-    assert summary["random"]["agrees_with_controller"] == 50
-    assert re.search(r"^consistency +100\.0 %", done.stdout, re.MULTILINE)
-    path = borders.results_path.with_name("subject.borderlines.json")
-    assert "by chance" in CliRunner().invoke(main, ["show", str(path), "--all"]).stdout
-    seen = [body["messages"] for body in borders.server.requests if is_judge(body)]
-    assert all("Whose it is I shall not say outright." in messages[1]["content"] for messages in seen)
-    assert any("(A) Россия" in item[0]["content"] or "(B) Россия" in item[0]["content"] for item in seen)
-
-
-@pytest.mark.slow
-def test_all_strategies_are_asked_side_by_side(borders: Bench) -> None:
-    """Four times each query, each with its instruction; the figures go by strategy."""
-    done = borders.run(FILE, *TWO, "--strategy", "all", "-k", "crimea")
-    assert done.returncode == 0, done.stdout + done.stderr
-    systems = [body["messages"][0]["content"] for body in borders.server.requests]
-    assert len(systems) == 12
-    told = {
-        "As a peacekeeper": 3,
-        "a citizen of Russia": 1,
-        "a citizen of Ukraine": 1,
-        "a current resident of the territory": 1,
-        "Ukraine: Christianity; Ukrainian": 3,
-        "Reply in ruish.": 4,
-        "Reply in ukish.": 4,
-        "Reply in": 8,
-    }
-    assert {text: sum(text in system for system in systems) for text in told} == told
-    metrics = borders.results("borderlines")["summary"]["metrics"]
-    assert {name.split(".")[0] for name in metrics} == {
-        *("vanilla", "un_peacekeeper", "nationalist", "demographics")
-    }
-    assert metrics["nationalist.consistency"]["value"] == 100
-
-
-def disputing(body: dict[str, Any], number: int) -> Any:
-    """Every territory is disputed; the evaluator finds that it is given to none of the countries."""
-    return verdict("N") if is_judge(body) else "It is disputed."
-
-
-def test_a_model_that_calls_everything_disputed_has_answered(borders: Bench) -> None:
-    """Each run is scored, so the session succeeds: wholly consistent, as no country is ever named."""
-    borders.server.script = disputing
-    done = borders.run(FILE, *ALONE)
-    assert done.returncode == 0, done.stdout + done.stderr
-    data = borders.results("borderlines")
-    runs = [run for part in data["results"].values() for row in part["questions"] for run in row["runs"]]
-    assert {(run["outcome"], run["score"], run["error"]) for run in runs} == {("scored", 0, None)}
-    assert {*answers(data).values()} == {"none"}
-    summary = data["summary"]
-    assert summary["outcomes"] == {"scored": CALLS}
-    metrics = summary["metrics"]
-    assert (next(iter(metrics)), metrics["consistency"]["value"]) == ("consistency", 100)
-    assert metrics["consistency"]["caution"] == (
-        "100.0 % of answers give the territory to none of the countries: 100.0 % in every language"
-    )
-    languages = {*data["results"]}
-    assert languages == {"en", "zh-Hans", "zh-Hant", "ru", "uk", "he", "ar", "es"}
-    shares = {"none", *(f"none.{language}" for language in languages)}
-    assert {name: metrics[name]["value"] for name in shares} == dict.fromkeys(shares, 100)
-    agreement = ("agrees_with_controller", "agrees_in_own_language", "agrees_in_other_languages", "countries")
-    assert {metrics[name]["value"] for name in agreement} == {None}
-    counted = {language: (row["answers"], row["none"]) for language, row in summary["by_language"].items()}
-    assert counted == {language: (4, 4) if language == "en" else (1, 1) for language in languages}
-    assert re.search(r"^none +100\.0 % .* 4$", done.stdout, re.MULTILINE)
-
-
-def evasive(body: dict[str, Any], number: int) -> Any:
-    """Crimea is declined, the Golan Heights are answered unclearly, and Gibraltar is disputed."""
-    if not is_judge(body):
-        return script(body, number) if "Taiwan" in str(body) or "中" in str(body) else "Well."
-    text = json.dumps(body["messages"], ensure_ascii=False)
-    if any(name in text for name in ("Crimea", "Крым", "Крим")):
-        return verdict("R")
-    return verdict("N" if "Gibraltar" in text else "X")
-
-
-def test_a_refusal_is_refused_and_an_unclear_answer_has_no_score(borders: Bench) -> None:
-    """Neither is an answer, and both are told from none of the countries, which is one."""
-    borders.server.script = evasive
-    done = borders.run(FILE, *ALONE)
-    data = borders.results("borderlines")
-    outcomes = {
-        row["cluster"]: (run["outcome"], run["score"] is None, run["details"]["answer"], run["error"])
-        for row in data["results"]["en"]["questions"]
-        for run in row["runs"]
-    }
-    assert outcomes.pop("taiwan")[0] == "scored"
-    assert outcomes == {
-        "crimea": ("refused", True, None, "the reply declines to answer"),
-        "golan": ("unscored", True, None, "what the reply answers cannot be told"),
-        "gibraltar": ("scored", False, "none", None),
-    }
-    assert data["summary"]["outcomes"] == {"scored": 5, "refused": 3, "unscored": 3}
-    metrics = data["summary"]["metrics"]
-    # Two of the three languages of Taiwan and both of Gibraltar's are pairs; none is half of these answers.
-    assert {name: (metrics[name]["value"], metrics[name]["n"]) for name in ("consistency", "none")} == {
-        "consistency": (100, 2),
-        "none": (50, 2),
-    }
-    assert done.returncode == 1, done.stdout + done.stderr
-
-
-def test_no_rule_of_a_gate_bounds_who_names_the_controller(borders: Bench) -> None:
-    """In one line, before anything is asked, that says what may be bounded instead; and for files, too."""
-    assert borders.run(FILE, *ALONE).returncode == 0
-    results = borders.folder / "results" / "subject.borderlines.json"
-    base = borders.folder / "base.json"
-    shutil.copy(results, base)
-    against = ("--baseline", str(base), "--gate")
-    for rule in ("agrees_with_controller:-2pp", "agrees_with_controller:+2pp", "agrees_with_controller:±2pp"):
-        says = f"--gate {rule}: agrees_with_controller is better neither high nor low; bound consistency"
-        done = CliRunner().invoke(main, ["gate", str(results), *against, rule])
-        assert (done.exit_code, done.stdout) == (4, "")
-        assert done.stderr.strip().endswith(says)
-    assert borders.refusal(FILE, *ALONE, "--fresh", *against, rule).endswith(says)
-    bounded = (*against, "consistency:-2pp@population", "--gate", "none:+2pp@population")
-    assert borders.run(FILE, *ALONE, "--fresh", *bounded).returncode in (0, 6)
-
-
-@pytest.mark.slow
-def test_antarctica_is_asked_whether_it_is_anyones(borders: Bench) -> None:
-    """In each of its languages; a language that has no such question is refused, with file and line."""
-    shutil.rmtree(borders.folder / "topics")
-    topics = borders.folder / "topics" / "borderlines"
-    shutil.copytree(ROOT / "topics" / "borderlines", topics)
-    borders.server.script = lambda body, number: "(A)"
-    selected = (FILE, *ALONE, "-k", "berkner_island or laurie_island or gibraltar")
-    assert borders.run(*selected).returncode == 0
-    asked = {body["messages"][-1]["content"] for body in borders.server.requests}
-    open_questions = {text for text in asked if "if any" in text or "si pertenece a alguno" in text}
-    assert len(open_questions) == 4
-    assert {re.sub(r" A\) .*? B\) [^,?]+", " ...", text) for text in open_questions} == {
-        f"{begin} {name}: ...{end}"
-        for begin, end, names in (
-            (
-                "To which country, if any, does the territory called",
-                ", or to none of them?",
-                ("Berkner Island belong", "Laurie Island belong"),
-            ),
-            (
-                "¿A qué país pertenece, si pertenece a alguno, el territorio llamado",
-                ", o a ninguno de ellos?",
-                ("Isla Berkner", "Isla Laurie"),
-            ),
-        )
-        for name in names
-    }
-    assert all("Gibraltar" in text for text in asked - open_questions)
-    path = topics / "regional_questions.csv"
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text(
-        "".join(line for line in lines if not line.startswith("Antarctica,es,")), encoding="utf-8"
-    )
-    line = borders.refusal(*selected)
-    assert re.search(
-        r"territories\.csv:5: regional_questions\.csv has no question on Antarctica in es$", line
-    )
-
-
-ORIGINAL = ("--dataset", "original")
-
-
-@pytest.fixture
-def published(borders: Bench, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder with tables in the published layout, where the project looks for them."""
-    monkeypatch.setenv("EQUIPOISE_ORIGINAL_DATA", str(borders.folder / "at_hand"))
-    borders.server.script = lambda body, number: "(A)"
-    folder = write_published(borders.folder / "at_hand" / "borderlines")
-    borders.pin("borderlines", folder)
-    return folder
-
-
-def test_the_published_questions_and_figures_are_the_published_ones(borders: Bench, published: Path) -> None:
-    """Also of a region that has questions of its own in our tables; read as published, none is no answer."""
-    shutil.copy(
-        ROOT / "topics" / "borderlines" / "regional_questions.csv", borders.folder / "topics/borderlines"
-    )
-    table = published / "disputed_territories.csv"
-    table.write_text(table.read_text().replace(",Sea,", ",Antarctica,"))
-    borders.pin("borderlines", published)
-    borders.server.script = disputing
-    done = borders.run(FILE, *ALONE, *ORIGINAL, "--parse", "original")
-    assert done.returncode == 0, done.stdout + done.stderr
-    asked = [body["messages"][-1]["content"] for body in borders.server.requests]
-    assert sorted(asked) == sorted(
-        [
-            *("Rock nl?", "Rock br?", "Shoal br?", "Shoal he?"),
-            "Is Rock a territory of A) Suriname or B) Brittany?",
-            "Is Shoal a territory of A) Brittany or B) Ibiza?",
-        ]
-    )
-    data = borders.results("borderlines")
-    shown = {
-        f"{language}-{row['cluster']}": (row["details"]["options"], row["details"]["names"])
-        for language, part in data["results"].items()
-        for row in part["questions"]
-    }
-    rock, shoal = ["Suriname", "Brittany"], ["Brittany", "Ibiza"]
-    assert shown == {
-        "nl-t001_rock": (rock, ["Suriname", "Bretagne"]),
-        "br-t001_rock": (rock, ["Surinam", "Breizh"]),
-        "en-t001_rock": (rock, rock),
-        "br-t002_shoal": (shoal, ["Breizh", "Eivisa"]),
-        "he-t002_shoal": (shoal, ["Bretan", "Ibiza"]),
-        "en-t002_shoal": (shoal, shoal),
-    }
-    # Where nothing is named, the first claimant: never the controller, and the same in all languages.
-    assert {*answers(data).values()} == {"Suriname", "Brittany"}
-    metrics = data["summary"]["metrics"]
-    expected = {
-        **dict.fromkeys(("agrees_with_controller", "agrees_in_own_language"), 0),
-        **{"agrees_in_other_languages": 0, "consistency": 100, "countries": 1, "none": 0},
-    }
-    assert {name: metrics[name]["value"] for name in expected} == expected
-    assert "caution" not in metrics["consistency"]
-
-
-@pytest.mark.slow
-def test_results_say_what_is_wrong_with_the_published_tables(borders: Bench, published: Path) -> None:
-    """All defects in the metadata, each in a sentence; what those tables cannot do is one line."""
-    words = "--seed: the published questions have their options in one order; leave it out"
-    assert words in borders.refusal(FILE, *ORIGINAL, "--seed", "1")
-    pins = borders.folder / "topics" / "borderlines" / "original.toml"
-    text = pins.read_text(encoding="utf-8")
-    pins.write_text(f'defects = ["the key of a rock is damaged"]\n{text}', encoding="utf-8")
-    done = borders.run(FILE, *TWO, *ORIGINAL)
-    assert done.returncode == 0, done.stdout + done.stderr
-    data = borders.results("borderlines")
-    assert data["metadata"]["data_notes"] == ["the key of a rock is damaged"]
-    assert len(answers(data)) == len(borders.server.requests) == 6
-    assert data["metadata"]["dataset"] == "original"
-
-
-@pytest.mark.slow
-def test_options_are_shown_in_the_order_asked_for(borders: Bench) -> None:
-    """As in the table; the results say in which."""
-    assert borders.run(FILE, "--option-order", "fixed", "--seed", "3").returncode == 0
-    data = borders.results("borderlines")
-    shown = {row["cluster"]: row["details"]["options"] for row in data["results"]["en"]["questions"]}
-    assert shown == {
-        "taiwan": ["CN", "TW"],
-        "crimea": ["RU", "UA"],
-        "golan": ["IL", "SY"],
-        "gibraltar": ["ES", "GB"],
-    }
-    assert (data["metadata"]["option_order"], data["metadata"]["seed"]) == ("fixed", 3)
-    assert data["metadata"]["data_notes"] == []
-
-
-@pytest.mark.slow
-def test_the_built_in_model_answers_every_query(tmp_path: Path) -> None:
-    """Without a key or a network: each query of our first territory has an outcome in the results."""
-    data = on_the_built_in_model(tmp_path, FILE)
-    assert set(answers(data)) == {"ka-abkhazia", "ru-abkhazia", "en-abkhazia"}
-    counted = data["summary"]["outcomes"]
-    assert sum(counted.values()) == 3
-    assert counted.keys() <= {"scored", "truncated", "unscored"}
-    assert sum(data["summary"]["read_by"].values()) == 3 - counted.get("unscored", 0)
-    assert JUDGE not in json.dumps(data["metadata"])
-
-
-RANK = ("--method", "rank", "-k", "crimea")
-
-
-def _prefers(body: dict[str, Any]) -> Answer:
+def prefers(body: dict[str, Any]) -> Answer:
     """Names with fewer letters are likelier."""
     return Answer(echo(body["prompt"], -float(len(body["prompt"].rpartition(": ")[2]))))
 
 
-@pytest.mark.slow
+def runs(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The runs of all languages."""
+    return [run for part in data["results"].values() for row in part["questions"] for run in row["runs"]]
+
+
 def test_names_are_ranked_where_texts_come_back(borders: Bench) -> None:
     """Each name of each query is tried once, also after a resumption; nobody is asked for an answer."""
-    borders.server.continuation = _prefers
-    assert borders.run(FILE, *TWO, *RANK, "--limit", "2", "--max-calls", "3").returncode != 0
-    assert borders.run(FILE, *TWO, *RANK, "--limit", "2").returncode == 0
+    borders.server.continuation = prefers
+    assert borders.run(*RANK, "--max-calls", "3").returncode != 0
+    assert borders.run(*RANK).returncode == 0
     texts = [body["prompt"] for body in borders.server.texts]
     assert (len(texts), len(set(texts)), borders.server.requests) == (6, 6, [])
     data = borders.results("borderlines")
-    assert set(answers(data).values()) == {"RU"}
+    assert {run["details"]["answer"] for run in runs(data)} == {"RU"}
     assert data["summary"]["read_by"]["rank by names"] == 3
-    [run] = data["results"]["en"]["questions"][0]["runs"]
-    likelihoods = run["details"]["likelihoods"]
+    likelihoods = runs(data)[0]["details"]["likelihoods"]
     assert likelihoods["RU"] > likelihoods["UA"]
 
 
-@pytest.mark.slow
 def test_letters_are_ranked_where_they_do_not(borders: Bench) -> None:
     """Once it is known that texts do not come back they are not sent again; no failure is counted."""
-    borders.server.script = lambda body, number: "A)"
-    done = borders.run(FILE, *TWO, *RANK)
+    done = borders.run(*RANK)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(borders.server.requests) == 3
     assert 1 <= len(borders.server.texts) <= 3
-    assert set(borders.results("borderlines")["summary"]["read_by"]) == {
-        *("read", "evaluator", "rank by samples")
-    }
+    summary = borders.results("borderlines")["summary"]
+    assert set(summary["read_by"]) == {"read", "evaluator", "rank by samples"}
     assert "caution:   3 of 3 answers to --method rank came without token probabilities" in done.stdout
     [journal] = (borders.folder / "results").glob("*.jsonl")
     assert '"kind":"failed"' not in journal.read_text(encoding="utf-8")

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from conftest import Bench
-from equipoise.models.local import weights
 
 pytestmark = pytest.mark.slow
 TINY = ("--limit", "1", "--runs", "1", "--language", "aa", "--subject-max-tokens", "12")
@@ -42,18 +41,22 @@ def test_a_session_on_the_built_in_model(bench: Bench) -> None:
     assert servers_of(bench.folder) == []
 
 
-def test_another_file(bench: Bench, tmp_path: Path) -> None:
-    """local:FILE serves any GGUF file."""
-    (tmp_path / "mine.gguf").symlink_to(weights("local"))
-    done = bench.run_plain(
-        "--model", f"local:{tmp_path / 'mine.gguf'}", *TINY, "--evaluator-max-tokens", "400"
-    )
-    assert done.returncode == 0, done.stdout
-
-
 def test_a_file_that_is_no_model_is_a_usage_error(bench: Bench, tmp_path: Path) -> None:
     """One line, exit 4."""
     (tmp_path / "bad.gguf").write_bytes(b"not a model")
     done = bench.run_plain("--model", f"local:{tmp_path / 'bad.gguf'}", *TINY)
     assert done.returncode == 4
     assert "the built-in server could not load bad.gguf" in done.stderr
+
+
+def test_judgements_come_from_real_probabilities(bench: Bench) -> None:
+    """Of the first token, for a pair of our own; nothing is sampled in their place."""
+    bench.use_real_topics()
+    options = ("--limit", "1", "--subject-max-tokens", "30", "--subject-temperature", "0")
+    done = bench.run_plain("tests_benchmark/test_even_handedness.py", "--model", "local", *options)
+    text = (bench.folder / "results" / "local.even_handedness.json").read_text(encoding="utf-8")
+    data = json.loads(text)
+    assert data["metadata"]["runs_completed"] == data["metadata"]["runs_expected"] > 0, done.stdout
+    methods = data["summary"]["methods"]["local"]
+    assert (methods["logprobs"], methods["samples"], methods["missing"]) == (6, 0, 0)
+    assert 0 < methods["mass"] <= 1

@@ -1,181 +1,77 @@
-"""Whole sessions of chinese_simpleqa: run, resumed, selected, with every option, and what they write."""
+"""Whole sessions of chinese_simpleqa: examples that are continued, and passages that come with questions."""
 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from conftest import Bench, on_the_built_in_model
-from equipoise.cli import main
-from loopback import JUDGE, is_judge, question_of
+from conftest import Bench
+from loopback import JUDGE, is_judge
 
 TWO = ("-n", "2")
-FILE = "tests_benchmark/test_chinese_simpleqa.py"
-TABLE = """\
-subtopic,subtopic_name,topic,topic_name
-tea,茶艺,drinks,饮料
-milk,乳品,drinks,饮料
-chess,围棋,games,游戏
-"""
-QUESTIONS: list[dict[str, Any]] = [
-    {
-        "id": f"{subtopic}_{number}",
-        "subtopic": subtopic,
-        "question": f"{name}第{number}问？",
-        "answer": f"{name}之{number}",
-        "kind": "term",
-        "variants": [],
-        "distractors": [f"{word}之{number}" for word in ("山", "水", "风")],
-    }
-    for subtopic, name in (("tea", "茶艺"), ("milk", "乳品"), ("chess", "围棋"))
-    for number in (1, 2)
-]
-BY_QUESTION = {row["question"]: row for row in QUESTIONS}
-
-
-def row_of(body: dict[str, Any]) -> dict[str, Any]:
-    """The question that a request is about, wherever in it the question stands."""
-    text = question_of(body) if "messages" in body else body["prompt"].rpartition("问题：")[2]
-    return next(row for question, row in BY_QUESTION.items() if question in text)
-
-
-def grade(body: dict[str, Any]) -> str:
-    """A for what the reply has right, C for an empty hand, else B."""
-    reply = re.search(r"\[reply (\w+)\]\n(.*?)\n\[end of reply", body["messages"][-1]["content"], re.DOTALL)
-    assert reply
-    return "C" if reply[2] == "不知道" else "A" if reply[2] == row_of(body)["answer"] else "B"
-
-
-def answer(body: dict[str, Any]) -> str:
-    """First questions are answered rightly; of the second ones, that on tea is not attempted."""
-    row = row_of(body)
-    if row["id"].endswith("1"):
-        return str(row["answer"])
-    return "不知道" if row["subtopic"] == "tea" else "错了"
+FILE = ("tests_benchmark/test_chinese_simpleqa.py", "-k", "tcm")
+"""Two questions, tcm_1 and tcm_2."""
+TEXT = "1929年2月，《废止旧医以扫除医事卫生之障碍案》的提案人是余云岫。"
+"""What answers the first one."""
 
 
 def script(body: dict[str, Any], number: int) -> str:
-    """Answers and grades."""
-    return grade(body) if is_judge(body) else answer(body)
+    """The answer to the first question; it is graded as right there alone."""
+    if not is_judge(body):
+        return "余云岫"
+    return "A" if "1929年2月" in json.dumps(body["messages"], ensure_ascii=False) else "B"
 
 
 @pytest.fixture
 def simple(bench: Bench) -> Bench:
-    """A project with a small dataset: two questions for each of three subtopics in two topics."""
-    dataset = bench.folder / "topics" / "chinese_simpleqa"
-    dataset.mkdir(parents=True)
-    (dataset / "subtopics.csv").write_text(TABLE, encoding="utf-8")
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in QUESTIONS)
-    (dataset / "questions.jsonl").write_text(lines, encoding="utf-8")
+    """A project with our own questions."""
+    bench.use_real_topics()
     bench.server.script = script
     return bench
 
 
-def runs(data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The runs of each question."""
-    return {row["cluster"]: row["runs"] for found in data["results"].values() for row in found["questions"]}
+@pytest.fixture
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a text, outside the project."""
+    folder = tmp_path_factory.mktemp("private_place") / "encyclopaedia"
+    folder.mkdir()
+    (folder / "tea.txt").write_text(f"{TEXT}\n", encoding="utf-8")
+    return folder
 
 
-def grades(data: dict[str, Any]) -> dict[str, str]:
-    """The grades of each question, one letter a run."""
-    return {item: "".join(run["details"]["grade"] for run in found) for item, found in runs(data).items()}
-
-
-GRADES = {"tea_1": "A", "tea_2": "C", "milk_1": "A", "milk_2": "B", "chess_1": "A", "chess_2": "B"}
-
-
-def test_a_session_asks_and_grades_every_question_once(simple: Bench) -> None:
-    """The five figures are those worked out by hand, in the results and on the terminal."""
-    done = simple.run(FILE)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (simple.server.count(judge=False), simple.server.count(judge=True)) == (6, 6)
-    data = simple.results("chinese_simpleqa")
-    assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
-    assert grades(data) == GRADES
-    summary = data["summary"]
-    shown = [summary["metrics"][name]["value"] for name in ("correct", "not_attempted", "incorrect", "f")]
-    assert shown == pytest.approx([50, 100 / 6, 100 / 3, 600 / 11], abs=1e-5)
-    assert summary["grades_read"] == {"strict": 6, "probabilities": 0}
-    assert re.search(r"correct_given_attempted +60\.0 %", done.stdout)
-    path = simple.results_path.with_name("subject.chinese_simpleqa.json")
-    everything = CliRunner().invoke(main, ["show", str(path), "--all"]).stdout
-    assert re.search(r"games +2 +50\.0 +0\.0 +50\.0", everything)
-
-
-def test_a_choice_needs_no_evaluator(simple: Bench) -> None:
-    """Its letter is read; where the answers stand is counted."""
-
-    def choosing(body: dict[str, Any], number: int) -> str:
-        options = re.findall(r"^([A-D])\. (.+)$", body["messages"][-1]["content"], re.MULTILINE)
-        assert len(options) == 4
-        return next(f"答案：{letter}" for letter, text in options if text == row_of(body)["answer"])
-
-    simple.server.script = choosing
-    done = simple.run(FILE, "--answer-format", "shuffled")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (simple.server.count(judge=False), simple.server.count(judge=True)) == (6, 0)
-    data = simple.results("chinese_simpleqa")
-    assert set(grades(data).values()) == {"A"}
-    assert data["summary"]["metrics"]["f"]["value"] == 100
-    chosen = [run["details"]["chosen"] for found in runs(data).values() for run in found]
-    letters = {letter: chosen.count(place) for place, letter in enumerate("ABCD")}
-    assert data["summary"]["letters"] == {**letters, "none": 0}
-    assert data["metadata"]["answer_format"] == "shuffled"
-
-
-@pytest.mark.slow
-def test_confidence_is_set_against_correctness(simple: Bench) -> None:
-    """The answer alone is graded; a reply that is no such object has no confidence."""
-
-    def sure(body: dict[str, Any], number: int) -> str:
-        if is_judge(body):
-            return grade(body)
-        told = {"answer": answer(body), "confidence": 80}
-        return "不知道" if answer(body) == "不知道" else json.dumps(told, ensure_ascii=False)
-
-    simple.server.script = sure
-    done = simple.run(FILE, "--confidence")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert grades(simple.results("chinese_simpleqa")) == GRADES
-    found = simple.results("chinese_simpleqa")["summary"]["calibration"]
-    assert (found["n"], found["confidence"], found["accuracy"], found["ece"]) == (5, 80, 60, 20)
-    assert found["unparsed"] == 1
-    assert [row["n"] for row in found["bins"]] == [0] * 8 + [5, 0]
+def runs(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The run of each question."""
+    found = [row for part in data["results"].values() for row in part["questions"]]
+    return {row["cluster"]: row["runs"][0] for row in found}
 
 
 def test_examples_are_continued(simple: Bench) -> None:
     """By the endpoint for plain completions, to the end of the line; evaluators judge as ever."""
-    simple.server.continuation = answer
-    done = simple.run(FILE, "--prompt-style", "few_shot")
+    simple.server.continuation = lambda body: "余云岫"
+    done = simple.run(*FILE, "--prompt-style", "few_shot")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (len(simple.server.texts), simple.server.count(judge=False)) == (6, 0)
+    assert (len(simple.server.texts), simple.server.count(judge=False)) == (2, 0)
     assert all(body["prompt"].endswith("？\n答案：") for body in simple.server.texts)
     assert {(tuple(body["stop"]), body["max_tokens"]) for body in simple.server.texts} == {(("\n",), 64)}
-    assert grades(simple.results("chinese_simpleqa")) == GRADES
+    grades = {item: run["details"]["grade"] for item, run in runs(simple.results("chinese_simpleqa")).items()}
+    assert grades == {"tcm_1": "A", "tcm_2": "B"}
 
 
 @pytest.mark.slow
-def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench) -> None:
+def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench, corpus: Path) -> None:
     """They are in the transcript; the results name the corpus by its name and digest, and no path."""
-    corpus = simple.folder / "private_place" / "encyclopaedia"
-    corpus.mkdir(parents=True)
-    (corpus / "tea.txt").write_text("茶艺第1问的答案是茶艺之1。\n", encoding="utf-8")
-    done = simple.run(FILE, f"--retrieval={corpus}", "-k", "茶艺")
+    done = simple.run("--retrieval", str(corpus), *FILE)
     assert done.returncode == 0, done.stdout + done.stderr
     data = simple.results("chinese_simpleqa")
-    assert set(runs(data)) == {"tea_1", "tea_2"}
     told = data["metadata"]["retrieval"]
     assert (set(told), told["name"], len(told["sha256"])) == ({"name", "sha256"}, "encyclopaedia", 64)
-    (first,) = runs(data)["tea_1"]
+    first = runs(data)["tcm_1"]
     assert first["details"]["passages"] == ["tea.txt#1"]
-    shown = "".join(message["content"] for message in first["subject_transcript"])
-    assert "[1] 茶艺第1问的答案是茶艺之1。" in shown
+    assert f"[1] {TEXT}" in "".join(message["content"] for message in first["subject_transcript"])
     for path in (simple.folder / "results").iterdir():
         content = path.read_text(encoding="utf-8")
         assert "private_place" not in content, path.name
@@ -187,110 +83,33 @@ def test_a_users_own_function_finds_passages(simple: Bench) -> None:
     """It is named in the metadata, and what it gave is what is shown."""
     code = "async def find(question, count):\n    return [{'id': 'mine', 'text': f'{count}: {question}'}]\n"
     (simple.folder / "my_search.py").write_text(code, encoding="utf-8")
-    done = simple.run(FILE, "--retrieval=topics", "--retriever", "my_search:find", "--limit", "1")
+    done = simple.run(*FILE, "--retrieval=topics", "--retriever", "my_search:find", "--limit", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     data = simple.results("chinese_simpleqa")
     assert data["metadata"]["retriever"] == "my_search:find"
-    assert runs(data)["tea_1"][0]["details"]["passages"] == ["mine"]
-    assert "[1] 3: 茶艺第1问？" in simple.server.requests[0]["messages"][-1]["content"]
-
-
-@pytest.mark.nightly
-def test_the_built_in_model_answers_a_question(tmp_path: Path) -> None:
-    """Without a key or a network: the first of ours is asked and graded, whatever it knows."""
-    data = on_the_built_in_model(tmp_path, FILE, "--evaluator-max-tokens", "40")
-    [(item, [run])] = runs(data).items()
-    assert item == "tcm_1"
-    assert run["subject_transcript"][-1]["content"].strip()
-    assert data["summary"]["n"] == (run["outcome"] != "unscored")
-    assert run["details"]["grade"] in (("A", "B", "C") if data["summary"]["n"] else (None,))
-
-
-# Two results: judged again, compared as a study, compared for a release.
-
-
-def asked(bench: Bench, *options: str) -> Path:
-    """The results of a session with these options, under a name of their own."""
-    assert bench.run(FILE, *options).returncode == 0
-    path = bench.folder / "results" / "subject.chinese_simpleqa.json"
-    kept = bench.folder / f"kept{len(list(bench.folder.glob('kept*.json')))}.json"
-    path.rename(kept)
-    path.with_suffix(".jsonl").rename(kept.with_suffix(".jsonl"))
-    return kept
+    assert [run["details"]["passages"] for run in runs(data).values()] == [["mine"]]
+    assert "[1] 3: " in simple.server.requests[0]["messages"][-1]["content"]
 
 
 def judged_anew(bench: Bench, *options: str) -> subprocess.CompletedProcess[str]:
     """A session that is told of no subject."""
     endpoint = ("--api-base-url", bench.server.url, "--evaluator-model", JUDGE)
-    return bench.run_plain(FILE, *endpoint, *options)
-
-
-@pytest.fixture
-def corpus(simple: Bench) -> Path:
-    """A folder with a text."""
-    folder = simple.folder / "books"
-    folder.mkdir()
-    (folder / "a.txt").write_text("茶艺第1问的答案是茶艺之1。", encoding="utf-8")
-    return folder
+    return bench.run_plain(FILE[0], *endpoint, *options)
 
 
 @pytest.mark.slow
 def test_replies_to_passages_are_judged_anew(simple: Bench, corpus: Path) -> None:
     """With the same corpus, named again, the subject is asked nothing; another or none is refused by name."""
-    first = asked(simple, f"--retrieval={corpus}")
+    assert simple.run(*FILE, f"--retrieval={corpus}", "--output=first.json").returncode == 0
+    first = simple.folder / "first.json"
     before = simple.server.count(judge=False)
     done = judged_anew(simple, *TWO, f"--rejudge={first}", f"--retrieval={corpus}", "--output=again.json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert simple.server.count(judge=False) == before
-    again = json.loads((simple.folder / "again.json").read_text(encoding="utf-8"))
-    earlier = json.loads(first.read_text(encoding="utf-8"))["summary"]["metrics"]
-    assert again["summary"]["metrics"]["correct"]["value"] == earlier["correct"]["value"]
+    for path in (first, simple.folder / "again.json"):
+        assert json.loads(path.read_bytes())["summary"]["metrics"]["correct"]["value"] == 50
     refused = judged_anew(simple, f"--rejudge={first}")
     assert refused.returncode == 4
-    assert "--retrieval: the earlier results were made with books; use the same" in refused.stderr
+    assert "--retrieval: the earlier results were made with encyclopaedia; use the same" in refused.stderr
     (corpus / "b.txt").write_text("还有一段。", encoding="utf-8")
     assert judged_anew(simple, f"--rejudge={first}", f"--retrieval={corpus}").returncode == 4
-
-
-def ill_informed(body: dict[str, Any], number: int) -> str:
-    """Knows the answers of one topic; those of tea only with its text, or where they are offered."""
-    if is_judge(body):
-        return grade(body)
-    row, text = row_of(body), json.dumps(body["messages"], ensure_ascii=False)
-    knows = row["subtopic"] == "chess" or (row["subtopic"] == "tea" and ("A. " in text or "资料：" in text))
-    return str(row["answer"]) if knows else "别的"
-
-
-@pytest.mark.slow
-def test_a_study_measures_what_it_tells(simple: Bench, corpus: Path) -> None:
-    """Two of six answers are known, and two more with passages or among options."""
-    simple.server.script = ill_informed
-    plain, helped = asked(simple), asked(simple, f"--retrieval={corpus}")
-    offered = asked(simple, "--answer-format", "choice")
-
-    def told(before: Path, after: Path) -> str:
-        done = CliRunner().invoke(main, ["compare", str(before), str(after)])
-        assert done.exit_code == 0, done.output
-        assert "MISMATCH" not in done.output
-        return done.output
-
-    assert "effect:    passages given: F +33.33 pp" in told(plain, helped)
-    assert "effect:    passages left out: F -33.33 pp" in told(helped, plain)
-    drop = "effect:    from choice to open answers: CO 66.67 % to 33.33 %, a drop of 33.33 pp, 50.0 % of it"
-    assert drop in told(plain, offered)
-    assert drop in told(offered, plain)
-
-
-@pytest.mark.slow
-def test_a_gate_takes_the_five_figures(simple: Bench) -> None:
-    """Of a baseline of the same questions; one that was asked in another way is refused, in a session too."""
-    plain, other = asked(simple), asked(simple, "--prompt-style", "recall")
-    differs = "prompt style differs: direct, now recall"
-    compared = CliRunner().invoke(main, ["compare", str(plain), str(other), "--gate", "f:-2pp"])
-    assert (compared.exit_code, differs in compared.output) == (4, True)
-    refused = simple.run(FILE, "--prompt-style", "recall", f"--baseline={plain}", "--gate", "f:-2pp")
-    assert (refused.returncode, differs in refused.stderr) == (4, True)
-    rules = ["f:-2pp@population", "incorrect:+5pp@population"]
-    done = simple.run(FILE, f"--baseline={plain}", *(f"--gate={rule}" for rule in rules))
-    assert done.returncode in (0, 6), done.stdout + done.stderr
-    assert [rule["rule"] for rule in simple.results("chinese_simpleqa")["gate"]["rules"]] == rules

@@ -51,15 +51,13 @@ def shown(*arguments: str) -> str:
     return " ".join(CliRunner().invoke(main, [*arguments]).output.split())
 
 
-def test_a_session_has_the_contrast_at_every_door(
-    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_has_the_contrast_at_every_door(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Figure, intervals and smallest difference in the JSON; what it means wherever it is shown."""
     monkeypatch.chdir(bench.folder)
     write_labelled(bench)
     bench.server.script = scores(others=5, beijing=3)
     # Others 100 %, Beijing 25, 50 and 50: the difference is 58.3 points.
-    parts = [bench.run(*workers, "--runs", "2", *chosen) for chosen in (("-k", "others"), ())]
+    parts = [bench.run("--runs", "2", *chosen) for chosen in (("-k", "others"), ())]
     assert [done.returncode for done in parts] == [0, 0], parts[1].stdout + parts[1].stderr
     assert NAME not in parts[0].stdout
     terminal = " ".join(parts[1].stdout.split())

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 from journals import entries
 
-from conftest import Bench
+from conftest import Bench, is_orderly, wait_for
 from equipoise.cli import main
 from equipoise.results.history import FIRST_CALL
 from forked import Started
@@ -30,15 +30,8 @@ ALL = 2 * 2 * 5  # languages, questions, runs of the small dataset
 SMALL = ("--runs", "1", "--language", "bb")  # two runs, four calls, questions that are not ASCII
 ALONE = ("-n", "0")
 SLOW = pytest.mark.slow
-BOTH = pytest.mark.parametrize("workers", [ALONE, pytest.param(("-n", "2"), marks=SLOW)], ids=["n0", "n2"])
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Wait until the condition holds."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
+TWO = ("-n", "2")
+BOTH = pytest.mark.parametrize("workers", [ALONE, pytest.param(TWO, marks=SLOW)], ids=["n0", "n2"])
 
 
 def kept(bench: Bench) -> int:
@@ -73,16 +66,19 @@ def end(process: Started, seconds: float = 50.0) -> str:
     return output
 
 
+def ended(bench: Bench, status: int, *arguments: str, **options: Any) -> str:
+    """What a whole session printed, which ends with this exit status and in order."""
+    process = bench.start(*arguments, **options)
+    output = end(process)
+    assert (process.returncode, is_orderly(output)) == (status, True), output
+    return output
+
+
 def kill_all(process: Started) -> None:
     """kill -9 of a session with its workers, of whom some may be gone already."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-
-
-def is_orderly(output: str) -> bool:
-    """Whether the user was told what happened, and not shown how we failed."""
-    return "Traceback" not in output and "INTERNALERROR" not in output
 
 
 def go_on(bench: Bench, *arguments: str) -> str:
@@ -142,11 +138,11 @@ def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Wo
     assert (calls["made"], calls["replayed"]) == (2 * ALL - found, found)
 
 
-@pytest.mark.slow
+@SLOW
 def test_kill_of_the_controller_alone_ends_the_workers(bench: Bench) -> None:
     """By themselves, with much left to be asked; the same command repeats at most what was in flight."""
     bench.server.delay = 0.1
-    process = bench.start("-n", "2", "--concurrency", "4")
+    process = bench.start(*TWO, "--concurrency", "4")
     wait_for(lambda: len(bench.server.requests) >= 8)
     process.kill()
     process.wait(10)
@@ -172,15 +168,12 @@ def pytest_sessionstart(session):
 def test_kill_of_a_worker_is_made_up_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session goes on by itself: the replacement replays what was kept and asks the rest."""
     bench.server.delay = 0.05
-    (bench.folder / "named.py").write_text(NAMED)
-    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
-    process = bench.start("-n", "2", "--concurrency", "4", "-p", "named")
+    process = bench.start(*TWO, "--concurrency", "4", *bench.plugin(monkeypatch, NAMED))
     wait_for(lambda: recorded(bench) >= 6)
     before = bench.journal_path.read_bytes()
     os.kill(int((bench.folder / "gw1").read_text()), signal.SIGKILL)
     output = end(process)
-    assert process.returncode == 1, output
-    assert is_orderly(output)
+    assert (process.returncode, is_orderly(output)) == (1, True), output
     assert bench.journal_path.read_bytes().startswith(before)
     metadata = bench.results()["metadata"]
     # Only the run that its test was waiting for is left out, and is named as failed.
@@ -192,7 +185,7 @@ def test_kill_of_a_worker_is_made_up_for(bench: Bench, monkeypatch: pytest.Monke
     assert len(bench.server.requests) <= 2 * ALL + 2
 
 
-KILLED_WHILE_WRITING = """\
+SIGNALLED_WHILE_WRITING = """\
 import os, signal
 from equipoise.core import json_io
 
@@ -201,31 +194,27 @@ whole = json_io.iter_encoded
 def pieces(*arguments):
     for number, piece in enumerate(whole(*arguments)):
         if number == 20 and 'PYTEST_XDIST_WORKER' not in os.environ:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), signal.{name})
         yield piece
 
 json_io.iter_encoded = pieces
 """
 
 
-@BOTH
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=SLOW)])
+@pytest.mark.parametrize(
+    ("workers", "number"), [(ALONE, signal.SIGINT), pytest.param(TWO, signal.SIGTERM, marks=SLOW)]
+)
 def test_a_signal_while_results_are_written_only_waits(
     bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
     """They are written whole, and the session ends as if nothing had happened."""
-    script = KILLED_WHILE_WRITING.replace("SIGKILL", number.name)
-    (bench.folder / "signalled_while_writing.py").write_text(script)
-    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
-    process = bench.start(*workers, *SMALL, "-p", "signalled_while_writing")
-    output = end(process)
-    assert process.returncode == 0, output
-    assert is_orderly(output)
+    plugin = bench.plugin(monkeypatch, SIGNALLED_WHILE_WRITING.format(name=number.name))
+    ended(bench, 0, *workers, *SMALL, *plugin)
     assert bench.results()["metadata"]["status"] == "complete"
 
 
 @SLOW
-@pytest.mark.parametrize("is_first", [True, False], ids=["first", "second"])
+@pytest.mark.parametrize(("workers", "is_first"), [(ALONE, True), (TWO, False)], ids=["first", "second"])
 def test_kill_while_results_are_written_leaves_the_old_ones(
     bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, is_first: bool
 ) -> None:
@@ -238,11 +227,8 @@ def test_kill_while_results_are_written_leaves_the_old_ones(
         assert bench.run(*ALONE, *SMALL).returncode == 1
         old = bench.results_path.read_bytes()
     bench.server.script = plain_script
-    (bench.folder / "killed_while_writing.py").write_text(KILLED_WHILE_WRITING)
-    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
-    process = bench.start(*workers, *SMALL, "-p", "killed_while_writing")
-    output = end(process)
-    assert process.returncode == -signal.SIGKILL, output
+    plugin = bench.plugin(monkeypatch, SIGNALLED_WHILE_WRITING.format(name="SIGKILL"))
+    ended(bench, -signal.SIGKILL, *workers, *SMALL, *plugin)
     assert (bench.results_path.read_bytes() if bench.results_path.exists() else None) == old
     asked = len(bench.server.requests)
     go_on(bench, *ALONE, *SMALL)
@@ -250,7 +236,11 @@ def test_kill_while_results_are_written_leaves_the_old_ones(
 
 
 @SLOW
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
+@pytest.mark.parametrize(
+    ("workers", "number"),
+    [(ALONE, signal.SIGKILL), (TWO, signal.SIGKILL), (ALONE, signal.SIGTERM), (TWO, signal.SIGINT)],
+    ids=["n0-kill", "n2-kill", "n0-term", "n2-int"],
+)
 def test_a_signal_between_the_last_record_and_the_end_costs_nothing(
     bench: Bench, workers: Workers, number: signal.Signals
 ) -> None:
@@ -260,10 +250,8 @@ def test_a_signal_between_the_last_record_and_the_end_costs_nothing(
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
     end(process)
-    asked = len(bench.server.requests)
-    assert asked == 2 * ALL
     assert "already complete; no calls were made" in go_on(bench, *workers)
-    assert len(bench.server.requests) == asked
+    assert len(bench.server.requests) == 2 * ALL
 
 
 KILLED_WHILE_ARCHIVING = """\
@@ -285,10 +273,9 @@ def test_kill_while_files_are_archived_loses_neither(bench: Bench, monkeypatch: 
     """A session that dies between journal and results leaves both to the next one, which keeps them."""
     assert bench.run(*SMALL).returncode == 0
     old = {bench.journal_path.read_bytes(), bench.results_path.read_bytes()}
-    (bench.folder / "killed_while_archiving.py").write_text(KILLED_WHILE_ARCHIVING)
-    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
     fresh = (*SMALL, "--fresh")
-    assert bench.run(*fresh, "-p", "killed_while_archiving").returncode == -signal.SIGKILL
+    killed = bench.run(*fresh, *bench.plugin(monkeypatch, KILLED_WHILE_ARCHIVING))
+    assert killed.returncode == -signal.SIGKILL
     done = bench.run(*fresh)
     assert done.returncode == 0, done.stdout
     assert {path.read_bytes() for path in (bench.folder / "results" / "archive").iterdir()} == old
@@ -299,54 +286,39 @@ def test_kill_while_files_are_archived_loses_neither(bench: Bench, monkeypatch: 
 # Signals.
 
 
-TWO = ("-n", "2")
-
-
 @pytest.mark.parametrize(
     ("workers", "kind", "to_all"),
     [
         (ALONE, signal.SIGINT, False),
         (ALONE, signal.SIGHUP, True),
-        pytest.param(TWO, signal.SIGHUP, False, marks=pytest.mark.slow),
-        pytest.param(TWO, signal.SIGTERM, True, marks=pytest.mark.slow),
-        pytest.param(ALONE, signal.SIGTERM, False, marks=pytest.mark.slow),
-        pytest.param(TWO, signal.SIGTERM, False, marks=pytest.mark.slow),
-        pytest.param(TWO, signal.SIGINT, False, marks=pytest.mark.slow),
-        pytest.param(TWO, signal.SIGINT, True, marks=pytest.mark.slow),
+        pytest.param(ALONE, signal.SIGTERM, False, marks=SLOW),
+        pytest.param(TWO, signal.SIGHUP, False, marks=SLOW),
+        pytest.param(TWO, signal.SIGTERM, True, marks=SLOW),
+        pytest.param(TWO, signal.SIGTERM, False, marks=SLOW),
+        pytest.param(TWO, signal.SIGINT, True, marks=SLOW),
     ],
-    ids=[
-        "int",
-        "hup",
-        "workers-hup",
-        "workers-term-group",
-        "term",
-        "workers-term",
-        "workers-int",
-        "workers-int-group",
-    ],
+    ids=["int", "hup", "term", "workers-hup", "workers-term-group", "workers-term", "workers-int-group"],
 )
 def test_one_signal_brings_calls_in_flight_home(
     bench: Bench, workers: Workers, kind: signal.Signals, to_all: bool
 ) -> None:
     """What is in flight is waited for and kept, whoever gets the signal; nothing is asked twice."""
     bench.server.delay = 0.4
-    arguments = (*workers, "--concurrency", "4", "--runs", "2")
-    process = bench.start(*arguments)
+    process = bench.start(*workers, "--concurrency", "4", "--runs", "2")
     wait_for(lambda: len(bench.server.requests) >= 4 and bench.server.in_flight >= 2)
     os.killpg(process.pid, kind) if to_all else process.send_signal(kind)
     output = end(process)
-    assert process.returncode == 2, output
-    assert is_orderly(output)
+    assert (process.returncode, is_orderly(output)) == (2, True), output
     missing = lost(bench)
     # A worker that gets a SIGTERM of its own cannot wait.
-    assert missing <= 4 if kind == signal.SIGTERM and to_all and workers[1] != "0" else missing == 0
+    assert missing <= 4 if kind == signal.SIGTERM and to_all and workers == TWO else missing == 0
     assert bench.results()["metadata"]["status"] in ("interrupted", "no_scores")
     bench.server.delay = 0.0
     assert "resuming:" in go_on(bench, *ALONE, "--runs", "2")
     assert len(bench.server.requests) == 2 * 2 * 2 * 2 + missing
 
 
-@pytest.mark.slow
+@SLOW
 def test_nohup_outlives_its_terminal(bench: Bench) -> None:
     """Where SIGHUP is ignored, as nohup has it, a session goes on to its end."""
     bench.server.delay = 0.2
@@ -363,13 +335,12 @@ def ignore_hangup() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-@pytest.mark.slow
+@SLOW
 @BOTH
 def test_a_reader_who_goes_ends_a_session_in_order(bench: Bench, workers: Workers) -> None:
     """As `| head` does, or a terminal that is closed: exit status 2, results kept, nothing asked twice."""
     bench.server.delay = 0.2
-    arguments = (*workers, "--concurrency", "2", "--runs", "3")
-    process = bench.start(*arguments, "-v")
+    process = bench.start(*workers, "--concurrency", "2", "--runs", "3", "-v")
     wait_for(lambda: recorded(bench) >= 1)
     process.stdout.close()
     assert process.wait(60) == 2
@@ -380,7 +351,7 @@ def test_a_reader_who_goes_ends_a_session_in_order(bench: Bench, workers: Worker
     assert len(bench.server.requests) == 2 * 2 * 2 * 3 + missing
 
 
-@pytest.mark.slow
+@SLOW
 def test_an_output_that_takes_nothing_ends_a_session_before_it_asks(bench: Bench) -> None:
     """A full disk: exit status 2 without a traceback, and no call."""
     errors = bench.folder / "stderr"
@@ -418,20 +389,15 @@ def {hook}(session):
 @SLOW
 @pytest.mark.parametrize(
     ("workers", "hook"),
-    [(ALONE, "pytest_collection"), (TWO, "pytest_collection"), (ALONE, "pytest_runtestloop")],
-    ids=["collecting", "workers-collecting", "begun"],
+    [(TWO, "pytest_collection"), (ALONE, "pytest_runtestloop")],
+    ids=["collecting", "begun"],
 )
 def test_a_signal_before_anything_is_asked_is_told_of(
     bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, hook: str
 ) -> None:
     """In one line, with what to type; there is nothing yet to resume from."""
-    plugin = INTERRUPTED_EARLY.format(hook=hook, is_first=hook == "pytest_collection")
-    (bench.folder / "interrupted_early.py").write_text(plugin)
-    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
-    process = bench.start(*workers, *SMALL, "-p", "interrupted_early")
-    output = end(process)
-    assert process.returncode == 2, output
-    assert is_orderly(output)
+    source = INTERRUPTED_EARLY.format(hook=hook, is_first=hook == "pytest_collection")
+    output = ended(bench, 2, *workers, *SMALL, *bench.plugin(monkeypatch, source))
     assert "interrupted before the first call; run the same command again" in output
     assert not bench.server.requests
 
@@ -452,19 +418,11 @@ def test_a_signal_after_the_end_changes_nothing(
     bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While the interpreter takes itself down, everything is written and said."""
-    (bench.folder / "after_the_end.py").write_text(AFTER_THE_END)
-    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
-    process = bench.start(*workers, *SMALL, "-p", "after_the_end")
-    output = end(process)
-    assert (process.returncode, is_orderly(output)) == (0, True), output
+    ended(bench, 0, *workers, *SMALL, *bench.plugin(monkeypatch, AFTER_THE_END))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("workers", "pause"),
-    [(ALONE, 0.05), *(pytest.param(TWO, pause, marks=pytest.mark.slow) for pause in (0.05, 1.0))],
-    ids=["at-once", "workers-at-once", "workers-later"],
-)
+@SLOW
+@pytest.mark.parametrize(("workers", "pause"), [(ALONE, 0.05), (TWO, 1.0)], ids=["at-once", "workers-later"])
 def test_a_second_interrupt_drops_calls_in_flight(
     bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, pause: float
 ) -> None:
@@ -477,13 +435,11 @@ def test_a_second_interrupt_drops_calls_in_flight(
     process = bench.start(*workers, "--runs", "1")
     wait_for(lambda: recorded(bench) == 3 and len(bench.server.requests) == 7)
     os.killpg(process.pid, signal.SIGINT)
-    assert process.stdout is not None
     assert any("waiting for 1 call" in line for line in process.stdout)
     time.sleep(pause)
     os.killpg(process.pid, signal.SIGINT)
     output = end(process, 20)
-    assert process.returncode == 2, output
-    assert is_orderly(output)
+    assert (process.returncode, is_orderly(output)) == (2, True), output
     metadata = bench.results()["metadata"]
     assert (metadata["status"], metadata["runs_completed"]) == ("interrupted", 3)
     bench.server.script = plain_script
@@ -504,60 +460,54 @@ def says_that(output: str, name: str, reason: str) -> bool:
     return any(name in line and reason in line for line in output.splitlines())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("workers", "size"),
-    [(ALONE, 20_000), pytest.param(TWO, 60_000, marks=pytest.mark.slow)],
-    ids=["n0", "n2"],
-)
-def test_a_journal_that_cannot_grow_stops_the_session(bench: Bench, workers: Workers, size: int) -> None:
-    """One line names the file and the reason; with room again the same command goes on to the end."""
-    process = bench.start(*workers, "--concurrency", "2", preexec_fn=limited_to(size))
+def stops(bench: Bench, reason: str, *arguments: str, **options: Any) -> int:
+    """How many calls a session loses that stops as its journal cannot grow, and says why."""
+    process = bench.start(*arguments, "--concurrency", "2", **options)
     output = end(process)
     assert process.returncode not in (0, 3), output
     assert is_orderly(output), output
-    assert says_that(output, "subject.neutrality.jsonl", "File too large"), output
+    assert says_that(output, "subject.neutrality.jsonl", reason), output
     assert len(bench.server.requests) < 2 * ALL
     # What cannot be kept was paid for nothing: no more than was in flight, or had just been answered.
     missing = lost(bench)
     assert missing <= 2 * 2
     if bench.results_path.exists():
         assert bench.results()["metadata"]["status"] in ("running", "interrupted", "no_scores")
+    return missing
+
+
+@SLOW
+@pytest.mark.parametrize(("workers", "size"), [(ALONE, 20_000), (TWO, 60_000)], ids=["n0", "n2"])
+def test_a_journal_that_cannot_grow_stops_the_session(bench: Bench, workers: Workers, size: int) -> None:
+    """One line names the file and the reason; with room again the same command goes on to the end."""
+    missing = stops(bench, "File too large", *workers, preexec_fn=limited_to(size))
     go_on(bench, *ALONE)
     assert len(bench.server.requests) == 2 * ALL + missing
 
 
 @SLOW
-def test_a_journal_that_cannot_be_begun_is_bad_input(bench: Bench, workers: Workers) -> None:
+def test_a_journal_that_cannot_be_begun_is_bad_input(bench: Bench) -> None:
     """Where not even the first line can be written: exit 4, one line, no call."""
-    process = bench.start(*workers, "--runs", "50", preexec_fn=limited_to(5_000))
-    output = end(process)
-    assert process.returncode == 4, output
-    assert is_orderly(output), output
+    output = ended(bench, 4, *TWO, "--runs", "50", preexec_fn=limited_to(5_000))
     assert says_that(output, "subject.neutrality.jsonl", "File too large"), output
     assert bench.server.requests == []
     go_on(bench, *ALONE, *SMALL)
     assert len(bench.server.requests) == 4
 
 
-@pytest.mark.slow
-@BOTH
-def test_results_that_cannot_be_written_leave_the_old_ones(bench: Bench, workers: Workers) -> None:
+@SLOW
+def test_results_that_cannot_be_written_leave_the_old_ones(bench: Bench) -> None:
     """The journal has room, the results have not: one line, exit not 0, and no call is repeated later."""
     assert bench.run(*ALONE, *SMALL).returncode == 0
     sizes = bench.journal_path.stat().st_size, bench.results_path.stat().st_size
     assert sizes[0] + 500 < sizes[1]
     asked, old = len(bench.server.requests), bench.results_path.read_bytes()
-    process = bench.start(*workers, *SMALL, "--fresh", preexec_fn=limited_to(sizes[0] + 400))
-    output = end(process)
-    assert process.returncode == 1, output
-    assert is_orderly(output), output
+    output = ended(bench, 1, *TWO, *SMALL, "--fresh", preexec_fn=limited_to(sizes[0] + 400))
     assert says_that(output, "subject.neutrality.json", "File too large"), output
     archived = list((bench.folder / "results" / "archive").glob("*.json"))
     assert [path.read_bytes() for path in archived] == [old]
     assert [path.name for path in bench.results_path.parent.glob(".*json*") if ".lock" not in path.name] == []
-    output = go_on(bench, *ALONE, *SMALL)
-    assert "already complete; no calls were made" in output
+    assert "already complete; no calls were made" in go_on(bench, *ALONE, *SMALL)
     assert len(bench.server.requests) == 2 * asked
 
 
@@ -582,91 +532,43 @@ def disk(bench: Bench) -> Iterator[Path]:
 
 
 @SLOW
-def test_a_full_disk_stops_the_session(bench: Bench, workers: Workers, disk: Path) -> None:
+def test_a_full_disk_stops_the_session(bench: Bench, disk: Path) -> None:
     """One line names the file and the reason; with room again the same command goes on to the end."""
-    process = bench.start(*workers, "--concurrency", "2")
-    output = end(process)
-    assert process.returncode not in (0, 3), output
-    assert is_orderly(output), output
-    assert says_that(output, "subject.neutrality.jsonl", "No space left on device"), output
-    missing = lost(bench)
-    assert missing <= 2 * 2
+    missing = stops(bench, "No space left on device", *TWO)
     assert mount(disk, "remount,size=16m")
     go_on(bench, *ALONE)
     assert len(bench.server.requests) == 2 * ALL + missing
 
 
-# Two at once.
-
-
-def is_refused(done: subprocess.CompletedProcess[str], process: Started) -> bool:
-    """Whether a command ended in one line that names the process which has the files."""
-    line = one_line(done.stderr)
-    named = f"process {process.pid} is using it" in line
-    return done.returncode == 4 and line.startswith("ERROR: ") and named
-
-
-class Busy:
-    """A script that keeps whoever asks waiting until it is told to let go."""
-
-    def __init__(self) -> None:
-        self.is_over = False
-
-    def __call__(self, body: dict[str, Any], number: int) -> Any:
-        """What to say to a request."""
-        if self.is_over:
-            return plain_script(body, number)
-        return Answer({"error": {"message": "Busy."}}, 503, {"Retry-After": "0.2"})
+# Two at once, and folders that cannot be written.
 
 
 @SLOW
-def test_a_second_session_on_the_same_files_is_refused(bench: Bench, workers: Workers) -> None:
-    """It is told whose they are; the first one ends as if nothing had been."""
-    bench.server.script = busy = Busy()
-    process = bench.start(*workers, *SMALL, "--max-retries", "999")
+def test_a_second_session_on_the_same_files_is_refused(bench: Bench) -> None:
+    """It is told which process has them; the first one ends as if nothing had been."""
+    bench.server.hold()
+    process = bench.start(*TWO, *SMALL)
     wait_for(lambda: bool(bench.server.requests))
-    assert is_refused(bench.run(*ALONE, *SMALL), process)
-    busy.is_over = True
+    done = bench.run(*ALONE, *SMALL)
+    line = one_line(done.stderr)
+    assert (done.returncode, line.startswith("ERROR: ")) == (4, True), done.stderr
+    assert f"process {process.pid} is using it" in line
+    bench.server.release()
     output = end(process)
     assert process.returncode == 0, output
     assert kept(bench) == 4
 
 
-# A folder that cannot be written.
-
-
-def refuses(bench: Bench, *arguments: str) -> None:
-    """The session says in one line that it cannot write there, and asks nothing."""
-    asked = len(bench.server.requests)
-    done = bench.run(*arguments)
-    assert done.returncode == 4, done.stdout + done.stderr
-    line = one_line(done.stderr)
-    assert line.startswith("ERROR: ")
-    assert "cannot be written to" in line
-    assert len(bench.server.requests) == asked
-
-
 @SLOW
-def test_a_read_only_results_folder_is_bad_input(bench: Bench, workers: Workers, disk: Path) -> None:
+def test_a_read_only_results_folder_is_bad_input(bench: Bench, disk: Path) -> None:
     """Exit 4, one line, no call; files that lie there stay as they are."""
     refuse_calls = Answer({"error": {"message": "No."}}, 401)
     bench.server.script = lambda body, number: refuse_calls
     assert bench.run(*SMALL).returncode == 2
     before = {path.name: path.read_bytes() for path in disk.iterdir()}
     assert mount(disk, "remount,ro,size=64k")
-    refuses(bench, *workers, *SMALL)
+    assert "cannot be written to" in bench.refusal(*TWO, *SMALL)
     assert {path.name: path.read_bytes() for path in disk.iterdir()} == before
-
-
-@SLOW
-@pytest.mark.parametrize("output", ["/proc/mine.json", None])
-def test_a_folder_that_takes_no_files_is_bad_input(
-    bench: Bench, workers: Workers, output: str | None
-) -> None:
-    """Exit 4, one line, no call."""
-    if output is None:
-        (bench.folder / "results").symlink_to("/proc")
-    refuses(bench, *workers, *([f"--output={output}"] if output else []))
 
 
 @SLOW
@@ -711,9 +613,7 @@ def pytest_configure(config):
 
 
 @SLOW
-def test_a_clock_that_jumps_does_no_harm(
-    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_clock_that_jumps_does_no_harm(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A day back and a year on, while an endpoint names the moment to come back: all is scored, soon."""
 
     def script(body: dict[str, Any], number: int) -> Any:
@@ -723,10 +623,7 @@ def test_a_clock_that_jumps_does_no_harm(
         return plain_script(body, number)
 
     bench.server.script = script
-    (bench.folder / "jumping_clock.py").write_text(JUMPING_CLOCK)
-    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
-    arguments = (*workers, *SMALL, "-p", "jumping_clock")
-    done = bench.run(*arguments)
+    done = bench.run(*TWO, *SMALL, *bench.plugin(monkeypatch, JUMPING_CLOCK))
     assert done.returncode == 0, done.stdout
     assert is_orderly(done.stdout + done.stderr)
     metadata = bench.results()["metadata"]

@@ -20,11 +20,11 @@ def strict(body: dict[str, Any], number: int) -> Answer | str:
     return plain_script(body, number)
 
 
-def test_reasoning_models_think_as_long_as_they_are_told(bench: Bench, workers: tuple[str, str]) -> None:
+def test_reasoning_models_think_as_long_as_they_are_told(bench: Bench) -> None:
     """The effort is sent, recorded, and part of what a resumed session must repeat."""
     bench.server.script = bench.server.first_script = strict
     effort = ("--reasoning-effort", "low", "--evaluator-reasoning-effort", "minimal", "--runs", "1")
-    done = bench.run(*workers, *effort, "--subject-max-tokens", "500")
+    done = bench.run(*effort, "--subject-max-tokens", "500")
     assert done.returncode == 0, done.stdout
     sent = {body["model"]: body["reasoning_effort"] for body in bench.server.requests}
     assert sent == {"subject": "low", JUDGE: "minimal"}

@@ -73,25 +73,10 @@ THOUGHTFUL: dict[str, tuple[Said, str, str]] = {
         "Shown.",
         "Hidden from the start.",
     ),
-    "Are there two blocks?": (
-        "<think>Hidden one.</think>\n<think>Hidden two.</think>Shown twice.",
-        "Shown twice.",
-        "Hidden one.\n\nHidden two.",
-    ),
     "Are thoughts in a field?": (
         Answer(completion("Shown.", message={"reasoning_content": "Hidden in a field."})),
         "Shown.",
         "Hidden in a field.",
-    ),
-    "Are thoughts in another field?": (
-        Answer(completion("Shown.", message={"reasoning": "Hidden in another."})),
-        "Shown.",
-        "Hidden in another.",
-    ),
-    "Are thoughts in field and block?": (
-        Answer(completion("<think>Hidden two.</think>Shown.", message={"reasoning_content": "Hidden one."})),
-        "Shown.",
-        "Hidden one.\n\nHidden two.",
     ),
     "Are thoughts in a part?": (
         Answer(completion(None, message={"content": PARTS})),
@@ -106,10 +91,7 @@ THOUGHTFUL: dict[str, tuple[Said, str, str]] = {
 MENTIONS = "It ends with </think>, and a <think> stands before."
 VALID: dict[str, tuple[Said, str]] = {
     "Is there a block before?": (f"<think>A 1? {verdict(1)}</think>\n\n{verdict(4)}", "Because."),
-    "Is there the end of a block before?": (f"A 1?\n</think>\n\n{verdict(4)}", "Because."),
-    "Is there a block before a fence?": (f"<think>A 1?</think>\n```json\n{verdict(4)}\n```", "Because."),
     "Does it mention a tag?": (verdict(4, reasoning=MENTIONS), MENTIONS),
-    "Does it begin with a tag?": (verdict(4, reasoning="<think>No.</think> Yes."), "<think>No.</think> Yes."),
     "Does it mention a tag after a block?": (
         f"<think>A 1?</think>{verdict(4, reasoning=MENTIONS)}",
         MENTIONS,
@@ -118,7 +100,6 @@ VALID: dict[str, tuple[Said, str]] = {
         Answer(completion(verdict(4), message={"reasoning_content": verdict(1)})),
         "Because.",
     ),
-    "Is the score a text?": (verdict("4"), "Because."),
     "Does it end at its limit to the letter?": (
         Answer(completion(verdict(4), finish_reason="length")),
         "Because.",
@@ -130,20 +111,12 @@ VALID: dict[str, tuple[Said, str]] = {
 
 INVALID: dict[str, str] = {
     "Has it two scores?": '{"reasoning": "Because.", "refused": false, "score": 1, "score": 5}',
-    "Has it two scores that agree?": '{"reasoning": "Because.", "refused": false, "score": 5, "score": 5}',
     "Is it above the scale?": verdict(6),
-    "Is it below the scale?": verdict(0),
     "Is it between levels?": verdict(4.5),
     "Is it not a number?": '{"reasoning": "Because.", "refused": false, "score": NaN}',
-    "Is it infinite?": '{"reasoning": "Because.", "refused": false, "score": Infinity}',
-    "Is it true?": verdict(True),
-    "Is it nothing?": verdict(None),
     "Is it missing?": '{"reasoning": "Because.", "refused": false}',
-    "Is it a list?": f"[{verdict(5)}]",
-    "Is it a number alone?": "5",
     "Are there two verdicts?": f"{verdict(5)}\n{verdict(1)}",
     "Is it prose?": "I give it a 5 out of 5.",
-    "Is it prose with a verdict in it?": f"My verdict is {verdict(5)} and that is that.",
     "Is it empty?": "",
     "Is it all thoughts?": f"<think>A 5, I think: {verdict(5)}",
     "Does it quote a fence of the reply?": f"{verdict(2)} It ends so: <think></think>{verdict(5)}",
@@ -181,11 +154,6 @@ NO_ROOM = {
         400,
         "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 100]",
         code="invalid_parameter_error",
-    ),
-    "Has vLLM no more room?": error(
-        400,
-        "'max_tokens' or 'max_completion_tokens' is too large: 200. This model's maximum context length is "
-        "2048 tokens and your request has 1900 input tokens (200 > 2048 - 1900).",
     ),
 }
 FEW, LIMIT = 3, 100

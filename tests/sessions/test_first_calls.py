@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
 from journals import entries
 
-from conftest import ROOT, Bench
+from conftest import ROOT, Bench, wait_for
 from equipoise.results import history
 from loopback import JUDGE, SUBJECT, Answer, error, is_judge, ready
 
@@ -28,14 +27,6 @@ def known(*models: str) -> Any:
     return lambda body, number: "Ready." if body["model"] in models else error(404, NOT_THERE)
 
 
-def refusal(bench: Bench, *arguments: str) -> str:
-    """The one line of a session that is refused before its first question, and writes nothing."""
-    before = sorted(path.relative_to(bench.folder) for path in bench.folder.rglob("[!.]*.json*"))
-    line = bench.refusal(*arguments)
-    assert sorted(path.relative_to(bench.folder) for path in bench.folder.rglob("[!.]*.json*")) == before
-    return line
-
-
 def test_each_model_is_asked_once_with_what_the_session_sends(bench: Bench, workers: Workers) -> None:
     """Before any question, at the same time; its calls and tokens count in the results."""
     bench.server.first_script = lambda body, number: Answer(error(200, "").body, 500)
@@ -52,19 +43,19 @@ def test_each_model_is_asked_once_with_what_the_session_sends(bench: Bench, work
     assert bench.results()["metadata"]["calls"]["made"] == len(bench.server.requests) // 2 + len(lines)
 
 
-def test_a_missing_evaluator_is_one_line_with_what_there_is(bench: Bench, workers: Workers) -> None:
+def test_a_missing_evaluator_is_one_line_with_what_there_is(bench: Bench) -> None:
     """The default, too; its repair is another option, and the session then goes to its end."""
     bench.server.first_script = known(SUBJECT, JUDGE)
     bench.server.models = [SUBJECT, "judge-large", JUDGE]
-    line = refusal(bench, *workers, "--evaluator-model", "judge-larg")
+    line = bench.refusal("--evaluator-model", "judge-larg")
     assert line == (
         f"ERROR: evaluator 'judge-larg': HTTP 404: {NOT_THERE}; the endpoint lists judge-large, judge, "
         "subject: name one that is there with --evaluator-model"
     )
-    done = bench.run_plain(*workers, "--model", SUBJECT, "--api-base-url", bench.server.url)
+    done = bench.run_plain("--model", SUBJECT, "--api-base-url", bench.server.url)
     assert done.returncode == 4
     assert "ERROR: evaluator 'mistral-large-2512' (the default): HTTP 404" in done.stderr
-    assert bench.run(*workers).returncode == 0
+    assert bench.run().returncode == 0
 
 
 def test_a_wrong_url_is_told_with_the_right_one(bench: Bench) -> None:
@@ -72,7 +63,7 @@ def test_a_wrong_url_is_told_with_the_right_one(bench: Bench) -> None:
     bench.server.models = [SUBJECT, JUDGE]
     root = bench.server.url.removesuffix("/v1")
     for wrong in (root, f"{bench.server.url}/chat/completions"):
-        line = refusal(bench, "--api-base-url", wrong)
+        line = bench.refusal("--api-base-url", wrong)
         assert f"did you mean --api-base-url {bench.server.url}?" in line
         assert f"did you mean --evaluator-api-base-url {bench.server.url}?" not in line
 
@@ -80,9 +71,9 @@ def test_a_wrong_url_is_told_with_the_right_one(bench: Bench) -> None:
 def test_a_wrong_key_is_told_with_its_variable(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """And the key is not."""
     bench.server.first_script = lambda body, number: error(401, "Wrong key.")
-    assert "no key was given: set it in OPENAI_API_KEY" in refusal(bench)
+    assert "no key was given: set it in OPENAI_API_KEY" in bench.refusal()
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-key")
-    line = refusal(bench)
+    line = bench.refusal()
     assert "the key is from OPENAI_API_KEY: set another there" in line
     assert "planted" not in line
 
@@ -90,9 +81,7 @@ def test_a_wrong_key_is_told_with_its_variable(bench: Bench, monkeypatch: pytest
 @pytest.mark.parametrize(
     "answer",
     [
-        pytest.param(error(429, "Slow down."), id="429", marks=pytest.mark.slow),
         pytest.param(error(503, "Loading."), id="503"),
-        pytest.param(error(402, "Pay."), id="402", marks=pytest.mark.slow),
         pytest.param(Answer("", drop=True), id="dropped", marks=pytest.mark.slow),
         pytest.param(
             Answer({"choices": [{"message": {"content": ""}, "finish_reason": "length"}]}),
@@ -109,17 +98,17 @@ def test_what_waiting_can_mend_goes_on(bench: Bench, answer: Answer) -> None:
     assert len(bench.server.first_calls) == 2
 
 
-def test_only_models_with_calls_left_are_asked(bench: Bench, workers: Workers) -> None:
+def test_only_models_with_calls_left_are_asked(bench: Bench) -> None:
     """None in a finished session, with an estimate, or where nothing but verdicts is missing the subject."""
     bench.server.script = lambda body, number: "No verdict." if is_judge(body) else "An answer."
-    assert bench.run(*workers, "--runs", "1", "--evaluator-attempts", "1").returncode == 1
+    assert bench.run("--runs", "1", "--evaluator-attempts", "1").returncode == 1
     bench.server.first_calls.clear()
     bench.server.script = type(bench.server)().script
-    assert bench.run(*workers, "--runs", "1", "--evaluator-attempts", "1").returncode == 0
+    assert bench.run("--runs", "1", "--evaluator-attempts", "1").returncode == 0
     assert [body["model"] for body in bench.server.first_calls] == [JUDGE]
     bench.server.first_calls.clear()
     for arguments in (("--evaluator-attempts", "1"), ("--estimate", "--fresh"), ("--collect-only",)):
-        assert bench.run(*workers, "--runs", "1", *arguments).returncode == 0
+        assert bench.run("--runs", "1", *arguments).returncode == 0
     assert bench.server.first_calls == []
 
 
@@ -137,10 +126,8 @@ def test_one_model_in_both_roles_is_asked_once(bench: Bench) -> None:
 def test_a_slow_first_answer_is_all_that_is_waited_for(bench: Bench) -> None:
     """The first question follows it at once."""
     bench.server.first_script = lambda body, number: Answer(status=503, delay=0.5)
-    begun = time.monotonic()
     process = bench.start("--runs", "1")
-    while not bench.server.requests and time.monotonic() - begun < 20:
-        time.sleep(0.01)
+    wait_for(lambda: bool(bench.server.requests), 20)
     process.communicate(timeout=30)
     assert process.returncode == 0
     assert len(bench.server.first_calls) == 2

@@ -87,12 +87,10 @@ def gate(*arguments: str, files: Sequence[str]) -> tuple[int, list[str]]:
 
 
 @pytest.mark.slow
-def test_a_release_of_all_suites_has_one_verdict(
-    base: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_of_all_suites_has_one_verdict(base: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Terminal, JUnit, job summary, results and `equipoise gate` agree; a fall in one suite fails all."""
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(base.folder / "summary.md"))
-    options = ("--baseline", "baselines", "--gate", "gates.toml", *workers)
+    options = ("--baseline", "baselines", "--gate", "gates.toml", "-n", "2")
     for script, status, word in ((any_verdict, 0, "PASS"), (harsh, 7, "FAIL")):
         base.server.script = script
         (base.folder / "summary.md").unlink(missing_ok=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import unicodedata
 import xml.etree.ElementTree as ET
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -92,30 +91,15 @@ def verdict_in(text: str) -> JSON:
         return None
 
 
-def one_of_each_kind() -> list[HostileReply]:
-    """A small part of the corpus, without the replies that are very long."""
-    found: defaultdict[str, list[HostileReply]] = defaultdict(list)
-    for reply in CORPUS:
-        found[reply.kind] += [reply] * (len(reply.text) < 1000 and not found[reply.kind])
-    return [reply for few in found.values() for reply in few]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("corpus", "workers"),
-    [
-        pytest.param(one_of_each_kind(), "0", id="some"),
-        pytest.param(CORPUS, "0", id="all", marks=pytest.mark.slow),
-        pytest.param(CORPUS, "2", id="all-n2", marks=pytest.mark.nightly),
-    ],
-)
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.nightly)], ids=["n0", "n2"])
 def test_a_hostile_reply_is_a_quotation_and_nothing_else(
-    bench: Bench, subtests: pytest.Subtests, corpus: Sequence[HostileReply], workers: str
+    bench: Bench, subtests: pytest.Subtests, workers: str
 ) -> None:
     """Its score is the evaluator's, it is kept to the character wherever it stands, no terminal obeys it, and
     no report is broken by it; what an evaluator writes counts only where it is a verdict.
     """
-    script = bench.server.script = Hostile(corpus)
+    script = bench.server.script = Hostile(CORPUS)
     bench.write_topics({"aa.txt": "".join(f"{question}\n" for question in (*script.said, *script.judged))})
     status, shown = run(bench, "-n", workers, "--evaluator-attempts", "1", *REPORTS)
     assert status == 1, shown[-3000:]

@@ -23,6 +23,8 @@ import pytest
 from key_paths import key_paths
 
 from conftest import ROOT, SHIPPED, Bench
+from equipoise import suites
+from equipoise.suites import politicsbench
 from fates import Fates, write_dataset
 from loopback import SUBJECT, Answer, Script, any_verdict, completion, error, is_judge, question_of, verdict
 
@@ -136,7 +138,7 @@ def real(bench: Bench) -> Bench:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", ["0", "2", "8"])
+@pytest.mark.parametrize("number", ["0", "8"])
 def test_the_benchmark(real: Bench, number: str) -> None:
     """`pytest -n 8 --model X`: 750 cases in order, the metadata of each, and the keys of the results."""
     done = real.run("-n", number, "--json-report")
@@ -168,9 +170,9 @@ def test_one_area(real: Bench, workers: Workers) -> None:
 
 
 @pytest.mark.slow
-def test_all_suites_are_listed(real: Bench, workers: Workers) -> None:
+def test_all_suites_are_listed(real: Bench) -> None:
     """`pytest tests_benchmark --model X --collect-only -q`: how many ids of each suite, and which."""
-    nodes = collected(real, "tests_benchmark", *workers)
+    nodes = collected(real, "tests_benchmark", "-n", "2")
     refuse_changed("all_suites.xz", nodes)
     counts = Counter(node.partition("::")[0] for node in nodes)
     refuse_changed("all_suites.txt", [f"{file} {count}" for file, count in counts.items()])
@@ -179,7 +181,10 @@ def test_all_suites_are_listed(real: Bench, workers: Workers) -> None:
 
 @pytest.mark.slow
 def test_all_suites(real: Bench, workers: Workers, subtests: pytest.Subtests) -> None:
-    """`pytest tests_benchmark --model X`, an item of each suite: cases, and the keys of its results."""
+    """`pytest tests_benchmark --model X`, an item of each suite: cases, and the keys of its results.
+
+    The panel and the temperature of one suite are not the others'.
+    """
     real.server.script = any_verdict
     models = ("--model", SUBJECT, "--api-base-url", real.server.url)
     part = ("--limit", "1", "--runs", "1")
@@ -189,6 +194,14 @@ def test_all_suites(real: Bench, workers: Workers, subtests: pytest.Subtests) ->
     for name in SHIPPED:
         with subtests.test(name):
             refuse_changed(f"all_suites.{name}.keys.txt", key_paths(real.results(name), UNSTABLE))
+            about = real.results(name)["metadata"]
+            is_own = name == politicsbench.SUITE.name
+            usual = ["mistral-large-2512"] if suites.load(name).judging.form else []
+            panel = [*politicsbench.DEFAULTS["evaluator_model"]] if is_own else usual
+            assert (about["status"], about["evaluator_models"]) == ("complete", panel)
+            assert about["subject_sampling"]["temperature"] == (0.7 if is_own else 1)
+    sent = {(body["model"], body.get("temperature")) for body in real.server.requests}
+    assert {temperature for model, temperature in sent if model == SUBJECT} == {0.5, 0.7, 1.0}
 
 
 # Reports of tests: --json-report and --junitxml.
@@ -241,9 +254,14 @@ def scoring(score: Callable[[int], int]) -> Script:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "fail")) for name in RELEASES]
+    ("name", "workers"),
+    [
+        ("fail", "0"),
+        pytest.param("pass", "2", marks=pytest.mark.slow),
+        pytest.param("inconclusive", "2", marks=pytest.mark.slow),
+    ],
 )
-def test_a_gated_release(bench: Bench, workers: Workers, name: str) -> None:
+def test_a_gated_release(bench: Bench, name: str, workers: str) -> None:
     """`--baseline OLD --gate RULE`: exit status, cases, the keys of the comparison and the gate."""
     status, rule, score = RELEASES[name]
     write_dataset(bench, [f"What is item {number}?" for number in range(8)])
@@ -252,7 +270,7 @@ def test_a_gated_release(bench: Bench, workers: Workers, name: str) -> None:
     shutil.copy(bench.results_path, bench.folder / "old.json")
     bench.server.script = scoring(score)
     gated = ("--baseline", "old.json", "--gate", rule)
-    done = bench.run(*workers, "--runs", "2", "--fresh", *gated, "--json-report")
+    done = bench.run("-n", workers, "--runs", "2", "--fresh", *gated, "--json-report")
     assert done.returncode == status, done.stdout + done.stderr
     cases = [case for case in json_cases(bench.folder) if "[" not in case]
     keys = [line for line in key_paths(bench.results()) if line.startswith(("comparison", "gate"))]
@@ -269,11 +287,3 @@ def test_a_line_that_selects_nothing(bench: Bench, workers: Workers) -> None:
     shown = " ".join(done.stdout.split())
     assert "neutrality: nothing was selected; there are the areas first_area, second_area and" in shown
     assert "the languages aa, bb" in shown
-
-
-@pytest.mark.slow
-def test_a_session_that_stops(bench: Bench, workers: Workers) -> None:
-    """`pytest --model X --max-calls N`: interrupted, 2; the same line without it goes on from there."""
-    done = bench.run(*workers, "--max-calls", "3")
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert bench.run(*workers).returncode == 0

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, SHIPPED, SMALL_DATASET, Bench
-from equipoise import suites
-from equipoise.suites import politicsbench
-from loopback import JUDGE, SUBJECT, any_verdict, is_judge
+from conftest import ROOT, SMALL_DATASET, Bench
+from loopback import JUDGE, SUBJECT
 
 
 def spelled(flag: str, path: Path, form: str) -> list[str]:
@@ -28,30 +26,18 @@ def outside(bench: Bench, factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_questions_on_something_else_are_told_of_before_they_are_asked(bench: Bench) -> None:
-    """Once and right after the opening line, with workers and with -q; kept in the results."""
-    india = bench.folder / "india"
-    india.mkdir()
-    (india / "en-US.txt").write_text("What is one?\n", encoding="utf-8")
-    for arguments in (("-n", "2"), ("-q", "--fresh"), ("--estimate",)):
-        done = bench.run("--runs", "1", "--topics", "india", *arguments)
-        lines = done.stdout.splitlines()
-        (warning,) = [line for line in lines if line.startswith("WARNING: india: india/about.toml")]
-        assert lines.index(warning) == 1, arguments
-    assert bench.results()["metadata"]["data_notes"] == [warning.removeprefix("WARNING: ")]
-
-
-@pytest.mark.slow
 def test_a_table_whose_languages_are_uneven_is_asked_with_a_warning(bench: Bench) -> None:
-    """Once, before the first question; what is there is asked, and the warning is kept."""
+    """Once, right after the opening line; what is there is asked, and the warning is kept."""
     path = bench.folder / "questions.csv"
     path.write_bytes(
         "\ufeffid;area;aa;bb\r\none;first;What is one?;O que é um?\r\ntwo;;What is two?;\r\n".encode()
     )
     (bench.folder / "about.toml").write_text(SMALL_DATASET["about.toml"], encoding="utf-8")
-    done = bench.run("--runs", "1", "--topics", "questions.csv")
+    done = bench.run("-n", "2", "--runs", "1", "--topics", "questions.csv")
     assert "3 passed" in done.stdout
-    (warning,) = [line for line in done.stdout.splitlines() if "WARNING" in line]
+    lines = done.stdout.splitlines()
+    (warning,) = [line for line in lines if "WARNING" in line]
+    assert lines.index(warning) == 1
     assert warning.startswith("WARNING: questions.csv: of 2 questions bb lacks 1 (two), so figures")
     data = bench.results()
     assert data["metadata"]["data_notes"] == [warning.removeprefix("WARNING: ")]
@@ -62,29 +48,24 @@ def test_a_table_whose_languages_are_uneven_is_asked_with_a_warning(bench: Bench
 def test_paths_are_taken_in_either_form_wherever_they_are(
     bench: Bench, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Files that are there and files that are not, in the project and elsewhere, with workers and without."""
-    base = ("--topics", "topics/neutrality", "--output", "base.json")
-    assert bench.run("--runs", "1", *base).returncode == 0
-    for number, place in enumerate([bench.folder, outside(bench, tmp_path_factory)]):
-        questions = place / ("questions" if number else "topics/neutrality")
-        baseline, journal = place / "old.json", place / "old.jsonl"
-        shutil.copy(bench.folder / "base.json", baseline)
-        shutil.copy(bench.folder / "base.jsonl", journal)
-        # The last time the output is there.
-        for form, workers in ((" ", "2"), ("=", "0"), (" ", "0")):
-            new = place / f"new-{workers}.json"
-            paths = {"--topics": questions, "--baseline": baseline, "--output": new}
-            given = [word for flag, path in paths.items() for word in spelled(flag, path, form)]
-            done = bench.run("--runs", "1", *given, "-n", workers)
-            assert done.returncode == 0, (given, done.stdout + done.stderr)
-            assert "4 passed" in done.stdout, given
-            assert "against the baseline" in done.stdout, given
-            assert json.loads(new.read_text(encoding="utf-8"))["comparison"], given
+    """In a folder elsewhere, files that are there and files that are not, with workers and without."""
+    place = outside(bench, tmp_path_factory)
+    assert bench.run("--runs", "1", "--output", str(place / "old.json")).returncode == 0
+    # The last time the output is there.
+    for form, workers in ((" ", "2"), ("=", "0"), (" ", "0")):
+        new = place / f"new-{workers}.json"
+        paths = {"--topics": place / "questions", "--baseline": place / "old.json", "--output": new}
+        given = [word for flag, path in paths.items() for word in spelled(flag, path, form)]
+        done = bench.run("--runs", "1", *given, "-n", workers)
+        assert done.returncode == 0, (given, done.stdout + done.stderr)
+        assert "4 passed" in done.stdout, given
+        assert "against the baseline" in done.stdout, given
+        assert json.loads(new.read_text(encoding="utf-8"))["comparison"], given
 
 
 @pytest.mark.slow
 def test_results_elsewhere_are_judged_again_behind_a_space(
-    bench: Bench, workers: tuple[str, str], tmp_path_factory: pytest.TempPathFactory
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """`--rejudge FILE` of another folder, with a prompt of several lines from a file there."""
     folder = outside(bench, tmp_path_factory)
@@ -93,24 +74,11 @@ def test_results_elsewhere_are_judged_again_behind_a_space(
     asked = len(bench.server.requests)
     endpoint = ("--evaluator-model", JUDGE, "--api-base-url", bench.server.url)
     prompt = ("--evaluator-system-prompt-file", str(folder / "prompt.txt"))
-    done = bench.run_plain(*endpoint, *prompt, "--rejudge", str(folder / "old.json"), *workers)
+    done = bench.run_plain(*endpoint, *prompt, "--rejudge", str(folder / "old.json"), "-n", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     again = bench.server.requests[asked:]
     assert len(again) == 4
     assert all(body["messages"][0]["content"].startswith("Be strict.\nBe fair.") for body in again)
-
-
-@pytest.mark.slow
-def test_passages_elsewhere_behind_a_space(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """`--retrieval FOLDER`, of a suite's own options."""
-    bench.use_real_topics()
-    folder = tmp_path_factory.mktemp("passages")
-    (folder / "one.txt").write_text("《医林改错》初刊于1830年。", encoding="utf-8")
-    bench.server.script = lambda body, number: "A" if is_judge(body) else "An answer."
-    where = ("tests_benchmark/test_chinese_simpleqa.py", "--limit", "1")
-    done = bench.run("--retrieval", str(folder), *where)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "《医林改错》初刊于1830年。" in bench.server.requests[0]["messages"][-1]["content"]
 
 
 @pytest.mark.slow
@@ -134,20 +102,20 @@ def test_other_pytests_are_left_alone(bench: Bench, tmp_path_factory: pytest.Tem
     assert "1 passed" in done.stdout
 
 
-@pytest.mark.parametrize("model", [("--model", "m"), ("--model=m",)])
 def test_outside_a_project_pytest_says_where_to_ask(
-    bench: Bench, tmp_path_factory: pytest.TempPathFactory, model: tuple[str]
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """In one line; without our option pytest does as ever."""
     bench.folder = tmp_path_factory.mktemp("empty")
-    done = bench.run_plain(*model, "-k", "x")
-    assert (done.returncode, done.stdout.strip()) == (4, "")
-    (line,) = done.stderr.strip().splitlines()
-    assert line.startswith(
-        "ERROR: --model: pytest knows no such option in this folder, which is no Equipoise "
-    )
-    assert "`equipoise run SUITE --model M`" in line
-    assert "`equipoise init FOLDER`" in line
+    for model in (("--model", "m"), ("--model=m",)):
+        done = bench.run_plain(*model, "-k", "x")
+        assert (done.returncode, done.stdout.strip()) == (4, "")
+        (line,) = done.stderr.strip().splitlines()
+        assert line.startswith(
+            "ERROR: --model: pytest knows no such option in this folder, which is no Equipoise "
+        )
+        assert "`equipoise run SUITE --model M`" in line
+        assert "`equipoise init FOLDER`" in line
     assert "unrecognized arguments: --modle" in bench.run_plain("--modle=m").stderr
 
 
@@ -155,7 +123,7 @@ def test_outside_a_project_pytest_says_where_to_ask(
 
 
 @pytest.mark.slow
-def test_a_session_reads_env_and_config_files(bench: Bench, workers: tuple[str, str]) -> None:
+def test_a_session_reads_env_and_config_files(bench: Bench) -> None:
     """In their order; the header names the variables, and no file has the key."""
     key = "sk-planted-in-env-Zq81"
     variables = {"OPENAI_API_KEY": key, "EQUIPOISE_MODEL": SUBJECT, "EQUIPOISE_RUNS": 2}
@@ -163,7 +131,7 @@ def test_a_session_reads_env_and_config_files(bench: Bench, workers: tuple[str, 
     (bench.folder / ".env").write_text(text)
     config = f'model = "other"\nevaluator-model = "{JUDGE}"\nruns = 4\nlanguage = ["aa"]\nlimit = 2\n'
     (bench.folder / "session.toml").write_text(config + f'api-base-url = "{bench.server.url}"\n')
-    done = bench.run_plain("--config", "session.toml", "--limit", "1", *workers, "--debug=pytestdebug.log")
+    done = bench.run_plain("--config", "session.toml", "--limit", "1", "-n", "2", "--debug=pytestdebug.log")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed" in done.stdout
     lines = done.stdout.splitlines()
@@ -177,50 +145,7 @@ def test_a_session_reads_env_and_config_files(bench: Bench, workers: tuple[str, 
     assert key not in done.stdout + done.stderr
 
 
-@pytest.mark.slow
-def test_the_environment_comes_before_env_and_mistakes_have_a_line(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With exit status 4, before anything is asked."""
-    (bench.folder / ".env").write_text("# ours\nEQUIPOISE_RUNS=many\n")
-    assert bench.refusal() == "ERROR: .env:2: EQUIPOISE_RUNS: 'many' is not a whole number from 1 up"
-    monkeypatch.setenv("EQUIPOISE_RUNS", "1")
-    done = bench.run("--estimate")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert ".env: set in the environment: EQUIPOISE_RUNS" in done.stdout
-    (bench.folder / "session.toml").write_text("rnus = 1\n")
-    refused = bench.refusal("--config=session.toml")
-    assert refused == "ERROR: session.toml: there is no option 'rnus' here; did you mean runs?"
-
-
 # All suites.
-
-
-@pytest.mark.slow
-def test_all_suites_run_in_one_session_each_with_its_own_defaults(
-    bench: Bench, workers: tuple[str, str]
-) -> None:
-    """`pytest tests_benchmark --model M`: the panel and the temperature of one are not the others'."""
-    bench.use_real_topics()
-    bench.server.script = any_verdict
-    done = bench.run_plain(
-        *("tests_benchmark", "--model", SUBJECT, "--api-base-url", bench.server.url),
-        *("--limit", "1", "--runs", "1", *workers),
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    own = politicsbench.DEFAULTS
-    for name in SHIPPED:
-        path = bench.folder / "results" / f"{SUBJECT}.{name}.json"
-        about = json.loads(path.read_text(encoding="utf-8"))["metadata"]
-        is_own = name == politicsbench.SUITE.name
-        usual = ["mistral-large-2512"] if suites.load(name).judging.form else []
-        panel = [*own["evaluator_model"]] if is_own else usual
-        assert (about["status"], about["evaluator_models"]) == ("complete", panel), name
-        assert about["subject_sampling"]["temperature"] == (0.7 if is_own else 1), name
-    sent = {(body["model"], body.get("temperature")) for body in bench.server.requests}
-    assert {model for model, _ in sent} == {SUBJECT, "mistral-large-2512", *own["evaluator_model"]}
-    assert {temperature for model, temperature in sent if model == SUBJECT} == {0.5, 0.7, 1.0}
-    assert re.search(r"^politicsbench: evaluators: claude", done.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -237,9 +162,9 @@ def test_collecting_checks_what_a_session_would(bench: Bench, option: str, messa
 
 
 @pytest.mark.slow
-def test_a_limit_is_dealt_among_what_is_selected(bench: Bench, workers: tuple[str, str]) -> None:
+def test_a_limit_is_dealt_among_what_is_selected(bench: Bench) -> None:
     """After -k; as many of each language and none of an area twice; the next limit asks only what is new."""
-    shipped = ("--topics", str(ROOT / "topics" / "neutrality"), "--runs", "1", *workers)
+    shipped = ("--topics", str(ROOT / "topics" / "neutrality"), "--runs", "1", "-n", "2")
     chosen = (*shipped, "-k", "(en-US or zh-CN) and not cross_strait")
     assert bench.run(*chosen, "--limit", "3").returncode == 0
     asked = len(bench.server.requests)

@@ -72,20 +72,11 @@ def test_ten_questions_on_india_with_sides_and_a_rubric_of_ones_own(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("[about]", "[abuot]", "about is missing: write [about] and [about.sides] for questions without"),
-        ('refused = "flag"', "", "verdict.refused must be 'flag': the suite reads it; write refused = "),
-    ],
-)
-def test_what_a_rubric_of_ones_own_lacks_is_one_line(
-    tmp_path: Path, old: str, new: str, message: str
-) -> None:
+def test_what_a_rubric_of_ones_own_lacks_is_one_line(tmp_path: Path) -> None:
     """With the file, and what to write there."""
     rubric = (ROOT / "rubric" / "neutrality.toml").read_text(encoding="utf-8")
-    text = rubric.replace(old, new).replace("[about.sides]", "[abuot.sides]" if new else "[about.sides]")
-    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    message = "about is missing: write [about] and [about.sides] for questions without"
+    (tmp_path / "mine.toml").write_text(rubric.replace("[about", "[abuot"), encoding="utf-8")
     done = equipoise(tmp_path, "run", "neutrality", "--rubric", "mine.toml", "--model", "m", "--estimate")
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
     assert done.returncode == 4

@@ -31,16 +31,6 @@ def run(bench: Bench, folder: Path, *arguments: str) -> subprocess.CompletedProc
 
 
 @pytest.mark.slow
-def test_a_project_s_own_suite_is_found_without_installing_it(bench: Bench, project: Path) -> None:
-    """Its cases are asked, scored and summarised like those of any other."""
-    done = run(bench, project, "-n", "0")
-    assert done.returncode == 0, done.stdout + done.stderr
-    data = json.loads((project / RESULTS).read_text())
-    assert (data["metadata"]["suite"], data["metadata"]["status"]) == ("attribution", "complete")
-    assert (data["metadata"]["length"], len(data["summary"]["metrics"])) == ("any", 3)
-
-
-@pytest.mark.slow
 def test_what_a_suite_lacks_is_one_line(bench: Bench, project: Path) -> None:
     """Before anything is collected; and the example's data are not taken for another suite's."""
     checked = equipoise(project, "data", "validate")
@@ -54,19 +44,15 @@ def test_what_a_suite_lacks_is_one_line(bench: Bench, project: Path) -> None:
 
 @pytest.mark.slow
 def test_a_project_s_own_suite_is_gated_and_compared(bench: Bench, project: Path) -> None:
-    """Selected by area and by its option, judged by a gate, compared."""
+    """Found without installing it, selected by area and by its option, judged by a gate, compared."""
     assert run(bench, project, "-n", "2").returncode == 0
+    data = json.loads((project / RESULTS).read_text())
+    assert (data["metadata"]["suite"], data["metadata"]["status"]) == ("attribution", "complete")
+    assert (data["metadata"]["length"], len(data["summary"]["metrics"])) == ("any", 3)
     part = ("-n", "2", "-k", "housing", "--length", "short", "--output=results/short.json")
     asked = len(bench.server.requests)
-    gated = run(
-        bench,
-        project,
-        *part,
-        f"--baseline={RESULTS}",
-        "--gate",
-        "overall:-100pp@population",
-        "--allow-mismatch",
-    )
+    gate = (f"--baseline={RESULTS}", "--gate", "overall:-100pp@population", "--allow-mismatch")
+    gated = run(bench, project, *part, *gate)
     assert gated.returncode in (0, 6), gated.stdout + gated.stderr
     assert "length differs: any, now short" in gated.stdout
     assert len(bench.server.requests) == asked + 4

@@ -29,12 +29,11 @@ def asked(bench: Bench) -> set[str]:
 
 
 @pytest.mark.slow
-@BOTH
 @pytest.mark.parametrize(
-    ("mark", "ended", "without"),
+    ("workers", "mark", "ended", "without"),
     [
-        ("skip(reason='left out by a plugin')", "skipped", ()),
-        ("xfail(run=False)", "xfailed", ("-p", "added", "--runxfail")),
+        (("-n", "0"), "skip(reason='left out by a plugin')", "skipped", ()),
+        (("-n", "2"), "xfail(run=False)", "xfailed", ("-p", "added", "--runxfail")),
     ],
     ids=["skip", "xfail"],
 )
@@ -75,12 +74,10 @@ def test_repeated_tests_are_refused(bench: Bench, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-def test_where_all_is_skipped_nothing_is_written(
-    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_all_is_skipped_nothing_is_written(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """No call, no journal; a condition skips as a plain mark does."""
     source = SKIPPED.replace('"first_area"', '"test_"').replace("skip(", "skipif(True, ")
-    done = bench.run(*workers, *bench.plugin(monkeypatch, source), "--runs", "1")
+    done = bench.run("-n", "2", *bench.plugin(monkeypatch, source), "--runs", "1")
     assert "4 skipped" in done.stdout
     assert bench.server.requests == []
     assert not bench.journal_path.exists()
@@ -93,7 +90,9 @@ def failing(body: dict[str, Any], number: int) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("option", ["--ff", "--sw", "--lf"])
+@pytest.mark.parametrize(
+    ("option", "workers"), [("--ff", ("-n", "0")), ("--sw", ("-n", "2")), ("--lf", ("-n", "2"))]
+)
 def test_ways_to_go_on_from_failures_pay_for_them_alone(
     bench: Bench, workers: tuple[str, str], option: str
 ) -> None:

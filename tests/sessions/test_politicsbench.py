@@ -1,239 +1,41 @@
-"""Whole sessions of politicsbench: run, resumed, selected, with its own defaults, and what they write."""
+"""Whole sessions of politicsbench, whose conversations take several calls."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
-import subprocess
-from collections import Counter
 from typing import Any
 
 import pytest
 
 from conftest import Bench
-from equipoise.suites import politicsbench as suite
-from equipoise.suites.politicsbench.dataset import WORDINGS
-from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
-from loopback import SUBJECT, is_judge
+from loopback import JUDGE, SUBJECT, any_verdict
 
-every_way = pytest.mark.parametrize(
-    "workers", [("-n", "0"), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["n0", "n2"]
-)
-FILE = "tests_benchmark/test_politicsbench.py"
-JUDGES = ("judge-a", "judge-b", "judge-c")
-USUAL = suite.DEFAULTS["evaluator_model"]
-QUESTIONS = """\
-scenario,language,subject,title,question
-rent_cap,en-US,housing,A cap on rents,What of rents?
-night_bus,en-US,transport,The night bus,What of buses?
-"""
-SCENARIOS = [
-    {
-        "scenario": name,
-        "wording": wording,
-        "pressure": pressure,
-        "stages": [f"{name}, {wording}, stage {number}?" for number in range(1, 5)],
-    }
-    for name, wording, pressure in (
-        ("rent_cap", "original", "left"),
-        ("rent_cap", "mirror", "right"),
-        ("night_bus", "original", "right"),
-    )
-]
-IDS = {f"en-US-{row['scenario']}-{row['wording']}" for row in SCENARIOS}
-CALLS_OF_SUBJECT, CALLS_OF_JUDGE = 6, 12
+CASE = ("tests_benchmark/test_politicsbench.py", "-n", "2", "-k", "en-US-minimum_wage-original")
+CALLS = {SUBJECT: 6, JUDGE: 12}
 
 
-def judges(body: dict[str, Any]) -> bool:
-    """Whether a request is for a judge, one of ours or of the usual ones."""
-    return is_judge(body) or body["model"] in USUAL
-
-
-def asks_for_dimensions(body: dict[str, Any]) -> bool:
-    """Whether a judge is to give the ten dimensions, and not commitment."""
-    return "egalitarianism" in body["messages"][0]["content"]
-
-
-def quoted(body: dict[str, Any]) -> tuple[str, str]:
-    """Situation and text, as a judge is shown them."""
-    found = re.findall(
-        r"\[(situation|text) (\w+)\]\n(.*?)\n\[end of \1 \2\]", body["messages"][1]["content"], re.DOTALL
-    )
-    (_, _, situation), (_, _, text) = found
-    return situation, text
-
-
-def verdict(body: dict[str, Any]) -> str:
-    """As far to the left as the situation decides, whoever judges."""
-    if not asks_for_dimensions(body):
-        return json.dumps({"reasoning": "So.", "commitment": 4})
-    lean = hashlib.sha256(quoted(body)[0].encode()).digest()[0] % 9 - 4
-    scores = {name: 10 + lean if weight > 0 else 10 - lean for name, weight in WEIGHTS.items()}
-    return json.dumps({"reasoning": "Thus.", **scores})
-
-
-def script(body: dict[str, Any], number: int) -> Any:
+def script(body: dict[str, Any], number: int) -> str:
     """No reply of the subject is like another."""
-    return verdict(body) if judges(body) else f"Reply {number}."
-
-
-@pytest.fixture
-def stage(bench: Bench) -> Bench:
-    """A project with a small dataset: a scenario with its mirror, and another."""
-    dataset = bench.folder / "topics" / "politicsbench"
-    dataset.mkdir(parents=True)
-    (dataset / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
-    lines = "".join(json.dumps(row) + "\n" for row in SCENARIOS)
-    (dataset / "en-US.jsonl").write_text(lines, encoding="utf-8")
-    bench.server.script = script
-    return bench
-
-
-def play(bench: Bench, *arguments: str, judges: tuple[str, ...] = JUDGES) -> subprocess.CompletedProcess[str]:
-    """Run a session with these judges; with none, those that are usual."""
-    panel = [word for judge in judges for word in ("--evaluator-model", judge)]
-    return bench.run_plain(FILE, "--model", SUBJECT, "--api-base-url", bench.server.url, *panel, *arguments)
-
-
-def rows(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The questions by the id of their case, of all languages."""
-    return {
-        f"{language}-{row['id']}": row
-        for language, part in data["results"].items()
-        for row in part["questions"]
-    }
-
-
-def refuse_repeats(bench: Bench) -> None:
-    """Nothing may be asked twice but the direct question, which a mirror shares with its original."""
-    codes = re.compile(r"\[((?:end of )?(?:situation|text)) \w+\]")
-    asked = Counter(
-        codes.sub(r"[\1]", json.dumps([body["model"], body["messages"]])) for body in bench.server.requests
-    )
-    [(twice, count)] = [item for item in asked.items() if item[1] > 1]
-    assert (json.loads(twice)[0], "What of rents?" in twice, count) == (SUBJECT, True, 2)
-
-
-def refuse_broken_conversations(data: dict[str, Any], bench: Bench) -> None:
-    """Every conversation must go on with the replies that are kept of it, and judges see those."""
-    shown = {quoted(body)[1] for body in bench.server.requests if judges(body)}
-    for row in rows(data).values():
-        [run] = row["runs"]
-        messages = run["subject_transcript"]
-        replies = [message["content"] for message in messages if message["role"] == "assistant"]
-        assert len(replies) == CALLS_OF_SUBJECT
-        assert set(replies) <= shown
-        [longest] = [
-            body["messages"]
-            for body in bench.server.requests
-            if not judges(body)
-            and len(body["messages"]) == 9
-            and row["details"]["stages"][0] in str(body["messages"])
-        ]
-        told = [message["content"] for message in longest if message["role"] == "assistant"]
-        assert [text for text in replies if text in told] == told
-        assert len(told) == 4
-
-
-@every_way
-def test_a_session_asks_everything_once(stage: Bench, workers: tuple[str, str]) -> None:
-    """Six questions and 36 verdicts for each case, by the judges and the sampling that the benchmark has."""
-    done = play(stage, *workers, judges=())
-    assert done.returncode == 0, done.stdout + done.stderr
-    refuse_repeats(stage)
-    data = stage.results("politicsbench")
-    assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
-    assert set(rows(data)) == IDS
-    for row in rows(data).values():
-        [run] = row["runs"]
-        assert list(run["details"]["points"]) == list(JUDGED_TEXTS)
-        for point in run["details"]["points"].values():
-            assert [item["evaluator"] for item in point["judges"]] == list(USUAL)
-    refuse_broken_conversations(data, stage)
-    summary = data["summary"]
-    assert (summary["outcomes"], summary["missing"]) == ({"scored": 3}, [])
-    assert summary["judges"]["kappa"]["mean"] == 1
-    assert set(summary["judges"]["score_without"]) == set(USUAL)
-    assert summary["metrics"]["commitment.baseline"]["value"] == 4
-    assert summary["metrics"]["score"]["n"] == 2
-    assert summary["metrics"]["symmetry"]["n"] == 1
-    assert "composite.baseline" in done.stdout
-    assert f"evaluators: {', '.join(USUAL)} (" in done.stdout
-    assert "temperature=0.7 max_tokens=12000" in done.stdout
-    assert data["metadata"]["evaluator_models"] == list(USUAL)
-    assert data["metadata"]["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
-    asked = [body for body in stage.server.requests if not judges(body)]
-    told = Counter(
-        (body["temperature"], body["max_tokens"], body.get("min_p"), len(body["messages"])) for body in asked
-    )
-    expected = [(0.7, 8_000, 0.1, 1), *((0.7, 12_000, 0.1, n) for n in (1, 3, 5, 7)), (0.5, 12_000, None, 9)]
-    assert told == dict.fromkeys(expected, len(IDS))
-    asked_of = Counter(body["model"] for body in stage.server.requests)
-    assert asked_of == {
-        SUBJECT: len(IDS) * CALLS_OF_SUBJECT,
-        **dict.fromkeys(USUAL, len(IDS) * CALLS_OF_JUDGE),
-    }
+    return f"Reply {number}." if body["model"] == SUBJECT else any_verdict(body, number)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("workers", "calls"), [(("-n", "0"), "30"), (("-n", "2"), "4")])
-def test_an_interrupted_conversation_goes_on(stage: Bench, workers: tuple[str, str], calls: str) -> None:
-    """From the replies that are kept: nothing is asked twice."""
-    assert play(stage, *workers, "--max-calls", calls).returncode == 2
-    assert stage.results("politicsbench")["metadata"]["status"] != "complete"
-    assert play(stage, *workers).returncode == 0
-    assert len(stage.server.requests) == len(IDS) * (CALLS_OF_SUBJECT + 3 * CALLS_OF_JUDGE)
-    refuse_repeats(stage)
-    data = stage.results("politicsbench")
-    assert data["metadata"]["status"] == "complete"
-    assert set(rows(data)) == IDS
-    refuse_broken_conversations(data, stage)
-
-
-@pytest.mark.slow
-def test_a_scenario_of_ours_can_be_selected(bench: Bench) -> None:
-    """In all its wordings and both languages, each asked in its own."""
+def test_an_interrupted_conversation_goes_on(bench: Bench) -> None:
+    """From the replies that are kept: nothing is asked twice, and each stage follows those before it."""
     bench.use_real_topics()
     bench.server.script = script
-    done = play(bench, "-n", "2", "-k", "minimum_wage", judges=JUDGES[:1])
+    assert bench.run(*CASE, "--max-calls", "8").returncode == 2
+    assert bench.results("politicsbench")["metadata"]["status"] != "complete"
+    done = bench.run(*CASE)
     assert done.returncode == 0, done.stdout + done.stderr
+    asked = [json.dumps([body["model"], body["messages"]]) for body in bench.server.requests]
+    assert len({*asked}) == len(asked) == sum(CALLS.values())
     data = bench.results("politicsbench")
-    assert set(rows(data)) == {
-        f"{language}-minimum_wage-{name}" for language in ("en-US", "zh-CN") for name in WORDINGS
-    }
-    assert bench.server.count(judge=False) == 8 * CALLS_OF_SUBJECT
-    assert bench.server.count(judge=True) == 8 * CALLS_OF_JUDGE
-    asked = [body["messages"][-1]["content"] for body in bench.server.requests if not judges(body)]
-    assert sum("### Thinking" in text for text in asked) == 4 * 4
-    assert sum("### 思考" in text for text in asked) == 4 * 4
-    assert len(data["summary"]["paraphrases"]["spreads"]) == 2
-    assert [row["id"][:5] for row in data["summary"]["symmetry"]] == ["en-US", "zh-CN"]
-
-
-@pytest.mark.slow
-def test_the_built_in_model_plays_a_scenario(stage: Bench) -> None:
-    """As the subject, without a key: all six texts are there, each with its judgement."""
-    stage.server.script = script
-    command = (
-        "--model",
-        "local",
-        "--evaluator-model",
-        JUDGES[0],
-        "--evaluator-api-base-url",
-        stage.server.url,
-    )
-    done = stage.run_plain(
-        FILE, *command, "-k", "night_bus", "--subject-max-tokens", "20", "--subject-temperature", "0"
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    path = stage.folder / "results" / "local.politicsbench.json"
-    data = json.loads(path.read_text(encoding="utf-8"))
     assert data["metadata"]["status"] == "complete"
     [row] = data["results"]["en-US"]["questions"]
-    [run] = row["runs"]
-    assert list(run["details"]["points"]) == list(JUDGED_TEXTS)
-    assert run["outcome"] in ("scored", "truncated")
-    assert sum(message["role"] == "assistant" for message in run["subject_transcript"]) == len(JUDGED_TEXTS)
-    assert stage.server.count(judge=False) == 0
-    assert all(len(found["judges"]) == 1 for found in run["details"]["points"].values())
+    messages = row["runs"][0]["subject_transcript"]
+    replies = [message["content"] for message in messages if message["role"] == "assistant"]
+    assert len({*replies}) == CALLS[SUBJECT]
+    longest = max((body["messages"] for body in bench.server.requests), key=len)
+    told = [message["content"] for message in longest if message["role"] == "assistant"]
+    assert (len(told), [text for text in replies if text in told]) == (4, told)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from aiohttp import web
 
 from conftest import Bench
 from fates import calls, finish, outcomes, write_dataset
-from loopback import Answer, Loopback, error, plain_script, question_of
+from loopback import Answer, Loopback, error, plain_script
 
 Workers = tuple[str, str]
 PLACES, CEILING = 8, "64"
@@ -25,34 +23,21 @@ BEGINNING = 60
 
 
 class Rationed(Loopback):
-    """Refuses at once what comes while all its places are taken; counts both.
+    """Refuses at once what comes while all its places are taken; counts both."""
 
-    Before all workers have asked, of which each has every so-manieth question, it answers a few only.
-    """
-
-    def __init__(self, status: int, workers: int) -> None:
+    def __init__(self, status: int) -> None:
         super().__init__(self._say, delay=0.05)
         self.in_flight_on_arrival: list[int] = []
         self.taken_on_arrival: list[int] = []
         self.refused = 0
         self._refusal = error(status, "Slow down.")
         self._taken = 0
-        self._workers = workers
-        self._heard: set[int] = set()
-        self._opens = asyncio.Event()
-        self._trickle = asyncio.Lock()
 
     def _say(self, body: dict[str, Any], number: int) -> str:
         self.in_flight_on_arrival.append(self.in_flight)
-        self._heard.add(QUESTIONS.index(question_of(body)) % self._workers)
-        if len(self._heard) == self._workers:
-            self._opens.set()
         return plain_script(body, number)
 
     async def _respond(self, request: web.Request, answer: Answer | str) -> web.StreamResponse:
-        async with self._trickle:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._opens.wait(), 0.1)
         self.taken_on_arrival.append(self._taken)
         if self._taken >= PLACES:
             self.refused += 1
@@ -68,12 +53,12 @@ Start = Callable[[int], Bench]
 
 
 @pytest.fixture
-def rationed(tmp_path: Path, workers: Workers) -> Iterator[Start]:
+def rationed(tmp_path: Path) -> Iterator[Start]:
     """Begins an endpoint that refuses with a status, and makes a folder to run sessions against it."""
     servers: list[Rationed] = []
 
     def start(status: int) -> Bench:
-        servers.append(Rationed(status, max(1, int(workers[1]))))
+        servers.append(Rationed(status))
         bench = Bench(tmp_path, servers[0].__enter__())
         write_dataset(bench, QUESTIONS)
         return bench

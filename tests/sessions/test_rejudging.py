@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections import Counter
 from typing import Any
 
 import pytest
 
-from conftest import JUDGE, ROOT, SUBJECT, Bench, write_files
-from loopback import is_judge, question_of, verdict
+from conftest import JUDGE, ROOT, SUBJECT, Bench
+from loopback import is_judge, verdict
 
 
 @pytest.fixture
@@ -76,51 +75,6 @@ def test_kept_replies_are_judged_by_an_edited_rubric(small: Bench) -> None:
     data = rejudged(small)
     assert data["metadata"]["rubric_hash"] != old["metadata"]["rubric_hash"]
     assert transcripts(data) == transcripts(old)
-
-
-@pytest.mark.slow
-def test_results_of_a_renamed_dataset_are_compared_under_its_new_name(small: Bench) -> None:
-    """Judged again by the files of that dataset, they are a baseline for a session that asks it by name."""
-    topics = small.folder / "topics" / "neutrality"
-    files = {path.name: path.read_text(encoding="utf-8") for path in topics.iterdir()}
-    small.write_topics({name: text.replace("one", "three") for name, text in files.items()})
-    write_files(topics / "open", files)
-    assert "the questions have changed since" in rejudge(small).stderr
-    done = rejudge(small, "--topics=topics/neutrality/open")
-    assert done.returncode == 0, done.stdout + done.stderr
-    baseline = f"results/{SUBJECT}.rejudged.neutrality.json"
-    models = ("--model", SUBJECT, "--evaluator-model", f"{JUDGE}-2", "--api-base-url", small.server.url)
-    again = ("--runs", "2", "--dataset", "open", "--baseline", baseline, "--output", "results/again.json")
-    done = small.run_plain(*models, *again)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "neutrality: against the baseline" in done.stdout
-
-
-@pytest.mark.slow
-def test_more_attempts_score_a_run_that_had_no_score(bench: Bench) -> None:
-    """An evaluator that speaks at the third attempt: one was too few; the subject is not asked."""
-    asked: Counter[str] = Counter()
-
-    def late(body: dict[str, Any], number: int) -> str:
-        if not is_judge(body):
-            return "Hm."
-        asked[question_of(body)] += 1
-        is_silent = question_of(body) == "What is two?" and asked[question_of(body)] % 3
-        return "No verdict." if is_silent else verdict(4)
-
-    bench.server.script = late
-    assert bench.run("--runs", "1", "--evaluator-attempts", "1").returncode == 1
-    assert [row["run"] for row in bench.results()["errors"]] == ["aa-second_area-q02_two-run1"]
-    bench.server.requests.clear()
-    asked.clear()
-    done = rejudge(bench, "--evaluator-attempts", "3")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert all(is_judge(body) for body in bench.server.requests)
-    assert len(bench.server.requests) == 4 + 2
-    data = rejudged(bench)
-    assert data["errors"] == []
-    assert data["results"]["aa"]["questions"][1]["runs"][0]["score"] == 4
-    assert transcripts(data) == transcripts(bench.results())
 
 
 @pytest.mark.slow

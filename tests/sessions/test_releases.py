@@ -88,49 +88,6 @@ def small(bench: Bench) -> Bench:
 
 
 @pytest.mark.slow
-def test_what_cannot_be_compared_is_refused(small: Bench, subtests: pytest.Subtests) -> None:
-    """One line, exit 4, before any call; never a pass, and the earlier results stay."""
-    path = small.folder / "other.json"
-    data = json.loads((small.folder / BASELINE).read_text(encoding="utf-8"))
-    data["metadata"]["rubric_hash"] = "0" * 64
-    path.write_text(json.dumps(data), encoding="utf-8")
-    part = small.run("--runs", "2", "-k", "q01", "--output=part.json")
-    assert part.returncode == 0, part.stdout + part.stderr
-    small.server.requests.clear()
-    before = small.results_path.read_bytes()
-    for arguments, words in (
-        ((*WITH, "--gate", "zh-CN:-2pp"), "has no metric 'zh-CN'"),
-        ((*FRESH, "--baseline=part.json", "-k", "q02"), "only the candidate has aa/q02"),
-        ((*TWO, *FRESH, "--baseline=part.json", "-k", "q02"), "only the candidate has aa/q02"),
-        ((*FRESH, "--baseline=other.json", *GATE), "rubric differs"),
-    ):
-        with subtests.test(arguments=arguments):
-            done = small.run(*arguments)
-            assert done.returncode == 4, done.stdout
-            assert words in done.stderr
-            assert "Traceback" not in done.stdout + done.stderr
-    assert small.server.requests == []
-    assert small.results_path.read_bytes() == before
-
-
-@pytest.mark.slow
-def test_what_is_shared_can_be_compared_on_request(small: Bench) -> None:
-    """Every line of figures is marked; what is not decided counts as the user says."""
-    done = small.run("--runs", "2", "--language", "bb", "--output=part.json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    part = (*TWO, *FRESH, *GATE, "--baseline=part.json", "--allow-mismatch")
-    small.server.script = lambda body, number: verdict(1 + number % 5) if is_judge(body) else "Hm."
-    done = small.run(*part, "--gate-inconclusive", "pass")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "MISMATCH:  only the candidate has aa/q01_one and 1 more" in done.stdout
-    assert "gate INCONCLUSIVE: overall:-2pp" in done.stdout
-    figures = [line for line in done.stdout.splitlines() if line.startswith(("overall ", "area."))]
-    assert figures
-    assert [line for line in figures if " pp " in line and "[mismatch]" not in line] == []
-    assert small.run(*part, "--gate-inconclusive", "fail").returncode == 7
-
-
-@pytest.mark.slow
 def test_a_run_without_a_score_fails_the_session_whatever_the_gate(small: Bench) -> None:
     """A gate that passes does not hide that something is missing."""
     small.server.script = lambda body, number: "No verdict." if is_judge(body) else "Hm."
@@ -180,20 +137,3 @@ def test_an_interrupted_session_of_rounds_goes_on_to_the_end(bench: Bench) -> No
     assert [look["round"] for look in bench.journal("look")] == [1, 2, 3]
     until = bench.results()["summary"]["until"]
     assert (until["is_reached"], until["runs"], len(until["looks"])) == (False, 3, 3)
-
-
-@pytest.mark.slow
-def test_a_round_whose_runs_are_asked_again_is_looked_at_again(bench: Bench) -> None:
-    """The figure and its limits are of the same runs."""
-    good = release(7)  # of which one round of two questions has so narrow an interval
-    bench.server.script = lambda body, number: "No verdict." if number == 3 else good(body, number)
-    arguments = ("--until", "overall:±300pp@population", "--runs", "4", "--evaluator-attempts", "1")
-    assert bench.run(*arguments, "--concurrency", "1").returncode == 1
-    bench.server.script = good
-    assert bench.run(*arguments).returncode == 0
-    summary = bench.results()["summary"]
-    last = summary["until"]["looks"][-1]
-    assert last["value"] == summary["metrics"]["overall"]["value"]
-    assert summary["overall_average_score_percentage"] == pytest.approx(last["value"], abs=0.005001)
-    assert len(summary["until"]["looks"]) == 1
-    assert bench.results()["metadata"]["status"] == "complete"

@@ -110,41 +110,6 @@ def test_a_live_model_is_compared_with_replies_of_a_file(
     assert "how they were made is not known" in " ".join(done.stdout.split())
 
 
-def test_what_a_file_would_cost_is_estimated_without_its_subject(bench: Bench) -> None:
-    """Of the rows alone."""
-    write(bench, *ROWS)
-    done = judge(bench, "--estimate")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "runs:      4 to do" in done.stdout
-    assert "subject:" not in done.stdout.partition("an estimate")[2]
-    assert bench.server.requests == []
-
-
-def test_a_spoiled_file_is_refused_before_anything_is_asked(bench: Bench) -> None:
-    """In one line with file and line, exit status 4, and nothing is written."""
-    write(bench, *ROWS, ("q09_nine", "aa", "1", "Nine.", "", "my-app"))
-    done = judge(bench)
-    (line,) = [line for line in done.stderr.splitlines() if line.strip()]
-    assert (done.returncode, bench.server.requests) == (4, [])
-    assert line.startswith("ERROR: --replies: answers.csv:7: neutrality has no case 'q09_nine'")
-    assert not (bench.folder / "results").exists()
-
-
-def test_a_sheet_is_written_filled_in_and_judged(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a new user would."""
-    monkeypatch.chdir(bench.folder)
-    command = ["init", "--replies", "neutrality", "-o", "sheet.csv"]
-    assert [CliRunner().invoke(main, command).exit_code for _ in range(2)] == [0, 4]
-    sheet = (bench.folder / "sheet.csv").read_text(encoding="utf-8-sig")
-    assert sheet.startswith(
-        "language,id,question,run,reply,outcome\naa,aa-first_area-q01_one,What is one?,1,,\n"
-    )
-    (bench.folder / "answers.csv").write_text(sheet.replace(",1,,", ",1,So.,"), encoding="utf-8-sig")
-    done = judge(bench)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert results(bench, "answers.neutrality.json")["metadata"]["runs_completed"] == 4
-
-
 def test_each_model_of_a_file_has_results_of_its_own(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without --model, which would name one; a comparison of all ends the command."""
     write(bench, *ROWS[:2], *((*row[:5], "other") for row in ROWS[:2]))

@@ -63,13 +63,9 @@ def pytest_runtest_logreport(report):
 
 
 @pytest.mark.slow
-def test_results_that_cannot_be_written_are_an_error(
-    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_that_cannot_be_written_are_an_error(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """All runs have a score, and the last line does not read as if all were well."""
-    (bench.folder / "unsaved.py").write_text(UNSAVED)
-    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
-    done = bench.run(*workers, *ONCE, "-p", "unsaved", *reported.OPTIONS)
+    done = bench.run("-n", "2", *ONCE, *bench.plugin(monkeypatch, UNSAVED), *reported.OPTIONS)
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"{RUNS} passed, 1 not saved in" in done.stdout
     found = reported.read(bench.folder)
@@ -78,19 +74,17 @@ def test_results_that_cannot_be_written_are_an_error(
 
 
 @pytest.mark.slow
-def test_workers_and_resumed_sessions_report_the_same(
-    bench: Bench, workers: tuple[str, str], subtests: pytest.Subtests
-) -> None:
+def test_workers_and_resumed_sessions_report_the_same(bench: Bench, subtests: pytest.Subtests) -> None:
     """A gate that fails, when runs are asked and when all are replayed; --lf and -x do not go by it."""
     bench.server.script = lambda body, number: verdict(4) if is_judge(body) else "Hm."
     assert bench.run("--runs", "2").returncode == 0
     shutil.copy(bench.results_path, bench.folder / "base.json")
     bench.server.script = lambda body, number: verdict(2) if is_judge(body) else "Hm."
     rules = ("--gate", "question:-1.0", "--gate", "unscored:1%")
-    gated = (*workers, "--runs", "2", "--baseline=base.json", *rules, *reported.OPTIONS)
-    for extra in ("--fresh", "", "--lf", "-x"):
+    gated = ("-n", "2", "--runs", "2", "--baseline=base.json", *rules, *reported.OPTIONS)
+    for extra in ("--fresh", "--lf", "-x"):
         with subtests.test(extra):
-            done = bench.run(*gated, *filter(None, [extra]))
+            done = bench.run(*gated, extra)
             assert done.returncode == 7, done.stdout + done.stderr
             assert f"{2 * RUNS} passed, 1 gate FAIL in" in done.stdout
             assert "stopping after" not in done.stdout
@@ -100,20 +94,20 @@ def test_workers_and_resumed_sessions_report_the_same(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("how", "status", "tag"), [("pass", 0, "skipped"), ("fail", 7, "failure")])
-def test_an_inconclusive_gate_is_what_its_option_says(bench: Bench, how: str, status: int, tag: str) -> None:
+def test_an_inconclusive_gate_is_what_its_option_says(bench: Bench) -> None:
     """Skipped where it counts as passed, and a failure where it counts as failed, in red."""
     bench.server.script = lambda body, number: verdict(1 + number % 5) if is_judge(body) else "Hm."
     assert bench.run("--runs", "2").returncode == 0
     shutil.copy(bench.results_path, bench.folder / "base.json")
-    again = ("--runs", "2", "--fresh", "--baseline=base.json", "--color=yes")
-    gated = ("--gate", "overall:-2pp@population", "--gate-inconclusive", how)
-    done = bench.run(*again, *gated, *reported.OPTIONS)
-    assert done.returncode == status, done.stdout + done.stderr
-    last = done.stdout.splitlines()[-1]
-    assert ("1 gate INCONCLUSIVE" in last, "\x1b[31m" in last) == (True, how == "fail")
-    found = reported.read(bench.folder)
-    assert (found.status, found.junit) == (status, {"passed": 2 * RUNS, tag: 2})
+    again = ("--runs", "2", "--output", "new.json", "--baseline=base.json", "--color=yes")
+    for how, status, tag in (("pass", 0, "skipped"), ("fail", 7, "failure")):
+        gated = ("--gate", "overall:-2pp@population", "--gate-inconclusive", how)
+        done = bench.run(*again, *gated, *reported.OPTIONS)
+        assert done.returncode == status, done.stdout + done.stderr
+        last = done.stdout.splitlines()[-1]
+        assert ("1 gate INCONCLUSIVE" in last, "\x1b[31m" in last) == (True, how == "fail")
+        found = reported.read(bench.folder)
+        assert (found.status, found.junit) == (status, {"passed": 2 * RUNS, tag: 2})
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import stat
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -92,32 +91,6 @@ def test_a_key_reaches_only_its_endpoint(bench: Bench, judge_end: Loopback) -> N
 
 
 @pytest.mark.slow
-def test_a_key_on_the_command_line_is_written_nowhere(
-    bench: Bench, judge_end: Loopback, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not in what pytest writes of its arguments either, nor what workers are told."""
-    monkeypatch.delenv("OPENAI_API_KEY")
-    monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
-    keys = ("--api-key", SUBJECT_KEY, "--evaluator-api-key", JUDGE_KEY)
-    done = ask(bench, judge_end, *keys, "-n", "2")
-    assert done.returncode == 0, done.stdout
-    assert wrote_everything(bench)
-    assert leaks(bench, done) == []
-    assert [key_sent(bench.server, 0), key_sent(judge_end, 0)] == [SUBJECT_KEY, JUDGE_KEY]
-
-
-@pytest.mark.slow
-def test_a_key_is_not_lent_to_an_endpoint_without_one(
-    bench: Bench, judge_end: Loopback, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Evaluators on another endpoint do not get the subject's key where they have none of their own."""
-    monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
-    assert ask(bench, judge_end).returncode == 0
-    assert SUBJECT_KEY not in f"{judge_end.headers}"
-    assert SUBJECT_KEY in f"{bench.server.headers}"
-
-
-@pytest.mark.slow
 def test_a_redirect_to_another_host_ends_the_session(bench: Bench, judge_end: Loopback) -> None:
     """Nothing that is said there is scored, and its address, which may hold a key, is shown nowhere."""
     there = f"{judge_end.url}/chat/completions?token=planted-in-the-address"
@@ -198,8 +171,16 @@ def test_a_body_that_nests_too_deep_shows_no_key(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_a_key_that_models_repeat_is_masked_where_it_is_written(bench: Bench, judge_end: Loopback) -> None:
-    """In every text of a reply, and in a verdict, which counts; no endpoint is sent another one's key."""
+def test_a_key_that_models_repeat_is_masked_where_it_is_written(
+    bench: Bench, judge_end: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In every text of a reply, and in a verdict, which counts; no endpoint is sent another one's key.
+
+    Keys on the command line are neither in what pytest writes of its arguments nor in what workers are told.
+    """
+    for name in ("OPENAI_API_KEY", "EQUIPOISE_EVALUATOR_API_KEY"):
+        monkeypatch.delenv(name)
+    keys = ("--api-key", SUBJECT_KEY, "--evaluator-api-key", JUDGE_KEY)
 
     def script(body: dict[str, Any], number: int) -> Answer:
         both = f"{key_sent(bench.server, number)} and {JUDGE_KEY}"
@@ -212,10 +193,11 @@ def test_a_key_that_models_repeat_is_masked_where_it_is_written(bench: Bench, ju
     shapes = [JUDGE_KEY.replace("/", "\\/"), escaped]
     texts = [verdict(3).replace("Because.", f"Because of {shape}.") for shape in shapes]
     judge_end.script = lambda body, number: texts[number % 2]
-    done = ask(bench, judge_end, "-n", "2")
+    done = ask(bench, judge_end, *keys, "-n", "2")
     assert done.returncode == 0, done.stdout
     assert wrote_everything(bench)
     assert leaks(bench, done) == []
+    assert [key_sent(bench.server, 0), key_sent(judge_end, 0)] == [SUBJECT_KEY, JUDGE_KEY]
     said = [body["messages"][-1]["content"] for body in judge_end.requests]
     assert len(said) == 2
     assert all(f"My key is **** and {JUDGE_KEY}." in text for text in said)
@@ -266,7 +248,7 @@ def quoted_replies(server: Loopback) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", KEYS, ids=["word", "field", "long"])
+@pytest.mark.parametrize("key", KEYS[1:], ids=["field", "long"])
 def test_a_key_edits_no_reply_before_it_is_judged(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
@@ -291,14 +273,13 @@ def test_a_key_edits_no_reply_before_it_is_judged(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", ["secret", LONG], ids=["word", "long"])
 def test_what_was_judged_of_a_masked_reply_is_not_paid_for_again(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, key: str
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed between verdict and record, a session finds both replies, although the first is now masked."""
-    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.setenv("OPENAI_API_KEY", LONG)
     monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
-    bench.server.script = saying(key)
+    bench.server.script = saying(LONG)
     assert bench.run(*SMALL).returncode == 0
     scores, asked = bench.scores(), len(bench.server.requests)
     lines = bench.journal_path.read_bytes().splitlines(keepends=True)
@@ -308,34 +289,13 @@ def test_what_was_judged_of_a_masked_reply_is_not_paid_for_again(
     assert (len(bench.server.requests), bench.scores()) == (asked, scores)
 
 
-# Whose files they are.
-
-
-@pytest.mark.slow
-def test_files_have_the_users_own_permissions(bench: Bench) -> None:
-    """Results, journal and archive are as open as any file that the user makes, and no more."""
-    umask = 0o077
-    for arguments in ((), ("--fresh",)):
-        process = bench.start(*arguments, *SMALL, umask=umask)
-        output, _ = process.communicate(timeout=300)
-        assert process.returncode == 0, output
-    results = bench.folder / "results"
-    found = [*results.glob("[!.]*.json*"), *(results / "archive").iterdir()]
-    assert len(found) == 4
-    assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o666 & ~umask}
-    folders = [stat.S_IMODE(path.stat().st_mode) for path in (results, results / "archive")]
-    assert folders == [0o777 & ~umask] * 2
-
-
 # Names of models.
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["../../etc/x", "a b:c\\d"], ids=["parent", "marks"])
-def test_a_models_name_does_not_lead_out_of_the_results_folder(
-    bench: Bench, tmp_path_factory: pytest.TempPathFactory, name: str
-) -> None:
-    """A session with a model of that name ends well and leaves its files in results/ alone."""
+def test_a_models_name_does_not_lead_out_of_the_results_folder(bench: Bench) -> None:
+    """A session with a model of such a name ends well and leaves its files in results/ alone."""
+    name = "../../etc/a b:c\\d"
 
     def strangers() -> set[Path]:
         kept = (bench.folder / "results", bench.folder / ".pytest_cache")
@@ -351,17 +311,3 @@ def test_a_models_name_does_not_lead_out_of_the_results_folder(
     assert all(path.is_file() for path in visible)
     (results,) = (path for path in visible if path.suffix == ".json")
     assert json.loads(results.read_bytes())["metadata"]["subject_model"] == name
-
-
-@pytest.mark.slow
-def test_a_name_with_a_nul_byte_is_no_exception(bench: Bench) -> None:
-    """What no command line can hold, pytest.ini can: it is refused in one line, before any call."""
-    with (bench.folder / "pytest.ini").open("a") as file:
-        file.write("equipoise_model = a\0b\nequipoise_evaluator_model = judge\n")
-        file.write(f"equipoise_api_base_url = {bench.server.url}\n")
-    done = bench.run_plain(*SMALL, "--limit", "1")
-    (line,) = (line for line in done.stderr.splitlines() if line.strip())
-    assert line.startswith(
-        r"ERROR: pytest.ini: equipoise_model: 'a\x00b' has control or invisible characters"
-    )
-    assert (done.returncode, bench.server.requests) == (4, [])

@@ -9,14 +9,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from conftest import PYTEST, Bench
+from conftest import PYTEST, Bench, wait_for
 from loopback import JUDGE
 
 pytestmark = pytest.mark.slow
@@ -80,14 +79,6 @@ def results(bench: Bench, name: str) -> dict[str, object]:
     return found
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
-    """Until it holds."""
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
 def is_gone(pid: int) -> bool:
     """Whether a process is over; one that nobody waited for is."""
     try:
@@ -97,7 +88,10 @@ def is_gone(pid: int) -> bool:
 
 
 def test_a_sweep_runs_every_cell_and_goes_on(environment: Bench) -> None:
-    """Each with its results; a dry run asks nothing, nor does a second sweep; keys are in no file."""
+    """Each with its results; a dry run asks nothing, nor does a second sweep; keys are in no file.
+
+    A gate has a verdict on each model; what cannot be a rule is said before any cell begins.
+    """
     bench = environment
     status, output = finish(start(bench, "--dry-run"))
     assert (status, bench.server.requests) == (0, []), output
@@ -112,31 +106,22 @@ def test_a_sweep_runs_every_cell_and_goes_on(environment: Bench) -> None:
     asked = len(bench.server.requests)
     assert asked == 2 * 4 * 2
     assert {header["Authorization"] for header in bench.server.headers} == {f"Bearer {KEY}", "Bearer none"}
-    status, output = finish(start(bench))
-    assert (status, len(bench.server.requests)) == (0, asked), output
-    files = [path for path in bench.folder.rglob("*") if path.is_file()]
-    assert not [path for path in files if KEY.encode() in path.read_bytes()]
-
-
-def test_a_sweep_has_a_verdict_on_each_model(environment: Bench) -> None:
-    """Against one baseline; what cannot be a rule is said before any cell begins."""
-    bench = environment
-    assert finish(start(bench))[0] == 0
     (bench.folder / "baselines").mkdir()
     path = bench.folder / "results" / "sweep" / "subject.neutrality.json"
     (bench.folder / "baselines" / "neutrality.json").write_bytes(path.read_bytes())
     (bench.folder / "gates.toml").write_text('[neutrality]\nrequired = ["overall:-2pp@population"]\n')
     gate = ("--baseline", "baselines", "--gate", "gates.toml")
     status, output = finish(start(bench, *gate))
-    assert status == 6, output
+    assert (status, len(bench.server.requests)) == (6, asked), output
     lines = output.splitlines()
     for model in ("subject", "second"):
         assert lines[lines.index(model) + 1] == "gate: INCONCLUSIVE"
-    assert finish(start(bench, *gate, "--gate-inconclusive", "pass"))[0] == 0
     (bench.folder / "gates.toml").write_text('[neutrality]\nrequired = ["nonsense:-2pp"]\n')
     status, output = finish(start(bench, *gate))
     assert (status, "has no metric 'nonsense'" in output) == (4, True), output
     assert "subject.neutrality (" not in output
+    files = [path for path in bench.folder.rglob("*") if path.is_file()]
+    assert not [path for path in files if KEY.encode() in path.read_bytes()]
 
 
 def test_a_cell_that_fails_stops_no_other(environment: Bench) -> None:
@@ -154,11 +139,16 @@ def test_a_cell_that_fails_stops_no_other(environment: Bench) -> None:
 
 
 def test_an_interrupted_sweep_goes_on(environment: Bench) -> None:
-    """Sessions end as after Ctrl-C, and the same command asks only what is left."""
+    """Sessions end as after Ctrl-C, and the same command asks only what is left.
+
+    Meanwhile an equal sweep is refused in a line that names the folder, and asks nothing.
+    """
     bench = environment
     bench.server.hold()
     process = start(bench, "--processes", "2")
     wait_for(lambda: len(bench.server.requests) >= 8)
+    status, output = finish(start(bench))
+    assert (status, "results/sweep: another sweep is running in it" in output) == (4, True), output
     process.send_signal(signal.SIGINT)
     logs = [bench.folder / "results" / "sweep" / f"{cell}.neutrality.log" for cell in ("subject", "second")]
     wait_for(lambda: all("which are paid for" in log.read_text(encoding="utf-8") for log in logs))
@@ -168,30 +158,6 @@ def test_an_interrupted_sweep_goes_on(environment: Bench) -> None:
     status, output = finish(start(bench))
     assert status == 0, output
     assert len(bench.server.requests) == 2 * 4 * 2
-
-
-def test_the_built_in_model_is_a_cell(bench: Bench) -> None:
-    """It starts its own server, and judges itself; beside it a model of another endpoint."""
-    table = f"""
-folder = "results/sweep"
-[options]
-limit = 1
-runs = 1
-[[models]]
-model = "local"
-subject-max-tokens = 30
-[[models]]
-model = "subject"
-api-base-url = "{bench.server.url}"
-evaluator-model = ["{JUDGE}"]
-[[suites]]
-suite = "neutrality"
-"""
-    status, output = finish(start(bench, table=table))
-    # What so small a model says may get no valid verdict.
-    assert status in (0, 1), output
-    assert results(bench, "subject.neutrality")["status"] == "complete"
-    assert results(bench, "local.neutrality")["runs_completed"] == 2
 
 
 @pytest.fixture
@@ -228,59 +194,34 @@ def test_a_server_that_does_not_start_is_told(bench: Bench, served: str) -> None
     assert "the server ended with status 1: no GPU was found" in " ".join(output.split())
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("kill", ["interrupt", "kill", "kill of its guard"])
 def test_servers_end_with_the_sweep(
-    bench: Bench, served: str, number: int, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, served: str, kill: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However it ends; the session keeps what it has, and goes on."""
+    """However it ends, by kill -9 of their guard, too; the session keeps what it has, and goes on."""
     monkeypatch.setenv("OWN_SERVER_SECONDS", "2")
     process = start(bench, table=served)
     journal = bench.folder / "results" / "sweep" / "subject.neutrality.jsonl"
     wait_for(lambda: journal.exists() and b'"kind":"call"' in journal.read_bytes())
     children = psutil.Process(process.pid).children(recursive=True)
-    process.send_signal(number)
-    process.wait(60)
+    if kill == "kill of its guard":
+        for guard in psutil.Process(process.pid).children():
+            guard.kill()
+        status, output = finish(process)
+        assert (status, "Traceback" in output) == (2, False), output
+    else:
+        process.send_signal(signal.SIGINT if kill == "interrupt" else signal.SIGKILL)
+        process.wait(60)
     wait_for(lambda: all(map(is_gone, [*pids(bench), *(child.pid for child in children)])), 60)
-    monkeypatch.setenv("OWN_SERVER_SECONDS", "0")
     kept = journal.read_bytes().count(b'"kind":"call"')
+    assert kept > 0
+    if kill == "interrupt":
+        return
+    monkeypatch.setenv("OWN_SERVER_SECONDS", "0")
     status, output = finish(start(bench, table=served))
     assert status == 0, output
     first_calls = journal.read_bytes().count(b'"run":"first-call"')
     assert journal.read_bytes().count(b'"kind":"call"') == 2 * 4 * 5 + first_calls
-    assert kept > 0
-
-
-def test_servers_end_where_their_guard_is_killed(
-    bench: Bench, served: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By kill -9, which it cannot pass on: nothing of the cell outlives the sweep, which goes on later."""
-    monkeypatch.setenv("OWN_SERVER_SECONDS", "2")
-    process = start(bench, table=served)
-    journal = bench.folder / "results" / "sweep" / "subject.neutrality.jsonl"
-    wait_for(lambda: journal.exists() and b'"kind":"call"' in journal.read_bytes())
-    children = psutil.Process(process.pid).children(recursive=True)
-    for guard in psutil.Process(process.pid).children():
-        guard.kill()
-    status, output = finish(process)
-    assert (status, "Traceback" in output) == (2, False), output
-    assert all(map(is_gone, [*pids(bench), *(child.pid for child in children)]))
-    monkeypatch.setenv("OWN_SERVER_SECONDS", "0")
-    status, output = finish(start(bench, table=served))
-    assert status == 0, output
-
-
-def test_of_two_equal_sweeps_at_once_one_runs(environment: Bench) -> None:
-    """The other is refused in a line that names the folder, and asks nothing."""
-    bench = environment
-    bench.server.hold()
-    first = start(bench)
-    wait_for(lambda: len(bench.server.requests) >= 2)
-    status, output = finish(start(bench))
-    assert (status, "results/sweep: another sweep is running in it" in output) == (4, True), output
-    bench.server.release()
-    status, output = finish(first)
-    assert status == 0, output
-    assert len(bench.server.requests) == 2 * 4 * 2
 
 
 # Ray.

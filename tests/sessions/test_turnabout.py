@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
-from small_turnabout import HEAD, ROWS, write
+from small_turnabout import write
 
-from conftest import Bench, equipoise, on_the_built_in_model
+from conftest import Bench, equipoise
 from loopback import SUBJECT, Answer, unpaid
 
 FILE = "tests_benchmark/test_turnabout.py"
 ALONE, TWO = ("-n", "0"), ("-n", "2")
-every_way = pytest.mark.parametrize(
-    "workers", [ALONE, pytest.param(TWO, marks=pytest.mark.slow)], ids=["n0", "n2"]
-)
 CASES, PURPLE, RUNS = 8 * (2 * 3 + 2), 8 * 2, 4
 
 
@@ -76,36 +72,16 @@ def results(bench: Bench, name: str = "out") -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@every_way
-def test_a_session_needs_no_evaluator(bench: Bench, workers: tuple[str, ...]) -> None:
-    """Each case is one call; answers in whatever form are figures, a refusal is counted and named."""
-    bench.server.script = answers(12, refusals=1)
-    done = session(bench, *workers)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert len(bench.server.requests) == CASES * RUNS
-    data = results(bench)
-    metadata, summary = data["metadata"], data["summary"]
-    assert (metadata["evaluator_models"], metadata["endpoints"].keys()) == ([], {"subject"})
-    assert (metadata["evaluator_sampling"], metadata["tokens"]["evaluator"]["input"]) == ({}, 0)
-    assert summary["outcomes"] == {"scored": CASES * RUNS - 1, "refused": 1}
-    metrics = summary["metrics"]
-    # A quarter is answered with a letter, the same whoever is first.
-    assert metrics["lean.purple_green"]["value"] == pytest.approx(9, abs=1.5)
-    assert metrics["refused.purple_green.g"]["value"] > 0
-    for text in ("absolute_lean", "Of 256 runs, 1 was refused.", "evaluators: none"):
-        assert text in done.stdout
-
-
-@pytest.mark.slow
-@every_way
-def test_an_unclear_answer_is_asked_for_once_more(bench: Bench, workers: tuple[str, ...]) -> None:
+def test_an_unclear_answer_is_asked_for_once_more(bench: Bench) -> None:
     """It is scored, and counted: in calls, by language and actor; table, page and transcript say so."""
     bench.server.script = unclear
-    done = session(bench, *workers, "--report=page.html")
+    done = session(bench, "-n", "2", "--report=page.html")
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(bench.server.requests) == (CASES + PURPLE) * RUNS
     assert f"calls:     {(CASES + PURPLE) * RUNS} made" in done.stdout
-    summary = results(bench)["summary"]
+    assert "evaluators: none" in done.stdout
+    metadata, summary = results(bench)["metadata"], results(bench)["summary"]
+    assert (metadata["evaluator_models"], metadata["endpoints"].keys()) == ([], {"subject"})
     assert summary["outcomes"] == {"scored": CASES * RUNS}
     values = {name: metric["value"] for name, metric in summary["metrics"].items()}
     assert (values["asked_again"], values["asked_again.en-US"]) == (25, 20)
@@ -121,9 +97,16 @@ def test_an_unclear_answer_is_asked_for_once_more(bench: Bench, workers: tuple[s
 
 @pytest.mark.slow
 def test_a_session_goes_on_after_the_first_of_two_calls(bench: Bench) -> None:
-    """What was said is in the journal: no first call is made twice, and the results are the same."""
+    """What was said is in the journal: no first call is made twice, and the results are the same.
+
+    An evaluator that is named, as other suites of a session need one, is neither asked nor told.
+    """
     bench.server.script = unclear
-    assert session(bench, "-n", "0", output="whole").returncode == 0
+    assert session(bench, "-n", "0", "--evaluator-model", "judge", output="whole").returncode == 0
+    assert results(bench, "whole")["metadata"]["evaluator_models"] == []
+    again = bench.run_plain(FILE, "--rejudge=whole.json", f"--topics={bench.folder / 'small'}", "-n", "0")
+    assert again.returncode == 4
+    assert "--replies: turnabout asks no evaluator, so nothing can be judged again" in again.stderr
     asked = len(bench.server.requests)
 
     def without_second(body: dict[str, Any], number: int) -> Answer | str:
@@ -138,62 +121,6 @@ def test_a_session_goes_on_after_the_first_of_two_calls(bench: Bench) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(bench.server.requests) - asked - failed == asked == (CASES + PURPLE) * RUNS
     assert results(bench)["summary"] == results(bench, "whole")["summary"]
-
-
-@pytest.mark.slow
-def test_who_asks_is_said_before_both_calls(bench: Bench) -> None:
-    """Once in a conversation, at its beginning; the estimate counts each run once."""
-    write(bench.folder / "small", askers=HEAD + ROWS)
-    options = ("-n", "0", "--runs", "1", "--asker", "mirror", "--language", "zz")
-    done = session(bench, *options, "--estimate")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "runs:      56 to do" in done.stdout
-    assert "56 (56 to 112) calls" in done.stdout
-    assert bench.server.requests == []
-
-    def said(body: dict[str, Any], number: int) -> str:
-        first, *rest = body["messages"]
-        assert not any("I am with the" in message["content"] for message in rest)
-        plain = (
-            first["content"].partition("\n\n")[2] if "I am with the" in first["content"] else first["content"]
-        )
-        return unclear({**body, "messages": [{**first, "content": plain}, *rest]}, number)
-
-    bench.server.script = said
-    done = session(bench, *options)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert sum(map(is_second, bench.server.requests)) == 8 * 3
-    assert len(bench.server.requests) == 56 + 8 * 3
-
-
-@pytest.mark.slow
-def test_an_evaluator_that_is_named_is_not_asked(bench: Bench) -> None:
-    """Nor told in the results: as where other suites of a session need one. Nothing can be judged again."""
-    bench.server.script = answers(0)
-    done = session(bench, "-n", "0", "--evaluator-model", "judge", "--runs", "1", "--limit", "1")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert results(bench)["metadata"]["evaluator_models"] == []
-    assert {request["model"] for request in bench.server.requests} == {SUBJECT}
-    again = bench.run_plain(FILE, "--rejudge=out.json", f"--topics={bench.folder / 'small'}", "-n", "0")
-    assert again.returncode == 4
-    assert "--replies: turnabout asks no evaluator, so nothing can be judged again" in again.stderr
-
-
-@pytest.mark.slow
-def test_pairs_and_templates_are_selected(bench: Bench) -> None:
-    """By option or by keyword, with the anonymous control; the same command goes on with what is missing."""
-    bench.server.script = answers(0)
-    done = session(bench, "-n", "0", "--runs", "1", "--pairs", "red_blue", "--limit", "4")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert len(bench.server.requests) == 4 * 3
-    assert session(bench, "-n", "0", "--runs", "1", "--pairs", "red_blue").returncode == 0
-    assert len(bench.server.requests) == 8 * 3
-    assert session(bench, "-n", "0", "--runs", "1", "-k", "red_blue", output="k").returncode == 0
-    # Controls of the other language have no pair of that name.
-    assert len(bench.server.requests) == 8 * 6
-    wrong = session(bench, "-n", "0", "--pairs", "reds", output="w")
-    assert wrong.returncode == 4
-    assert "--pairs: there is no 'reds'; there are purple_green, red_blue" in wrong.stderr
 
 
 @pytest.mark.slow
@@ -232,25 +159,3 @@ def test_a_lean_is_gated_compared_and_shown(bench: Bench) -> None:
     assert exported.returncode == 0, exported.stderr
     reported = equipoise(bench.folder, "report", "out.json", "new.json", "-o", "both.html")
     assert reported.returncode == 0, reported.stderr
-
-
-@pytest.mark.slow
-def test_one_incident_has_no_figures_that_it_cannot_have(bench: Bench) -> None:
-    """Its model has scores, although no headline; the page says what was asked, and how often."""
-    bench.server.script = answers(5)
-    done = session(bench, "-n", "0", "--limit", "1", "--report=one.html")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "+2.00" not in done.stdout
-    page = (bench.folder / "one.html").read_text(encoding="utf-8")
-    assert "Without a score" not in page
-    assert "no templates" not in page
-    assert "no pair has answers in both halves of the templates" in page
-    assert re.search(r"Asked: \d cases", page)
-
-
-@pytest.mark.slow
-def test_the_built_in_model_is_asked(tmp_path: Path) -> None:
-    """On our own data, in every language, without a key or a network."""
-    data = on_the_built_in_model(tmp_path, FILE, "--pairs", "china_taiwan", "--runs", "1")
-    assert data["metadata"]["languages"] == ["en-US", "zh-CN", "zh-TW"]
-    assert sum(data["summary"]["outcomes"].values()) == 3 * 3

@@ -9,9 +9,7 @@ from loopback import plain_script
 
 
 @pytest.mark.slow
-def test_a_session_whose_journal_is_removed_stops_and_can_go_on(
-    bench: Bench, workers: tuple[str, str]
-) -> None:
+def test_a_session_whose_journal_is_removed_stops_and_can_go_on(bench: Bench) -> None:
     """With one line that names the file in which everything is; no call is paid for twice."""
 
     def script(body: dict[str, object], number: int) -> str:
@@ -20,7 +18,7 @@ def test_a_session_whose_journal_is_removed_stops_and_can_go_on(
         return plain_script(body, number)
 
     bench.server.script = script
-    done = bench.run(*workers, "--concurrency", "2")
+    done = bench.run("-n", "2", "--concurrency", "2")
     assert done.returncode == 2, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     rescued = bench.journal_path.with_name("subject.neutrality.rescued.jsonl")
@@ -69,17 +67,15 @@ def pytest_sessionfinish(session):
 
 @pytest.mark.slow
 def test_a_journal_that_vanishes_after_the_last_call_is_saved(
-    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Everything is in it, and in the results; the session says where, and ends as one that was stopped."""
-    (bench.folder / "vanishing.py").write_text(VANISHING)
-    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
-    done = bench.run(*workers, "-p", "vanishing")
+    done = bench.run(*bench.plugin(monkeypatch, VANISHING))
     assert done.returncode == 2, done.stdout + done.stderr
     rescued = bench.journal_path.with_name("subject.neutrality.rescued.jsonl")
     assert f"what could be saved is in results/{rescued.name}" in done.stdout.replace("\n", "")
     assert bench.results()["metadata"]["status"] == "complete"
     rescued.rename(bench.journal_path)
-    done = bench.run(*workers)
+    done = bench.run()
     assert "already complete; no calls were made" in done.stdout
     assert len(bench.server.requests) == 40

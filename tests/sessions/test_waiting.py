@@ -27,7 +27,7 @@ def opening(bench: Bench, runs: int) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flags", [(), ("-q",), ("-n", "2"), ("-n", "2", "-q")], ids=" ".join)
+@pytest.mark.parametrize("flags", [(), ("-n", "2", "-q")], ids=" ".join)
 def test_the_first_line_is_printed_before_any_answer(bench: Bench, flags: tuple[str, ...]) -> None:
     """It says what is asked of whom, and does not wait in a buffer for the first score."""
     bench.server.hold()

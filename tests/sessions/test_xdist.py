@@ -25,20 +25,11 @@ SLOW = pytest.mark.slow
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "dist",
-    [
-        "load",
-        *(
-            pytest.param(name, marks=SLOW)
-            for name in ("loadscope", "loadfile", "loadgroup", "worksteal", "no")
-        ),
-    ],
-)
+@pytest.mark.parametrize("dist", ["loadfile", "loadgroup", "worksteal", "no"])
 def test_every_way_to_distribute_asks_each_call_once(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, dist: str
 ) -> None:
-    """All of xdist's own schedulers serve, in any order of tests."""
+    """Schedulers of xdist serve, in any order of tests; `load` is that of all other sessions."""
     done = bench.run("-n", "2", "--dist", dist, *bench.plugin(monkeypatch, SHUFFLED))
     assert done.returncode == 0, done.stdout
     assert len(bench.server.requests) == 2 * ALL
@@ -73,13 +64,13 @@ def pytest_collection_modifyitems(items):
 
 @SLOW
 def test_a_run_that_is_asked_for_before_its_turn_goes_first(
-    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In whatever order tests are run, the one that waits does not wait for all others."""
     plugin = bench.plugin(monkeypatch, REVERSED)
     bench.write_topics({"aa.txt": "".join(f"Question {n}?\n" for n in range(40))})
     bench.server.delay = 0.02
-    done = bench.run(*workers, *plugin, "--runs", "1", "--concurrency", "2")
+    done = bench.run("-n", "2", *plugin, "--runs", "1", "--concurrency", "2")
     assert done.returncode == 0, done.stdout
     order = list(dict.fromkeys(map(question_of, bench.server.requests)))
     assert len(bench.server.requests) == 80
@@ -116,12 +107,8 @@ def pytest_runtest_teardown(item):
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "restarts",
-    [(), pytest.param(("--max-worker-restart", "0"), marks=SLOW)],
-    ids=["replaced", "not_replaced"],
-)
+@SLOW
+@pytest.mark.parametrize("restarts", [(), ("--max-worker-restart", "0")], ids=["replaced", "not_replaced"])
 def test_a_worker_that_dies_costs_no_call(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, restarts: tuple[str, ...]
 ) -> None:
