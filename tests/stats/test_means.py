@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 
 import pytest
@@ -12,45 +11,27 @@ from equipoise.stats import entropy, mean, population_sd
 
 
 def test_mean_is_the_arithmetic_mean() -> None:
-    """The sum over the number of values; no values have none, which is neither zero nor an error."""
+    """Without rounding errors; no values have none, which is neither zero nor an error."""
     means: list[tuple[Sequence[float], float | None]] = [
         ([4], 4.0),
         ([1, 2], 1.5),
-        ([0, 0, 0], 0.0),
         ([-1.0, 1.0], 0.0),
-        ((1, 5), 3.0),
+        ([0.1] * 10, 0.1),
         ([], None),
     ]
     assert [mean(values) for values, _ in means] == [expected for _, expected in means]
 
 
-def test_mean_does_not_gather_rounding_errors() -> None:
-    """Ten times 0.1 has the mean 0.1, exactly."""
-    assert mean([0.1] * 10) == 0.1
-
-
 def test_deviation_is_that_of_a_population() -> None:
-    """The divisor is n, not n - 1; below two values there is none, not even zero."""
+    """The divisor is n, whatever the centre; below two values there is none, not even zero."""
     deviations: list[tuple[Sequence[float], float | None]] = [
-        ([1, 5], 2.0),
         ([2, 4, 4, 4, 5, 5, 7, 9], 2.0),
-        ([3, 3, 3], 0.0),
+        ([1e9 + 1, 1e9 + 5], 2.0),
         ([0.1] * 10, 0.0),
         ([3], None),
         ([], None),
     ]
     assert [population_sd(values) for values, _ in deviations] == [expected for _, expected in deviations]
-
-
-def test_deviation_agrees_with_the_standard_library() -> None:
-    """statistics.pstdev says the same of odd numbers."""
-    values = [1.5, 2.25, 4.75, 3.1, 4.9]
-    assert population_sd(values) == pytest.approx(statistics.pstdev(values), rel=1e-12)
-
-
-def test_deviation_does_not_suffer_from_a_large_centre() -> None:
-    """A shift of all values leaves the deviation as it is."""
-    assert population_sd([1e9 + 1, 1e9 + 5]) == 2.0
 
 
 def test_entropy_is_that_of_shares() -> None:
