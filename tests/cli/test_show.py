@@ -22,16 +22,6 @@ def show(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["show", *arguments], env={"COLUMNS": "80"})
 
 
-def test_the_table_is_shown_again() -> None:
-    """With how complete it is, and no line wider than the terminal."""
-    result = show(str(GOLDEN), "--all")
-    assert (result.exit_code, result.stderr) == (0, "")
-    shown = result.stdout.splitlines()
-    assert any(line.split()[:4] == ["overall", "2", "1.75", "18.75%"] for line in shown)
-    assert "(complete, 2 unscored)" in shown[-1]
-    assert max(map(len, shown)) <= 80 or max(shown, key=len).strip().endswith(".json")
-
-
 def test_single_runs_are_shown_with_what_was_said(subtests: pytest.Subtests) -> None:
     """By how they ended, the lowest, or a text in their names and words; the last line says how many."""
     for options, told, many in (

@@ -11,7 +11,6 @@ from sides import by_chance, side_of
 
 from equipoise.comparison.compare import compare
 from equipoise.core.types import JSON
-from equipoise.report import comparison as comparing
 from equipoise.report import github
 from equipoise.report.github import publish
 from equipoise.results.document import Ruling
@@ -55,49 +54,11 @@ def columns(line: str) -> int:
 # The summary.
 
 
-def test_a_summary_has_gate_and_comparison() -> None:
-    """A heading, the verdict, a table of rules and one of metrics."""
-    text = markdown("m2", comparison(subject_model="m2"), FAILED)
-    assert text.startswith(
-        "**Gate: FAIL: overall:-2pp fails.**\n\n## Equipoise: m2\n\n| rule | verdict | why |\n"
-    )
-    assert "\n| overall:-2pp | FAIL | 50.00 % before |\n" in text
-    # The answer comes first.
-    assert re.search(r"\n\nm2 .*overall.*\n\nm2 against m1 \(old.json\)\n", text)
-    rows = [line for line in text.splitlines() if columns(line) == 8]
-    assert len(rows) == len(comparing.metric_rows(comparison())) + 1
-    assert "\n|  | m1 | m2 | difference | " in text
-
-
-def test_a_summary_names_the_questions_that_moved_most() -> None:
-    """Five of those that fell, and the four that rose; or that there are none."""
-    found = comparison(subject_model="m2")
-    text = markdown("m2", found, None)
-    fell, rose = (text.split(f"\n\nthe questions that {way} most:\n\n")[1] for way in ("fell", "rose"))
-    assert [line.startswith("- -") for line in fell.splitlines()[:6]] == [True] * 5 + [False]
-    assert [line.startswith("- +") for line in rose.removesuffix("\n\n</details>\n").splitlines()] == [
-        True
-    ] * 4
-    assert f"  {found['fell'][0].cell}: " in fell.splitlines()[0]
-    still = markdown("m2", {**found, "fell": [], "rose": []}, None)
-    assert still.endswith("\n\nnone of the questions fell\n\nnone of the questions rose\n\n</details>\n")
-
-
 def test_a_summary_may_have_only_one_of_the_two() -> None:
     """A gate without a baseline, or a comparison without a gate."""
     assert "against" not in markdown("m", None, FAILED)
     assert "Gate" not in markdown("m", comparison(), None)
     assert "Gate" not in markdown("m", comparison(), gate(verdict="pass"))
-
-
-def test_mismatches_and_warnings_stand_in_the_summary() -> None:
-    """Nobody should take the table for more than it is."""
-    rows = [{"role": "evaluator", "model": "e1", "response_model": name} for name in ("a", "b")]
-    older = side_of(by_chance(1), response_models=rows[:1])
-    newer = side_of(by_chance(2), response_models=rows[1:], data_hash="d1")
-    text = markdown("m", compare(older, newer, allows_mismatch=True).to_json(), None)
-    assert "\n- MISMATCH: data differs\n" in text
-    assert "\n- warning: evaluator e1: the response model was a, now b\n" in text
 
 
 def test_a_title_can_break_nothing() -> None:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
-from html import unescape
-from pathlib import Path
 from typing import Any
 
 import builders
 import pytest
 
-import pages
 from equipoise import suites
-from equipoise.core import json_io
-from equipoise.report.page import board_page
 from equipoise.report.references import lines, references
-from equipoise.report.terminal import summary
 from equipoise.results.document import Audit
-from equipoise.results.load import load
 
 NEUTRALITY = suites.load("neutrality")
-JUDGES = ("judge-a", "judge-b")
 
 
 def row(kind: str, *scores: float | None, topic: str = "q1", **changes: Any) -> dict[str, Any]:
@@ -87,23 +78,3 @@ def test_politicsbench_has_them_on_its_own_axis() -> None:
     judged = [{**item, "aspect": "composite"} for item in rows] + [row("left_1", 99, aspect="commitment")]
     found = references(suite, {"a": audit(*judged)}, None)
     assert dict(found.scripted) == {"arguing from the left": 60, "arguing from the right": -40, "refusing": 0}
-
-
-def test_the_page_and_the_terminal_show_them_beside_the_figure(tmp_path: Path) -> None:
-    """In a table of their own below that of the models, so that no model has another rank."""
-    path = pages.write(tmp_path / "m.json", "model-a", questions=4)
-    data = json_io.loads(path.read_bytes())
-    rows = (row("exemplary", 97.5), row("critic_aligned", 12.5))
-    data["audit"] = {name: audit(*rows) for name in data["metadata"]["evaluator_models"]}
-    path.write_bytes(json_io.dumps(data))
-    printed = " ".join(summary(load(path)))
-    assert "exemplary 97.5, in its critics' voice 12.5" in printed
-    page = tmp_path / "board.html"
-    board_page.write(page, [path])
-    html = page.read_text(encoding="utf-8")
-    (table,) = re.findall(r'<details class="references" open>(.*?)</details>', html, re.DOTALL)
-    cells = [unescape(cell) for cell in re.findall(r'<th scope="row">(.*?)</th>', table)]
-    assert cells == ["scripted: exemplary", "scripted: in its critics' voice"]
-    assert "97.5 %" in table
-    assert "never ranked" in table
-    assert table.count("<circle") == 2
