@@ -48,6 +48,8 @@ ROWS: list[tuple[str, str]] = [
     ("compare a.json", "compare: Missing argument 'CANDIDATE...'"),
     ("export a.json --to excel", "'excel' is not one of 'csv', 'parquet'"),
     ("neutrality --model m", "there is no command 'neutrality'; to run the suite: equipoise run neutrality"),
+    ("data fech", "there is no command 'fech'; did you mean 'fetch'?"),
+    ("validate", "there is no command 'validate'; it is now: equipoise "),
     ("eval neutrality", "there is no command 'eval'; `equipoise --help` lists all"),
     ("run", "Missing argument 'SUITE'"),
     ("run --model m", "--model: which suite? Name it first: equipoise run SUITE --model ...; there are "),

@@ -155,15 +155,6 @@ def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
-def test_a_file_that_is_replaced_passes_on_its_permissions(tmp_path: Path) -> None:
-    """What was closed to others stays closed."""
-    write_text(tmp_path / "a.txt", "old")
-    (tmp_path / "a.txt").chmod(0o600)
-    write_text(tmp_path / "a.txt", "new")
-    assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o600
-    assert read_text(tmp_path / "a.txt") == "new"
-
-
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     """What cannot be encoded is a mistake of ours, and costs nothing that was there."""
     write_text(tmp_path / "a.txt", "old")

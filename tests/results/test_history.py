@@ -23,7 +23,7 @@ from journals import (
 )
 
 from equipoise.core.records import Outcome, Record
-from equipoise.core.types import Call, Conversation, Reply, Usage, transcripts
+from equipoise.core.types import Call, Conversation, Reply, Usage
 from equipoise.models.budget import prompt_tokens
 from equipoise.results.history import History
 from equipoise.results.journal import Journal, request_hash
@@ -64,33 +64,6 @@ def test_lines_of_an_unknown_kind_are_passed_over(path: Path) -> None:
     log.append("wished", what="more")
     log.append_record(record("a"), [])
     assert [found.id for found in history_of(path).records()] == ["a-run1"]
-
-
-def test_a_line_that_is_not_as_a_session_writes_it_is_damaged(path: Path, subtests: pytest.Subtests) -> None:
-    """It is counted and passed over, whatever it lacks; the lines around it are not."""
-    log = begin(path, ["a-run1"])
-    keep(log, CALL, Reply(text="one", usage=USAGE))
-    log.append_record(record("a", "unscored"), [])
-    log.append("limit", event="end", **ENDS)
-    for old, new in (
-        (b'"text":"one"', b'"text":1'),
-        (b'"output":20', b'"output":"?"'),
-        (b'"role":"subject"', b'"role":"?"'),
-        (b'"request":', b'"?":'),
-        (b'"outcome":"unscored"', b'"outcome":"?"'),
-        (b'"score":null', b'"score":"4"'),
-        (b'"lowest":1', b'"lowest":null'),
-        (b'"nonce":"n0"', b'"nonce":null'),
-        (b'"plan":{', b'"plan":{"?":1,'),
-    ):
-        with subtests.test(new=new):
-            content = path.read_bytes()
-            rewrite(path, old, new)
-            history = history_of(path)
-            found = (len(history.sessions), history.totals.calls.total(), len(history.limits))
-            assert history.damaged == 1
-            assert sum(found) + len(history.unscored) == 3
-            path.write_bytes(content)
 
 
 # Replies.
@@ -183,16 +156,6 @@ def test_verdicts_after_a_run_that_led_nowhere_are_replayed(path: Path) -> None:
     history = history_of(path)
     assert [take(history, JUDGE), take(history, JUDGE)] == ["of the second session", None]
     assert take(history, CALL) == "Because."
-
-
-def test_an_unscored_run_does_not_touch_another(path: Path) -> None:
-    """Verdicts of a run that was interrupted stay, whatever became of the others."""
-    log = begin(path)
-    for run in ("a-run1", "b-run1"):
-        keep(log, JUDGE, run, run=run)
-    log.append_record(record("a", "unscored"), [])
-    history = history_of(path)
-    assert [take(history, JUDGE, run) for run in ("a-run1", "b-run1")] == [None, "b-run1"]
 
 
 # Records.
@@ -292,20 +255,6 @@ def test_transcripts_are_those_of_the_record_by_role_in_its_order(path: Path) ->
     assert said(found.subject) == [["Why?", "Because."]]
     assert said(found.evaluators) == [["Judge.", "third"], ["Judge.", "first"]]
     assert found.evaluators[0].name == "e"
-
-
-def test_transcripts_read_back_have_the_particulars_of_every_reply(path: Path) -> None:
-    """They are those that the calls themselves make, whatever an endpoint said of its replies."""
-    replies = [
-        Reply(text="Because."),
-        Reply(text="", blocked="content_filter", finish_reason="stop", latency=0.12345),
-        Reply(text="Yes.", reasoning="Hm.", model="m-1", usage=Usage(input=5, output=7, cached=1)),
-    ]
-    log = begin(path, ["a-run1"])
-    kept = [keep(log, CALL, reply) for reply in replies]
-    log.append_record(record("a"), [exchange.id for exchange in kept])
-    (found,) = history_of(path).records()
-    assert tuple(found.subject) == transcripts(kept)
 
 
 def test_transcripts_are_a_sequence(path: Path) -> None:

@@ -65,21 +65,6 @@ def damaged(path: Path) -> int:
 # Lines.
 
 
-def test_any_text_comes_back_as_it_was(path: Path) -> None:
-    """What was appended is read back equal, in order, whatever code points it holds."""
-    append(path, *TEXTS.values())
-    assert texts(path) == [*TEXTS.values()]
-
-
-def test_a_line_without_checksums_is_damaged(path: Path) -> None:
-    """Wherever it stands; what follows it is read."""
-    path.write_bytes(
-        b'{"kind":"failed","session":"s0","run":"","role":"","model":"","retries":0,"message":"one"}\n'
-    )
-    append(path, "two")
-    assert (texts(path), damaged(path)) == (["two"], 1)
-
-
 def test_a_journal_of_nothing_but_a_cut_line_has_no_lines(path: Path) -> None:
     """One cut line is counted as such, ended or not, and nothing is read from it."""
     for end in (b"", b"\n"):

@@ -105,22 +105,6 @@ def test_json_is_written_readably_and_whole(tmp_path: Path) -> None:
     assert {item.name: item.read_bytes() for item in path.parent.iterdir()} == {"x.json": expected.encode()}
 
 
-def test_a_writing_that_fails_leaves_what_was_there_and_no_temporary_file(tmp_path: Path) -> None:
-    """At its end, where a folder has the name; and in its middle, with half of the results written."""
-    (tmp_path / "folder.json").mkdir()
-    with pytest.raises(OSError, match="directory"):
-        write_json(tmp_path / "folder.json", {})
-
-    def fail() -> None:
-        raise OSError(2, "gone")
-
-    write_json(tmp_path / "x.json", {"old": True})
-    with pytest.raises(OSError, match="gone"):
-        write_json(tmp_path / "x.json", {"first": ["x" * 100_000], "second": {"third": fail}})
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.json", "x.json"]
-    assert json.loads((tmp_path / "x.json").read_text()) == {"old": True}
-
-
 # The archive.
 
 
@@ -137,19 +121,6 @@ def archived(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in (folder / "archive").iterdir()}
 
 
-def test_the_archive_takes_both_files_under_the_stamp(tmp_path: Path) -> None:
-    """Results and journal are moved, and the results' new path is told."""
-    found = earlier(tmp_path, "one")
-    kept = found.archive(STAMP)
-    assert kept == tmp_path / "archive" / f"m.attribution.{STAMP}.json"
-    assert archived(tmp_path) == {
-        f"m.attribution.{STAMP}.json": "one",
-        f"m.attribution.{STAMP}.jsonl": "journal of one",
-    }
-    assert not found.results.exists()
-    assert not found.journal.exists()
-
-
 def test_the_archive_never_overwrites(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Sessions archived under one stamp all stay, whatever their name."""
     for number, name in enumerate(("m.attribution", "res[1]", "what?", "a*")):
@@ -163,12 +134,14 @@ def test_the_archive_never_overwrites(tmp_path: Path, subtests: pytest.Subtests)
 
 
 def test_results_and_journal_in_the_archive_have_the_same_name(tmp_path: Path) -> None:
-    """A journal is never put beside the results of another session, even if those have none."""
+    """That of the stamp; a journal is never put beside the results of another session."""
     first = earlier(tmp_path, "one")
     first.journal.unlink()
-    first.archive(STAMP)
-    kept = earlier(tmp_path, "two").archive(STAMP)
+    assert first.archive(STAMP) == tmp_path / "archive" / f"m.attribution.{STAMP}.json"
+    second = earlier(tmp_path, "two")
+    kept = second.archive(STAMP)
     assert kept.with_suffix(".jsonl").read_text() == f"journal of {kept.read_text()}"
+    assert (second.results.exists(), second.journal.exists()) == (False, False)
 
 
 def test_the_archive_takes_what_there_is(tmp_path: Path) -> None:

@@ -125,35 +125,23 @@ def test_labels_correct_every_figure_they_bear_on(sides: tuple[Path, Path]) -> N
     done = run("review", "agree", results, sheet)
     assert done.exit_code == 0, done.output
     found = people(results)
+    corrected = found["corrected"]
     assert (found["draw"]["drawn"], found["draw"]["replies"], len(found["labels"])) == (60, 150, 60)
-    assert {"overall", "en-US", "zh-CN", "area.history", "overall_without_blocked"} <= found[
-        "corrected"
-    ].keys()
-    assert "refused" not in found["corrected"]
+    assert {"overall", "en-US", "zh-CN", "area.history", "overall_without_blocked"} <= corrected.keys()
+    assert "refused" not in corrected
     change = mild(1)
     truth = sum(min(5, max(1, round(change(score)))) * 25 - 25 for score in known(results).values()) / 150
-    overall = found["corrected"]["overall"]
+    overall = corrected["overall"]
     for scope in ("these", "population"):
         assert overall[scope]["low"] < truth < overall[scope]["high"]
     assert overall["these"]["high"] < overall["population"]["high"]
     assert overall["is_larger"] is True
-    assert "corrected: 60 labels by anna; 60 of 150 replies drawn" in done.stdout
+    whole = json.loads(results.read_bytes())["summary"]["metrics"]["overall"]["value"]
+    assert overall["judge"] == pytest.approx(whole)
     assert "* outside the judge's own interval" in done.stdout
-    assert found["corrected"]["overall"]["judge"] == pytest.approx(
-        json.loads(results.read_bytes())["summary"]["metrics"]["overall"]["value"]
-    )
-    side = load(results)
-    told = [*about(side)]
+    told = [*about(load(results))]
     assert any("as anna read the replies it is" in text for text in told)
     assert any("lies outside the evaluators' own interval" in text for text in told)
-    run("report", results, "-o", "page.html")
-    page = Path("page.html").read_text(encoding="utf-8")
-    assert "as anna read the replies it is" in page
-    assert (
-        "Figures that people&#39;s labels correct" in page or "Figures that people's labels correct" in page
-    )
-    shown = run("show", results, "--all").stdout
-    assert "corrected: 60 labels by anna" in shown
 
 
 def test_few_labels_are_said_and_a_pilot_plans(sides: tuple[Path, Path]) -> None:
@@ -245,17 +233,14 @@ def test_rules_by_people_decide(labelled: tuple[Path, Path]) -> None:
     before, after = labelled
     rules = ("overall:-30pp@these@people", "overall:-40pp@population@people", "overall:-30pp")
     given = [part for rule in rules for part in ("--gate", rule)]
-    done = run("compare", before, after, *given, "-o", "c.json")
-    assert done.exit_code == 0, done.output
-    assert "gate PASS: overall:-30pp@these@people" in done.stdout
-    assert "on these replies, 100 labels, by people's labels; uncorrected, the judge says" in " ".join(
-        done.stdout.split()
-    )
-    again = run("gate", after, "--baseline", before, *given)
-    assert again.exit_code == 0, again.output
+    for command in (("compare", before, after), ("gate", after, "--baseline", before)):
+        done = run(*command, *given)
+        assert done.exit_code == 0, done.output
+        told = " ".join(done.stdout.split())
+        assert "gate PASS: overall:-30pp@these@people" in told
+        assert "on these replies, 100 labels, by people's labels; uncorrected, the judge says" in told
     strict = run("gate", after, "--baseline", before, "--gate", "overall:-0.1pp@people")
-    assert strict.exit_code in (6, 7)
-    assert "by people's labels" in strict.stdout
+    assert (strict.exit_code in (6, 7), "by people's labels" in strict.stdout) == (True, True)
 
 
 def test_a_rule_says_that_it_is_about_people() -> None:
