@@ -34,8 +34,11 @@ def refusal(path: Path) -> str:
 # What can be loaded.
 
 
-def test_a_side_is_what_the_file_says(tmp_path: Path) -> None:
-    """Model, metrics, scale and cells come from the file, and its digest identifies it."""
+def test_a_side_is_what_the_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Model, metrics, scale and cells come from the file, and its digest identifies it.
+
+    It is named relative to the current folder, and rows and JSON of large results do not stay in memory.
+    """
     path = write(tmp_path / "m.json", RUNS, subject_model="a model")
     found = load(path)
     assert (found.model, found.suite.name) == ("a model", SUITE)
@@ -44,18 +47,10 @@ def test_a_side_is_what_the_file_says(tmp_path: Path) -> None:
     assert [cell.id for cell in found.cells] == ["aa/q1", "aa/q2", "bb/q1"]
     assert [cell.values["percent"] for cell in found.cells] == [[75, 100], [25, 50], [0, None]]
     assert [*found.definitions] == ["overall", "aa", "bb"]
-
-
-def test_the_file_is_named_as_a_user_reads_it_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Relative where it is below the current folder."""
     path = write(tmp_path / "m.json", RUNS)
     assert load(path).file == str(path)
     monkeypatch.chdir(tmp_path)
     assert load(path).file == "m.json"
-
-
-def test_transcripts_are_not_kept(tmp_path: Path) -> None:
-    """Large results do not stay in memory: a side of a comparison has cells, and neither rows nor JSON."""
     path = write(tmp_path / "m.json", RUNS)
     side = load_verified(path)
     assert side.cells == load(path).cells
@@ -101,14 +96,10 @@ def test_about_identifies_a_side_in_a_comparison() -> None:
 # What cannot.
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    """And so is a folder, each with the reason."""
+def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Whatever else the file may be, or where there is none: one line, and no traceback."""
     assert refusal(tmp_path / "nowhere.json") == "cannot be read (No such file or directory)"
     assert refusal(tmp_path) == "is a folder; name the results files in it"
-
-
-def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Whatever else the file may be: one line, and no traceback."""
     path = tmp_path / "m.json"
     for content in (
         b"",
@@ -246,39 +237,34 @@ def test_what_must_agree_is_named_where_it_differs(subtests: pytest.Subtests) ->
     assert mismatches(metadata(RUNS), metadata(alike(4, 4, 4), **free, response_models=[{}])) == []
 
 
-def test_the_same_data_may_have_had_another_name() -> None:
-    """A dataset's name tells results apart only where their data differ."""
+def test_every_mismatch_is_told_in_a_stable_order() -> None:
+    """First the suite, then data, rubric and scale, then who judged and how it was asked.
+
+    A dataset's name tells results apart only where their data differ; of a system prompt 60 characters are
+    told.
+    """
+    other = metadata(RUNS, **{key: value for key, (_, value) in reversed(FIELDS.items())})
+    words = [text.partition(" differs")[0] for text in mismatches(metadata(RUNS), other)]
+    assert words == [name for name, _ in FIELDS.values()]
     before, after = (metadata(RUNS, suite="neutrality", dataset=name) for name in ("own", "open"))
     assert mismatches(before, after) == []
     words = [text.partition(":")[0] for text in mismatches(before, {**after, "data_hash": "another"})]
     assert words == ["data differs", "dataset differs"]
-
-
-def test_every_mismatch_is_told_in_a_stable_order() -> None:
-    """First the suite, then data, rubric and scale, then who judged and how it was asked."""
-    other = metadata(RUNS, **{key: value for key, (_, value) in reversed(FIELDS.items())})
-    words = [text.partition(" differs")[0] for text in mismatches(metadata(RUNS), other)]
-    assert words == [name for name, _ in FIELDS.values()]
-
-
-def test_a_long_value_is_cut() -> None:
-    """A system prompt of a page makes no message of a page: 60 characters at most."""
     (text,) = mismatches(metadata(RUNS), metadata(RUNS, subject_system_prompt="x" * 61))
     assert text == f"subject's system prompt differs: None, now {'x' * 57}..."
     (text,) = mismatches(metadata(RUNS), metadata(RUNS, subject_system_prompt="x" * 60))
     assert text.endswith(f"now {'x' * 60}")
 
 
-def test_only_complete_results_can_be_a_baseline() -> None:
-    """A baseline with missing runs would flatter or blame whoever comes after it."""
+def test_only_complete_results_can_be_a_baseline(subtests: pytest.Subtests) -> None:
+    """One with missing runs would flatter or blame whoever comes after it.
+
+    One run of a hundred may lack its score, or what a rule says.
+    """
     assert why_unfit(side_of(RUNS)) is None
     for status in ("interrupted", "incomplete", "running", None):
         expected = f"the baseline is {status}: not every run has a score"
         assert why_unfit(side_of(RUNS, status=status, runs_completed=5)) == expected
-
-
-def test_a_baseline_may_lack_as_many_scores_as_the_gate_allows(subtests: pytest.Subtests) -> None:
-    """One run of a hundred, or what a rule says."""
     for unscored, most, expected in (
         (1, 1.0, None),
         (2, 1.0, "2 of 100 runs of the baseline have no score, more than unscored:1% allows"),

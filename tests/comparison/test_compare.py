@@ -53,7 +53,11 @@ def resolve(data: JSON, pointer: str) -> Any:
 
 
 def test_what_was_not_asked_alike_is_refused() -> None:
-    """One line with both files, the difference, and what to do next."""
+    """One line with both files, the difference, and what to do next.
+
+    What a baseline has not measured cannot be held against a candidate, and of two suites nothing is shared,
+    allowed or not.
+    """
     runs = alike(4)
     for change, reason in (
         ({"data_hash": "d1"}, "data differs"),
@@ -63,22 +67,19 @@ def test_what_was_not_asked_alike_is_refused() -> None:
         assert message == (
             f"m1.json and m2.json cannot be compared: {reason}; --allow-mismatch compares what they share"
         )
-
-
-def test_an_incomplete_baseline_is_refused_and_an_incomplete_candidate_is_not() -> None:
-    """What a baseline has not measured cannot be held against a candidate; the other way it can."""
     whole, cut = side_of(alike(4)), side_of(alike(4), status="interrupted")
     assert "the baseline is interrupted: not every run has a score" in complaint(cut, whole)
     assert compare(whole, cut).mismatches == []
-
-
-def test_cases_that_the_baseline_lacks_are_refused() -> None:
-    """The first is named, together with all else that differs."""
     before = side_of(alike(4, languages=["aa", "bb"]))
     after = side_of(alike(4, languages=["bb", "cc"]), data_hash="d1")
     message = complaint(before, after)
     assert message.index("data differs") < message.index("only the candidate has cc/q1 and 5 more")
     assert "baseline has" not in message
+    before, after = side_of(alike(4)), side_of(alike(4), "m2.json")
+    other = replace(after, suite=SimpleNamespace(name="other"))
+    assert complaint(before, other, allows_mismatch=True) == (
+        "m1.json and m2.json share nothing: they are of different suites"
+    )
 
 
 def test_a_baseline_is_restricted_to_the_candidates_cases() -> None:
@@ -91,7 +92,7 @@ def test_a_baseline_is_restricted_to_the_candidates_cases() -> None:
 
 
 def test_a_mismatch_that_is_allowed_is_kept_in_the_comparison() -> None:
-    """The reasons that would have refused it stand in what it gives."""
+    """The reasons that would have refused it stand in what it gives; who answered is a warning alone."""
     before = side_of(alike(4), status="interrupted")
     after = side_of(alike(4, questions=7), data_hash="d1")
     found = compare(before, after, allows_mismatch=True)
@@ -101,19 +102,6 @@ def test_a_mismatch_that_is_allowed_is_kept_in_the_comparison() -> None:
         "only the candidate has aa/q7 and 2 more",
     ]
     assert found.to_json()["mismatches"] == found.mismatches
-
-
-def test_of_two_suites_nothing_is_shared() -> None:
-    """Allowed or not."""
-    before, after = side_of(alike(4)), side_of(alike(4), "m2.json")
-    other = replace(after, suite=SimpleNamespace(name="other"))
-    assert complaint(before, other, allows_mismatch=True) == (
-        "m1.json and m2.json share nothing: they are of different suites"
-    )
-
-
-def test_who_answered_is_a_warning_and_no_mismatch() -> None:
-    """The comparison goes on and says so."""
     rows = [
         {"role": "evaluator", "model": "e1", "response_model": name, "system_fingerprint": None}
         for name in ("e1-old", "e1-new")
@@ -137,26 +125,6 @@ def test_every_metric_is_compared_in_percentage_points() -> None:
     assert (overall.before, overall.after, overall.difference.value) == (43.75, 68.75, 25)
     assert (refused.before, refused.after, refused.difference.value) == (25, 0, -25)
     assert (overall.difference.n, overall.difference.unpaired) == (8, 0)
-
-
-def test_before_and_after_differ_by_the_difference() -> None:
-    """Each figure is of the cells in which both have a value, whatever else either of them has."""
-    before: Runs = {"aa/q1": ["refused", 5], "aa/q2": [5, 5], "aa/q3": [2, 4], "bb/q1": [3, 1]}
-    after: Runs = {
-        "aa/q1": ["refused", "error"],
-        "aa/q2": ["error", "error"],
-        "aa/q3": ["refused", 1],
-        "bb/q1": [2, 5],
-    }
-    found = compare(neutral_side(before), neutral_side(after)).changes
-    overall, refused = found["overall"], found["refused"]
-    assert (overall.before, overall.after, overall.difference.value) == (37.5, 31.25, -6.25)
-    # Whether it was refused is known of every run, also of those without a score.
-    assert (refused.before, refused.after) == pytest.approx((25 / 3, 50 / 3))
-    for change in found.values():
-        if change.difference.value is not None:
-            assert change.before is not None
-            assert change.after == pytest.approx(change.before + change.difference.value)
 
 
 def test_a_difference_is_paired_by_cell() -> None:
@@ -252,17 +220,16 @@ def test_at_most_ten_are_listed_each_way() -> None:
     assert [move.cell for move in found.rose] == ["aa/q30", *(f"aa/q{n}" for n in range(16, 25))]
 
 
-def test_only_cases_of_the_headline_move() -> None:
-    """Those of which it is not made would be in another unit."""
+def test_only_cases_of_the_headline_move_in_its_own_figure() -> None:
+    """Those of which it is not made would be in another unit.
+
+    Of a ratio 2 of 3 before and 1 of 4 after, and not the sums that it divides.
+    """
     metric = Metric(name="x", of="percent", where={"area": "x"})
     suite = replace(suites.load(SUITE), metrics=lambda _: [metric])
     sides = ({"aa/q1/x": [3], "aa/q2/y": [5]}, {"aa/q1/x": [2], "aa/q2/y": [1]})
     found = compare(*(replace(side_of(runs), suite=suite) for runs in sides))
     assert [move.cell for move in found.fell] == ["aa/q1"]
-
-
-def test_a_case_moves_in_the_headlines_own_figure() -> None:
-    """Of a ratio 2 of 3 before and 1 of 4 after, and not the sums that it divides."""
     metric = Metric(name="f", of="hits", per="tries", kind="ratio")
     suite = replace(suites.load(SUITE), metrics=lambda _: [metric])
     values = {"hits": [2.0, 0.0], "tries": [2.0, 1.0]}, {"hits": [1.0, 0.0], "tries": [2.0, 2.0]}
@@ -306,7 +273,10 @@ def test_moves_point_to_their_runs_in_both_files() -> None:
 
 
 def test_cells_of_one_side_alone_do_not_count() -> None:
-    """Neither in the figures nor among the moves: both sides are measured on what both have."""
+    """Neither in the figures nor among the moves: both sides are measured on what both have.
+
+    Where that is nothing, every figure is null with the reason.
+    """
     shared = {"aa/q1": [2], "aa/q2": [4], "bb/q1": [3]}
     before = side_of({**shared, "aa/q3": [1], "cc/q1": [1]})
     after = side_of({**{cell: [run[0] + 1] for cell, run in shared.items()}, "aa/q4": [1], "bb/q9/z": [1]})
@@ -317,10 +287,6 @@ def test_cells_of_one_side_alone_do_not_count() -> None:
     assert (overall.difference.value, overall.difference.n) == (25, 2)
     assert {move.cell for move in found.rose} == {*shared}
     assert found.fell == []
-
-
-def test_where_nothing_is_shared_nothing_is_measured() -> None:
-    """Every figure is null with the reason, and nothing moved."""
     before, after = side_of(alike(4, languages=["aa"])), side_of(alike(4, languages=["bb"]))
     found = compare(before, after, allows_mismatch=True).to_json()
     assert (found["fell"], found["rose"]) == ([], [])

@@ -106,7 +106,7 @@ def test_a_rule_is_about_the_interval_of_its_scope() -> None:
 
 
 def test_a_relative_margin_is_a_part_of_the_baselines_figure() -> None:
-    """5 % of 40 % are 2 percentage points: just inside passes, just outside does not."""
+    """5 % of 40 % are 2 percentage points: just inside passes, just outside does not; of nothing is none."""
     for rule, before, margin in (
         ("overall:-5%", 40.0, 2.0),
         ("overall:-5%", 80.0, 4.0),
@@ -118,10 +118,6 @@ def test_a_relative_margin_is_a_part_of_the_baselines_figure() -> None:
             ends = sorted(worse if "+" in rule else [-end for end in worse])
             verdicts.append(ruling(rule, difference(sum(ends) / 2, *ends), before=before).verdict)
         assert verdicts == ["pass", "inconclusive", "fail"], (rule, before)
-
-
-def test_a_relative_margin_needs_a_figure_of_the_baseline() -> None:
-    """Of nothing there is no part."""
     found = ruling("aa:-5%", difference(None, se=None, n=0, reason="no questions"), before=None)
     assert (found.verdict, found.why) == (
         "inconclusive",
@@ -284,7 +280,8 @@ def test_an_undecided_mean_says_how_many_runs_or_questions_would_decide() -> Non
     """By hand: se 4 of 50 questions, 8 points to the margin; 12.5 of the 16 of variance is of the runs.
 
     Questions: (t + t)^2 4^2 50 / 8^2 = 2.8^2 12.5, about 98 and two for Student's t. Runs: 16 - 12.5 stays,
-    25 / R may be (8 / 2.858)^2 - 3.5 = 4.34: 6.
+    25 / R may be (8 / 2.858)^2 - 3.5 = 4.34: 6. Where the questions differ too much, or each was asked once,
+    only more questions help; at the margin itself nothing does.
     """
     half = scipy.stats.t.ppf(0.975, 49) * 4
     found = ruling("overall:-2pp@population", difference(6, 6 - half, 6 + half, se=4), after=spread(50))
@@ -292,15 +289,13 @@ def test_an_undecided_mean_says_how_many_runs_or_questions_would_decide() -> Non
     assert found.why.endswith(
         "; if the difference stays as it is, about 6 runs of each question or 101 questions would decide it"
     )
-
-
-def test_runs_are_not_named_where_no_number_of_them_would_do() -> None:
-    """The questions differ too much, or each was asked once: only more questions help."""
     half = scipy.stats.t.ppf(0.975, 49) * 10
     for after in (spread(50), alike(4, questions=50)):
         found = ruling("overall:-2pp@population", difference(0, -half, half, se=10), after=after)
         assert "about" in found.why
         assert "runs of each question" not in found.why
+    found = ruling("overall:-2pp@population", difference(-2, -4, 0), after=spread(50))
+    assert found.why.endswith("no number of runs or questions would decide it where the figures stand now")
 
 
 def test_an_undecided_rate_names_questions_only() -> None:
@@ -318,12 +313,6 @@ def test_an_undecided_rate_names_questions_only() -> None:
         for value in (-40, 40):
             found = ruling(rule, difference(value, se=None, n=9, reason="nothing to divide by"))
             assert found.verdict == "inconclusive"
-
-
-def test_at_the_margin_itself_nothing_would_decide() -> None:
-    """However much was asked, half of the interval would be on the wrong side."""
-    found = ruling("overall:-2pp@population", difference(-2, -4, 0), after=spread(50))
-    assert found.why.endswith("no number of runs or questions would decide it where the figures stand now")
 
 
 def test_an_undecided_rule_on_these_questions_says_how_many_runs_would_decide() -> None:
@@ -459,8 +448,11 @@ def test_the_bound_on_missing_scores_is_of_the_planned_runs() -> None:
         assert found.why.startswith(f"{missing} of {planned} runs have no score (")
 
 
-def test_the_worst_ruling_is_that_of_all() -> None:
-    """Fail before inconclusive before pass."""
+def test_all_rules_are_judged_in_their_order() -> None:
+    """Fail before inconclusive before pass; an advisory rule is told, and decides nothing.
+
+    A rule without a baseline is judged beside the others.
+    """
     every: list[tuple[list[Decision], Decision]] = [
         ([], "pass"),
         (["pass", "pass"], "pass"),
@@ -469,10 +461,6 @@ def test_the_worst_ruling_is_that_of_all() -> None:
     ]
     for given, expected in every:
         assert overall_verdict([Ruling(rule="r", verdict=item, why="") for item in given]) == expected
-
-
-def test_all_rules_are_judged_in_their_order() -> None:
-    """With the verdict of all; a rule without a baseline is judged beside the others."""
     rules = [parse_rule(text) for text in ("unscored:1%", "overall:-2pp", "question:-1")]
     comparison = compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
     found = rule_on_all(rules, comparison, runs(5, 100))
@@ -489,10 +477,6 @@ def test_all_rules_are_judged_in_their_order() -> None:
         "left": 0,
         "unscored": 5,
     }
-
-
-def test_an_advisory_rule_decides_nothing() -> None:
-    """It is told beside the others, and is not counted among them."""
     rules = [replace(parse_rule("unscored:1%"), required=False), parse_rule("overall:-2pp")]
     found = rule_on_all(rules, compare(side_of(alike(4, 4)), side_of(alike(4, 4))), runs(5, 100))
     assert (found["verdict"], found["tests"]) == ("pass", 1)
@@ -627,16 +611,12 @@ def test_of_many_rules_an_audit_fails_by_a_wider_interval() -> None:
         assert gate["verdict"] == expected
 
 
-def test_a_rule_about_a_check_is_not_about_its_parts() -> None:
-    """The lean of the whole decides, and not that on the one topic that differs most."""
+def test_a_rule_about_audits_holds_for_each_evaluator() -> None:
+    """The worst decides, and each is named; a check's parts decide nothing."""
     whole = audited()
     part = audited(name="lean on one topic", value=-8.0, low=None, high=None)
     found = of_audits("audit.lean:±5pp", judge={**whole, "checks": [*part["checks"], *whole["checks"]]})
     assert found.why == "judge: lean +1.00 points (95 % interval -2.00 to +4.00)"
-
-
-def test_a_rule_about_audits_holds_for_each_evaluator() -> None:
-    """The worst decides, and each is named."""
     found = of_audits("audit.lean:±5pp", good=audited(), bad=audited(low=6.0, high=9.0))
     assert found.verdict == "fail"
     assert found.why.startswith(

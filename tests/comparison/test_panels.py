@@ -48,15 +48,14 @@ def test_every_panel_ranks_the_models_that_it_has_judged(tmp_path: Path) -> None
 
 
 def test_panels_that_rank_alike_agree(tmp_path: Path) -> None:
-    """Spearman's correlation of the ranks: 1 in the same order, -1 in the opposite one."""
+    """Spearman's correlation of the ranks: 1 in the same order, -1 in the opposite one.
+
+    Without a ranking the reason is told in its place.
+    """
     for other, rho in (({"m1": 2, "m2": 3, "m3": 4}, 1), ({"m1": 5, "m2": 3, "m3": 1}, -1)):
         paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", other)]
         [row] = rank_correlations(rankings(paths))
         assert row == ("a", "b", 3, pytest.approx(rho), None)
-
-
-def test_without_a_ranking_there_is_no_correlation(tmp_path: Path) -> None:
-    """The reason is told in its place."""
     for other, reason in (
         ({"m1": 2, "m2": 3}, "they share 2 models, and it takes 3"),
         ({"m1": 4, "m2": 4, "m3": 4}, "one of them ranks all models alike"),
@@ -67,7 +66,7 @@ def test_without_a_ranking_there_is_no_correlation(tmp_path: Path) -> None:
 
 
 def test_results_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
-    """Other data, or the same model and panel twice."""
+    """Other data, the same model and panel twice, or results that nobody judged."""
     first = results(tmp_path, "a", {"m1": 1})
     other = results(tmp_path, "b", {"m1": 1}, data_hash="other")
     with pytest.raises(UserError, match="has another suite or other data than"):
@@ -79,6 +78,9 @@ def test_results_that_do_not_belong_together_are_refused(tmp_path: Path) -> None
         rankings([*first, fewer])
     with pytest.raises(UserError, match="there are two results of m1 by a"):
         rankings([*first, *first])
+    paths = results(tmp_path, "a", SCORES, evaluators={})
+    with pytest.raises(UserError, match=r"m1\.a\.json: no evaluator has judged it"):
+        rankings(paths)
 
 
 def paired(folder: Path, **scores: tuple[int, int]) -> list[Results]:
@@ -121,13 +123,6 @@ def test_results_that_were_asked_in_another_way_are_refused(tmp_path: Path) -> N
             "give results that differ in models and evaluators only"
         )
         assert len(rankings(other)["b"]) == 3
-
-
-def test_results_that_nobody_judged_are_refused(tmp_path: Path) -> None:
-    """Choices are read without an evaluator: there is no panel whose ranking it would be."""
-    paths = results(tmp_path, "a", SCORES, evaluators={})
-    with pytest.raises(UserError, match=r"m1\.a\.json: no evaluator has judged it"):
-        rankings(paths)
 
 
 def test_the_command_shows_rankings_and_their_correlation(tmp_path: Path) -> None:

@@ -120,15 +120,11 @@ def test_without_a_baseline_there_is_none(folder: Path) -> None:
     assert (found.model, found.file) == ("m1", "old.json")
 
 
-def test_a_rule_that_needs_a_baseline_is_refused_without_one() -> None:
-    """A gate that compares with nothing must not pass."""
+def test_a_rule_is_refused_where_it_means_nothing(folder: Path) -> None:
+    """A gate that compares with nothing must not pass, and what becomes of a gate needs one."""
     for rule in ("overall:-2pp", "question:-2", "nonsense:-2pp"):
         message = unfit("unscored:1%", rule, baseline=None)
         assert message == f"--gate {rule}: compared with what? Name earlier results with --baseline=PATH"
-
-
-def test_what_becomes_of_a_gate_is_said_only_where_there_is_one(folder: Path) -> None:
-    """Who says it without a gate believes that something is checked."""
     for baseline in ("old.json", None):
         said = {"gate_inconclusive": "fail", "baseline": baseline}
         message = unfit(**said)
@@ -136,14 +132,16 @@ def test_what_becomes_of_a_gate_is_said_only_where_there_is_one(folder: Path) ->
         prepared(folder, only("unscored:1%", **said))
 
 
-def test_the_sessions_own_results_are_no_baseline(folder: Path) -> None:
-    """By whatever name: they are about to be overwritten."""
+def test_a_baseline_must_be_other_results_of_the_same_suite(folder: Path) -> None:
+    """Not the session's own, by whatever name: they are about to be overwritten."""
     write(folder / "m2.json", BEFORE)
     (folder / "sub").mkdir()
     (folder / "link.json").symlink_to(folder / "m2.json")
     for path in ("m2.json", "sub/../m2.json", "link.json"):
         message = refusal(folder, only(baseline=path))
         assert "is where this session writes its own results" in message, path
+    message = refusal(folder, only(allow_mismatch="true"), suite="neutrality")
+    assert message == "old.json: belongs to the suite attribution, not neutrality"
 
 
 def test_another_data_panel_or_scale_is_refused(folder: Path, subtests: pytest.Subtests) -> None:
@@ -162,12 +160,6 @@ def test_another_data_panel_or_scale_is_refused(folder: Path, subtests: pytest.S
             assert reason in message
             assert message.endswith("; --allow-mismatch compares what they share")
             assert prepared(folder, only(allow_mismatch="true"), **about) is not None
-
-
-def test_another_suite_is_refused_whatever_is_allowed(folder: Path) -> None:
-    """Nothing is shared."""
-    message = refusal(folder, only(allow_mismatch="true"), suite="neutrality")
-    assert message == "old.json: belongs to the suite attribution, not neutrality"
 
 
 def test_a_rule_must_fit_session_and_baseline(folder: Path) -> None:
@@ -361,14 +353,21 @@ def test_a_session_adds_comparison_and_gate() -> None:
 
 
 def test_a_session_is_never_refused_at_its_end() -> None:
-    """What differs by then is told as a mismatch: the calls are paid for."""
+    """What differs by then is told as a mismatch: the calls are paid for.
+
+    What was not asked decides nothing, and runs that were not done count as missing: 4 of 40.
+    """
     data = data_of(by_chance(2, languages=["aa"]), data_hash="d1")
     found = concluded(only("overall:-2pp"), side_of(BEFORE), data)
     assert found["comparison"]["mismatches"] == ["data differs"]
-
-
-def test_runs_that_were_not_done_count_as_missing() -> None:
-    """One ended in an error and three of 40 are still to be done: 4 of 40."""
+    part = {cell: runs for cell, runs in BEFORE.items() if not cell.startswith("cc")}
+    found = concluded(only("cc:-5%"), side_of(BEFORE), data_of(part, status="interrupted"))
+    assert found["gate"]["verdict"] == "inconclusive"
+    shared = alike(4, languages=["aa"], area="y")
+    before, after = ({**shared, f"aa/{question}/x": [4]} for question in ("q8", "q9"))
+    chosen = only("area.x:-2pp", allow_mismatch="true")
+    found = concluded(chosen, neutral_side(before), data_of(after, suite="neutrality"))
+    assert found["gate"]["verdict"] == "inconclusive"
     data = data_of({**alike(4), "aa/q7": ["error"]}, runs_expected=40, runs_completed=37)
     (row,) = concluded(only("unscored:1%", baseline=None), None, data)["gate"]["rules"]
     assert (row.verdict, row.why) == ("fail", "4 of 40 runs have no score (10.0 %)")
@@ -384,18 +383,6 @@ def test_sampling_that_an_endpoint_changed_is_seen_at_the_end() -> None:
         assert found["comparison"]["mismatches"] == [
             "sampling as sent differs: subject's top_p was dropped in the candidate only"
         ]
-
-
-def test_what_was_not_asked_decides_nothing() -> None:
-    """A language of an interrupted session, or an area of which the two share no question."""
-    part = {cell: runs for cell, runs in BEFORE.items() if not cell.startswith("cc")}
-    found = concluded(only("cc:-5%"), side_of(BEFORE), data_of(part, status="interrupted"))
-    assert found["gate"]["verdict"] == "inconclusive"
-    shared = alike(4, languages=["aa"], area="y")
-    before, after = ({**shared, f"aa/{question}/x": [4]} for question in ("q8", "q9"))
-    chosen = only("area.x:-2pp", allow_mismatch="true")
-    found = concluded(chosen, neutral_side(before), data_of(after, suite="neutrality"))
-    assert found["gate"]["verdict"] == "inconclusive"
 
 
 # Files.

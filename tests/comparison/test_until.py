@@ -285,16 +285,15 @@ def look_after(number: int, *, is_enough: bool = False) -> LookLine:
 
 
 def test_rounds_are_told_by_the_number_at_the_end_of_an_id() -> None:
-    """As a number: the tenth is not in the first two, whatever a question is called."""
+    """As a number: the tenth is not in the first two, whatever a question is called.
+
+    A look is out of date once a run of its rounds is asked again; those of earlier rounds stand.
+    """
     plan, plans = dict.fromkeys(["a-run2-run1", "a-run2-run10", "a-run2-run2"], "aa"), Plans()
     plans.add_look(look_after(1))
     assert list(plans.needed(plan)) == list(plan)
     plans.add_look(look_after(2, is_enough=True))
     assert list(plans.needed(plan)) == ["a-run2-run1", "a-run2-run2"]
-
-
-def test_a_look_is_out_of_date_once_a_run_of_its_rounds_is_asked_again() -> None:
-    """The looks of earlier rounds stand; those that the run had a part in are taken again."""
     plans = Plans()
     for number in (1, 2, 10):
         plans.add_look(look_after(number))

@@ -42,19 +42,17 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
     """With nothing given, every option has the documented default."""
     found = settle()
     assert {name: found.suite_options[name] for name in SHARED} == SHARED
+    absent = ("model", "runs", "limit", "asker", "shard", "topics", "rubric", "show_prompts", "max_cost")
+    absent += ("max_calls", "price", "batch_write", "output", "report", "baseline", "gate_inconclusive")
+    absent += ("until", "replies", "audit")
     assert found == Settings(
-        model=None,
+        **dict.fromkeys(absent),
+        **dict.fromkeys(("languages", "batch", "batch_read", "gate"), ()),
+        **dict.fromkeys(("keep_going", "estimate", "fresh", "allow_mismatch"), False),
         evaluator_models=("mistral-large-2512",),
         subject_endpoint=Endpoint(base_url="http://localhost:4000", api_key="none"),
         evaluator_endpoint=Endpoint(base_url="http://localhost:4000", api_key="none"),
-        runs=None,
-        limit=None,
-        asker=None,
-        shard=None,
-        languages=(),
         suite_options=found.suite_options,
-        topics=None,
-        rubric=None,
         subject=Sampling(temperature=1.0),
         evaluator=Sampling(temperature=0.0),
         concurrency=32,
@@ -64,32 +62,16 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
         max_wait=300.0,
         max_response_size=32.0,
         case_timeout=3600.0,
-        keep_going=False,
-        estimate=False,
-        show_prompts=None,
-        max_cost=None,
-        max_calls=None,
-        price=None,
-        batch=(),
         batch_wait=0.0,
         batch_discount=50.0,
-        batch_write=None,
-        batch_read=(),
-        output=None,
-        report=None,
-        fresh=False,
-        baseline=None,
-        gate=(),
-        gate_inconclusive=None,
-        allow_mismatch=False,
-        until=None,
-        replies=None,
-        audit=None,
     )
 
 
 def test_every_option_says_what_holds_of_it() -> None:
-    """Its flag gives its other names; a number after "default" in its help is its default."""
+    """Its flag gives its other names; a number after "default" in its help is its default.
+
+    Flags that other pytest plugins own stay free.
+    """
     wrong = []
     for option in ALL_OPTIONS:
         name = option.flag.removeprefix("--").replace("-", "_")
@@ -101,10 +83,6 @@ def test_every_option_says_what_holds_of_it() -> None:
         if is_number and (stated is None or float(stated[1]) != option.default):
             wrong.append(option.help)
     assert wrong == []
-
-
-def test_options_do_not_take_the_flags_of_other_plugins() -> None:
-    """Flags that other pytest plugins own stay free."""
     taken = {"--base-url", "--timeout", "--count", "--reruns"}
     assert not taken & {flag for option in ALL_OPTIONS for flag in (option.flag, option.alias)}
 
@@ -191,13 +169,12 @@ COMPANIONS: dict[str, dict[str, Any]] = {
 """Options without which another is not taken."""
 
 
-def test_the_table_of_values_above_names_every_option_of_a_session() -> None:
-    """None goes untested by being forgotten here; a suite tests its own."""
-    assert {row[0] for row in VALUES} >= {option.name for option in session_options()}
-
-
 def test_every_option_is_read_from_every_source() -> None:
-    """The command line (True for a switch), EQUIPOISE_<NAME>, and equipoise_<name> in pytest.ini."""
+    """The command line (True for a switch), EQUIPOISE_<NAME>, and equipoise_<name> in pytest.ini.
+
+    The table names every option of a session; a suite tests its own.
+    """
+    assert {row[0] for row in VALUES} >= {option.name for option in session_options()}
     wrong = [
         (name, source)
         for name, text, read, value in VALUES
@@ -475,8 +452,12 @@ def test_headers_that_the_environment_asks_for_are_secrets() -> None:
 # What is shown.
 
 
-def test_a_public_url_keeps_scheme_host_port_and_path() -> None:
-    """What is shown of a URL can be used again, save for its secrets."""
+def test_secrets_are_never_shown() -> None:
+    """A URL is shown without user and password and can be used again.
+
+    User info, keys in a query and characters that no header takes are refused; the message does not repeat
+    them, wherever they stand.
+    """
     shown = {
         URL: URL,
         "https://me:pw@api.example.com:8443/v1?k=1#f": "https://api.example.com:8443/v1?k=1",
@@ -485,10 +466,22 @@ def test_a_public_url_keeps_scheme_host_port_and_path() -> None:
         "http://[::1]": "http://[::1]",
     }
     assert {url: public_url(url) for url in shown} == shown
-
-
-def test_a_key_that_no_header_takes_is_refused_without_showing_it() -> None:
-    """The error names the option or the variable, and keeps the key to itself."""
+    urls = ("https://s3cret@x.com/v1", "https://me:s3cret@x.com", "https://x.com/v1?key=s3cret")
+    for url in urls:
+        for name in ("api_base_url", "evaluator_api_base_url"):
+            flag, variable = f"--{name.replace('_', '-')}", f"EQUIPOISE_{name.upper()}"
+            for source, given in {
+                flag: ({name: url},),
+                variable: ({}, {variable: url}),
+                f"pytest.ini: equipoise_{name}": ({}, {}, {name: url}),
+                "OPENAI_BASE_URL": ({}, {"OPENAI_BASE_URL": url}),
+            }.items():
+                message = complaint(*given)
+                assert message.startswith(f"{source}: the value ")
+                assert any(
+                    part in message for part in ("without user and password", "has a key in its query")
+                )
+                assert "s3cret" not in message
     key, said = "ключ", "the value contains characters that are not valid in a key"
     assert complaint({"api_key": key}) == f"--api-key: {said}"
     assert complaint({"evaluator_api_key": key}) == f"--evaluator-api-key: {said}"
@@ -513,23 +506,3 @@ def test_what_cannot_be_sent_is_refused(subtests: pytest.Subtests) -> None:
     ):
         with subtests.test(text):
             assert message in complaint({name: text})
-
-
-def test_a_url_with_a_secret_is_refused_without_showing_it() -> None:
-    """User info and keys in a query are refused; the message does not repeat them, wherever they stand."""
-    urls = ("https://s3cret@x.com/v1", "https://me:s3cret@x.com", "https://x.com/v1?key=s3cret")
-    for url in urls:
-        for name in ("api_base_url", "evaluator_api_base_url"):
-            flag, variable = f"--{name.replace('_', '-')}", f"EQUIPOISE_{name.upper()}"
-            for source, given in {
-                flag: ({name: url},),
-                variable: ({}, {variable: url}),
-                f"pytest.ini: equipoise_{name}": ({}, {}, {name: url}),
-                "OPENAI_BASE_URL": ({}, {"OPENAI_BASE_URL": url}),
-            }.items():
-                message = complaint(*given)
-                assert message.startswith(f"{source}: the value ")
-                assert any(
-                    part in message for part in ("without user and password", "has a key in its query")
-                )
-                assert "s3cret" not in message

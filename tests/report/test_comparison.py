@@ -138,10 +138,16 @@ def test_a_row_shows_figures_both_intervals_and_p() -> None:
 
 
 def test_a_p_is_never_shown_as_nothing() -> None:
-    """Three decimals; what is smaller than these is said to be so, and what is not known is a dash."""
+    """Three decimals; what is smaller than these is said to be so, and what is not known is a dash.
+
+    A star is for p after Holm, and not for the p of the test alone.
+    """
     told = {1.0: "1.000", 0.0494: "0.049", 0.001: "0.001", 0.00099: "<0.001", 0.0: "<0.001", None: "-"}
     for p, shown in told.items():
         assert row(metric(p=p, p_adjusted=p), "overall")[6:] == (shown, shown)
+    for adjusted, star in {0.0499: "*", 0.05: "", 0.0: "*", 1.0: "", None: ""}.items():
+        found = metric(p=0.0001, p_adjusted=adjusted)
+        assert side_by_side([found])[1][2] == f"52.50% (+2.50{star})"
 
 
 def test_a_narrow_table_keeps_both_intervals(subtests: pytest.Subtests) -> None:
@@ -207,7 +213,10 @@ def side_by_side(comparisons: Sequence[Any]) -> list[tuple[str, ...]]:
 
 
 def test_candidates_stand_side_by_side() -> None:
-    """A column each, with the figure and the difference; a star where that is hardly chance."""
+    """A column each, with the figure and the difference; a star where that is hardly chance.
+
+    Candidates of one name are told apart by their files; a metric that one lacks is a dash.
+    """
     found = [comparison(), comparison(after=by_chance(3, 1.5), model="m3")]
     head, *rows = side_by_side(found)
     assert head == ("", "m1", "m2", "m3")
@@ -219,27 +228,12 @@ def test_candidates_stand_side_by_side() -> None:
         star = "*" if figures.p_adjusted < 0.05 else ""
         assert cell == f"{figures.after:.2f}% ({figures.value:+.2f}{star})"
     assert ["*" in cell for cell in overall[2:]] == [False, True]
-
-
-def test_candidates_of_one_name_are_told_apart_by_their_files() -> None:
-    """The same model measured twice; by number where even the files have one name."""
     for files, heads in (
         (("one.json", "two.json"), ("m1", "one", "two")),
         (("a/new.json", "b/new.json"), ("baseline", "candidate 1", "candidate 2")),
     ):
         parts = [compare(neutral_side(BEFORE), neutral_side(AFTER, file)).to_json() for file in files]
         assert side_by_side(parts)[0] == ("", *heads)
-
-
-def test_a_star_is_for_p_after_holm() -> None:
-    """Not for the p of the test alone, which is small here; and also where it is so small that it is 0."""
-    for adjusted, star in {0.0499: "*", 0.05: "", 0.0: "*", 1.0: "", None: ""}.items():
-        found = metric(p=0.0001, p_adjusted=adjusted)
-        assert side_by_side([found])[1][2] == f"52.50% (+2.50{star})"
-
-
-def test_a_metric_that_one_candidate_lacks_is_a_dash() -> None:
-    """Each metric of any of them has its row, with the baseline's figure from whoever has it."""
     narrow = comparison(after={cell: runs for cell, runs in AFTER.items() if cell.startswith("aa")})
     rows = {cells[0]: cells for cells in side_by_side([narrow, comparison()])}
     assert {*rows} == {"", *NAMES, *RATES}
@@ -275,7 +269,10 @@ def test_several_candidates_are_shown_together_and_on_request_one_by_one() -> No
 
 
 def test_several_suites_have_a_table() -> None:
-    """The worst verdict is that of the release; a suite without rules is told as such."""
+    """The worst verdict is that of the release; a suite without rules is told as such.
+
+    A gate that nobody asked for has not passed.
+    """
     rule = Ruling(rule="overall:-2pp", verdict="pass", why="it rose")
     gate = {"verdict": "pass", "rules": [rule], "planned": 50, "left": 0, "unscored": 2}
     suites = {
@@ -292,10 +289,6 @@ def test_several_suites_have_a_table() -> None:
         "gate PASS: x: overall:-2pp: it rose",
         "gate FAIL: y: overall:-2pp: it rose",
     ]
-
-
-def test_without_rules_there_is_no_line() -> None:
-    """A gate that nobody asked for has not passed."""
     assert [*verdict.lines({"x": {"gate": {"verdict": "pass", "rules": []}}, "y": {}})] == []
 
 

@@ -57,7 +57,10 @@ def test_the_header_names_what_a_release_is_held_against() -> None:
 
 
 def test_suites_with_other_models_have_lines_of_their_own() -> None:
-    """Those that are alike share theirs; where all are alike, no suite is named."""
+    """Those that are alike share theirs; where all are alike, no suite is named.
+
+    A built-in model has no endpoint to show; an evaluator elsewhere has its own.
+    """
     defaults = {"a": {}, "b": {"evaluator_model": ("x", "y"), "subject_temperature": 0.7}, "c": {}}
     lines = header(resolve_suites({"model": "m", "api_base_url": URL}, {}, {}, defaults))
     at = f"{URL} key=none"
@@ -69,10 +72,6 @@ def test_suites_with_other_models_have_lines_of_their_own() -> None:
     ]
     alike = resolve_suites({"model": "m", "api_base_url": URL}, {}, {}, {"a": {}, "c": {}})
     assert header(alike) == header(settle({"model": "m", "api_base_url": URL}))
-
-
-def test_each_role_is_shown_where_it_is_reached() -> None:
-    """A built-in model has no endpoint to show; an evaluator elsewhere has its own."""
     text = "\n".join(header(settle({"model": "local"})))
     assert text.count("built-in server") == 2
     assert "localhost" not in text

@@ -27,7 +27,10 @@ def audit(*rows: dict[str, Any], **changes: Any) -> Audit:
 
 
 def test_scripted_replies_have_the_mean_score_of_all_evaluators() -> None:
-    """By character, over the texts that all of them judged, without other aspects and injections."""
+    """By character, over the texts that all of them judged, without other aspects and injections.
+
+    A suite may have them on its own axis: a text that argues from a side; a refusal is neither's.
+    """
     first = audit(
         row("exemplary", 100, 90),
         row("exemplary", 70, None, topic="q2"),
@@ -43,6 +46,11 @@ def test_scripted_replies_have_the_mean_score_of_all_evaluators() -> None:
     both = references(NEUTRALITY, {"a": first, "b": second}, None)
     assert dict(both.scripted) == {"exemplary": 77.5}
     assert [*lines(both)] == ["beside it: scripted replies get from a and b: exemplary 77.5"]
+    suite = suites.load("politicsbench")
+    rows = [row("left_1", 60), row("right_2", -40), row("none_refusal_1", 0), row("none_1", 1)]
+    judged = [{**item, "aspect": "composite"} for item in rows] + [row("left_1", 99, aspect="commitment")]
+    found = references(suite, {"a": audit(*judged)}, None)
+    assert dict(found.scripted) == {"arguing from the left": 60, "arguing from the right": -40, "refusing": 0}
 
 
 @pytest.mark.parametrize("changes", [{"state": "incomplete"}, {"differs": ["other sampling"]}])
@@ -69,12 +77,3 @@ def test_published_figures_have_a_source_and_a_day() -> None:
         assert published.source in line
         assert published.date in line
     assert not references(NEUTRALITY, {}, "original")
-
-
-def test_politicsbench_has_them_on_its_own_axis() -> None:
-    """The composite of a text that argues from a side; a refusal is neither's."""
-    suite = suites.load("politicsbench")
-    rows = [row("left_1", 60), row("right_2", -40), row("none_refusal_1", 0), row("none_1", 1)]
-    judged = [{**item, "aspect": "composite"} for item in rows] + [row("left_1", 99, aspect="commitment")]
-    found = references(suite, {"a": audit(*judged)}, None)
-    assert dict(found.scripted) == {"arguing from the left": 60, "arguing from the right": -40, "refusing": 0}

@@ -78,7 +78,10 @@ def test_the_headline_is_answered_first(headline: Change, sentence: str) -> None
 
 
 def test_other_figures_are_counted_and_the_first_are_named() -> None:
-    """Those without an interval are not counted; a p of exactly 0.05 is no difference."""
+    """Those without an interval are not counted; a p of exactly 0.05 is no difference.
+
+    Without a shared metric there is no sentence.
+    """
     same = change(1.0, -2.0, 4.0)
     apart = [msgspec.structs.replace(same, value=value, p_adjusted=0.01) for value in (-4.0, 3.0, 2.0, -1.0)]
     chance = msgspec.structs.replace(same, p_adjusted=0.05)
@@ -93,10 +96,6 @@ def test_other_figures_are_counted_and_the_first_are_named() -> None:
         "Of 5 other figures 4 differ by more than chance (p < 0.05 after Holm): a -4.0, b +3.0, c +2.0 and 1 "
         "more."
     ]
-
-
-def test_nothing_in_common_is_no_answer() -> None:
-    """Without a shared metric there is no sentence."""
     comparison: Any = {"clusters": "questions", "metrics": {}}
     assert [*of_comparison(comparison, "old", "new")] == []
 

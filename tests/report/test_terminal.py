@@ -123,15 +123,10 @@ def test_no_line_ends_in_blanks_nor_says_none(records: tuple[Record, ...]) -> No
     assert "None" not in "\n".join(shown)
 
 
-def test_the_short_form_has_an_error_of_each_kind() -> None:
-    """The first of each message, at most three, and the command that shows more."""
-    shown = show(record(5), errors=9, shows_all=False)
-    assert sum(line.startswith("error: ") for line in shown) == FIRST_ERRORS
-    assert "more:      equipoise show results/m.neutrality.json --all (9 errors)" in shown
-
-
-def test_the_short_form_has_spending_in_a_line() -> None:
-    """Tokens and cost of both roles together; an unknown cost is no zero."""
+def test_the_short_form_is_short() -> None:
+    """Tokens and cost of both roles in a line, an unknown cost is no zero; the first error of each
+    message.
+    """
     for subject, evaluator, ending in (
         (0.0, 0.0, "; 0.0000 USD"),
         (1.5, 0.25, "; 1.7500 USD"),
@@ -144,6 +139,9 @@ def test_the_short_form_has_spending_in_a_line() -> None:
         cost, estimated = {"subject": subject, "evaluator": evaluator}, {"subject": int(evaluator is None)}
         shown = show(record(5), shows_all=False, cost_usd=cost, usage_estimated={**estimated, "evaluator": 0})
         assert f"tokens:    0 in, 0 out{ending}" in shown
+    shown = show(record(5), errors=9, shows_all=False)
+    assert sum(line.startswith("error: ") for line in shown) == FIRST_ERRORS
+    assert "more:      equipoise show results/m.neutrality.json --all (9 errors)" in shown
 
 
 # Below the table.
@@ -348,17 +346,16 @@ def test_what_figures_are_worth(parts: Part, lines: list[str]) -> None:
 
 
 def test_a_summary_of_nothing_still_has_lines() -> None:
-    """One question, judged by two who never differ from 3: no interval anywhere, and no failure."""
+    """One question, judged by two who never differ from 3: no interval anywhere, and no failure.
+
+    Results without any score have no table; an error that is shown elsewhere is not repeated.
+    """
     summary = statistics_of(sides.SUITE, sides.records({"aa/q1": [(3, 3)]}), SCALE)
     assert list(precision(summary)) == [
         "panel:     Krippendorff's alpha unknown (all verdicts are equal)",
         "           e1: mean 3.00, against the others +0.00 points (no interval: 1 question)",
         "           e2: mean 3.00, against the others +0.00 points (no interval: 1 question)",
     ]
-
-
-def test_results_without_any_score_have_no_table() -> None:
-    """An empty table says nothing; an error that is shown elsewhere is not repeated."""
     shown = show(record(None), record(None, line=2), errors=2)
     assert shown[0] == "no run has a score"
     assert not [line for line in shown if "95 % interval" in line]

@@ -77,7 +77,10 @@ def test_a_change_in_a_session_is_told_everywhere(project: Project) -> None:
 
 
 def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None:
-    """A first one that goes on is no change in time; fingerprints are told by model, if it has several."""
+    """A first one that goes on is no change in time; fingerprints are told by model, if it has several.
+
+    Of random ones it is said once that they tell nothing, which is no warning.
+    """
     for rows, expected in (
         ([row(**placed(1, 5)), row(None, **placed(2, 9))], []),
         (
@@ -104,10 +107,6 @@ def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None
     ):
         with subtests.test(str(expected)):
             assert told(*rows) == expected
-
-
-def test_random_fingerprints_are_no_difference_between_two() -> None:
-    """Of each result it is said once that they tell nothing, which is no warning."""
     one, other = (
         {"response_models": [row(system_fingerprint=f"{side}{n}") for n in range(9)]} for side in "ab"
     )

@@ -33,17 +33,6 @@ def metadata(path: Path, **options: Any) -> Any:
     return build(path, **options)["metadata"]
 
 
-def test_nothing_is_done_yet(path: Path) -> None:
-    """A session that has only begun has results, without figures, that say how much is to come."""
-    write(path, plan=["a-run1", "b-run1"])
-    data = build(path, is_running=True)
-    found = {
-        name: data["metadata"][name] for name in ("status", "runs_expected", "runs_completed", "finished")
-    }
-    assert found == {"status": "running", "runs_expected": 2, "runs_completed": 0, "finished": None}
-    assert (data["results"], data["errors"], data["summary"]) == ({}, [], {"outcomes": {}})
-
-
 def test_the_digest_of_verdicts_is_that_of_the_list_in_the_order_of_ids() -> None:
     """Anybody can check it: the SHA-256 of one line of compact JSON."""
     for given in ([], [record("b"), record("a", "refused"), record("a", "error", run=2)]):
@@ -51,8 +40,11 @@ def test_the_digest_of_verdicts_is_that_of_the_list_in_the_order_of_ids() -> Non
         assert results.verdicts_digest(given) == hashlib.sha256(json_io.dumps(rows)).hexdigest()
 
 
-def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Running, interrupted or complete; the end is written down once there is one."""
+def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests, path: Path) -> None:
+    """Running, interrupted or complete; the end is written down once there is one.
+
+    Files are counted by language: one of which a run is missing is not complete.
+    """
     a, failed, refused = record("a"), record("b", "error"), record("b", "refused")
     for number, (ended, is_running, status, is_finished) in enumerate(
         (
@@ -67,6 +59,13 @@ def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests)
             found = metadata(tmp_path / str(number), is_running=is_running)
             assert (found["status"], found["finished"] is not None) == (status, is_finished)
             assert found["runs_completed"] == len(ended)
+    write(path, plan=["a-run1", "b-run1"])
+    data = build(path, is_running=True)
+    found = {
+        name: data["metadata"][name] for name in ("status", "runs_expected", "runs_completed", "finished")
+    }
+    assert found == {"status": "running", "runs_expected": 2, "runs_completed": 0, "finished": None}
+    assert (data["results"], data["errors"], data["summary"]) == ({}, [], {"outcomes": {}})
 
 
 def test_a_language_is_complete_when_all_its_runs_are_done(path: Path) -> None:
@@ -158,24 +157,14 @@ def cut(second: float, **changes: Any) -> dict[str, Any]:
     return {"event": "cut", "second": second, **usual, **changes}
 
 
-def test_without_limits_there_is_nothing_to_tell(path: Path) -> None:
-    """A session that was killed has not said how many calls were in flight."""
+def test_limits_are_summed_over_all_sessions(path: Path) -> None:
+    """The highest and the lowest of any session, all calls that were refused, and each cut in order.
+
+    A session that was killed has not said how many calls were in flight.
+    """
     write(path)
     nothing = {"refused": 0, "cuts": 0, "moves": [], "moves_left_out": 0}
     assert metadata(path)["limits"] == {"highest": None, "lowest": None, "last": [], **nothing}
-
-
-def test_the_level_at_the_end_is_told_of_every_endpoint(path: Path) -> None:
-    """As the latest session left it; of an endpoint that no session told of it is not known."""
-    log = begin(path)
-    for endpoint, last in ((0, 9), (2, 4), (0, 7)):
-        end = {"endpoint": endpoint, "lowest": 1, "highest": 9, "last": last}
-        log.append("limit", event="end", refused=0, **end)
-    assert metadata(path)["limits"]["last"] == [7, None, 4]
-
-
-def test_limits_are_summed_over_all_sessions(path: Path) -> None:
-    """The highest and the lowest of any session, all calls that were refused, and each cut in order."""
     log = begin(path)
     log.append("limit", **cut(1.0))
     log.append("limit", **cut(2.0, before=4, after=2))
@@ -190,6 +179,15 @@ def test_limits_are_summed_over_all_sessions(path: Path) -> None:
     ]
     names = ["session", "endpoint", "second", "status", "pause", "before", "after", "sustained"]
     assert list(found["moves"][0]) == names
+
+
+def test_the_level_at_the_end_is_told_of_every_endpoint(path: Path) -> None:
+    """As the latest session left it; of an endpoint that no session told of it is not known."""
+    log = begin(path)
+    for endpoint, last in ((0, 9), (2, 4), (0, 7)):
+        end = {"endpoint": endpoint, "lowest": 1, "highest": 9, "last": last}
+        log.append("limit", event="end", refused=0, **end)
+    assert metadata(path)["limits"]["last"] == [7, None, 4]
 
 
 def test_of_very_many_cuts_the_first_are_shown(path: Path) -> None:

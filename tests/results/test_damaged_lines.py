@@ -36,17 +36,16 @@ def damage(path: Path, number: int, old: bytes, new: bytes) -> None:
     path.write_bytes(b"".join(lines))
 
 
-def test_a_journal_without_its_first_line_is_not_resumed(journal: Path) -> None:
-    """Nobody knows any longer with which settings its replies came about."""
+def test_a_journal_without_its_first_line_is_not_resumed(journal: Path, tmp_path: Path) -> None:
+    """Nobody knows any longer with which settings its replies came about.
+
+    A crash in the first moment loses nothing: the session begins anew in the same file.
+    """
     damage(journal, 0, b'"nonce"', b'"nonce')
     with pytest.raises(
         UserError, match=r"m\.jsonl:1: the first line, .* is damaged: restore .*, or use --fresh"
     ):
         history.load(journal)
-
-
-def test_nothing_is_lost_where_nothing_follows_a_damaged_first_line(tmp_path: Path) -> None:
-    """A crash in the first moment: the session begins anew in the same file."""
     path = tmp_path / "m.jsonl"
     path.write_bytes(b'{"kind":"session","form')
     found = history.load(path)

@@ -128,15 +128,14 @@ def test_whoever_listens_hears_of_every_line_that_was_written(path: Path, disk: 
 
 
 def test_reading_goes_on_where_it_left_off(path: Path) -> None:
-    """From the end of any line on, the rest is read, and nothing from the end of the file."""
+    """From the end of any line on, the rest is read, and nothing from the end of the file.
+
+    Half a line is none; once it is whole, reading on from where one was finds it.
+    """
     append(path, "one", "香港", "three")
     for place, line in enumerate(read(path)):
         assert texts(path, line.end) == ["one", "香港", "three"][place + 1 :]
     assert list(read(path, path.stat().st_size)) == []
-
-
-def test_a_line_that_is_still_being_written_is_read_later(path: Path) -> None:
-    """Half a line is none; once it is whole, reading on from where one was finds it."""
     one, whole = lines_of("one", "two")
     for written in range(1, len(whole) - 1):
         path.write_bytes(one + whole[:written])
@@ -170,8 +169,8 @@ def test_no_line_is_read_where_none_starts(path: Path) -> None:
 # Who may read it.
 
 
-def test_a_journal_has_the_users_own_permissions(tmp_path: Path) -> None:
-    """A new file has what the user's umask leaves, as any file has that the user makes."""
+def test_permissions_are_those_of_the_user(tmp_path: Path, path: Path) -> None:
+    """A new file has what the user's umask leaves; writing to an older journal changes nothing."""
     for mask in (0o022, 0o077, 0o002):
         before = os.umask(mask)
         try:
@@ -179,10 +178,6 @@ def test_a_journal_has_the_users_own_permissions(tmp_path: Path) -> None:
         finally:
             os.umask(before)
         assert stat.S_IMODE((tmp_path / oct(mask)).stat().st_mode) == 0o666 & ~mask
-
-
-def test_the_permissions_of_a_journal_that_is_there_are_kept(path: Path) -> None:
-    """Who may read an older journal is not changed by writing to it."""
     append(path, "one")
     path.chmod(0o600)
     append(path, "two")
@@ -350,7 +345,10 @@ def test_a_record_is_kept_with_the_ids_of_its_calls(path: Path) -> None:
 
 
 def test_another_request_has_another_hash() -> None:
-    """Model, messages of any text and parameters all count; each hash has 64 hexadecimal digits."""
+    """Model, messages of any text and parameters all count; each hash has 64 hexadecimal digits.
+
+    In another order of parameters it is the same request.
+    """
     changes: list[dict[str, Any]] = [
         {"model": "n"},
         {"messages": (Message(role="system", content="Why?"),)},
@@ -363,10 +361,6 @@ def test_another_request_has_another_hash() -> None:
     hashes = [request_hash(replace(CALL, **change)) for change in ({}, *changes)]
     assert len({*hashes}) == len(hashes)
     assert [(len(found), int(found, 16) > 0) for found in hashes] == [(64, True)] * len(hashes)
-
-
-def test_the_order_of_parameters_does_not_change_the_hash() -> None:
-    """The same request written down in another order is the same request."""
     turned = replace(CALL, parameters={"top_p": 0.5, "temperature": 1.0})
     assert request_hash(turned) == request_hash(CALL)
 

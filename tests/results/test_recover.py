@@ -96,22 +96,17 @@ def test_older_results_are_replaced(path: Path) -> None:
 # What the user is told.
 
 
-def test_a_whole_journal_and_its_own_rubric_are_no_reason_to_warn(path: Path) -> None:
-    """Where nothing is missing and nothing has changed, nothing is said."""
+def test_what_limits_results_is_told(path: Path) -> None:
+    """Where nothing is missing and nothing has changed, nothing is said.
+
+    Cut lines are counted, and so is a rubric whose scale is no longer what the session saw.
+    """
     settings = {**SETTINGS, "rubric_hash": hashlib.sha256(RUBRIC.read_bytes()).hexdigest()}
     write(path, record("a"), plan=["a-run1"], **{**ABOUT, "settings": settings})
     assert make(path).warnings == ()
-
-
-def test_a_rubric_that_has_changed_is_told_of(path: Path) -> None:
-    """What depends on its scale is no longer what the session saw."""
     complete(path)
     (warning,) = make(path).warnings
     assert "the rubric has changed since" in warning
-
-
-def test_cut_lines_are_counted(path: Path) -> None:
-    """What crashes have cut is passed over, and how often."""
     complete(path)
     line = path.read_bytes().splitlines(keepends=True)[-1]
     for number in (1, 2):

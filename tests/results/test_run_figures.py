@@ -16,18 +16,13 @@ def overall(runs: Runs) -> Figure:
 
 
 def test_every_run_has_its_figure_and_all_a_mean_and_an_sd() -> None:
-    """Over the questions of each: 75 and 50 % are 62.5 % on the mean, with a population SD of 12.5."""
+    """Over the questions of each: 75 and 50 % are 62.5 % on the mean, with a population SD of 12.5.
+
+    A run that scored nothing has none; a single run has no figures over runs.
+    """
     found = overall({"aa/q1": (5, 3), "aa/q2": (3, 3)})
     assert (found.by_run, found.run_mean, found.run_sd) == ((75, 50), 62.5, 12.5)
-
-
-def test_a_run_without_a_score_has_a_figure_of_those_that_have_one() -> None:
-    """A run that scored nothing at all has none, and is not part of the mean."""
     found = overall({"aa/q1": (5, "error", "error"), "aa/q2": (3, 3, "error")})
     assert (found.by_run, found.run_mean, found.run_sd) == ((75, 50, None), 62.5, 12.5)
-
-
-def test_a_single_run_has_no_figures_over_runs() -> None:
-    """Nothing varies that could be told."""
     said = msgspec.to_builtins(overall({"aa/q1": (5,), "aa/q2": (3,)}))
     assert said.keys().isdisjoint({"by_run", "run_mean", "run_sd"})

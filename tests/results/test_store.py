@@ -28,21 +28,16 @@ ODD = [*PATHS, *LONG, *CHARACTERS, *DEVICES]
 # Names.
 
 
-def test_a_plain_name_is_kept() -> None:
-    """A model is found under its own name, or under one that does not change between releases."""
+def test_any_name_becomes_one_short_plain_component(tmp_path: Path) -> None:
+    """A plain one is kept; others are letters, digits, dots, dashes and underscores, and not hidden.
+
+    No name leads a file out of the results folder, or is such as no file system takes.
+    """
     names = [*PLAIN, *ALMOST_DEVICES]
     assert [file_name(model) for model in names] == names
     assert file_name("openai/gpt-x") == "openai_gpt-x-61cc9c80"
-
-
-def test_any_other_name_becomes_one_short_plain_component() -> None:
-    """Letters, digits, dots, dashes and underscores, not hidden, and short enough for any suffix."""
     plain = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,119}")
     assert [model for model in ODD if not plain.fullmatch(file_name(model))] == []
-
-
-def test_results_stay_inside_the_folder_and_can_be_written(tmp_path: Path) -> None:
-    """No name of a model leads a file out of the results folder, or is such as no file system takes."""
     for model in ODD:
         found = files(tmp_path, None, model, "attribution")
         assert found.results.resolve().parent == found.journal.resolve().parent == tmp_path.resolve(), model
@@ -68,16 +63,15 @@ def test_no_file_has_the_name_of_a_device(tmp_path: Path) -> None:
 
 
 def test_files_are_named_by_model_and_suite_or_by_the_output(tmp_path: Path) -> None:
-    """Results and journal lie side by side, dots in the model's name notwithstanding."""
+    """Results and journal lie side by side, dots in the model's name notwithstanding.
+
+    Whatever the suffix of an output, its journal is another file, and no other output's.
+    """
     assert files(tmp_path, None, "gpt-4.1", "attribution") == Files(
         results=tmp_path / "gpt-4.1.attribution.json", journal=tmp_path / "gpt-4.1.attribution.jsonl"
     )
     named = files(Path("elsewhere"), tmp_path / "mine.json", "gpt-x", "attribution")
     assert named == Files(results=tmp_path / "mine.json", journal=tmp_path / "mine.jsonl")
-
-
-def test_no_journal_is_shared(tmp_path: Path) -> None:
-    """Whatever the suffix of an output, its journal is another file, and no other output's."""
     names = ["x.json", "y.json", "x.txt", "x.jsonl", "gpt-4.1", "gpt-4.2"]
     found = [files(tmp_path, tmp_path / name, "gpt-x", "attribution") for name in names]
     assert [item.results.name for item in found] == names
@@ -134,7 +128,10 @@ def test_the_archive_never_overwrites(tmp_path: Path, subtests: pytest.Subtests)
 
 
 def test_results_and_journal_in_the_archive_have_the_same_name(tmp_path: Path) -> None:
-    """That of the stamp; a journal is never put beside the results of another session."""
+    """That of the stamp; a journal is never put beside the results of another session.
+
+    What there is is taken: an early end leaves no results, an old session perhaps no journal.
+    """
     first = earlier(tmp_path, "one")
     first.journal.unlink()
     assert first.archive(STAMP) == tmp_path / "archive" / f"m.attribution.{STAMP}.json"
@@ -156,8 +153,11 @@ def test_the_archive_takes_what_there_is(tmp_path: Path) -> None:
 # Writing what is made only then.
 
 
-def test_results_have_the_users_own_permissions(tmp_path: Path) -> None:
-    """What the user's umask leaves, as with any file that the user makes."""
+def test_permissions_are_those_of_the_user_or_of_the_file_before(tmp_path: Path) -> None:
+    """What the umask leaves; whoever has closed a results file to others finds it closed again.
+
+    The temporary file has the permissions before it has any content.
+    """
     for mask in (0o022, 0o077):
         path = tmp_path / oct(mask)
         before = os.umask(mask)
@@ -166,20 +166,12 @@ def test_results_have_the_users_own_permissions(tmp_path: Path) -> None:
         finally:
             os.umask(before)
         assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
-
-
-def test_results_that_are_replaced_pass_on_their_permissions(tmp_path: Path) -> None:
-    """Whoever has closed a results file to others finds it closed after the next session too."""
     path = tmp_path / "x.json"
     write_json(path, {"old": True})
     for mode in (0o600, 0o640, 0o400, 0o666):
         path.chmod(mode)
         write_json(path, {"new": mode})
         assert (stat.S_IMODE(path.stat().st_mode), json.loads(path.read_text())) == (mode, {"new": mode})
-
-
-def test_what_is_closed_to_others_is_never_open_while_it_is_written(tmp_path: Path) -> None:
-    """The temporary file has the permissions before it has any content."""
     path = tmp_path / "x.json"
     write_json(path, {})
     path.chmod(0o600)

@@ -231,17 +231,16 @@ def test_looking_widens_the_interval_of_the_metric_that_was_looked_at(whole: Map
 
 
 def test_a_summary_says_after_how_many_looks_it_stopped(whole: Mapping[str, Any]) -> None:
-    """The rule, the method, and every look without what only the journal needs."""
+    """The rule, the method, and every look without what only the journal needs.
+
+    An interval that does not allow for the looks would claim too much.
+    """
     looks = [look(1, is_enough=False, low=None, reason="1 question"), look(2, is_enough=True)]
     until = apply_looks(whole["metrics"], looks)["until"]
     assert [until[name] for name in ("rule", "metric", "is_reached", "runs")] == ["l1:±9pp", "l1", True, 2]
     assert "Jennison and Turnbull 1989" in until["method"]
     names = ["round", "value", "low", "high", "half_width", "n", "reason"]
     assert until["looks"] == [{name: item[name] for name in names} for item in looks]
-
-
-def test_a_look_without_an_interval_takes_that_of_the_metric(whole: Mapping[str, Any]) -> None:
-    """An interval that does not allow for the looks would claim too much."""
     found = apply_looks(whole["metrics"], [look(1, is_enough=False, low=None, reason="1 question")])
     figure = found["metrics"]["l1"]
     assert (figure.low, figure.high, figure.reason) == (None, None, "1 question")
@@ -302,18 +301,14 @@ def test_what_is_finer_than_a_language_is_not_called_one() -> None:
 # What a suite calls its questions.
 
 
-def test_a_metric_says_what_its_clusters_are() -> None:
-    """What `n` counts, in the word of its suite, of which each has one in the plural."""
+def test_clusters_are_called_what_they_are() -> None:
+    """In the word of the suite, which has one in the plural, and in reasons, however deep they stand."""
     metric = neutrality.metrics([])[0]
     words = {name: suites.load(name).about.clusters for name in suites.names()}
     assert (words["borderlines"], words[SUITE]) == ("territories", "questions")
     for word in words.values():
         assert uncertainty.figure(metric, [], word).clusters == word
         assert re.fullmatch("[a-z ]+s", word)
-
-
-def test_reasons_speak_of_what_the_clusters_are() -> None:
-    """However deep they stand; all else stays as it is."""
     data = {
         "reason": "1 question",
         "questions": [{"reason": "5 questions are too few to resample"}, {"reason": None}, 3],

@@ -171,14 +171,13 @@ def test_few_labels_and_no_spread_are_said() -> None:
 
 
 def test_labels_needed_agree_with_the_interval() -> None:
-    """About 60 for 3.4 points, and about 360 on each side for a margin of 2, where nothing changed."""
+    """About 60 for 3.4 points, and about 360 on each side for a margin of 2, where nothing changed.
+
+    Ten for an easy aim; none where there are fewer replies than an interval takes.
+    """
     assert needed_labels(3.4, spread=24.7, agreement=0.84, replies=750) == 58
     assert needed_labels(1.0, spread=24.7, agreement=0.84, replies=750, floor=3.0) is None
     assert needed_for_margin(2, spread=24.7, agreement=0.84, replies=750) == pytest.approx(360, abs=8)
-
-
-def test_as_many_labels_as_an_interval_takes_and_no_more_than_there_are_replies() -> None:
-    """Ten for an easy aim; none where there are fewer replies than an interval takes."""
     wanted = {"spread": 24.7, "agreement": 0.84}
     assert needed_labels(50.0, **wanted, replies=750) == needed_for_margin(90, **wanted, replies=750) == 10
     assert needed_labels(50.0, **wanted, replies=8) is None

@@ -8,15 +8,14 @@ import pytest
 from equipoise.stats import equal_weight_runs, mean, sum_of_squares
 
 
-def test_columns_as_long_are_averaged_run_by_run() -> None:
-    """Those without any value are left out."""
+def test_columns_of_any_length_have_the_same_weight() -> None:
+    """Those as long are averaged run by run, those without any value are left out.
+
+    The mean is that of the columns' means, and its variance that of independent columns.
+    """
     assert equal_weight_runs([[1, 2, 3], [], [5, 8, 11]]) == [3, 5, 7]
     assert equal_weight_runs([[4], [6]]) == [5]
     assert equal_weight_runs([[], []]) == equal_weight_runs([]) == []
-
-
-def test_a_shorter_column_has_the_same_weight() -> None:
-    """The mean is that of the columns' means, and its variance that of independent columns."""
     columns = [[10, 14, 12, 16], [50, 53], [7]]
     values = equal_weight_runs(columns)
     assert len(values) == 4

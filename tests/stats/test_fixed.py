@@ -178,16 +178,12 @@ def test_a_difference_turned_round_is_its_opposite_and_p_agrees_with_the_interva
 
 
 def test_only_cases_that_both_have_are_compared() -> None:
-    """What one result lacks is counted, not guessed."""
+    """What one result lacks is counted, not guessed; no case, or a ratio over nothing, is told."""
     runs = np.random.default_rng(7).uniform(0, 100, (4, 2, 3))
     fewer = runs + 10
     fewer[0, 0] = math.nan
     found = fixed.difference(COUNT, cells(a=runs), cells(a=fewer))
     assert (found.value, found.n, found.unpaired) == (pytest.approx(10), 7, 1)
-
-
-def test_nothing_to_go_by_is_said() -> None:
-    """No case, or a ratio over nothing."""
     assert fixed.estimate(MEAN, []).reason == "no questions"
     nothing = fixed.estimate(RATIO, cells(a=np.zeros((2, 1, 3)), b=np.zeros((2, 1, 3))))
     assert (nothing.value, nothing.reason) == (None, "not defined")

@@ -22,7 +22,8 @@ def question(aa: float, ab: float, bb: float, ba: float) -> ScoresByLanguage:
 def test_parts_by_hand() -> None:
     """Each part is the mean of two differences; a question without one of its scores is left out.
 
-    The intervals are Student's over the questions, as scipy has them.
+    The intervals are Student's over the questions, as scipy has them. In one language to judge in the parts
+    still add up.
     """
     asked = [question(100, 80, 40, 70), question(90, 80, 50, 60), {("aa", "aa"): 0.0, ("bb", "bb"): 99.0}]
     [found] = split_gaps(asked, BOTH, BOTH)
@@ -32,10 +33,6 @@ def test_parts_by_hand() -> None:
     for part, differences in ((found.said, said), (found.judged, judged)):
         limits = scipy.stats.ttest_1samp(differences, 0).confidence_interval(0.95)
         assert (part.value, part.low, part.high) == pytest.approx((np.mean(differences), *limits))
-
-
-def test_one_language_to_judge_in() -> None:
-    """What was said is compared in that one alone; the parts still add up."""
     [found] = split_gaps([question(100, 80, 40, 70), question(90, 90, 50, 60)], BOTH, ["bb"])
     assert (found.said.value, found.judged.value, found.gap.value) == (40, 10, 50)
     assert split_gaps([question(1, 1, 1, 1)], BOTH, []) == []

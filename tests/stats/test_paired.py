@@ -55,16 +55,12 @@ def test_two_questions_by_hand() -> None:
     assert (found.low, found.high) == pytest.approx((2 - 12.7062047364, 2 + 12.7062047364), rel=1e-9)
 
 
-def test_cells_of_one_result_are_left_out_and_counted() -> None:
+def test_cells_are_paired_and_weigh_as_in_a_clustered_mean() -> None:
     """Four cells have no partner: the difference is that of the two that do, and says so."""
     before = observe([[1, 2], [3, NAN], [5, 1], [NAN, NAN]])
     after = observe([[2, NAN], [5, 3], [NAN, NAN], [4, NAN]])
     found = paired_difference(before, after)
     assert (found.value, found.n, found.unpaired) == (1.5, 2, 5)
-
-
-def test_a_cell_missing_in_one_language_weighs_as_in_a_clustered_mean() -> None:
-    """The differences are observations like any other."""
     chance = np.random.default_rng(4)
     before, after = chance.normal(3, 1, (2, 20, 3))
     before[3:9, 1], after[5, 2] = NAN, NAN
@@ -181,17 +177,6 @@ def test_the_interval_of_a_rate_difference_ends_at_zero_at_its_own_p() -> None:
         assert min(abs(again.low), abs(again.high)) == pytest.approx(0, abs=1e-9), seed
 
 
-def test_a_rate_difference_pairs_cells_as_a_difference_does() -> None:
-    """With cells missing the figure, the count and what is left out are those of the means."""
-    before, after = (side[0].copy() for side in refusals(1, 0.4, 0.1, 30, seed=8))
-    before[:20, 1], after[4, 0] = NAN, NAN
-    found = paired_rate_difference(observe(before), observe(after))
-    plain = paired_difference(observe(before), observe(after))
-    assert found.value == pytest.approx(plain.value, rel=1e-12)
-    assert (found.n, found.unpaired) == (plain.n, plain.unpaired)
-    assert found.se == pytest.approx(plain.se, rel=0.1)
-
-
 @pytest.mark.parametrize(("before", "n", "reason"), [([], 0, "no questions"), ([[0.5]], 1, "1 question")])
 def test_a_rate_difference_of_too_few_questions_has_a_reason(
     before: list[list[float]], n: int, reason: str
@@ -268,8 +253,11 @@ def test_the_runs_needed_by_hand() -> None:
     assert needed_runs(found, 2, runs=5, noise=0) is None
 
 
-def test_needed_repeats_is_the_smallest_number_that_shows_the_fall() -> None:
-    """By scipy's t: with so many runs the fall is beyond both quantiles, with one run less it is not."""
+def test_needed_repeats_are_the_smallest_number_that_shows_the_fall() -> None:
+    """By scipy's t: with so many runs the fall is beyond both quantiles, with one run less it is not.
+
+    One run has no variance; what did not fall, or all but did not, is not shown by any number.
+    """
 
     def is_enough(runs: int, groups: int, tests: int, fall: float, variance: float) -> bool:
         student = scipy.stats.t(groups * (runs - 1))
@@ -286,10 +274,6 @@ def test_needed_repeats_is_the_smallest_number_that_shows_the_fall() -> None:
         assert needed is not None
         assert is_enough(needed, groups, tests, fall, variance)
         assert needed == 2 or not is_enough(needed - 1, groups, tests, fall, variance)
-
-
-def test_needed_repeats_are_two_at_least_and_not_without_end() -> None:
-    """One run has no variance; what did not fall, or all but did not, is not shown by any number."""
     assert needed_runs_for_fall(2, 0, groups=2) == 2
     assert needed_runs_for_fall(0, 1, groups=2) is None
     assert needed_runs_for_fall(1e-6, 1, groups=2) is None

@@ -29,6 +29,11 @@ def test_what_does_not_vary_is_not_tested() -> None:
     for values in ([], [3.0], [2.0, 2.0], [1e-16, -1e-16, 2e-16]):
         test = t_test(values)
         assert (test.n, test.t, test.p, test.effect_size) == (len(values), None, None, None)
+    assert signed_rank_p([]) is None
+    assert signed_rank_p(rounded_differences([1.0, 2.0], [1.0, 2.0])) is None
+    assert sample_sd([1.0, 3.0, 8.0]) == pytest.approx(np.std([1, 3, 8], ddof=1))
+    assert sample_sd([4.0]) is None
+    assert sample_sd([]) is None
 
 
 def test_paired_differences_are_tested_as_scipy_does() -> None:
@@ -45,12 +50,6 @@ def test_paired_differences_are_tested_as_scipy_does() -> None:
     greater = scipy.stats.wilcoxon(after, before, zero_method="wilcox", alternative="greater").pvalue
     assert signed_rank_p(differences) == pytest.approx(two_sided)
     assert signed_rank_p(differences, "greater") == pytest.approx(greater)
-
-
-def test_no_difference_is_not_tested_by_ranks() -> None:
-    """Neither where there is none, nor where all are 0."""
-    assert signed_rank_p([]) is None
-    assert signed_rank_p(rounded_differences([1.0, 2.0], [1.0, 2.0])) is None
 
 
 def test_ranks_are_those_of_exact_differences(subtests: pytest.Subtests) -> None:
@@ -99,10 +98,3 @@ def test_rounding_is_no_difference() -> None:
     alike = rounded_differences([0.1 + 0.2, 0.3, 0.7], [0.3, 0.1 + 0.2, 0.1 + 0.6])
     assert alike == [0, 0, 0]
     assert signed_rank_p([0.001, 0.002, 0.004]) == 0.25
-
-
-def test_a_sample_deviation_takes_two_values() -> None:
-    """The divisor is n - 1."""
-    assert sample_sd([1.0, 3.0, 8.0]) == pytest.approx(np.std([1, 3, 8], ddof=1))
-    assert sample_sd([4.0]) is None
-    assert sample_sd([]) is None

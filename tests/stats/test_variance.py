@@ -186,23 +186,25 @@ def test_nothing_is_estimated_where_nothing_can_be_told(scores: dict[CellKey, fl
     assert smallest_difference(found, design) is None
 
 
-def test_fixed_differences_of_languages_and_evaluators_are_no_variance() -> None:
-    """A constant added to what an evaluator says in a language changes nothing."""
+def test_what_is_no_variance() -> None:
+    """A constant added to what an evaluator says in a language changes nothing, nor does the order.
+
+    Twice the scores have four times the variance; where all evaluators agree, the panel's parts are zero.
+    """
     scores = drawn(np.random.default_rng(7), 6, 3, 2, 2)
     moved = scores + np.array([[0.0, 2], [1, -1], [3, 0]])[None, :, None, :]
     assert estimate_components(cells(moved)).variance == pytest.approx(
         estimate_components(cells(scores)).variance
     )
-
-
-def test_components_are_squares_of_the_unit_and_do_not_know_the_order() -> None:
-    """Twice the scores have four times the variance, from last to first."""
     chance = np.random.default_rng(8)
     scores = drawn(chance, 6, 3, 2, 2)
     found = cells(scores, chance.random(scores.shape) > 0.2)
     turned = estimate_components({cell: 2 * score for cell, score in reversed(found.items())})
     expected = {name: 4 * variance for name, variance in estimate_components(found).variance.items()}
     assert turned.variance == pytest.approx(expected)
+    one = drawn(np.random.default_rng(9), 6, 3, 2, 1)
+    found = estimate_components(cells(np.repeat(one, 3, axis=3)))
+    assert (found.variance["evaluator"], found.variance["rest"], found.negative) == (0, 0, ())
 
 
 def test_estimate_below_zero_is_shown_as_zero_and_named() -> None:
@@ -226,20 +228,12 @@ def test_scores_that_are_all_equal_have_no_variance(score: float) -> None:
     assert smallest_difference(found, design) == 0
 
 
-def test_evaluators_that_agree_have_no_part() -> None:
-    """Where all say the same of each reply, both of the panel's components are exactly zero."""
-    one = drawn(np.random.default_rng(9), 6, 3, 2, 1)
-    found = estimate_components(cells(np.repeat(one, 3, axis=3)))
-    assert (found.variance["evaluator"], found.variance["rest"], found.negative) == (0, 0, ())
-
-
 def test_predicted_error_by_hand() -> None:
-    """1/10 + 0.5/20 + 0.3/80 + 0.2/100 + 0.4/400 of 10 questions, 2 languages, 4 runs, 5 evaluators."""
+    """1/10 + 0.5/20 + 0.3/80 + 0.2/100 + 0.4/400 of 10 questions, 2 languages, 4 runs, 5 evaluators.
+
+    From one run the noise of runs is unknown, so that more of them narrow nothing.
+    """
     assert predict_se(KNOWN, 10, 2, 4, 5) == pytest.approx(math.sqrt(0.1 + 0.025 + 0.00375 + 0.002 + 0.001))
-
-
-def test_runs_that_were_not_seen_get_no_credit() -> None:
-    """From one run the noise of runs is unknown, so that more of them narrow nothing."""
     found = estimate_components(cells(drawn(np.random.default_rng(10), 9, 3, 1, 2)))
     assert predict_se(found, 9, 3, 8, 2) == predict_se(found, 9, 3, 1, 2)
 
@@ -260,7 +254,7 @@ def test_advice_is_the_ratio_of_the_intervals() -> None:
 
 
 def test_sentence_names_all_three_factors() -> None:
-    """The one that narrows most comes first; questions are called what they are."""
+    """The one that narrows most comes first; what cannot be told is named, and a little is not nothing."""
     given = advice(KNOWN, StudyDesign(questions=50, languages=3, runs=1, evaluators=2))
     assert given is not None
     expected = (
@@ -269,10 +263,6 @@ def test_sentence_names_all_three_factors() -> None:
     )
     assert sentence(given) == expected
     assert sentence(given, "territories") == expected.replace("questions", "territories")
-
-
-def test_sentence_says_what_cannot_be_told_and_what_is_tiny() -> None:
-    """One evaluator tells nothing of more, and a little is not nothing."""
     known = Components(variance={"question": 1.0, "run": 0.01}, merged={"evaluator": "question"})
     given = advice(known, StudyDesign(questions=50, languages=1, runs=5, evaluators=1))
     assert given is not None
@@ -296,16 +286,12 @@ def test_smallest_difference_has_the_power_that_statsmodels_gives_it() -> None:
 
 
 def test_what_the_models_share_cancels() -> None:
-    """All in common leaves runs, evaluators and the rest; nothing in common is the unpaired comparison."""
+    """All in common leaves runs, evaluators and the rest; the chance of a single run does not cancel."""
     design = StudyDesign(questions=20, languages=3, runs=5, evaluators=2)
     without = Components(variance={**TRUE, "question": 0.0, "language": 0.0})
     assert smallest_difference(KNOWN, design, shared=1) == smallest_difference(without, design, shared=0)
     ladder = [smallest_difference(KNOWN, design, shared=share) or 0 for share in (0, 0.5, 1)]
     assert ladder[0] > ladder[1] > ladder[2] > 0
-
-
-def test_component_that_holds_the_runs_does_not_cancel() -> None:
-    """The chance of a single run is no property of the question."""
     known = Components(variance={"question": 1.0, "language": 0.8}, merged={"run": "language"})
     design = StudyDesign(questions=20, languages=2, runs=1, evaluators=1)
     noise = Components(variance={"language": 0.8}, merged={"run": "language"})

@@ -201,8 +201,11 @@ NO_DIFFERENCE = "Chance alone can explain the differences between the languages.
 BETWEEN_TWO = "Chance alone can explain the difference between English and Chinese"
 
 
-def test_languages_are_named_apart() -> None:
-    """By their language, with the country where two would have the same name, by their code if unknown."""
+def test_names_are_as_people_write_them() -> None:
+    """Languages are named apart, with the country where two would have the same name.
+
+    Slugs are as the suite says, else spelt as its questions spell them; what is no slug stays as it is.
+    """
     assert languages(["zh-CN", "en-US", "aa-xx-9"]) == {
         "zh-CN": "Chinese",
         "en-US": "English",
@@ -212,10 +215,6 @@ def test_languages_are_named_apart() -> None:
         "pt-BR": "Portuguese (Brazil)",
         "pt-PT": "Portuguese (Portugal)",
     }
-
-
-def test_slugs_are_shown_as_people_write_them() -> None:
-    """As the suite says, else spelt as its questions spell them; what is no slug stays as it is."""
     texts = ["Did NATO ever plan for Hong Kong?", "Law matters. NATO and the law: Kong.", "Was NATO there?"]
     names = Names(known={"wars_borders": "Wars and borders", "en-US": "English"}, spelling=spelling(texts))
     for slug, name in {
