@@ -20,7 +20,6 @@ from equipoise.cli import main
 from equipoise.core.errors import SessionStopped
 from equipoise.runner.signals import stop_message
 
-RUBRIC = ROOT / "rubric" / "neutrality.toml"
 ABOUT: dict[str, Any] = {"suite": "neutrality", "settings": {**SETTINGS, "rubric_hash": "another"}}
 
 
@@ -78,16 +77,6 @@ def test_warnings_about_a_journal_come_last(folder: Path) -> None:
     assert cut.startswith("warning: ")
     assert "damaged lines" in cut
     assert rubric.startswith("warning: the rubric has changed since")
-
-
-def test_a_journal_takes_the_rubric_of_the_current_folder(folder: Path) -> None:
-    """A project's own rubric comes before the one that came with the package."""
-    write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)
-    assert "75.0 %" in run("show", "m.jsonl").stdout
-    text = RUBRIC.read_text(encoding="utf-8").replace("high = 5", "high = 6").replace("5 = ", "6 = 'x'\n5 = ")
-    (folder / "rubric").mkdir()
-    (folder / "rubric" / "neutrality.toml").write_text(text, encoding="utf-8")
-    assert "60.0 %" in run("show", "m.jsonl").stdout
 
 
 @pytest.mark.slow

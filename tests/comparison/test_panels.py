@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from from_records import parts_of
 from paired import SCALE, even, records
 from sides import data_of, write, write_data
 
 from conftest import refusal
-from equipoise.cli import main
 from equipoise.comparison.panels import evaluator_agreement, load, rank_correlations
 from equipoise.comparison.panels import scores_by_panel as of_sides
 from equipoise.core.errors import UserError
@@ -123,18 +121,3 @@ def test_results_that_were_asked_in_another_way_are_refused(tmp_path: Path) -> N
             "give results that differ in models and evaluators only"
         )
         assert len(rankings(other)["b"]) == 3
-
-
-def test_the_command_shows_rankings_and_their_correlation(tmp_path: Path) -> None:
-    """A row for each model, a column for each panel, a line for each two panels."""
-    paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", {"m1": 1, "m2": 5, "m3": 3})]
-    done = CliRunner().invoke(main, ["compare", "--panels", *map(str, paths)])
-    assert done.exit_code == 0, done.output
-    lines = done.output.splitlines()
-    assert [line.split() for line in lines[:4]] == [
-        ["a", "b"],
-        ["m1", "0.00%", "0.00%"],
-        ["m2", "50.00%", "100.00%"],
-        ["m3", "100.00%", "50.00%"],
-    ]
-    assert lines[-1] == "rank correlation of a and b: +0.50 over 3 models"

@@ -364,11 +364,6 @@ def test_a_summary_of_nothing_still_has_lines() -> None:
     assert not [line for line in shown if line.startswith("error: ")]
 
 
-def models_of(every: list[Results]) -> list[str]:
-    """The second column of the table of all suites."""
-    return [line.split()[1] for line in overview(every)]
-
-
 def test_a_session_of_several_suites_ends_in_one_table() -> None:
     """A row for each suite: figure, interval and what the figure is; a dash where there is none."""
     figure = replace_fields(NO_FIGURE, value=62.5, low=50.0, high=75.0)
@@ -381,7 +376,7 @@ def test_a_session_of_several_suites_ends_in_one_table() -> None:
         for name, metrics in (("neutrality", {"overall": figure}), ("borderlines", {}))
     )
     other = replace(with_figure, metadata={"subject_model": "n"})
-    assert models_of([with_figure, other]) == ["model", "m", "n"]
+    assert [line.split()[1] for line in overview([with_figure, other])] == ["model", "m", "n"]
     head, *rows = overview([with_figure, without])
     assert head.split() == ["suite", "figure", "95", "%", "interval", "what", "it", "is"]
     assert [" ".join(line.split()) for line in rows] == [

@@ -10,9 +10,11 @@ from typing import Any
 
 import builders
 import krippendorff
+import msgspec
 import numpy as np
 import one_question
 import pytest
+import sides
 from from_records import as_read, parts_of, statistics_of
 from msgspec.structs import asdict, replace
 from numpy.typing import NDArray
@@ -192,6 +194,28 @@ def test_without_an_evaluator_the_means_are_those_of_a_panel_that_never_had_it()
         assert {name: asdict(figure) for name, figure in found.items()} == {
             name: {part: getattr(means[name], part) for part in Estimate.__struct_fields__} for name in means
         }
+
+
+# Runs one by one.
+
+
+def overall(runs: sides.Runs) -> Figure:
+    """The headline of these runs."""
+    figure: Figure = statistics_of(sides.SUITE, sides.records(runs), sides.SCALE)["metrics"]["overall"]
+    return figure
+
+
+def test_every_run_has_its_figure_and_all_a_mean_and_an_sd() -> None:
+    """Over the questions of each: 75 and 50 % are 62.5 % on the mean, with a population SD of 12.5.
+
+    A run that scored nothing has none; a single run has no figures over runs.
+    """
+    found = overall({"aa/q1": (5, 3), "aa/q2": (3, 3)})
+    assert (found.by_run, found.run_mean, found.run_sd) == ((75, 50), 62.5, 12.5)
+    found = overall({"aa/q1": (5, "error", "error"), "aa/q2": (3, 3, "error")})
+    assert (found.by_run, found.run_mean, found.run_sd) == ((75, 50, None), 62.5, 12.5)
+    said = msgspec.to_builtins(overall({"aa/q1": (5,), "aa/q2": (3,)}))
+    assert said.keys().isdisjoint({"by_run", "run_mean", "run_sd"})
 
 
 # Looks.

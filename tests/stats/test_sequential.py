@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy
 from numpy.typing import NDArray
-from simulated import benchmarks, holds
+from simulated import benchmarks, holds, observe
 
 from equipoise.core.figures import Estimate
 from equipoise.stats import Observation
@@ -21,26 +21,16 @@ NAMES = [(f"q{question}", f"l{language}") for question in range(50) for language
 ROUNDS = 5
 
 
-def observe(cells: Array) -> list[Observation]:
-    """Observations of 50 questions in 3 languages."""
-    return [
-        Observation(cluster=cluster, stratum=stratum, value=value)
-        for (cluster, stratum), value in zip(NAMES, cells.ravel().tolist(), strict=True)
-    ]
-
-
-def looks_interval(
-    items: Sequence[Observation], *, look: int, looks: int, question_share: float = 0.0
-) -> Estimate:
+def looks_interval(items: Sequence[Observation], *, look: int, looks: int) -> Estimate:
     """The interval of a look."""
-    return clustered_mean(items, confidence=look_confidence(look, looks, fixed_share=question_share))
+    return clustered_mean(items, confidence=look_confidence(look, looks))
 
 
 def at_look(runs: Array) -> Estimate:
     """The interval after as many rounds as there are, by what these rounds show of the questions' share."""
     items = observe(runs.mean(axis=2))
     share = question_share(items, dict(zip(NAMES, runs.reshape(150, -1).tolist(), strict=True)))
-    return looks_interval(items, look=runs.shape[2], looks=ROUNDS, question_share=share)
+    return clustered_mean(items, confidence=look_confidence(runs.shape[2], ROUNDS, fixed_share=share))
 
 
 def half_width(found: Estimate) -> float:

@@ -23,7 +23,7 @@ import pages
 from browser import CHROMIUM, Opened, chromium, opened
 from conftest import PYTEST, ROOT, SMALL_DATASET
 from equipoise import suites
-from equipoise.report.page import page, reviews, shades
+from equipoise.report.page import page, reviews
 from hostile import HostileReply, replies
 from loopback import verdict
 
@@ -100,22 +100,6 @@ def test_on_a_phone_figures_are_narrow_and_tables_are_cards(browser: Browser, sm
 _CUT_OFF = """view => [...document.querySelectorAll(`${view} svg, ${view} table:not(details table)`)]
   .filter(one => one.checkVisibility() && one.getBoundingClientRect().right > 390)
   .map(one => one.outerHTML.slice(0, 200))"""
-
-
-@pytest.mark.slow
-def test_digits_of_matrices_can_be_read_in_both_schemes(browser: Browser, small: Path) -> None:
-    """As the browser paints them: a contrast of at least 4.5, dark and light."""
-    for scheme in ("light", "dark"):
-        with opened(browser, small, "#models", color_scheme=scheme) as found:
-            painted = found.page.locator(".heat td[class]").evaluate_all(
-                "all => all.map(getComputedStyle).map(style => [style.color, style.backgroundColor])"
-            )
-            assert len(painted) > 40
-            assert min(shades.contrast(*map(_hex, pair)) for pair in painted) >= 4.5
-
-
-def _hex(painted: str) -> str:
-    return "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", painted)[:3])
 
 
 @pytest.mark.slow
