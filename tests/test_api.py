@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import published
 import pytest
 from builders import SUITE
 from fake_client import ALL, Project, plain
@@ -72,6 +73,15 @@ def test_a_suite_is_run_where_a_loop_runs(project: Project) -> None:
 
     assert asyncio.run(cell()) == "complete"
     assert project.client.count("subject") == 2
+
+
+def test_published_results_are_loaded(tmp_path: Path) -> None:
+    """With every run, though they do not say how runs ended; figures are computed."""
+    path = tmp_path / "published.json"
+    path.write_text(json.dumps(published.current()), encoding="utf-8")
+    results = equipoise.load(path)
+    assert {run.outcome for run in results.rows} == {"unknown"}
+    assert results.metrics["overall"].value == pytest.approx((62.5 + 137.5 / 3) / 2, abs=1e-6)
 
 
 def test_a_run_without_a_score_is_data(project: Project) -> None:

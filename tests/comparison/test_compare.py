@@ -138,7 +138,10 @@ def test_a_difference_is_paired_by_cell() -> None:
 
 
 def test_holm_is_applied_within_each_family() -> None:
-    """Languages, areas and rates each among themselves; the headline and its like stand alone."""
+    """Languages, areas and rates each among themselves; the headline and its like stand alone.
+
+    What has no p, as a language that does not vary, is not counted.
+    """
     found = compare(neutral_side(by_chance(1)), neutral_side(by_chance(2, 0.3))).changes
     assert [*found] == MEANS + RATES
     for family in FAMILIES:
@@ -146,10 +149,6 @@ def test_holm_is_applied_within_each_family() -> None:
         assert {name: found[name].adjusted for name in family} == pytest.approx(holm(given)), family
     assert found["overall"].adjusted == found["overall"].difference.p
     assert found["bb"].adjusted == pytest.approx(3 * (found["bb"].difference.p or 0), rel=1e-12)
-
-
-def test_what_has_no_p_is_not_counted_in_its_family() -> None:
-    """One language does not vary: the others are two tests and not three."""
     before, after = (
         {cell: (4,) if cell.startswith("aa") else given for cell, given in runs.items()}
         for runs in (by_chance(1), by_chance(2, 0.3))
@@ -158,6 +157,12 @@ def test_what_has_no_p_is_not_counted_in_its_family() -> None:
     assert (found["aa"].difference.p, found["aa"].adjusted) == (None, None)
     given = {name: found[name].difference.p or 1.0 for name in ("bb", "cc")}
     assert {name: found[name].adjusted for name in given} == pytest.approx(holm(given), rel=1e-12)
+    sides = (side_of(by_chance(1)), side_of(by_chance(2, 0.8)))
+    found = compare(*(replace(item, suite=Thrice(item.suite)) for item in sides)).changes
+    p = found["first"].difference.p
+    assert p is not None
+    assert p < 0.5
+    assert [change.adjusted for change in found.values()] == pytest.approx([p, 2 * p, 2 * p])
 
 
 class Thrice:
@@ -175,32 +180,14 @@ class Thrice:
         return getattr(self._suite, name)
 
 
-def test_the_headline_is_a_family_of_its_own_wherever_it_is_measured() -> None:
-    """Its p is not corrected for others that are of the same part of the cells."""
-    sides = (side_of(by_chance(1)), side_of(by_chance(2, 0.8)))
-    found = compare(*(replace(item, suite=Thrice(item.suite)) for item in sides)).changes
-    p = found["first"].difference.p
-    assert p is not None
-    assert p < 0.5
-    assert [change.adjusted for change in found.values()] == pytest.approx([p, 2 * p, 2 * p])
-
-
 # What fell and rose.
 
 
-def test_float_noise_is_no_fall() -> None:
-    """Two runs of a panel, mean 8 1/3 % each time; nor the same runs in another order."""
-    noise: tuple[Runs, Runs] = (
-        {"aa/q1": [(1, 1, 1), (1, 2, 2)], "aa/q2": (1, 5, 3, 2)},
-        {"aa/q1": [(1, 1, 2), (1, 1, 2)], "aa/q2": (2, 3, 1, 5)},
-    )
-    for one, other in (noise, noise[::-1]):
-        found = compare(side_of(one), side_of(other))
-        assert (found.fell, found.rose) == ([], [])
-
-
 def test_what_fell_and_rose_most_comes_first() -> None:
-    """By the size of the change; neither what did not change, nor a case without a score on one side."""
+    """By the size of the change; neither what did not change, nor a case without a score on one side.
+
+    At most ten each way, in the results' order where they moved alike; float noise is no fall.
+    """
     for found, fell, rose in (
         (moved(3, 1, 5, 2, 4, 3), {"aa/q2": -50, "aa/q4": -25}, {"aa/q3": 50, "aa/q5": 25}),
         (moved(4, 5, 4), {}, {"aa/q2": 50, "aa/q1": 25, "aa/q3": 25}),
@@ -211,13 +198,16 @@ def test_what_fell_and_rose_most_comes_first() -> None:
         assert [(move.cell, move.change) for move in found.fell] == [*fell.items()]
         assert [(move.cell, move.change) for move in found.rose] == [*rose.items()]
     assert (found.before.cells[0].id, moved(1).fell[0].before, moved(1).fell[0].after) == ("aa/q1", 50, 0)
-
-
-def test_at_most_ten_are_listed_each_way() -> None:
-    """The ten that moved most of fifteen, in the results' order where they moved alike."""
     found = moved(*[2] * 14, 1, *[4] * 14, 5)
     assert [move.cell for move in found.fell] == ["aa/q15", *(f"aa/q{n}" for n in range(1, 10))]
     assert [move.cell for move in found.rose] == ["aa/q30", *(f"aa/q{n}" for n in range(16, 25))]
+    noise: tuple[Runs, Runs] = (
+        {"aa/q1": [(1, 1, 1), (1, 2, 2)], "aa/q2": (1, 5, 3, 2)},
+        {"aa/q1": [(1, 1, 2), (1, 1, 2)], "aa/q2": (2, 3, 1, 5)},
+    )
+    for one, other in (noise, noise[::-1]):
+        found = compare(side_of(one), side_of(other))
+        assert (found.fell, found.rose) == ([], [])
 
 
 def test_only_cases_of_the_headline_move_in_its_own_figure() -> None:

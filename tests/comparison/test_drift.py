@@ -58,7 +58,10 @@ def with_audit(side: Results, found: Any) -> Results:
 
 
 def test_a_drift_has_its_size_and_what_it_may_explain() -> None:
-    """The mean of paired differences with its interval, and beside it the difference of the models."""
+    """The mean of paired differences with its interval, and beside it the difference of the models.
+
+    Of a panel one evaluator explains its share.
+    """
     older = audit(lambda topic, kind: 50.0)
     newer = audit(lambda topic, kind: 60.0 + noise(topic, kind), **LATER)
     found = compared(older, newer, level=4)
@@ -71,10 +74,6 @@ def test_a_drift_has_its_size_and_what_it_may_explain() -> None:
     (warning,) = found.warnings
     assert warning.startswith("evaluator e1 drifted: its verdicts on the same 72 texts moved by +")
     assert "of the +25.00 pp between the models +" in warning
-
-
-def test_of_a_panel_one_evaluator_explains_its_share() -> None:
-    """Half of what it moved by, where there are two."""
     older, newer = audit(lambda topic, kind: 50.0), audit(lambda topic, kind: 60.0, **LATER)
     (drift,) = compared(older, newer, evaluator_models=["e1", "e2"]).to_json()["drift"]
     assert (drift["mean"]["value"], drift["explains"]["value"]) == (10.0, 5.0)

@@ -140,7 +140,11 @@ def test_a_ruling_says_what_it_rests_on() -> None:
 
 
 def test_with_a_margin_of_0_not_to_be_worse_is_enough(subtests: pytest.Subtests) -> None:
-    """Else no number of runs could ever pass what did not change."""
+    """Else no number of runs could ever pass what did not change.
+
+    Nothing would show a pass then; how many would show the fall is said. By hand: a fall of 1 at a spread of
+    9 between questions takes (t + t)^2 81 = 7.88 81 of them.
+    """
     every: dict[str, tuple[Difference, Decision]] = {
         "rose": (difference(0.5, -1, 2), "pass"),
         "same": (difference(0.0, -1, 1), "pass"),
@@ -158,13 +162,6 @@ def test_with_a_margin_of_0_not_to_be_worse_is_enough(subtests: pytest.Subtests)
                 decided = "pass" if (name, scope) == ("few questions", "@these") else expected
                 assert ruling(f"overall:-0{scope}", found).verdict == decided
                 assert ruling(f"refused:+0{scope}", turned).verdict == decided
-
-
-def test_with_a_margin_of_0_a_fall_could_be_shown() -> None:
-    """What was observed decides there, so nothing would show a pass; how many would show the fall is said.
-
-    By hand: a fall of 1 at a spread of 9 between questions takes (t + t)^2 81 = 7.88 81 of them.
-    """
     half = scipy.stats.t.ppf(0.975, 49) / 50**0.5
     found = ruling("overall:-0@population", difference(-1, -1 - 9 * half, -1 + 9 * half, se=9 / 50**0.5))
     assert found.verdict == "inconclusive"
@@ -231,7 +228,10 @@ def test_a_suite_has_its_own_word_for_its_questions() -> None:
 
 
 def test_where_all_questions_changed_alike_the_figure_decides(subtests: pytest.Subtests) -> None:
-    """There is no interval; six questions or more that all say the same are believed."""
+    """There is no interval; six questions or more that all say the same are believed.
+
+    Without a shared score nothing is decided.
+    """
     every: dict[tuple[float, int], Decision] = {
         (0.0, 6): "pass",
         (-1.9, 6): "pass",
@@ -247,6 +247,9 @@ def test_where_all_questions_changed_alike_the_figure_decides(subtests: pytest.S
             result = ruling("overall:-2pp@population", found)
             assert result.verdict == expected
             assert "no interval: no variation between questions" in result.why
+    found = between(alike("error"), alike(4), "overall:-2pp")
+    assert found.verdict == "inconclusive"
+    assert found.why.startswith("no difference could be measured (no questions)")
 
 
 def test_a_rate_that_never_changed_passes() -> None:
@@ -259,13 +262,6 @@ def test_a_rate_that_never_changed_passes() -> None:
     # So few runs may have missed what happens in a twentieth of them.
     assert between(alike(4, 4), alike(4, 4), "refused:+3pp@these").verdict == "inconclusive"
     assert between(alike(*[4] * 20), alike(*[4] * 20), "refused:+3pp@these").verdict == "pass"
-
-
-def test_without_a_shared_score_nothing_is_decided() -> None:
-    """The sentence says that there is no difference, and why."""
-    found = between(alike("error"), alike(4), "overall:-2pp")
-    assert found.verdict == "inconclusive"
-    assert found.why.startswith("no difference could be measured (no questions)")
 
 
 # What would decide.
@@ -331,8 +327,11 @@ def test_an_undecided_rule_on_these_questions_says_how_many_runs_would_decide() 
     assert "about 8 runs of each, before and after" in found.why
 
 
-def test_a_pass_takes_no_more_runs_where_there_are_many_rules() -> None:
-    """By hand for ten: 2 (2.576 + 0.842)^2 2^2 / 1^2 runs show a FAIL at 0.5 %; a PASS still takes 63."""
+def test_of_many_rules_a_fail_takes_more() -> None:
+    """Holm's procedure: what fails by itself is not shown among nine; a pass needs no correction.
+
+    By hand for ten: 2 (2.576 + 0.842)^2 2^2 / 1^2 runs show a FAIL at 0.5 %; a PASS still takes 63.
+    """
     alpha = Family(rules=10, own=10).alpha()
     for value, expected in (
         (-1, 63),
@@ -342,6 +341,15 @@ def test_a_pass_takes_no_more_runs_where_there_are_many_rules() -> None:
         outcome = rule_on(parse_rule("overall:-2pp"), comparison, planned_alpha=alpha)
         assert outcome.verdict == "inconclusive"
         assert f"about {expected} runs of each, before and after, would decide it" in outcome.why
+    whole = compare(side_of(by_chance(1)), side_of(by_chance(2, 0.45)))
+    rule = parse_rule("overall:-2pp")
+    assert rule_on_all([rule], whole, runs(0, 9))["verdict"] == "fail"
+    errors = ((number, min(0.025, 0.05 / number)) for number in range(2, 10_000))
+    level = next(number for number, error in errors if rule_on(rule, whole, error).verdict != "fail")
+    for rules, expected in ((level - 1, "fail"), (level, "inconclusive")):
+        found = rule_on_all([rule], whole, runs(0, 9), family=Family(rules=rules, own=1))
+        assert (found["verdict"], found["tests"]) == (expected, rules)
+    assert f"but of {level} rules one may lie there by chance: a FAIL takes a " in found["rules"][0].why
 
 
 # No single question.
@@ -481,19 +489,6 @@ def test_all_rules_are_judged_in_their_order() -> None:
     found = rule_on_all(rules, compare(side_of(alike(4, 4)), side_of(alike(4, 4))), runs(5, 100))
     assert (found["verdict"], found["tests"]) == ("pass", 1)
     assert [(row.verdict, row.required) for row in found["rules"]] == [("fail", False), ("pass", True)]
-
-
-def test_of_many_rules_a_fail_takes_more() -> None:
-    """Holm's procedure: what fails by itself is not shown among nine; a pass needs no correction."""
-    whole = compare(side_of(by_chance(1)), side_of(by_chance(2, 0.45)))
-    rule = parse_rule("overall:-2pp")
-    assert rule_on_all([rule], whole, runs(0, 9))["verdict"] == "fail"
-    errors = ((number, min(0.025, 0.05 / number)) for number in range(2, 10_000))
-    level = next(number for number, error in errors if rule_on(rule, whole, error).verdict != "fail")
-    for rules, expected in ((level - 1, "fail"), (level, "inconclusive")):
-        found = rule_on_all([rule], whole, runs(0, 9), family=Family(rules=rules, own=1))
-        assert (found["verdict"], found["tests"]) == (expected, rules)
-    assert f"but of {level} rules one may lie there by chance: a FAIL takes a " in found["rules"][0].why
 
 
 def test_rules_that_failed_leave_the_others_more() -> None:

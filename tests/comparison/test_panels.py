@@ -40,9 +40,13 @@ def rankings(paths: list[Path]) -> dict[str, dict[str, float]]:
 
 
 def test_every_panel_ranks_the_models_that_it_has_judged(tmp_path: Path) -> None:
-    """By the headline, in percent; whoever is named first in a panel."""
+    """By the headline, in percent; whoever is named first in a panel.
+
+    Panels of other suites are told of in the results of each session.
+    """
     paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "c+b", {"m1": 2})]
     assert rankings(paths) == {"a": {"m1": 0, "m2": 50, "m3": 100}, "b + c": {"m1": 25}}
+    assert evaluator_agreement(load(results(tmp_path, "a+b", SCORES))) == []
 
 
 def test_panels_that_rank_alike_agree(tmp_path: Path) -> None:
@@ -102,11 +106,6 @@ def test_evaluators_of_paired_prompts_are_compared_over_models(tmp_path: Path) -
     )
     with pytest.raises(UserError, match="there are two results of m1; give one of each model"):
         evaluator_agreement([sides[0], *sides])
-
-
-def test_other_suites_have_nothing_to_say_of_their_evaluators(tmp_path: Path) -> None:
-    """Their panels are told of in the results of each session."""
-    assert evaluator_agreement(load(results(tmp_path, "a+b", SCORES))) == []
 
 
 def test_results_that_were_asked_in_another_way_are_refused(tmp_path: Path) -> None:

@@ -109,8 +109,11 @@ def releases() -> list[Results]:
     return [side_of(by_chance(n, n / 2, runs=5), f"{n}.json", subject_model=f"m{n}") for n in range(3)]
 
 
-def test_a_trend_has_every_release_and_its_change_from_the_one_before() -> None:
-    """The headline and both intervals, as comparisons of neighbours have them."""
+def test_a_trend_is_of_what_can_be_compared() -> None:
+    """Every release and its change from the one before, as comparisons of neighbours have them.
+
+    The two that cannot be compared are named, unless that is allowed.
+    """
     sides = releases()
     found = trend(sides)
     assert (found["metric"], found["unit"]) == ("overall", "%")
@@ -125,10 +128,6 @@ def test_a_trend_has_every_release_and_its_change_from_the_one_before() -> None:
         assert change.these.high == expected.these.high
         assert expected.these.high is not None
         assert expected.these.high < 0
-
-
-def test_a_trend_is_of_what_can_be_compared() -> None:
-    """The two that cannot are named, unless that is allowed."""
     first, *_ = releases()
     other = side_of(by_chance(1), "other.json", data_hash="d1")
     with pytest.raises(UserError, match=r"0\.json and other\.json cannot be compared: data differs"):

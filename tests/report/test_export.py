@@ -251,6 +251,8 @@ def test_only_parquet_and_inspect_need_more(results: Path, monkeypatch: pytest.M
         assert refusal(results, "--to", to).endswith(f"is not installed; run: pip install {package}")
     for to in ("csv", "jsonl", "markdown", "every_eval_ever"):
         assert export(results, "--to", to).exit_code == 0, to
+    assert export(results, "--to", "markdown", "-o", "card.md").stdout == "card.md: 1 table\n"
+    assert Path("card.md").read_text(encoding="utf-8") in export(results, "--to", "markdown").stdout
 
 
 @pytest.mark.parametrize("to", ["csv", "jsonl"])

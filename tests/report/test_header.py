@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from conftest import resolved
 from equipoise.core.resolution import resolve_suites
 from equipoise.core.session_options import DEFAULT_EVALUATOR
@@ -78,14 +76,6 @@ def test_suites_with_other_models_have_lines_of_their_own() -> None:
     subject, evaluators, _ = header(settle({"model": "local", "evaluator_model": ["a"]}))
     assert "built-in server" in subject
     assert "(http://localhost:4000 " in evaluators
-
-
-@pytest.mark.parametrize("name", ["api_key", "evaluator_api_key"])
-def test_the_header_never_shows_a_key(name: str) -> None:
-    """It says that there is one."""
-    text = "\n".join(header(settle({"model": "gpt-x", name: "s3cret"})))
-    assert "s3cret" not in text
-    assert "key=****" in text
 
 
 LONG = "sk-0123456789abc"

@@ -8,6 +8,8 @@ from typing import Any
 from fake_client import Project, plain
 
 from equipoise.comparison.compare import compare
+from equipoise.comparison.of_files import gate_files
+from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call
 from equipoise.models.response import read_body
 from equipoise.results.load import load
@@ -42,6 +44,11 @@ def test_unclear_think_tags_are_told(project: Project) -> None:
     assert side.metadata["cautions"] == [WHOLE, UNOPENED]
     assert f"caution: {WHOLE}" in ran.summary
     assert f"in the baseline, {WHOLE}" in compare(side, side).warnings
+    path = project.results_path
+    for baseline, rule, where in ((None, "unscored:1%", ""), (path, "overall:-2pp", "in the candidate, ")):
+        found = gate_files(baseline, [path], [parse_rule(rule)], None, allows_mismatch=False)
+        (sections,) = found["subject"].values()
+        assert f"{where}{WHOLE}" in sections["gate"]["cautions"]
     judged = [call.messages[1]["content"] for call in project.client.calls if call.role == "evaluator"]
     assert sum("The tag <think> opens thoughts. An answer to:" in text for text in judged) == 5
     assert not any("Praise." in text for text in judged)

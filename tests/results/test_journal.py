@@ -65,15 +65,6 @@ def damaged(path: Path) -> int:
 # Lines.
 
 
-def test_a_journal_of_nothing_but_a_cut_line_has_no_lines(path: Path) -> None:
-    """One cut line is counted as such, ended or not, and nothing is read from it."""
-    for end in (b"", b"\n"):
-        path.write_bytes(lines_of("one")[0][:-5] + end)
-        assert (list(read(path)), damaged(path)) == ([], 1)
-        append(path, "two")
-        assert (texts(path), damaged(path)) == (["two"], 1)
-
-
 def test_a_cut_last_line_is_passed_over_and_the_next_one_stands_alone(path: Path) -> None:
     """A line cut anywhere, in the middle of a character too, costs that line only."""
     one, other = lines_of("one", "香港")
@@ -91,17 +82,6 @@ def test_a_last_line_that_lacks_only_its_end_is_whole(path: Path) -> None:
     assert texts(path) == ["one", "two"]
     append(path, "three")
     assert (texts(path), damaged(path)) == (["one", "two", "three"], 0)
-
-
-def test_a_line_that_is_no_entry_is_passed_over(path: Path, subtests: pytest.Subtests) -> None:
-    """What is not a JSON object with a kind is damaged, a blank line is not; neither hides another line."""
-    kinds = (b'{"text": "no kind"}', b'{"kind": 1}', b'"kind"')
-    for line in (b"", b"null", b"[1]", *kinds, b"\xff\xfe", b"[" * 100_000):
-        with subtests.test(line=line[:30]):
-            one, two = lines_of("one", "two")
-            path.write_bytes(one + line + b"\n" + two)
-            assert texts(path) == ["one", "two"]
-            assert damaged(path) == bool(line)
 
 
 def test_a_line_says_where_it_stands(path: Path) -> None:
@@ -213,20 +193,6 @@ def test_a_line_that_the_disk_has_no_room_for_cannot_be_kept(path: Path, disk: l
     assert str(caught.value) == "m.attribution.jsonl: cannot be written to (No space left on device)"
     assert isinstance(caught.value, SessionStopped)
     assert path.read_bytes() == b""
-
-
-def test_a_line_after_one_that_was_cut_stands_alone(tmp_path: Path, disk: list[int]) -> None:
-    """Once there is room again, the next line is readable, and so is every later one."""
-    for taken in (1, 40):
-        path = tmp_path / str(taken)
-        log = Journal(path, "s1")
-        log.append("failed", **FAILED, message="one")
-        disk += [taken, -1]
-        with pytest.raises(CannotKeep):
-            log.append("failed", **FAILED, message="lost")
-        log.append("failed", **FAILED, message="two")
-        log.append("failed", **FAILED, message="three")
-        assert (texts(path), damaged(path)) == (["one", "two", "three"], 1)
 
 
 def test_a_line_that_is_cut_again_and_again_harms_no_other(path: Path, disk: list[int]) -> None:

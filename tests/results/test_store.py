@@ -45,16 +45,14 @@ def test_any_name_becomes_one_short_plain_component(tmp_path: Path) -> None:
     assert len([*tmp_path.iterdir()]) == len(ODD)
 
 
-def test_distinct_models_never_share_a_file() -> None:
-    """Two models that are named differently have different files, also where one has the other's new name."""
+def test_no_file_is_shared_by_two_models_or_has_the_name_of_a_device(tmp_path: Path) -> None:
+    """Also where one model has the other's new name; Windows keeps names for itself, whatever follows a
+    dot.
+    """
     alike = ["a/b", "a_b", "a:b", "a//b", ".x", "x", "香", "港", "x" * 301, "x" * 101, "\udc81", "con"]
     names = {*PLAIN, *ODD, *alike}
     names |= {file_name(model) for model in ("a/b", "aux.txt")}
     assert len({file_name(model) for model in names}) == len(names)
-
-
-def test_no_file_has_the_name_of_a_device(tmp_path: Path) -> None:
-    """Windows keeps such names for itself, whatever stands after the first dot; results may be copied."""
     device = re.compile(r"con|prn|aux|nul|com[1-9]|lpt[1-9]", re.IGNORECASE)
     for model in DEVICES:
         assert re.search(r"-[0-9a-f]{8}$", file_name(model)), model
@@ -189,13 +187,26 @@ def test_permissions_are_those_of_the_user_or_of_the_file_before(tmp_path: Path)
 # Whether results can be written at all.
 
 
-def test_a_folder_that_is_not_there_is_made_or_refused(tmp_path: Path) -> None:
-    """The check leaves the folder and nothing in it; a file in its place is the user's mistake."""
+def test_what_stands_in_the_place_of_results_is_kept(tmp_path: Path) -> None:
+    """A folder that is not there is made; a file in its place, or notes under the name, are refused.
+
+    Earlier results may stand there, with their journal or without.
+    """
     files(tmp_path, tmp_path / "new" / "x.json", "m", "s").check()
     assert list((tmp_path / "new").iterdir()) == []
     (tmp_path / "file").write_text("x")
     with pytest.raises(UserError, match="file: cannot be written to"):
         files(tmp_path, tmp_path / "file" / "x.json", "m", "s").check()
+    found = files(tmp_path, tmp_path / "x.json", "m", "s")
+    write_json(found.results, {"metadata": {}})
+    found.check()
+    found.journal.write_text("")
+    found.check()
+    found.journal.write_text("my notes\n")
+    with pytest.raises(
+        UserError, match=r"x\.jsonl: not an Equipoise journal; name another with --output=FILE"
+    ):
+        found.check()
 
 
 def test_what_is_no_results_is_not_overwritten(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -212,20 +223,6 @@ def test_what_is_no_results_is_not_overwritten(tmp_path: Path, subtests: pytest.
     output.mkdir()
     with pytest.raises(UserError, match=expected):
         files(tmp_path, output, "m", "s").check()
-
-
-def test_earlier_results_may_stand_there(tmp_path: Path) -> None:
-    """Results of an earlier session are no obstacle, with their journal or without."""
-    found = files(tmp_path, tmp_path / "x.json", "m", "s")
-    write_json(found.results, {"metadata": {}})
-    found.check()
-    found.journal.write_text("")
-    found.check()
-    found.journal.write_text("my notes\n")
-    with pytest.raises(
-        UserError, match=r"x\.jsonl: not an Equipoise journal; name another with --output=FILE"
-    ):
-        found.check()
 
 
 # One session at a time.

@@ -81,7 +81,9 @@ def test_alpha_of_the_published_example() -> None:
 
 
 def test_alpha_that_is_not_defined_says_why() -> None:
-    """There is no value, rather than a one or a zero."""
+    """There is no value, rather than a one or a zero; a verdict off the scale is neither rounded nor left
+    out.
+    """
     cases: list[tuple[Ratings, str]] = [
         ({}, "no unit has two verdicts"),
         ({"a": {"u": 1, "v": 2}}, "one evaluator"),
@@ -93,10 +95,6 @@ def test_alpha_that_is_not_defined_says_why() -> None:
     for given, reason in cases:
         found = krippendorff_alpha(given, LEVELS, cluster_of={"u": "q", "v": "r"})
         assert (found.value, found.low, found.reason) == (None, None, reason), given
-
-
-def test_verdict_off_the_scale_is_named() -> None:
-    """Neither rounded nor left out."""
     with pytest.raises(ValueError, match=r"2\.5 of 'b' is not one of the levels"):
         krippendorff_alpha({"a": {"u": 2.0}, "b": {"u": 2.5}}, LEVELS)
 
@@ -225,11 +223,20 @@ def test_kappa_has_an_interval_by_question() -> None:
     assert found.n == questions
 
 
-def test_percent_agreement_counts_equal_verdicts_of_common_units() -> None:
-    """Two of three, whatever one of them alone rated; of none there is none, which is not zero."""
+def test_percent_agreement_and_variance_within_units() -> None:
+    """Two of three equal verdicts, whatever one of them alone rated; of none there is none.
+
+    The mean of sample variances; a unit with one verdict has none.
+    """
     a, b = {"u": 1, "v": 2, "w": 3, "x": 4}, {"u": 1, "v": 2, "w": 4, "y": 5}
     assert percent_agreement(a, b) == pytest.approx(200 / 3, rel=1e-9)
     assert percent_agreement({"u": 1}, {"v": 1}) is None
+    verdicts = table(np.random.default_rng(3), 3, 20, 0.2)
+    several = verdicts[:, (~np.isnan(verdicts)).sum(axis=0) > 1]
+    found = variance_within_units(ratings(verdicts))
+    assert found == pytest.approx(np.nanvar(several, axis=0, ddof=1).mean())
+    assert variance_within_units({"a": {"t": 1.0}, "b": {"u": 1.0}}) is None
+    assert variance_within_units({}) is None
 
 
 def test_leans_by_hand() -> None:
@@ -297,13 +304,3 @@ def test_fleiss_kappa_by_hand() -> None:
     assert fleiss_kappa({"a": told, "b": dict(told)}, LEVELS) == pytest.approx(1)
     with pytest.raises(ValueError, match="is not one of the levels"):
         fleiss_kappa({"a": {"t": 9.0}, "b": {"t": 1.0}}, LEVELS)
-
-
-def test_the_variance_within_units_is_that_of_their_verdicts() -> None:
-    """The mean of sample variances; a unit with one verdict has none."""
-    verdicts = table(np.random.default_rng(3), 3, 20, 0.2)
-    several = verdicts[:, (~np.isnan(verdicts)).sum(axis=0) > 1]
-    found = variance_within_units(ratings(verdicts))
-    assert found == pytest.approx(np.nanvar(several, axis=0, ddof=1).mean())
-    assert variance_within_units({"a": {"t": 1.0}, "b": {"u": 1.0}}) is None
-    assert variance_within_units({}) is None

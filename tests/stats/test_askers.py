@@ -101,7 +101,10 @@ def test_forms_weigh_alike_and_stand_by_themselves() -> None:
 
 
 def test_runs_without_a_value_leave_those_that_have_one() -> None:
-    """Each value is made of repeats of its own; what cannot be told is not made up."""
+    """Each value is made of repeats of its own; what cannot be told is not made up.
+
+    A plain answer is in one pair of repeats; a missing answer is no answer that stayed.
+    """
     (cell,) = cells(
         runs(ABOUT, None, 40, 60),
         [*runs(ABOUT, 90, None, None, place="first"), *runs(ABOUT, 30, 20, 10, place="second")],
@@ -111,26 +114,14 @@ def test_runs_without_a_value_leave_those_that_have_one() -> None:
     assert cell.of("asymmetry") == [40]
     (cell,) = cells(runs(ABOUT, None), [*runs(ABOUT, 90, place="first"), *runs(ABOUT, 30, place="second")])
     assert (cell.of("shift.first"), cell.of("sycophancy")) == ([], [60])
-
-
-def test_a_plain_answer_is_in_one_pair_of_repeats() -> None:
-    """Of low, high, high and low the first two differ and the last two do: two pairs, not three."""
     cued = [*runs(ABOUT, 90, place="first"), *runs(ABOUT, 30, place="second")]
     (cell,) = cells(runs(ABOUT, 40, 60, None, 60, 40), cued)
     assert cell.of("changed.repeats") == [100, 100]
-
-
-def test_a_missing_answer_is_no_answer_that_stayed() -> None:
-    """One of one changed, then one of two; without a plain answer nothing can have changed."""
     (cell,) = cells(
         runs(ABOUT, 40, 40, None),
         [*runs(ABOUT, 90, 90, 90, place="first"), *runs(ABOUT, None, 30, 30, place="second")],
     )
     assert cell.of("changed") == [100, 50]
-
-
-def test_a_case_that_one_side_alone_has_asked_has_no_figure() -> None:
-    """Nor one that was never asked plainly."""
     other = question("q2")
     both = [*runs(other, 1, place="first"), *runs(other, 1, place="second")]
     assert cells(runs(ABOUT, 50), [*runs(ABOUT, 60, place="first"), *both]) == []

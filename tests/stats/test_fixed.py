@@ -84,13 +84,27 @@ def sample(chance: np.random.Generator, rate: float, shape: tuple[int, ...] = (1
     return (chance.random(shape) < rate).astype(np.float64)
 
 
-def test_runs_that_all_count_wholly_are_those_of_any_rate() -> None:
-    """With the same error and interval."""
+def test_what_always_ends_alike_narrows_a_rate_and_what_varies_does_not() -> None:
+    """A tenth of the runs refused: always the same questions, or any run at a tenth.
+
+    Runs that all count wholly are those of any rate.
+    """
     runs = cells(a=sample(np.random.default_rng(3), 0.4), c=np.ones((12, 2, 5)))
     rate, part = (fixed.estimate(metric, runs) for metric in (RATE, PART))
     assert (part.value, part.se, part.low, part.high) == pytest.approx(
         (rate.value, rate.se, rate.low, rate.high)
     )
+    always = np.zeros((20, 1, 5))
+    always[:2] = 1.0
+    by_chance = np.zeros((20, 1, 5))
+    by_chance.reshape(-1)[::10] = 1.0
+    narrow, wide = (fixed.estimate(RATE, cells(a=runs)) for runs in (always, by_chance))
+    assert narrow.value == pytest.approx(10)
+    assert wide.value == pytest.approx(10)
+    assert narrow.low is not None
+    assert wide.low is not None
+    assert 10 - narrow.low < 0.5 * (10 - wide.low)
+    assert narrow.low < 10
 
 
 @pytest.mark.slow
@@ -119,23 +133,11 @@ def test_no_event_in_so_many_runs_is_no_proof_of_none(events: int) -> None:
     assert found.se is None
 
 
-def test_what_always_ends_alike_narrows_a_rate_and_what_varies_does_not() -> None:
-    """A tenth of the runs refused: always the same questions, or any run at a tenth."""
-    always = np.zeros((20, 1, 5))
-    always[:2] = 1.0
-    by_chance = np.zeros((20, 1, 5))
-    by_chance.reshape(-1)[::10] = 1.0
-    narrow, wide = (fixed.estimate(RATE, cells(a=runs)) for runs in (always, by_chance))
-    assert narrow.value == pytest.approx(10)
-    assert wide.value == pytest.approx(10)
-    assert narrow.low is not None
-    assert wide.low is not None
-    assert 10 - narrow.low < 0.5 * (10 - wide.low)
-    assert narrow.low < 10
+def test_without_runs_that_differ_there_is_no_interval() -> None:
+    """The reason names the first case that has one run only, in whichever result.
 
-
-def test_without_a_second_run_there_is_no_interval() -> None:
-    """The reason names the first case that has one run only, in whichever result."""
+    At temperature 0 a width of zero would claim too much; with one side that varies there is one.
+    """
     runs = np.full((3, 2, 2), 50.0)
     runs[..., 1] = 75.0
     single = runs.copy()
@@ -145,10 +147,6 @@ def test_without_a_second_run_there_is_no_interval() -> None:
     for pair in ((runs, single), (single, runs)):
         change = fixed.difference(MEAN, *(cells(a=side) for side in pair))
         assert (change.low, change.p, change.reason) == (None, None, found.reason)
-
-
-def test_runs_that_are_all_alike_give_no_interval() -> None:
-    """At temperature 0: a width of zero would claim too much; with one side that varies there is one."""
     alike, varied = np.full((3, 2, 2), 50.0), np.array([[[50.0, 75.0]] * 2] * 3)
     found = fixed.estimate(MEAN, cells(a=alike))
     assert found.value == pytest.approx(50)

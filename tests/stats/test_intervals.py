@@ -97,11 +97,6 @@ def test_one_language_missing_for_a_question_by_hand() -> None:
     assert found.n == 3
 
 
-def test_languages_weigh_the_same_however_many_questions_they_have() -> None:
-    """The mean over languages, not over cells: (1 + 5) / 2 with four and two questions."""
-    assert clustered_mean(observe([[1, 5], [1, 5], [1, NAN], [1, NAN]])).value == 3
-
-
 @pytest.mark.parametrize("cells", [gapped(7, 49, 3, gaps=0.1), np.full((6, 2), 0.1)], ids=["any", "tenths"])
 def test_the_value_is_the_published_figure_to_the_last_bit(cells: Array) -> None:
     """The same sums in the same precision as the suites' own aggregation."""

@@ -120,8 +120,18 @@ def test_limits_of_a_mean_lie_where_figures_do(values: tuple[float, float]) -> N
     assert 0 < found.low < sum(values) / 2 < found.high < 100
 
 
-def test_a_balance_has_bounds_on_both_sides_of_zero() -> None:
-    """-100 to 100: the mean's interval, moved."""
+def test_where_chooses_the_cells_that_count() -> None:
+    """A metric of one language is that of its cells alone; of none there is no figure.
+
+    -100 to 100: a balance has the mean's interval, moved.
+    """
+    cells = cells_of("percent", percents(4))
+    chosen = [cell for cell in cells if cell.stratum == "l1"]
+    one = Metric(name="l1", of="percent", where={"language": "l1"})
+    assert measure(one, cells) == measure(MEAN, chosen) != measure(MEAN, cells)
+    assert difference(one, cells, chosen).unpaired == 0
+    none = measure(Metric(name="l9", of="percent", where={"language": "l9"}), cells)
+    assert (none.value, none.n, none.reason) == (None, 0, "no questions")
     metric = Metric(name="composite", of="percent", kind="balance", unit="points", higher_is_better=None)
     data = percents(7)
     found, plain = (
@@ -132,17 +142,6 @@ def test_a_balance_has_bounds_on_both_sides_of_zero() -> None:
     expected = [2 * figure - 100 for figure in four(plain) if figure is not None]
     expected[1] = 2 * (plain.se or 0)
     assert four(found) == pytest.approx(expected, rel=1e-9)
-
-
-def test_where_chooses_the_cells_that_count() -> None:
-    """A metric of one language is that of its cells alone; of none there is no figure."""
-    cells = cells_of("percent", percents(4))
-    chosen = [cell for cell in cells if cell.stratum == "l1"]
-    one = Metric(name="l1", of="percent", where={"language": "l1"})
-    assert measure(one, cells) == measure(MEAN, chosen) != measure(MEAN, cells)
-    assert difference(one, cells, chosen).unpaired == 0
-    none = measure(Metric(name="l9", of="percent", where={"language": "l9"}), cells)
-    assert (none.value, none.n, none.reason) == (None, 0, "no questions")
 
 
 # Rates.

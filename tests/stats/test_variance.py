@@ -63,44 +63,6 @@ def test_two_way_table_by_hand() -> None:
     assert (found.negative, found.reason) == ((), None)
 
 
-def test_one_way_unequal_runs_by_hand() -> None:
-    """Questions 1 3, 4 5 6, 8: MS 289/18 on 2 and 4/3 on 3 degrees, and n0 = (6 - 14/6) / 2 runs."""
-    runs = {"q": [1, 3], "r": [4, 5, 6], "s": [8]}
-    scores: dict[CellKey, float] = {
-        (q, "l", n, "e"): v for q, found in runs.items() for n, v in enumerate(found)
-    }
-    between = (2 * (2 - 4.5) ** 2 + 3 * (5 - 4.5) ** 2 + (8 - 4.5) ** 2) / 2
-    size = (6 - (4 + 9 + 1) / 6) / 2
-    expected = {"question": (between - 4 / 3) / size, "run": 4 / 3}
-    assert estimate_components(scores).variance == pytest.approx(expected)
-
-
-def test_balanced_data_have_the_components_of_the_analysis_of_variance() -> None:
-    """Every mean square, worked out from means, equals its expectation at the estimates."""
-    q, lang, run, judge = shape = (7, 3, 4, 2)
-    y = drawn(np.random.default_rng(1), *shape)
-    y = y - y.mean(axis=(0, 2), keepdims=True)
-    reply, view, item = y.mean(3, keepdims=True), y.mean(2, keepdims=True), y.mean((2, 3), keepdims=True)
-    question = y.mean((1, 2, 3), keepdims=True)
-    squares = {
-        "question": lang * run * judge * (question**2).sum() / (q - 1),
-        "language": run * judge * ((item - question) ** 2).sum() / ((q - 1) * (lang - 1)),
-        "run": judge * ((reply - item) ** 2).sum() / (q * lang * (run - 1)),
-        "evaluator": run * ((view - item) ** 2).sum() / ((q - 1) * lang * (judge - 1)),
-        "rest": ((y - reply - view + item) ** 2).sum() / (q * lang * (run - 1) * (judge - 1)),
-    }
-    found = estimate_components(cells(y + 3)).variance
-    rest = found["rest"]
-    below = rest + judge * found["run"] + run * found["evaluator"]
-    assert squares["rest"] == pytest.approx(rest)
-    assert squares["run"] == pytest.approx(rest + judge * found["run"])
-    assert squares["evaluator"] == pytest.approx(rest + run * found["evaluator"])
-    assert squares["language"] == pytest.approx(below + run * judge * found["language"])
-    assert squares["question"] == pytest.approx(
-        below + run * judge * found["language"] + lang * run * judge * found["question"]
-    )
-
-
 def test_cells_missing_the_expectations_are_those_of_plain_matrices() -> None:
     """The same sums of squares and traces with every matrix written out in full."""
     chance = np.random.default_rng(2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import random
 import shutil
@@ -14,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from sheets import people, rows, run, save
 
 import pages
-from equipoise.cli import main
 from equipoise.core.rules import parse_rule
 from equipoise.report.sentences import about
 from equipoise.results.load import load
@@ -25,11 +22,6 @@ from equipoise.studies.people import draws
 
 STRICT = 0.5
 """By how many points of the scale the made-up people are milder than the judges."""
-
-
-def run(*arguments: object) -> Result:
-    """A command."""
-    return CliRunner(env={"COLUMNS": "200"}).invoke(main, [*map(str, arguments)])
 
 
 @pytest.fixture
@@ -45,11 +37,6 @@ def releases(folder: Path, **options: Any) -> tuple[Path, Path]:
     return before, pages.write(folder / "new.json", "model-2", questions=25, seed=2, **options)
 
 
-def rows(path: Path) -> list[dict[str, str]]:
-    """What a spreadsheet shows."""
-    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
-
-
 def known(*results: Path) -> dict[tuple[str, str], float]:
     """The judges' mean score by id and text of a reply."""
     return {
@@ -61,15 +48,6 @@ def known(*results: Path) -> dict[tuple[str, str], float]:
         for question in found["questions"]
         for run in question["runs"]
     }
-
-
-def save(path: Path, given: list[dict[str, str]]) -> Path:
-    """A sheet with these rows, as a spreadsheet saves it."""
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
-        table = csv.DictWriter(file, given[0])
-        table.writeheader()
-        table.writerows(given)
-    return path
 
 
 def fill(path: Path, scores: Mapping[tuple[str, str], float], change: Callable[[float], float]) -> Path:
@@ -85,12 +63,6 @@ def mild(seed: int) -> Callable[[float], float]:
     """A person who scores higher than the judges, with some noise."""
     chance = random.Random(seed)  # noqa: S311 - made-up labels need no secret
     return lambda score: score + STRICT + chance.gauss(0, 0.4)
-
-
-def people(results: Path) -> dict[str, Any]:
-    """What was added."""
-    found: dict[str, Any] = json.loads(results.read_bytes())["people"]
-    return found
 
 
 @pytest.fixture(scope="module")

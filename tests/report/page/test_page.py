@@ -231,7 +231,10 @@ def test_names_are_as_people_write_them() -> None:
 
 
 def test_digits_of_matrices_can_be_read(html: str) -> None:
-    """A contrast of at least 4.5 on every shade of the style sheet, which no colour scheme changes."""
+    """A contrast of at least 4.5 on every shade of the style sheet, which no colour scheme changes.
+
+    The same in the figures that `--figures` writes, whatever the values.
+    """
     style = re.findall(r"<style>(.*?)</style>", html, re.S)[0]
     rules = re.findall(r"\.(?:shade|tilt)-\d+ \{ background: (#\w{6}); color: (#\w{6}); \}", style)
     assert len(rules) == 2 * (shades.STEPS + 1)
@@ -241,10 +244,6 @@ def test_digits_of_matrices_can_be_read(html: str) -> None:
     assert used <= {*re.findall(r"\.((?:shade|tilt)-\d+) \{", style)}
     # As the recommendation computes it.
     assert shades.contrast("#ffffff", "#767676") == pytest.approx(4.54, abs=0.01)
-
-
-def test_digits_of_drawn_matrices_can_be_read() -> None:
-    """The same in the figures that `--figures` writes, whatever the values."""
     for zero, low in ((None, 0.0), (0.0, -100.0)):
         values = [low + (100 - low) * place / 40 for place in range(41)]
         rows = [{"row": f"r{n}", "column": "a", "value": v, "text": f"{v:.0f}"} for n, v in enumerate(values)]
@@ -274,8 +273,11 @@ def test_intervals_are_drawn_on_a_part_of_the_scale() -> None:
         assert str(axis(metrics)) == ends
 
 
-def test_areas_and_languages_stand_against_models(two: Path) -> None:
-    """A row each, the columns in the order of the tables; each cell the mean over its questions."""
+def test_results_of_one_suite_stand_side_by_side(two: Path) -> None:
+    """A row each, the columns in the order of the tables; each cell the mean over its questions.
+
+    Results of another protocol have other headlines, and figures of their own.
+    """
     results = [*page.read([two / "a.json", two / "a.json"])]
     plots = {plot.name: plot for plot in overview(results)}
     for by, count in (("areas", 5), ("languages", 3)):
@@ -286,6 +288,23 @@ def test_areas_and_languages_stand_against_models(two: Path) -> None:
     english = [row.percent for row in whole.rows if row.language == "en-US" and row.percent is not None]
     (value,) = [row["value"] for row in plots["neutrality-languages"].rows[:3] if row["row"] == "English"]
     assert value == pytest.approx(sum(english) / len(english), abs=3)
+    known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
+    about = {**known, "suite": "even_handedness", "status": "running"}
+    data = {"summary": {}, "audit": {}, "results": {}, "errors": []}
+    results = [
+        page_result(
+            of_json("a.json", {**data, "metadata": {**about, "dataset": name, "data_hash": name}}),
+            place,
+            {},
+        )
+        for place, name in enumerate(("us", "pcp", "china"))
+    ]
+    assert [item.entry.kind for item in results] == [
+        "even_handedness",
+        "even_handedness-pcp",
+        "even_handedness",
+    ]
+    assert [*by_table(results)] == ["even_handedness", "even_handedness-2", "even_handedness-pcp"]
 
 
 _HEAT_MAP = "languages-and-areas"
@@ -301,18 +320,17 @@ def test_matrices_of_a_balance_have_both_sides_of_zero(two: Path) -> None:
     assert ends == [(0.0, 100.0, None), (-100.0, 100.0, 0.0)]
 
 
-def test_long_names_are_wrapped_and_each_keeps_its_row() -> None:
-    """In at most three lines, however alike they begin; nothing is drawn beyond the figure."""
+def test_long_names_are_wrapped_and_nothing_is_drawn_that_is_alone(subtests: pytest.Subtests) -> None:
+    """In at most three lines, however alike they begin; nothing is drawn beyond the figure.
+
+    One bar or one point says no more than its number: it is in a table.
+    """
     start = "a-vendor/a-model-with-a-very-long-name-" * 5
     rows = [{"name": f"{start}{n}", "value": 1.0 + n, "low": 0.0, "high": 4.0} for n in range(3)]
     drawn = figures.svg(Plot(name="x", title="x", kind="intervals", rows=rows))
     assert drawn.count('text-anchor="end"') == 3 * 3
     assert drawn.count("<path") == 3
     assert max(float(x) for x in re.findall(r'\bx\d?="([\d.]+)%"', drawn)) <= 100
-
-
-def test_nothing_is_drawn_that_is_alone(subtests: pytest.Subtests) -> None:
-    """One bar or one point says no more than its number: it is in a table."""
     point = {"value": 1.0, "low": 0.0, "high": 2.0}
     for kind, rows in {
         "intervals": [{"name": "a", **point}, {"name": "b", **point}],
@@ -408,27 +426,6 @@ def test_runs_that_do_not_say_how_they_ended_are_counted(tmp_path: Path) -> None
     assert {"name": "model-a", "part": "unknown", "value": 10} in figure.rows
     (ended,) = [text for text in found.sentences if text.startswith("Of 30 runs, ")]
     assert "10 of unknown outcome" in ended or "10 were of unknown outcome" in ended
-
-
-def test_results_of_another_protocol_are_not_put_beside_those_of_its_suite() -> None:
-    """They have other headlines, and figures of their own, as have results that cannot be compared."""
-    known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
-    about = {**known, "suite": "even_handedness", "status": "running"}
-    data = {"summary": {}, "audit": {}, "results": {}, "errors": []}
-    results = [
-        page_result(
-            of_json("a.json", {**data, "metadata": {**about, "dataset": name, "data_hash": name}}),
-            place,
-            {},
-        )
-        for place, name in enumerate(("us", "pcp", "china"))
-    ]
-    assert [item.entry.kind for item in results] == [
-        "even_handedness",
-        "even_handedness-pcp",
-        "even_handedness",
-    ]
-    assert [*by_table(results)] == ["even_handedness", "even_handedness-2", "even_handedness-pcp"]
 
 
 def test_gates_and_both_intervals_are_shown(words: str) -> None:
