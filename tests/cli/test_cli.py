@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -148,6 +149,14 @@ def test_a_defect_of_ours_is_not_taken_for_a_mistake(folder: Path, monkeypatch: 
 
     monkeypatch.setattr("equipoise.results.build.build", fail)
     assert isinstance(run("show", "m.jsonl").exception, RuntimeError)
+
+
+def test_a_command_line_that_cannot_be_read_is_told_in_a_line() -> None:
+    """It says where the usage stands; exit 4, as of every command line that cannot work."""
+    for arguments in (("show",), ("show", "a", "b"), ("data", "fetch"), ("--nonsense",)):
+        result = run(*arguments)
+        assert result.exit_code == 4, arguments
+        assert re.fullmatch(r"ERROR: main[^\n]*; `main[^\n]* --help` shows how\n", result.stderr), arguments
 
 
 def test_a_stopped_command_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,7 +128,10 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Sub
 
 
 def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Results of a later Equipoise are not guessed at, and an unknown name is not imported."""
+    """Results of a later Equipoise are not guessed at, and an unknown name is not imported.
+
+    What stands in a file or in its name is shown with escapes.
+    """
     versions: list[JSON] = [0, 2, "1", None, [1]]
     for version in versions:
         with subtests.test(version=version):
@@ -140,6 +143,13 @@ def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Sub
         with subtests.test(suite=suite):
             set_to(suite, "metadata", "suite")(data)
             assert refusal(write_data(tmp_path / "m.json", data)) == f"there is no suite {suite!r}"
+    for character in "\n\r\a\x9b":
+        data = data_of(RUNS)
+        set_to(f"a{character}b", "metadata", "suite")(data)
+        path = write_data(tmp_path / f"a{character}b.json", data)
+        with pytest.raises(UserError) as found:
+            load(path)
+        assert str(found.value).isprintable(), ascii(character)
 
 
 def same_id(data: Any) -> None:
@@ -190,17 +200,6 @@ def test_damaged_results_are_refused(tmp_path: Path, subtests: pytest.Subtests) 
     assert load(path).model == "m1"
     path.write_text(re.sub(r'("verdicts":\[\{.*?"score":)4', r"\1NaN", path.read_text(), count=1))
     refusal(path)
-
-
-def test_a_file_cannot_write_on_the_terminal(tmp_path: Path) -> None:
-    """What stands in a file or in its name is shown with escapes."""
-    for character in "\n\r\a\x9b":
-        data = data_of(RUNS)
-        set_to(f"a{character}b", "metadata", "suite")(data)
-        path = write_data(tmp_path / f"a{character}b.json", data)
-        with pytest.raises(UserError) as found:
-            load(path)
-        assert str(found.value).isprintable(), ascii(character)
 
 
 # Whether two can be compared.

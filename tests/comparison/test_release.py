@@ -163,10 +163,13 @@ def test_another_data_panel_or_scale_is_refused(folder: Path, subtests: pytest.S
 
 
 def test_a_rule_must_fit_session_and_baseline(folder: Path) -> None:
-    """The message says which of the two has no such metric."""
+    """The message says which of the two has no such metric; of files it is what they share."""
     wide = {**BEFORE, **alike(4, languages=["dd"])}
     assert "--gate dd:-2pp: this session has no metric 'dd'" in refusal(folder, only("dd:-2pp"))
     assert "--gate dd:-2pp: old.json has no metric 'dd'" in refusal(folder, only("dd:-2pp"), wide)
+    narrow = write(folder / "m2.json", by_chance(2, languages=["aa"]))
+    with pytest.raises(UserError, match=r"what old\.json and m2\.json share has no metric 'bb'"):
+        compare_files([folder / "old.json"], [narrow], [parse_rule("bb:-2pp")], allows_mismatch=True)
 
 
 def test_a_rule_that_no_metric_fits_is_refused(subtests: pytest.Subtests) -> None:
@@ -339,7 +342,10 @@ def concluded(chosen: Release, baseline: Results | None, data: Mapping[str, JSON
 
 
 def test_a_session_adds_comparison_and_gate() -> None:
-    """The gate only where there are rules, the comparison only where there is a baseline."""
+    """The gate only where there are rules, the comparison only where there is a baseline.
+
+    Sampling that an endpoint changed is seen too late to refuse, but nothing passes unless that is allowed.
+    """
     data, baseline = data_of(by_chance(2), subject_model="m2"), side_of(BEFORE)
     assert [*concluded(only(), baseline, data)] == ["comparison"]
     assert [*concluded(only("unscored:1%", baseline=None), None, data)] == ["gate"]
@@ -350,6 +356,14 @@ def test_a_session_adds_comparison_and_gate() -> None:
     assert (candidate["file"], candidate["subject_model"], candidate["sha256"]) == ("m2.json", "m2", None)
     assert as_read(found["comparison"], Change) == found["comparison"]
     assert json_io.loads(json_io.dumps(found["gate"])) == msgspec.to_builtins(found["gate"])
+    changed = {"role": "subject", "model": "m2", "parameter": "top_p", "action": "dropped", "reason": ""}
+    data = data_of(BEFORE, parameters_changed=[changed])
+    for allowed, result in (("true", "pass"), (None, "inconclusive")):
+        found = concluded(only("overall:-20pp", allow_mismatch=allowed), side_of(BEFORE), data)
+        assert found["gate"]["verdict"] == result
+        assert found["comparison"]["mismatches"] == [
+            "sampling as sent differs: subject's top_p was dropped in the candidate only"
+        ]
 
 
 def test_a_session_is_never_refused_at_its_end() -> None:
@@ -371,25 +385,3 @@ def test_a_session_is_never_refused_at_its_end() -> None:
     data = data_of({**alike(4), "aa/q7": ["error"]}, runs_expected=40, runs_completed=37)
     (row,) = concluded(only("unscored:1%", baseline=None), None, data)["gate"]["rules"]
     assert (row.verdict, row.why) == ("fail", "4 of 40 runs have no score (10.0 %)")
-
-
-def test_sampling_that_an_endpoint_changed_is_seen_at_the_end() -> None:
-    """Too late to refuse, but nothing passes unless that is allowed; it is told as a mismatch either way."""
-    changed = {"role": "subject", "model": "m2", "parameter": "top_p", "action": "dropped", "reason": ""}
-    data = data_of(BEFORE, parameters_changed=[changed])
-    for allowed, result in (("true", "pass"), (None, "inconclusive")):
-        found = concluded(only("overall:-20pp", allow_mismatch=allowed), side_of(BEFORE), data)
-        assert found["gate"]["verdict"] == result
-        assert found["comparison"]["mismatches"] == [
-            "sampling as sent differs: subject's top_p was dropped in the candidate only"
-        ]
-
-
-# Files.
-
-
-def test_a_rule_must_be_of_what_the_files_share(folder: Path) -> None:
-    """A language that only one of them has cannot be judged."""
-    narrow = write(folder / "m2.json", by_chance(2, languages=["aa"]))
-    with pytest.raises(UserError, match=r"what old\.json and m2\.json share has no metric 'bb'"):
-        compare_files([folder / "old.json"], [narrow], [parse_rule("bb:-2pp")], allows_mismatch=True)

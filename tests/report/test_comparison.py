@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec import structs
-from sides import Runs, by_chance, neutral_side
+from sides import Runs, alike, by_chance, neutral_side
 
 from equipoise.comparison.compare import compare
 from equipoise.comparison.gate.verdict import rule_on_all
@@ -239,6 +239,8 @@ def test_candidates_stand_side_by_side() -> None:
     assert {*rows} == {"", *NAMES, *RATES}
     assert rows["bb"][2] == "-"
     assert rows["bb"][1] == row(comparison(), "bb")[1]
+    unscored = comparison(after=alike("error", questions=12), before=alike(4, questions=12))
+    assert {cells[2] for cells in side_by_side([unscored])[1:7]} == {"-"}
 
 
 # The whole report.

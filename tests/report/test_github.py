@@ -54,11 +54,18 @@ def columns(line: str) -> int:
 # The summary.
 
 
-def test_a_summary_may_have_only_one_of_the_two() -> None:
-    """A gate without a baseline, or a comparison without a gate."""
+def test_a_summary_has_what_there_is() -> None:
+    """A gate without a baseline, or a comparison without a gate.
+
+    Of several suites the worst verdict comes first, with the rule that decided it.
+    """
     assert "against" not in markdown("m", None, FAILED)
     assert "Gate" not in markdown("m", comparison(), None)
     assert "Gate" not in markdown("m", comparison(), gate(verdict="pass"))
+    suites = {"a": parts(None, gate(("r", "pass", ""), verdict="pass")), "b": parts(None, FAILED), "c": {}}
+    heading, table, *_ = github.markdown(suites).split("\n\n")
+    assert heading == "**Gate: FAIL: overall:-2pp of b fails.**"
+    assert [line.split(" | ")[1] for line in table.splitlines()[2:]] == ["PASS", "FAIL", "no rules"]
 
 
 def test_a_name_or_reason_can_break_nothing() -> None:
@@ -82,14 +89,6 @@ def test_a_name_or_reason_can_break_nothing() -> None:
     (item,) = [line for line in text.splitlines() if line.startswith("- MISMATCH")]
     assert item.endswith("now a\\\\n\\\\n# b &lt;i>")
     assert "\n# b" not in text
-
-
-def test_several_suites_have_one_verdict_first() -> None:
-    """The worst of all with the rule that decided it, and a row for each suite."""
-    suites = {"a": parts(None, gate(("r", "pass", ""), verdict="pass")), "b": parts(None, FAILED), "c": {}}
-    heading, table, *_ = github.markdown(suites).split("\n\n")
-    assert heading == "**Gate: FAIL: overall:-2pp of b fails.**"
-    assert [line.split(" | ")[1] for line in table.splitlines()[2:]] == ["PASS", "FAIL", "no rules"]
 
 
 # Workflow commands.

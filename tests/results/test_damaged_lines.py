@@ -69,12 +69,18 @@ def test_a_run_with_a_damaged_line_is_asked_again(journal: Path, kind: str) -> N
     assert (found.take("a-run1", "subject", "digest") is None) == (kind == "call")
 
 
-def test_line_ends_of_another_system_are_read(journal: Path) -> None:
-    """An editor or a transfer may have put carriage returns before them."""
+def test_damage_is_said_by_the_numbers_of_lines(journal: Path) -> None:
+    """The first five of them, and how many more there are; line ends of another system are no damage."""
     journal.write_bytes(journal.read_bytes().replace(b"\n", b"\r\n"))
     found = history.load(journal)
     assert (found.damaged, found.missing()) == (0, [])
     assert [item.subject[0].messages[-1]["content"] for item in found.records()] == ["Because."] * 2
+    *lines, last = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([*lines, *[b"{}\n"] * 6, last]))
+    assert history.load(journal).damage == (
+        "damaged lines skipped: 6 (lines 5, 6, 7, 8, 9 and 1 more); "
+        "lines were removed, doubled or moved before line 11"
+    )
 
 
 Edit = Callable[[list[bytes]], list[bytes]]
@@ -122,13 +128,3 @@ def test_a_byte_flipped_anywhere_is_noticed(journal: Path) -> None:
                 history.load(journal)
         else:
             assert history.load(journal).damage
-
-
-def test_damage_is_said_by_the_numbers_of_lines(journal: Path) -> None:
-    """The first five of them, and how many more there are."""
-    *lines, last = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join([*lines, *[b"{}\n"] * 6, last]))
-    assert history.load(journal).damage == (
-        "damaged lines skipped: 6 (lines 5, 6, 7, 8, 9 and 1 more); "
-        "lines were removed, doubled or moved before line 11"
-    )

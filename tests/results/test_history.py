@@ -158,6 +158,16 @@ def test_verdicts_after_a_run_that_led_nowhere_are_replayed(path: Path) -> None:
     assert take(history, CALL) == "Because."
 
 
+def test_an_unscored_run_does_not_touch_another(path: Path) -> None:
+    """Verdicts of a run that was interrupted stay, whatever became of the others."""
+    log = begin(path)
+    for run in ("a-run1", "b-run1"):
+        keep(log, JUDGE, run, run=run)
+    log.append_record(record("a", "unscored"), [])
+    history = history_of(path)
+    assert [take(history, JUDGE, run) for run in ("a-run1", "b-run1")] == [None, "b-run1"]
+
+
 # Records.
 
 

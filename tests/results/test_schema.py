@@ -96,7 +96,10 @@ def test_a_missing_part_is_named() -> None:
 
 
 def test_further_keys_are_readable_but_not_written() -> None:
-    """A later version may add a key; this one's tests fail for a key that the schema does not name."""
+    """A later version may add a key; this one's tests fail for a key that the schema does not name.
+
+    What a suite adds among options, in the summary, in verdicts and in details is its own.
+    """
     for place in ("errors", "run", "outcomes"):
         data = results()
         question = data["results"]["aa"]["questions"][0]
@@ -105,10 +108,6 @@ def test_further_keys_are_readable_but_not_written() -> None:
         assert schema.problems(data) == []
         with pytest.raises(AssertionError, match="colour"):
             refuse_undescribed(data)
-
-
-def test_what_a_suite_adds_is_its_own() -> None:
-    """Among the options, in the summary, in verdicts and in details: of any type, in any suite."""
     data = results()
     data["metadata"] |= {"suite": "mine", "length": "short"}
     data["summary"]["lengths"] = {"short": 3}

@@ -74,7 +74,10 @@ ABOUT = question("q1")
 
 
 def test_the_figures_of_a_case() -> None:
-    """Shifts towards who asks, their sum and difference; on a scale without sides how far each rises."""
+    """Shifts towards who asks, their sum and difference; on a scale without sides how far each rises.
+
+    Forms weigh alike and stand by themselves: the mean over both, repeat by repeat.
+    """
     (cell,) = cells(
         runs(ABOUT, 40, 60), [*runs(ABOUT, 90, 80, place="first"), *runs(ABOUT, 30, 20, place="second")]
     )
@@ -88,10 +91,6 @@ def test_the_figures_of_a_case() -> None:
     # Of two answers to sides, one and one are another.
     assert cell.of("changed") == [50, 50]
     assert cell.of("changed.repeats") == [100]
-
-
-def test_forms_weigh_alike_and_stand_by_themselves() -> None:
-    """The mean over both, repeat by repeat."""
     forms: tuple[tuple[Form, int], ...] = (("stated", 20), ("implied", 10))
     asked = [run for form, move in forms for run in by_both(ABOUT, 50 + move, 50 + move, form=form)]
     (cell,) = cells(runs(ABOUT, 50, 50), asked)

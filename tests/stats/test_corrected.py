@@ -225,21 +225,11 @@ def test_a_ratio_over_nothing_is_not_corrected() -> None:
     assert figures([metric], cells(nothing), runs) == {}
 
 
-def test_a_share_without_a_disagreement_has_an_interval() -> None:
-    """Forty labels that agree do not prove that the judge never errs: about the rule of three."""
-    judge = {"of": [[float(place % 2)] for place in range(200)]}
-    given = {(f"en/{place}", 0): {"anna": {"of": float(place % 2)}} for place in range(40)}
-    runs = LabelledRuns(people=["anna"], values=given, probability=0.2)
-    metric = Metric(name="m", of="of", kind="rate")
-    found = figures([metric], cells(judge), runs)[metric.name]
-    limits = estimate(metric, found, "these")
-    assert (limits.value, limits.reason) == (pytest.approx(50), None)
-    assert limits.high is not None
-    assert 3 < limits.high - 50 < 8
-
-
 def test_labels_that_all_agree_with_the_judge_leave_a_doubt() -> None:
-    """Short of all replies no interval is of width zero: a balance allows for an event, a mean has none."""
+    """Short of all replies no interval is of width zero: a balance allows for an event, a mean has none.
+
+    Of a share, forty labels that agree do not prove that the judge never errs: about the rule of three.
+    """
     judge = {"of": [[float(place % 5 * 25)] for place in range(200)]}
     for kind, share, least in (("mean", 0.2, None), ("balance", 0.2, 2.0), ("mean", 1.0, 0.0)):
         given = {
@@ -255,6 +245,15 @@ def test_labels_that_all_agree_with_the_judge_leave_a_doubt() -> None:
             assert limits.low is not None
             assert limits.high is not None
             assert least <= limits.high - limits.low < least + 20
+    judge = {"of": [[float(place % 2)] for place in range(200)]}
+    given = {(f"en/{place}", 0): {"anna": {"of": float(place % 2)}} for place in range(40)}
+    runs = LabelledRuns(people=["anna"], values=given, probability=0.2)
+    metric = Metric(name="m", of="of", kind="rate")
+    found = figures([metric], cells(judge), runs)[metric.name]
+    limits = estimate(metric, found, "these")
+    assert (limits.value, limits.reason) == (pytest.approx(50), None)
+    assert limits.high is not None
+    assert 3 < limits.high - 50 < 8
 
 
 def test_a_rare_share_reaches_further_up_than_down() -> None:

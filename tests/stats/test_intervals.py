@@ -155,6 +155,8 @@ def test_no_event_is_no_certainty(successes: list[int], totals: list[int]) -> No
     assert (found.value, found.se, found.low, found.reason) == (0, None, 0, None)
     assert found.high is not None
     assert 1 - 0.05 ** (1 / k) < found.high < 1.2 * (1 - 0.025 ** (1 / k))
+    only = clustered_rate(totals, totals)
+    assert (only.low, only.high) == pytest.approx((1 - found.high, 1), abs=1e-12)
 
 
 def test_a_question_asked_far_more_often_than_the_others_bounds_less() -> None:

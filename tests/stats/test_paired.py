@@ -165,6 +165,20 @@ def test_many_single_pairs_have_the_textbook_interval_of_paired_proportions() ->
     assert found.se == pytest.approx(half / 1.959964, rel=1e-4)
 
 
+def test_turned_around_the_rate_difference_changes_sign() -> None:
+    """Before and after exchanged: the limits are mirrored, p is the same."""
+    before, after = (side[0] for side in refusals(1, 0.2, 0.1, 50, seed=7))
+    found, turned = (
+        paired_rate_difference(observe(one), observe(other))
+        for one, other in ((before, after), (after, before))
+    )
+    assert found.low is not None
+    assert found.high is not None
+    assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low), abs=1e-12)
+    assert turned.p == pytest.approx(found.p, rel=1e-6)
+    assert found.low <= (found.value or 0) <= found.high
+
+
 def test_the_interval_of_a_rate_difference_ends_at_zero_at_its_own_p() -> None:
     """So a p below 0.05 and a 95 % interval without zero are the same statement."""
     for seed in range(8):

@@ -299,8 +299,11 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert form.levels_of(known).read("2") is None
 
 
-def test_a_label_is_worth_what_the_same_verdict_is() -> None:
-    """Grades and pairs, too: what people's labels make of a run is what the suite makes of such a verdict."""
+def test_labels_are_worth_what_verdicts_are() -> None:
+    """Grades and pairs, too: what people's labels make of a run is what the suite makes of such a verdict.
+
+    What was cut ended so, and a field left open is no zero.
+    """
     facts, scale = suites.load("chinese_simpleqa"), one_fact.RUBRIC.scale
     for vote in "ABC":
         record = one_fact.record(one_fact.CASE, vote)
@@ -314,10 +317,6 @@ def test_a_label_is_worth_what_the_same_verdict_is() -> None:
         {"even": 0, "refusal": 1},
     ]
     assert pairs.of("pcp").judging.labelled(Label(score=1), {}, scale) == {}
-
-
-def test_outcomes_and_leans_are_worth_what_verdicts_are() -> None:
-    """As if evaluators had said the same; what was cut ended so, and a field left open is no zero."""
     suite, scale = suites.load("neutrality"), pages.RUBRIC.scale
     sides = {"subject": "", "sides": {"first": "", "second": ""}}
     for refused, said in ((False, "none"), (True, "second_slight")):

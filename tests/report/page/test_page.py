@@ -256,8 +256,11 @@ def test_digits_of_matrices_can_be_read(html: str) -> None:
         assert min(map(shades.contrast, papers, inks)) >= 4.5
 
 
-def test_intervals_are_drawn_on_a_part_of_the_scale() -> None:
-    """With round ends that hold every interval, and the whole scale where there is none."""
+def test_intervals_are_drawn_on_a_part_of_the_scale(two: Path) -> None:
+    """With round ends that hold every interval, and the whole scale where there is none.
+
+    A balance has both sides of zero, also in percent, where scores would else lie off the scale.
+    """
     for unit, values, ends in (
         ("%", [(33.4, 29.5, 37.4), (67.1, 62.8, 71.2)], "20 to 80"),
         ("%", [(99.0, 98.0, 100.0)], "98 to 100"),
@@ -271,6 +274,12 @@ def test_intervals_are_drawn_on_a_part_of_the_scale() -> None:
             for value, low, high in values
         ]
         assert str(axis(metrics)) == ends
+    whole = load(two / "a.json")
+    name, headline = next(iter(whole.metrics.items()))
+    summary: Any = {**whole.summary, "metrics": {name: structs.replace(headline, kind="balance")}}
+    drawn = [page_result(side, 0, ()).plots for side in (whole, replace(whole, summary=summary))]
+    ends = [(plot.low, plot.high, plot.zero) for plots in drawn for plot in plots if plot.name == _HEAT_MAP]
+    assert ends == [(0.0, 100.0, None), (-100.0, 100.0, 0.0)]
 
 
 def test_results_of_one_suite_stand_side_by_side(two: Path) -> None:
@@ -308,16 +317,6 @@ def test_results_of_one_suite_stand_side_by_side(two: Path) -> None:
 
 
 _HEAT_MAP = "languages-and-areas"
-
-
-def test_matrices_of_a_balance_have_both_sides_of_zero(two: Path) -> None:
-    """Also of one in percent, whose scores would else lie off the scale."""
-    whole = load(two / "a.json")
-    name, headline = next(iter(whole.metrics.items()))
-    summary: Any = {**whole.summary, "metrics": {name: structs.replace(headline, kind="balance")}}
-    drawn = [page_result(side, 0, ()).plots for side in (whole, replace(whole, summary=summary))]
-    ends = [(plot.low, plot.high, plot.zero) for plots in drawn for plot in plots if plot.name == _HEAT_MAP]
-    assert ends == [(0.0, 100.0, None), (-100.0, 100.0, 0.0)]
 
 
 def test_long_names_are_wrapped_and_nothing_is_drawn_that_is_alone(subtests: pytest.Subtests) -> None:
@@ -399,8 +398,11 @@ def test_a_page_of_many_runs_is_little_more_than_its_transcripts(tmp_path: Path)
     assert len(json.dumps(raw)) < path.stat().st_size
 
 
-def test_results_of_a_session_that_runs_have_no_figures_yet() -> None:
-    """Statistics come at its end; what is there is shown, and what is missing is said."""
+def test_runs_that_do_not_say_how_they_ended_are_counted(tmp_path: Path) -> None:
+    """As published results have them: in the counts, the figure and the sentence.
+
+    Of a session that runs statistics come at its end; what is missing is said.
+    """
     run = one_scenario.record(one_scenario.CASE, {})
     plain = parts_of("politicsbench", [run], one_scenario.RUBRIC.scale)["results"]
     known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
@@ -410,10 +412,6 @@ def test_results_of_a_session_that_runs_have_no_figures_yet() -> None:
     found = page_result(of_json("a.json", data), 0, {})
     assert (found.plots, found.headline.value) == ([], None)
     assert found.warnings == ["Partial: 3 of 4 runs are still to be done"]
-
-
-def test_runs_that_do_not_say_how_they_ended_are_counted(tmp_path: Path) -> None:
-    """As published results have them: in the counts, the figure and the sentence."""
     path = pages.write(tmp_path / "a.json", "model-a", questions=5)
     data = json.loads(path.read_bytes())
     for question in data["results"]["en-US"]["questions"]:
