@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import scipy
 from numpy.typing import NDArray
+from simulated import cells
 
-from equipoise.core.records import Cell, Metric
+from equipoise.core.records import Metric
 from equipoise.stats import fixed
 from equipoise.stats.metrics import difference as sampled_difference
 from equipoise.stats.metrics import measure
@@ -23,24 +24,6 @@ RATIO = Metric(name="given", of="a", per="b", kind="ratio")
 GAP = Metric(name="gap", of="a", per="b", kind="gap")
 LIFT = Metric(name="lift", of="a", per="b", kind="lift")
 BALANCE = Metric(name="lean", of="a", kind="balance")
-
-
-def cells(**values: Array) -> list[Cell]:
-    """Question by language by run, under the names of the values; NaN is no value."""
-    shape = next(iter(values.values())).shape
-    return [
-        Cell(
-            id=f"l{language}/q{question}",
-            cluster=f"q{question}",
-            stratum=f"l{language}",
-            values={
-                name: [None if math.isnan(value) else value for value in found[question, language].tolist()]
-                for name, found in values.items()
-            },
-        )
-        for question in range(shape[0])
-        for language in range(shape[1])
-    ]
 
 
 def test_of_one_case_a_difference_is_welchs() -> None:
