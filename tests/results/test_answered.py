@@ -91,6 +91,13 @@ def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None
             [row("m-2", 3, **placed(9, 40)), row(**placed(1, 12)), row("m-3", 1, **placed(41, 41))],
             ["answered as m-1 in 5 calls, m-2 in 3 (from run-9 on) and m-3 in 1 (from run-41 on)"],
         ),
+        *(
+            (
+                [row(**placed(1, last)), row("m-2", 3, **placed(9, 40))],
+                [f"answered as m-1 in 5 calls and m-2 in 3 ({how} run-9 on)"],
+            )
+            for last, how in ((17, "from"), (18, "side by side, from"))
+        ),
         ([row(), row("m-2", 3)], ["answered as m-1 in 5 calls and m-2 in 3"]),
         (
             [row(system_fingerprint="f1", **placed(1, 8)), row(system_fingerprint="f2", **placed(9, 9))],
