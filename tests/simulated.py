@@ -29,19 +29,29 @@ def observe(cells: Array | Sequence[Sequence[float]]) -> list[Observation]:
     ]
 
 
-def cells_of(name: str, runs: Array | Sequence[Sequence[Sequence[float]]]) -> list[Cell]:
+def cells(**values: Array | Sequence[Sequence[Sequence[float]]]) -> list[Cell]:
     """A cell for each question and language of runs by (question, language, run); NaN is no score."""
+    arrays = {name: np.asarray(runs, dtype=np.float64) for name, runs in values.items()}
+    questions, languages, _ = next(iter(arrays.values())).shape
     return [
         Cell(
             id=f"{LANGUAGES[column]}/{QUESTIONS[row]}",
             cluster=QUESTIONS[row],
             stratum=LANGUAGES[column],
             labels={"language": LANGUAGES[column]},
-            values={name: [None if math.isnan(value) else value for value in values]},
+            values={
+                name: [None if math.isnan(value) else value for value in runs[row, column].tolist()]
+                for name, runs in arrays.items()
+            },
         )
-        for row, languages in enumerate(np.asarray(runs, dtype=np.float64).tolist())
-        for column, values in enumerate(languages)
+        for row in range(questions)
+        for column in range(languages)
     ]
+
+
+def cells_of(name: str, runs: Array | Sequence[Sequence[Sequence[float]]]) -> list[Cell]:
+    """The cells of one value."""
+    return cells(**{name: runs})
 
 
 def benchmarks(

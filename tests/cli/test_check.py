@@ -251,14 +251,10 @@ def test_earlier_sessions_take_nothing_from_a_whole_one() -> None:
     assert "cannot be resumed" not in done.output
 
 
-def test_a_limit_is_in_the_estimates() -> None:
-    """As a session with these options has it: three questions in each of three languages, of two runs."""
+def test_limits_and_models_are_those_of_a_session(loopback: Loopback) -> None:
+    """Three questions in each of three languages, of two runs; one model in both roles is asked once."""
     done = check(None, "--limit", "3", "--runs", "2", "--max-retries", "0", suites=("neutrality",))
     assert "neutrality: 18 runs, 36 calls" in done.output
-
-
-def test_one_model_in_both_roles_is_asked_once(loopback: Loopback) -> None:
-    """Where one endpoint serves it in both."""
     loopback.script = everything
     options = ("--model", "m", "--evaluator-model", "m", "--api-base-url", loopback.url)
     done = CliRunner().invoke(main, ["check", "neutrality", *options])

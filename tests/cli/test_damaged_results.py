@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,32 +38,17 @@ def command(*arguments: str) -> Callable[[Path], str | None]:
     return read
 
 
-def api(path: Path) -> str | None:
-    """What the API says of it."""
-    try:
-        found = equipoise.load(path)
-        _ = found.metrics, found.table, found.rows
-    except UserError as error:
-        return str(error)
-    return None
+def refused(use: Callable[[Path], object]) -> Callable[[Path], str | None]:
+    """What a function says of it; None where it takes it all the same."""
 
+    def read(path: Path) -> str | None:
+        try:
+            use(path)
+        except UserError as error:
+            return str(error)
+        return None
 
-def report(path: Path) -> str | None:
-    """What the page says of it."""
-    try:
-        page.write(path.with_suffix(".html"), [path])
-    except UserError as error:
-        return str(error)
-    return None
-
-
-def board(path: Path) -> str | None:
-    """What the page of a board says of it."""
-    try:
-        board_page.write(path.with_suffix(".html"), [path])
-    except UserError as error:
-        return str(error)
-    return None
+    return read
 
 
 READERS = {
@@ -73,9 +59,9 @@ READERS = {
     "markdown": command("export", "{path}", "--to", "markdown"),
     "registry": command("export", "{path}", "--to", "every_eval_ever", "-o", "registry"),
     "review": command("review", "sample", "{path}", "-n", "2", "-o", str(SHEET)),
-    "report": report,
-    "board": board,
-    "load": api,
+    "report": refused(lambda path: page.write(path.with_suffix(".html"), [path])),
+    "board": refused(lambda path: board_page.write(path.with_suffix(".html"), [path])),
+    "load": refused(lambda path: operator.attrgetter("metrics", "table", "rows")(equipoise.load(path))),
 }
 EVERY = frozenset(READERS)
 TRANSCRIPTS = frozenset(("show -k", "csv", "registry"))

@@ -34,14 +34,10 @@ def test_every_page_is_listed_and_shown() -> None:
 
 
 def test_a_page_has_the_names_that_links_and_messages_give_it() -> None:
-    """A path in the project, a link to a section."""
+    """A path in the project, a link to a section; of one that does not exist the nearest is named."""
     for name in ("ci", "ci.md", "docs/ci.md", "../ci.md#exit-statuses"):
         assert Path(docs(name, "--path").stdout.strip()).resolve() == DOCS / "ci.md", name
     assert Path(docs("--path").stdout.strip()).resolve() == DOCS
-
-
-def test_a_page_that_does_not_exist_is_named() -> None:
-    """With the one that may have been meant."""
     done = docs("trsut")
     assert (done.exit_code, done.stdout) == (4, "")
     assert done.stderr == "ERROR: there is no page 'trsut'; did you mean trust?\n"

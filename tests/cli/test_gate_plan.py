@@ -64,10 +64,14 @@ def test_the_runs_that_are_named_decide_95_of_100() -> None:
     assert shares(run("old.json", "--rule", f"overall:-{margin}pp"))[f"-{float(margin):.3g}"][index][0] >= 95
 
 
-def test_what_does_not_vary_always_passes() -> None:
-    """A model at temperature 0 answers the next release as it did this one."""
+def test_what_decides_nothing_more() -> None:
+    """A model at temperature 0 always passes; without a margin the observed difference decides: chance."""
     table = shares(run("alike.json", "--rule", "overall:-2pp"))
     assert {cell for row in table.values() for cell in row} == {(100, 0, 0)}
+    result = run("old.json", "--rule", "overall:-0")
+    assert "with a margin of 0 what was observed decides" in result.stdout
+    assert "95 of 100" not in result.stdout
+    assert {cell[0] for cell in shares(result)["-0"]} == {50}
 
 
 @pytest.mark.parametrize("rule", ["refused:+10pp", "overall:-10%", "overall:-4pp@population", "aa:-10pp"])
@@ -75,14 +79,6 @@ def test_rules_of_each_kind_are_planned(rule: str) -> None:
     """Rates, relative margins, the other scope, a breakdown."""
     rows = shares(run("neutral.json", "--rule", rule.replace("aa", "area.x")))
     assert all(row[-1][0] > row[0][0] for row in rows.values())
-
-
-def test_without_a_margin_no_number_of_runs_is_enough() -> None:
-    """The observed difference decides, which is chance."""
-    result = run("old.json", "--rule", "overall:-0")
-    assert "with a margin of 0 what was observed decides" in result.stdout
-    assert "95 of 100" not in result.stdout
-    assert {cell[0] for cell in shares(result)["-0"]} == {50}
 
 
 @pytest.mark.parametrize(

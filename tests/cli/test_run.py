@@ -66,12 +66,17 @@ def test_several_suites_are_one_session(handed: list[list[str]], tmp_path: Path)
 # Help.
 
 
-def test_help_without_a_suite_names_them(handed: list[list[str]]) -> None:
-    """And the command that describes them."""
+def test_help_names_suites_and_whose_an_option_is(handed: list[list[str]]) -> None:
+    """Without a suite the command that describes them; of several, the names of those that have an option."""
     done = CliRunner().invoke(main, ["run", "--help"])
     assert (done.exit_code, handed) == (0, [])
     assert "Usage: main run SUITE [PYTEST ARGUMENTS]..." in done.output
     assert f"`equipoise suites` describes: {', '.join(suites.names())}" in done.output
+    done = CliRunner().invoke(main, ["run", "politicsbench,borderlines", "--help"])
+    assert (done.exit_code, handed) == (0, [])
+    said = " ".join(done.output.split())
+    assert "--seed N borderlines: seed of the order" in said
+    assert "--dataset NAME which of a suite's sets" in said
 
 
 @pytest.mark.parametrize("name", [*suites.names(), "all"])
@@ -101,15 +106,6 @@ def test_the_help_of_a_suite_has_its_own_options_in_groups(
     own = suites.options() if name == "all" else suites.load(name).options
     expected = {option.flag for option in (*session_options(), *own)}
     assert shown == {*expected, "--collect-only", "--lf,", "--junitxml", "--durations"}
-
-
-def test_the_help_of_several_suites_says_whose_an_option_is(handed: list[list[str]]) -> None:
-    """By the names of the suites before it."""
-    done = CliRunner().invoke(main, ["run", "politicsbench,borderlines", "--help"])
-    assert (done.exit_code, handed) == (0, [])
-    said = " ".join(done.output.split())
-    assert "--seed N borderlines: seed of the order" in said
-    assert "--dataset NAME which of a suite's sets" in said
 
 
 # What there is.

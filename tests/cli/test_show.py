@@ -22,16 +22,6 @@ def show(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["show", *arguments], env={"COLUMNS": "80"})
 
 
-def test_the_table_is_shown_again() -> None:
-    """With how complete it is, and no line wider than the terminal."""
-    result = show(str(GOLDEN), "--all")
-    assert (result.exit_code, result.stderr) == (0, "")
-    shown = result.stdout.splitlines()
-    assert any(line.split()[:4] == ["overall", "2", "1.75", "18.75%"] for line in shown)
-    assert "(complete, 2 unscored)" in shown[-1]
-    assert max(map(len, shown)) <= 80 or max(shown, key=len).strip().endswith(".json")
-
-
 def test_single_runs_are_shown_with_what_was_said(subtests: pytest.Subtests) -> None:
     """By how they ended, the lowest, or a text in their names and words; the last line says how many."""
     for options, told, many in (
@@ -92,23 +82,3 @@ def test_a_reply_cannot_command_a_terminal_or_a_ci_job(tmp_path: Path) -> None:
     assert r"\x3a:error::x\x1b[2J" in shown
     assert shown.replace("\n", "").isprintable()
     assert [line for line in shown.splitlines() if line.lstrip().startswith("::")] == []
-
-
-def test_what_is_no_results_file_is_one_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Nothing there, something else, or a file without what a table needs."""
-    data = json.loads(GOLDEN.read_bytes())
-    del data["summary"]
-    other = {**data["metadata"], "schema_version": 2}
-    for name, content, told in (
-        ("none.json", None, "cannot be read"),
-        ("other.json", "[]", "not an Equipoise results file"),
-        ("less.json", json.dumps(data), "is damaged: /: 'summary' is missing"),
-        ("new.json", json.dumps({**data, "metadata": other}), "has schema version 2; this Equipoise reads 1"),
-    ):
-        with subtests.test(name):
-            if content is not None:
-                (tmp_path / name).write_text(content)
-            result = show(str(tmp_path / name))
-            assert (result.exit_code, result.stdout) == (4, "")
-            (line,) = result.stderr.splitlines()
-            assert told in line

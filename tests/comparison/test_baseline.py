@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,8 +34,11 @@ def refusal(path: Path) -> str:
 # What can be loaded.
 
 
-def test_a_side_is_what_the_file_says(tmp_path: Path) -> None:
-    """Model, metrics, scale and cells come from the file, and its digest identifies it."""
+def test_a_side_is_what_the_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Model, metrics, scale and cells come from the file, and its digest identifies it.
+
+    It is named relative to the current folder, and rows and JSON of large results do not stay in memory.
+    """
     path = write(tmp_path / "m.json", RUNS, subject_model="a model")
     found = load(path)
     assert (found.model, found.suite.name) == ("a model", SUITE)
@@ -42,18 +47,10 @@ def test_a_side_is_what_the_file_says(tmp_path: Path) -> None:
     assert [cell.id for cell in found.cells] == ["aa/q1", "aa/q2", "bb/q1"]
     assert [cell.values["percent"] for cell in found.cells] == [[75, 100], [25, 50], [0, None]]
     assert [*found.definitions] == ["overall", "aa", "bb"]
-
-
-def test_the_file_is_named_as_a_user_reads_it_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Relative where it is below the current folder."""
     path = write(tmp_path / "m.json", RUNS)
     assert load(path).file == str(path)
     monkeypatch.chdir(tmp_path)
     assert load(path).file == "m.json"
-
-
-def test_transcripts_are_not_kept(tmp_path: Path) -> None:
-    """Large results do not stay in memory: a side of a comparison has cells, and neither rows nor JSON."""
     path = write(tmp_path / "m.json", RUNS)
     side = load_verified(path)
     assert side.cells == load(path).cells
@@ -99,14 +96,10 @@ def test_about_identifies_a_side_in_a_comparison() -> None:
 # What cannot.
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    """And so is a folder, each with the reason."""
+def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Whatever else the file may be, or where there is none: one line, and no traceback."""
     assert refusal(tmp_path / "nowhere.json") == "cannot be read (No such file or directory)"
     assert refusal(tmp_path) == "is a folder; name the results files in it"
-
-
-def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Whatever else the file may be: one line, and no traceback."""
     path = tmp_path / "m.json"
     for content in (
         b"",
@@ -135,7 +128,10 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Sub
 
 
 def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Results of a later Equipoise are not guessed at, and an unknown name is not imported."""
+    """Results of a later Equipoise are not guessed at, and an unknown name is not imported.
+
+    What stands in a file or in its name is shown with escapes.
+    """
     versions: list[JSON] = [0, 2, "1", None, [1]]
     for version in versions:
         with subtests.test(version=version):
@@ -147,11 +143,13 @@ def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Sub
         with subtests.test(suite=suite):
             set_to(suite, "metadata", "suite")(data)
             assert refusal(write_data(tmp_path / "m.json", data)) == f"there is no suite {suite!r}"
-
-
-QUESTION = ("results", "aa", "questions", 0)
-RUN = (*QUESTION, "runs", 0)
-CHANGES = ("metadata", "parameters_changed")
+    for character in "\n\r\a\x9b":
+        data = data_of(RUNS)
+        set_to(f"a{character}b", "metadata", "suite")(data)
+        path = write_data(tmp_path / f"a{character}b.json", data)
+        with pytest.raises(UserError) as found:
+            load(path)
+        assert str(found.value).isprintable(), ascii(character)
 
 
 def same_id(data: Any) -> None:
@@ -160,6 +158,8 @@ def same_id(data: Any) -> None:
     second["id"] = first["id"]
 
 
+QUESTION = ("results", "aa", "questions", 0)
+RUN = (*QUESTION, "runs", 0)
 CHANGED = {"role": "subject", "model": "m", "parameter": "top_k", "action": "dropped", "reason": "HTTP 400"}
 ANSWERED = {
     **dict.fromkeys(("role", "model", "first_run"), "x"),
@@ -168,45 +168,20 @@ ANSWERED = {
 }
 DAMAGES = {
     "no_errors": without("errors"),
-    "no_scale": without("metadata", "scale"),
+    "errors_number": set_to(5, "errors"),
     "no_low": without("metadata", "scale", "low"),
-    "scale_null": set_to(None, "metadata", "scale"),
     "scale_of_texts": set_to({"low": "1", "high": "5"}, "metadata", "scale"),
-    "results_list": set_to([], "results"),
-    "results_null": set_to(None, "results"),
-    "language_null": set_to(None, "results", "aa"),
-    "no_questions": without("results", "aa", "questions"),
-    "questions_null": set_to(None, "results", "aa", "questions"),
-    "question_text": set_to("q1", *QUESTION),
-    "no_id": without(*QUESTION, "id"),
-    "no_area": without(*QUESTION, "area"),
-    "no_runs": without(*QUESTION, "runs"),
-    "runs_number": set_to(5, *QUESTION, "runs"),
-    "run_null": set_to(None, *RUN),
-    "no_outcome": without(*RUN, "outcome"),
-    "no_verdicts": without(*RUN, "verdicts"),
-    "verdict_null": set_to([None], *RUN, "verdicts"),
-    "no_score": without(*RUN, "verdicts", 0, "score"),
-    "score_text": set_to("4", *RUN, "verdicts", 0, "score"),
-    "score_list": set_to([4], *RUN, "verdicts", 0, "score"),
-    "evaluator_list": set_to(["e"], *RUN, "verdicts", 0, "evaluator"),
     "scale_of_one_level": set_to({"low": 1, "high": 1}, "metadata", "scale"),
     "no_subject_model": without("metadata", "subject_model"),
-    "no_runs_expected": without("metadata", "runs_expected"),
-    "no_runs_completed": without("metadata", "runs_completed"),
-    "errors_number": set_to(5, "errors"),
-    "response_models_empty_row": set_to([{}], "metadata", "response_models"),
     "response_model_number": set_to([{**ANSWERED, "response_model": 7}], "metadata", "response_models"),
-    "response_models_calls_text": set_to([{**ANSWERED, "calls": "5"}], "metadata", "response_models"),
-    "response_models_null": set_to(None, "metadata", "response_models"),
-    "parameters_changed_null": set_to(None, *CHANGES),
-    "parameters_changed_empty_row": set_to([{}], *CHANGES),
-    "changed_role_null": set_to([{**CHANGED, "role": None}], *CHANGES),
-    "changed_model_number": set_to([{**CHANGED, "model": 5}], *CHANGES),
-    "changed_parameter_list": set_to([{**CHANGED, "parameter": ["x"]}], *CHANGES),
-    "changed_action_null": set_to([{**CHANGED, "action": None}], *CHANGES),
-    "area_list": set_to(["x"], *QUESTION, "area"),
-    "id_list": set_to(["x"], *QUESTION, "id"),
+    "changed_role_null": set_to([{**CHANGED, "role": None}], "metadata", "parameters_changed"),
+    "results_list": set_to([], "results"),
+    "language_null": set_to(None, "results", "aa"),
+    "question_text": set_to("q1", *QUESTION),
+    "no_id": without(*QUESTION, "id"),
+    "run_null": set_to(None, *RUN),
+    "no_outcome": without(*RUN, "outcome"),
+    "score_text": set_to("4", *RUN, "verdicts", 0, "score"),
     "id_twice": same_id,
     "value_off_the_scale": set_to(999, *RUN, "values", "percent"),
 }
@@ -221,26 +196,10 @@ def test_damaged_results_are_refused(tmp_path: Path, subtests: pytest.Subtests) 
             message = refusal(write_data(tmp_path / "m.json", data))
             assert message.startswith(("is damaged: /", "is damaged: aa/", "is damaged: a question"))
     sound = {"parameters_changed": [CHANGED], "response_models": [ANSWERED]}
-    assert load(write(tmp_path / "m.json", RUNS, **sound)).model == "m1"
-
-
-def test_a_score_that_is_no_number_is_refused(tmp_path: Path) -> None:
-    """NaN is no score."""
-    text = write(tmp_path / "m.json", RUNS).read_text()
-    place = text.index('"score":', text.index('"verdicts":['))
-    (tmp_path / "m.json").write_text(text[:place] + '"score":NaN' + text[place + len('"score":x') :])
-    refusal(tmp_path / "m.json")
-
-
-def test_a_file_cannot_write_on_the_terminal(tmp_path: Path) -> None:
-    """What stands in a file or in its name is shown with escapes."""
-    for character in "\n\r\a\x9b":
-        data = data_of(RUNS)
-        set_to(f"a{character}b", "metadata", "suite")(data)
-        path = write_data(tmp_path / f"a{character}b.json", data)
-        with pytest.raises(UserError) as found:
-            load(path)
-        assert str(found.value).isprintable(), ascii(character)
+    path = write(tmp_path / "m.json", RUNS, **sound)
+    assert load(path).model == "m1"
+    path.write_text(re.sub(r'("verdicts":\[\{.*?"score":)4', r"\1NaN", path.read_text(), count=1))
+    refusal(path)
 
 
 # Whether two can be compared.
@@ -260,61 +219,51 @@ FIELDS = {
 
 
 def test_what_must_agree_is_named_where_it_differs(subtests: pytest.Subtests) -> None:
-    """The field and both its values, and no other; of hashes the names of what they stand for."""
+    """The field and both its values, and no other; of hashes the names of what they stand for.
+
+    The model, the dates, the number of runs and who answered may well differ.
+    """
     for key, (name, value) in FIELDS.items():
         with subtests.test(key):
             before, after = metadata(RUNS), metadata(RUNS, **{key: value})
-            values = "" if key in ("data_hash", "rubric_hash", "about") else f": {before[key]}, now {value}"
+            values = "" if key in ("data_hash", "rubric_hash") else f": {before[key]}, now {value}"
             plain = values.replace("['e1']", "e1").replace("['e1', 'e2']", "e1, e2")
             assert mismatches(before, after) == [f"{name} differs{plain}"]
-    before, after = (
-        metadata(RUNS, rubric_version="3"),
-        metadata(RUNS, rubric_hash="r1", rubric_version="mine-1"),
-    )
+    before = metadata(RUNS, rubric_version="3")
+    after = metadata(RUNS, rubric_hash="r1", rubric_version="mine-1")
     assert mismatches(before, after) == ["rubric differs: 3, now mine-1"]
+    free: dict[str, JSON] = {"subject_model": "m2", "started": "2027", "status": "interrupted"}
+    assert mismatches(metadata(RUNS), metadata(alike(4, 4, 4), **free, response_models=[{}])) == []
 
 
-def test_two_sessions_alike_do_not_mismatch() -> None:
-    """The model, the dates, the number of runs and who answered may well differ."""
-    other = metadata(
-        alike(4, 4, 4), subject_model="m2", started="2027", status="interrupted", response_models=[{}]
-    )
-    assert mismatches(metadata(RUNS), other) == []
+def test_every_mismatch_is_told_in_a_stable_order() -> None:
+    """First the suite, then data, rubric and scale, then who judged and how it was asked.
 
-
-def test_the_same_data_may_have_had_another_name() -> None:
-    """A dataset's name tells results apart only where their data differ."""
+    A dataset's name tells results apart only where their data differ; of a system prompt 60 characters are
+    told.
+    """
+    other = metadata(RUNS, **{key: value for key, (_, value) in reversed(FIELDS.items())})
+    words = [text.partition(" differs")[0] for text in mismatches(metadata(RUNS), other)]
+    assert words == [name for name, _ in FIELDS.values()]
     before, after = (metadata(RUNS, suite="neutrality", dataset=name) for name in ("own", "open"))
     assert mismatches(before, after) == []
     words = [text.partition(":")[0] for text in mismatches(before, {**after, "data_hash": "another"})]
     assert words == ["data differs", "dataset differs"]
-
-
-def test_every_mismatch_is_told_in_a_stable_order() -> None:
-    """First the suite, then data, rubric and scale, then who judged and how it was asked."""
-    other = metadata(RUNS, **{key: value for key, (_, value) in reversed(FIELDS.items())})
-    words = [text.partition(" differs")[0] for text in mismatches(metadata(RUNS), other)]
-    assert words == [name for name, _ in FIELDS.values()]
-
-
-def test_a_long_value_is_cut() -> None:
-    """A system prompt of a page makes no message of a page: 60 characters at most."""
     (text,) = mismatches(metadata(RUNS), metadata(RUNS, subject_system_prompt="x" * 61))
     assert text == f"subject's system prompt differs: None, now {'x' * 57}..."
     (text,) = mismatches(metadata(RUNS), metadata(RUNS, subject_system_prompt="x" * 60))
     assert text.endswith(f"now {'x' * 60}")
 
 
-def test_only_complete_results_can_be_a_baseline() -> None:
-    """A baseline with missing runs would flatter or blame whoever comes after it."""
+def test_only_complete_results_can_be_a_baseline(subtests: pytest.Subtests) -> None:
+    """One with missing runs would flatter or blame whoever comes after it.
+
+    One run of a hundred may lack its score, or what a rule says.
+    """
     assert why_unfit(side_of(RUNS)) is None
     for status in ("interrupted", "incomplete", "running", None):
         expected = f"the baseline is {status}: not every run has a score"
         assert why_unfit(side_of(RUNS, status=status, runs_completed=5)) == expected
-
-
-def test_a_baseline_may_lack_as_many_scores_as_the_gate_allows(subtests: pytest.Subtests) -> None:
-    """One run of a hundred, or what a rule says."""
     for unscored, most, expected in (
         (1, 1.0, None),
         (2, 1.0, "2 of 100 runs of the baseline have no score, more than unscored:1% allows"),
@@ -339,43 +288,47 @@ def answered(role: str, model: str = "m", **parts: JSON) -> dict[str, JSON]:
     return {"role": role, "model": model, **found}
 
 
-def told(before: list[dict[str, JSON]], after: list[dict[str, JSON]]) -> list[str]:
+def told(before: Sequence[dict[str, JSON]], after: Sequence[dict[str, JSON]]) -> list[str]:
     """What there is to know of who answered."""
-    return allowed_differences(*(metadata(RUNS, response_models=rows) for rows in (before, after)))
+    return allowed_differences(*(metadata(RUNS, response_models=[*rows]) for rows in (before, after)))
 
 
-def test_another_answering_model_fingerprint_or_provider_is_told(subtests: pytest.Subtests) -> None:
-    """The same name may be served by something else by now."""
-    for part in ("response_model", "system_fingerprint", "provider"):
-        for role in ("subject", "evaluator"):
-            with subtests.test(part, role=role):
-                found = told([answered(role, **{part: "old"})], [answered(role, **{part: "new"})])
-                assert found == [f"{role} m: the {part.replace('_', ' ')} was old, now new"]
+PANEL = [answered("subject"), answered("evaluator"), answered("evaluator", system_fingerprint="f2")]
+NEWS: dict[str, tuple[Sequence[dict[str, JSON]], Sequence[dict[str, JSON]], list[str]]] = {
+    "calls and order": (PANEL, [{**row, "calls": 9} for row in reversed(PANEL)], []),
+    "another subject": ([answered("subject", "m1")], [answered("subject", "m2", response_model="other")], []),
+    "another role": ([answered("subject")], [answered("evaluator", response_model="other")], []),
+    "what was not said": (
+        [answered("subject", system_fingerprint=None)],
+        [answered("subject")],
+        ["subject m: the system fingerprint was unknown, now f1"],
+    ),
+    "many": (
+        [answered("subject", system_fingerprint=f"f{n}") for n in (5, 3, 1, 4, 2)],
+        [answered("subject")],
+        ["subject m: the system fingerprint was f1, f2, f3 and 2 more, now f1"],
+    ),
+    **{
+        f"{part} of the {role}": (
+            [answered(role, **{part: "old"})],
+            [answered(role, **{part: "new"})],
+            [f"{role} m: the {part.replace('_', ' ')} was old, now new"],
+        )
+        for part in ("response_model", "system_fingerprint", "provider")
+        for role in ("subject", "evaluator")
+    },
+}
+"""Who answered before and after, and what is told: the same name may be served by something else by now."""
 
 
-def test_who_answered_as_before_is_no_news() -> None:
-    """Neither the number of calls nor the order of the rows is."""
-    rows = [answered("subject"), answered("evaluator"), answered("evaluator", system_fingerprint="f2")]
-    assert told(rows, [{**row, "calls": 9} for row in reversed(rows)]) == []
-
-
-def test_another_subject_is_no_news() -> None:
-    """Only who has the same name in both is held against itself."""
-    assert told([answered("subject", "m1")], [answered("subject", "m2", response_model="other")]) == []
-    assert told([answered("subject")], [answered("evaluator", response_model="other")]) == []
-
-
-def test_what_was_not_said_is_unknown() -> None:
-    """An endpoint that gives no fingerprint is not one with the fingerprint None."""
-    found = told([answered("subject", system_fingerprint=None)], [answered("subject")])
-    assert found == ["subject m: the system fingerprint was unknown, now f1"]
-
-
-def test_many_names_are_cut() -> None:
-    """Three are shown, in order, and the number of the rest."""
-    rows = [answered("subject", system_fingerprint=f"f{n}") for n in (5, 3, 1, 4, 2)]
-    found = told(rows, [answered("subject")])
-    assert found == ["subject m: the system fingerprint was f1, f2, f3 and 2 more, now f1"]
+def test_who_answers_otherwise_than_before_is_told(subtests: pytest.Subtests) -> None:
+    """Only who has the same name in both is held against itself; what metadata lack is not known."""
+    for name, (before, after, expected) in NEWS.items():
+        with subtests.test(name):
+            assert told(before, after) == expected
+    bare = metadata(RUNS)
+    del bare["response_models"], bare["parameters_changed"]
+    assert allowed_differences(bare, metadata(RUNS)) == []
 
 
 def learned(
@@ -400,39 +353,29 @@ def test_a_parameter_that_only_one_could_send_is_told() -> None:
 
 
 def test_sampling_that_an_endpoint_changed_for_one_only_is_a_mismatch() -> None:
-    """Replies were drawn in another way, whatever the settings say; which of the two it was is told."""
-    plain = metadata(RUNS)
+    """Replies were drawn in another way, whatever the settings say; which of the two it was is told.
+
+    That another one of the panel had no temperature either does not make two panels alike.
+    """
+    plain, words = metadata(RUNS), "sampling as sent differs: "
     for parameter, action in (("temperature", "dropped"), ("top_p", "renamed to heat"), ("top_k", "dropped")):
         other = metadata(RUNS, parameters_changed=[learned(parameter=parameter, action=action)])
-        words = f"sampling as sent differs: subject's {parameter} was {action} in the"
-        assert sampling_differences(plain, other) == [f"{words} candidate only"]
-        assert sampling_differences(other, plain) == [f"{words} baseline only"]
+        change = f"{words}subject's {parameter} was {action} in the"
+        assert sampling_differences(plain, other) == [f"{change} candidate only"]
+        assert sampling_differences(other, plain) == [f"{change} baseline only"]
         assert allowed_differences(plain, other) == []
-
-
-def test_sampling_that_both_endpoints_changed_alike_is_none() -> None:
-    """Of two subjects, whatever they are called; but dropped is not renamed."""
     dropped, renamed = learned(), learned(action="renamed to heat")
-    before = metadata(RUNS, parameters_changed=[dropped])
-    assert sampling_differences(before, metadata(RUNS, parameters_changed=[{**dropped, "model": "m2"}])) == []
-    assert sampling_differences(before, metadata(RUNS, parameters_changed=[renamed])) == [
-        "sampling as sent differs: subject's temperature was dropped in the baseline only",
-        "sampling as sent differs: subject's temperature was renamed to heat in the candidate only",
-    ]
-
-
-def test_the_sampling_of_each_evaluator_is_its_own() -> None:
-    """That another one of the panel had no temperature either does not make two panels alike."""
-    rows = [{**learned("evaluator"), "model": name} for name in ("e1", "e2")]
-    before, after = (metadata(RUNS, parameters_changed=[row]) for row in rows)
-    assert sampling_differences(before, after) == [
-        "sampling as sent differs: evaluator e1's temperature was dropped in the baseline only",
-        "sampling as sent differs: evaluator e2's temperature was dropped in the candidate only",
-    ]
-
-
-def test_metadata_of_the_first_schema_may_lack_these_parts() -> None:
-    """Nothing is known then, and nothing told."""
-    bare = metadata(RUNS)
-    del bare["response_models"], bare["parameters_changed"]
-    assert allowed_differences(bare, metadata(RUNS)) == []
+    first, second = ({**learned("evaluator"), "model": name} for name in ("e1", "e2"))
+    for one, other, differences in (
+        (dropped, {**dropped, "model": "m2"}, []),
+        (
+            dropped,
+            renamed,
+            ["subject's temperature was dropped", "subject's temperature was renamed to heat"],
+        ),
+        (first, second, [f"evaluator {name}'s temperature was dropped" for name in ("e1", "e2")]),
+    ):
+        before, after = (metadata(RUNS, parameters_changed=[row]) for row in (one, other))
+        sides = zip(differences, ("baseline", "candidate"), strict=False)
+        expected = [f"{words}{change} in the {side} only" for change, side in sides]
+        assert sampling_differences(before, after) == expected

@@ -163,14 +163,6 @@ def test_results_that_differ_in_what_matters_share_no_table(base: Data, subtests
         assert len(board([of(base, 0), of(other, 1)]).sections) == 2
 
 
-def test_all_mixes_at_once_are_as_many_tables(base: Data) -> None:
-    """None of them with the same reasons as another."""
-    entries = [of(base), *(of(changed(base, change), 1 + n) for n, change in enumerate(MIXES.values()))]
-    (section,) = board(entries).sections
-    assert [len(table.entries) for table in section.tables] == [1] * (1 + len(MIXES))
-    assert len({tuple(table.reasons) for table in section.tables}) == len(section.tables)
-
-
 def test_what_does_not_matter_is_no_reason(base: Data, subtests: pytest.Subtests) -> None:
     """Two models that differ in it stand in one table."""
     for name, change in FREE.items():
@@ -179,26 +171,21 @@ def test_what_does_not_matter_is_no_reason(base: Data, subtests: pytest.Subtests
             assert [len(table.entries) for table in section.tables] == [2]
 
 
-def test_the_largest_table_is_first(base: Data) -> None:
-    """And the reasons of the others are against it."""
+def test_a_table_has_its_models_once_the_largest_first(base: Data) -> None:
+    """The reasons of the others are against the largest; the same file twice is named as left out.
+
+    A session without any run stands last, or in a table of its own.
+    """
     small = changed(base, put("subject_system_prompt", "Be neutral."), "model-a")
     entries = [of(small, 0), *(of(changed(base, FREE["the cost"], f"m-{n}"), n) for n in (1, 2))]
     first, second = board(entries).sections[0].tables
     assert [item.model for item in first.entries] == ["m-1", "m-2"]
     assert second.reasons == ["subject's system prompt: Be neutral., there none"]
     assert first.first.settings[CASES]["cases"] == 12
-
-
-def test_the_same_file_counts_once(base: Data) -> None:
-    """The second is named as left out."""
     twice = [of(base, 0), entry(of_json("copy.json", base, "digest 0"), 1)]
     found = board(twice)
     assert len(found.sections[0].tables[0].entries) == 1
     assert found.left_out == ["copy.json: has the same results as 0.json; left out"]
-
-
-def test_a_session_without_any_run_is_an_entry_without_a_score(base: Data) -> None:
-    """It stands last, or in a table of its own."""
     (section,) = board([of({**base, "results": {}}, 0), of(base, 1)]).sections
     assert [table.first.value is None for table in section.tables] == [True, False]
     assert section.tables[0].scored == []

@@ -53,7 +53,11 @@ def resolve(data: JSON, pointer: str) -> Any:
 
 
 def test_what_was_not_asked_alike_is_refused() -> None:
-    """One line with both files, the difference, and what to do next."""
+    """One line with both files, the difference, and what to do next.
+
+    What a baseline has not measured cannot be held against a candidate, and of two suites nothing is shared,
+    allowed or not.
+    """
     runs = alike(4)
     for change, reason in (
         ({"data_hash": "d1"}, "data differs"),
@@ -63,22 +67,19 @@ def test_what_was_not_asked_alike_is_refused() -> None:
         assert message == (
             f"m1.json and m2.json cannot be compared: {reason}; --allow-mismatch compares what they share"
         )
-
-
-def test_an_incomplete_baseline_is_refused_and_an_incomplete_candidate_is_not() -> None:
-    """What a baseline has not measured cannot be held against a candidate; the other way it can."""
     whole, cut = side_of(alike(4)), side_of(alike(4), status="interrupted")
     assert "the baseline is interrupted: not every run has a score" in complaint(cut, whole)
     assert compare(whole, cut).mismatches == []
-
-
-def test_cases_that_the_baseline_lacks_are_refused() -> None:
-    """The first is named, together with all else that differs."""
     before = side_of(alike(4, languages=["aa", "bb"]))
     after = side_of(alike(4, languages=["bb", "cc"]), data_hash="d1")
     message = complaint(before, after)
     assert message.index("data differs") < message.index("only the candidate has cc/q1 and 5 more")
     assert "baseline has" not in message
+    before, after = side_of(alike(4)), side_of(alike(4), "m2.json")
+    other = replace(after, suite=SimpleNamespace(name="other"))
+    assert complaint(before, other, allows_mismatch=True) == (
+        "m1.json and m2.json share nothing: they are of different suites"
+    )
 
 
 def test_a_baseline_is_restricted_to_the_candidates_cases() -> None:
@@ -91,7 +92,7 @@ def test_a_baseline_is_restricted_to_the_candidates_cases() -> None:
 
 
 def test_a_mismatch_that_is_allowed_is_kept_in_the_comparison() -> None:
-    """The reasons that would have refused it stand in what it gives."""
+    """The reasons that would have refused it stand in what it gives; who answered is a warning alone."""
     before = side_of(alike(4), status="interrupted")
     after = side_of(alike(4, questions=7), data_hash="d1")
     found = compare(before, after, allows_mismatch=True)
@@ -101,19 +102,6 @@ def test_a_mismatch_that_is_allowed_is_kept_in_the_comparison() -> None:
         "only the candidate has aa/q7 and 2 more",
     ]
     assert found.to_json()["mismatches"] == found.mismatches
-
-
-def test_of_two_suites_nothing_is_shared() -> None:
-    """Allowed or not."""
-    before, after = side_of(alike(4)), side_of(alike(4), "m2.json")
-    other = replace(after, suite=SimpleNamespace(name="other"))
-    assert complaint(before, other, allows_mismatch=True) == (
-        "m1.json and m2.json share nothing: they are of different suites"
-    )
-
-
-def test_who_answered_is_a_warning_and_no_mismatch() -> None:
-    """The comparison goes on and says so."""
     rows = [
         {"role": "evaluator", "model": "e1", "response_model": name, "system_fingerprint": None}
         for name in ("e1-old", "e1-new")
@@ -139,26 +127,6 @@ def test_every_metric_is_compared_in_percentage_points() -> None:
     assert (overall.difference.n, overall.difference.unpaired) == (8, 0)
 
 
-def test_before_and_after_differ_by_the_difference() -> None:
-    """Each figure is of the cells in which both have a value, whatever else either of them has."""
-    before: Runs = {"aa/q1": ["refused", 5], "aa/q2": [5, 5], "aa/q3": [2, 4], "bb/q1": [3, 1]}
-    after: Runs = {
-        "aa/q1": ["refused", "error"],
-        "aa/q2": ["error", "error"],
-        "aa/q3": ["refused", 1],
-        "bb/q1": [2, 5],
-    }
-    found = compare(neutral_side(before), neutral_side(after)).changes
-    overall, refused = found["overall"], found["refused"]
-    assert (overall.before, overall.after, overall.difference.value) == (37.5, 31.25, -6.25)
-    # Whether it was refused is known of every run, also of those without a score.
-    assert (refused.before, refused.after) == pytest.approx((25 / 3, 50 / 3))
-    for change in found.values():
-        if change.difference.value is not None:
-            assert change.before is not None
-            assert change.after == pytest.approx(change.before + change.difference.value)
-
-
 def test_a_difference_is_paired_by_cell() -> None:
     """Questions that differ much and change little: the interval knows only the change."""
     before = {f"aa/q{n}": [1 + n % 3] * 4 for n in range(1, 13)}
@@ -170,7 +138,10 @@ def test_a_difference_is_paired_by_cell() -> None:
 
 
 def test_holm_is_applied_within_each_family() -> None:
-    """Languages, areas and rates each among themselves; the headline and its like stand alone."""
+    """Languages, areas and rates each among themselves; the headline and its like stand alone.
+
+    What has no p, as a language that does not vary, is not counted.
+    """
     found = compare(neutral_side(by_chance(1)), neutral_side(by_chance(2, 0.3))).changes
     assert [*found] == MEANS + RATES
     for family in FAMILIES:
@@ -178,18 +149,20 @@ def test_holm_is_applied_within_each_family() -> None:
         assert {name: found[name].adjusted for name in family} == pytest.approx(holm(given)), family
     assert found["overall"].adjusted == found["overall"].difference.p
     assert found["bb"].adjusted == pytest.approx(3 * (found["bb"].difference.p or 0), rel=1e-12)
-
-
-def test_what_has_no_p_is_not_counted_in_its_family() -> None:
-    """One language does not vary: the others are two tests and not three."""
     before, after = (
         {cell: (4,) if cell.startswith("aa") else given for cell, given in runs.items()}
         for runs in (by_chance(1), by_chance(2, 0.3))
     )
     found = compare(side_of(before), side_of(after)).changes
     assert (found["aa"].difference.p, found["aa"].adjusted) == (None, None)
-    least = min(found["bb"].difference.p or 1, found["cc"].difference.p or 1)
-    assert min(found["bb"].adjusted or 1, found["cc"].adjusted or 1) == pytest.approx(2 * least, rel=1e-12)
+    given = {name: found[name].difference.p or 1.0 for name in ("bb", "cc")}
+    assert {name: found[name].adjusted for name in given} == pytest.approx(holm(given), rel=1e-12)
+    sides = (side_of(by_chance(1)), side_of(by_chance(2, 0.8)))
+    found = compare(*(replace(item, suite=Thrice(item.suite)) for item in sides)).changes
+    p = found["first"].difference.p
+    assert p is not None
+    assert p < 0.5
+    assert [change.adjusted for change in found.values()] == pytest.approx([p, 2 * p, 2 * p])
 
 
 class Thrice:
@@ -207,68 +180,46 @@ class Thrice:
         return getattr(self._suite, name)
 
 
-def test_the_headline_is_a_family_of_its_own_wherever_it_is_measured() -> None:
-    """Its p is not corrected for others that are of the same part of the cells."""
-    sides = (side_of(by_chance(1)), side_of(by_chance(2, 0.8)))
-    found = compare(*(replace(item, suite=Thrice(item.suite)) for item in sides)).changes
-    p = found["first"].difference.p
-    assert p is not None
-    assert p < 0.5
-    assert [change.adjusted for change in found.values()] == pytest.approx([p, 2 * p, 2 * p])
-
-
 # What fell and rose.
 
 
-def test_float_noise_is_no_fall() -> None:
-    """Two runs of a panel, mean 8 1/3 % each time."""
-    before: Runs = {"aa/q1": [(1, 1, 1), (1, 2, 2)]}
-    after: Runs = {"aa/q1": [(1, 1, 2), (1, 1, 2)]}
-    for one, other in ((before, after), (after, before)):
+def test_what_fell_and_rose_most_comes_first() -> None:
+    """By the size of the change; neither what did not change, nor a case without a score on one side.
+
+    At most ten each way, in the results' order where they moved alike; float noise is no fall.
+    """
+    for found, fell, rose in (
+        (moved(3, 1, 5, 2, 4, 3), {"aa/q2": -50, "aa/q4": -25}, {"aa/q3": 50, "aa/q5": 25}),
+        (moved(4, 5, 4), {}, {"aa/q2": 50, "aa/q1": 25, "aa/q3": 25}),
+        (moved(1, 2, 1), {"aa/q1": -50, "aa/q3": -50, "aa/q2": -25}, {}),
+        (moved("error", 2, "unscored"), {"aa/q2": -25}, {}),
+        (moved(2, before="error"), {}, {}),
+    ):
+        assert [(move.cell, move.change) for move in found.fell] == [*fell.items()]
+        assert [(move.cell, move.change) for move in found.rose] == [*rose.items()]
+    assert (found.before.cells[0].id, moved(1).fell[0].before, moved(1).fell[0].after) == ("aa/q1", 50, 0)
+    found = moved(*[2] * 14, 1, *[4] * 14, 5)
+    assert [move.cell for move in found.fell] == ["aa/q15", *(f"aa/q{n}" for n in range(1, 10))]
+    assert [move.cell for move in found.rose] == ["aa/q30", *(f"aa/q{n}" for n in range(16, 25))]
+    noise: tuple[Runs, Runs] = (
+        {"aa/q1": [(1, 1, 1), (1, 2, 2)], "aa/q2": (1, 5, 3, 2)},
+        {"aa/q1": [(1, 1, 2), (1, 1, 2)], "aa/q2": (2, 3, 1, 5)},
+    )
+    for one, other in (noise, noise[::-1]):
         found = compare(side_of(one), side_of(other))
         assert (found.fell, found.rose) == ([], [])
 
 
-def test_what_fell_and_rose_most_comes_first() -> None:
-    """By the size of the change; what did not change is in neither."""
-    found = moved(3, 1, 5, 2, 4, 3)
-    assert [(move.cell, move.change) for move in found.fell] == [("aa/q2", -50), ("aa/q4", -25)]
-    assert [(move.cell, move.change) for move in found.rose] == [("aa/q3", 50), ("aa/q5", 25)]
-    assert (found.fell[0].before, found.fell[0].after) == (50, 0)
+def test_only_cases_of_the_headline_move_in_its_own_figure() -> None:
+    """Those of which it is not made would be in another unit.
 
-
-def test_only_real_falls_are_listed() -> None:
-    """Where all rose none fell, and the other way round; the same runs in another order are no change."""
-    assert (moved(4, 5, 4).fell, len(moved(4, 5, 4).rose)) == ([], 3)
-    assert (len(moved(1, 2, 1).fell), moved(1, 2, 1).rose) == (3, [])
-    turned = compare(side_of({"aa/q1": (1, 5, 3, 2)}), side_of({"aa/q1": (2, 3, 1, 5)}))
-    assert (turned.fell, turned.rose) == ([], [])
-
-
-def test_at_most_ten_are_listed_each_way() -> None:
-    """The ten that moved most of fifteen, in the results' order where they moved alike."""
-    found = moved(*[2] * 14, 1, *[4] * 14, 5)
-    assert [move.cell for move in found.fell] == ["aa/q15", *(f"aa/q{n}" for n in range(1, 10))]
-    assert [move.cell for move in found.rose] == ["aa/q30", *(f"aa/q{n}" for n in range(16, 25))]
-
-
-def test_a_case_without_a_score_on_one_side_did_not_move() -> None:
-    """Neither from nor to nothing."""
-    assert [move.cell for move in moved("error", 2, "unscored").fell] == ["aa/q2"]
-    assert moved(2, before="error").fell == []
-
-
-def test_only_cases_of_the_headline_move() -> None:
-    """Those of which it is not made would be in another unit."""
+    Of a ratio 2 of 3 before and 1 of 4 after, and not the sums that it divides.
+    """
     metric = Metric(name="x", of="percent", where={"area": "x"})
     suite = replace(suites.load(SUITE), metrics=lambda _: [metric])
     sides = ({"aa/q1/x": [3], "aa/q2/y": [5]}, {"aa/q1/x": [2], "aa/q2/y": [1]})
     found = compare(*(replace(side_of(runs), suite=suite) for runs in sides))
     assert [move.cell for move in found.fell] == ["aa/q1"]
-
-
-def test_a_case_moves_in_the_headlines_own_figure() -> None:
-    """Of a ratio 2 of 3 before and 1 of 4 after, and not the sums that it divides."""
     metric = Metric(name="f", of="hits", per="tries", kind="ratio")
     suite = replace(suites.load(SUITE), metrics=lambda _: [metric])
     values = {"hits": [2.0, 0.0], "tries": [2.0, 1.0]}, {"hits": [1.0, 0.0], "tries": [2.0, 2.0]}
@@ -312,7 +263,10 @@ def test_moves_point_to_their_runs_in_both_files() -> None:
 
 
 def test_cells_of_one_side_alone_do_not_count() -> None:
-    """Neither in the figures nor among the moves: both sides are measured on what both have."""
+    """Neither in the figures nor among the moves: both sides are measured on what both have.
+
+    Where that is nothing, every figure is null with the reason.
+    """
     shared = {"aa/q1": [2], "aa/q2": [4], "bb/q1": [3]}
     before = side_of({**shared, "aa/q3": [1], "cc/q1": [1]})
     after = side_of({**{cell: [run[0] + 1] for cell, run in shared.items()}, "aa/q4": [1], "bb/q9/z": [1]})
@@ -323,10 +277,6 @@ def test_cells_of_one_side_alone_do_not_count() -> None:
     assert (overall.difference.value, overall.difference.n) == (25, 2)
     assert {move.cell for move in found.rose} == {*shared}
     assert found.fell == []
-
-
-def test_where_nothing_is_shared_nothing_is_measured() -> None:
-    """Every figure is null with the reason, and nothing moved."""
     before, after = side_of(alike(4, languages=["aa"])), side_of(alike(4, languages=["bb"]))
     found = compare(before, after, allows_mismatch=True).to_json()
     assert (found["fell"], found["rose"]) == ([], [])

@@ -1,9 +1,9 @@
-"""An evaluator that judges the same anchors otherwise than before: by how much, and what that may explain."""
+"""Evaluators that judge the same anchors otherwise, than before or than others, and what that explains."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -58,7 +58,10 @@ def with_audit(side: Results, found: Any) -> Results:
 
 
 def test_a_drift_has_its_size_and_what_it_may_explain() -> None:
-    """The mean of paired differences with its interval, and beside it the difference of the models."""
+    """The mean of paired differences with its interval, and beside it the difference of the models.
+
+    Of a panel one evaluator explains its share.
+    """
     older = audit(lambda topic, kind: 50.0)
     newer = audit(lambda topic, kind: 60.0 + noise(topic, kind), **LATER)
     found = compared(older, newer, level=4)
@@ -71,10 +74,6 @@ def test_a_drift_has_its_size_and_what_it_may_explain() -> None:
     (warning,) = found.warnings
     assert warning.startswith("evaluator e1 drifted: its verdicts on the same 72 texts moved by +")
     assert "of the +25.00 pp between the models +" in warning
-
-
-def test_of_a_panel_one_evaluator_explains_its_share() -> None:
-    """Half of what it moved by, where there are two."""
     older, newer = audit(lambda topic, kind: 50.0), audit(lambda topic, kind: 60.0, **LATER)
     (drift,) = compared(older, newer, evaluator_models=["e1", "e2"]).to_json()["drift"]
     assert (drift["mean"]["value"], drift["explains"]["value"]) == (10.0, 5.0)
@@ -120,3 +119,67 @@ def test_pooled_results_have_the_latest_audit() -> None:
     ]
     (whole,) = pool_results(pieces)
     assert whole.audits == {"e1": later}
+
+
+# Other evaluators.
+
+
+def level(score: float, **changes: str) -> Audit:
+    """A complete audit on six topics whose texts all get this score, and more by topic."""
+    texts = [
+        {
+            **{"topic": f"q{topic}", "language": "aa", "kind": "exemplary", "host": None, "aspect": "score"},
+            "scores": [score + topic * (score > 60)],
+        }
+        for topic in range(6)
+    ]
+    return builders.audit(**{"judged": texts, **changes})
+
+
+def judged(model: str, run: int, evaluators: Sequence[str], *audits: Audit | None) -> Results:
+    """Results of these evaluators, all of whose runs score this."""
+    results = side_of(
+        {cell: [run] * 2 for cell in alike(4)}, f"{model}.json", "neutrality", evaluator_models=[*evaluators]
+    )
+    kept = dict(zip(evaluators, audits, strict=False))
+    return replace(results, digest=model, sections={"audit": kept})
+
+
+def warned(before: Results, after: Results) -> list[str]:
+    """What a comparison says of the evaluators."""
+    found = compare(before, after, allows_mismatch=True)
+    return [text for text in found.warnings if text.startswith("the evaluators differ")]
+
+
+def test_other_evaluators_are_compared_by_the_texts_that_both_judged() -> None:
+    """The mean difference on them with its interval, beside that of the models."""
+    strict, mild = (
+        judged("m1", 3, ["e1"], level(50.0)),
+        judged("m2", 4, ["e2"], level(75.0)),
+    )
+    assert warned(strict, mild) == [
+        "the evaluators differ: on the same 6 texts the scores of the candidate's lie +27.50 points "
+        "(+25.54 to +29.46) from those of the baseline's; the models differ by +25.00 pp"
+    ]
+    panel = judged("m2", 4, ["e1", "e2"], level(50.0), level(75.0))
+    assert "lie +13.75 points" in warned(strict, panel)[0]
+    assert "lie -13.75 points" in warned(panel, strict)[0]
+
+
+def test_without_audits_on_the_same_texts_that_is_said() -> None:
+    """One that was not audited, or on other texts, leaves the levels unknown."""
+    strict, unknown = judged("m1", 3, ["e1"], level(50.0)), judged("m2", 4, ["e2"], None)
+    other = judged("m2", 4, ["e2"], level(75.0, anchors_hash="a1"))
+    unfinished = judged("m2", 4, ["e2"], level(75.0, state="incomplete"))
+    for after in (unknown, other, unfinished):
+        assert warned(strict, after) == [
+            "the evaluators differ, and how far apart their scores lie is not known: "
+            "audit all of them (equipoise judge audit neutrality)"
+        ]
+
+
+def test_the_same_evaluators_are_a_matter_of_drift() -> None:
+    """In whatever order they are named."""
+    panel = [level(50.0), level(75.0)]
+    before = judged("m1", 3, ["e1", "e2"], *panel)
+    assert warned(before, judged("m2", 4, ["e2", "e1"], *reversed(panel))) == []

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from from_records import parts_of
 from paired import SCALE, even, records
 from sides import data_of, write, write_data
 
 from conftest import refusal
-from equipoise.cli import main
 from equipoise.comparison.panels import evaluator_agreement, load, rank_correlations
 from equipoise.comparison.panels import scores_by_panel as of_sides
 from equipoise.core.errors import UserError
@@ -42,21 +40,24 @@ def rankings(paths: list[Path]) -> dict[str, dict[str, float]]:
 
 
 def test_every_panel_ranks_the_models_that_it_has_judged(tmp_path: Path) -> None:
-    """By the headline, in percent; whoever is named first in a panel."""
+    """By the headline, in percent; whoever is named first in a panel.
+
+    Panels of other suites are told of in the results of each session.
+    """
     paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "c+b", {"m1": 2})]
     assert rankings(paths) == {"a": {"m1": 0, "m2": 50, "m3": 100}, "b + c": {"m1": 25}}
+    assert evaluator_agreement(load(results(tmp_path, "a+b", SCORES))) == []
 
 
 def test_panels_that_rank_alike_agree(tmp_path: Path) -> None:
-    """Spearman's correlation of the ranks: 1 in the same order, -1 in the opposite one."""
+    """Spearman's correlation of the ranks: 1 in the same order, -1 in the opposite one.
+
+    Without a ranking the reason is told in its place.
+    """
     for other, rho in (({"m1": 2, "m2": 3, "m3": 4}, 1), ({"m1": 5, "m2": 3, "m3": 1}, -1)):
         paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", other)]
         [row] = rank_correlations(rankings(paths))
         assert row == ("a", "b", 3, pytest.approx(rho), None)
-
-
-def test_without_a_ranking_there_is_no_correlation(tmp_path: Path) -> None:
-    """The reason is told in its place."""
     for other, reason in (
         ({"m1": 2, "m2": 3}, "they share 2 models, and it takes 3"),
         ({"m1": 4, "m2": 4, "m3": 4}, "one of them ranks all models alike"),
@@ -67,7 +68,7 @@ def test_without_a_ranking_there_is_no_correlation(tmp_path: Path) -> None:
 
 
 def test_results_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
-    """Other data, or the same model and panel twice."""
+    """Other data, the same model and panel twice, or results that nobody judged."""
     first = results(tmp_path, "a", {"m1": 1})
     other = results(tmp_path, "b", {"m1": 1}, data_hash="other")
     with pytest.raises(UserError, match="has another suite or other data than"):
@@ -79,6 +80,9 @@ def test_results_that_do_not_belong_together_are_refused(tmp_path: Path) -> None
         rankings([*first, fewer])
     with pytest.raises(UserError, match="there are two results of m1 by a"):
         rankings([*first, *first])
+    paths = results(tmp_path, "a", SCORES, evaluators={})
+    with pytest.raises(UserError, match=r"m1\.a\.json: no evaluator has judged it"):
+        rankings(paths)
 
 
 def paired(folder: Path, **scores: tuple[int, int]) -> list[Results]:
@@ -104,11 +108,6 @@ def test_evaluators_of_paired_prompts_are_compared_over_models(tmp_path: Path) -
         evaluator_agreement([sides[0], *sides])
 
 
-def test_other_suites_have_nothing_to_say_of_their_evaluators(tmp_path: Path) -> None:
-    """Their panels are told of in the results of each session."""
-    assert evaluator_agreement(load(results(tmp_path, "a+b", SCORES))) == []
-
-
 def test_results_that_were_asked_in_another_way_are_refused(tmp_path: Path) -> None:
     """The file and what is another; two that share it go together."""
     asked: dict[str, JSON] = {"suite": "neutrality", "dataset": "own"}
@@ -121,25 +120,3 @@ def test_results_that_were_asked_in_another_way_are_refused(tmp_path: Path) -> N
             "give results that differ in models and evaluators only"
         )
         assert len(rankings(other)["b"]) == 3
-
-
-def test_results_that_nobody_judged_are_refused(tmp_path: Path) -> None:
-    """Choices are read without an evaluator: there is no panel whose ranking it would be."""
-    paths = results(tmp_path, "a", SCORES, evaluators={})
-    with pytest.raises(UserError, match=r"m1\.a\.json: no evaluator has judged it"):
-        rankings(paths)
-
-
-def test_the_command_shows_rankings_and_their_correlation(tmp_path: Path) -> None:
-    """A row for each model, a column for each panel, a line for each two panels."""
-    paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", {"m1": 1, "m2": 5, "m3": 3})]
-    done = CliRunner().invoke(main, ["compare", "--panels", *map(str, paths)])
-    assert done.exit_code == 0, done.output
-    lines = done.output.splitlines()
-    assert [line.split() for line in lines[:4]] == [
-        ["a", "b"],
-        ["m1", "0.00%", "0.00%"],
-        ["m2", "50.00%", "100.00%"],
-        ["m3", "100.00%", "50.00%"],
-    ]
-    assert lines[-1] == "rank correlation of a and b: +0.50 over 3 models"

@@ -44,8 +44,17 @@ def test_pieces_of_one_model_are_one_result() -> None:
     assert changes[0] == changes[1]
 
 
-def test_cautions_of_every_piece_are_of_the_whole() -> None:
-    """Each once: a reader of the whole must know what limits any part of it."""
+def test_pieces_may_be_of_different_cases() -> None:
+    """A language each: the whole has both, and a piece that is not complete makes no complete result.
+
+    Each caution stands once, as a reader must know what limits any part; the whole is verified where all
+    pieces are.
+    """
+    parts = [piece(alike(4, 4, languages=[name]), f"{name}.json") for name in ("aa", "bb")]
+    parts[1] = piece(alike(4, "error", languages=["bb"]), "bb.json", status="interrupted")
+    (found,) = pool_results(parts)
+    assert {cell.stratum for cell in found.cells} == {"aa", "bb"}
+    assert (found.metadata["status"], len(found.errors)) == ("interrupted", 6)
     cautions = ["one evaluator is the subject", "judged by labels"]
     pieces = [
         piece(by_chance(n), f"{n}.json", cautions=texts)
@@ -53,15 +62,11 @@ def test_cautions_of_every_piece_are_of_the_whole() -> None:
     ]
     (whole,) = pool_results(pieces)
     assert whole.metadata.get("cautions") == cautions
-
-
-def test_pieces_may_be_of_different_cases() -> None:
-    """A language each: the whole has both, and a piece that is not complete makes no complete result."""
-    parts = [piece(alike(4, 4, languages=[name]), f"{name}.json") for name in ("aa", "bb")]
-    parts[1] = piece(alike(4, "error", languages=["bb"]), "bb.json", status="interrupted")
-    (found,) = pool_results(parts)
-    assert {cell.stratum for cell in found.cells} == {"aa", "bb"}
-    assert (found.metadata["status"], len(found.errors)) == ("interrupted", 6)
+    first, second = piece(alike(4), "a.json"), piece(alike(3), "b.json")
+    (found,) = pool_results([first, second])
+    assert found.doubt is None
+    (found,) = pool_results([first, replace(second, doubt="its journal cannot be read")])
+    assert found.doubt == "b.json: its journal cannot be read"
 
 
 @pytest.mark.parametrize(
@@ -84,29 +89,16 @@ def test_what_was_asked_otherwise_stays_apart(changes: dict[str, JSON]) -> None:
     assert [side.file for side in pool_results(sides)] == ["a.json + c.json", "b.json"]
 
 
-def test_what_ended_with_a_gate_stays_alone() -> None:
-    """Its rounds ended because of what they showed: more runs are no plain sample of it."""
+def test_what_is_no_plain_sample_is_not_pooled() -> None:
+    """Rounds that ended with a gate did because of what they showed; the same runs would count twice."""
     until = {"rule": "gate", "runs": 3, "runs_planned": 10}
     first = piece(alike(4), "a.json")
     stopped = replace(first, file="b.json", digest="b", summary={"until": until})
     assert [side.file for side in pool_results([first, stopped])] == ["a.json", "b.json"]
-
-
-def test_a_piece_that_is_there_twice_is_refused() -> None:
-    """The same file, or the same session under another name."""
     first = piece(alike(4), "a.json", verdicts_sha256="v")
     for again in (first, piece(alike(4), "copy.json", verdicts_sha256="v")):
         with pytest.raises(UserError, match=r"has the same runs as a\.json; they would count twice"):
             pool_results([first, again])
-
-
-def test_a_pooled_result_is_verified_where_all_its_pieces_are() -> None:
-    """Else it says which is not."""
-    first, second = piece(alike(4), "a.json"), piece(alike(3), "b.json")
-    (found,) = pool_results([first, second])
-    assert found.doubt is None
-    (found,) = pool_results([first, replace(second, doubt="its journal cannot be read")])
-    assert found.doubt == "b.json: its journal cannot be read"
 
 
 # The trend.
@@ -117,8 +109,11 @@ def releases() -> list[Results]:
     return [side_of(by_chance(n, n / 2, runs=5), f"{n}.json", subject_model=f"m{n}") for n in range(3)]
 
 
-def test_a_trend_has_every_release_and_its_change_from_the_one_before() -> None:
-    """The headline and both intervals, as comparisons of neighbours have them."""
+def test_a_trend_is_of_what_can_be_compared() -> None:
+    """Every release and its change from the one before, as comparisons of neighbours have them.
+
+    The two that cannot be compared are named, unless that is allowed.
+    """
     sides = releases()
     found = trend(sides)
     assert (found["metric"], found["unit"]) == ("overall", "%")
@@ -133,10 +128,6 @@ def test_a_trend_has_every_release_and_its_change_from_the_one_before() -> None:
         assert change.these.high == expected.these.high
         assert expected.these.high is not None
         assert expected.these.high < 0
-
-
-def test_a_trend_is_of_what_can_be_compared() -> None:
-    """The two that cannot are named, unless that is allowed."""
     first, *_ = releases()
     other = side_of(by_chance(1), "other.json", data_hash="d1")
     with pytest.raises(UserError, match=r"0\.json and other\.json cannot be compared: data differs"):

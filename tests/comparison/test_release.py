@@ -12,6 +12,7 @@ from builders import RUBRIC, SUITE, question
 from from_records import as_read
 from sides import Runs, alike, by_chance, data_of, metadata, neutral_side, side_of, write
 
+from conftest import refusal as complaint
 from equipoise import suites
 from equipoise.comparison.gate.refusals import refuse_unfit_metric, refuse_until
 from equipoise.comparison.of_files import compare_files
@@ -106,8 +107,12 @@ def test_the_cells_to_come_are_those_that_will_be() -> None:
     assert all(cell.values["percent"] == [None] for cell in cells)
 
 
-def test_a_baseline_that_fits_is_loaded(folder: Path) -> None:
-    """With rules of every kind."""
+def test_without_a_baseline_there_is_none(folder: Path) -> None:
+    """A rule on missing scores alone needs none; one that fits, with rules of every kind, is loaded."""
+    assert prepared(folder, only(baseline=None)) is None
+    assert prepared(folder, only("unscored:1%", baseline=None)) is None
+    assert concluded(only(baseline=None), None, data_of(BEFORE)) == {}
+    assert "there is no --baseline" in unfit(baseline=None, allow_mismatch="true")
     rules = ("overall:-2pp", "aa:-5%", "area.x:-2pp", "refused:+3pp", "question:-2", "unscored:1%")
     write(folder / "old.json", BEFORE, suite="neutrality")
     found = prepared(folder, only(*rules), suite="neutrality")
@@ -115,26 +120,11 @@ def test_a_baseline_that_fits_is_loaded(folder: Path) -> None:
     assert (found.model, found.file) == ("m1", "old.json")
 
 
-def test_without_a_baseline_there_is_none(folder: Path) -> None:
-    """And a rule on missing scores alone needs none."""
-    assert prepared(folder, only(baseline=None)) is None
-    assert prepared(folder, only("unscored:1%", baseline=None)) is None
-
-
-def test_a_rule_that_needs_a_baseline_is_refused_without_one() -> None:
-    """A gate that compares with nothing must not pass."""
+def test_a_rule_is_refused_where_it_means_nothing(folder: Path) -> None:
+    """A gate that compares with nothing must not pass, and what becomes of a gate needs one."""
     for rule in ("overall:-2pp", "question:-2", "nonsense:-2pp"):
         message = unfit("unscored:1%", rule, baseline=None)
         assert message == f"--gate {rule}: compared with what? Name earlier results with --baseline=PATH"
-
-
-def test_a_mismatch_is_allowed_only_where_there_is_a_baseline() -> None:
-    """Else the option means nothing, and its user something else."""
-    assert "there is no --baseline" in unfit(baseline=None, allow_mismatch="true")
-
-
-def test_what_becomes_of_a_gate_is_said_only_where_there_is_one(folder: Path) -> None:
-    """Who says it without a gate believes that something is checked."""
     for baseline in ("old.json", None):
         said = {"gate_inconclusive": "fail", "baseline": baseline}
         message = unfit(**said)
@@ -142,25 +132,29 @@ def test_what_becomes_of_a_gate_is_said_only_where_there_is_one(folder: Path) ->
         prepared(folder, only("unscored:1%", **said))
 
 
-def test_the_sessions_own_results_are_no_baseline(folder: Path) -> None:
-    """By whatever name: they are about to be overwritten."""
+def test_a_baseline_must_be_other_results_of_the_same_suite(folder: Path) -> None:
+    """Not the session's own, by whatever name: they are about to be overwritten."""
     write(folder / "m2.json", BEFORE)
     (folder / "sub").mkdir()
     (folder / "link.json").symlink_to(folder / "m2.json")
     for path in ("m2.json", "sub/../m2.json", "link.json"):
         message = refusal(folder, only(baseline=path))
         assert "is where this session writes its own results" in message, path
+    message = refusal(folder, only(allow_mismatch="true"), suite="neutrality")
+    assert message == "old.json: belongs to the suite attribution, not neutrality"
 
 
 def test_another_data_panel_or_scale_is_refused(folder: Path, subtests: pytest.Subtests) -> None:
-    """Before a call is made; unless that is allowed."""
+    """Before a call is made, as is an incomplete baseline; unless that is allowed."""
     every: list[tuple[dict[str, JSON], str]] = [
         ({"data_hash": "d1"}, "data differs"),
         ({"evaluator_models": ["e1", "e2"]}, "evaluators differs: e1, now e1, e2"),
         ({"scale": {"low": 0, "high": 1}}, "scale differs"),
+        ({}, "the baseline is interrupted"),
     ]
     for about, reason in every:
         with subtests.test(reason):
+            write(folder / "old.json", BEFORE, status="complete" if about else "interrupted")
             message = refusal(folder, only(), **about)
             assert message.startswith("--baseline: old.json cannot be compared with this session: ")
             assert reason in message
@@ -168,107 +162,66 @@ def test_another_data_panel_or_scale_is_refused(folder: Path, subtests: pytest.S
             assert prepared(folder, only(allow_mismatch="true"), **about) is not None
 
 
-def test_another_suite_is_refused_whatever_is_allowed(folder: Path) -> None:
-    """Nothing is shared."""
-    message = refusal(folder, only(allow_mismatch="true"), suite="neutrality")
-    assert message == "old.json: belongs to the suite attribution, not neutrality"
-
-
-def test_an_incomplete_baseline_is_refused(folder: Path) -> None:
-    """Unless that is allowed."""
-    write(folder / "old.json", BEFORE, status="interrupted")
-    assert "the baseline is interrupted" in refusal(folder, only())
-    assert prepared(folder, only(allow_mismatch="true")) is not None
-
-
 def test_a_rule_must_fit_session_and_baseline(folder: Path) -> None:
-    """The message says which of the two has no such metric."""
+    """The message says which of the two has no such metric; of files it is what they share."""
     wide = {**BEFORE, **alike(4, languages=["dd"])}
     assert "--gate dd:-2pp: this session has no metric 'dd'" in refusal(folder, only("dd:-2pp"))
     assert "--gate dd:-2pp: old.json has no metric 'dd'" in refusal(folder, only("dd:-2pp"), wide)
+    narrow = write(folder / "m2.json", by_chance(2, languages=["aa"]))
+    with pytest.raises(UserError, match=r"what old\.json and m2\.json share has no metric 'bb'"):
+        compare_files([folder / "old.json"], [narrow], [parse_rule("bb:-2pp")], allows_mismatch=True)
 
 
-def test_a_rule_on_nothing_is_refused() -> None:
-    """With the names that there are."""
-    with pytest.raises(UserError) as found:
-        refuse_unfit_metric(parse_rule("nonsense:-2pp"), METRICS, "this session")
-    assert str(found.value) == (
-        "--gate nonsense:-2pp: this session has no metric 'nonsense'; did you mean overall, aa or bb? "
-        f"`equipoise show RESULTS --all` has all {len(METRICS)}"
-    )
+def test_a_rule_that_no_metric_fits_is_refused(subtests: pytest.Subtests) -> None:
+    """With the names that there are; to bound the better side would fail a model for being better.
 
-
-def test_a_rule_that_bounds_the_better_side_is_refused(subtests: pytest.Subtests) -> None:
-    """It would fail a model for being better."""
-    for rule, words in {
-        "overall:+2pp": "overall is worse when it is lower; bound that: overall:-2pp",
-        "aa:+5%": "aa is worse when it is lower; bound that: aa:-2pp",
-        "refused:-3pp": "refused is worse when it is higher; bound that: refused:+2pp",
-        "question:+2.0": "overall is worse when it is lower; bound that: question:-2",
-    }.items():
-        with subtests.test(rule):
-            with pytest.raises(UserError) as found:
-                refuse_unfit_metric(parse_rule(rule), METRICS, "this session")
-            assert str(found.value) == f"--gate {rule}: {words}"
-
-
-def test_a_single_question_is_worse_as_the_headline_is() -> None:
-    """Of a headline that is better when it is lower no question may rise, and any may fall."""
+    A single question is worse as the headline is; what is neither better nor worse may be bounded both ways.
+    """
     errors = {"errors": Metric(name="errors", of="errors", higher_is_better=False)}
-    refuse_unfit_metric(parse_rule("question:+2.0"), errors, "it")
-    with pytest.raises(UserError) as found:
-        refuse_unfit_metric(parse_rule("question:-2.0"), errors, "it")
-    assert str(found.value) == (
-        "--gate question:-2.0: errors is worse when it is higher; bound that: question:+2"
-    )
-
-
-def test_what_is_neither_better_nor_worse_may_be_bounded_both_ways() -> None:
-    """Some figures should just not move."""
     size = {"size": Metric(name="size", of="size", higher_is_better=None)}
-    for rule in ("size:-2pp", "size:+2pp"):
-        refuse_unfit_metric(parse_rule(rule), size, "it")
+    for rule, metrics, words in (
+        ("nonsense:-2pp", METRICS, f"this session has no metric 'nonsense'; {MEANT} all {len(METRICS)}"),
+        ("overall:+2pp", METRICS, "overall is worse when it is lower; bound that: overall:-2pp"),
+        ("aa:+5%", METRICS, "aa is worse when it is lower; bound that: aa:-2pp"),
+        ("refused:-3pp", METRICS, "refused is worse when it is higher; bound that: refused:+2pp"),
+        ("question:+2.0", METRICS, "overall is worse when it is lower; bound that: question:-2"),
+        ("question:-2.0", errors, "errors is worse when it is higher; bound that: question:+2"),
+    ):
+        with subtests.test(rule):
+            message = complaint(refuse_unfit_metric, parse_rule(rule), metrics, "this session")
+            assert message == f"--gate {rule}: {words}"
+    for rule, metrics in (("question:+2.0", errors), ("size:-2pp", size), ("size:+2pp", size)):
+        refuse_unfit_metric(parse_rule(rule), metrics, "it")
 
 
-def test_a_width_is_for_means() -> None:
-    """The names of those that there are; rates have a width to stop at on these questions alone."""
-    for name in ("overall", "aa", "area.x@these", "overall@population"):
-        metric, at, scope = name.partition("@")
-        refuse_until(parse_until(f"{metric}:±1.5pp{at}{scope}"), (), METRICS, 5)
-    refuse_until(parse_until("refused:±1.5pp"), (), METRICS, 5)
-    for name in ("refused", "nonsense"):
-        with pytest.raises(UserError) as found:
-            refuse_until(parse_until(f"{name}:+-1.5pp@population"), (), METRICS, 5)
-        assert str(found.value) == (
-            f"--until {name}:+-1.5pp@population: there is no mean {name!r}; did you mean overall, aa or bb? "
-            "`equipoise show RESULTS --all` has all 7"
-        )
-    with pytest.raises(UserError, match=r"there is no figure in percent 'nonsense'; did you mean overall"):
-        refuse_until(parse_until("nonsense:±1.5pp"), (), METRICS, 5)
+MEANT = "did you mean overall, aa or bb? `equipoise show RESULTS --all` has"
 
 
-def test_a_width_takes_so_many_rounds_at_most() -> None:
-    """For more looks no critical value is computed."""
-    until = parse_until("overall:±1.5pp")
-    refuse_until(until, (), METRICS, 50)
-    with pytest.raises(UserError, match=r"takes 50 --runs at most, not 51"):
-        refuse_until(until, (), METRICS, 51)
+def test_rounds_end_with_a_width_or_a_gate_that_runs_decide(subtests: pytest.Subtests) -> None:
+    """Rates have a width to stop at on these questions alone, and one run of each has none there.
 
-
-def test_one_round_has_no_width_on_these_questions() -> None:
-    """Of one run nobody can tell how far it varies; as a sample, questions have one."""
-    refuse_until(parse_until("overall:±1.5pp@population"), (), METRICS, 1)
-    with pytest.raises(UserError, match=r"one run of each question has no interval: give --runs 2 or more"):
-        refuse_until(parse_until("overall:±1.5pp"), (), METRICS, 1)
-
-
-def test_rounds_end_with_a_gate_that_runs_decide() -> None:
-    """Not with one that is about single questions, scores that are missing, or files."""
-    until = parse_until("gate")
-    refuse_until(until, [parse_rule("unscored:1%"), parse_rule("aa:-2pp")], METRICS, 5)
-    for rules in ((), [parse_rule("unscored:1%"), parse_rule("question:-2"), parse_rule("verified")]):
-        with pytest.raises(UserError, match=r"there is no rule that runs decide, such as --gate overall"):
-            refuse_until(until, rules, METRICS, 5)
+    A gate is decided by runs if it is not about single questions, scores that are missing, or files.
+    """
+    asked = [parse_rule(text) for text in ("unscored:1%", "question:-2", "verified")]
+    for text, rules, runs, message in (
+        *((f"{name}:±1.5pp{at}", (), 5, None) for name, at in (("aa", ""), ("area.x", "@these"))),
+        ("overall:±1.5pp@population", (), 1, None),
+        ("overall:±1.5pp", (), 50, None),
+        ("refused:±1.5pp", (), 5, None),
+        ("gate", [*asked, parse_rule("aa:-2pp")], 5, None),
+        ("refused:+-1.5pp@population", (), 5, f"there is no mean 'refused'; {MEANT} all 7"),
+        ("nonsense:+-1.5pp@population", (), 5, f"there is no mean 'nonsense'; {MEANT} all 7"),
+        ("nonsense:±1.5pp", (), 5, "there is no figure in percent 'nonsense'; did you mean overall"),
+        ("overall:±1.5pp", (), 51, "takes 50 --runs at most, not 51"),
+        ("overall:±1.5pp", (), 1, "one run of each question has no interval: give --runs 2 or more"),
+        ("gate", (), 5, "there is no rule that runs decide, such as --gate overall"),
+        ("gate", asked, 5, "there is no rule that runs decide, such as --gate overall"),
+    ):
+        with subtests.test(text, runs=runs):
+            if message is None:
+                refuse_until(parse_until(text), rules, METRICS, runs)
+            else:
+                assert message in complaint(refuse_until, parse_until(text), rules, METRICS, runs)
 
 
 def test_a_rule_on_these_questions_needs_two_runs_of_each(folder: Path) -> None:
@@ -388,13 +341,11 @@ def concluded(chosen: Release, baseline: Results | None, data: Mapping[str, JSON
     return comparison_sections(chosen, baseline, of_json("m2.json", data))
 
 
-def test_a_session_that_was_asked_for_nothing_adds_nothing() -> None:
-    """Its results are as ever."""
-    assert concluded(only(baseline=None), None, data_of(BEFORE)) == {}
-
-
 def test_a_session_adds_comparison_and_gate() -> None:
-    """The gate only where there are rules, the comparison only where there is a baseline."""
+    """The gate only where there are rules, the comparison only where there is a baseline.
+
+    Sampling that an endpoint changed is seen too late to refuse, but nothing passes unless that is allowed.
+    """
     data, baseline = data_of(by_chance(2), subject_model="m2"), side_of(BEFORE)
     assert [*concluded(only(), baseline, data)] == ["comparison"]
     assert [*concluded(only("unscored:1%", baseline=None), None, data)] == ["gate"]
@@ -405,24 +356,6 @@ def test_a_session_adds_comparison_and_gate() -> None:
     assert (candidate["file"], candidate["subject_model"], candidate["sha256"]) == ("m2.json", "m2", None)
     assert as_read(found["comparison"], Change) == found["comparison"]
     assert json_io.loads(json_io.dumps(found["gate"])) == msgspec.to_builtins(found["gate"])
-
-
-def test_a_session_is_never_refused_at_its_end() -> None:
-    """What differs by then is told as a mismatch: the calls are paid for."""
-    data = data_of(by_chance(2, languages=["aa"]), data_hash="d1")
-    found = concluded(only("overall:-2pp"), side_of(BEFORE), data)
-    assert found["comparison"]["mismatches"] == ["data differs"]
-
-
-def test_runs_that_were_not_done_count_as_missing() -> None:
-    """One ended in an error and three of 40 are still to be done: 4 of 40."""
-    data = data_of({**alike(4), "aa/q7": ["error"]}, runs_expected=40, runs_completed=37)
-    (row,) = concluded(only("unscored:1%", baseline=None), None, data)["gate"]["rules"]
-    assert (row.verdict, row.why) == ("fail", "4 of 40 runs have no score (10.0 %)")
-
-
-def test_sampling_that_an_endpoint_changed_is_seen_at_the_end() -> None:
-    """Too late to refuse, but nothing passes unless that is allowed; it is told as a mismatch either way."""
     changed = {"role": "subject", "model": "m2", "parameter": "top_p", "action": "dropped", "reason": ""}
     data = data_of(BEFORE, parameters_changed=[changed])
     for allowed, result in (("true", "pass"), (None, "inconclusive")):
@@ -433,8 +366,14 @@ def test_sampling_that_an_endpoint_changed_is_seen_at_the_end() -> None:
         ]
 
 
-def test_what_was_not_asked_decides_nothing() -> None:
-    """A language of an interrupted session, or an area of which the two share no question."""
+def test_a_session_is_never_refused_at_its_end() -> None:
+    """What differs by then is told as a mismatch: the calls are paid for.
+
+    What was not asked decides nothing, and runs that were not done count as missing: 4 of 40.
+    """
+    data = data_of(by_chance(2, languages=["aa"]), data_hash="d1")
+    found = concluded(only("overall:-2pp"), side_of(BEFORE), data)
+    assert found["comparison"]["mismatches"] == ["data differs"]
     part = {cell: runs for cell, runs in BEFORE.items() if not cell.startswith("cc")}
     found = concluded(only("cc:-5%"), side_of(BEFORE), data_of(part, status="interrupted"))
     assert found["gate"]["verdict"] == "inconclusive"
@@ -443,13 +382,6 @@ def test_what_was_not_asked_decides_nothing() -> None:
     chosen = only("area.x:-2pp", allow_mismatch="true")
     found = concluded(chosen, neutral_side(before), data_of(after, suite="neutrality"))
     assert found["gate"]["verdict"] == "inconclusive"
-
-
-# Files.
-
-
-def test_a_rule_must_be_of_what_the_files_share(folder: Path) -> None:
-    """A language that only one of them has cannot be judged."""
-    narrow = write(folder / "m2.json", by_chance(2, languages=["aa"]))
-    with pytest.raises(UserError, match=r"what old\.json and m2\.json share has no metric 'bb'"):
-        compare_files([folder / "old.json"], [narrow], [parse_rule("bb:-2pp")], allows_mismatch=True)
+    data = data_of({**alike(4), "aa/q7": ["error"]}, runs_expected=40, runs_completed=37)
+    (row,) = concluded(only("unscored:1%", baseline=None), None, data)["gate"]["rules"]
+    assert (row.verdict, row.why) == ("fail", "4 of 40 runs have no score (10.0 %)")

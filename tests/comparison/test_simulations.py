@@ -6,7 +6,6 @@ A benchmark has 50 questions in 3 languages, each asked 5 times. A run's score i
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Iterator
 
@@ -14,10 +13,7 @@ import numpy as np
 import pytest
 import scipy
 from numpy.typing import NDArray
-from releases import quality as quality_of
-from releases import score
 
-from conftest import ROOT
 from equipoise import suites
 from equipoise.comparison.compare import Comparison, MetricChange
 from equipoise.comparison.gate.planning import plan_of
@@ -29,7 +25,6 @@ from equipoise.stats import fixed
 from equipoise.stats.metrics import difference, measure
 from equipoise.stats.paired import Decision
 from equipoise.suites import neutrality
-from equipoise.suites.selection import Selection
 
 Array = NDArray[np.float64]
 QUESTIONS, LANGUAGES, RUNS = 50, 3, 5
@@ -180,65 +175,3 @@ def test_a_plan_says_how_many_equal_models_pass(text: str) -> None:
     passed = sum(verdict(text, before, next(sides)) == "pass" for before in sides) / number
     assert abs(passed - planned) < 4 * (planned * (1 - planned) / number) ** 0.5 + 0.02
     assert 0.1 < planned < 0.99
-
-
-# One point less on a quarter of the questions: what the end-to-end test of this design is held to.
-
-
-def worse_on_a_quarter(seed: int) -> Iterator[tuple[Runs, Runs]]:
-    """Pairs of benchmarks of which a quarter of the questions fell by a point, in every language."""
-    chance = np.random.default_rng(seed)
-    latent = quality(chance, JUDGED)
-    falls = (chance.random((JUDGED, QUESTIONS, 1)) < 0.25).astype(np.float64)
-    yield from zip(ask(chance, latent), ask(chance, latent - falls), strict=True)
-
-
-def releases(seed: int, number: int = 300) -> Iterator[tuple[Runs, Runs]]:
-    """What the end-to-end test measures: the project's questions, as its scripted subjects answer them."""
-    chance = random.Random(seed)  # noqa: S311 - not a secret
-    cases = neutrality.SUITE.data.cases(Selection(topics=ROOT / "topics" / "neutrality"))
-    asked = sorted(cases, key=lambda case: (case.index, case.language))
-    for _ in range(number):
-        yield (
-            np.array([released(chance, case.question, 0.0) for case in asked]),
-            np.array([released(chance, case.question, 1.0) for case in asked]),
-        )
-
-
-def released(chance: random.Random, question: str, fall: float) -> list[float]:
-    """The percentages of the runs of a question, which may be of the quarter that falls."""
-    latent = quality_of(question, fall, 0.25)
-    return [25.0 * (score(chance, latent) - 1) for _ in range(RUNS)]
-
-
-@pytest.mark.slow
-def test_a_model_that_is_worse_on_a_quarter_of_the_questions_never_passes() -> None:
-    """Of five runs of 50 questions drawn anew each time, most fail, and the rest is not decided.
-
-    On these questions, of which nearly always enough fell, it fails nearly always.
-    """
-    found = Counter(verdict("overall:-2pp@population", *pair) for pair in worse_on_a_quarter(8))
-    assert found["pass"] <= 0.005 * JUDGED
-    assert 0.5 <= found["fail"] / JUDGED <= 0.9
-    assert found["fail"] + found["inconclusive"] >= 0.995 * JUDGED
-    found = Counter(verdict("overall:-2pp", *pair) for pair in worse_on_a_quarter(8))
-    assert found["pass"] <= 0.005 * JUDGED
-    assert found["fail"] >= 0.95 * JUDGED
-
-
-@pytest.mark.slow
-def test_a_model_that_is_worse_by_twice_the_margin_fails_in_two_of_three_sessions() -> None:
-    """0.171 points on every question are four percentage points, as the scale cuts off some; none passes."""
-    chance = np.random.default_rng(10)
-    latent = quality(chance, JUDGED)
-    pairs = zip(ask(chance, latent), ask(chance, latent - 0.171), strict=True)
-    found = Counter(verdict("overall:-2pp", *pair) for pair in pairs)
-    assert found["pass"] == 0
-    assert found["fail"] >= 0.68 * JUDGED
-
-
-@pytest.mark.slow
-def test_the_releases_of_the_end_to_end_test_fail() -> None:
-    """There the questions are always the same, and which of them fall: only the runs are chance."""
-    found = Counter(verdict("overall:-2pp", *pair) for pair in releases(9))
-    assert found["fail"] >= 0.99 * found.total()

@@ -39,20 +39,15 @@ def put(folder: Path, content: bytes) -> Path:
 # Text.
 
 
-def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
-    """With the reason."""
+def test_a_file_is_read_line_by_line(tmp_path: Path) -> None:
+    """Blank lines count but are left out, a byte order mark and blanks at the ends go.
+
+    Separators of other kinds stay inside a line; a missing file, and a line that is no UTF-8, are named.
+    """
     with pytest.raises(UserError, match=r"gone\.txt: cannot be read \(No such file"):
         read_text(tmp_path / "gone.txt")
-
-
-def test_the_line_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
-    """Counted from 1."""
     with pytest.raises(UserError, match=r"given\.txt:3: not UTF-8"):
         read_text(put(tmp_path, b"a\nb\n\xff\n"))
-
-
-def test_blank_lines_count_but_are_left_out(tmp_path: Path) -> None:
-    """A byte order mark and blanks at the ends go; separators of other kinds stay inside a line."""
     content = "\ufeff a\r\n\n \t\nb\u2028c\n".encode()
     assert list(lines(put(tmp_path, content))) == [(1, "a"), (4, "b\u2028c")]
 
@@ -87,13 +82,9 @@ def test_objects_that_were_written_are_read(tmp_path_factory: Any, found: list[d
 
 
 def test_objects_are_written_as_they_are_read(tmp_path: Path) -> None:
-    """Any script stays legible, and every object has its line."""
+    """Any script stays legible, and every object has its line; half a character is written as its escape."""
     write_objects(tmp_path / "found.jsonl", [{"answer": "陆羽"}, {}])
     assert read_text(tmp_path / "found.jsonl") == '{"answer": "陆羽"}\n{}\n'
-
-
-def test_half_a_character_is_written_as_its_escape(tmp_path: Path) -> None:
-    """As a model may write it; all else stays legible."""
     found = [{"answer": "陆羽 \ud83d", "why": ["\udc00", "\\ud83d"]}]
     write_objects(tmp_path / "found.jsonl", found)
     assert [item for _, item in objects(tmp_path / "found.jsonl")] == found
@@ -153,15 +144,6 @@ def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"taken: cannot be written to \(Is a directory\)"):
         write_text(tmp_path / "taken", "a")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
-
-
-def test_a_file_that_is_replaced_passes_on_its_permissions(tmp_path: Path) -> None:
-    """What was closed to others stays closed."""
-    write_text(tmp_path / "a.txt", "old")
-    (tmp_path / "a.txt").chmod(0o600)
-    write_text(tmp_path / "a.txt", "new")
-    assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o600
-    assert read_text(tmp_path / "a.txt") == "new"
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:

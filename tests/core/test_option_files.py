@@ -28,7 +28,10 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_precedence(config: Path) -> None:
-    """Command line, environment, the file, pytest.ini; in the file hyphens and underscores are alike."""
+    """Command line, environment, the file, pytest.ini; in the file hyphens and underscores are alike.
+
+    The environment and the ini file can name it, and a file that is not there is refused by its source.
+    """
     found = resolved(
         {"config": "c.toml", "runs": "1"},
         {"EQUIPOISE_SUBJECT_TEMPERATURE": "0.25"},
@@ -37,12 +40,10 @@ def test_precedence(config: Path) -> None:
     assert (found.runs, found.subject.temperature, found.evaluator_models) == (1, 0.25, ("a", "b"))
     assert (found.model, found.limit, found.keep_going) == ("gpt-x", 2, False)
     assert (found.suite_options["seed"], found.config) == (3, config)
-
-
-def test_the_environment_and_the_ini_file_can_name_it(config: Path) -> None:
-    """As with every option."""
     assert resolved(environment={"EQUIPOISE_CONFIG": "c.toml"}).runs == 4
     assert resolved(ini={"config": "c.toml"}).runs == 4
+    with pytest.raises(UserError, match=r"EQUIPOISE_CONFIG: 'd.toml' is not an existing file"):
+        resolved(environment={"EQUIPOISE_CONFIG": "d.toml"})
 
 
 @pytest.mark.parametrize(
@@ -66,9 +67,3 @@ def test_a_file_that_cannot_be_used_is_refused(config: Path, line: str, message:
         resolved({"config": "c.toml"})
     assert str(caught.value).startswith(message)
     assert "sk-1" not in str(caught.value)
-
-
-def test_a_file_that_is_not_there_is_refused(config: Path) -> None:
-    """By the source that names it."""
-    with pytest.raises(UserError, match=r"EQUIPOISE_CONFIG: 'd.toml' is not an existing file"):
-        resolved(environment={"EQUIPOISE_CONFIG": "d.toml"})

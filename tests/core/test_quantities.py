@@ -5,8 +5,11 @@ from __future__ import annotations
 from equipoise.core.quantities import counted, duration, span
 
 
-def test_a_duration_is_given_in_its_two_largest_units() -> None:
-    """A tenth of a second below ten seconds, then seconds, minutes, hours."""
+def test_quantities_are_as_people_read_them() -> None:
+    """A duration in its two largest units, a range in whole numbers of one unit if both have the same.
+
+    A count has its noun, in the singular only for one, and separated thousands.
+    """
     spans = [
         (0, "0.0 s"),
         (0.04, "0.0 s"),
@@ -25,10 +28,6 @@ def test_a_duration_is_given_in_its_two_largest_units() -> None:
         (90000, "25 h 00 min"),
     ]
     assert [(seconds, duration(seconds)) for seconds, _ in spans] == spans
-
-
-def test_a_range_of_durations_is_short() -> None:
-    """In whole numbers of one unit if both have the same."""
     spans = [
         ((0.2, 3.4), "0 to 3 s"),
         ((4.6, 5.4), "5 s"),
@@ -39,9 +38,5 @@ def test_a_range_of_durations_is_short() -> None:
         ((7200.0, 180_000.0), "2 to 50 h"),
     ]
     assert [(ends, span(*ends)) for ends, _ in spans] == spans
-
-
-def test_a_count_has_its_noun() -> None:
-    """In the singular only for one; thousands are separated."""
     counts = (0, 1, 2, 12_345)
     assert [counted(number, "run") for number in counts] == ["0 runs", "1 run", "2 runs", "12,345 runs"]

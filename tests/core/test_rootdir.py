@@ -44,7 +44,10 @@ def test_a_command_that_lost_its_project_begins_again(tmp_path: Path, begun: lis
 
 
 def test_all_other_commands_go_on(tmp_path: Path, begun: list[list[str]]) -> None:
-    """Where the settings are the project's, or named, or no option is ours, or the project is another's."""
+    """Where the settings are the project's, or named, or no option is ours, or the project is another's.
+
+    `pytest.main` has a caller, such as a notebook, whose process this is.
+    """
     own = tmp_path / "pytest.ini"
     start(tmp_path, None, "--model", "x")
     own.write_text(OURS, encoding="utf-8")
@@ -55,10 +58,6 @@ def test_all_other_commands_go_on(tmp_path: Path, begun: list[list[str]]) -> Non
     own.write_text("[pytest]\n", encoding="utf-8")
     start(tmp_path, None, "--model", "x")
     assert begun == []
-
-
-def test_a_program_that_calls_pytest_is_not_replaced(tmp_path: Path, begun: list[list[str]]) -> None:
-    """`pytest.main` has a caller, such as a notebook, whose process this is."""
     (tmp_path / "pytest.ini").write_text(OURS, encoding="utf-8")
     start(tmp_path, None, "--baseline", "/releases/good.json", argv=["notebook.py"])
     assert begun == []

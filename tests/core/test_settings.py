@@ -42,19 +42,17 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
     """With nothing given, every option has the documented default."""
     found = settle()
     assert {name: found.suite_options[name] for name in SHARED} == SHARED
+    absent = ("model", "runs", "limit", "asker", "shard", "topics", "rubric", "show_prompts", "max_cost")
+    absent += ("max_calls", "price", "batch_write", "output", "report", "baseline", "gate_inconclusive")
+    absent += ("until", "replies", "audit")
     assert found == Settings(
-        model=None,
+        **dict.fromkeys(absent),
+        **dict.fromkeys(("languages", "batch", "batch_read", "gate"), ()),
+        **dict.fromkeys(("keep_going", "estimate", "fresh", "allow_mismatch"), False),
         evaluator_models=("mistral-large-2512",),
         subject_endpoint=Endpoint(base_url="http://localhost:4000", api_key="none"),
         evaluator_endpoint=Endpoint(base_url="http://localhost:4000", api_key="none"),
-        runs=None,
-        limit=None,
-        asker=None,
-        shard=None,
-        languages=(),
         suite_options=found.suite_options,
-        topics=None,
-        rubric=None,
         subject=Sampling(temperature=1.0),
         evaluator=Sampling(temperature=0.0),
         concurrency=32,
@@ -64,32 +62,16 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
         max_wait=300.0,
         max_response_size=32.0,
         case_timeout=3600.0,
-        keep_going=False,
-        estimate=False,
-        show_prompts=None,
-        max_cost=None,
-        max_calls=None,
-        price=None,
-        batch=(),
         batch_wait=0.0,
         batch_discount=50.0,
-        batch_write=None,
-        batch_read=(),
-        output=None,
-        report=None,
-        fresh=False,
-        baseline=None,
-        gate=(),
-        gate_inconclusive=None,
-        allow_mismatch=False,
-        until=None,
-        replies=None,
-        audit=None,
     )
 
 
 def test_every_option_says_what_holds_of_it() -> None:
-    """Its flag gives its other names; a number after "default" in its help is its default."""
+    """Its flag gives its other names; a number after "default" in its help is its default.
+
+    Flags that other pytest plugins own stay free.
+    """
     wrong = []
     for option in ALL_OPTIONS:
         name = option.flag.removeprefix("--").replace("-", "_")
@@ -101,10 +83,6 @@ def test_every_option_says_what_holds_of_it() -> None:
         if is_number and (stated is None or float(stated[1]) != option.default):
             wrong.append(option.help)
     assert wrong == []
-
-
-def test_options_do_not_take_the_flags_of_other_plugins() -> None:
-    """Flags that other pytest plugins own stay free."""
     taken = {"--base-url", "--timeout", "--count", "--reruns"}
     assert not taken & {flag for option in ALL_OPTIONS for flag in (option.flag, option.alias)}
 
@@ -191,13 +169,12 @@ COMPANIONS: dict[str, dict[str, Any]] = {
 """Options without which another is not taken."""
 
 
-def test_the_table_of_values_above_names_every_option_of_a_session() -> None:
-    """None goes untested by being forgotten here; a suite tests its own."""
-    assert {row[0] for row in VALUES} >= {option.name for option in session_options()}
-
-
 def test_every_option_is_read_from_every_source() -> None:
-    """The command line (True for a switch), EQUIPOISE_<NAME>, and equipoise_<name> in pytest.ini."""
+    """The command line (True for a switch), EQUIPOISE_<NAME>, and equipoise_<name> in pytest.ini.
+
+    The table names every option of a session; a suite tests its own.
+    """
+    assert {row[0] for row in VALUES} >= {option.name for option in session_options()}
     wrong = [
         (name, source)
         for name, text, read, value in VALUES
@@ -207,54 +184,43 @@ def test_every_option_is_read_from_every_source() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    ("given", "environment", "expected"),
-    [
-        pytest.param("2", "3", 2, id="command_line_first"),
-        pytest.param(None, "3", 3, id="then_the_environment"),
-        pytest.param(None, "", 4, id="an_empty_variable_is_not_set"),
-        pytest.param(None, None, 4, id="then_pytest_ini"),
-    ],
-)
-def test_sources_have_an_order(given: str | None, environment: str | None, expected: int) -> None:
-    """The command line beats the environment, which beats pytest.ini."""
-    variables = {} if environment is None else {"EQUIPOISE_RUNS": environment}
-    assert settle({"runs": given}, variables, {"runs": "4"}).runs == expected
+def test_sources_have_an_order() -> None:
+    """The command line beats the environment, which beats pytest.ini; lists are not mixed.
 
-
-def test_a_key_that_is_not_in_pytest_ini_leaves_the_default() -> None:
-    """However pytest says that a key is absent, the default holds."""
-    found = [settle(None, None, {"evaluator_attempts": nothing}) for nothing in (None, "", [])]
-    assert [settings.evaluator_attempts for settings in found] == [5, 5, 5]
-
-
-def test_a_bad_value_that_is_overruled_does_no_harm() -> None:
-    """Only the value that counts is checked."""
-    assert settle({"runs": "2"}, {"EQUIPOISE_RUNS": "many"}).runs == 2
+    However a source says that it has none, the next is asked, and only the value that counts is checked.
+    """
+    for given, environment, expected in (
+        ("2", "3", 2),
+        ("2", "many", 2),
+        (None, "3", 3),
+        (None, "", 4),
+        (None, None, 4),
+    ):
+        variables = {} if environment is None else {"EQUIPOISE_RUNS": environment}
+        assert settle({"runs": given}, variables, {"runs": "4"}).runs == expected
+    for nothing in (None, "", []):
+        assert settle(None, None, {"evaluator_attempts": nothing}).evaluator_attempts == 5
+    assert settle({"language": ["zh-CN"]}, {"EQUIPOISE_LANGUAGE": "en-US"}).languages == ("zh-CN",)
+    assert settle({"price_input": "2"}, {"EQUIPOISE_PRICE_OUTPUT": "0"}).price == Price(input=2.0, output=0.0)
 
 
 def test_a_repeatable_option_takes_several_values_in_one_text() -> None:
-    """Where an option cannot be repeated, commas and spaces separate its values; each counts once."""
+    """Where an option cannot be repeated, commas and spaces separate its values; each counts once, in order.
+
+    A list may be longer than any path: it is not a file only because the system cannot say so.
+    """
     two = ("en-US", "pt-BR")
-    texts = {
-        "en-US,pt-BR": two,
-        "en-US pt-BR": two,
-        " en-US ,\n pt-BR, ": two,
-        "pt-BR,en-US,pt-BR": two[::-1],
-    }
-    for text, expected in texts.items():
+    for text, expected in (
+        ("en-US,pt-BR", two),
+        ("en-US pt-BR", two),
+        (" en-US ,\n pt-BR, ", two),
+        ("pt-BR,en-US,pt-BR", two[::-1]),
+    ):
         assert settle({}, {"EQUIPOISE_LANGUAGE": text}).languages == expected
         assert settle({}, {}, {"language": text}).languages == expected
-
-
-def test_a_repeated_option_keeps_its_order_and_loses_duplicates() -> None:
-    """A panel has each evaluator once, in the order given."""
-    assert settle({"evaluator_model": ["b", "a", "b"]}).evaluator_models == ("b", "a")
-
-
-def test_a_list_on_the_command_line_replaces_that_of_the_environment() -> None:
-    """Lists of two sources are not mixed."""
-    assert settle({"language": ["zh-CN"]}, {"EQUIPOISE_LANGUAGE": "en-US"}).languages == ("zh-CN",)
+    names = [f"judge-{number}" for number in range(1000)]
+    panel = settle({"model": "m", "evaluator_model": [",".join(names), "judge-1"]})
+    assert (panel.evaluator_models, panel.models) == (tuple(names), ("m", *names))
 
 
 def test_a_switch_is_turned_on_and_off() -> None:
@@ -312,12 +278,6 @@ def test_a_path_may_begin_at_the_users_home(tmp_path: Path, monkeypatch: pytest.
         assert (rule.name, rule.file) == ("verified", str(tmp_path / name))
 
 
-def test_a_list_in_one_text_may_be_longer_than_any_path() -> None:
-    """It is not a file only because the system cannot say so."""
-    names = [f"judge-{number}" for number in range(1000)]
-    assert settle({"evaluator_model": [",".join(names)]}).evaluator_models == tuple(names)
-
-
 def test_blanks_and_final_slashes_make_no_difference() -> None:
     """A line of pytest.ini or a shell script may leave blanks behind, and a base URL may end in slashes."""
     assert settle(None, {"EQUIPOISE_RUNS": " 3\n"}).runs == 3
@@ -354,6 +314,7 @@ BAD = [
     *[("keep_going", "maybe"), ("fresh", "2"), ("fresh", "truee")],
     *[("api_base_url", text) for text in ("localhost:4000", "ftp://example.com", "http://", "//host", "x")],
     *[("api_base_url", text) for text in ("http://host:port/v1", "http://host:99999", "http://[::1/v1")],
+    *[("api_base_url", text) for text in ("http://a host/v1", "http://host\x07/v1")],
     ("evaluator_api_base_url", "api.example.com/v1"),
     *[("model", f"m{character}x") for character in INVISIBLE],
     *[("evaluator_model", f"m{character}x") for character in INVISIBLE if character not in "\t\r\n"],
@@ -417,74 +378,44 @@ def test_half_a_price_is_refused(name: str) -> None:
         assert complaint(*given) == "--price-input and --price-output: give both, or neither"
 
 
-def test_a_price_may_come_from_two_sources() -> None:
-    """Each of the two options is looked for where every option is."""
-    assert settle({"price_input": "2"}, {"EQUIPOISE_PRICE_OUTPUT": "0"}).price == Price(input=2.0, output=0.0)
-
-
 # Evaluators.
 
 
 def test_the_default_evaluator_follows_the_subject() -> None:
-    """A built-in subject is judged by the built-in model, so that no network is needed."""
+    """A built-in subject, `local` or `local:FILE`, is judged by the built-in model: no network is needed."""
     panels = {
-        "gpt-x": "mistral-large-2512",
-        "local": "local",
-        "local:/models/x.gguf": "local",
-        "locally-tuned": "mistral-large-2512",
+        **{"gpt-x": "mistral-large-2512", "local": "local", "local:/models/x.gguf": "local"},
+        **dict.fromkeys(("locally-tuned", "Local", "localhost", "my/local"), "mistral-large-2512"),
     }
     assert {model: settle({"model": model}).evaluator_models[0] for model in panels} == panels
+    assert [model for model in panels if is_local(model)] == ["local", "local:/models/x.gguf"]
     assert settle({"model": "local", "evaluator_model": ["judge"]}).evaluator_models == ("judge",)
-
-
-def test_only_local_names_the_built_in_model() -> None:
-    """`local` and `local:FILE` mean the built-in server, nothing else does."""
-    names = ("local", "local:x.gguf", "Local", "localhost", "my/local")
-    assert [is_local(name) for name in names] == [True, True, False, False, False]
-
-
-def test_models_are_the_subject_and_then_the_panel() -> None:
-    """The subject is number 0, the evaluators follow."""
-    settings = settle({"model": "m", "evaluator_model": ["a", "b"]})
-    assert settings.models == ("m", "a", "b")
 
 
 # Endpoints and keys.
 
 
 def test_the_usual_variables_of_openai_are_fallbacks() -> None:
-    """OPENAI_BASE_URL and OPENAI_API_KEY serve where nothing of our own is given."""
-    settings = settle(None, {"OPENAI_BASE_URL": f"{URL}/", "OPENAI_API_KEY": "sk-openai"})
-    assert settings.subject_endpoint == Endpoint(base_url=URL, api_key="sk-openai")
+    """Where nothing of our own is given, by whatever source; empty ones count as not set.
 
-
-@pytest.mark.parametrize("place", [0, 1, 2], ids=["command_line", "environment", "pytest_ini"])
-def test_options_of_ours_beat_the_variables_of_openai(place: int) -> None:
-    """Whatever source gives our own option, it comes before OPENAI_*."""
-    names = ("EQUIPOISE_API_BASE_URL", "EQUIPOISE_API_KEY") if place == 1 else ("api_base_url", "api_key")
-    sources: list[dict[str, str]] = [{}, {}, {}]
-    sources[place] = dict(zip(names, (URL, "sk-own"), strict=True))
-    sources[1] |= {"OPENAI_BASE_URL": OTHER, "OPENAI_API_KEY": "sk-openai"}
-    assert settle(*sources).subject_endpoint == Endpoint(base_url=URL, api_key="sk-own")
-
-
-def test_empty_variables_of_openai_count_as_not_set() -> None:
-    """An empty OPENAI_BASE_URL or OPENAI_API_KEY leaves the default."""
-    settings = settle(None, {"OPENAI_BASE_URL": "", "OPENAI_API_KEY": ""})
-    assert settings.subject_endpoint == Endpoint(base_url="http://localhost:4000", api_key=NO_KEY)
-
-
-def test_a_bad_openai_base_url_is_refused_unless_it_is_overruled() -> None:
-    """OPENAI_BASE_URL is checked and named like an option, and not looked at where one is given."""
+    OPENAI_BASE_URL is checked and named like an option, and not looked at where one is given.
+    """
+    openai = {"OPENAI_BASE_URL": f"{OTHER}/", "OPENAI_API_KEY": "sk-openai"}
+    own = {"api_base_url": URL, "api_key": "sk-own"}
+    variables = {f"EQUIPOISE_{name.upper()}": value for name, value in own.items()}
+    nothing = dict.fromkeys(openai, "")
+    for given, url, key in (
+        (({}, openai), OTHER, "sk-openai"),
+        ((own, openai), URL, "sk-own"),
+        (({}, {**openai, **variables}), URL, "sk-own"),
+        (({}, openai, own), URL, "sk-own"),
+        ((own, {"OPENAI_BASE_URL": "x"}), URL, "sk-own"),
+        (({}, nothing), "http://localhost:4000", NO_KEY),
+    ):
+        found = settle(*given)
+        assert found.subject_endpoint == found.evaluator_endpoint == Endpoint(base_url=url, api_key=key)
+        assert "sk-o" not in f"{found!r} {found} {found.evaluator_endpoint!r}"
     assert complaint(None, {"OPENAI_BASE_URL": "localhost:1"}).startswith("OPENAI_BASE_URL: 'localhost:1' ")
-    settings = settle({"api_base_url": URL}, {"OPENAI_BASE_URL": "x"})
-    assert settings.subject_endpoint.base_url == URL
-
-
-def test_evaluators_share_the_endpoint_and_key_of_the_subject() -> None:
-    """Without an endpoint of their own, evaluators are asked where the subject is."""
-    settings = settle({"api_base_url": URL, "api_key": "sk-1"})
-    assert settings.endpoint("evaluator") == settings.endpoint("subject")
 
 
 def test_a_key_is_sent_only_to_the_endpoint_that_it_was_given_for() -> None:
@@ -522,16 +453,12 @@ def test_headers_that_the_environment_asks_for_are_secrets() -> None:
 # What is shown.
 
 
-def test_settings_in_a_traceback_never_show_a_key() -> None:
-    """The repr of settings and of their endpoints leaves keys out, wherever they came from."""
-    for variable in ("OPENAI_API_KEY", "EQUIPOISE_API_KEY", "EQUIPOISE_EVALUATOR_API_KEY"):
-        settings = settle(None, {variable: "s3cret"})
-        assert settings.evaluator_endpoint.api_key == "s3cret"
-        assert "s3cret" not in f"{settings!r} {settings} {settings.evaluator_endpoint!r}"
+def test_secrets_are_never_shown() -> None:
+    """A URL is shown without user and password and can be used again.
 
-
-def test_a_public_url_keeps_scheme_host_port_and_path() -> None:
-    """What is shown of a URL can be used again, save for its secrets."""
+    User info, keys in a query and characters that no header takes are refused; the message does not repeat
+    them, wherever they stand.
+    """
     shown = {
         URL: URL,
         "https://me:pw@api.example.com:8443/v1?k=1#f": "https://api.example.com:8443/v1?k=1",
@@ -540,10 +467,22 @@ def test_a_public_url_keeps_scheme_host_port_and_path() -> None:
         "http://[::1]": "http://[::1]",
     }
     assert {url: public_url(url) for url in shown} == shown
-
-
-def test_a_key_that_no_header_takes_is_refused_without_showing_it() -> None:
-    """The error names the option or the variable, and keeps the key to itself."""
+    urls = ("https://s3cret@x.com/v1", "https://me:s3cret@x.com", "https://x.com/v1?key=s3cret")
+    for url in urls:
+        for name in ("api_base_url", "evaluator_api_base_url"):
+            flag, variable = f"--{name.replace('_', '-')}", f"EQUIPOISE_{name.upper()}"
+            for source, given in {
+                flag: ({name: url},),
+                variable: ({}, {variable: url}),
+                f"pytest.ini: equipoise_{name}": ({}, {}, {name: url}),
+                "OPENAI_BASE_URL": ({}, {"OPENAI_BASE_URL": url}),
+            }.items():
+                message = complaint(*given)
+                assert message.startswith(f"{source}: the value ")
+                assert any(
+                    part in message for part in ("without user and password", "has a key in its query")
+                )
+                assert "s3cret" not in message
     key, said = "ключ", "the value contains characters that are not valid in a key"
     assert complaint({"api_key": key}) == f"--api-key: {said}"
     assert complaint({"evaluator_api_key": key}) == f"--evaluator-api-key: {said}"
@@ -568,23 +507,3 @@ def test_what_cannot_be_sent_is_refused(subtests: pytest.Subtests) -> None:
     ):
         with subtests.test(text):
             assert message in complaint({name: text})
-
-
-def test_a_url_with_a_secret_is_refused_without_showing_it() -> None:
-    """User info and keys in a query are refused; the message does not repeat them, wherever they stand."""
-    urls = ("https://s3cret@x.com/v1", "https://me:s3cret@x.com", "https://x.com/v1?key=s3cret")
-    for url in urls:
-        for name in ("api_base_url", "evaluator_api_base_url"):
-            flag, variable = f"--{name.replace('_', '-')}", f"EQUIPOISE_{name.upper()}"
-            for source, given in {
-                flag: ({name: url},),
-                variable: ({}, {variable: url}),
-                f"pytest.ini: equipoise_{name}": ({}, {}, {name: url}),
-                "OPENAI_BASE_URL": ({}, {"OPENAI_BASE_URL": url}),
-            }.items():
-                message = complaint(*given)
-                assert message.startswith(f"{source}: the value ")
-                assert any(
-                    part in message for part in ("without user and password", "has a key in its query")
-                )
-                assert "s3cret" not in message

@@ -32,48 +32,29 @@ def test_a_pipe_and_a_device_are_no_files(tmp_path: Path, subtests: pytest.Subte
         read_bytes(tmp_path)
 
 
-def _page(folder: Path) -> None:
-    os.mkfifo(folder / "x.json")
-    with pytest.raises(UserError, match="no results files"):
-        find_results([folder])
+REFUSED: list[tuple[str, Callable[[Path], object], str]] = [
+    ("x.json", lambda folder: find_results([folder]), "no results files"),
+    ("x.html", lambda folder: page.refuse_output("--report", folder / "x.html"), "is not a regular file"),
+    ("x.jsonl", lambda folder: next(journal.scan(folder / "x.jsonl")), "is not a regular file"),
+    ("x/original.toml", lambda folder: resources.originals([folder]), "not a valid list of pins"),
+]
 
 
-def _page_output(folder: Path) -> None:
-    os.mkfifo(folder / "x.html")
-    with pytest.raises(UserError, match=r"x\.html: is not a regular file"):
-        page.refuse_output("--report", folder / "x.html")
-
-
-def _journals(folder: Path) -> None:
-    os.mkfifo(folder / "x.jsonl")
-    with pytest.raises(OSError, match="is not a regular file"):
-        next(journal.scan(folder / "x.jsonl"))
-
-
-def _audits(folder: Path) -> None:
-    (folder / audits.FOLDER).mkdir()
-    os.mkfifo(folder / audits.FOLDER / "judge.x.json")
-    assert files.read(folder, "judge", "x") == []
-
-
-def _pins(folder: Path) -> None:
-    (folder / "x").mkdir()
-    os.mkfifo(folder / "x" / "original.toml")
-    with pytest.raises(UserError, match="not a valid list of pins"):
-        resources.originals([folder])
-
-
-PARTS = {"gate": {"verdict": "pass", "rules": []}}
-
-
-def _job_summary(folder: Path) -> None:
-    os.mkfifo(folder / "summary")
-    assert github.publish({"x": PARTS}, {"GITHUB_STEP_SUMMARY": str(folder / "summary")}) == [
+def test_a_pipe_among_the_files_is_not_waited_for(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """In a folder of results, of journals, of audits, of data, and where a file is to be written."""
+    for number, (name, reads, message) in enumerate(REFUSED):
+        with subtests.test(name), pytest.raises((UserError, OSError), match=message):
+            reads(with_pipe(tmp_path / str(number), name))
+    assert files.read(with_pipe(tmp_path / "audits", f"{audits.FOLDER}/judge.x.json"), "judge", "x") == []
+    summary = with_pipe(tmp_path / "job", "summary") / "summary"
+    parts = {"gate": {"verdict": "pass", "rules": []}}
+    assert github.publish({"x": parts}, {"GITHUB_STEP_SUMMARY": str(summary)}) == [
         "warning: $GITHUB_STEP_SUMMARY: cannot be written to (No such device or address)"
     ]
 
 
-@pytest.mark.parametrize("reads", [_page, _page_output, _journals, _audits, _pins, _job_summary])
-def test_a_pipe_among_the_files_is_not_waited_for(reads: Callable[[Path], None], tmp_path: Path) -> None:
-    """In a folder of results, of journals, of audits, of data, and where a file is to be written."""
-    reads(tmp_path)
+def with_pipe(folder: Path, name: str) -> Path:
+    """A folder with a pipe of this name."""
+    (folder / name).parent.mkdir(parents=True)
+    os.mkfifo(folder / name)
+    return folder

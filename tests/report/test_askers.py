@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from pathlib import Path
 
@@ -37,17 +36,6 @@ def command(*arguments: str) -> str:
     return done.output
 
 
-def test_the_table_says_how_far_answers_move(results: Path) -> None:
-    """Over all cases and by form; languages and areas are in the results."""
-    lines = [" ".join(line.split()) for line in command("show", str(results), "--all").splitlines()]
-    assert "asker.shift.state +50.0 pp - - 2" in lines
-    assert "asker.shift.state.form.implied +50.0 pp - - 2" in lines
-    assert "asker.asymmetry +25.0 pp - - 2" in lines
-    assert "asker.changed 100.0% - - 2" in lines
-    assert not [line for line in lines if ".language." in line]
-    assert "replies that name who asks: state 0 of 16, critics 0 of 16" in lines
-
-
 def test_a_transcript_shows_the_cue(results: Path) -> None:
     """It is found by who asks; the lowest runs are plain ones."""
     shown = command("show", str(results), "-k", "asker_critics_implied")
@@ -55,23 +43,6 @@ def test_a_transcript_shows_the_cue(results: Path) -> None:
     assert "I am with critics." in shown
     assert shown.endswith("8 of 40 runs\n")
     assert command("show", str(results), "--lowest", "50").endswith("8 of 8 runs\n")
-
-
-def test_tables_of_runs_have_those_with_a_cue_apart(results: Path) -> None:
-    """The first is that of a plain session; the second says who asks."""
-    said = command("export", str(results), "--to", "csv", "-o", "runs.csv")
-    assert "runs.askers.csv: 32 runs with an asker cue" in said
-    with (
-        Path("runs.csv").open(encoding="utf-8") as plain,
-        Path("runs.askers.csv").open(encoding="utf-8") as asked,
-    ):
-        first, second = [*csv.DictReader(plain)], [*csv.DictReader(asked)]
-    assert (len(first), len(second)) == (8, 32)
-    assert not [name for name in first[0] if name.startswith("asker.")]
-    assert {row["asker.side"] for row in second} == {"state", "critics"}
-    assert all(row["prompt"].startswith(row["asker.text"]) for row in second)
-    text = command("export", str(results), "--to", "markdown")
-    assert "left out: runs with an asker cue" in text
 
 
 def test_scripts_get_the_figures_and_the_runs(results: Path) -> None:

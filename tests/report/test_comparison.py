@@ -92,15 +92,6 @@ def test_a_contrast_says_how_it_is_read_wherever_it_is_shown() -> None:
 # The table.
 
 
-def test_every_metric_has_a_row_below_the_head() -> None:
-    """In the order of the results, the headline first."""
-    found = comparing.metric_rows(comparison())
-    intervals = ("95 % these", "95 % population")
-    assert found[0] == ("", "m1", "m2", "difference", *intervals, "p", "p (Holm)")
-    assert [cells[0] for cells in found[1:]] == NAMES + RATES
-    assert {len(cells) for cells in found} == {8}
-
-
 @pytest.mark.parametrize(
     ("model", "file", "expected"),
     [
@@ -147,10 +138,16 @@ def test_a_row_shows_figures_both_intervals_and_p() -> None:
 
 
 def test_a_p_is_never_shown_as_nothing() -> None:
-    """Three decimals; what is smaller than these is said to be so, and what is not known is a dash."""
+    """Three decimals; what is smaller than these is said to be so, and what is not known is a dash.
+
+    A star is for p after Holm, and not for the p of the test alone.
+    """
     told = {1.0: "1.000", 0.0494: "0.049", 0.001: "0.001", 0.00099: "<0.001", 0.0: "<0.001", None: "-"}
     for p, shown in told.items():
         assert row(metric(p=p, p_adjusted=p), "overall")[6:] == (shown, shown)
+    for adjusted, star in {0.0499: "*", 0.05: "", 0.0: "*", 1.0: "", None: ""}.items():
+        found = metric(p=0.0001, p_adjusted=adjusted)
+        assert side_by_side([found])[1][2] == f"52.50% (+2.50{star})"
 
 
 def test_a_narrow_table_keeps_both_intervals(subtests: pytest.Subtests) -> None:
@@ -168,42 +165,6 @@ def test_a_narrow_table_keeps_both_intervals(subtests: pytest.Subtests) -> None:
             assert width is None or max(map(len, shown)) <= width
 
 
-def test_a_narrow_table_has_room_for_the_mark_of_a_mismatch() -> None:
-    """The intervals on these questions, and the notes on them, go before a line is broken."""
-    found = {**comparison(alike(4), alike(4)), "mismatches": ["dataset differs: own, now open"]}
-    shown = [*comparing.lines(found, 80, shows_all=True)]
-    table = [line for line in shown if line.startswith((" ", *NAMES, *RATES)) and line.endswith("[mismatch]")]
-    assert max(map(len, table)) <= 80
-    assert len(table) == len(found["metrics"]) + 1
-    assert "these" not in table[0]
-    assert not any("these:" in line or "on these questions" in line for line in shown)
-    assert any(line.startswith("population: ") for line in shown)
-
-
-def test_the_longest_name_of_a_metric_stands_above_its_figures() -> None:
-    """Where nothing else makes room, under the names of the models."""
-    found = comparison(after=by_chance(3, 1.5))
-    name = "correct_given_attempted.topic.engineering"
-    found["metrics"] = {**found["metrics"], name: found["metrics"]["overall"]}
-    table = [*comparing.lines(found, 80, shows_all=True)]
-    assert table[table.index(name) + 1].startswith(" ")
-    assert "%" in table[table.index(name) + 1]
-    assert max(map(len, table[6 : table.index(name) + 2])) <= 80
-
-
-def test_why_intervals_on_these_questions_are_missing_stands_below() -> None:
-    """Once for each reason, with how many metrics it is about; and who is in neither interval."""
-    shown = "\n".join(comparing.lines(comparison(alike(4), alike(4)), shows_all=True))
-    missing = (
-        "no interval on these questions for 10 of 10 metrics: every case needs 2 runs or more: aa/q1 has 1"
-    )
-    assert missing in shown
-    assert "Neither interval holds what other evaluators would say." in shown
-    alike_twice = "\n".join(comparing.lines(comparison(alike(4, 4), alike(4, 4)), shows_all=True))
-    assert "for 6 of 10 metrics: all runs of each case came out alike" in alike_twice
-    assert "no interval" not in "\n".join(comparing.lines(comparison()))
-
-
 def test_intervals_that_allow_for_looks_say_so() -> None:
     """As those of a candidate whose rounds ended with the gate."""
     found = {**comparison(), "looks": 4}
@@ -211,14 +172,6 @@ def test_intervals_that_allow_for_looks_say_so() -> None:
 
 
 # The lines.
-
-
-def test_both_sides_are_named_below_the_answer() -> None:
-    """Model, file and day, which is left out where it is not known."""
-    for started, day in (("2026-03-04T05:06:07+00:00", "2026-03-04"), (None, "")):
-        *_, first, second = [*comparing.lines(comparison(started=started))][:5]
-        assert first == "baseline:  m1 (old.json, 2026-01-02)"
-        assert second == f"candidate: m2 (new.json, {day})"
 
 
 def test_the_questions_that_moved_stand_below() -> None:
@@ -238,15 +191,6 @@ def test_the_questions_that_moved_stand_below() -> None:
     ]
 
 
-def test_five_questions_are_shown_that_moved_most() -> None:
-    """For each way, the largest first; the results JSON has more of them."""
-    before, after = ({f"aa/q{n}": [score] * (n + 1) for n in range(8)} for score in (4, 2))
-    found = comparison(before, {cell: [*runs[:1], *[1] * (len(runs) - 1)] for cell, runs in after.items()})
-    fell = [line for line in words(comparing.lines(found, shows_all=True)) if " pp aa/q" in line]
-    assert [line.split()[2] for line in fell] == [f"aa/q{n}:" for n in (7, 6, 5, 4, 3)]
-    assert len(found["fell"]) == 8
-
-
 def test_the_short_table_has_the_first_figures_and_what_differs() -> None:
     """Those after the first five only if they differ significantly, and the hint at the rest."""
     found = comparison(after=by_chance(3, 1.5))
@@ -259,31 +203,6 @@ def test_the_short_table_has_the_first_figures_and_what_differs() -> None:
     assert shown[-1] == f"{left_out} more figures, and the questions that moved most: equipoise compare --all"
 
 
-# What is not quite comparable.
-
-
-def test_every_figure_of_a_mismatch_is_marked() -> None:
-    """The reasons stand on top, and no line with a figure can be quoted without the mark."""
-    found = comparison(data_hash="d1", rubric_hash="r1")
-    shown = [line for line in comparing.lines(found, shows_all=True) if line]
-    assert [line for line in shown if line.startswith("MISMATCH:  ")] == [
-        "MISMATCH:  data differs",
-        "MISMATCH:  rubric differs",
-    ]
-    figures = [line for line in shown if "%" in line or " pp" in line]
-    assert len(figures) >= len(NAMES + RATES) + 10
-    assert all(line.endswith("  [mismatch]") for line in figures)
-
-
-def test_what_is_comparable_has_no_mark() -> None:
-    """A warning is none: it says that others answered under the same name."""
-    rows = [{"role": "evaluator", "model": "e1", "response_model": f"e1-{n}"} for n in (1, 2)]
-    older, newer = (neutral_side(BEFORE, response_models=[row]) for row in rows)
-    shown = "\n".join(comparing.lines(compare(older, newer).to_json()))
-    assert "warning:   evaluator e1: the response model was e1-1, now e1-2" in shown
-    assert "mismatch" not in shown.lower()
-
-
 # Several candidates.
 
 
@@ -294,7 +213,10 @@ def side_by_side(comparisons: Sequence[Any]) -> list[tuple[str, ...]]:
 
 
 def test_candidates_stand_side_by_side() -> None:
-    """A column each, with the figure and the difference; a star where that is hardly chance."""
+    """A column each, with the figure and the difference; a star where that is hardly chance.
+
+    Candidates of one name are told apart by their files; a metric that one lacks is a dash.
+    """
     found = [comparison(), comparison(after=by_chance(3, 1.5), model="m3")]
     head, *rows = side_by_side(found)
     assert head == ("", "m1", "m2", "m3")
@@ -306,47 +228,22 @@ def test_candidates_stand_side_by_side() -> None:
         star = "*" if figures.p_adjusted < 0.05 else ""
         assert cell == f"{figures.after:.2f}% ({figures.value:+.2f}{star})"
     assert ["*" in cell for cell in overall[2:]] == [False, True]
-
-
-def test_candidates_of_one_name_are_told_apart_by_their_files() -> None:
-    """The same model measured twice; by number where even the files have one name."""
     for files, heads in (
         (("one.json", "two.json"), ("m1", "one", "two")),
         (("a/new.json", "b/new.json"), ("baseline", "candidate 1", "candidate 2")),
     ):
         parts = [compare(neutral_side(BEFORE), neutral_side(AFTER, file)).to_json() for file in files]
         assert side_by_side(parts)[0] == ("", *heads)
-
-
-def test_a_star_is_for_p_after_holm() -> None:
-    """Not for the p of the test alone, which is small here; and also where it is so small that it is 0."""
-    for adjusted, star in {0.0499: "*", 0.05: "", 0.0: "*", 1.0: "", None: ""}.items():
-        found = metric(p=0.0001, p_adjusted=adjusted)
-        assert side_by_side([found])[1][2] == f"52.50% (+2.50{star})"
-
-
-def test_a_metric_that_one_candidate_lacks_is_a_dash() -> None:
-    """Each metric of any of them has its row, with the baseline's figure from whoever has it."""
     narrow = comparison(after={cell: runs for cell, runs in AFTER.items() if cell.startswith("aa")})
     rows = {cells[0]: cells for cells in side_by_side([narrow, comparison()])}
     assert {*rows} == {"", *NAMES, *RATES}
     assert rows["bb"][2] == "-"
     assert rows["bb"][1] == row(comparison(), "bb")[1]
-
-
-def test_a_difference_that_could_not_be_measured_is_a_dash() -> None:
-    """Without a score in both there is no difference of scores to show."""
-    found = comparison(after=alike("error", questions=12), before=alike(4, questions=12))
-    assert {cells[2] for cells in side_by_side([found])[1:7]} == {"-"}
+    unscored = comparison(after=alike("error", questions=12), before=alike(4, questions=12))
+    assert {cells[2] for cells in side_by_side([unscored])[1:7]} == {"-"}
 
 
 # The whole report.
-
-
-def test_one_candidate_needs_no_table_of_candidates() -> None:
-    """Its lines, and nothing else."""
-    found = comparison()
-    assert [*comparing.report_lines([{"comparison": found}])] == [*comparing.lines(found)]
 
 
 def test_several_candidates_are_shown_together_and_on_request_one_by_one() -> None:
@@ -373,26 +270,11 @@ def test_several_candidates_are_shown_together_and_on_request_one_by_one() -> No
 # Gates.
 
 
-def test_the_verdict_comes_first_and_then_the_worst_rule() -> None:
-    """Advisory rules stand last."""
-    rules = [
-        Ruling(rule="zh-CN:-5%", verdict="fail", why="who knows", required=False),
-        Ruling(rule="unscored:1%", verdict="pass", why="none"),
-        Ruling(rule="overall:-2pp", verdict="inconclusive", why="who knows"),
-        Ruling(rule="refused:+3pp", verdict="fail", why="too many"),
-    ]
-    gate = {"verdict": "fail", "rules": rules, "planned": 8, "left": 0, "unscored": 0}
-    assert [*verdict.lines({"x": {"gate": gate}})] == [
-        "gate: FAIL",
-        "gate FAIL: refused:+3pp: too many",
-        "gate INCONCLUSIVE: overall:-2pp: who knows",
-        "gate PASS: unscored:1%: none",
-        "advisory FAIL: zh-CN:-5%: who knows",
-    ]
-
-
 def test_several_suites_have_a_table() -> None:
-    """The worst verdict is that of the release; a suite without rules is told as such."""
+    """The worst verdict is that of the release; a suite without rules is told as such.
+
+    A gate that nobody asked for has not passed.
+    """
     rule = Ruling(rule="overall:-2pp", verdict="pass", why="it rose")
     gate = {"verdict": "pass", "rules": [rule], "planned": 50, "left": 0, "unscored": 2}
     suites = {
@@ -409,10 +291,6 @@ def test_several_suites_have_a_table() -> None:
         "gate PASS: x: overall:-2pp: it rose",
         "gate FAIL: y: overall:-2pp: it rose",
     ]
-
-
-def test_without_rules_there_is_no_line() -> None:
-    """A gate that nobody asked for has not passed."""
     assert [*verdict.lines({"x": {"gate": {"verdict": "pass", "rules": []}}, "y": {}})] == []
 
 

@@ -11,7 +11,6 @@ from sides import by_chance, side_of
 
 from equipoise.comparison.compare import compare
 from equipoise.core.types import JSON
-from equipoise.report import comparison as comparing
 from equipoise.report import github
 from equipoise.report.github import publish
 from equipoise.results.document import Ruling
@@ -55,53 +54,25 @@ def columns(line: str) -> int:
 # The summary.
 
 
-def test_a_summary_has_gate_and_comparison() -> None:
-    """A heading, the verdict, a table of rules and one of metrics."""
-    text = markdown("m2", comparison(subject_model="m2"), FAILED)
-    assert text.startswith(
-        "**Gate: FAIL: overall:-2pp fails.**\n\n## Equipoise: m2\n\n| rule | verdict | why |\n"
-    )
-    assert "\n| overall:-2pp | FAIL | 50.00 % before |\n" in text
-    # The answer comes first.
-    assert re.search(r"\n\nm2 .*overall.*\n\nm2 against m1 \(old.json\)\n", text)
-    rows = [line for line in text.splitlines() if columns(line) == 8]
-    assert len(rows) == len(comparing.metric_rows(comparison())) + 1
-    assert "\n|  | m1 | m2 | difference | " in text
+def test_a_summary_has_what_there_is() -> None:
+    """A gate without a baseline, or a comparison without a gate.
 
-
-def test_a_summary_names_the_questions_that_moved_most() -> None:
-    """Five of those that fell, and the four that rose; or that there are none."""
-    found = comparison(subject_model="m2")
-    text = markdown("m2", found, None)
-    fell, rose = (text.split(f"\n\nthe questions that {way} most:\n\n")[1] for way in ("fell", "rose"))
-    assert [line.startswith("- -") for line in fell.splitlines()[:6]] == [True] * 5 + [False]
-    assert [line.startswith("- +") for line in rose.removesuffix("\n\n</details>\n").splitlines()] == [
-        True
-    ] * 4
-    assert f"  {found['fell'][0].cell}: " in fell.splitlines()[0]
-    still = markdown("m2", {**found, "fell": [], "rose": []}, None)
-    assert still.endswith("\n\nnone of the questions fell\n\nnone of the questions rose\n\n</details>\n")
-
-
-def test_a_summary_may_have_only_one_of_the_two() -> None:
-    """A gate without a baseline, or a comparison without a gate."""
+    Of several suites the worst verdict comes first, with the rule that decided it.
+    """
     assert "against" not in markdown("m", None, FAILED)
     assert "Gate" not in markdown("m", comparison(), None)
     assert "Gate" not in markdown("m", comparison(), gate(verdict="pass"))
+    suites = {"a": parts(None, gate(("r", "pass", ""), verdict="pass")), "b": parts(None, FAILED), "c": {}}
+    heading, table, *_ = github.markdown(suites).split("\n\n")
+    assert heading == "**Gate: FAIL: overall:-2pp of b fails.**"
+    assert [line.split(" | ")[1] for line in table.splitlines()[2:]] == ["PASS", "FAIL", "no rules"]
 
 
-def test_mismatches_and_warnings_stand_in_the_summary() -> None:
-    """Nobody should take the table for more than it is."""
-    rows = [{"role": "evaluator", "model": "e1", "response_model": name} for name in ("a", "b")]
-    older = side_of(by_chance(1), response_models=rows[:1])
-    newer = side_of(by_chance(2), response_models=rows[1:], data_hash="d1")
-    text = markdown("m", compare(older, newer, allows_mismatch=True).to_json(), None)
-    assert "\n- MISMATCH: data differs\n" in text
-    assert "\n- warning: evaluator e1: the response model was a, now b\n" in text
+def test_a_name_or_reason_can_break_nothing() -> None:
+    """The heading is one line without HTML, whatever a model is called; every row has its three cells.
 
-
-def test_a_title_can_break_nothing() -> None:
-    """The heading is one line without HTML, whatever a model is called."""
+    A system prompt of several lines, with HTML, stays in its line as text.
+    """
     for name in ("a|b", "a\nb", "a\n\n# b", "<img src=x>", "a\\|b", "a\\", "![a](http://b)", "\\[a](b)"):
         first, heading, rest = markdown(name, None, FAILED).split("\n\n", 2)
         assert re.findall(r"(?<!\\)(?:\\\\)*\[", heading) == [], name
@@ -109,63 +80,42 @@ def test_a_title_can_break_nothing() -> None:
         assert "<" not in heading, name
         assert first == "**Gate: FAIL: overall:-2pp fails.**", name
         assert rest.startswith("| rule "), name
-
-
-def test_a_reason_cannot_break_its_table() -> None:
-    """Every row has its three cells, and no HTML comes through."""
     for text in ("a|b", "a\nb", "<b>", "a\\|b", "a\\", "|\n|---|"):
         shown = markdown("m", None, gate(("overall:-2pp", "fail", text), ("unscored:1%", "pass", "none")))
         rows = [line for line in shown.splitlines() if line.startswith("|")]
         assert [columns(line) for line in rows] == [3] * 4, text
         assert "<" not in shown, text
-
-
-def test_a_mismatch_is_one_item() -> None:
-    """A system prompt of several lines, with HTML, stays in its line as text."""
     text = markdown("m", comparison(subject_system_prompt="a\n\n# b <i>"), None)
     (item,) = [line for line in text.splitlines() if line.startswith("- MISMATCH")]
     assert item.endswith("now a\\\\n\\\\n# b &lt;i>")
     assert "\n# b" not in text
 
 
-def test_several_suites_have_one_verdict_first() -> None:
-    """The worst of all with the rule that decided it, and a row for each suite."""
-    suites = {"a": parts(None, gate(("r", "pass", ""), verdict="pass")), "b": parts(None, FAILED), "c": {}}
-    heading, table, *_ = github.markdown(suites).split("\n\n")
-    assert heading == "**Gate: FAIL: overall:-2pp of b fails.**"
-    assert [line.split(" | ")[1] for line in table.splitlines()[2:]] == ["PASS", "FAIL", "no rules"]
-
-
-def test_an_advisory_rule_is_no_error() -> None:
-    """It fails nothing, and says what it is."""
-    advisory = gate(("r", "fail", "so"), verdict="pass")
-    advisory["rules"] = [structs.replace(*advisory["rules"], required=False)]
-    (line,) = publish({"m": parts(None, advisory)}, {"GITHUB_ACTIONS": "true"})
-    assert line == "::warning title=m%3A gate FAIL::r (advisory): so"
-
-
 # Workflow commands.
 
 
 def test_each_rule_is_an_annotation() -> None:
-    """An error, a warning or a notice with the rule and the reason, in order."""
+    """An error, a warning or a notice with the rule and the reason; an advisory rule is no error."""
     rows = [("overall:-0", verdict, "so it is") for verdict in ("fail", "inconclusive", "pass")]
     assert commands("m", *rows) == [
         "::error title=m%3A gate FAIL::overall:-0: so it is",
         "::warning title=m%3A gate INCONCLUSIVE::overall:-0: so it is",
         "::notice title=m%3A gate PASS::overall:-0: so it is",
     ]
+    advisory = gate(("r", "fail", "so"), verdict="pass")
+    advisory["rules"] = [structs.replace(*advisory["rules"], required=False)]
+    (line,) = publish({"m": parts(None, advisory)}, {"GITHUB_ACTIONS": "true"})
+    assert line == "::warning title=m%3A gate FAIL::r (advisory): so"
 
 
 def test_a_message_is_escaped() -> None:
-    """A percent sign, a line break or a control character cannot end the command or begin another."""
+    """A percent sign, a line break or a control character cannot end the command or begin another.
+
+    In a title a colon and a comma would end the property as well.
+    """
     (line,) = commands("m", ("overall:-5%", "fail", "5 %\n::error::x\r\x1b[2J\u202eend %0A"))
     why = r"5 %25\n::error::x\r\x1b[2J\u202eend %250A"
     assert line == f"::error title=m%3A gate FAIL::overall:-5%25: {why}"
-
-
-def test_a_title_is_escaped() -> None:
-    """There a colon and a comma would end the property as well."""
     for character, escape in {
         "%": "%25",
         "\n": r"\n",
@@ -192,17 +142,16 @@ def test_commands_are_printed_in_actions_alone() -> None:
 
 
 def test_a_summary_is_appended(tmp_path: Path) -> None:
-    """What other steps and suites have written stays; half a character in a name is shown as its escape."""
+    """What other steps and suites have written stays; half a character in a name is shown as its escape.
+
+    Where it cannot be written, a warning comes before the commands.
+    """
     path = tmp_path / "summary.md"
     path.write_text("# Mine: 中\n", encoding="utf-8")
     for title in ("m1", "中 \ud83d"):
         assert publish({title: parts(None, FAILED)}, {"GITHUB_STEP_SUMMARY": str(path)}) == []
     texts = [markdown(title, None, FAILED) for title in ("m1", "中 \\ud83d")]
     assert path.read_text(encoding="utf-8") == "# Mine: 中\n" + "".join(texts)
-
-
-def test_a_summary_that_cannot_be_written_leaves_the_commands(tmp_path: Path) -> None:
-    """A warning comes before them."""
     environment = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path)}
     warning, command = publish({"m2": parts(None, FAILED)}, environment)
     assert warning == "warning: $GITHUB_STEP_SUMMARY: cannot be written to (Is a directory)"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from conftest import resolved
 from equipoise.core.resolution import resolve_suites
 from equipoise.core.session_options import DEFAULT_EVALUATOR
@@ -57,7 +55,10 @@ def test_the_header_names_what_a_release_is_held_against() -> None:
 
 
 def test_suites_with_other_models_have_lines_of_their_own() -> None:
-    """Those that are alike share theirs; where all are alike, no suite is named."""
+    """Those that are alike share theirs; where all are alike, no suite is named.
+
+    A built-in model has no endpoint to show; an evaluator elsewhere has its own.
+    """
     defaults = {"a": {}, "b": {"evaluator_model": ("x", "y"), "subject_temperature": 0.7}, "c": {}}
     lines = header(resolve_suites({"model": "m", "api_base_url": URL}, {}, {}, defaults))
     at = f"{URL} key=none"
@@ -69,24 +70,12 @@ def test_suites_with_other_models_have_lines_of_their_own() -> None:
     ]
     alike = resolve_suites({"model": "m", "api_base_url": URL}, {}, {}, {"a": {}, "c": {}})
     assert header(alike) == header(settle({"model": "m", "api_base_url": URL}))
-
-
-def test_each_role_is_shown_where_it_is_reached() -> None:
-    """A built-in model has no endpoint to show; an evaluator elsewhere has its own."""
     text = "\n".join(header(settle({"model": "local"})))
     assert text.count("built-in server") == 2
     assert "localhost" not in text
     subject, evaluators, _ = header(settle({"model": "local", "evaluator_model": ["a"]}))
     assert "built-in server" in subject
     assert "(http://localhost:4000 " in evaluators
-
-
-@pytest.mark.parametrize("name", ["api_key", "evaluator_api_key"])
-def test_the_header_never_shows_a_key(name: str) -> None:
-    """It says that there is one."""
-    text = "\n".join(header(settle({"model": "gpt-x", name: "s3cret"})))
-    assert "s3cret" not in text
-    assert "key=****" in text
 
 
 LONG = "sk-0123456789abc"

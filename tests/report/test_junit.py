@@ -42,17 +42,13 @@ def test_a_gate_that_fails_is_a_failure(inconclusive: str | None) -> None:
 
 
 def test_an_advisory_rule_fails_nothing() -> None:
-    """It is skipped, with its reason, unless it passes."""
+    """It is skipped, with its reason, unless it passes; results that are not complete are an error."""
     rules = [structs.replace(rule, required=False) for rule in RULES]
     _, *found = gate_cases("x", {"verdict": "pass", "rules": rules}, None)
     assert [(case.outcome, case.why) for case in found] == [
         ("passed", "advisory PASS: a:-2pp: it rose"),
         ("skipped", "advisory INCONCLUSIVE: b:+1pp: too few runs"),
     ]
-
-
-def test_results_that_are_not_complete_are_an_error() -> None:
-    """With the reason."""
     assert incomplete_case("x", "disk full") == ReportedCase(
         suite="x", name="results", outcome="error", why="disk full"
     )

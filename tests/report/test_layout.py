@@ -32,26 +32,18 @@ def test_a_table_takes_the_width_that_there_is() -> None:
         assert len(table) == (3 if is_below else 2)
 
 
-def test_a_long_name_stands_above_its_figures() -> None:
-    """Whole, however narrow the table is; the head is never broken between a figure and its sign."""
+def test_long_names_make_room() -> None:
+    """They stand whole above their figures, or share the first part; dashes below a heading make room."""
     found = align([HEAD, LONG, SHORT], 46)
     index = found.index("area.historical_movements")
     assert found[index + 1].split() == ["2", "0.0", "to", "86.3"]
     assert max(map(text_width, found[:-1])) <= 46
     assert "95 %" in "\n".join(found)
-
-
-def test_names_share_the_first_part_where_one_is_too_long() -> None:
-    """It stands once above them; a name with a part like theirs elsewhere keeps its own."""
     names = ("area", "area.x", "area.a_very_long_name_of_one", "other", "area.y", "index_0.1")
     found = align([("", "figure"), *((name, "1.0%") for name in names)], 34)
     assert [line.removesuffix("1.0%").rstrip() for line in found[1:]] == [
         *("area", "  x", "  a_very_long_name_of_one", "other", "area.", "  y", "index_0.1"),
     ]
-
-
-def test_a_column_without_figures_makes_room() -> None:
-    """Nothing but dashes below a heading; where there is room it stays."""
     rows = [("", "these", "figure"), ("a_name_of_a_metric", "-", "1.0%"), ("overall", "", "2.0%")]
     assert "these" in align(rows)[0]
     assert align(rows, 28)[0].split() == ["figure"]
@@ -90,16 +82,12 @@ def test_a_long_line_is_broken_where_its_meaning_is(subtests: pytest.Subtests) -
 
 
 def test_what_matters_least_is_left_out_first() -> None:
-    """The rest keeps its order."""
+    """The rest keeps its order; a wide character that is half outside is outside."""
     parts = [(0, "3/8 done"), (7, "2 retries"), (2, "0.01 USD"), (1, "5 s left")]
     assert fit_parts(parts, 80) == "3/8 done | 2 retries | 0.01 USD | 5 s left"
     assert fit_parts(parts, 40) == "3/8 done | 0.01 USD | 5 s left"
     assert fit_parts(parts, 25) == "3/8 done | 5 s left"
     assert fit_parts(parts, 5) == "3/8 d"
-
-
-def test_text_is_cut_by_columns() -> None:
-    """A wide character that is half outside is outside."""
     assert (cut("北京x", 3), cut("北京x", 4), cut("北京x", 5), cut("abc", 2)) == ("北", "北京", "北京x", "ab")
 
 

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
-from html import unescape
-from pathlib import Path
 from typing import Any
 
 import builders
 import pytest
 
-import pages
 from equipoise import suites
-from equipoise.core import json_io
-from equipoise.report.page import board_page
 from equipoise.report.references import lines, references
-from equipoise.report.terminal import summary
 from equipoise.results.document import Audit
-from equipoise.results.load import load
 
 NEUTRALITY = suites.load("neutrality")
-JUDGES = ("judge-a", "judge-b")
 
 
 def row(kind: str, *scores: float | None, topic: str = "q1", **changes: Any) -> dict[str, Any]:
@@ -36,7 +27,10 @@ def audit(*rows: dict[str, Any], **changes: Any) -> Audit:
 
 
 def test_scripted_replies_have_the_mean_score_of_all_evaluators() -> None:
-    """By character, over the texts that all of them judged, without other aspects and injections."""
+    """By character, over the texts that all of them judged, without other aspects and injections.
+
+    A suite may have them on its own axis: a text that argues from a side; a refusal is neither's.
+    """
     first = audit(
         row("exemplary", 100, 90),
         row("exemplary", 70, None, topic="q2"),
@@ -52,6 +46,11 @@ def test_scripted_replies_have_the_mean_score_of_all_evaluators() -> None:
     both = references(NEUTRALITY, {"a": first, "b": second}, None)
     assert dict(both.scripted) == {"exemplary": 77.5}
     assert [*lines(both)] == ["beside it: scripted replies get from a and b: exemplary 77.5"]
+    suite = suites.load("politicsbench")
+    rows = [row("left_1", 60), row("right_2", -40), row("none_refusal_1", 0), row("none_1", 1)]
+    judged = [{**item, "aspect": "composite"} for item in rows] + [row("left_1", 99, aspect="commitment")]
+    found = references(suite, {"a": audit(*judged)}, None)
+    assert dict(found.scripted) == {"arguing from the left": 60, "arguing from the right": -40, "refusing": 0}
 
 
 @pytest.mark.parametrize("changes", [{"state": "incomplete"}, {"differs": ["other sampling"]}])
@@ -78,32 +77,3 @@ def test_published_figures_have_a_source_and_a_day() -> None:
         assert published.source in line
         assert published.date in line
     assert not references(NEUTRALITY, {}, "original")
-
-
-def test_politicsbench_has_them_on_its_own_axis() -> None:
-    """The composite of a text that argues from a side; a refusal is neither's."""
-    suite = suites.load("politicsbench")
-    rows = [row("left_1", 60), row("right_2", -40), row("none_refusal_1", 0), row("none_1", 1)]
-    judged = [{**item, "aspect": "composite"} for item in rows] + [row("left_1", 99, aspect="commitment")]
-    found = references(suite, {"a": audit(*judged)}, None)
-    assert dict(found.scripted) == {"arguing from the left": 60, "arguing from the right": -40, "refusing": 0}
-
-
-def test_the_page_and_the_terminal_show_them_beside_the_figure(tmp_path: Path) -> None:
-    """In a table of their own below that of the models, so that no model has another rank."""
-    path = pages.write(tmp_path / "m.json", "model-a", questions=4)
-    data = json_io.loads(path.read_bytes())
-    rows = (row("exemplary", 97.5), row("critic_aligned", 12.5))
-    data["audit"] = {name: audit(*rows) for name in data["metadata"]["evaluator_models"]}
-    path.write_bytes(json_io.dumps(data))
-    printed = " ".join(summary(load(path)))
-    assert "exemplary 97.5, in its critics' voice 12.5" in printed
-    page = tmp_path / "board.html"
-    board_page.write(page, [path])
-    html = page.read_text(encoding="utf-8")
-    (table,) = re.findall(r'<details class="references" open>(.*?)</details>', html, re.DOTALL)
-    cells = [unescape(cell) for cell in re.findall(r'<th scope="row">(.*?)</th>', table)]
-    assert cells == ["scripted: exemplary", "scripted: in its critics' voice"]
-    assert "97.5 %" in table
-    assert "never ranked" in table
-    assert table.count("<circle") == 2

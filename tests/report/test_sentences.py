@@ -36,49 +36,47 @@ def told(headline: Change, **others: Change) -> list[str]:
     return [*of_comparison(comparison, "old", "new")]
 
 
-@pytest.mark.parametrize(
-    ("headline", "sentence"),
-    [
-        (
-            change(-8.25, -12.0, -4.0),
-            "new scores 8.2 points lower than old in overall (95 % interval 4.0 to 12.0 for questions like "
-            "these).",
-        ),
-        (
-            change(3.0, -0.5, 6.5),
-            "On these questions new scores 3.0 points higher than old in overall (95 % interval 0.5 to 5.5); "
-            "for other questions like them it may be chance (95 % interval -0.5 to 6.5).",
-        ),
-        (
-            change(-1.0, -9.0, 7.0),
-            "new and old cannot be told apart in overall: they differ by 1.0 points (95 % interval -7.0 to "
-            "9.0).",
-        ),
-        (
-            change(-5.0, None, None, reason="no variation between questions"),
-            "new scores 5.0 points lower than old in overall on the same questions (no interval: no "
-            "variation between questions).",
-        ),
-        (
-            change(0.5, None, None, n=1),
-            "new and old cannot be told apart in overall: they differ by 0.5 points (no interval: 1 "
-            "question).",
-        ),
-        (
-            change(2.0, 1.0, 3.0, unit="dimensions"),
-            "new scores 2.0 dimensions higher than old in overall (95 % interval 1.0 to 3.0 for questions "
-            "like these).",
-        ),
-        (change(None, None, None), "How far new and old differ in overall is not known: 1 question."),
-    ],
-)
+ANSWERS: list[tuple[Change, str]] = [
+    (
+        change(-8.25, -12.0, -4.0),
+        "new scores 8.2 points lower than old in overall (95 % interval 4.0 to 12.0 for questions like "
+        "these).",
+    ),
+    (
+        change(3.0, -0.5, 6.5),
+        "On these questions new scores 3.0 points higher than old in overall (95 % interval 0.5 to 5.5); "
+        "for other questions like them it may be chance (95 % interval -0.5 to 6.5).",
+    ),
+    (
+        change(-1.0, -9.0, 7.0),
+        "new and old cannot be told apart in overall: they differ by 1.0 points (95 % interval -7.0 to 9.0).",
+    ),
+    (
+        change(-5.0, None, None, reason="no variation between questions"),
+        "new scores 5.0 points lower than old in overall on the same questions (no interval: no "
+        "variation between questions).",
+    ),
+    (
+        change(0.5, None, None, n=1),
+        "new and old cannot be told apart in overall: they differ by 0.5 points (no interval: 1 question).",
+    ),
+    (change(None, None, None), "How far new and old differ in overall is not known: 1 question."),
+]
+
+
+@pytest.mark.parametrize(("headline", "sentence"), ANSWERS)
 def test_the_headline_is_answered_first(headline: Change, sentence: str) -> None:
-    """Whether they differ, by how much, on these questions or on others like them."""
+    """Whether they differ, by how much, on these questions or on others like them, in its own unit."""
     assert told(headline) == [sentence]
+    own = [text.replace("points", "dimensions") for text in told(headline)]
+    assert told(structs.replace(headline, unit="dimensions")) == own
 
 
 def test_other_figures_are_counted_and_the_first_are_named() -> None:
-    """Those without an interval are not counted; a p of exactly 0.05 is no difference."""
+    """Those without an interval are not counted; a p of exactly 0.05 is no difference.
+
+    Without a shared metric there is no sentence.
+    """
     same = change(1.0, -2.0, 4.0)
     apart = [msgspec.structs.replace(same, value=value, p_adjusted=0.01) for value in (-4.0, 3.0, 2.0, -1.0)]
     chance = msgspec.structs.replace(same, p_adjusted=0.05)
@@ -93,10 +91,6 @@ def test_other_figures_are_counted_and_the_first_are_named() -> None:
         "Of 5 other figures 4 differ by more than chance (p < 0.05 after Holm): a -4.0, b +3.0, c +2.0 and 1 "
         "more."
     ]
-
-
-def test_nothing_in_common_is_no_answer() -> None:
-    """Without a shared metric there is no sentence."""
     comparison: Any = {"clusters": "questions", "metrics": {}}
     assert [*of_comparison(comparison, "old", "new")] == []
 

@@ -77,7 +77,10 @@ def test_a_change_in_a_session_is_told_everywhere(project: Project) -> None:
 
 
 def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None:
-    """A first one that goes on is no change in time; fingerprints are told by model, if it has several."""
+    """A first one that goes on is no change in time; fingerprints are told by model, if it has several.
+
+    Of random ones it is said once that they tell nothing, which is no warning.
+    """
     for rows, expected in (
         ([row(**placed(1, 5)), row(None, **placed(2, 9))], []),
         (
@@ -87,6 +90,13 @@ def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None
         (
             [row("m-2", 3, **placed(9, 40)), row(**placed(1, 12)), row("m-3", 1, **placed(41, 41))],
             ["answered as m-1 in 5 calls, m-2 in 3 (from run-9 on) and m-3 in 1 (from run-41 on)"],
+        ),
+        *(
+            (
+                [row(**placed(1, last)), row("m-2", 3, **placed(9, 40))],
+                [f"answered as m-1 in 5 calls and m-2 in 3 ({how} run-9 on)"],
+            )
+            for last, how in ((17, "from"), (18, "side by side, from"))
         ),
         ([row(), row("m-2", 3)], ["answered as m-1 in 5 calls and m-2 in 3"]),
         (
@@ -104,10 +114,6 @@ def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None
     ):
         with subtests.test(str(expected)):
             assert told(*rows) == expected
-
-
-def test_random_fingerprints_are_no_difference_between_two() -> None:
-    """Of each result it is said once that they tell nothing, which is no warning."""
     one, other = (
         {"response_models": [row(system_fingerprint=f"{side}{n}") for n in range(9)]} for side in "ab"
     )

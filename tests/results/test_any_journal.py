@@ -179,10 +179,18 @@ def test_a_line_that_only_begins_like_one_can_be_read(path: Path, content: bytes
 def test_a_damaged_journal_can_be_looked_back_on(
     data: st.DataObject, path: Path, real_journal: bytes
 ) -> None:
-    """What a session would go on from is known, or the user is told that it cannot."""
+    """What a session would go on from is known, or the user is told that it cannot.
+
+    Whatever is taken from it is a whole record or a whole call.
+    """
     path.write_bytes(data.draw(journal_bytes(real_journal)))
     with user_errors():
         past = history.load(path)
+        for call in calls_of(real_journal):
+            ended = past.record(call["run"])
+            assert (ended is not None) == past.has_ended(call["run"])
+            taken = past.take(call["run"], call["role"], call["request"])
+            assert taken is None or isinstance(taken.reply.text, str)
         resume.require_resumable(
             past, {"runs": 1}, Files(results=path.with_suffix(".json"), journal=path), {}
         )
@@ -194,21 +202,6 @@ def calls_of(content: bytes) -> list[dict[str, Any]]:
     """The lines of calls in an undamaged journal."""
     lines = map(json.loads, content.splitlines())
     return [line for line in lines if line["kind"] == "call"]
-
-
-@modest
-@given(data=st.data())
-def test_a_damaged_journal_can_be_replayed(data: st.DataObject, path: Path, real_journal: bytes) -> None:
-    """Whatever is taken from it is a whole record or a whole call."""
-    path.write_bytes(data.draw(journal_bytes(real_journal)))
-    calls = calls_of(real_journal)
-    with user_errors():
-        found = history.load(path)
-        for call in calls:
-            ended = found.record(call["run"])
-            assert (ended is not None) == found.has_ended(call["run"])
-            taken = found.take(call["run"], call["role"], call["request"])
-            assert taken is None or isinstance(taken.reply.text, str)
 
 
 @pytest.mark.slow

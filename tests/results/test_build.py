@@ -33,17 +33,6 @@ def metadata(path: Path, **options: Any) -> Any:
     return build(path, **options)["metadata"]
 
 
-def test_nothing_is_done_yet(path: Path) -> None:
-    """A session that has only begun has results, without figures, that say how much is to come."""
-    write(path, plan=["a-run1", "b-run1"])
-    data = build(path, is_running=True)
-    found = {
-        name: data["metadata"][name] for name in ("status", "runs_expected", "runs_completed", "finished")
-    }
-    assert found == {"status": "running", "runs_expected": 2, "runs_completed": 0, "finished": None}
-    assert (data["results"], data["errors"], data["summary"]) == ({}, [], {"outcomes": {}})
-
-
 def test_the_digest_of_verdicts_is_that_of_the_list_in_the_order_of_ids() -> None:
     """Anybody can check it: the SHA-256 of one line of compact JSON."""
     for given in ([], [record("b"), record("a", "refused"), record("a", "error", run=2)]):
@@ -51,8 +40,11 @@ def test_the_digest_of_verdicts_is_that_of_the_list_in_the_order_of_ids() -> Non
         assert results.verdicts_digest(given) == hashlib.sha256(json_io.dumps(rows)).hexdigest()
 
 
-def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Running, interrupted or complete; the end is written down once there is one."""
+def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests, path: Path) -> None:
+    """Running, interrupted or complete; the end is written down once there is one.
+
+    Files are counted by language: one of which a run is missing is not complete.
+    """
     a, failed, refused = record("a"), record("b", "error"), record("b", "refused")
     for number, (ended, is_running, status, is_finished) in enumerate(
         (
@@ -67,6 +59,13 @@ def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests)
             found = metadata(tmp_path / str(number), is_running=is_running)
             assert (found["status"], found["finished"] is not None) == (status, is_finished)
             assert found["runs_completed"] == len(ended)
+    write(path, plan=["a-run1", "b-run1"])
+    data = build(path, is_running=True)
+    found = {
+        name: data["metadata"][name] for name in ("status", "runs_expected", "runs_completed", "finished")
+    }
+    assert found == {"status": "running", "runs_expected": 2, "runs_completed": 0, "finished": None}
+    assert (data["results"], data["errors"], data["summary"]) == ({}, [], {"outcomes": {}})
 
 
 def test_a_language_is_complete_when_all_its_runs_are_done(path: Path) -> None:
@@ -94,18 +93,6 @@ def test_two_sessions_are_one_result(path: Path) -> None:
     found = metadata(path)
     assert (found["sessions"], found["started"], found["runs"]) == (2, STARTED, 9)
     assert found["calls"] == {"made": 1, "replayed": 3, "failed": 1, "retries": 3, "repeated": 1}
-
-
-def test_transcripts_are_read_when_they_are_written(path: Path) -> None:
-    """What was said stands in the results though the records do not hold it."""
-    log = begin(path, ["a-run1"])
-    calls = [keep(log, CALL, "Because."), keep(log, JUDGE, "No verdict."), keep(log, JUDGE, "{}")]
-    log.append_record(record("a"), [call.id for call in calls])
-    (question,) = build(path)["results"]["aa"]["questions"]
-    (run,) = question["runs"]
-    assert [message["content"] for message in run["subject_transcript"]] == ["Why?", "Because."]
-    found = [[message["content"] for message in item["messages"]] for item in run["evaluator_transcripts"]]
-    assert found == [["Judge.", "No verdict."], ["Judge.", "{}"]]
 
 
 def test_evaluators_are_counted_by_what_they_gave(path: Path) -> None:
@@ -170,24 +157,14 @@ def cut(second: float, **changes: Any) -> dict[str, Any]:
     return {"event": "cut", "second": second, **usual, **changes}
 
 
-def test_without_limits_there_is_nothing_to_tell(path: Path) -> None:
-    """A session that was killed has not said how many calls were in flight."""
+def test_limits_are_summed_over_all_sessions(path: Path) -> None:
+    """The highest and the lowest of any session, all calls that were refused, and each cut in order.
+
+    A session that was killed has not said how many calls were in flight.
+    """
     write(path)
     nothing = {"refused": 0, "cuts": 0, "moves": [], "moves_left_out": 0}
     assert metadata(path)["limits"] == {"highest": None, "lowest": None, "last": [], **nothing}
-
-
-def test_the_level_at_the_end_is_told_of_every_endpoint(path: Path) -> None:
-    """As the latest session left it; of an endpoint that no session told of it is not known."""
-    log = begin(path)
-    for endpoint, last in ((0, 9), (2, 4), (0, 7)):
-        end = {"endpoint": endpoint, "lowest": 1, "highest": 9, "last": last}
-        log.append("limit", event="end", refused=0, **end)
-    assert metadata(path)["limits"]["last"] == [7, None, 4]
-
-
-def test_limits_are_summed_over_all_sessions(path: Path) -> None:
-    """The highest and the lowest of any session, all calls that were refused, and each cut in order."""
     log = begin(path)
     log.append("limit", **cut(1.0))
     log.append("limit", **cut(2.0, before=4, after=2))
@@ -202,6 +179,15 @@ def test_limits_are_summed_over_all_sessions(path: Path) -> None:
     ]
     names = ["session", "endpoint", "second", "status", "pause", "before", "after", "sustained"]
     assert list(found["moves"][0]) == names
+
+
+def test_the_level_at_the_end_is_told_of_every_endpoint(path: Path) -> None:
+    """As the latest session left it; of an endpoint that no session told of it is not known."""
+    log = begin(path)
+    for endpoint, last in ((0, 9), (2, 4), (0, 7)):
+        end = {"endpoint": endpoint, "lowest": 1, "highest": 9, "last": last}
+        log.append("limit", event="end", refused=0, **end)
+    assert metadata(path)["limits"]["last"] == [7, None, 4]
 
 
 def test_of_very_many_cuts_the_first_are_shown(path: Path) -> None:
@@ -228,11 +214,6 @@ def cost(path: Path, *calls: tuple[Call, Reply], **changes: Any) -> Mapping[str,
     return found
 
 
-def test_a_session_that_asked_nothing_cost_nothing(path: Path) -> None:
-    """Zero is known, whatever the models."""
-    assert cost(path) == {"subject": 0, "evaluator": 0}
-
-
 def test_tokens_are_told_by_role(path: Path) -> None:
     """All four kinds, summed over the models of a role."""
     panel = [(ask("Judge.", role="evaluator", model=model), Reply(text="", usage=USAGE)) for model in "ef"]
@@ -242,52 +223,42 @@ def test_tokens_are_told_by_role(path: Path) -> None:
     assert tokens["evaluator"] == {kind: 2 * n for kind, n in USAGE.to_json().items()}
 
 
-def test_a_model_without_a_price_has_an_unknown_cost(path: Path) -> None:
-    """Only the role that it is in, and not zero."""
-    known = ask("Judge.", role="evaluator", model="gpt-4o")
-    found = cost(path, (CALL, Reply(text="", usage=USAGE)), (known, Reply(text="", usage=USAGE)))
-    assert found["subject"] is None
-    assert found["evaluator"]
+SPENT = Reply(text="", usage=USAGE)
+LISTED = ask("Judge.", role="evaluator", model="gpt-4o")
+# USD for a million tokens: 100 in at 2 and 20 out at 10 make 0.0004.
+COSTS: dict[str, tuple[list[tuple[Call, Reply]], bool, dict[str, float | None]]] = {
+    "nothing asked": ([], False, {"subject": 0, "evaluator": 0}),
+    "no price": ([(CALL, SPENT)], False, {"subject": None, "evaluator": 0}),
+    "one of a panel without a price": (
+        [(LISTED, SPENT), (ask("Judge.", role="evaluator", model="nobody-knows-it"), SPENT)],
+        False,
+        {"subject": 0, "evaluator": None},
+    ),
+    "the user's own price": ([(CALL, SPENT)], True, {"subject": 0.0004, "evaluator": 0}),
+    "the built-in model": ([(ask("Why?", model="local"), SPENT)], True, {"subject": 0, "evaluator": 0}),
+    "a blocked prompt": (
+        [(CALL, SPENT), (CALL, Reply(text="", blocked="content_filter"))],
+        True,
+        {"subject": 0.0004, "evaluator": 0},
+    ),
+    "no usage": (
+        [(CALL, Reply(text="x" * 30))],
+        True,
+        {"subject": (2 * prompt_tokens(CALL) + 10 * 10) / 1e6, "evaluator": 0},
+    ),
+}
 
 
-def test_one_model_of_a_panel_without_a_price_makes_its_cost_unknown(path: Path) -> None:
-    """A sum of which a part is missing is no sum."""
-    panel = [ask("Judge.", role="evaluator", model=model) for model in ("gpt-4o", "nobody-knows-it")]
-    assert cost(path, *((call, Reply(text="", usage=USAGE)) for call in panel))["evaluator"] is None
-
-
-def test_the_users_own_price_is_used_where_there_is_none(path: Path) -> None:
-    """USD for a million tokens: 100 in at 2 and 20 out at 10 make 0.0004."""
-    found = cost(path, (CALL, Reply(text="", usage=USAGE)), session_settings=OWN)
-    assert found == {"subject": 0.0004, "evaluator": 0}
-
-
-def test_the_built_in_model_costs_nothing(path: Path) -> None:
-    """Also where the user has named a price for others."""
-    local = (ask("Why?", model="local"), Reply(text="", usage=USAGE))
-    assert cost(path, local, session_settings=OWN)["subject"] == 0
-
-
-def test_a_reply_without_usage_has_an_estimated_cost(path: Path) -> None:
-    """What nobody has counted is in the sum, and it is told how many calls of each role that are."""
-    replies = [(CALL, Reply(text="", usage=USAGE)), (CALL, Reply(text="x" * 30)), (CALL, Reply(text=""))]
-    usd = 0.0004 + (2 * 2 * prompt_tokens(CALL) + 10 * 10) / 1e6
-    assert cost(path, *replies, session_settings=OWN) == {"subject": pytest.approx(usd), "evaluator": 0}
-    assert metadata(path)["usage_estimated"] == {"subject": 2, "evaluator": 0}
-
-
-def test_a_blocked_prompt_costs_nothing(path: Path) -> None:
-    """An endpoint that rejects a prompt counts no tokens, and the cost stays known."""
-    replies = [(CALL, Reply(text="", usage=USAGE)), (CALL, Reply(text="", blocked="content_filter"))]
-    assert cost(path, *replies, session_settings=OWN)["subject"] == 0.0004
-    assert metadata(path)["usage_estimated"]["subject"] == 0
-
-
-def test_what_earlier_sessions_spent_counts(path: Path) -> None:
-    """The cost is that of the result, not of the last session."""
-    usual = (CALL, Reply(text="", usage=USAGE))
-    cost(path, usual, session_settings=OWN, session="s1")
-    assert cost(path, usual, session_settings=OWN, session="s2")["subject"] == 0.0008
+def test_the_cost_is_that_of_the_result(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """By role; a sum of which a part is missing is no sum, and what earlier sessions spent counts."""
+    for name, (calls, has_price, expected) in COSTS.items():
+        with subtests.test(name):
+            path, price = tmp_path / name, {"session_settings": OWN} if has_price else {}
+            assert cost(path, *calls, **price) == pytest.approx(expected)
+            again = cost(path, *calls, **price, session="s2")
+            assert again == {role: usd and pytest.approx(2 * usd) for role, usd in expected.items()}
+    assert metadata(tmp_path / "no usage")["usage_estimated"] == {"subject": 2, "evaluator": 0}
+    assert cost(tmp_path / "listed", (CALL, SPENT), (LISTED, SPENT))["evaluator"]
 
 
 def test_what_cached_prompt_tokens_saved_is_told(path: Path) -> None:

@@ -12,8 +12,6 @@ from equipoise.comparison.of_files import gate_files
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call
 from equipoise.models.response import read_body
-from equipoise.report import github, verdict
-from equipoise.report.page import data as page_data
 from equipoise.results.load import load
 from loopback import completion
 
@@ -38,33 +36,22 @@ def saying(forms: dict[str, str]) -> Any:
     return script
 
 
-def test_unclear_think_tags_are_told_everywhere(project: Project) -> None:
-    """In the results, the table, on the page, in a comparison, for CI, and beside the verdict of a gate;
-    the reply itself is shown whole to the evaluator.
-    """
+def test_unclear_think_tags_are_told(project: Project) -> None:
+    """In the results and beside a comparison; the reply itself is shown whole to the evaluator."""
     project.client.script = saying({"one": MENTION, "um": "Praise.\n</think>\n\n{}"})
     ran = project.run()
-    data = json.loads(project.results_path.read_bytes())
-    assert data["metadata"]["cautions"] == [WHOLE, UNOPENED]
+    side = load(project.results_path)
+    assert side.metadata["cautions"] == [WHOLE, UNOPENED]
     assert f"caution: {WHOLE}" in ran.summary
+    assert f"in the baseline, {WHOLE}" in compare(side, side).warnings
+    path = project.results_path
+    for baseline, rule, where in ((None, "unscored:1%", ""), (path, "overall:-2pp", "in the candidate, ")):
+        found = gate_files(baseline, [path], [parse_rule(rule)], None, allows_mismatch=False)
+        (sections,) = found["subject"].values()
+        assert f"{where}{WHOLE}" in sections["gate"]["cautions"]
     judged = [call.messages[1]["content"] for call in project.client.calls if call.role == "evaluator"]
     assert sum("The tag <think> opens thoughts. An answer to:" in text for text in judged) == 5
     assert not any("Praise." in text for text in judged)
-    side = load(project.results_path)
-    assert f"Caution: {WHOLE}" in page_data.page_result(side, 0, {}).warnings
-    assert f"in the baseline, {WHOLE}" in compare(side, side).warnings
-    path = project.results_path
-    gates = {
-        f"caution:   {WHOLE}": gate_files(
-            None, [path], [parse_rule("unscored:1%")], None, allows_mismatch=False
-        ),
-        f"caution:   in the candidate, {WHOLE}": gate_files(
-            path, [path], [parse_rule("overall:-2pp")], None, allows_mismatch=False
-        ),
-    }
-    for line, by_model in gates.items():
-        assert line in list(verdict.lines(by_model["subject"]))
-        assert f"- {' '.join(line.split())}" in github.markdown(by_model["subject"])
 
 
 def test_think_tags_that_are_clear_are_no_caution(project: Project) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from journals import STARTED, ask, record
+from journals import STARTED, ask, record, write
 
 from equipoise.core.errors import UserError
 from equipoise.core.types import Reply
@@ -36,21 +36,27 @@ def damage(path: Path, number: int, old: bytes, new: bytes) -> None:
     path.write_bytes(b"".join(lines))
 
 
-def test_a_journal_without_its_first_line_is_not_resumed(journal: Path) -> None:
-    """Nobody knows any longer with which settings its replies came about."""
+def test_a_journal_without_its_first_line_is_not_resumed(journal: Path, tmp_path: Path) -> None:
+    """Nobody knows any longer with which settings its replies came about.
+
+    A crash in the first moment loses nothing: the session begins anew in the same file.
+    """
     damage(journal, 0, b'"nonce"', b'"nonce')
     with pytest.raises(
         UserError, match=r"m\.jsonl:1: the first line, .* is damaged: restore .*, or use --fresh"
     ):
         history.load(journal)
-
-
-def test_nothing_is_lost_where_nothing_follows_a_damaged_first_line(tmp_path: Path) -> None:
-    """A crash in the first moment: the session begins anew in the same file."""
     path = tmp_path / "m.jsonl"
     path.write_bytes(b'{"kind":"session","form')
     found = history.load(path)
     assert (found.is_empty, found.damaged) == (True, 1)
+
+
+def test_a_journal_of_another_format_is_not_resumed(tmp_path: Path) -> None:
+    """The line says which it is."""
+    write(tmp_path / "m.jsonl", plan=["a-run1"], format=FORMAT + 1)
+    with pytest.raises(UserError, match=f"the journal has format {FORMAT + 1}, not {FORMAT}: use --fresh"):
+        history.load(tmp_path / "m.jsonl")
 
 
 @pytest.mark.parametrize("kind", ["call", "record"])
@@ -63,12 +69,18 @@ def test_a_run_with_a_damaged_line_is_asked_again(journal: Path, kind: str) -> N
     assert (found.take("a-run1", "subject", "digest") is None) == (kind == "call")
 
 
-def test_line_ends_of_another_system_are_read(journal: Path) -> None:
-    """An editor or a transfer may have put carriage returns before them."""
+def test_damage_is_said_by_the_numbers_of_lines(journal: Path) -> None:
+    """The first five of them, and how many more there are; line ends of another system are no damage."""
     journal.write_bytes(journal.read_bytes().replace(b"\n", b"\r\n"))
     found = history.load(journal)
     assert (found.damaged, found.missing()) == (0, [])
     assert [item.subject[0].messages[-1]["content"] for item in found.records()] == ["Because."] * 2
+    *lines, last = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([*lines, *[b"{}\n"] * 6, last]))
+    assert history.load(journal).damage == (
+        "damaged lines skipped: 6 (lines 5, 6, 7, 8, 9 and 1 more); "
+        "lines were removed, doubled or moved before line 11"
+    )
 
 
 Edit = Callable[[list[bytes]], list[bytes]]
@@ -116,13 +128,3 @@ def test_a_byte_flipped_anywhere_is_noticed(journal: Path) -> None:
                 history.load(journal)
         else:
             assert history.load(journal).damage
-
-
-def test_damage_is_said_by_the_numbers_of_lines(journal: Path) -> None:
-    """The first five of them, and how many more there are."""
-    *lines, last = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join([*lines, *[b"{}\n"] * 6, last]))
-    assert history.load(journal).damage == (
-        "damaged lines skipped: 6 (lines 5, 6, 7, 8, 9 and 1 more); "
-        "lines were removed, doubled or moved before line 11"
-    )

@@ -65,30 +65,6 @@ def damaged(path: Path) -> int:
 # Lines.
 
 
-def test_any_text_comes_back_as_it_was(path: Path) -> None:
-    """What was appended is read back equal, in order, whatever code points it holds."""
-    append(path, *TEXTS.values())
-    assert texts(path) == [*TEXTS.values()]
-
-
-def test_a_line_without_checksums_is_damaged(path: Path) -> None:
-    """Wherever it stands; what follows it is read."""
-    path.write_bytes(
-        b'{"kind":"failed","session":"s0","run":"","role":"","model":"","retries":0,"message":"one"}\n'
-    )
-    append(path, "two")
-    assert (texts(path), damaged(path)) == (["two"], 1)
-
-
-def test_a_journal_of_nothing_but_a_cut_line_has_no_lines(path: Path) -> None:
-    """One cut line is counted as such, ended or not, and nothing is read from it."""
-    for end in (b"", b"\n"):
-        path.write_bytes(lines_of("one")[0][:-5] + end)
-        assert (list(read(path)), damaged(path)) == ([], 1)
-        append(path, "two")
-        assert (texts(path), damaged(path)) == (["two"], 1)
-
-
 def test_a_cut_last_line_is_passed_over_and_the_next_one_stands_alone(path: Path) -> None:
     """A line cut anywhere, in the middle of a character too, costs that line only."""
     one, other = lines_of("one", "香港")
@@ -143,15 +119,14 @@ def test_whoever_listens_hears_of_every_line_that_was_written(path: Path, disk: 
 
 
 def test_reading_goes_on_where_it_left_off(path: Path) -> None:
-    """From the end of any line on, the rest is read, and nothing from the end of the file."""
+    """From the end of any line on, the rest is read, and nothing from the end of the file.
+
+    Half a line is none; once it is whole, reading on from where one was finds it.
+    """
     append(path, "one", "香港", "three")
     for place, line in enumerate(read(path)):
         assert texts(path, line.end) == ["one", "香港", "three"][place + 1 :]
     assert list(read(path, path.stat().st_size)) == []
-
-
-def test_a_line_that_is_still_being_written_is_read_later(path: Path) -> None:
-    """Half a line is none; once it is whole, reading on from where one was finds it."""
     one, whole = lines_of("one", "two")
     for written in range(1, len(whole) - 1):
         path.write_bytes(one + whole[:written])
@@ -185,8 +160,8 @@ def test_no_line_is_read_where_none_starts(path: Path) -> None:
 # Who may read it.
 
 
-def test_a_journal_has_the_users_own_permissions(tmp_path: Path) -> None:
-    """A new file has what the user's umask leaves, as any file has that the user makes."""
+def test_permissions_are_those_of_the_user(tmp_path: Path, path: Path) -> None:
+    """A new file has what the user's umask leaves; writing to an older journal changes nothing."""
     for mask in (0o022, 0o077, 0o002):
         before = os.umask(mask)
         try:
@@ -194,10 +169,6 @@ def test_a_journal_has_the_users_own_permissions(tmp_path: Path) -> None:
         finally:
             os.umask(before)
         assert stat.S_IMODE((tmp_path / oct(mask)).stat().st_mode) == 0o666 & ~mask
-
-
-def test_the_permissions_of_a_journal_that_is_there_are_kept(path: Path) -> None:
-    """Who may read an older journal is not changed by writing to it."""
     append(path, "one")
     path.chmod(0o600)
     append(path, "two")
@@ -233,20 +204,6 @@ def test_a_line_that_the_disk_has_no_room_for_cannot_be_kept(path: Path, disk: l
     assert str(caught.value) == "m.attribution.jsonl: cannot be written to (No space left on device)"
     assert isinstance(caught.value, SessionStopped)
     assert path.read_bytes() == b""
-
-
-def test_a_line_after_one_that_was_cut_stands_alone(tmp_path: Path, disk: list[int]) -> None:
-    """Once there is room again, the next line is readable, and so is every later one."""
-    for taken in (1, 40):
-        path = tmp_path / str(taken)
-        log = Journal(path, "s1")
-        log.append("failed", **FAILED, message="one")
-        disk += [taken, -1]
-        with pytest.raises(CannotKeep):
-            log.append("failed", **FAILED, message="lost")
-        log.append("failed", **FAILED, message="two")
-        log.append("failed", **FAILED, message="three")
-        assert (texts(path), damaged(path)) == (["one", "two", "three"], 1)
 
 
 def test_a_line_that_is_cut_again_and_again_harms_no_other(path: Path, disk: list[int]) -> None:
@@ -365,7 +322,10 @@ def test_a_record_is_kept_with_the_ids_of_its_calls(path: Path) -> None:
 
 
 def test_another_request_has_another_hash() -> None:
-    """Model, messages of any text and parameters all count; each hash has 64 hexadecimal digits."""
+    """Model, messages of any text and parameters all count; each hash has 64 hexadecimal digits.
+
+    In another order of parameters it is the same request.
+    """
     changes: list[dict[str, Any]] = [
         {"model": "n"},
         {"messages": (Message(role="system", content="Why?"),)},
@@ -378,10 +338,6 @@ def test_another_request_has_another_hash() -> None:
     hashes = [request_hash(replace(CALL, **change)) for change in ({}, *changes)]
     assert len({*hashes}) == len(hashes)
     assert [(len(found), int(found, 16) > 0) for found in hashes] == [(64, True)] * len(hashes)
-
-
-def test_the_order_of_parameters_does_not_change_the_hash() -> None:
-    """The same request written down in another order is the same request."""
     turned = replace(CALL, parameters={"top_p": 0.5, "temperature": 1.0})
     assert request_hash(turned) == request_hash(CALL)
 

@@ -32,22 +32,17 @@ def line(**changes: JSON) -> bytes:
 
 
 def test_a_call_is_read_as_it_was_made() -> None:
-    """Whatever text a model has written, lone surrogates too."""
+    """Whatever text a model has written, lone surrogates too; what a later version adds is passed over.
+
+    Digests are made of how a score is written: 4 is not 4.0.
+    """
     for text in TEXTS.values():
         reply = Reply(text=text, usage=Usage(input=1, output=2), model="m-1")
         call = decode(line(reply=reply.to_json()))
         assert isinstance(call, CallLine)
         assert call.exchange == Exchange(id="s1-1", call=CALL, reply=reply)
-
-
-def test_what_a_later_version_adds_is_passed_over() -> None:
-    """A field beside or within those that are known, and a whole kind of line."""
     assert decode(line(more={"deep": [1]}, reply={**ENTRY["reply"], "more": 1})) == decode(line())
     assert decode(b'{"kind":"wished","what":"more"}') == OtherLine(kind="wished")
-
-
-def test_a_number_is_not_made_another_kind_of_number() -> None:
-    """Digests are made of how a score is written: 4 is not 4.0."""
     for score in (4, 4.0, None):
         content = {**record("a").to_json(), "score": score}
         entry = {"kind": "record", "session": "s", "run": "a-run1", "calls": [], "record": content}
@@ -74,14 +69,10 @@ HOSTILE = {
 
 
 def test_a_hostile_line_is_no_line(subtests: pytest.Subtests) -> None:
-    """Nothing is raised, whatever it is made of."""
+    """Nothing is raised, whatever it is made of, or which part is of another kind or missing."""
     for name, data in HOSTILE.items():
         with subtests.test(name):
             assert decode(data) is None
-
-
-def test_every_part_of_a_call_has_its_type() -> None:
-    """A line in which one part is of another kind, or is missing, is not valid."""
     for name in ENTRY:
         for value in (None, 5, ["?"]):
             assert decode(line(**{name: value})) is None, (name, value)

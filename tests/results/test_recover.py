@@ -96,22 +96,17 @@ def test_older_results_are_replaced(path: Path) -> None:
 # What the user is told.
 
 
-def test_a_whole_journal_and_its_own_rubric_are_no_reason_to_warn(path: Path) -> None:
-    """Where nothing is missing and nothing has changed, nothing is said."""
+def test_what_limits_results_is_told(path: Path) -> None:
+    """Where nothing is missing and nothing has changed, nothing is said.
+
+    Cut lines are counted, and so is a rubric whose scale is no longer what the session saw.
+    """
     settings = {**SETTINGS, "rubric_hash": hashlib.sha256(RUBRIC.read_bytes()).hexdigest()}
     write(path, record("a"), plan=["a-run1"], **{**ABOUT, "settings": settings})
     assert make(path).warnings == ()
-
-
-def test_a_rubric_that_has_changed_is_told_of(path: Path) -> None:
-    """What depends on its scale is no longer what the session saw."""
     complete(path)
     (warning,) = make(path).warnings
     assert "the rubric has changed since" in warning
-
-
-def test_cut_lines_are_counted(path: Path) -> None:
-    """What crashes have cut is passed over, and how often."""
     complete(path)
     line = path.read_bytes().splitlines(keepends=True)[-1]
     for number in (1, 2):
@@ -174,18 +169,14 @@ def test_what_is_no_journal_is_refused(path: Path, subtests: pytest.Subtests) ->
             assert names(path.parent) == [path.name]
 
 
-def test_another_format_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """The line says which it is and which it should be."""
+def test_another_format_or_suite_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """The line says which it is and which it should be; nothing of an unknown suite's name is imported."""
     for form in (0, FORMAT + 1, str(FORMAT), None):
         with subtests.test(format=form):
             write(tmp_path / repr(form), plan=PLAN, **{**ABOUT, "format": form})
             assert f"the journal has format {form}, not {FORMAT}" in refusal(tmp_path / repr(form))
-
-
-def test_an_unknown_suite_is_refused(path: Path) -> None:
-    """The line names it; nothing of that name is imported."""
-    write(path, plan=PLAN, **{**ABOUT, "suite": "../os"})
-    assert "there is no suite '../os'" in refusal(path)
+    write(tmp_path / "x", plan=PLAN, **{**ABOUT, "suite": "../os"})
+    assert "there is no suite '../os'" in refusal(tmp_path / "x")
 
 
 def test_a_journal_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -226,23 +217,14 @@ def test_what_is_something_else_is_no_place_for_results(
             assert output.read_bytes() == before
 
 
-def test_a_folder_is_no_place_for_results(path: Path, tmp_path: Path) -> None:
-    """The line names it; it stays empty and no temporary file is left."""
+def test_a_place_that_cannot_be_written_is_named(
+    path: Path, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """The line says why not; a folder stays empty and no temporary file is left."""
     complete(path)
-    (tmp_path / "folder").mkdir()
-    assert "folder" in refusal(path, tmp_path / "folder")
-    assert names(tmp_path / "folder") == []
-    assert [item.name for item in tmp_path.iterdir() if item.name.startswith(".folder")] == []
-
-
-def test_a_place_that_cannot_be_written_is_named(path: Path, subtests: pytest.Subtests) -> None:
-    """The line says why not."""
-    complete(path)
-    for output in (
-        Path("/proc/mine.json"),
-        Path("/proc/nowhere/mine.json"),
-        Path("x" * 300),
-        path / "x.json",
-    ):
+    for output in (Path("/proc/mine.json"), Path("/proc/no/mine.json"), Path("x" * 300), path / "x.json"):
         with subtests.test(output=str(output)):
             assert "cannot be written" in refusal(path, output)
+    (tmp_path / "folder").mkdir()
+    assert "folder" in refusal(path, tmp_path / "folder")
+    assert [item.name for item in tmp_path.rglob("*folder*")] == ["folder"]

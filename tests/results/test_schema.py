@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 import sixth_suite
+from sides import set_to
 
 from conftest import ROOT
 from equipoise.core.types import JSON
@@ -54,65 +55,51 @@ def test_results_follow_it() -> None:
     refuse_undescribed(results())
 
 
+RUN = "results/aa/questions/0/runs/0"
+
+
 @pytest.mark.parametrize(
     ("pointer", "value", "said"),
     [
-        ("metadata/status", "done", "/metadata/status: invalid enum value 'done'"),
-        (
-            "results/aa/questions/0/runs/0/score",
-            "4",
-            "/results/aa/questions/0/runs/0/score: expected `int | float | null`, got `str`",
-        ),
-        (
-            "results/aa/questions/0/runs/0/run_index",
-            0,
-            "/results/aa/questions/0/runs/0/run_index: expected `int` >= 1",
-        ),
-        ("results/aa/questions/0/id", None, "/results/aa/questions/0/id: expected `str`, got `null`"),
-        (
-            "results/aa/questions/0/runs/0/values/percent",
-            "75",
-            "/results/aa/questions/0/runs/0/values/percent: ",
-        ),
-        ("summary/outcomes/scored", -1, "/summary/outcomes/scored: expected `int` >= 0"),
-        (
-            "summary/metrics/overall/kind",
-            "median",
-            "/summary/metrics/overall/kind: invalid enum value 'median'",
-        ),
-        ("errors", {}, "/errors: expected `array`, got `object`"),
+        ("metadata/status", "done", "invalid enum value 'done'"),
+        (f"{RUN}/score", "4", "expected `int | float | null`, got `str`"),
+        (f"{RUN}/run_index", 0, "expected `int` >= 1"),
+        ("errors", {}, "expected `array`, got `object`"),
     ],
 )
 def test_what_is_wrong_is_named(pointer: str, value: object, said: str) -> None:
     """A problem has its place."""
     data = results()
-    *parts, last = pointer.split("/")
-    place: Any = data
-    for part in parts:
-        place = place[int(part)] if isinstance(place, list) else place[part]
-    place[last] = value
-    assert [problem[: len(said)] for problem in schema.problems(data)] == [said]
+    set_to(value, *(int(part) if part.isdigit() else part for part in pointer.split("/")))(data)
+    problem = f"/{pointer}: {said}"
+    assert [found[: len(problem)] for found in schema.problems(data)] == [problem]
 
 
 def test_a_missing_part_is_named() -> None:
-    """Where it should be."""
+    """Where it should be; a problem that quotes a transcript is still a line.
+
+    Cases that a suite nests in a way of its own are refused.
+    """
     data = results()
     del data["metadata"]["runs"], data["summary"]
     assert sorted(schema.problems(data)) == [
         "/: 'summary' is missing",
         "/metadata: 'runs' is missing",
     ]
-
-
-def test_a_long_value_is_cut() -> None:
-    """A problem that quotes a transcript is still a line."""
     data = results()
     data["metadata"]["status"] = "x" * 100_000
     assert all(len(problem) < 2 * schema.LONGEST_PROBLEM for problem in schema.problems(data))
+    data = results()
+    data["metadata"]["suite"] = "mine"
+    data["results"] = {"en": {"one": {"id": "one", "runs": []}}}
+    assert schema.problems(data) == ["/results/en: 'questions' is missing"]
 
 
 def test_further_keys_are_readable_but_not_written() -> None:
-    """A later version may add a key; this one's tests fail for a key that the schema does not name."""
+    """A later version may add a key; this one's tests fail for a key that the schema does not name.
+
+    What a suite adds among options, in the summary, in verdicts and in details is its own.
+    """
     for place in ("errors", "run", "outcomes"):
         data = results()
         question = data["results"]["aa"]["questions"][0]
@@ -121,10 +108,6 @@ def test_further_keys_are_readable_but_not_written() -> None:
         assert schema.problems(data) == []
         with pytest.raises(AssertionError, match="colour"):
             refuse_undescribed(data)
-
-
-def test_what_a_suite_adds_is_its_own() -> None:
-    """Among the options, in the summary, in verdicts and in details: of any type, in any suite."""
     data = results()
     data["metadata"] |= {"suite": "mine", "length": "short"}
     data["summary"]["lengths"] = {"short": 3}
@@ -134,14 +117,6 @@ def test_what_a_suite_adds_is_its_own() -> None:
     question["runs"][0]["verdicts"][0]["certainty"] = "high"
     assert schema.problems(data) == []
     refuse_undescribed(data)
-
-
-def test_results_of_any_suite_have_one_shape() -> None:
-    """Cases that a suite nests in a way of its own are refused."""
-    data = results()
-    data["metadata"]["suite"] = "mine"
-    data["results"] = {"en": {"one": {"id": "one", "runs": []}}}
-    assert schema.problems(data) == ["/results/en: 'questions' is missing"]
 
 
 KEPT = sorted((ROOT / "tests" / "regression" / "kept").glob("*.json.xz"))

@@ -28,21 +28,16 @@ ODD = [*PATHS, *LONG, *CHARACTERS, *DEVICES]
 # Names.
 
 
-def test_a_plain_name_is_kept() -> None:
-    """A model is found under its own name, or under one that does not change between releases."""
+def test_any_name_becomes_one_short_plain_component(tmp_path: Path) -> None:
+    """A plain one is kept; others are letters, digits, dots, dashes and underscores, and not hidden.
+
+    No name leads a file out of the results folder, or is such as no file system takes.
+    """
     names = [*PLAIN, *ALMOST_DEVICES]
     assert [file_name(model) for model in names] == names
     assert file_name("openai/gpt-x") == "openai_gpt-x-61cc9c80"
-
-
-def test_any_other_name_becomes_one_short_plain_component() -> None:
-    """Letters, digits, dots, dashes and underscores, not hidden, and short enough for any suffix."""
     plain = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,119}")
     assert [model for model in ODD if not plain.fullmatch(file_name(model))] == []
-
-
-def test_results_stay_inside_the_folder_and_can_be_written(tmp_path: Path) -> None:
-    """No name of a model leads a file out of the results folder, or is such as no file system takes."""
     for model in ODD:
         found = files(tmp_path, None, model, "attribution")
         assert found.results.resolve().parent == found.journal.resolve().parent == tmp_path.resolve(), model
@@ -50,16 +45,14 @@ def test_results_stay_inside_the_folder_and_can_be_written(tmp_path: Path) -> No
     assert len([*tmp_path.iterdir()]) == len(ODD)
 
 
-def test_distinct_models_never_share_a_file() -> None:
-    """Two models that are named differently have different files, also where one has the other's new name."""
+def test_no_file_is_shared_by_two_models_or_has_the_name_of_a_device(tmp_path: Path) -> None:
+    """Also where one model has the other's new name; Windows keeps names for itself, whatever follows a
+    dot.
+    """
     alike = ["a/b", "a_b", "a:b", "a//b", ".x", "x", "香", "港", "x" * 301, "x" * 101, "\udc81", "con"]
     names = {*PLAIN, *ODD, *alike}
     names |= {file_name(model) for model in ("a/b", "aux.txt")}
     assert len({file_name(model) for model in names}) == len(names)
-
-
-def test_no_file_has_the_name_of_a_device(tmp_path: Path) -> None:
-    """Windows keeps such names for itself, whatever stands after the first dot; results may be copied."""
     device = re.compile(r"con|prn|aux|nul|com[1-9]|lpt[1-9]", re.IGNORECASE)
     for model in DEVICES:
         assert re.search(r"-[0-9a-f]{8}$", file_name(model)), model
@@ -68,16 +61,15 @@ def test_no_file_has_the_name_of_a_device(tmp_path: Path) -> None:
 
 
 def test_files_are_named_by_model_and_suite_or_by_the_output(tmp_path: Path) -> None:
-    """Results and journal lie side by side, dots in the model's name notwithstanding."""
+    """Results and journal lie side by side, dots in the model's name notwithstanding.
+
+    Whatever the suffix of an output, its journal is another file, and no other output's.
+    """
     assert files(tmp_path, None, "gpt-4.1", "attribution") == Files(
         results=tmp_path / "gpt-4.1.attribution.json", journal=tmp_path / "gpt-4.1.attribution.jsonl"
     )
     named = files(Path("elsewhere"), tmp_path / "mine.json", "gpt-x", "attribution")
     assert named == Files(results=tmp_path / "mine.json", journal=tmp_path / "mine.jsonl")
-
-
-def test_no_journal_is_shared(tmp_path: Path) -> None:
-    """Whatever the suffix of an output, its journal is another file, and no other output's."""
     names = ["x.json", "y.json", "x.txt", "x.jsonl", "gpt-4.1", "gpt-4.2"]
     found = [files(tmp_path, tmp_path / name, "gpt-x", "attribution") for name in names]
     assert [item.results.name for item in found] == names
@@ -105,22 +97,6 @@ def test_json_is_written_readably_and_whole(tmp_path: Path) -> None:
     assert {item.name: item.read_bytes() for item in path.parent.iterdir()} == {"x.json": expected.encode()}
 
 
-def test_a_writing_that_fails_leaves_what_was_there_and_no_temporary_file(tmp_path: Path) -> None:
-    """At its end, where a folder has the name; and in its middle, with half of the results written."""
-    (tmp_path / "folder.json").mkdir()
-    with pytest.raises(OSError, match="directory"):
-        write_json(tmp_path / "folder.json", {})
-
-    def fail() -> None:
-        raise OSError(2, "gone")
-
-    write_json(tmp_path / "x.json", {"old": True})
-    with pytest.raises(OSError, match="gone"):
-        write_json(tmp_path / "x.json", {"first": ["x" * 100_000], "second": {"third": fail}})
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.json", "x.json"]
-    assert json.loads((tmp_path / "x.json").read_text()) == {"old": True}
-
-
 # The archive.
 
 
@@ -137,19 +113,6 @@ def archived(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in (folder / "archive").iterdir()}
 
 
-def test_the_archive_takes_both_files_under_the_stamp(tmp_path: Path) -> None:
-    """Results and journal are moved, and the results' new path is told."""
-    found = earlier(tmp_path, "one")
-    kept = found.archive(STAMP)
-    assert kept == tmp_path / "archive" / f"m.attribution.{STAMP}.json"
-    assert archived(tmp_path) == {
-        f"m.attribution.{STAMP}.json": "one",
-        f"m.attribution.{STAMP}.jsonl": "journal of one",
-    }
-    assert not found.results.exists()
-    assert not found.journal.exists()
-
-
 def test_the_archive_never_overwrites(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Sessions archived under one stamp all stay, whatever their name."""
     for number, name in enumerate(("m.attribution", "res[1]", "what?", "a*")):
@@ -163,12 +126,17 @@ def test_the_archive_never_overwrites(tmp_path: Path, subtests: pytest.Subtests)
 
 
 def test_results_and_journal_in_the_archive_have_the_same_name(tmp_path: Path) -> None:
-    """A journal is never put beside the results of another session, even if those have none."""
+    """That of the stamp; a journal is never put beside the results of another session.
+
+    What there is is taken: an early end leaves no results, an old session perhaps no journal.
+    """
     first = earlier(tmp_path, "one")
     first.journal.unlink()
-    first.archive(STAMP)
-    kept = earlier(tmp_path, "two").archive(STAMP)
+    assert first.archive(STAMP) == tmp_path / "archive" / f"m.attribution.{STAMP}.json"
+    second = earlier(tmp_path, "two")
+    kept = second.archive(STAMP)
     assert kept.with_suffix(".jsonl").read_text() == f"journal of {kept.read_text()}"
+    assert (second.results.exists(), second.journal.exists()) == (False, False)
 
 
 def test_the_archive_takes_what_there_is(tmp_path: Path) -> None:
@@ -183,8 +151,11 @@ def test_the_archive_takes_what_there_is(tmp_path: Path) -> None:
 # Writing what is made only then.
 
 
-def test_results_have_the_users_own_permissions(tmp_path: Path) -> None:
-    """What the user's umask leaves, as with any file that the user makes."""
+def test_permissions_are_those_of_the_user_or_of_the_file_before(tmp_path: Path) -> None:
+    """What the umask leaves; whoever has closed a results file to others finds it closed again.
+
+    The temporary file has the permissions before it has any content.
+    """
     for mask in (0o022, 0o077):
         path = tmp_path / oct(mask)
         before = os.umask(mask)
@@ -193,20 +164,12 @@ def test_results_have_the_users_own_permissions(tmp_path: Path) -> None:
         finally:
             os.umask(before)
         assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
-
-
-def test_results_that_are_replaced_pass_on_their_permissions(tmp_path: Path) -> None:
-    """Whoever has closed a results file to others finds it closed after the next session too."""
     path = tmp_path / "x.json"
     write_json(path, {"old": True})
     for mode in (0o600, 0o640, 0o400, 0o666):
         path.chmod(mode)
         write_json(path, {"new": mode})
         assert (stat.S_IMODE(path.stat().st_mode), json.loads(path.read_text())) == (mode, {"new": mode})
-
-
-def test_what_is_closed_to_others_is_never_open_while_it_is_written(tmp_path: Path) -> None:
-    """The temporary file has the permissions before it has any content."""
     path = tmp_path / "x.json"
     write_json(path, {})
     path.chmod(0o600)
@@ -224,13 +187,26 @@ def test_what_is_closed_to_others_is_never_open_while_it_is_written(tmp_path: Pa
 # Whether results can be written at all.
 
 
-def test_a_folder_that_is_not_there_is_made_or_refused(tmp_path: Path) -> None:
-    """The check leaves the folder and nothing in it; a file in its place is the user's mistake."""
+def test_what_stands_in_the_place_of_results_is_kept(tmp_path: Path) -> None:
+    """A folder that is not there is made; a file in its place, or notes under the name, are refused.
+
+    Earlier results may stand there, with their journal or without.
+    """
     files(tmp_path, tmp_path / "new" / "x.json", "m", "s").check()
     assert list((tmp_path / "new").iterdir()) == []
     (tmp_path / "file").write_text("x")
     with pytest.raises(UserError, match="file: cannot be written to"):
         files(tmp_path, tmp_path / "file" / "x.json", "m", "s").check()
+    found = files(tmp_path, tmp_path / "x.json", "m", "s")
+    write_json(found.results, {"metadata": {}})
+    found.check()
+    found.journal.write_text("")
+    found.check()
+    found.journal.write_text("my notes\n")
+    with pytest.raises(
+        UserError, match=r"x\.jsonl: not an Equipoise journal; name another with --output=FILE"
+    ):
+        found.check()
 
 
 def test_what_is_no_results_is_not_overwritten(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -247,20 +223,6 @@ def test_what_is_no_results_is_not_overwritten(tmp_path: Path, subtests: pytest.
     output.mkdir()
     with pytest.raises(UserError, match=expected):
         files(tmp_path, output, "m", "s").check()
-
-
-def test_earlier_results_may_stand_there(tmp_path: Path) -> None:
-    """Results of an earlier session are no obstacle, with their journal or without."""
-    found = files(tmp_path, tmp_path / "x.json", "m", "s")
-    write_json(found.results, {"metadata": {}})
-    found.check()
-    found.journal.write_text("")
-    found.check()
-    found.journal.write_text("my notes\n")
-    with pytest.raises(
-        UserError, match=r"x\.jsonl: not an Equipoise journal; name another with --output=FILE"
-    ):
-        found.check()
 
 
 # One session at a time.

@@ -10,10 +10,11 @@ from typing import Any
 
 import builders
 import krippendorff
+import msgspec
 import numpy as np
 import one_question
 import pytest
-import scipy
+import sides
 from from_records import as_read, parts_of, statistics_of
 from msgspec.structs import asdict, replace
 from numpy.typing import NDArray
@@ -105,22 +106,6 @@ def test_metrics_go_by_name_and_say_what_they_are(whole: Mapping[str, Any]) -> N
         )
 
 
-def test_a_metric_is_wilsons_interval_on_the_questions_means(whole: Mapping[str, Any]) -> None:
-    """With Student's t, of the unrounded means of runs and panel in percent, rounded to six decimals.
-
-    Its limits are the roots m of (m - v)^2 v (100 - v) = t^2 se^2 m (100 - m).
-    """
-    means = 25 * (panel(1, (12, 3, 4, 3)).mean(axis=(1, 2, 3)) - 1)
-    value, error = means.mean(), scipy.stats.sem(means)
-    share = (scipy.stats.t.isf(0.025, 11) * error) ** 2 / (value * (100 - value))
-    high, low = np.roots([1 + share, -(2 * value + 100 * share), value**2])
-    found = whole["metrics"]["overall"]
-    expected = (value, error, low, high)
-    figures = (found.value, found.se, found.low, found.high)
-    assert figures == pytest.approx(expected, abs=ROUNDED)
-    assert (found.n, found.reason, whole["metrics"]["area.x"].n) == (12, None, 6)
-
-
 def test_every_metric_has_the_interval_on_these_questions_too(whole: Mapping[str, Any]) -> None:
     """Beside that for questions like them; `n` counts cases, here questions in languages."""
     for name, figure in whole["metrics"].items():
@@ -147,18 +132,6 @@ def test_the_shares_of_the_variance_add_up(whole: Mapping[str, Any]) -> None:
     assert found["smallest_difference"] > 0
 
 
-def test_variance_of_one_language_and_evaluator_is_that_of_a_table_of_runs() -> None:
-    """One way analysis of variance by hand: MS within, and (MS between - MS within) / runs."""
-    scores = panel(2, (15, 1, 4, 1))
-    rows = scores[:, 0, :, 0]
-    within = rows.var(axis=1, ddof=1).mean()
-    between = (4 * rows.mean(axis=1).var(ddof=1) - within) / 4
-    found = summary(records(scores, ["e"]))["variance"]
-    assert found["variance"] == pytest.approx({"question": between, "run": within}, abs=ROUNDED)
-    assert found["merged"] == {"language": "question", "evaluator": "question", "rest": "run"}
-    assert found["design"] == StudyDesign(questions=15, languages=1, runs=4, evaluators=1)
-
-
 @pytest.mark.parametrize("shape", [(1, 2, 3, 2), (1, 1, 1, 1)])
 def test_the_variance_of_one_question_is_not_known(shape: tuple[int, int, int, int]) -> None:
     """The reason stands where figures would, and there is no design to advise on."""
@@ -171,100 +144,42 @@ def test_the_variance_of_one_question_is_not_known(shape: tuple[int, int, int, i
 # Consistency over languages.
 
 
-def test_one_language_has_nothing_to_be_consistent_with() -> None:
-    """The part is null, not empty."""
-    assert summary(records(panel(4, (6, 1, 2, 1)), ["e"]))["consistency"] is None
-
-
-def test_pairs_of_languages_are_paired_t_tests_after_holm(whole: Mapping[str, Any]) -> None:
-    """scipy's difference, limits and p for each pair, and statsmodels' Holm over the three."""
-    from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
-
-    means = 25 * (panel(1, (12, 3, 4, 3)).mean(axis=(2, 3)) - 1)
-    pairs = list(combinations(range(3), 2))
-    tests = [scipy.stats.ttest_rel(means[:, first], means[:, second]) for first, second in pairs]
-    adjusted = multipletests([float(test.pvalue) for test in tests], method="holm")[1]
-    found = whole["consistency"]["pairs"]
-    assert [(pair.first, pair.second) for pair in found] == [(f"l{a}", f"l{b}") for a, b in pairs]
-    for pair, (a, b), test, p in zip(found, pairs, tests, adjusted, strict=True):
-        limits = test.confidence_interval(0.95)
-        expected = ((means[:, a] - means[:, b]).mean(), limits.low, limits.high, test.pvalue, p)
-        figures = [getattr(pair, name) for name in ("value", "low", "high", "p", "p_adjusted")]
-        assert figures == pytest.approx(expected, abs=ROUNDED)
-        assert (pair.n, pair.unpaired) == (12, 0)
-
-
 def test_the_largest_gaps_come_first_and_are_ten(whole: Mapping[str, Any]) -> None:
-    """By the spread of the language means; every question's stands in the part `questions`."""
+    """By the spread of the language means in percent; every question's stands in the part `questions`."""
     means = 25 * (panel(1, (12, 3, 4, 3)).mean(axis=(2, 3)) - 1)
     found = whole["consistency"]
     spreads = [gap.spread for gap in found["largest_gaps"]]
     assert spreads == pytest.approx(np.sort(np.ptp(means, axis=1))[::-1][:LARGEST_GAPS].tolist(), abs=ROUNDED)
     assert found["mean_spread"].value == pytest.approx(np.ptp(means, axis=1).mean(), abs=ROUNDED)
     assert list(found["questions"]) == [f"q{question}" for question in range(12)]
-    for gap in found["largest_gaps"]:
-        expected = means[int(gap.question.removeprefix("q"))]
-        assert list(gap.means.values()) == pytest.approx(expected.tolist(), abs=ROUNDED)
-        assert gap.spread == pytest.approx(float(np.ptp(expected)), abs=ROUNDED)
     deviations = [gap["sd"] for gap in found["questions"].values()]
     assert deviations == pytest.approx(means.std(axis=1).tolist(), abs=ROUNDED)
+    assert [(pair.first, pair.second) for pair in found["pairs"]] == [*combinations(("l0", "l1", "l2"), 2)]
 
 
 # Panels.
 
 
-def test_one_evaluator_is_no_panel() -> None:
-    """The part is not there."""
+def test_one_evaluator_is_no_panel_and_one_language_not_consistent() -> None:
+    """The one part is not there, the other is null, not empty."""
     assert "panel" not in summary(records(panel(5, (6, 2, 2, 1)), ["e"]))
+    assert summary(records(panel(4, (6, 1, 2, 1)), ["e"]))["consistency"] is None
 
 
-@pytest.mark.parametrize("gaps", [0.0, 0.25])
-def test_alpha_is_that_of_the_package_krippendorff(gaps: float) -> None:
-    """Ordinal, on the verdicts that are there; the summary has it to six decimals."""
-    scores = panel(6, (12, 2, 3, 3), gaps)
+def test_a_panel_has_what_its_evaluators_said(whole: Mapping[str, Any]) -> None:
+    """Agreement of each two, how far each leans, and its means by language in points of the scale."""
+    scores, found = panel(1, (12, 3, 4, 3)), whole["panel"]
     theirs = krippendorff.alpha(
         scores.reshape(-1, 3).T, value_domain=[1, 2, 3, 4, 5], level_of_measurement="ordinal"
     )
-    found = summary(records(scores))["panel"]["alpha"]
-    assert found.value == pytest.approx(round(float(theirs), 6), abs=1e-9)
-    assert (found.metric, found.n) == ("ordinal", 12)
-    assert found.low < found.value < found.high
-
-
-def test_kappas_are_those_of_statsmodels(whole: Mapping[str, Any]) -> None:
-    """Quadratic weights, for every pair of evaluators in the panel's order."""
-    from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped]
-
-    scores = panel(1, (12, 3, 4, 3)).reshape(-1, 3)
-    found = whole["panel"]["kappas"]
-    pairs = list(combinations(range(3), 2))
-    assert [(pair.first, pair.second) for pair in found] == [(NAMES[a], NAMES[b]) for a, b in pairs]
-    for pair, (a, b) in zip(found, pairs, strict=True):
-        table = np.histogram2d(scores[:, a], scores[:, b], bins=5, range=[[0.5, 5.5]] * 2)[0]
-        theirs = cohens_kappa(table, wt="quadratic", return_results=False)
-        assert pair.value == pytest.approx(float(theirs), abs=ROUNDED)
-
-
-def test_each_evaluator_leans_against_the_mean_of_the_others(whole: Mapping[str, Any]) -> None:
-    """scipy's t interval on the questions' mean differences, in points, and the own mean."""
-    scores = panel(1, (12, 3, 4, 3))
-    assert [lean.evaluator for lean in whole["panel"]["evaluators"]] == list(NAMES)
-    for place, lean in enumerate(whole["panel"]["evaluators"]):
+    assert found["alpha"].value == pytest.approx(theirs, abs=ROUNDED)
+    assert [(pair.first, pair.second) for pair in found["kappas"]] == [*combinations(NAMES, 2)]
+    for place, (name, lean) in enumerate(zip(NAMES, found["evaluators"], strict=True)):
         apart = scores[..., place] - np.delete(scores, place, axis=3).mean(axis=3)
-        theirs = scipy.stats.ttest_1samp(apart.mean(axis=(1, 2)), 0)
-        limits = theirs.confidence_interval(0.95)
-        figures = [getattr(lean.difference, name) for name in ("value", "low", "high")]
-        assert figures == pytest.approx((apart.mean(), limits.low, limits.high), abs=ROUNDED)
-        assert (lean.mean, lean.units) == (pytest.approx(scores[..., place].mean(), abs=ROUNDED), 144)
-
-
-def test_the_means_of_each_evaluator_are_given_by_language(whole: Mapping[str, Any]) -> None:
-    """In points of the scale."""
-    means = panel(1, (12, 3, 4, 3)).mean(axis=(0, 2))
-    for place, name in enumerate(NAMES):
-        found = whole["panel"]["by_language"][name]
-        assert list(found) == ["l0", "l1", "l2"]
-        assert list(found.values()) == pytest.approx(means[:, place].tolist(), abs=ROUNDED)
+        assert (lean.evaluator, lean.units) == (name, 144)
+        assert lean.difference.value == pytest.approx(apart.mean(), abs=ROUNDED)
+        means = dict(zip(("l0", "l1", "l2"), scores[..., place].mean(axis=(0, 2)), strict=True))
+        assert found["by_language"][name] == pytest.approx(means, abs=ROUNDED)
 
 
 def test_without_an_evaluator_the_means_are_those_of_a_panel_that_never_had_it() -> None:
@@ -280,6 +195,28 @@ def test_without_an_evaluator_the_means_are_those_of_a_panel_that_never_had_it()
         assert {name: asdict(figure) for name, figure in found.items()} == {
             name: {part: getattr(means[name], part) for part in Estimate.__struct_fields__} for name in means
         }
+
+
+# Runs one by one.
+
+
+def overall(runs: sides.Runs) -> Figure:
+    """The headline of these runs."""
+    figure: Figure = statistics_of(sides.SUITE, sides.records(runs), sides.SCALE)["metrics"]["overall"]
+    return figure
+
+
+def test_every_run_has_its_figure_and_all_a_mean_and_an_sd() -> None:
+    """Over the questions of each: 75 and 50 % are 62.5 % on the mean, with a population SD of 12.5.
+
+    A run that scored nothing has none; a single run has no figures over runs.
+    """
+    found = overall({"aa/q1": (5, 3), "aa/q2": (3, 3)})
+    assert (found.by_run, found.run_mean, found.run_sd) == ((75, 50), 62.5, 12.5)
+    found = overall({"aa/q1": (5, "error", "error"), "aa/q2": (3, 3, "error")})
+    assert (found.by_run, found.run_mean, found.run_sd) == ((75, 50, None), 62.5, 12.5)
+    said = msgspec.to_builtins(overall({"aa/q1": (5,), "aa/q2": (3,)}))
+    assert said.keys().isdisjoint({"by_run", "run_mean", "run_sd"})
 
 
 # Looks.
@@ -316,17 +253,16 @@ def test_looking_widens_the_interval_of_the_metric_that_was_looked_at(whole: Map
 
 
 def test_a_summary_says_after_how_many_looks_it_stopped(whole: Mapping[str, Any]) -> None:
-    """The rule, the method, and every look without what only the journal needs."""
+    """The rule, the method, and every look without what only the journal needs.
+
+    An interval that does not allow for the looks would claim too much.
+    """
     looks = [look(1, is_enough=False, low=None, reason="1 question"), look(2, is_enough=True)]
     until = apply_looks(whole["metrics"], looks)["until"]
     assert [until[name] for name in ("rule", "metric", "is_reached", "runs")] == ["l1:±9pp", "l1", True, 2]
     assert "Jennison and Turnbull 1989" in until["method"]
     names = ["round", "value", "low", "high", "half_width", "n", "reason"]
     assert until["looks"] == [{name: getattr(item, name) for name in names} for item in looks]
-
-
-def test_a_look_without_an_interval_takes_that_of_the_metric(whole: Mapping[str, Any]) -> None:
-    """An interval that does not allow for the looks would claim too much."""
     found = apply_looks(whole["metrics"], [look(1, is_enough=False, low=None, reason="1 question")])
     figure = found["metrics"]["l1"]
     assert (figure.low, figure.high, figure.reason) == (None, None, "1 question")
@@ -373,15 +309,13 @@ def test_what_is_finer_than_a_language_is_not_called_one() -> None:
             id=f"{question}/{template}",
             cluster=question,
             stratum=f"aa/{template}",
-            values={},
+            values={"percent": [25 * (score - 1)] * 2},
             labels={"language": "aa", "area": "x"},
             verdicts={"e": [score, score - 1]},
         )
         for question, template, score in (("q1", "t1", 4), ("q1", "t2", 3), ("q2", "t1", 2), ("q2", "t2", 5))
     ]
-    assert uncertainty._stratum_name(cells) == "stratum"
-    variance = uncertainty._variance_json(suites.load(SUITE), cells, SCALE)
-    found = uncertainty._with_stratum_name(variance, "stratum")
+    found = summarise(suites.load(SUITE), cells, SCALE)["variance"]
     assert "language" not in {*found["share"], *found["variance"], *found["merged"].values()}
     assert "stratum" in found["variance"]
 
@@ -389,18 +323,14 @@ def test_what_is_finer_than_a_language_is_not_called_one() -> None:
 # What a suite calls its questions.
 
 
-def test_a_metric_says_what_its_clusters_are() -> None:
-    """What `n` counts, in the word of its suite, of which each has one in the plural."""
+def test_clusters_are_called_what_they_are() -> None:
+    """In the word of the suite, which has one in the plural, and in reasons, however deep they stand."""
     metric = neutrality.metrics([])[0]
     words = {name: suites.load(name).about.clusters for name in suites.names()}
     assert (words["borderlines"], words[SUITE]) == ("territories", "questions")
     for word in words.values():
         assert uncertainty.figure(metric, [], word).clusters == word
         assert re.fullmatch("[a-z ]+s", word)
-
-
-def test_reasons_speak_of_what_the_clusters_are() -> None:
-    """However deep they stand; all else stays as it is."""
     data = {
         "reason": "1 question",
         "questions": [{"reason": "5 questions are too few to resample"}, {"reason": None}, 3],

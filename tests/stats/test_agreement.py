@@ -81,7 +81,9 @@ def test_alpha_of_the_published_example() -> None:
 
 
 def test_alpha_that_is_not_defined_says_why() -> None:
-    """There is no value, rather than a one or a zero."""
+    """There is no value, rather than a one or a zero; a verdict off the scale is neither rounded nor left
+    out.
+    """
     cases: list[tuple[Ratings, str]] = [
         ({}, "no unit has two verdicts"),
         ({"a": {"u": 1, "v": 2}}, "one evaluator"),
@@ -93,20 +95,26 @@ def test_alpha_that_is_not_defined_says_why() -> None:
     for given, reason in cases:
         found = krippendorff_alpha(given, LEVELS, cluster_of={"u": "q", "v": "r"})
         assert (found.value, found.low, found.reason) == (None, None, reason), given
-
-
-def test_verdict_off_the_scale_is_named() -> None:
-    """Neither rounded nor left out."""
     with pytest.raises(ValueError, match=r"2\.5 of 'b' is not one of the levels"):
         krippendorff_alpha({"a": {"u": 2.0}, "b": {"u": 2.5}}, LEVELS)
 
 
-def test_without_clusters_there_is_a_value_but_no_interval() -> None:
+@pytest.mark.parametrize(
+    ("questions", "is_clustered", "reason"),
+    [
+        (10, False, "no clusters given"),
+        (5, True, "5 questions are too few to resample"),
+        (1, True, "1 question"),
+    ],
+)
+def test_without_enough_clusters_there_is_a_value_but_no_interval(
+    questions: int, is_clustered: bool, reason: str
+) -> None:
     """Units of one question are not independent, so units are not taken for clusters."""
-    given, _, _ = panel(np.random.default_rng(1), questions=10)
-    found = krippendorff_alpha(given, LEVELS)
+    given, cluster_of, _ = panel(np.random.default_rng(6), questions=questions)
+    found = krippendorff_alpha(given, LEVELS, cluster_of=cluster_of if is_clustered else None)
     assert found.value is not None
-    assert (found.low, found.high, found.reason) == (None, None, "no clusters given")
+    assert (found.low, found.high, found.reason) == (None, None, reason)
 
 
 def test_interval_depends_on_the_seed_alone() -> None:
@@ -117,20 +125,6 @@ def test_interval_depends_on_the_seed_alone() -> None:
     assert first == krippendorff_alpha(turned, LEVELS, cluster_of=cluster_of, seed=7)
     assert first.low != krippendorff_alpha(given, LEVELS, cluster_of=cluster_of, seed=8).low
     assert first.n == questions
-
-
-@pytest.mark.slow
-def test_interval_is_wider_by_question_than_by_unit() -> None:
-    """Units of one question resemble each other: to call each a cluster would claim too much."""
-    given, cluster_of, _ = panel(np.random.default_rng(3), questions=12)
-    by_question = krippendorff_alpha(given, LEVELS, cluster_of=cluster_of)
-    by_unit = krippendorff_alpha(given, LEVELS, cluster_of={unit: unit for unit in cluster_of})
-    assert by_question.value == by_unit.value
-    assert by_question.low is not None
-    assert by_question.high is not None
-    assert by_unit.low is not None
-    assert by_unit.high is not None
-    assert by_question.high - by_question.low > 2 * (by_unit.high - by_unit.low)
 
 
 def test_standard_error_is_the_jackknifes() -> None:
@@ -172,17 +166,6 @@ def test_limits_stay_on_the_scale_of_a_coefficient() -> None:
     assert -1 <= found.low < found.high <= 1
 
 
-@pytest.mark.parametrize(
-    ("questions", "reason"), [(5, "5 questions are too few to resample"), (1, "1 question")]
-)
-def test_few_questions_give_a_value_but_no_interval(questions: int, reason: str) -> None:
-    """The value is that of the units, the reason names the number."""
-    given, cluster_of, _ = panel(np.random.default_rng(6), questions=questions)
-    found = krippendorff_alpha(given, LEVELS, cluster_of=cluster_of)
-    assert found.value is not None
-    assert (found.low, found.reason, found.n) == (None, reason, questions)
-
-
 @pytest.mark.parametrize("disagreements", [0, 1])
 def test_where_hardly_anything_differs_there_is_no_interval(disagreements: int) -> None:
     """An interval without width would say that no further question could be judged differently."""
@@ -213,40 +196,18 @@ def test_kappa_is_that_of_statsmodels() -> None:
 def test_kappa_of_yes_and_no() -> None:
     """By how many were yes of both, of one only, of none; undefined where chance alone agrees always."""
     kinds = ((True, True), (True, False), (False, True), (False, False))
-    expected = {
-        (20, 5, 10, 15): 0.4,  # 0.7 observed, 0.5 by chance
-        (45, 15, 25, 15): 0.13043478260869565,  # 0.6 and 0.54: 3/23
-        (10, 0, 0, 10): 1.0,
-        (0, 10, 10, 0): -1.0,
-        (5, 5, 5, 5): 0.0,
-        (10, 10, 0, 0): 0.0,  # one evaluator says yes to all: chance explains the half
-        (10, 0, 0, 0): None,
-        (0, 0, 0, 10): None,
-        (0, 0, 0, 0): None,
-    }
-    for counts, value in expected.items():
+    for counts, value, reason in (
+        ((20, 5, 10, 15), 0.4, "no clusters given"),  # 0.7 observed, 0.5 by chance
+        ((0, 10, 10, 0), -1.0, "no clusters given"),
+        ((10, 10, 0, 0), 0.0, "no clusters given"),  # one says yes to all: chance explains the half
+        ((0, 9, 0, 0), 0.0, "no clusters given"),  # always yes against always no
+        ((10, 0, 0, 0), None, "all verdicts are equal"),
+        ((0, 0, 0, 0), None, "no unit that both rated"),
+    ):
         pairs = [kind for kind, n in zip(kinds, counts, strict=True) for _ in range(n)]
         a, b = ({unit: pair[side] for unit, pair in enumerate(pairs)} for side in (0, 1))
-        found = weighted_kappa(a, b, (False, True), "none").value
-        assert found == pytest.approx(value, abs=1e-12), counts
-
-
-def test_kappa_of_constants_is_defined_where_they_differ() -> None:
-    """Always 3 against always 4 is agreement as chance gives it: none beyond."""
-    assert weighted_kappa({"u": 3, "v": 3}, {"u": 4, "v": 4}, LEVELS).value == 0
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "reason"),
-    [
-        pytest.param({"u": 1}, {"v": 1}, "no unit that both rated", id="no_common_unit"),
-        pytest.param({"u": 3, "v": 3}, {"u": 3, "v": 3}, "all verdicts are equal", id="one_level"),
-    ],
-)
-def test_kappa_that_is_not_defined_says_why(a: dict[str, float], b: dict[str, float], reason: str) -> None:
-    """Agreement that chance alone would give in full has no kappa."""
-    found = weighted_kappa(a, b, LEVELS)
-    assert (found.value, found.reason) == (None, reason)
+        found = weighted_kappa(a, b, (False, True), "none")
+        assert (found.value, found.reason) == (pytest.approx(value), reason), counts
 
 
 def test_kappa_has_an_interval_by_question() -> None:
@@ -262,15 +223,20 @@ def test_kappa_has_an_interval_by_question() -> None:
     assert found.n == questions
 
 
-def test_percent_agreement_counts_equal_verdicts_of_common_units() -> None:
-    """Two of three, whatever one of them alone rated."""
+def test_percent_agreement_and_variance_within_units() -> None:
+    """Two of three equal verdicts, whatever one of them alone rated; of none there is none.
+
+    The mean of sample variances; a unit with one verdict has none.
+    """
     a, b = {"u": 1, "v": 2, "w": 3, "x": 4}, {"u": 1, "v": 2, "w": 4, "y": 5}
     assert percent_agreement(a, b) == pytest.approx(200 / 3, rel=1e-9)
-
-
-def test_percent_agreement_without_common_units_is_none() -> None:
-    """It is not zero."""
     assert percent_agreement({"u": 1}, {"v": 1}) is None
+    verdicts = table(np.random.default_rng(3), 3, 20, 0.2)
+    several = verdicts[:, (~np.isnan(verdicts)).sum(axis=0) > 1]
+    found = variance_within_units(ratings(verdicts))
+    assert found == pytest.approx(np.nanvar(several, axis=0, ddof=1).mean())
+    assert variance_within_units({"a": {"t": 1.0}, "b": {"u": 1.0}}) is None
+    assert variance_within_units({}) is None
 
 
 def test_leans_by_hand() -> None:
@@ -301,15 +267,11 @@ def test_leans_have_the_t_interval_of_the_questions_means() -> None:
     assert lean.difference.high == pytest.approx(expected.high, rel=1e-9)
 
 
-def test_one_evaluator_has_a_mean_but_no_lean() -> None:
-    """There is nobody to differ from."""
+def test_a_lean_needs_others_who_differ() -> None:
+    """One evaluator has a mean and nobody to differ from; where all agree, 0 is no certainty."""
     (lean,) = leans({"a": {"u": 4, "v": 2}}, {"u": "q", "v": "r"})
     assert (lean.mean, lean.units, lean.difference.value) == (3, 0, None)
     assert lean.difference.reason == "no questions"
-
-
-def test_evaluators_that_always_agree_have_no_interval() -> None:
-    """The difference is zero, but how near to zero it would stay cannot be told."""
     verdicts = {f"unit {number}": float(number) for number in range(1, 5)}
     lean = leans({"a": verdicts, "b": verdicts}, clusters(5, 1))[0]
     assert (lean.difference.value, lean.difference.low) == (0, None)
@@ -331,26 +293,14 @@ def test_fleiss_kappa_is_that_of_other_code() -> None:
 
 
 def test_fleiss_kappa_by_hand() -> None:
-    """Of two units one is rated alike: half of the pairs agree, where chance gives 5 in 8."""
-    two = {"a": {"t": 1.0, "u": 1.0}, "b": {"t": 1.0, "u": 2.0}}
-    assert fleiss_kappa(two, LEVELS) == pytest.approx((0.5 - 0.625) / (1 - 0.625))
+    """Of two units one is rated alike: half of the pairs agree, where chance gives 5 in 8.
 
-
-def test_fleiss_kappa_needs_units_in_common_that_differ() -> None:
-    """None for one rater, none at all, nothing in common, and where all say the same."""
+    None for one rater, none at all, nothing in common, and where all say the same.
+    """
     told = {"t": 1.0, "u": 2.0}
+    assert fleiss_kappa({"a": {"t": 1.0, "u": 1.0}, "b": told}, LEVELS) == pytest.approx(-1 / 3)
     for given in ({}, {"a": told}, {"a": told, "b": {}}, {"a": {"t": 2.0}, "b": {"t": 2.0}}):
         assert fleiss_kappa(given, LEVELS) is None
     assert fleiss_kappa({"a": told, "b": dict(told)}, LEVELS) == pytest.approx(1)
     with pytest.raises(ValueError, match="is not one of the levels"):
         fleiss_kappa({"a": {"t": 9.0}, "b": {"t": 1.0}}, LEVELS)
-
-
-def test_the_variance_within_units_is_that_of_their_verdicts() -> None:
-    """The mean of sample variances; a unit with one verdict has none."""
-    verdicts = table(np.random.default_rng(3), 3, 20, 0.2)
-    several = verdicts[:, (~np.isnan(verdicts)).sum(axis=0) > 1]
-    found = variance_within_units(ratings(verdicts))
-    assert found == pytest.approx(np.nanvar(several, axis=0, ddof=1).mean())
-    assert variance_within_units({"a": {"t": 1.0}, "b": {"u": 1.0}}) is None
-    assert variance_within_units({}) is None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from equipoise.core.records import Cell
+from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import Cue, Form, Place
 from equipoise.stats import askers, fixed
@@ -64,11 +64,20 @@ def cells(plain: Sequence[RunRow], asked: Sequence[RunRow]) -> list[Cell]:
     return askers.cells(plain, asked, [SCALE, SHARE], stands, answer)
 
 
+def by_both(about: QuestionRow, *values: float, form: Form = "stated") -> list[RunRow]:
+    """Repeats that stand at these values, whichever side asks."""
+    places: tuple[Place, Place] = ("first", "second")
+    return [run for place in places for run in runs(about, *values, place=place, form=form)]
+
+
 ABOUT = question("q1")
 
 
 def test_the_figures_of_a_case() -> None:
-    """Shifts towards who asks, their sum and difference; on a scale without sides how far each rises."""
+    """Shifts towards who asks, their sum and difference; on a scale without sides how far each rises.
+
+    Forms weigh alike and stand by themselves: the mean over both, repeat by repeat.
+    """
     (cell,) = cells(
         runs(ABOUT, 40, 60), [*runs(ABOUT, 90, 80, place="first"), *runs(ABOUT, 30, 20, place="second")]
     )
@@ -82,16 +91,8 @@ def test_the_figures_of_a_case() -> None:
     # Of two answers to sides, one and one are another.
     assert cell.of("changed") == [50, 50]
     assert cell.of("changed.repeats") == [100]
-
-
-def test_forms_weigh_alike_and_stand_by_themselves() -> None:
-    """The mean over both, repeat by repeat."""
-    asked = [
-        run
-        for form, move in (("stated", 20), ("implied", 10))
-        for place, sign in (("first", 1), ("second", -1))
-        for run in runs(ABOUT, 50 + sign * move, 50 + sign * move, place=place, form=form)  # type: ignore[arg-type]
-    ]
+    forms: tuple[tuple[Form, int], ...] = (("stated", 20), ("implied", 10))
+    asked = [run for form, move in forms for run in by_both(ABOUT, 50 + move, 50 + move, form=form)]
     (cell,) = cells(runs(ABOUT, 50, 50), asked)
     assert cell.of("shift.first@stated") == [20, 20]
     assert cell.of("shift.first@implied") == [10, 10]
@@ -99,7 +100,10 @@ def test_forms_weigh_alike_and_stand_by_themselves() -> None:
 
 
 def test_runs_without_a_value_leave_those_that_have_one() -> None:
-    """Each value is made of repeats of its own; what cannot be told is not made up."""
+    """Each value is made of repeats of its own; what cannot be told is not made up.
+
+    A plain answer is in one pair of repeats; a missing answer is no answer that stayed.
+    """
     (cell,) = cells(
         runs(ABOUT, None, 40, 60),
         [*runs(ABOUT, 90, None, None, place="first"), *runs(ABOUT, 30, 20, 10, place="second")],
@@ -109,26 +113,14 @@ def test_runs_without_a_value_leave_those_that_have_one() -> None:
     assert cell.of("asymmetry") == [40]
     (cell,) = cells(runs(ABOUT, None), [*runs(ABOUT, 90, place="first"), *runs(ABOUT, 30, place="second")])
     assert (cell.of("shift.first"), cell.of("sycophancy")) == ([], [60])
-
-
-def test_a_plain_answer_is_in_one_pair_of_repeats() -> None:
-    """Of low, high, high and low the first two differ and the last two do: two pairs, not three."""
     cued = [*runs(ABOUT, 90, place="first"), *runs(ABOUT, 30, place="second")]
     (cell,) = cells(runs(ABOUT, 40, 60, None, 60, 40), cued)
     assert cell.of("changed.repeats") == [100, 100]
-
-
-def test_a_missing_answer_is_no_answer_that_stayed() -> None:
-    """One of one changed, then one of two; without a plain answer nothing can have changed."""
     (cell,) = cells(
         runs(ABOUT, 40, 40, None),
         [*runs(ABOUT, 90, 90, 90, place="first"), *runs(ABOUT, None, 30, 30, place="second")],
     )
     assert cell.of("changed") == [100, 50]
-
-
-def test_a_case_that_one_side_alone_has_asked_has_no_figure() -> None:
-    """Nor one that was never asked plainly."""
     other = question("q2")
     both = [*runs(other, 1, place="first"), *runs(other, 1, place="second")]
     assert cells(runs(ABOUT, 50), [*runs(ABOUT, 60, place="first"), *both]) == []
@@ -138,14 +130,11 @@ def test_ways_to_ask_a_question_in_one_language_are_strata() -> None:
     """As territories under two strategies: no mean takes one for the other."""
     rows = [question(name, stratum="aa") for name in ("q1-a", "q1-b", "q2-a", "q2-b")]
     made = cells(
-        [run for row in rows for run in runs(row, 50)],
-        [run for row in rows for place in ("first", "second") for run in runs(row, 60, place=place)],  # type: ignore[arg-type]
+        [run for row in rows for run in runs(row, 50)], [run for row in rows for run in by_both(row, 60)]
     )
     assert [(cell.cluster, cell.stratum) for cell in made] == [
-        ("q1", "aa"),
-        ("q1", "aa/2"),
-        ("q2", "aa"),
-        ("q2", "aa/2"),
+        *(("q1", "aa"), ("q1", "aa/2")),
+        *(("q2", "aa"), ("q2", "aa/2")),
     ]
 
 
@@ -154,7 +143,7 @@ def test_metrics_are_named_by_sides_and_split_where_there_is_more_than_one() -> 
     rows = [question(f"q{n}", language) for n in range(3) for language in ("aa", "bb")]
     made = cells(
         [run for n, row in enumerate(rows) for run in runs(row, 50 + n, 52)],
-        [run for row in rows for place in ("first", "second") for run in runs(row, 60, 62, place=place)],  # type: ignore[arg-type]
+        [run for row in rows for run in by_both(row, 60, 62)],
     )
     found = {item.name: item for item in askers.metrics(made, [SCALE, SHARE], ("left", "right"))}
     assert [name for name in found if name.count(".") < 3 and "share" not in name] == [
@@ -177,15 +166,8 @@ def test_metrics_are_named_by_sides_and_split_where_there_is_more_than_one() -> 
 def test_clusters_weigh_alike_where_each_has_languages_of_its_own() -> None:
     """The mean of a question's languages, repeat by repeat, is an observation; languages have cells, too."""
     rows = [question("q1", "aa"), question("q1", "bb"), question("q2", "aa"), question("q2", "cc")]
-    asked = [
-        run
-        for move, row in zip((10, 30, 40, 60), rows, strict=True)
-        for place in ("first", "second")
-        for run in runs(row, 50 + move, 52 + move, place=place)  # type: ignore[arg-type]
-    ]
-    plain = [run for row in rows for run in runs(row, 50, 50)]
-    made = askers.cells(plain, asked, [SCALE], stands, answer, by_cluster=True)
-    metrics = {item.name: item for item in askers.metrics(made, [SCALE], ("a", "b"))}
+    moves = ((10, 12), (30, 32), (40, 42), (60, 62))
+    made, metrics = moved(rows, moves)
     shift, language = metrics["asker.shift.a"], metrics["asker.shift.a.language.aa"]
     assert [cell.of("shift.first") for cell in shift.select(made)] == [[20, 22], [50, 52]]
     assert (measure(shift, made).value, measure(language, made).value) == (36, 26)
@@ -193,35 +175,33 @@ def test_clusters_weigh_alike_where_each_has_languages_of_its_own() -> None:
     assert fixed.estimate(shift, made).n == 2
 
 
-def test_a_question_weighs_alike_however_many_repeats_it_has_left() -> None:
-    """Four repeats of one language and one of the other: the mean of 10 and 50, and not of 50, 10, 10, 10."""
-    rows = [question("q1", "aa"), question("q1", "bb")]
+def moved(
+    rows: Sequence[QuestionRow], moves: Sequence[Sequence[float]]
+) -> tuple[list[Cell], dict[str, Metric]]:
+    """The cells by question, and metrics, of rows that stand so far above 50 whoever asks."""
     asked = [
-        run
-        for row, moves in zip(rows, ((10, 10, 10, 10), (50,)), strict=True)
-        for place in ("first", "second")
-        for run in runs(row, *(50 + move for move in moves), place=place)  # type: ignore[arg-type]
+        run for row, by in zip(rows, moves, strict=True) for run in by_both(row, *(50 + move for move in by))
     ]
     plain = [run for row in rows for run in runs(row, 50, 50, 50, 50)]
     made = askers.cells(plain, asked, [SCALE], stands, answer, by_cluster=True)
-    (shift,) = [item for item in askers.metrics(made, [SCALE], ("a", "b")) if item.name == "asker.shift.a"]
-    assert measure(shift, made).value == 30
+    return made, {item.name: item for item in askers.metrics(made, [SCALE], ("a", "b"))}
+
+
+def test_a_question_weighs_alike_however_many_repeats_it_has_left() -> None:
+    """Four repeats of one language and one of the other: the mean of 10 and 50, and not of 50, 10, 10, 10."""
+    made, metrics = moved([question("q1", "aa"), question("q1", "bb")], ((10, 10, 10, 10), (50,)))
+    assert measure(metrics["asker.shift.a"], made).value == 30
 
 
 def test_what_cases_will_give_has_the_same_names() -> None:
     """So that a rule about one can be refused before anything is asked."""
     rows = [question(f"q{n}", language) for n in range(2) for language in ("aa", "bb")]
+    forms: tuple[Form, Form] = ("stated", "implied")
     made = cells(
         [run for row in rows for run in runs(row, 50, 52)],
-        [
-            run
-            for row in rows
-            for form in ("stated", "implied")
-            for place in ("first", "second")
-            for run in runs(row, 60, 62, place=place, form=form)  # type: ignore[arg-type]
-        ],
+        [run for row in rows for form in forms for run in by_both(row, 60, 62, form=form)],
     )
-    expected = askers.expected_cells(rows, [SCALE, SHARE], ["stated", "implied"])
+    expected = askers.expected_cells(rows, [SCALE, SHARE], forms)
     names, wanted = (
         [item.name for item in askers.metrics(every, [SCALE, SHARE], ("a", "b"))]
         for every in (made, expected)

@@ -37,13 +37,15 @@ def names(found: Consistency, n: int) -> list[str]:
 
 
 def test_gaps_by_hand() -> None:
-    """Language means 2, 4, 3 spread over 2, and runs 1 and 3, 4 and 4 have squared errors of 1 and 0."""
-    gap = consistency(GIVEN).gaps[0]
-    assert gap.question == "q"
-    assert gap.means == {"en": 2, "zh": 4, "fa": 3}
-    assert gap.spread == 2
+    """Language means 2, 4, 3 spread over 2, and runs 1 and 3, 4 and 4 have squared errors of 1 and 0.
+
+    Of single runs the noise is not known, which is not zero.
+    """
+    gap, _, single, _ = consistency(GIVEN).gaps
+    assert (gap.question, gap.means, gap.spread) == ("q", {"en": 2, "zh": 4, "fa": 3}, 2)
     assert gap.sd == pytest.approx(math.sqrt(2 / 3), rel=1e-9)
     assert gap.noise == pytest.approx(math.sqrt(2 / 3 * (1 + 0) / 2), rel=1e-9)
+    assert (single.spread, single.noise) == (1, None)
 
 
 def test_question_missing_in_a_language_has_the_gap_of_the_others() -> None:
@@ -55,32 +57,10 @@ def test_question_missing_in_a_language_has_the_gap_of_the_others() -> None:
     assert found.spread.n == 2
 
 
-def test_one_run_has_no_noise_to_tell() -> None:
-    """The gap is there, its noise is None and not zero."""
-    gap = consistency(GIVEN).gaps[2]
-    assert (gap.spread, gap.noise) == (1, None)
-
-
-@pytest.mark.slow
-def test_noise_is_the_deviation_of_languages_that_do_not_differ() -> None:
-    """Squared, on average over 2000 questions where only runs make means differ, and as theory has it."""
-    gaps = consistency(simulated(1, 2000, moves=(0, 0, 0))).gaps
-    deviation = np.mean([(gap.sd or 0) ** 2 for gap in gaps])
-    noise = np.mean([(gap.noise or 0) ** 2 for gap in gaps])
-    assert deviation == pytest.approx(2 / 3 * 0.8**2 / 5, rel=0.1)
-    assert noise == pytest.approx(2 / 3 * 0.8**2 / 5, rel=0.1)
-
-
 def test_largest_gaps_come_first() -> None:
-    """Largest first, no more than asked for and no more than there are."""
+    """No more than asked for and no more than there are; equals in the given order."""
     found = consistency(GIVEN)
-    assert names(found, 2) == ["r", "q"]
-    assert names(found, 9) == ["r", "q", "s", "t"]
-    assert names(found, 0) == []
-
-
-def test_equal_gaps_keep_their_order() -> None:
-    """Nothing but the given order decides between equals."""
+    assert [names(found, n) for n in (2, 9, 0)] == [["r", "q"], ["r", "q", "s", "t"], []]
     given: Runs = {name: {"en": [1], "zh": [2]} for name in "cab"}
     assert names(consistency(given), 3) == ["c", "a", "b"]
 
@@ -101,27 +81,11 @@ def test_pairs_have_the_paired_t_test_of_question_means(confidence: float) -> No
         assert pair.p == pytest.approx(expected.pvalue, rel=1e-9)
 
 
-def test_p_values_of_pairs_are_adjusted_after_holm() -> None:
-    """As statsmodels adjusts the three of them."""
-    from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
-
-    pairs = consistency(simulated(3, 25, moves=(0, 0.2, 0.4))).pairs
-    expected = multipletests([pair.p for pair in pairs], method="holm")[1]
-    assert [pair.p_adjusted for pair in pairs] == pytest.approx(list(expected), rel=1e-9)
-
-
-def test_pairs_come_in_the_order_in_which_languages_were_met() -> None:
-    """Every two languages once, the earlier one first."""
+def test_pairs_are_compared_on_the_questions_that_both_have() -> None:
+    """Every two languages once, the one met earlier first; English and Farsi share two, -1 and 0 apart."""
     pairs = consistency(GIVEN).pairs
     assert [(pair.first, pair.second) for pair in pairs] == [("en", "zh"), ("en", "fa"), ("zh", "fa")]
-
-
-def test_pair_is_compared_on_the_questions_that_both_have() -> None:
-    """English and Farsi share two questions, -1 and 0 apart."""
-    pair = consistency(GIVEN).pairs[1]
-    assert pair.value == pytest.approx(-0.5, rel=1e-9)
-    assert pair.n == 2
-    assert pair.unpaired == 2
+    assert (pairs[1].value, pairs[1].n, pairs[1].unpaired) == (-0.5, 2, 2)
 
 
 def test_one_language_has_neither_gaps_nor_pairs() -> None:
@@ -131,39 +95,33 @@ def test_one_language_has_neither_gaps_nor_pairs() -> None:
         ({"en": 1.5}, None, None, None),
         ({"en": 4}, None, None, None),
     ]
-    assert found.pairs == ()
+    assert (found.pairs, largest_gaps(found, 3)) == ((), [])
     assert (found.spread.value, found.spread.reason) == (None, "fewer than 2 languages")
-    assert largest_gaps(found, 3) == []
+    nothing = consistency({})
+    assert (nothing.gaps, nothing.pairs, nothing.spread.value) == ((), (), None)
 
 
-def test_nothing_is_consistent_with_nothing() -> None:
-    """No questions, no gaps, no pairs."""
-    found = consistency({})
-    assert (found.gaps, found.pairs, found.spread.value) == ((), (), None)
-
-
-def test_languages_without_a_common_question_have_no_difference() -> None:
-    """The pair is listed with its reason, without a p for Holm to count."""
-    (pair,) = consistency({"q": {"en": [1]}, "r": {"zh": [2]}}).pairs
-    assert (pair.value, pair.p, pair.p_adjusted) == (None, None, None)
-    assert pair.reason == "no questions"
-
-
-def test_one_common_question_has_a_difference_without_an_interval() -> None:
-    """One question cannot say how questions differ."""
-    (pair,) = consistency({"q": {"en": [1], "zh": [3]}}).pairs
-    assert (pair.value, pair.low, pair.p_adjusted) == (-2, None, None)
-    assert pair.reason == "1 question"
-
-
-@pytest.mark.parametrize("move", [0, 1])
-def test_languages_that_always_differ_alike_have_no_interval(move: float) -> None:
-    """Also where they are always equal: a width of zero would claim too much."""
-    given: Runs = {f"q{level}": {"en": [level + move], "zh": [level]} for level in range(1, 5)}
+@pytest.mark.parametrize(
+    ("given", "value", "reason"),
+    [
+        ({"q": {"en": [1]}, "r": {"zh": [2]}}, None, "no questions"),
+        ({"q": {"en": [1], "zh": [3]}}, -2, "1 question"),
+        *(
+            (
+                {f"q{level}": {"en": [level + move], "zh": [level]} for level in range(1, 5)},
+                move,
+                "no variation between questions",
+            )
+            for move in (0, 1)
+        ),
+    ],
+    ids=["nothing_shared", "one_question", "always_equal", "always_one_apart"],
+)
+def test_a_pair_without_an_interval_says_why(given: Runs, value: float | None, reason: str) -> None:
+    """It is listed, without a p for Holm to count: a width of zero would claim too much."""
     (pair,) = consistency(given).pairs
-    assert pair.value == move
-    assert (pair.low, pair.p, pair.p_adjusted) == (None, None, None)
-    assert pair.reason is not None
+    assert (pair.value, pair.low, pair.p, pair.p_adjusted) == (value, None, None, None)
+    assert pair.reason == reason
 
 
 def test_pair_without_p_is_not_counted_by_holm() -> None:

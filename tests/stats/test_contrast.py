@@ -54,7 +54,10 @@ def scores(seed: int) -> tuple[Array, Array]:
 
 
 def test_a_contrast_is_the_difference_of_the_means_of_two_independent_groups() -> None:
-    """Value and error are those of the questions' means, and the interval leaves out a difference of 0."""
+    """Value and error are those of the questions' means, and the interval leaves out a difference of 0.
+
+    Fewer questions in a group make the smallest difference larger; without two in each there is none.
+    """
     few, many = scores(1)
     means = [group.mean(axis=(1, 2)) for group in (few, many)]
     found = measure(METRIC, cells_of(few, many))
@@ -64,6 +67,14 @@ def test_a_contrast_is_the_difference_of_the_means_of_two_independent_groups() -
     assert found.low is not None
     assert found.high is not None
     assert 0 < found.low < found.value < found.high < 100
+    few, many = scores(6)
+    whole = smallest_of_contrast(METRIC, cells_of(few, many))
+    part = smallest_of_contrast(METRIC, cells_of(few[:3], many))
+    assert whole is not None
+    assert part is not None
+    assert 0 < whole < part < 200
+    assert smallest_of_contrast(METRIC, cells_of(few[:1], many)) is None
+    assert figure(METRIC, cells_of(few, many), "questions").smallest_difference == pytest.approx(whole)
 
 
 def test_on_these_questions_only_runs_vary() -> None:
@@ -121,15 +132,3 @@ def test_each_run_has_a_contrast_of_its_own() -> None:
     ]
     assert figures_by_run(METRIC, cells) == [pytest.approx(30), pytest.approx(10)]
     assert figures_by_run(METRIC, cells[:2]) == [None, None]
-
-
-def test_the_smallest_difference_is_made_of_those_of_the_groups() -> None:
-    """Fewer questions in a group make it larger; without two in each there is none."""
-    few, many = scores(6)
-    whole = smallest_of_contrast(METRIC, cells_of(few, many))
-    part = smallest_of_contrast(METRIC, cells_of(few[:3], many))
-    assert whole is not None
-    assert part is not None
-    assert 0 < whole < part < 200
-    assert smallest_of_contrast(METRIC, cells_of(few[:1], many)) is None
-    assert figure(METRIC, cells_of(few, many), "questions").smallest_difference == pytest.approx(whole)

@@ -171,14 +171,13 @@ def test_few_labels_and_no_spread_are_said() -> None:
 
 
 def test_labels_needed_agree_with_the_interval() -> None:
-    """About 60 for 3.4 points, and about 360 on each side for a margin of 2, where nothing changed."""
+    """About 60 for 3.4 points, and about 360 on each side for a margin of 2, where nothing changed.
+
+    Ten for an easy aim; none where there are fewer replies than an interval takes.
+    """
     assert needed_labels(3.4, spread=24.7, agreement=0.84, replies=750) == 58
     assert needed_labels(1.0, spread=24.7, agreement=0.84, replies=750, floor=3.0) is None
     assert needed_for_margin(2, spread=24.7, agreement=0.84, replies=750) == pytest.approx(360, abs=8)
-
-
-def test_as_many_labels_as_an_interval_takes_and_no_more_than_there_are_replies() -> None:
-    """Ten for an easy aim; none where there are fewer replies than an interval takes."""
     wanted = {"spread": 24.7, "agreement": 0.84}
     assert needed_labels(50.0, **wanted, replies=750) == needed_for_margin(90, **wanted, replies=750) == 10
     assert needed_labels(50.0, **wanted, replies=8) is None
@@ -226,21 +225,11 @@ def test_a_ratio_over_nothing_is_not_corrected() -> None:
     assert figures([metric], cells(nothing), runs) == {}
 
 
-def test_a_share_without_a_disagreement_has_an_interval() -> None:
-    """Forty labels that agree do not prove that the judge never errs: about the rule of three."""
-    judge = {"of": [[float(place % 2)] for place in range(200)]}
-    given = {(f"en/{place}", 0): {"anna": {"of": float(place % 2)}} for place in range(40)}
-    runs = LabelledRuns(people=["anna"], values=given, probability=0.2)
-    metric = Metric(name="m", of="of", kind="rate")
-    found = figures([metric], cells(judge), runs)[metric.name]
-    limits = estimate(metric, found, "these")
-    assert (limits.value, limits.reason) == (pytest.approx(50), None)
-    assert limits.high is not None
-    assert 3 < limits.high - 50 < 8
-
-
 def test_labels_that_all_agree_with_the_judge_leave_a_doubt() -> None:
-    """Short of all replies no interval is of width zero: a balance allows for an event, a mean has none."""
+    """Short of all replies no interval is of width zero: a balance allows for an event, a mean has none.
+
+    Of a share, forty labels that agree do not prove that the judge never errs: about the rule of three.
+    """
     judge = {"of": [[float(place % 5 * 25)] for place in range(200)]}
     for kind, share, least in (("mean", 0.2, None), ("balance", 0.2, 2.0), ("mean", 1.0, 0.0)):
         given = {
@@ -256,6 +245,15 @@ def test_labels_that_all_agree_with_the_judge_leave_a_doubt() -> None:
             assert limits.low is not None
             assert limits.high is not None
             assert least <= limits.high - limits.low < least + 20
+    judge = {"of": [[float(place % 2)] for place in range(200)]}
+    given = {(f"en/{place}", 0): {"anna": {"of": float(place % 2)}} for place in range(40)}
+    runs = LabelledRuns(people=["anna"], values=given, probability=0.2)
+    metric = Metric(name="m", of="of", kind="rate")
+    found = figures([metric], cells(judge), runs)[metric.name]
+    limits = estimate(metric, found, "these")
+    assert (limits.value, limits.reason) == (pytest.approx(50), None)
+    assert limits.high is not None
+    assert 3 < limits.high - 50 < 8
 
 
 def test_a_rare_share_reaches_further_up_than_down() -> None:

@@ -1,4 +1,4 @@
-"""Clustered means, rates and the bootstrap: against scipy and statsmodels, by hand and by simulation."""
+"""Clustered means, rates and the bootstrap: against scipy and statsmodels, by hand, rates by simulation."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ import pytest
 import scipy
 from numpy.typing import NDArray
 from scipy.special import stdtrit
-from simulated import benchmarks, holds, observe
+from simulated import holds, observe
 
 from equipoise.core.figures import Estimate
 from equipoise.stats import mean
 from equipoise.stats.intervals import (
     Observation,
-    _bca_levels,
     clustered_mean,
     clustered_rate,
     clustered_ratio,
@@ -67,17 +66,6 @@ def fitted(cells: Array) -> tuple[NDArray[np.int_], Array, Array, Any]:
     return rows, design, np.full(cells.shape[1], 1 / cells.shape[1]), fit
 
 
-def test_with_all_cells_it_is_the_clustered_least_squares_of_statsmodels() -> None:
-    """OLS on the languages, clustered by question, times Q/(Q-1), with the contrast 1/L of each language."""
-    cells = gapped(4, 40, 3, gaps=0)
-    _, _, contrast, fit = fitted(cells)
-    test = fit.t_test(contrast)
-    se = float(test.sd.item()) * math.sqrt(40 / 39)
-    half = float(stdtrit(39, 0.975)) * se
-    expected = (test.effect.item(), se, test.effect.item() - half, test.effect.item() + half)
-    assert fields(clustered_mean(observe(cells))) == pytest.approx(expected, rel=1e-9)
-
-
 @pytest.mark.parametrize("gaps", [0.0, 0.1, 0.5])
 def test_with_cells_missing_it_is_bias_reduced_linearisation_by_its_definition(gaps: float) -> None:
     """Bell and McCaffrey: residuals times (I - H)^(-1/2) by question; degrees from the quadratic form."""
@@ -101,13 +89,6 @@ def test_with_cells_missing_it_is_bias_reduced_linearisation_by_its_definition(g
     assert found_degrees == pytest.approx(degrees, rel=1e-9)
 
 
-def test_two_questions_by_hand() -> None:
-    """Means 2 and 4: the mean 3, the standard error 1, the half-width t(1 degree) = 12.706."""
-    found = clustered_mean(observe([[1, 3], [3, 5]]))
-    assert fields(found) == pytest.approx((3, 1, 3 - 12.7062047364, 3 + 12.7062047364), rel=1e-10)
-    assert found.reason is None
-
-
 def test_one_language_missing_for_a_question_by_hand() -> None:
     """Pulls -(1/sqrt 6 + 1/sqrt 8), 1/sqrt 8 and 1/sqrt 6: their squares add up to 7/12 + 1/sqrt 12."""
     found = clustered_mean(observe([[1, 2], [3, 4], [5, NAN]]))
@@ -116,32 +97,11 @@ def test_one_language_missing_for_a_question_by_hand() -> None:
     assert found.n == 3
 
 
-def test_languages_weigh_the_same_however_many_questions_they_have() -> None:
-    """The mean over languages, not over cells: (1 + 5) / 2 with four and two questions."""
-    assert clustered_mean(observe([[1, 5], [1, 5], [1, NAN], [1, NAN]])).value == 3
-
-
 @pytest.mark.parametrize("cells", [gapped(7, 49, 3, gaps=0.1), np.full((6, 2), 0.1)], ids=["any", "tenths"])
 def test_the_value_is_the_published_figure_to_the_last_bit(cells: Array) -> None:
     """The same sums in the same precision as the suites' own aggregation."""
     columns = [[value for value in column if not math.isnan(value)] for column in cells.T.tolist()]
     assert clustered_mean(observe(cells)).value == mean([mean(column) or 0.0 for column in columns])
-
-
-def test_the_order_of_observations_does_not_matter() -> None:
-    """Reversed, the figures are the same."""
-    items = observe(gapped(8, 20, 3, gaps=0.2))
-    assert fields(clustered_mean(items)) == pytest.approx(fields(clustered_mean(items[::-1])), rel=1e-12)
-
-
-def test_the_interval_moves_and_stretches_with_the_scale() -> None:
-    """25 (y - 1), from the scale 1..5 to percent, does the same to the limits."""
-    cells = gapped(9, 20, 3, gaps=0.2)
-    plain, percent = clustered_mean(observe(cells)), clustered_mean(observe(25 * (cells - 1)))
-    assert plain.low is not None
-    assert plain.se is not None
-    assert percent.low == pytest.approx(25 * (plain.low - 1), rel=1e-9)
-    assert percent.se == pytest.approx(25 * plain.se, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -166,14 +126,14 @@ def test_where_nothing_can_be_said_the_reason_is(
 
 
 def test_what_is_no_number_is_refused() -> None:
-    """A missing score must be left out by the caller; it is not silently dropped here."""
+    """A missing score must be left out by the caller; it is not silently dropped here. Nor may a cell be
+    observed twice: runs must have been averaged, or two of one question would count as two questions.
+    """
     for value in (NAN, math.inf, -math.inf):
         with pytest.raises(ValueError, match="not a finite number"):
             clustered_mean([*observe([[1.0]]), Observation(cluster="b", stratum="l0", value=value)])
-
-
-def test_a_cell_observed_twice_is_refused() -> None:
-    """Runs must have been averaged: two of one question would count as two questions' worth."""
+    with pytest.raises(ValueError, match="finite"):
+        clustered_ratio([NAN], [1], seed=1)
     with pytest.raises(ValueError, match="twice"):
         clustered_mean(observe([[1, 2]]) * 2)
 
@@ -183,34 +143,6 @@ def test_a_confidence_is_a_share() -> None:
     for confidence in (0, 1, 95, NAN):
         with pytest.raises(ValueError, match="between 0 and 1"):
             clustered_mean(observe([[1, 2], [2, 4]]), confidence=confidence)
-
-
-@pytest.mark.slow
-def test_the_interval_holds_the_true_mean_and_one_that_ignores_questions_does_not() -> None:
-    """Of 2,000 benchmarks 93 to 97 % are held; with all 750 runs taken as independent, fewer than 70 %."""
-    scores, truth = benchmarks(2000, (0.6, 0.4, 0.6), seed=20)
-    means = scores.mean(axis=3)
-    clustered = np.mean([holds(clustered_mean(observe(cells)), truth) for cells in means])
-    runs = scores.reshape(2000, -1)
-    half = stdtrit(749, 0.975) * runs.std(axis=1, ddof=1) / math.sqrt(750)
-    independent = np.mean(np.abs(runs.mean(axis=1) - truth) <= half)
-    assert 0.93 <= clustered <= 0.97
-    assert independent < 0.70
-
-
-@pytest.mark.slow
-def test_the_interval_holds_where_one_language_was_cut_short() -> None:
-    """With 5 of 50 questions in one language, 93 to 97 %, which a common factor Q/(Q-1) does not reach."""
-    scores, truth = benchmarks(2000, (0.6, 0.4, 0.6), seed=21)
-    means = scores.mean(axis=3)
-    means[:, 5:, 2] = NAN
-    found = [clustered_mean(observe(cells)) for cells in means]
-    counts = np.array([50, 50, 5])
-    pulls = np.nansum((means - np.nanmean(means, axis=1, keepdims=True)) / (3 * counts), axis=2)
-    common = stdtrit(49, 0.975) * np.sqrt(50 / 49 * (pulls**2).sum(axis=1))
-    values = np.array([item.value for item in found])
-    assert 0.93 <= np.mean([holds(item, truth) for item in found]) <= 0.97
-    assert np.mean(np.abs(values - truth) <= common) < 0.92
 
 
 @pytest.mark.parametrize(
@@ -223,19 +155,8 @@ def test_no_event_is_no_certainty(successes: list[int], totals: list[int]) -> No
     assert (found.value, found.se, found.low, found.reason) == (0, None, 0, None)
     assert found.high is not None
     assert 1 - 0.05 ** (1 / k) < found.high < 1.2 * (1 - 0.025 ** (1 / k))
-
-
-def test_only_events_are_the_mirror_of_none() -> None:
-    """[low, 1] for all is [0, 1 - low] for none, and likewise in between."""
-    totals = [5, 5, 4, 5, 3, 5, 5, 5]
-    for successes in ([5, 5, 4, 5, 3, 5, 5, 5], [1, 0, 0, 3, 2, 0, 5, 0]):
-        found = clustered_rate(successes, totals)
-        turned = clustered_rate(
-            [total - found for found, total in zip(successes, totals, strict=True)], totals
-        )
-        assert found.low is not None
-        assert found.high is not None
-        assert (turned.low, turned.high) == pytest.approx((1 - found.high, 1 - found.low), abs=1e-12)
+    only = clustered_rate(totals, totals)
+    assert (only.low, only.high) == pytest.approx((1 - found.high, 1), abs=1e-12)
 
 
 def test_a_question_asked_far_more_often_than_the_others_bounds_less() -> None:
@@ -244,20 +165,6 @@ def test_a_question_asked_far_more_often_than_the_others_bounds_less() -> None:
     assert even.high is not None
     assert uneven.high is not None
     assert uneven.high > 3 * even.high
-
-
-def test_more_runs_of_the_same_questions_do_not_make_no_event_surer() -> None:
-    """The units are questions: 0 of 50 and 0 of 750 bound the rate of further questions alike."""
-    assert clustered_rate([0] * 50, [1] * 50).high == clustered_rate([0] * 50, [15] * 50).high
-
-
-def test_one_event_hardly_moves_the_limits_of_none() -> None:
-    """No seam: 1 run of 750 changes the upper limit by less than a tenth."""
-    none, one = clustered_rate([0] * 50, [15] * 50), clustered_rate([1] + [0] * 49, [15] * 50)
-    assert none.high is not None
-    assert one.high == pytest.approx(none.high, rel=0.1)
-    assert one.low is not None
-    assert one.low > 0
 
 
 def test_single_runs_of_many_questions_have_wilsons_own_interval() -> None:
@@ -311,28 +218,6 @@ def test_a_rate_is_held_however_rare_and_however_alike_the_runs(subtests: pytest
             assert np.mean(held) >= 0.93
 
 
-@pytest.mark.slow
-def test_neither_student_nor_the_bootstrap_holds_a_rare_rate() -> None:
-    """Why rates have limits of their own: at 0.5 % both hold it in fewer than 70 % of 400 sets."""
-    chance = np.random.default_rng(12)
-    successes = chance.binomial(15, chance.beta(0.005 * 1.5, 0.995 * 1.5, (400, 50)))
-    student = [clustered_mean(observe(row[:, None] / 15)) for row in successes]
-    drawn = [clustered_ratio(row, [15] * 50, seed=1, draws=1000) for row in successes]
-    for found in (student, drawn):
-        assert np.mean([item.low is not None and holds(item, 0.005) for item in found]) < 0.70
-
-
-def test_the_bootstrap_is_scipys() -> None:
-    """The same draws give the same bias-corrected and accelerated limits, here of a skewed mean."""
-    values = np.random.default_rng(13).gamma(1, size=30)
-    theirs = scipy.stats.bootstrap((values,), np.mean, n_resamples=4000, rng=np.random.default_rng(14))
-    found = clustered_ratio(values.tolist(), [1.0] * 30, seed=14)
-    interval = theirs.confidence_interval
-    assert (found.low, found.high, found.se) == pytest.approx(
-        (interval.low, interval.high, theirs.standard_error), rel=1e-9
-    )
-
-
 def test_the_bootstrap_of_a_ratio_is_scipys() -> None:
     """Two sums by question, drawn together."""
     chance = np.random.default_rng(15)
@@ -368,16 +253,12 @@ def test_the_seed_decides_the_draws() -> None:
     assert first.low != other.low
 
 
-def test_percentiles_take_over_where_the_correction_does_not_exist() -> None:
-    """A figure that does not feel the loss of any one question, as a median may not, has no acceleration."""
-    assert _bca_levels(1.0, np.arange(4000.0), np.ones(8), 0.9).tolist() == pytest.approx([0.05, 0.95])
-
-
 def test_percentiles_take_over_where_the_correction_turns_around() -> None:
-    """A strong bias and acceleration at 99.99 %: the denominator is negative, and the level no level."""
-    drawn, left_out = np.append(np.zeros(3999), 2.0), np.append(np.zeros(99), -1.0)
-    assert _bca_levels(1.0, drawn, left_out, 0.9999).tolist() == pytest.approx([0.00005, 0.99995])
-    assert _bca_levels(1.0, drawn, left_out, 0.9)[1] > 0.999
+    """A strong acceleration at nearly 100 %: the denominator is negative, and the level no level."""
+    found = clustered_ratio([0] * 99 + [1], [1] * 100, seed=1, confidence=1 - 1e-9)
+    assert found.low == 0
+    assert found.high is not None
+    assert found.high > 0.04
 
 
 @pytest.mark.parametrize(
@@ -399,11 +280,3 @@ def test_where_nothing_can_be_resampled_the_reason_is(
     found = clustered_ratio([above for above, _ in pairs], [below for _, below in pairs], seed=5)
     assert (found.value, found.n, found.reason) == (value, len(pairs), reason)
     assert (found.se, found.low, found.high) == (None, None, None)
-
-
-def test_a_ratio_to_nothing_is_not_defined() -> None:
-    """Denominators of zero give a reason, and a number that is none is refused."""
-    assert clustered_ratio([0] * 9, [0] * 9, seed=1).reason == "not defined"
-    assert clustered_ratio([], [], seed=1).reason == "no questions"
-    with pytest.raises(ValueError, match="finite"):
-        clustered_ratio([NAN], [1], seed=1)

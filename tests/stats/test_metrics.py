@@ -100,15 +100,11 @@ def test_runs_without_a_score_do_not_count() -> None:
     assert four(found) == pytest.approx(wilsons(means), rel=1e-9)
 
 
-def test_languages_weigh_alike_whatever_is_missing() -> None:
+def test_languages_weigh_alike_and_cells_without_a_score_do_not_count() -> None:
     """(0 + 50) / 2 in one language, 100 in the other, where a question is missing: 62.5, not 50."""
     cells = cells_of("percent", [[[0.0, NAN], [100.0, 100.0]], [[50.0, 50.0], [NAN, NAN]]])
     found = measure(MEAN, cells)
     assert (found.value, found.n, found.reason) == (62.5, 2, "1 question in 'l1'")
-
-
-def test_cells_without_a_score_are_no_observations() -> None:
-    """They are left out, not taken for zero."""
     (found,) = observations(MEAN, cells_of("percent", [[[20.0, NAN, 40.0]], [[NAN, NAN, NAN]]]))
     assert (found.cluster, found.stratum, found.value) == ("q0", "l0", 30.0)
     assert valid([None, 0.0, 1.0, None]) == [0.0, 1.0]
@@ -124,8 +120,18 @@ def test_limits_of_a_mean_lie_where_figures_do(values: tuple[float, float]) -> N
     assert 0 < found.low < sum(values) / 2 < found.high < 100
 
 
-def test_a_balance_has_bounds_on_both_sides_of_zero() -> None:
-    """-100 to 100: the mean's interval, moved."""
+def test_where_chooses_the_cells_that_count() -> None:
+    """A metric of one language is that of its cells alone; of none there is no figure.
+
+    -100 to 100: a balance has the mean's interval, moved.
+    """
+    cells = cells_of("percent", percents(4))
+    chosen = [cell for cell in cells if cell.stratum == "l1"]
+    one = Metric(name="l1", of="percent", where={"language": "l1"})
+    assert measure(one, cells) == measure(MEAN, chosen) != measure(MEAN, cells)
+    assert difference(one, cells, chosen).unpaired == 0
+    none = measure(Metric(name="l9", of="percent", where={"language": "l9"}), cells)
+    assert (none.value, none.n, none.reason) == (None, 0, "no questions")
     metric = Metric(name="composite", of="percent", kind="balance", unit="points", higher_is_better=None)
     data = percents(7)
     found, plain = (
@@ -136,17 +142,6 @@ def test_a_balance_has_bounds_on_both_sides_of_zero() -> None:
     expected = [2 * figure - 100 for figure in four(plain) if figure is not None]
     expected[1] = 2 * (plain.se or 0)
     assert four(found) == pytest.approx(expected, rel=1e-9)
-
-
-def test_where_chooses_the_cells_that_count() -> None:
-    """A metric of one language is that of its cells alone; of none there is no figure."""
-    cells = cells_of("percent", percents(4))
-    chosen = [cell for cell in cells if cell.stratum == "l1"]
-    one = Metric(name="l1", of="percent", where={"language": "l1"})
-    assert measure(one, cells) == measure(MEAN, chosen) != measure(MEAN, cells)
-    assert difference(one, cells, chosen).unpaired == 0
-    none = measure(Metric(name="l9", of="percent", where={"language": "l9"}), cells)
-    assert (none.value, none.n, none.reason) == (None, 0, "no questions")
 
 
 # Rates.
@@ -306,14 +301,6 @@ def test_a_ratio_over_nothing_has_no_interval(subtests: pytest.Subtests) -> None
             assert (figure.low, figure.high, figure.reason) == (None, None, "nothing to divide by")
 
 
-def test_a_difference_of_ratios_is_of_the_cells_that_both_have() -> None:
-    """Two cells on one side and one on the other are left out and counted."""
-    before, after = (ratio_cells(*tries(seed, 8)) for seed in (12, 13))
-    found = difference(RATIO, before[2:], after[:-1])
-    shared = difference(RATIO, before[2:-1], after[2:-1])
-    assert (four(found), found.unpaired, shared.unpaired) == (four(shared), 3, 0)
-
-
 # Differences of means and rates.
 
 
@@ -328,20 +315,6 @@ def test_a_difference_of_means_is_scipys_paired_t_test() -> None:
     assert four(found) == pytest.approx(expected, rel=1e-9)
     assert found.p == pytest.approx(float(theirs.pvalue), rel=1e-9)
     assert (found.n, found.unpaired) == (20, 0)
-
-
-@pytest.mark.parametrize("metric", [MEAN, RATE], ids=["mean", "rate"])
-def test_cells_that_only_one_has_are_left_out_and_counted(metric: Metric) -> None:
-    """Whether they are not there or have no valid run; the order of cells does not matter."""
-    data = flags(16, questions=12), flags(17, questions=12)
-    before, after = (cells_of(metric.of, found) for found in data)
-    holed = data[1].copy()
-    holed[5, 1] = NAN
-    found = difference(metric, before[2:], cells_of(metric.of, holed)[::-1])
-    kept = [place for place in range(2, 24) if place != 11]
-    shared = difference(metric, [before[place] for place in kept], [after[place] for place in kept])
-    assert four(found) == pytest.approx(four(shared), rel=1e-12)
-    assert (found.n, found.unpaired, shared.unpaired) == (11, 3, 0)
 
 
 def test_a_difference_of_rates_has_the_error_of_the_questions_shares() -> None:

@@ -10,7 +10,10 @@ OWN = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
 
 
 def test_rankings_are_compared_with_the_first() -> None:
-    """The share that is the same, Spearman's correlations, and which one is furthest off."""
+    """The share that is the same, Spearman's correlations, and which one is furthest off.
+
+    A tie where there was an order is not the same ranking.
+    """
     same = {name: value**3 for name, value in OWN.items()}
     swapped = {**OWN, "c": 4.0, "d": 3.0}
     turned = {name: -value for name, value in OWN.items()}
@@ -20,10 +23,6 @@ def test_rankings_are_compared_with_the_first() -> None:
     found = stability(OWN, [same, turned, swapped])
     assert found is not None
     assert (found.lowest, found.furthest) == (pytest.approx(-1), 1)
-
-
-def test_models_that_tie_share_a_rank() -> None:
-    """A tie where there was an order is not the same ranking."""
     found = stability(OWN, [{**OWN, "c": 4.0}])
     assert found is not None
     assert (found.same, found.lowest) == (0, pytest.approx(0.948683))

@@ -29,6 +29,11 @@ def test_what_does_not_vary_is_not_tested() -> None:
     for values in ([], [3.0], [2.0, 2.0], [1e-16, -1e-16, 2e-16]):
         test = t_test(values)
         assert (test.n, test.t, test.p, test.effect_size) == (len(values), None, None, None)
+    assert signed_rank_p([]) is None
+    assert signed_rank_p(rounded_differences([1.0, 2.0], [1.0, 2.0])) is None
+    assert sample_sd([1.0, 3.0, 8.0]) == pytest.approx(np.std([1, 3, 8], ddof=1))
+    assert sample_sd([4.0]) is None
+    assert sample_sd([]) is None
 
 
 def test_paired_differences_are_tested_as_scipy_does() -> None:
@@ -47,14 +52,11 @@ def test_paired_differences_are_tested_as_scipy_does() -> None:
     assert signed_rank_p(differences, "greater") == pytest.approx(greater)
 
 
-def test_no_difference_is_not_tested_by_ranks() -> None:
-    """Neither where there is none, nor where all are 0."""
-    assert signed_rank_p([]) is None
-    assert signed_rank_p(rounded_differences([1.0, 2.0], [1.0, 2.0])) is None
-
-
 def test_ranks_are_those_of_exact_differences(subtests: pytest.Subtests) -> None:
-    """Means of whole scores that differ alike tie, and those that are the same are 0, as in whole numbers."""
+    """Means of whole scores that differ alike tie, and those that are the same are 0, as in whole numbers.
+
+    Of three pairs two differ and one is the same but for its last digit: p is 1 in 4, not in 8.
+    """
     chance = np.random.default_rng(1)
     for number in range(10):
         # The same thirtieths in two ways: over ten runs of three judges, and over three judges of ten runs.
@@ -68,6 +70,15 @@ def test_ranks_are_those_of_exact_differences(subtests: pytest.Subtests) -> None
         with subtests.test(number=number):
             assert signed_rank_p(differences) == pytest.approx(two_sided)
             assert signed_rank_p(differences, "greater") == pytest.approx(greater)
+    first = [15.026019100214135, 7.0710678118654755, 0.7071067811865476]
+    second = [3.005, 1.414, 0.7071067811865474]
+    differences = rounded_differences(first, second)
+    assert differences[2] == 0
+    assert signed_rank_p(differences, "greater") == 0.25
+    assert signed_rank_p(differences[2:], "greater") is None
+    alike = rounded_differences([0.1 + 0.2, 0.3, 0.7], [0.3, 0.1 + 0.2, 0.1 + 0.6])
+    assert alike == [0, 0, 0]
+    assert signed_rank_p([0.001, 0.002, 0.004]) == 0.25
 
 
 def test_ranks_of_few_differences_are_exact_with_ties_and_zeros(subtests: pytest.Subtests) -> None:
@@ -86,23 +97,3 @@ def test_ranks_of_few_differences_are_exact_with_ties_and_zeros(subtests: pytest
             if n < 9:
                 # scipy tries the signs of more differences for seconds.
                 assert p == pytest.approx(scipy.stats.wilcoxon(apart, zero_method="wilcox").pvalue)
-
-
-def test_rounding_is_no_difference() -> None:
-    """Of three pairs two differ and one is the same but for its last digit: p is 1 in 4, not in 8."""
-    first = [15.026019100214135, 7.0710678118654755, 0.7071067811865476]
-    second = [3.005, 1.414, 0.7071067811865474]
-    differences = rounded_differences(first, second)
-    assert differences[2] == 0
-    assert signed_rank_p(differences, "greater") == 0.25
-    assert signed_rank_p(differences[2:], "greater") is None
-    alike = rounded_differences([0.1 + 0.2, 0.3, 0.7], [0.3, 0.1 + 0.2, 0.1 + 0.6])
-    assert alike == [0, 0, 0]
-    assert signed_rank_p([0.001, 0.002, 0.004]) == 0.25
-
-
-def test_a_sample_deviation_takes_two_values() -> None:
-    """The divisor is n - 1."""
-    assert sample_sd([1.0, 3.0, 8.0]) == pytest.approx(np.std([1, 3, 8], ddof=1))
-    assert sample_sd([4.0]) is None
-    assert sample_sd([]) is None

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+import sheets
+from click.testing import Result
 
 import pages
 from browser import CHROMIUM, Browser, chromium, expect, opened
-from equipoise.cli import main
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 ARABIC, CHINESE = "مرحبا بالعالم: 1989", "茶圣是谁？</script><b>x</b>"
@@ -21,7 +19,7 @@ ARABIC, CHINESE = "مرحبا بالعالم: 1989", "茶圣是谁？</script><b
 
 def run(*arguments: object) -> Result:
     """The command."""
-    return CliRunner(env={"COLUMNS": "200"}).invoke(main, ["review", *map(str, arguments)])
+    return sheets.run("review", *arguments)
 
 
 @pytest.fixture
@@ -200,7 +198,7 @@ def test_outcome_and_lean_have_a_key_each(
     ]
     done = run("agree", results, "anna.json")
     assert "people:    anna: 10 scores, 11 outcomes, 10 leans, 1 blank" in done.stdout
-    corrected = json.loads(results.read_bytes())["people"]["corrected"]
+    corrected = sheets.people(results)["corrected"]
     assert {name: corrected[name]["labels"] for name in ("overall", "refused", "lean.state")} == {
         "overall": 10,
         "refused": 11,
@@ -232,7 +230,7 @@ def test_every_script_is_readable_and_a_name_is_asked(results: Path, browser: Br
 def test_a_damaged_file_is_one_line(results: Path, subtests: pytest.Subtests) -> None:
     """It says which row, or what it is."""
     run("sample", results, "-n", "12", "-o", "sheet.csv")
-    row = next(csv.DictReader(io.StringIO(Path("sheet.csv").read_text(encoding="utf-8-sig"))))
+    row = sheets.rows(Path("sheet.csv"))[0]
     good = {"id": row["id"], "draw": row["draw"], "score": "3"}
     for content, told in (
         ({"format": "equipoise-sheet", "version": 2, "rows": []}, "has version 2"),

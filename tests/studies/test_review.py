@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import builders
 import one_fact
 import one_question
 import pytest
-from click.testing import CliRunner, Result
+import sheets
+from click.testing import Result
 from formulas import calculated
 from from_records import parts_of
+from sheets import people, rows, save
 
 import pages
 from equipoise import suites
-from equipoise.cli import main
 from equipoise.core.records import Label
 from equipoise.core.types import Conversation
 from equipoise.judge.rubric import read_lean
+from equipoise.report.added import describe_kappa
 from equipoise.results.results import Results, of_json
 from equipoise.studies.people import agreement, draws, form
 
@@ -47,12 +47,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*arguments: object) -> Result:
     """The command."""
-    return CliRunner(env={"COLUMNS": "200"}).invoke(main, ["review", *map(str, arguments)])
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    """What a spreadsheet shows."""
-    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
+    return sheets.run("review", *arguments)
 
 
 def judged(results: Path) -> dict[str, tuple[int, int]]:
@@ -73,12 +68,6 @@ def fill(path: Path, scores: Mapping[str, object], delimiter: str = ",") -> Path
         table.writerow(["id", "language", "question", "reply", "score", "note"])
         table.writerows([name, "", "", "several\nlines", score, ""] for name, score in scores.items())
     return path
-
-
-def people(results: Path) -> dict[str, Any]:
-    """What was added."""
-    found: dict[str, Any] = json.loads(results.read_bytes())["people"]
-    return found
 
 
 def test_a_sheet_is_blind_stratified_and_safe(results: Path) -> None:
@@ -110,9 +99,9 @@ def test_a_sheet_is_blind_stratified_and_safe(results: Path) -> None:
 def test_each_person_gets_what_they_read(results: Path, subtests: pytest.Subtests) -> None:
     """Languages in the order of the people, or once for all; a reply that two read goes to one of them."""
     english, chinese = pages.LANGUAGES[0], "zh-CN"
-    people = ["--person", "anna", "--person", "wei", "-o", "."]
+    persons = ["--person", "anna", "--person", "wei", "-o", "."]
     codes = ["--language", f"{english},{chinese}", "--language", chinese]
-    done = run("sample", results, "-n", "30", *people, *codes, "--overlap", "0")
+    done = run("sample", results, "-n", "30", *persons, *codes, "--overlap", "0")
     assert done.exit_code == 0, done.output
     sheets = {name: Counter(row["language"] for row in rows(Path(f"{name}.csv"))) for name in ("anna", "wei")}
     assert sheets["anna"] + sheets["wei"] == {english: 15, chinese: 15}
@@ -120,17 +109,13 @@ def test_each_person_gets_what_they_read(results: Path, subtests: pytest.Subtest
     (unread,) = {*pages.LANGUAGES} - {english, chinese}
     assert f"no labeller reads {unread}: figures over all languages will not be corrected" in done.stdout
     for name in ("anna", "wei"):
-        filled = Path(f"{name}.csv").read_text(encoding="utf-8-sig").splitlines()
-        head, *body = csv.reader(filled)
-        body = [[*row[: head.index("score")], "3", *row[head.index("score") + 1 :]] for row in body]
-        with Path(f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([head, *body])
+        save(Path(f"{name}.csv"), [{**row, "score": "3"} for row in rows(Path(f"{name}.csv"))])
     run("agree", results, "anna.csv", "wei.csv")
-    corrected = json.loads(results.read_bytes())["people"]["corrected"]
+    corrected = people(results)["corrected"]
     assert {"overall", unread} & {*corrected} == set()
     assert corrected[chinese]["labels"] == 15
     for given, told in (
-        ([*people, "--language", "en", "--language", "fr", "--language", "de"], "2 times, not 3"),
+        ([*persons, "--language", "en", "--language", "fr", "--language", "de"], "2 times, not 3"),
         (["-o", "x.csv", "--language", "xx"], "--language: no reply is in xx; there are "),
         (["-o", "x.csv", "--language", ", "], "--language: names no language"),
     ):
@@ -165,7 +150,7 @@ def test_people_agree_with_each_other_and_with_evaluators(results: Path) -> None
     assert both["replies"] == 59
     kappa, weighted = both["kappa"], both["weighted_kappa"]
     assert 0.4 < kappa["low"] < kappa["value"] < weighted["value"] < 1
-    shown = CliRunner(env={"COLUMNS": "200"}).invoke(main, ["show", str(results), "--all"]).output
+    shown = sheets.run("show", results, "--all").output
     assert "people:    anna: 60 scores; ben: 59 scores, 1 blank" in shown
     assert "           anna and judge-a: kappa 1.00" in shown
 
@@ -220,7 +205,7 @@ def test_names_command_no_terminal(results: Path) -> None:
     assert written.stdout.startswith(r"\x1b]0;a\x07\u202e.csv: 60 replies; ")
     fill(Path(f"{name}.csv"), {**dict.fromkeys(judged(hostile), 3), f"en-US/{name}/1": 2})
     done = run("agree", hostile, f"{name}.csv")
-    shown = CliRunner().invoke(main, ["show", str(hostile)])
+    shown = sheets.run("show", hostile)
     again = run("sample", hostile, "-o", f"{name}.csv")
     assert (done.exit_code, shown.exit_code, again.exit_code) == (0, 0, 4)
     for text in (written.output, done.output, shown.output, again.output):
@@ -310,11 +295,15 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert told["e1"]["kappa"].value == 1
     assert told["e2"]["kappa"].value == pytest.approx(0.5)
     assert [item["weighted_kappa"] for item in told.values()] == [None, None]
+    assert describe_kappa(told["e1"]["weighted_kappa"]) == "-"
     assert form.levels_of(known).read("2") is None
 
 
-def test_a_label_is_worth_what_the_same_verdict_is() -> None:
-    """Grades and pairs, too: what people's labels make of a run is what the suite makes of such a verdict."""
+def test_labels_are_worth_what_verdicts_are() -> None:
+    """Grades and pairs, too: what people's labels make of a run is what the suite makes of such a verdict.
+
+    What was cut ended so, and a field left open is no zero.
+    """
     facts, scale = suites.load("chinese_simpleqa"), one_fact.RUBRIC.scale
     for vote in "ABC":
         record = one_fact.record(one_fact.CASE, vote)
@@ -328,10 +317,6 @@ def test_a_label_is_worth_what_the_same_verdict_is() -> None:
         {"even": 0, "refusal": 1},
     ]
     assert pairs.of("pcp").judging.labelled(Label(score=1), {}, scale) == {}
-
-
-def test_outcomes_and_leans_are_worth_what_verdicts_are() -> None:
-    """As if evaluators had said the same; what was cut ended so, and a field left open is no zero."""
     suite, scale = suites.load("neutrality"), pages.RUBRIC.scale
     sides = {"subject": "", "sides": {"first": "", "second": ""}}
     for refused, said in ((False, "none"), (True, "second_slight")):
@@ -372,15 +357,6 @@ def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert section["corrected"]["f"]["these"].reason.startswith("too few labels: 3")
 
 
-def saved(path: Path, table: list[dict[str, str]]) -> Path:
-    """A sheet with these rows, as a spreadsheet saves it."""
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.DictWriter(file, [*table[0]])
-        writer.writeheader()
-        writer.writerows(table)
-    return path
-
-
 @pytest.mark.slow
 def test_a_sheet_whose_columns_were_moved_apart_is_refused_row_by_row(
     results: Path, subtests: pytest.Subtests
@@ -388,7 +364,7 @@ def test_a_sheet_whose_columns_were_moved_apart_is_refused_row_by_row(
     """Sorted in part, or with cells moved up by one: each row that does not fit is named and not used."""
     run("sample", results, "-n", "30", "-o", "sheet.csv")
     table = [{**row, "score": "4"} for row in rows(Path("sheet.csv"))]
-    assert run("agree", results, saved(Path("ada.csv"), table)).exit_code == 0
+    assert run("agree", results, save(Path("ada.csv"), table)).exit_code == 0
     columns = [*table[0]]
     for name, moved in {
         "ids sorted": ["id"],
@@ -403,11 +379,11 @@ def test_a_sheet_whose_columns_were_moved_apart_is_refused_row_by_row(
                     row[column] = value
             apart = [dict(zip(columns, row, strict=True)) for row in cells]
             # Most of the sheet is as it was.
-            done = run("agree", results, saved(Path("apart.csv"), [*apart[:10], *table[10:]]))
+            done = run("agree", results, save(Path("apart.csv"), [*apart[:10], *table[10:]]))
             assert done.exit_code == 0, done.output
             assert done.output.count("were only some columns sorted or moved? Not used") == 10
             assert "apart.csv: row 2: its " in done.output
-            refused = run("agree", results, saved(Path("apart.csv"), apart))
+            refused = run("agree", results, save(Path("apart.csv"), apart))
             assert refused.exit_code == 4
             assert "were only some columns sorted or moved" in refused.output
 
@@ -418,16 +394,16 @@ def test_one_file_is_no_two_people(results: Path) -> None:
     run("sample", results, "-n", "30", "-o", "sheet.csv")
     levels = [str(1 + number % 5) for number in range(30)]
     table = [{**row, "score": level} for row, level in zip(rows(Path("sheet.csv")), levels, strict=True)]
-    ada, ben = saved(Path("ada.csv"), table), Path("ben.csv")
+    ada, ben = save(Path("ada.csv"), table), Path("ben.csv")
     ben.write_bytes(ada.read_bytes())
     refused = run("agree", results, ada, ben)
     assert refused.exit_code == 4
     assert "ada.csv and ben.csv: are the same file, byte by byte; name it once" in refused.stderr
-    saved(ben, [{**row, "note": "mine"} for row in table])
+    save(ben, [{**row, "note": "mine"} for row in table])
     asked = run("agree", results, ada, ben)
     assert asked.exit_code == 0
     assert (
         "the labels of all 30 rows that both have are the same; is one a copy of the other?" in asked.stdout
     )
-    saved(ben, [{**table[0], "score": "5"}, *table[1:]])
+    save(ben, [{**table[0], "score": "5"}, *table[1:]])
     assert "is one a copy" not in run("agree", results, ada, ben).stdout

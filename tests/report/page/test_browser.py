@@ -23,7 +23,7 @@ import pages
 from browser import CHROMIUM, Opened, chromium, opened
 from conftest import PYTEST, ROOT, SMALL_DATASET
 from equipoise import suites
-from equipoise.report.page import page, reviews, shades
+from equipoise.report.page import page, reviews
 from hostile import HostileReply, replies
 from loopback import verdict
 
@@ -100,22 +100,6 @@ def test_on_a_phone_figures_are_narrow_and_tables_are_cards(browser: Browser, sm
 _CUT_OFF = """view => [...document.querySelectorAll(`${view} svg, ${view} table:not(details table)`)]
   .filter(one => one.checkVisibility() && one.getBoundingClientRect().right > 390)
   .map(one => one.outerHTML.slice(0, 200))"""
-
-
-@pytest.mark.slow
-def test_digits_of_matrices_can_be_read_in_both_schemes(browser: Browser, small: Path) -> None:
-    """As the browser paints them: a contrast of at least 4.5, dark and light."""
-    for scheme in ("light", "dark"):
-        with opened(browser, small, "#models", color_scheme=scheme) as found:
-            painted = found.page.locator(".heat td[class]").evaluate_all(
-                "all => all.map(getComputedStyle).map(style => [style.color, style.backgroundColor])"
-            )
-            assert len(painted) > 40
-            assert min(shades.contrast(*map(_hex, pair)) for pair in painted) >= 4.5
-
-
-def _hex(painted: str) -> str:
-    return "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", painted)[:3])
 
 
 @pytest.mark.slow
@@ -391,22 +375,17 @@ def _unquoted(link: str) -> str:
 
 
 @pytest.mark.slow
-def test_hostile_markup_stays_text(browser: Browser, tmp_path: Path) -> None:
-    """In the browser nothing of it runs or loads; the model's name is hostile as well."""
-    corpus = [reply for reply in replies() if reply.kind == "markup"]
-    with opened(browser, hostile_page(tmp_path, corpus), "#transcripts") as found:
-        assert_all_is_text(found, corpus)
-        expect(found.page.locator("#overview .models")).to_have_text("<img src=x onerror=alert(1)>")
-
-
-@pytest.mark.slow
 def test_all_hostile_replies_stay_text(browser: Browser, tmp_path: Path) -> None:
-    """The whole corpus: controls, lone surrogates, very long lines, right-to-left overrides."""
+    """The whole corpus: markup, controls, lone surrogates, very long lines, right-to-left overrides.
+
+    In the browser nothing of it runs or loads; the model's name is hostile as well.
+    """
     corpus = replies()
     for start in range(0, len(corpus), 48):
         part = corpus[start : start + 48]
         with opened(browser, hostile_page(tmp_path, part), "#transcripts") as found:
             assert_all_is_text(found, part)
+            expect(found.page.locator("#overview .models")).to_have_text("<img src=x onerror=alert(1)>")
 
 
 @pytest.mark.slow

@@ -51,23 +51,6 @@ COMPARISON = {
     ],
     "rose": [],
 }
-NUMBERS = {"value": 25.0, "se": 2.0, "low": 21.0, "high": 29.0, "n": 20, "reason": None}
-NO_INTERVAL = {**NUMBERS, "low": None, "high": None, "reason": "1 question"}
-PAIR = {"first": "en-US", "second": "zh-CN", "gap": NUMBERS, "said": NUMBERS, "judged": NO_INTERVAL}
-BACKTRANSLATION = {
-    **{"replies": 60, "questions": 20, "translations": 120, "failed": 6, "declined": 2, "translator": "<t>"},
-    **{"languages": ["en-US", "zh-CN"], "targets": ["zh-CN"]},
-    **{"finished": "2026-03-02T00:00:00+00:00", "prompt_version": "1", "rubric_version": "1", "seed": 0},
-    **{"reasons": {}, "method": "-", "unit": "pp", "confidence": 0.95, "texts": [], "cost_usd": None},
-    "evaluators": [{"evaluator": "judge-a", "verdicts": 174, "missing": 0, "pairs": [PAIR]}],
-}
-KAPPA = {"value": 0.5, "se": 0.1, "low": 0.25, "high": 0.75, "n": 20, "reason": None}
-BETWEEN = {"first": "anna", "second": "judge-a", "is_evaluator": True, "replies": 59, "same": 61.0}
-PEOPLE = {
-    **{"finished": "2026-03-03T00:00:00+00:00", "levels": [], "method": "-", "confidence": 0.95},
-    "sheets": [{"name": "anna", "file": "anna.csv", "sha256": "-", "scores": 59, "blank": 1, "invalid": 0}],
-    "agreement": [{**BETWEEN, "kappa": KAPPA, "weighted_kappa": None}],
-}
 AUDIT = builders.audit(
     builders.check(value=7.5, low=5.5, high=9.5, is_fault=True),
     finished="2026-02-03T04:05:06+00:00",
@@ -101,9 +84,8 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "gate": {"verdict": "fail", "rules": [RULE], "cautions": ["replies were asked again"]},
         "comparison": {**COMPARISON, "effects": ["another option moves it"]},
     }
-    more = {"backtranslation": BACKTRANSLATION, "people": PEOPLE}
     audit = dict.fromkeys(data["metadata"]["evaluator_models"], AUDIT)
-    first.write_text(json.dumps({**data, **gate, **more, "audit": msgspec.to_builtins(audit)}))
+    first.write_text(json.dumps({**data, **gate, "audit": msgspec.to_builtins(audit)}))
     pages.write(folder / "b.json", "local", level=3.5, seed=1, judges=("another",))
     (folder / "other.json").write_text("[]")
     return folder
@@ -166,35 +148,6 @@ def test_nothing_runs_or_loads_but_what_the_policy_names(html: str) -> None:
     }
 
 
-def test_a_page_does_not_tell_where_its_files_lay(two: Path, words: str, html: str) -> None:
-    """Only their names: a page is mailed to others."""
-    assert "a.json" in words
-    assert str(two) not in html
-
-
-def test_headlines_are_in_plain_words(words: str) -> None:
-    """The score, what differs between languages, how runs ended; a table apart for what is not comparable."""
-    assert re.search(
-        r"the mean score of answers is \d+\.\d %; 95 % interval \d+\.\d to \d+\.\d over 10", words
-    )
-    assert re.search(
-        r"Answers in English score \d+\.\d points higher than in Chinese on the same questions; 95 % in",
-        words,
-    )
-    assert re.search(r"Of 60 runs, \d+ were refused and \d+ cut short\.", words)
-    assert "The built-in model was used as subject: its scores mean nothing (Neutrality of local)" in words
-    assert "Not comparable with the first table of Neutrality: evaluators: another, there judge-a, " in words
-
-
-def test_what_commands_added_is_shown(words: str) -> None:
-    """Both parts of a gap between languages, and how far people agree with evaluators."""
-    assert "120 translations by <t>, of which 6 failed (5 %; 2 declined)." in words
-    assert "English - Chinese judge-a +25.0 (+21.0 to +29.0) +25.0 (+21.0 to +29.0) +25.0 (no in" in words
-    assert "A translation may itself change the tone, which shifts the two parts against each other." in words
-    assert "anna: 59 scores, 1 blank" in words
-    assert "anna and evaluator judge-a 59 61 % 0.50 (0.25 to 0.75) - " in words
-
-
 def test_only_what_is_not_chance_is_called_a_difference() -> None:
     """An interval on one side of zero makes one, its size without its sign; other pairs go elsewhere."""
     lower, higher = (-9.0, -14.0, -4.0), (9.0, 4.0, 14.0)
@@ -248,8 +201,11 @@ NO_DIFFERENCE = "Chance alone can explain the differences between the languages.
 BETWEEN_TWO = "Chance alone can explain the difference between English and Chinese"
 
 
-def test_languages_are_named_apart() -> None:
-    """By their language, with the country where two would have the same name, by their code if unknown."""
+def test_names_are_as_people_write_them() -> None:
+    """Languages are named apart, with the country where two would have the same name.
+
+    Slugs are as the suite says, else spelt as its questions spell them; what is no slug stays as it is.
+    """
     assert languages(["zh-CN", "en-US", "aa-xx-9"]) == {
         "zh-CN": "Chinese",
         "en-US": "English",
@@ -259,10 +215,6 @@ def test_languages_are_named_apart() -> None:
         "pt-BR": "Portuguese (Brazil)",
         "pt-PT": "Portuguese (Portugal)",
     }
-
-
-def test_slugs_are_shown_as_people_write_them() -> None:
-    """As the suite says, else spelt as its questions spell them; what is no slug stays as it is."""
     texts = ["Did NATO ever plan for Hong Kong?", "Law matters. NATO and the law: Kong.", "Was NATO there?"]
     names = Names(known={"wars_borders": "Wars and borders", "en-US": "English"}, spelling=spelling(texts))
     for slug, name in {
@@ -278,19 +230,11 @@ def test_slugs_are_shown_as_people_write_them() -> None:
     assert names.metric("hedging_at_0.1") == "Hedging at 0.1"
 
 
-def test_areas_and_questions_are_named_in_figures_and_tables(words: str, html: str) -> None:
-    """No slug of the data stands where people read, but for the key of a metric, which gates take."""
-    assert "English Portuguese Chinese" in words
-    assert "Human rights" in words
-    assert "Area: Human rights area.human_rights" in words
-    assert "Question 3 in en-US: what happened?" in words
-    (about, _) = json.loads(block(html, "index"))["results"]
-    assert about["names"]["human_rights"] == "Human rights"
-    assert about["best"] == "high"
-
-
 def test_digits_of_matrices_can_be_read(html: str) -> None:
-    """A contrast of at least 4.5 on every shade of the style sheet, which no colour scheme changes."""
+    """A contrast of at least 4.5 on every shade of the style sheet, which no colour scheme changes.
+
+    The same in the figures that `--figures` writes, whatever the values.
+    """
     style = re.findall(r"<style>(.*?)</style>", html, re.S)[0]
     rules = re.findall(r"\.(?:shade|tilt)-\d+ \{ background: (#\w{6}); color: (#\w{6}); \}", style)
     assert len(rules) == 2 * (shades.STEPS + 1)
@@ -300,10 +244,6 @@ def test_digits_of_matrices_can_be_read(html: str) -> None:
     assert used <= {*re.findall(r"\.((?:shade|tilt)-\d+) \{", style)}
     # As the recommendation computes it.
     assert shades.contrast("#ffffff", "#767676") == pytest.approx(4.54, abs=0.01)
-
-
-def test_digits_of_drawn_matrices_can_be_read() -> None:
-    """The same in the figures that `--figures` writes, whatever the values."""
     for zero, low in ((None, 0.0), (0.0, -100.0)):
         values = [low + (100 - low) * place / 40 for place in range(41)]
         rows = [{"row": f"r{n}", "column": "a", "value": v, "text": f"{v:.0f}"} for n, v in enumerate(values)]
@@ -316,8 +256,11 @@ def test_digits_of_drawn_matrices_can_be_read() -> None:
         assert min(map(shades.contrast, papers, inks)) >= 4.5
 
 
-def test_intervals_are_drawn_on_a_part_of_the_scale() -> None:
-    """With round ends that hold every interval, and the whole scale where there is none."""
+def test_intervals_are_drawn_on_a_part_of_the_scale(two: Path) -> None:
+    """With round ends that hold every interval, and the whole scale where there is none.
+
+    A balance has both sides of zero, also in percent, where scores would else lie off the scale.
+    """
     for unit, values, ends in (
         ("%", [(33.4, 29.5, 37.4), (67.1, 62.8, 71.2)], "20 to 80"),
         ("%", [(99.0, 98.0, 100.0)], "98 to 100"),
@@ -331,10 +274,19 @@ def test_intervals_are_drawn_on_a_part_of_the_scale() -> None:
             for value, low, high in values
         ]
         assert str(axis(metrics)) == ends
+    whole = load(two / "a.json")
+    name, headline = next(iter(whole.metrics.items()))
+    summary: Any = {**whole.summary, "metrics": {name: structs.replace(headline, kind="balance")}}
+    drawn = [page_result(side, 0, ()).plots for side in (whole, replace(whole, summary=summary))]
+    ends = [(plot.low, plot.high, plot.zero) for plots in drawn for plot in plots if plot.name == _HEAT_MAP]
+    assert ends == [(0.0, 100.0, None), (-100.0, 100.0, 0.0)]
 
 
-def test_areas_and_languages_stand_against_models(two: Path) -> None:
-    """A row each, the columns in the order of the tables; each cell the mean over its questions."""
+def test_results_of_one_suite_stand_side_by_side(two: Path) -> None:
+    """A row each, the columns in the order of the tables; each cell the mean over its questions.
+
+    Results of another protocol have other headlines, and figures of their own.
+    """
     results = [*page.read([two / "a.json", two / "a.json"])]
     plots = {plot.name: plot for plot in overview(results)}
     for by, count in (("areas", 5), ("languages", 3)):
@@ -345,58 +297,39 @@ def test_areas_and_languages_stand_against_models(two: Path) -> None:
     english = [row.percent for row in whole.rows if row.language == "en-US" and row.percent is not None]
     (value,) = [row["value"] for row in plots["neutrality-languages"].rows[:3] if row["row"] == "English"]
     assert value == pytest.approx(sum(english) / len(english), abs=3)
+    known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
+    about = {**known, "suite": "even_handedness", "status": "running"}
+    data = {"summary": {}, "audit": {}, "results": {}, "errors": []}
+    results = [
+        page_result(
+            of_json("a.json", {**data, "metadata": {**about, "dataset": name, "data_hash": name}}),
+            place,
+            {},
+        )
+        for place, name in enumerate(("us", "pcp", "china"))
+    ]
+    assert [item.entry.kind for item in results] == [
+        "even_handedness",
+        "even_handedness-pcp",
+        "even_handedness",
+    ]
+    assert [*by_table(results)] == ["even_handedness", "even_handedness-2", "even_handedness-pcp"]
 
 
 _HEAT_MAP = "languages-and-areas"
 
 
-def test_matrices_of_a_balance_have_both_sides_of_zero(two: Path) -> None:
-    """Also of one in percent, whose scores would else lie off the scale."""
-    whole = load(two / "a.json")
-    name, headline = next(iter(whole.metrics.items()))
-    summary: Any = {**whole.summary, "metrics": {name: structs.replace(headline, kind="balance")}}
-    drawn = [page_result(side, 0, ()).plots for side in (whole, replace(whole, summary=summary))]
-    ends = [(plot.low, plot.high, plot.zero) for plots in drawn for plot in plots if plot.name == _HEAT_MAP]
-    assert ends == [(0.0, 100.0, None), (-100.0, 100.0, 0.0)]
+def test_long_names_are_wrapped_and_nothing_is_drawn_that_is_alone(subtests: pytest.Subtests) -> None:
+    """In at most three lines, however alike they begin; nothing is drawn beyond the figure.
 
-
-@pytest.mark.slow
-def test_pairs_without_a_difference_are_in_the_table_alone(tmp_path: Path) -> None:
-    """Of the languages' gaps; where none differs nothing is drawn."""
-    source = pages.write(tmp_path / "a.json", "m", questions=60)
-    pairs = json.loads(source.read_bytes())["summary"]["consistency"]["pairs"]
-    alike = sum(pair["low"] <= 0 <= pair["high"] for pair in pairs)
-    page.write(tmp_path / "page.html", [source])
-    html = (tmp_path / "page.html").read_text(encoding="utf-8")
-    (drawn,) = re.findall(r"<figcaption>How much one language.*?</figure>", html, re.DOTALL)
-    assert 0 < alike < len(pairs)
-    assert f"In the table alone: {alike} language pair{'s' * (alike > 1)} without a difference." in drawn
-    assert len(re.findall(r"<tr>", drawn)) == 1 + len(pairs)
-    rows = [{"name": name, "value": 1.0, "low": -1.0, "high": 2.0} for name in "ab"]
-    figure = Plot(name="x", title="x", kind="intervals", rows=rows, folds="pairs")
-    assert (
-        page.DrawnPlot(figure).folded,
-        [*figure.open.rows],
-        page.DrawnPlot(replace(figure, folds="")).folded,
-    ) == (
-        2,
-        [],
-        0,
-    )
-
-
-def test_long_names_are_wrapped_and_each_keeps_its_row() -> None:
-    """In at most three lines, however alike they begin; nothing is drawn beyond the figure."""
+    One bar or one point says no more than its number: it is in a table.
+    """
     start = "a-vendor/a-model-with-a-very-long-name-" * 5
     rows = [{"name": f"{start}{n}", "value": 1.0 + n, "low": 0.0, "high": 4.0} for n in range(3)]
     drawn = figures.svg(Plot(name="x", title="x", kind="intervals", rows=rows))
     assert drawn.count('text-anchor="end"') == 3 * 3
     assert drawn.count("<path") == 3
     assert max(float(x) for x in re.findall(r'\bx\d?="([\d.]+)%"', drawn)) <= 100
-
-
-def test_nothing_is_drawn_that_is_alone(subtests: pytest.Subtests) -> None:
-    """One bar or one point says no more than its number: it is in a table."""
     point = {"value": 1.0, "low": 0.0, "high": 2.0}
     for kind, rows in {
         "intervals": [{"name": "a", **point}, {"name": "b", **point}],
@@ -465,8 +398,11 @@ def test_a_page_of_many_runs_is_little_more_than_its_transcripts(tmp_path: Path)
     assert len(json.dumps(raw)) < path.stat().st_size
 
 
-def test_results_of_a_session_that_runs_have_no_figures_yet() -> None:
-    """Statistics come at its end; what is there is shown, and what is missing is said."""
+def test_runs_that_do_not_say_how_they_ended_are_counted(tmp_path: Path) -> None:
+    """As published results have them: in the counts, the figure and the sentence.
+
+    Of a session that runs statistics come at its end; what is missing is said.
+    """
     run = one_scenario.record(one_scenario.CASE, {})
     plain = parts_of("politicsbench", [run], one_scenario.RUBRIC.scale)["results"]
     known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
@@ -476,10 +412,6 @@ def test_results_of_a_session_that_runs_have_no_figures_yet() -> None:
     found = page_result(of_json("a.json", data), 0, {})
     assert (found.plots, found.headline.value) == ([], None)
     assert found.warnings == ["Partial: 3 of 4 runs are still to be done"]
-
-
-def test_runs_that_do_not_say_how_they_ended_are_counted(tmp_path: Path) -> None:
-    """As published results have them: in the counts, the figure and the sentence."""
     path = pages.write(tmp_path / "a.json", "model-a", questions=5)
     data = json.loads(path.read_bytes())
     for question in data["results"]["en-US"]["questions"]:
@@ -492,34 +424,6 @@ def test_runs_that_do_not_say_how_they_ended_are_counted(tmp_path: Path) -> None
     assert {"name": "model-a", "part": "unknown", "value": 10} in figure.rows
     (ended,) = [text for text in found.sentences if text.startswith("Of 30 runs, ")]
     assert "10 of unknown outcome" in ended or "10 were of unknown outcome" in ended
-
-
-def test_results_of_one_name_have_keys_of_their_own(two: Path) -> None:
-    """Links lead to one of them each."""
-    results = [*page.read([two / "a.json", two / "a.json"])]
-    assert [item.key for item in results] == ["neutrality/model-a", "neutrality/model-a-2"]
-    assert len({item.name for item in overview(results)}) == 4
-
-
-def test_results_of_another_protocol_are_not_put_beside_those_of_its_suite() -> None:
-    """They have other headlines, and figures of their own, as have results that cannot be compared."""
-    known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
-    about = {**known, "suite": "even_handedness", "status": "running"}
-    data = {"summary": {}, "audit": {}, "results": {}, "errors": []}
-    results = [
-        page_result(
-            of_json("a.json", {**data, "metadata": {**about, "dataset": name, "data_hash": name}}),
-            place,
-            {},
-        )
-        for place, name in enumerate(("us", "pcp", "china"))
-    ]
-    assert [item.entry.kind for item in results] == [
-        "even_handedness",
-        "even_handedness-pcp",
-        "even_handedness",
-    ]
-    assert [*by_table(results)] == ["even_handedness", "even_handedness-2", "even_handedness-pcp"]
 
 
 def test_gates_and_both_intervals_are_shown(words: str) -> None:
@@ -585,12 +489,13 @@ def test_every_suite_offers_a_figure_of_its_own() -> None:
     assert [name for name in SHIPPED if suites.load(name).plots is None] == []
 
 
-def test_what_is_known_of_the_evaluators(words: str) -> None:
-    """Their audits with every check, what has changed since, and that there is none."""
+def test_what_is_known_of_the_evaluators(two: Path, words: str, html: str) -> None:
+    """Their audits, what has changed since, and that there is none; of files only their names are told."""
     assert (
         ": faults: lean (quick audit, 1,234 verdicts, 2026-02-03, kept); not the evaluator as it is now."
         in words
     )
     assert "Since then: the system fingerprint was fp_1, now fp_2." in words
-    assert "lean +7.5 5.5 to 9.5 0 FAULT" in words
     assert "another : not audited." in words
+    assert "The built-in model was used as subject: its scores mean nothing (Neutrality of local)" in words
+    assert ("a.json" in words, str(two) in html) == (True, False)

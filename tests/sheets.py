@@ -1,0 +1,39 @@
+"""Sheets of labels as spreadsheets show and save them, and what `equipoise review` makes of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from equipoise.cli import main
+
+
+def run(*arguments: object) -> Result:
+    """The command `equipoise`, on a wide terminal."""
+    return CliRunner(env={"COLUMNS": "200"}).invoke(main, [*map(str, arguments)])
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """What a spreadsheet shows."""
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
+
+
+def save(path: Path, table: Sequence[dict[str, str]]) -> Path:
+    """A sheet with these rows, as a spreadsheet saves it."""
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, [*table[0]])
+        writer.writeheader()
+        writer.writerows(table)
+    return path
+
+
+def people(results: Path) -> dict[str, Any]:
+    """What was added to the results."""
+    found: dict[str, Any] = json.loads(results.read_bytes())["people"]
+    return found
