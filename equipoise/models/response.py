@@ -37,10 +37,10 @@ def doubled_field(data: bytes) -> str | None:
     Parsers take one of the two without a word, so it cannot be told which is the answer.
     """
     # Nearly no answer gets beyond this: a content is escaped, and only log probabilities have another one.
-    found = _FIELD_OF_ANSWER.findall(data)
-    if len(found) == len({*found}):
+    fields = _FIELD_OF_ANSWER.findall(data)
+    if len(fields) == len({*fields}):
         return None
-    counts = Counter(found)
+    counts = Counter(fields)
     counts[b"content"] -= len(_LOGPROBS.findall(data))
     if max(counts.values()) < 2:
         return None
