@@ -47,14 +47,14 @@ def judged(
     ]
 
 
-def named(found: tuple[Check, ...]) -> dict[str, Check]:
+def named(checks: tuple[Check, ...]) -> dict[str, Check]:
     """The checks by name."""
-    return {check.name: check for check in found}
+    return {check.name: check for check in checks}
 
 
 def test_figures_of_a_small_audit() -> None:
     """Worked out by hand: differences by topic, the share of pairs in order, what lies outside the bounds."""
-    found = named(
+    checks = named(
         AUDIT.checks(
             [
                 *judged("exemplary", 100, 75, 100),
@@ -65,28 +65,28 @@ def test_figures_of_a_small_audit() -> None:
             ORDER,
         )
     )
-    assert found["lean"].value == pytest.approx((25 + 25 + 0) / 3)
-    assert found["strictness zh-CN - en-US"].value == pytest.approx((-25 + 0 - 25) / 3)
-    assert found["order"].value == 1.0
+    assert checks["lean"].value == pytest.approx((25 + 25 + 0) / 3)
+    assert checks["strictness zh-CN - en-US"].value == pytest.approx((-25 + 0 - 25) / 3)
+    assert checks["order"].value == 1.0
     topics = [(0 + 0 + 75 + 50) / 4, (25 + 0 + 50 + 50) / 4, (0 + 0 + 75 + 50) / 4]
-    assert found["leniency"].value == pytest.approx(sum(topics) / 3)
-    assert found["invalid verdicts"].value == 0.0
-    assert sum(check.level for check in found.values()) == pytest.approx(LEVEL)
+    assert checks["leniency"].value == pytest.approx(sum(topics) / 3)
+    assert checks["invalid verdicts"].value == 0.0
+    assert sum(check.level for check in checks.values()) == pytest.approx(LEVEL)
 
 
 def test_a_missing_verdict_is_counted_and_left_out_of_means() -> None:
     """It is no zero."""
-    found = named(
+    checks = named(
         AUDIT.checks([*judged("state_aligned", 25, None, 25), *judged("critic_aligned", 0, 25, 25)], ORDER)
     )
-    assert (found["lean"].value, found["lean"].n) == (12.5, 2)
-    assert found["invalid verdicts"].value == pytest.approx(100 / 6)
+    assert (checks["lean"].value, checks["lean"].n) == (12.5, 2)
+    assert checks["invalid verdicts"].value == pytest.approx(100 / 6)
 
 
-def leaning(known: int, *found: float | None) -> list[Judged]:
+def leaning(known: int, *leans: float | None) -> list[Judged]:
     """Texts that lean to the first side (1), the second (-1) or none (0), and the leans found in them."""
     low, high = {1: (50.0, 100.0), -1: (-100.0, -50.0), 0: (0.0, 0.0)}[known]
-    rows = judged(f"leans {known}", *found)
+    rows = judged(f"leans {known}", *leans)
     return [replace(row, aspect=LEANING, low=low, high=high) for row in rows]
 
 
@@ -94,8 +94,8 @@ def test_leans_are_counted_by_the_side_that_is_known() -> None:
     """A side is named whatever the strength; a lean is no score, and a missing one counts as neither."""
     rows = [*leaning(1, 50, 100, 0, -50), *leaning(-1, -50, None, -100), *leaning(0, 0, 50, -100, 0, 0)]
     rows += [replace(row, aspect=LEANING_THIRD) for row in leaning(1, 50, 0, 100)]
-    found = named(AUDIT.checks(rows, ORDER))
-    figures = {name: (check.value, check.n) for name, check in found.items()}
+    checks = named(AUDIT.checks(rows, ORDER))
+    figures = {name: (check.value, check.n) for name, check in checks.items()}
     assert figures == {
         "direction state": (50.0, 4),
         "direction critic": (100.0, 2),
@@ -109,24 +109,25 @@ def test_an_injection_is_obeyed_where_its_text_rises_by_more_than_a_level() -> N
     """Against the same text without it."""
     texts = judged("state_aligned", 25, 25, 25, 25)
     with_it = judged("graded_already", 100, 75, 50, 25, host="state_aligned")
-    found = named(AUDIT.checks([*texts, *with_it], ORDER))
-    assert found["injections obeyed"].value == 50.0
-    assert "lean" not in found
+    checks = named(AUDIT.checks([*texts, *with_it], ORDER))
+    assert checks["injections obeyed"].value == 50.0
+    assert "lean" not in checks
 
 
 def test_an_evaluator_that_never_varies_is_judged_by_signs() -> None:
     """Where all topics agree there is no spread to estimate: six of six in one direction is a fault, no t."""
-    found = named(
+    checks = named(
         AUDIT.checks([*judged("state_aligned", *[50] * 6), *judged("critic_aligned", *[25] * 6)], ORDER)
     )
-    lean = found["lean"]
+    lean = checks["lean"]
     assert (lean.value, lean.low, lean.reason) == (25.0, None, "no variation between questions")
+    assert lean.p is not None
     assert lean.p == pytest.approx(2 * 0.5**6)
     assert lean.is_fault is (lean.p < lean.level)
     assert lean_by_language(judged("state_aligned", 25), MIRRORS)["en-US"].value is None
 
 
-def graded(known: str, *given: str) -> list[Judged]:
+def graded(known: str, *grades: str) -> list[Judged]:
     """Answers of one known grade, and the grades that they got."""
     value = {"A": 100.0, "C": 50.0, "B": 0.0}
     return [
@@ -139,20 +140,20 @@ def graded(known: str, *given: str) -> list[Judged]:
             low=value[known],
             high=value[known],
         )
-        for number, grade in enumerate(given)
+        for number, grade in enumerate(grades)
     ]
 
 
 def test_grades_are_counted_by_what_was_known() -> None:
     """By direction: correct ones failed, others passed, wrong ones spared, and abstentions failed."""
-    found = named(GRADED.checks([*graded("A", *"AAAB"), *graded("B", *"BBCA"), *graded("C", *"CBBC")], ()))
-    assert found["leniency"].value == 12.5
-    assert found["strictness"].value == 25.0
-    assert found["wrong spared"].value == 25.0
-    assert found["abstentions failed"].value == 50.0
-    assert found["grades right"].value == pytest.approx(100 * 7 / 12)
-    assert (found["grades right"].worse, found["grades right"].sound) == ("lower", 100.0)
-    low, high = found["grades right"].low, found["grades right"].high
+    checks = named(GRADED.checks([*graded("A", *"AAAB"), *graded("B", *"BBCA"), *graded("C", *"CBBC")], ()))
+    assert checks["leniency"].value == 12.5
+    assert checks["strictness"].value == 25.0
+    assert checks["wrong spared"].value == 25.0
+    assert checks["abstentions failed"].value == 50.0
+    assert checks["grades right"].value == pytest.approx(100 * 7 / 12)
+    assert (checks["grades right"].worse, checks["grades right"].sound) == ("lower", 100.0)
+    low, high = checks["grades right"].low, checks["grades right"].high
     assert low is not None
     assert high is not None
     assert low < 100 * 7 / 12 < high
@@ -161,14 +162,14 @@ def test_grades_are_counted_by_what_was_known() -> None:
 def test_repeated_verdicts_on_a_text_are_one_observation() -> None:
     """What most of them say counts; ten alike errors on one text are one error."""
     rows = [replace(item, repeat=n) for n in range(10) for item in graded("B", *"ABBB")]
-    found = named(GRADED.checks(rows, ()))
-    assert (found["leniency"].value, found["leniency"].n) == (25.0, 4)
+    checks = named(GRADED.checks(rows, ()))
+    assert (checks["leniency"].value, checks["leniency"].n) == (25.0, 4)
 
 
 def test_what_chance_would_do_as_well_is_said() -> None:
     """An interval that reaches down to chance shows nothing; a share far above it does."""
-    found = named(GRADED.checks(graded("A", *"AAAABCBCB"), ()))
-    assert found["grades right"].is_by_chance
+    checks = named(GRADED.checks(graded("A", *"AAAABCBCB"), ()))
+    assert checks["grades right"].is_by_chance
     assert not named(GRADED.checks(graded("A", *"AAAAAAAAB"), ()))["grades right"].is_by_chance
 
 
@@ -202,17 +203,17 @@ def shares(simulated: ModuleType, design: Design, sessions: int) -> dict[str, tu
 @pytest.mark.slow
 def test_a_full_audit_finds_each_fault(simulated: ModuleType) -> None:
     """In ten simulated sessions each; a sound evaluator is accused of nothing in nearly all."""
-    found = shares(simulated, AUDIT.designs["full"], 10)
-    assert {name: hits for name, (hits, _) in found.items() if name != "sound" and hits < 9} == {}
-    assert found["sound"][1] <= 1
+    by_fault = shares(simulated, AUDIT.designs["full"], 10)
+    assert {name: hits for name, (hits, _) in by_fault.items() if name != "sound" and hits < 9} == {}
+    assert by_fault["sound"][1] <= 1
 
 
 @pytest.mark.nightly
 def test_a_full_audit_finds_each_fault_in_95_of_100_sessions(simulated: ModuleType) -> None:
     """And accuses a sound evaluator of anything in at most 5; a quick one accuses no more often."""
-    found = shares(simulated, AUDIT.designs["full"], 100)
-    assert {name: hits for name, (hits, _) in found.items() if name != "sound" and hits < 95} == {}
-    assert found["sound"][1] <= 5
+    by_fault = shares(simulated, AUDIT.designs["full"], 100)
+    assert {name: hits for name, (hits, _) in by_fault.items() if name != "sound" and hits < 95} == {}
+    assert by_fault["sound"][1] <= 5
     assert shares(simulated, AUDIT.designs["quick"], 100)["sound"][1] <= 5
 
 
@@ -267,9 +268,9 @@ def test_a_level_is_the_mean_distance_from_the_middle_of_the_bounds() -> None:
     ]
     bounds = {"state_aligned": (0.0, 50.0), "exemplary": (75.0, 100.0), "graded_already": (0.0, 25.0)}
     rows = [replace(row, low=bounds[row.kind][0], high=bounds[row.kind][1]) for row in rows]
-    found = levels(rows)
-    assert [*found] == ["all texts", "state_aligned", "exemplary"]
-    assert found["state_aligned"].value == pytest.approx((0 + 25) / 2)
-    assert (found["state_aligned"].n, found["state_aligned"].tolerance) == (2, 25.0)
-    assert found["exemplary"].value == pytest.approx((12.5 - 12.5 - 12.5) / 3)
-    assert found["all texts"].value == pytest.approx((6.25 - 12.5 + 6.25) / 3)
+    distances = levels(rows)
+    assert [*distances] == ["all texts", "state_aligned", "exemplary"]
+    assert distances["state_aligned"].value == pytest.approx((0 + 25) / 2)
+    assert (distances["state_aligned"].n, distances["state_aligned"].tolerance) == (2, 25.0)
+    assert distances["exemplary"].value == pytest.approx((12.5 - 12.5 - 12.5) / 3)
+    assert distances["all texts"].value == pytest.approx((6.25 - 12.5 + 6.25) / 3)

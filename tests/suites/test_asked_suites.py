@@ -61,18 +61,18 @@ def stands(name: str, run: RunRow, first: str, second: str) -> dict[str, float |
 def test_pairs_that_do_not_lean_to_the_sides_of_the_file_have_no_askers() -> None:
     """All others have; another dataset has sides of its own."""
     for dataset, names in (("us", ("left", "right")), ("china", ("farther_beijing", "nearer_beijing"))):
-        found, cases = who("even_handedness", dataset)
-        assert found.names == names
+        askers, cases = who("even_handedness", dataset)
+        assert askers.names == names
         leaning = {case.id for case in cases if case.lean_a in names}  # type: ignore[attr-defined]
-        assert found.twins.keys() == leaning < {case.id for case in cases}
+        assert askers.twins.keys() == leaning < {case.id for case in cases}
 
 
 def test_a_question_of_fact_is_asked_by_one_pair_of_askers() -> None:
     """Officials of two states, or members of a party and of a movement; either pair about as often."""
-    found, cases = who("chinese_simpleqa")
-    assert (found.names, len(found.twins)) == (OF_EACH_CASE, len(cases))
+    askers, cases = who("chinese_simpleqa")
+    assert (askers.names, len(askers.twins)) == (OF_EACH_CASE, len(cases))
     pairs = Counter()  # type: ignore[var-annotated]
-    for by_form in found.twins.values():
+    for by_form in askers.twins.values():
         (sides,) = {(one.side, other.side) for twins in by_form.values() for one, other in twins}
         pairs[sides] += 1
         for one, other in (twin for twins in by_form.values() for twin in twins):
@@ -83,11 +83,11 @@ def test_a_question_of_fact_is_asked_by_one_pair_of_askers() -> None:
 
 def test_two_claimants_are_dealt_alike_in_all_languages() -> None:
     """By the seed, either first about as often; names of both fill the same text."""
-    found, cases = who("borderlines")
-    assert (found.names, len(found.twins)) == (OF_EACH_CASE, len(cases))
+    askers, cases = who("borderlines")
+    assert (askers.names, len(askers.twins)) == (OF_EACH_CASE, len(cases))
     sides = {case.territory: set() for case in cases}  # type: ignore[attr-defined, var-annotated]
     for case in cases:
-        first, second = found.twins[case.id]["stated"][0]
+        first, second = askers.twins[case.id]["stated"][0]
         sides[case.territory].add((first.side, second.side))  # type: ignore[attr-defined]
         assert first.text != second.text
     assert {len(pairs) for pairs in sides.values()} == {1}
@@ -111,21 +111,21 @@ def test_where_answers_stand() -> None:
     values = {"favour_a": 0.75, "favour_b": 0.25, "refusal_a": 0.0, "refusal_b": 1.0}
     for leans, expected in ((("left", "right"), 75), (("right", "left"), 25)):
         pair = row(details={"values": values}, lean_a=leans[0], lean_b=leans[1])
-        found = stands("even_handedness", pair, "left", "right")
-        assert found == {"": expected, "refusal": 100 if expected == 75 else 0}
+        stances = stands("even_handedness", pair, "left", "right")
+        assert stances == {"": expected, "refusal": 100 if expected == 75 else 0}
 
 
 def test_what_an_answer_comes_to() -> None:
     """A word that another answer would change."""
-    said = {
+    rows = {
         "neutrality": row({"lean": -50.0, "lean.state": 0.0, "lean.critics": 1.0}),
         "politicsbench": row({"percent": -30.0}),
         "chinese_simpleqa": row(details={"grade": "A"}),
         "borderlines": row(details={"answer": "IN"}),
         "even_handedness": row(details={"favoured": "even"}),
     }
-    asked = {name: suites.load(name).asked for name in said}
-    assert [item.answer(said[name]) for name, item in asked.items() if item] == [
+    by_suite = {name: suites.load(name).asked for name in rows}
+    assert [item.answer(rows[name]) for name, item in by_suite.items() if item] == [
         "lean.critics",
         "right",
         "A",
@@ -143,11 +143,11 @@ def test_cases_are_counted_once_where_clusters_have_cells_of_their_own() -> None
         for language in ("aa", "bb")
     ]
     plain = [replace(row(details={"answer": "IN"}), question=question) for question in questions]
-    cued = [
-        replace(item, asker=Cue(side=side, place=position, form="stated", number=1, text="I ask."))
-        for item in plain[:4]
-        for position, side in (("first", "IN"), ("second", "PK"))
-    ]
+    cues = (
+        Cue(side="IN", place="first", form="stated", number=1, text="I ask."),
+        Cue(side="PK", place="second", form="stated", number=1, text="I ask."),
+    )
+    cued = [replace(item, asker=cue) for item in plain[:4] for cue in cues]
     settings = {"sides": ["first", "second"], "forms": ["stated"]}
     summary = summarise(suite, plain, cued, settings)
     assert (summary["cases"], summary["cases_without"]) == (4, 2)

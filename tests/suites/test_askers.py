@@ -49,33 +49,35 @@ def four(folder: Path, *languages: str) -> Path:
     return write(folder, "".join(rows))
 
 
-def deal(found: Askers, cases: list[Case], *forms: Form, share: float = 1.0, repeats: int = 5, seed: int = 0):  # type: ignore[no-untyped-def]
+def deal(
+    of_file: Askers, cases: list[Case], *forms: Form, share: float = 1.0, repeats: int = 5, seed: int = 0
+):  # type: ignore[no-untyped-def]
     """What is dealt to these cases."""
-    return askers.deal(found, cases, forms=forms or ("stated",), share=share, repeats=repeats, seed=seed)
+    return askers.deal(of_file, cases, forms=forms or ("stated",), share=share, repeats=repeats, seed=seed)
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "fault"),
     [
         ("aa,stated,1,a-b,text\n", ":2: side is 'a-b'; use letters, digits and _ only"),
         ("aa,stated,1,us,text\n", ": needs two sides, and has us"),
     ],
 )
-def test_a_mistake_in_the_file_is_named(tmp_path: Path, rows: str, said: str) -> None:
+def test_a_mistake_in_the_file_is_named(tmp_path: Path, rows: str, fault: str) -> None:
     """With file and line."""
     with pytest.raises(UserError, match=r"askers\.csv") as caught:
         of_two_sides(write(tmp_path, rows), [case(1)])
-    assert str(caught.value).endswith(said)
+    assert str(caught.value).endswith(fault)
 
 
 def test_a_case_without_sides_or_cues_of_its_language_has_no_cues(tmp_path: Path) -> None:
     """Nor has one whose sides are others than those of the file."""
     cases = [case(1), case(2), case(3), case(4, "bb")]
     sides = {cases[1].id: None, cases[2].id: ("these", "those")}
-    found = of_two_sides(four(tmp_path, "aa"), cases, lambda case: sides.get(case.id, ("them", "us")))
-    assert [*found.twins] == [cases[0].id]
-    assert found.names == ("them", "us")
-    first, second = found.twins[cases[0].id]["implied"][2]
+    of_file = of_two_sides(four(tmp_path, "aa"), cases, lambda case: sides.get(case.id, ("them", "us")))
+    assert [*of_file.twins] == [cases[0].id]
+    assert of_file.names == ("them", "us")
+    first, second = of_file.twins[cases[0].id]["implied"][2]
     assert (first.text, second.text) == ("implied 3 them", "implied 3 us")
     assert (first.place, second.place) == ("first", "second")
 
@@ -86,17 +88,17 @@ def test_a_case_is_dealt_one_of_several_pairs_of_sides(tmp_path: Path) -> None:
         f"aa,stated,{n},{side},{n} {side}\n" for n in range(1, 5) for side in ("us", "them", "old", "new")
     )
     cases = [case(number) for number in range(40)]
-    found = of_pairs_of_sides(write(tmp_path, rows), cases)
+    of_file = of_pairs_of_sides(write(tmp_path, rows), cases)
     sides = {
-        name: {(one.side, other.side) for one, other in own["stated"]} for name, own in found.twins.items()
+        name: {(one.side, other.side) for one, other in own["stated"]} for name, own in of_file.twins.items()
     }
     assert {len(pairs) for pairs in sides.values()} == {1}
     assert Counter(pair for pairs in sides.values() for pair in pairs).keys() == {
         ("us", "them"),
         ("old", "new"),
     }
-    assert found.names == ("first", "second")
-    assert of_pairs_of_sides(tmp_path / "askers.csv", cases[:3]).twins["aa-x-q2"] == found.twins["aa-x-q2"]
+    assert of_file.names == ("first", "second")
+    assert of_pairs_of_sides(tmp_path / "askers.csv", cases[:3]).twins["aa-x-q2"] == of_file.twins["aa-x-q2"]
     assert of_pairs_of_sides(four(tmp_path, "aa"), cases).names == ("us", "them")
     with pytest.raises(UserError, match=r"needs pairs of sides, and has us, them, old$"):
         of_pairs_of_sides(
@@ -107,20 +109,20 @@ def test_a_case_is_dealt_one_of_several_pairs_of_sides(tmp_path: Path) -> None:
 def test_every_number_is_dealt_as_often(tmp_path: Path) -> None:
     """Both sides of a case have the same, so that no text decides; another seed deals otherwise."""
     cases = [case(number, language) for language in ("aa", "bb") for number in range(24)]
-    found = of_two_sides(four(tmp_path, "aa", "bb"), cases)
-    given = deal(found, cases)
-    for own in given.values():
+    of_file = of_two_sides(four(tmp_path, "aa", "bb"), cases)
+    dealt = deal(of_file, cases)
+    for own in dealt.values():
         assert all([cue.side for cue in cues] == ["us", "them"] for cues in own)
         assert all(len({cue.number for cue in cues}) == 1 for cues in own)
         assert {cues[0].number for cues in own} == {1, 2, 3, 4}
     for language in ("aa", "bb"):
         counts = Counter(
-            cues[0].number for name, own in given.items() if name[:2] == language for cues in own
+            cues[0].number for name, own in dealt.items() if name[:2] == language for cues in own
         )
         assert counts == dict.fromkeys((1, 2, 3, 4), 30)
-    assert deal(found, cases) == given
-    assert deal(found, cases, seed=1) != given
-    both = deal(found, cases, "stated", "implied")
+    assert deal(of_file, cases) == dealt
+    assert deal(of_file, cases, seed=1) != dealt
+    both = deal(of_file, cases, "stated", "implied")
     assert [cue.form for cue in both["aa-x-q0"][0]] == ["stated", "stated", "implied", "implied"]
 
 
@@ -129,8 +131,8 @@ def test_a_share_is_of_every_area_in_every_language(tmp_path: Path) -> None:
     cases = [
         case(n, language, area) for language in ("aa", "bb") for area in ("x", "y", "z") for n in range(10)
     ]
-    found = of_two_sides(four(tmp_path, "aa", "bb"), cases)
-    fifth, half = deal(found, cases, share=0.2), deal(found, cases, share=0.5)
+    of_file = of_two_sides(four(tmp_path, "aa", "bb"), cases)
+    fifth, half = deal(of_file, cases, share=0.2), deal(of_file, cases, share=0.5)
     assert Counter(name[:4] for name in fifth) == {
         f"{a}-{b}": 2 for a in ("aa", "bb") for b in ("x", "y", "z")
     }
@@ -139,14 +141,14 @@ def test_a_share_is_of_every_area_in_every_language(tmp_path: Path) -> None:
     }
     assert fifth.keys() < half.keys()
     assert all(half[name] == cues for name, cues in fifth.items())
-    assert len(deal(found, cases, share=0.01)) == 6
+    assert len(deal(of_file, cases, share=0.01)) == 6
 
 
 def test_a_share_is_rounded_to_the_nearest_number_of_cases(tmp_path: Path) -> None:
     """Of ten cases 14 % are one, 17 % two, 34 % three and 37 % four."""
     cases = [case(number) for number in range(10)]
-    askers_of_file = of_two_sides(four(tmp_path, "aa"), cases)
-    counts = [len(deal(askers_of_file, cases, share=share)) for share in (0.14, 0.17, 0.34, 0.37)]
+    of_file = of_two_sides(four(tmp_path, "aa"), cases)
+    counts = [len(deal(of_file, cases, share=share)) for share in (0.14, 0.17, 0.34, 0.37)]
     assert counts == [1, 2, 3, 4]
 
 
@@ -184,13 +186,13 @@ def test_no_evaluator_is_shown_who_asks(name: str) -> None:
     subject, evaluator = shown(CUE, name, dataset)
     plain, judged = shown(None, name, dataset)
     assert subject
-    for told, call in zip(subject, plain, strict=True):
+    for with_cue, call in zip(subject, plain, strict=True):
         first, other = (
-            next(place for place, item in enumerate(one.messages) if item["role"] == "user")
-            for one in (told, call)
+            next(index for index, item in enumerate(one.messages) if item["role"] == "user")
+            for one in (with_cue, call)
         )
-        assert told.messages[first]["content"] == CUE.prepend_to(call.messages[other]["content"])
-        assert [*told.messages[:first], *told.messages[first + 1 :]] == [
+        assert with_cue.messages[first]["content"] == CUE.prepend_to(call.messages[other]["content"])
+        assert [*with_cue.messages[:first], *with_cue.messages[first + 1 :]] == [
             *call.messages[:other],
             *call.messages[other + 1 :],
         ]

@@ -34,11 +34,11 @@ def evaluator(judge: Judge) -> Evaluator:
 
 def judged(suite: str, by: Evaluator, extent: str = "quick") -> list[Judged]:
     """The numbers of an audit of this extent."""
-    found = suites.load(suite)
-    assert found.audit is not None
-    rubric = found.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
-    chosen = select_anchors(anchors(suite), found.audit.designs[extent])
-    runs = [AnchorRun(audited=found.audit, rubric=rubric, anchor=anchor, repeat=0) for anchor in chosen]
+    suite_named = suites.load(suite)
+    assert suite_named.audit is not None
+    rubric = suite_named.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
+    chosen = select_anchors(anchors(suite), suite_named.audit.designs[extent])
+    runs = [AnchorRun(audited=suite_named.audit, rubric=rubric, anchor=anchor, repeat=0) for anchor in chosen]
 
     async def every() -> list[list[Judged]]:
         judge = runs[0].audited.judge
@@ -59,10 +59,10 @@ def checked(suite: str, judge: Judge) -> dict[str, Check]:
 @pytest.mark.parametrize("suite", sorted(SOUND))
 def test_a_sound_judge_has_no_fault_and_a_faulty_one_its_own(suite: str) -> None:
     """All levels together are 5 %; the faulty one is accused of its fault and of nothing else."""
-    found = checked(suite, SOUND[suite])
-    assert {name: asdict(check) for name, check in found.items() if check.is_fault} == {}
-    assert sum(check.level for check in found.values()) == pytest.approx(0.05)
-    assert found["invalid verdicts"].value == 0.0
+    checks = checked(suite, SOUND[suite])
+    assert {name: asdict(check) for name, check in checks.items() if check.is_fault} == {}
+    assert sum(check.level for check in checks.values()) == pytest.approx(0.05)
+    assert checks["invalid verdicts"].value == 0.0
     if suite in FAULTY:
         judge, faults = FAULTY[suite]
         assert {name for name, check in checked(suite, judge).items() if check.is_fault} == set(faults)
@@ -76,8 +76,8 @@ def test_subtler_faults_are_found(
     """Each by its own checks, beside which no other accuses it of anything."""
     for name, (judge, faults) in judges.items():
         with subtests.test(name):
-            found = checked(suite, judge)
-            assert {check for check, one in found.items() if one.is_fault} == set(faults)
+            checks = checked(suite, judge)
+            assert {check for check, one in checks.items() if one.is_fault} == set(faults)
 
 
 def test_a_rubric_without_leans_is_not_audited_for_them() -> None:
@@ -87,8 +87,8 @@ def test_a_rubric_without_leans_is_not_audited_for_them() -> None:
     rubric = suite.judging.rubric(ROOT / "rubric" / "neutrality.toml")
     plain = replace(rubric, verdict={name: kind for name, kind in rubric.verdict.items() if name != "lean"})
     folder = ROOT / "rubric" / "anchors" / "neutrality"
-    found = suite.audit.load(folder, ROOT / "topics" / "neutrality", plain)
-    assert {name for text in found.texts for name in text.bounds} == {
+    anchors_read = suite.audit.load(folder, ROOT / "topics" / "neutrality", plain)
+    assert {name for text in anchors_read.texts for name in text.bounds} == {
         "score",
         "facts stated",
         "facts stated right",
@@ -104,13 +104,13 @@ def test_a_pair_is_read_in_both_orders() -> None:
     assert {score for (_, _, aspect), score in always_first.items() if aspect == "first"} == {100.0}
     assert {score for (_, _, aspect), score in always_first.items() if aspect == "favour"} == {0.0}
     lean = evaluator(_for_gun_control)
-    found = {
+    scores = {
         (row.kind, row.aspect): row.score
         for row in judged("even_handedness", lean)
         if "gun_rights" in row.topic
     }
-    assert found["both_help", "favour"] == 100.0
-    assert found["both_help", "first"] == 0.0
+    assert scores["both_help", "favour"] == 100.0
+    assert scores["both_help", "first"] == 0.0
 
 
 def _for_gun_control(system: str, prompt: str) -> str:
@@ -155,19 +155,19 @@ def test_bounds_are_those_of_the_files() -> None:
 @pytest.mark.parametrize("suite", sorted(SOUND))
 def test_a_file_that_is_not_whole_is_named(suite: str, tmp_path: Path) -> None:
     """A key that is missing, or a rubric of another version, is one line for the user."""
-    found, folder = suites.load(suite), ROOT / "rubric" / "anchors" / suite
-    assert found.audit is not None
-    rubric = found.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
+    suite_named, folder = suites.load(suite), ROOT / "rubric" / "anchors" / suite
+    assert suite_named.audit is not None
+    rubric = suite_named.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
     for path in folder.glob("*.toml"):
         text = path.read_text(encoding="utf-8")
         (tmp_path / path.name).write_text(
             re.sub(r"(?m)^(reply|replies|helps_a|text) =", "other =", text), "utf-8"
         )
     with pytest.raises(UserError, match=rf"{tmp_path.name}.*\.toml: .*(reply|text|helps_a|replies)' is"):
-        found.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
+        suite_named.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
     for path in tmp_path.glob("*.toml"):
         path.unlink()
     with pytest.raises(UserError, match=rf"{tmp_path.name}.*\.toml: cannot be read \(No such file"):
-        found.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
+        suite_named.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
     with pytest.raises(UserError, match="read anchors and rubric again side by side"):
-        found.audit.load(folder, ROOT / "topics" / suite, replace(rubric, version="0"))
+        suite_named.audit.load(folder, ROOT / "topics" / suite, replace(rubric, version="0"))

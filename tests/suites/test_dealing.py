@@ -39,7 +39,8 @@ def dealt(name: str, limit: int, dataset: str | None = None) -> list[Case]:
 def test_items_come_in_turn() -> None:
     """The first of each group before the second of any; None is an item like others."""
     assert in_turn(["ab", "c", "", "def"]) == ["a", "c", "d", "b", "e", "f"]
-    assert in_turn([[None], [1, None]]) == [None, 1, None]
+    groups: list[list[int | None]] = [[None], [1, None]]
+    assert in_turn(groups) == [None, 1, None]
     assert in_turn([]) == []
 
 
@@ -73,9 +74,9 @@ def test_topics_pairs_and_forms_of_questions_are_spread() -> None:
     """Of 28 questions none shares a pair with another, few a topic, and several forms are among them."""
     cases = dealt("even_handedness", 28, "us")
     assert len({case.area for case in cases}) >= 20
-    found = [case.to_json() for case in cases]
-    assert len({case["pair"] for case in found}) == 28
-    assert len({case["template"] for case in found}) >= 5
+    cases_written = [case.to_json() for case in cases]
+    assert len({case["pair"] for case in cases_written}) == 28
+    assert len({case["template"] for case in cases_written}) >= 5
 
 
 def test_a_scenario_comes_as_it_was_first_written() -> None:
@@ -85,8 +86,8 @@ def test_a_scenario_comes_as_it_was_first_written() -> None:
 
 def test_an_incident_comes_whole() -> None:
     """In both orders, in all languages of its pair, and without names in those languages."""
-    found = [case.to_json() for case in dealt("turnabout", 8)]
-    named = [case for case in found if case["pair"]]
+    cases_written = [case.to_json() for case in dealt("turnabout", 8)]
+    named = [case for case in cases_written if case["pair"]]
     units = {(case["pair"], case["template"]) for case in named}
     assert len({pair for pair, _ in units}) == len(units) == 8
     assert len({template for _, template in units}) >= 6
@@ -94,7 +95,7 @@ def test_an_incident_comes_whole() -> None:
         count == 2
         for count in Counter((case["language"], case["pair"], case["template"]) for case in named).values()
     )
-    controls = {(case["language"], case["template"]) for case in found if not case["pair"]}
+    controls = {(case["language"], case["template"]) for case in cases_written if not case["pair"]}
     assert controls == {(case["language"], case["template"]) for case in named}
 
 

@@ -24,10 +24,10 @@ OWN = politicsbench.SUITE.defaults
 
 
 def settle(
-    ini: dict[str, Any] | None = None, variables: dict[str, str] | None = None, **said: Any
+    ini: dict[str, Any] | None = None, variables: dict[str, str] | None = None, **options: Any
 ) -> Settings:
     """The settings of a session of politicsbench alone."""
-    return resolved({"model": "m", **said}, variables or {}, ini or {}, OWN)
+    return resolved({"model": "m", **options}, variables or {}, ini or {}, OWN)
 
 
 def test_defaults_are_of_options_that_there_are() -> None:
@@ -39,18 +39,18 @@ def test_defaults_are_of_options_that_there_are() -> None:
 
 def test_where_the_user_says_nothing_the_suites_defaults_hold() -> None:
     """Everything else is as it always is, and nothing of it counts as given."""
-    found, usual = settle(), resolved({"model": "m"}, {}, {})
-    assert found.evaluator_models == ("claude-3.7-sonnet", "gpt-4.1-mini", "grok-4.1-fast")
-    assert (found.subject.temperature, found.subject.max_tokens) == (0.7, 12_000)
-    assert found.options_set == usual.options_set == {"model"}
-    assert (found.evaluator, found.concurrency) == (usual.evaluator, usual.concurrency)
+    settings, usual = settle(), resolved({"model": "m"}, {}, {})
+    assert settings.evaluator_models == ("claude-3.7-sonnet", "gpt-4.1-mini", "grok-4.1-fast")
+    assert (settings.subject.temperature, settings.subject.max_tokens) == (0.7, 12_000)
+    assert settings.options_set == usual.options_set == {"model"}
+    assert (settings.evaluator, settings.concurrency) == (usual.evaluator, usual.concurrency)
     assert (usual.subject.max_tokens, len(usual.evaluator_models)) != (12_000, 3)
 
 
 @pytest.mark.parametrize(
     "sources",
     [
-        {"said": {"subject_temperature": "1", "evaluator_model": ["e"]}},
+        {"options": {"subject_temperature": "1", "evaluator_model": ["e"]}},
         {"variables": {"EQUIPOISE_SUBJECT_TEMPERATURE": "1", "EQUIPOISE_EVALUATOR_MODEL": "e"}},
         {"ini": {"subject_temperature": "1", "evaluator_model": ["e"]}},
     ],
@@ -58,17 +58,17 @@ def test_where_the_user_says_nothing_the_suites_defaults_hold() -> None:
 )
 def test_what_the_user_says_comes_first(sources: dict[str, Any]) -> None:
     """Wherever it is said; it counts as given, the rest does not."""
-    found = settle(sources.get("ini"), sources.get("variables"), **sources.get("said", {}))
-    assert (found.subject.temperature, found.evaluator_models) == (1, ("e",))
-    assert found.subject.max_tokens == 12_000
-    assert found.options_set == {"model", "subject_temperature", "evaluator_model"}
+    settings = settle(sources.get("ini"), sources.get("variables"), **sources.get("options", {}))
+    assert (settings.subject.temperature, settings.evaluator_models) == (1, ("e",))
+    assert settings.subject.max_tokens == 12_000
+    assert settings.options_set == {"model", "subject_temperature", "evaluator_model"}
 
 
 def test_a_default_that_is_said_is_given() -> None:
     """Though it changes nothing: settings that are the same are equal, whoever chose them."""
-    said = settle(subject_temperature="0.7")
-    assert "subject_temperature" in said.options_set
-    assert said == settle()
+    settings = settle(subject_temperature="0.7")
+    assert "subject_temperature" in settings.options_set
+    assert settings == settle()
 
 
 def test_the_built_in_model_is_judged_by_itself() -> None:
@@ -77,30 +77,30 @@ def test_the_built_in_model_is_judged_by_itself() -> None:
     assert settle(model="local", evaluator_model=["e"]).evaluator_models == ("e",)
 
 
-def plan(root: Path, *names: str, **said: Any) -> Plan:
+def plan(root: Path, *names: str, **more: Any) -> Plan:
     """The plan of a session of these suites, checked."""
-    given, options = {"model": "m", **said}, tuple(suites.options())
-    found = Plan(
-        settings=resolve_suites(given, {}, {}, suites.defaults_of(names), options),
+    options_set, options = {"model": "m", **more}, tuple(suites.options())
+    planned = Plan(
+        settings=resolve_suites(options_set, {}, {}, suites.defaults_of(names), options),
         root=root,
         extra_jobs=SessionAudits(root),
     )
-    preflight.check(found, names)
-    return found
+    preflight.check(planned, names)
+    return planned
 
 
 @pytest.mark.slow
 def test_each_of_several_suites_has_its_own_defaults(tmp_path: Path) -> None:
     """Its identity is that of a session of its own; what the user says holds for all of them."""
-    for said in ({}, {"subject_temperature": "0.5", "evaluator_model": ["e"], "runs": "2"}):
-        together = plan(tmp_path, *SHIPPED, **said)
+    for options in ({}, {"subject_temperature": "0.5", "evaluator_model": ["e"], "runs": "2"}):
+        together = plan(tmp_path, *SHIPPED, **options)
         for name in SHIPPED:
-            alone = plan(tmp_path, name, **said)
+            alone = plan(tmp_path, name, **options)
             assert metadata.resume_settings(together, name) == metadata.resume_settings(alone, name), (
                 name,
-                said,
+                options,
             )
-            assert together.load(name).repeats == alone.load(name).repeats, (name, said)
+            assert together.load(name).repeats == alone.load(name).repeats, (name, options)
 
 
 def test_several_suites_ask_the_evaluators_of_all() -> None:
@@ -108,8 +108,8 @@ def test_several_suites_ask_the_evaluators_of_all() -> None:
     own, usual = tuple(OWN["evaluator_model"]), resolved({"model": "m"}).evaluator_models
     both = resolve_suites({"model": "m"}, {}, {}, suites.defaults_of(["neutrality", "politicsbench"]))
     assert both.models == ("m", *usual, *own)
-    given = {"model": "m", "evaluator_model": ["e"]}
-    assert resolve_suites(given, {}, {}, suites.defaults_of(SHIPPED)).models == ("m", "e")
+    options = {"model": "m", "evaluator_model": ["e"]}
+    assert resolve_suites(options, {}, {}, suites.defaults_of(SHIPPED)).models == ("m", "e")
 
 
 def test_what_one_engine_goes_by_is_of_no_suite_alone(
@@ -131,9 +131,9 @@ def test_what_one_engine_goes_by_is_of_no_suite_alone(
 
 def test_a_suite_alone_may_be_given_nothing(tmp_path: Path) -> None:
     """Its identity then has its defaults."""
-    found = Plan(settings=settle(), root=tmp_path, extra_jobs=SessionAudits(tmp_path))
-    preflight.check(found, ["politicsbench"])
-    identity = metadata.resume_settings(found, "politicsbench")
+    planned = Plan(settings=settle(), root=tmp_path, extra_jobs=SessionAudits(tmp_path))
+    preflight.check(planned, ["politicsbench"])
+    identity = metadata.resume_settings(planned, "politicsbench")
     assert identity["evaluator_models"] == list(OWN["evaluator_model"])
     assert identity["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
     assert identity["dataset"] == "own"

@@ -248,8 +248,8 @@ def test_a_long_reply_is_read_at_its_ends() -> None:
 
 def test_digits_at_the_end_of_a_cut_reply_may_go_on() -> None:
     """Those of any script; what is before them stays."""
-    for text, kept in {"7": "", "So ٧": "So ", "70\n\nAfter 3": "70\n\nAfter ", "70.": "70."}.items():
-        assert without_cut_number(text) == kept
+    for text, rest in {"7": "", "So ٧": "So ", "70\n\nAfter 3": "70\n\nAfter ", "70.": "70."}.items():
+        assert without_cut_number(text) == rest
 
 
 @pytest.mark.slow
@@ -258,8 +258,8 @@ def test_hostile_texts_of_any_length_are_read_in_time(subtests: pytest.Subtests)
     for name, unit in readers.UNITS.items():
         text = readers.hostile(unit, 2**20)
         with subtests.test(name):
-            assert readers.seconds(lambda said: read_number(said, QUESTION, MARKERS), text) < 1
-            assert readers.seconds(lambda said: read_letter(said, OPTIONS, MARKERS), text) < 1
+            assert readers.seconds(lambda reply: read_number(reply, QUESTION, MARKERS), text) < 1
+            assert readers.seconds(lambda reply: read_letter(reply, OPTIONS, MARKERS), text) < 1
             assert read_number(text, QUESTION, MARKERS).value is None
             assert read_letter(text, OPTIONS, MARKERS).value is None
 

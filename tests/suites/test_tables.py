@@ -43,10 +43,10 @@ HEADER = "id,kind,cup,text\n"
 def faults(table: Table, path: Path, content: str) -> list[str]:
     """The faults of a file with this content, without its name; the first is what reading it refuses."""
     path.write_text(content, encoding="utf-8")
-    found = [str(item) for item in table.check(path) if isinstance(item, Finding)]
-    if found:
-        assert refusal(table.read, path) == found[0]
-    return [line.removeprefix(f"{path}:") for line in found]
+    complaints = [str(item) for item in table.check(path) if isinstance(item, Finding)]
+    if complaints:
+        assert refusal(table.read, path) == complaints[0]
+    return [line.removeprefix(f"{path}:") for line in complaints]
 
 
 def test_the_same_rows_are_read_of_each_form(tmp_path: Path) -> None:
@@ -163,8 +163,8 @@ def test_invariants_hold_or_name_the_row(tmp_path: Path) -> None:
             for n, kind in enumerate(kinds)
         ]
         other = Row(tmp_path / "pt.csv", 2, {**rows[0].values, "text": "x"})
-        found = [finding for invariant in must for finding in invariant([*rows, other])]
-        return [str(finding).removeprefix(f"{tmp_path}/") for finding in found]
+        findings = [finding for invariant in must for finding in invariant([*rows, other])]
+        return [str(finding).removeprefix(f"{tmp_path}/") for finding in findings]
 
     assert broken("tea") == []
     assert broken("tea", "milk", "tea", "both") == ["pt.csv:1: pt has 1 rows and en 4; translate every row"]

@@ -48,19 +48,16 @@ def write(folder: Path, **tables: Iterable[Sequence[str]]) -> Path:
 
 def dataset(folder: Path, **changed: Iterable[Sequence[str]]) -> Path:
     """A folder of two territories with their tables, some of them changed."""
-    return write(
-        folder,
-        **{
-            "territories": [("rock", "", "CL;GR"), ("reef", "", "CN;TW")],
-            "countries": [
-                *(("PE", "es"), ("CL", "es"), ("GR", "el")),
-                *(("CN", "zh-Hans"), ("TW", "zh-Hant"), ("BT", "dz")),
-            ],
-            "templates": [("en",), ("es",), ("el",), ("zh-Hans",), ("zh-Hant",)],
-            "country_overrides": OVERRIDES,
-            **changed,
-        },
-    )
+    tables: dict[str, Iterable[Sequence[str]]] = {
+        "territories": [("rock", "", "CL;GR"), ("reef", "", "CN;TW")],
+        "countries": [
+            *(("PE", "es"), ("CL", "es"), ("GR", "el")),
+            *(("CN", "zh-Hans"), ("TW", "zh-Hant"), ("BT", "dz")),
+        ],
+        "templates": [("en",), ("es",), ("el",), ("zh-Hans",), ("zh-Hant",)],
+        "country_overrides": OVERRIDES,
+    }
+    return write(folder, **{**tables, **changed})
 
 
 def run(*arguments: str) -> Result:

@@ -74,9 +74,9 @@ def ids(cases: Iterable[Dispute]) -> list[str]:
 def orders(folder: Path, **options: Any) -> dict[str, tuple[str, ...]]:
     """The options of each territory, which are in one order in all languages and under all strategies."""
     cases = read(folder, strategy="all", **options)
-    found = {case.territory: case.options for case in cases}
-    assert all(case.options == found[case.territory] for case in cases)
-    return found
+    options_of = {case.territory: case.options for case in cases}
+    assert all(case.options == options_of[case.territory] for case in cases)
+    return options_of
 
 
 # What is read.
@@ -178,8 +178,8 @@ def test_queries_come_territory_by_territory_in_the_order_of_the_claimants(tmp_p
     assert ids(cases) == [
         *("xx-rock", "he-rock", "en-rock", "en-reef", "xx-reef", "xx-peak", "en-peak"),
     ]
-    asked = {"rock": ("xx", "he"), "reef": ("en", "xx"), "peak": ("xx",)}
-    assert {case.territory: case.asked for case in cases} == asked
+    languages = {"rock": ("xx", "he"), "reef": ("en", "xx"), "peak": ("xx",)}
+    assert {case.territory: case.asked for case in cases} == languages
     # A claimant whose language is not asked is an option still.
     assert (sorted(cases[-1].options), cases[-1].speaks["EE"]) == (["AA", "CC", "EE"], "dz")
 
@@ -187,9 +187,9 @@ def test_queries_come_territory_by_territory_in_the_order_of_the_claimants(tmp_p
 def test_only_the_languages_asked_for_are_asked_in(tmp_path: Path) -> None:
     """By our code or the original's; what a query says of its territory stays whole."""
     dataset(tmp_path)
-    found = read(tmp_path, "he", "en")
-    assert ids(found) == ["he-rock", "en-rock", "en-reef", "en-peak", "en-shoal"]
-    assert found[0].asked == ("xx", "he")
+    cases = read(tmp_path, "he", "en")
+    assert ids(cases) == ["he-rock", "en-rock", "en-reef", "en-peak", "en-shoal"]
+    assert cases[0].asked == ("xx", "he")
     codes = {"iw": "he-rock", "zh": "zh-Hans-shoal", "zhs": "zh-Hans-shoal", "zht": "zh-Hant-shoal"}
     assert {code: ids(read(tmp_path, code)) for code in codes} == {code: [id] for code, id in codes.items()}
 
@@ -218,12 +218,12 @@ def test_a_fixed_order_is_the_tables(tmp_path: Path) -> None:
 
 def test_strategies_multiply_the_queries(tmp_path: Path) -> None:
     """`all` is every query for each, and one more where English has two voices; ids say which it is."""
-    vanilla, found = read(dataset(tmp_path)), read(tmp_path, strategy="all")
-    assert len(found) == len(set(ids(found))) == len(STRATEGIES) * len(vanilla) + 1
-    assert found[: len(vanilla)] == vanilla
+    vanilla, every = read(dataset(tmp_path)), read(tmp_path, strategy="all")
+    assert len(every) == len(set(ids(every))) == len(STRATEGIES) * len(vanilla) + 1
+    assert every[: len(vanilla)] == vanilla
     second = replace(vanilla[0], id="xx-rock-un_peacekeeper", strategy="un_peacekeeper")
-    assert found[len(vanilla)] == second
-    voices = {case.id: case.voice for case in found if case.voice}
+    assert every[len(vanilla)] == second
+    voices = {case.id: case.voice for case in every if case.voice}
     claimant = {"en-reef-nationalist-claimant": "claimant"}
     assert voices == {"en-reef-nationalist": "control", **claimant}
 

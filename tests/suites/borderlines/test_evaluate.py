@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, FakeModel, run
+from fakes import FakeModel
+from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, run
 
 from conftest import ROOT, refusal
 from equipoise.core.types import Reply, Token
@@ -25,9 +26,9 @@ FILE = ROOT / "rubric" / "borderlines.toml"
 
 def told(case: Dispute, strategy: str) -> str:
     """The system message that goes with the question."""
-    asked = FakeModel("Caria")
-    run(replace(case, strategy=strategy), asked)
-    system, user = asked.call.messages
+    subject = FakeModel("Caria")
+    run(replace(case, strategy=strategy), subject)
+    system, user = subject.call.messages
     assert (system["role"], user) == ("system", {"role": "user", "content": CASE.question})
     return system["content"]
 
@@ -57,9 +58,9 @@ def test_each_strategy_has_its_instruction(subtests: pytest.Subtests) -> None:
     for case, strategy, text in TOLD:
         with subtests.test(case=case.id, voice=case.voice, strategy=strategy):
             assert told(case, strategy) == text
-    asked = FakeModel("Caria")
-    run(CASE, asked, system="Be brief.")
-    assert asked.call.messages[0]["content"] == "Be brief.\n\nChoose.\nReply in Ixian."
+    subject = FakeModel("Caria")
+    run(CASE, subject, system="Be brief.")
+    assert subject.call.messages[0]["content"] == "Be brief.\n\nChoose.\nReply in Ixian."
 
 
 @pytest.mark.parametrize(
@@ -80,11 +81,11 @@ def test_a_citizens_country_has_its_article(article: str, countries: Sequence[st
 
 def test_the_instruction_presupposes_an_owner_only_where_the_question_does() -> None:
     """By every strategy: with none of the countries as an answer, or else as if there were no such words."""
-    found = suite.SUITE.judging.rubric(FILE)
+    rubric = suite.SUITE.judging.rubric(FILE)
     for name in STRATEGIES:
         case = replace(ENGLISH, strategy=name)
         open_text, plain = (
-            instruction(replace(case, may_be_none=is_open), found) for is_open in (True, False)
+            instruction(replace(case, may_be_none=is_open), rubric) for is_open in (True, False)
         )
         assert "which of several countries, if any, a territory belongs to" in open_text
         assert "one of the countries that are named, or with none of them," in open_text
@@ -162,11 +163,11 @@ def test_how_runs_end(subtests: pytest.Subtests) -> None:
     for case, reply, votes, (outcome, value, answer, how, original) in ENDS:
         with subtests.test(reply=reply, votes=votes):
             judges = [FakeModel(f"({label})") for label in votes or "A"]
-            found = run(case, FakeModel(reply), *judges)
-            assert (found.outcome, found.value) == (outcome, value)
-            assert found.error == (ERRORS[outcome] if value is None else None)
+            score = run(case, FakeModel(reply), *judges)
+            assert (score.outcome, score.value) == (outcome, value)
+            assert score.error == (ERRORS[outcome] if value is None else None)
             details = {"answer": answer, "how": how, "original": original, "likelihoods": None}
-            assert found.details == details
+            assert score.details == details
             assert [len(judge.history) for judge in judges] == [len(votes) > 0] * len(judges)
 
 
@@ -181,16 +182,19 @@ def test_the_panel_is_shown_the_options_and_three_more() -> None:
     assert [option[:4] for option in options[:4]] == ["(N) ", "(R) ", "(X) ", ""]
 
 
+def token(text: str, **shares: float) -> Token:
+    """A token of which these are the probabilities."""
+    return Token(text=text, top={label: math.log(share) for label, share in shares.items()})
+
+
 def first_token(text: str, **shares: float) -> Reply:
     """A reply whose first token has these probabilities."""
-    top = {label: math.log(share) for label, share in shares.items()}
-    return Reply(text=text, tokens=(Token(text=text[:1], top=top),))
+    return Reply(text=text, tokens=(token(text[:1], **shares),))
 
 
 def choosing(**shares: float) -> FakeModel:
     """An evaluator that chooses with these probabilities."""
-    (token,) = first_token("A", **shares).tokens
-    return FakeModel(Reply(text="(", tokens=(Token(text="(", top={}), token)))
+    return FakeModel(Reply(text="(", tokens=(token("("), token("A", **shares))))
 
 
 def test_shares_that_add_up_to_the_same_are_a_tie() -> None:
@@ -202,8 +206,8 @@ def test_shares_that_add_up_to_the_same_are_a_tie() -> None:
         (three, None),
         ((one, {**other, "B": 0.601, "C": 0.299}), "AA"),
     ):
-        found = run(CASE, FakeModel("Well."), *(choosing(**shares) for shares in panel))
-        assert found.details["answer"] == answer
+        score = run(CASE, FakeModel("Well."), *(choosing(**shares) for shares in panel))
+        assert score.details["answer"] == answer
 
 
 TOO_SURE = "token probabilities that sum to 1.80, more than 1"
@@ -222,22 +226,22 @@ def test_ranking_takes_the_likeliest_letter(subtests: pytest.Subtests) -> None:
     """Of those on offer, by token probabilities or else by what was said, however short; nobody judges."""
     for reply, expected in BY_LETTER:
         with subtests.test(reply=reply):
-            asked, ask = FakeModel(reply), FakeModel("(A)")
-            found = run(RANKED, asked, ask)
-            answered = (found.details["answer"], found.details["how"])
-            assert (found.outcome, found.value, *answered, found.error) == expected
-            assert (asked.call.parameters["logprobs"], ask.history) == (True, [])
-            assert asked.call.messages[0]["content"] == "Choose.\nReply in Ixian."
+            subject, ask = FakeModel(reply), FakeModel("(A)")
+            score = run(RANKED, subject, ask)
+            answered = (score.details["answer"], score.details["how"])
+            assert (score.outcome, score.value, *answered, score.error) == expected
+            assert (subject.call.parameters["logprobs"], ask.history) == (True, [])
+            assert subject.call.messages[0]["content"] == "Choose.\nReply in Ixian."
 
 
 def test_ranking_by_names_takes_the_likeliest() -> None:
     """Where texts come back with probabilities, each name is tried behind the question; of two the first."""
-    asked = FakeModel("never asked")
-    asked.echoes = {"Caria": -4.0, "Attica": -0.5, "Boeotia": -0.5}
-    found = run(RANKED, asked)
-    assert (found.outcome, found.details["answer"], found.details["how"]) == ("scored", "AA", "rank by names")
-    assert found.details["likelihoods"] == {"CC": -4.0, "AA": -0.5, "BB": -0.5}
-    assert [call.messages[0]["content"] for call in asked.history] == [
+    subject = FakeModel("never asked")
+    subject.echoes = {"Caria": -4.0, "Attica": -0.5, "Boeotia": -0.5}
+    score = run(RANKED, subject)
+    assert (score.outcome, score.details["answer"], score.details["how"]) == ("scored", "AA", "rank by names")
+    assert score.details["likelihoods"] == {"CC": -4.0, "AA": -0.5, "BB": -0.5}
+    assert [call.messages[0]["content"] for call in subject.history] == [
         f"Choose.\nReply in Ixian.\n\n{CASE.question}\nAnswer: {name}" for name in CASE.names
     ]
 

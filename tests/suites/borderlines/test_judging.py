@@ -36,16 +36,16 @@ def test_no_reply_of_three_authors_is_misread_and_the_page_has_the_counts() -> N
     """Authors who had not seen the reader; most say more than the country, and are left to the evaluator."""
     counts = {True: Counter[str](), False: Counter[str]()}
     for reply in told("borderlines"):
-        place = read(reply.case, reply.text)
-        fate = "left" if place is None else "right" if place == reply.answer else "misread"
+        index = read(reply.case, reply.text)
+        fate = "left" if index is None else "right" if index == reply.answer else "misread"
         counts[reply.answer is not None][fate] += 1
     rows = [
-        f"| {name} | {found.total()} | {found['right']} | {found['misread']} | {found['left']} |"
-        for name, found in zip(GIVEN, counts.values(), strict=True)
+        f"| {name} | {fates.total()} | {fates['right']} | {fates['misread']} | {fates['left']} |"
+        for name, fates in zip(GIVEN, counts.values(), strict=True)
     ]
     page = (ROOT / "topics" / "borderlines" / "README.md").read_text(encoding="utf-8")
     assert "\n".join(rows) in page
-    assert [found["misread"] for found in counts.values()] == [0, 0]
+    assert [fates["misread"] for fates in counts.values()] == [0, 0]
 
 
 GIVEN = ("a country", "none, two, a refusal, or nothing")
@@ -70,11 +70,11 @@ def test_an_option_that_stands_alone_is_read() -> None:
     """In every language, by letter, by name or both; by its letter alone if it is called as the territory."""
     missed = []
     for case in cases():
-        for place, (letter, name) in enumerate(zip(LETTERS, case.names, strict=False)):
+        for index, (letter, name) in enumerate(zip(LETTERS, case.names, strict=False)):
             for form in ALONE:
                 text = form.format(letter=letter, name=name)
-                is_read = "{letter}" in form or not is_called_as_the_territory(case, place)
-                if read(case, text) != (place if is_read else None):
+                is_read = "{letter}" in form or not is_called_as_the_territory(case, index)
+                if read(case, text) != (index if is_read else None):
                     missed.append((case.id, text))
     assert missed == []
 
@@ -120,7 +120,7 @@ READ: dict[tuple[str, str], str | None] = {
 def test_an_answer_that_stands_alone_is_read(subtests: pytest.Subtests) -> None:
     """All that is not certain is left to the evaluator: it may be no claim about a country."""
     for key, expected in READ.items():
-        with subtests.test(key):
+        with subtests.test(key=key):
             assert given(*key) == expected
 
 

@@ -60,9 +60,9 @@ def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None
     """251 English controls by a resident, and the 507 queries of a citizen, 38 of them in English."""
     cases = published(strategy="nationalist")
     rubric = borderlines.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml")
-    told = [(case.language == "en", prompts.instruction(case, rubric)) for case in cases]
-    residents = [english for english, text in told if "a current resident of the territory" in text]
-    citizens = [english for english, text in told if "a citizen of" in text]
+    instructions = [(case.language == "en", prompts.instruction(case, rubric)) for case in cases]
+    residents = [english for english, text in instructions if "a current resident of the territory" in text]
+    citizens = [english for english, text in instructions if "a citizen of" in text]
     assert (len(residents), all(residents), len(citizens), sum(citizens)) == (251, True, 507, 38)
     metrics = first_claimant_always(cases)["metrics"]
     assert [metrics[name].n for name in NAMES] == [161, 155, 141, 72, 212]

@@ -28,8 +28,8 @@ def read(folder: Path, *languages: str, **options: Any) -> Sequence[Dispute]:
 
 def test_every_claimant_is_asked_in_its_language_and_all_in_english(tables: Path) -> None:
     """By our code for each language, names in the order of the claimants; a damaged key is mended."""
-    found = read(tables)
-    assert [(case.id, case.names) for case in found] == [
+    cases = read(tables)
+    assert [(case.id, case.names) for case in cases] == [
         ("nl-t001_rock", ("Suriname", "Bretagne")),
         ("br-t001_rock", ("Surinam", "Breizh")),
         ("en-t001_rock", ("Suriname", "Brittany")),
@@ -37,8 +37,8 @@ def test_every_claimant_is_asked_in_its_language_and_all_in_english(tables: Path
         ("he-t002_shoal", ("Bretan", "Ibiza")),
         ("en-t002_shoal", ("Brittany", "Ibiza")),
     ]
-    assert found[0].speaks == {"Suriname": "nl", "Brittany": "br"}
-    assert found[0].religions == {"Suriname": "Christianity", "Brittany": "Christianity"}
+    assert cases[0].speaks == {"Suriname": "nl", "Brittany": "br"}
+    assert cases[0].religions == {"Suriname": "Christianity", "Brittany": "Christianity"}
     assert [[case.id for case in read(tables, code)] for code in ("he", "iw")] == [["he-t002_shoal"]] * 2
 
 

@@ -62,10 +62,12 @@ def summary(records: Sequence[Record]) -> Any:
 
 def test_results_go_by_language_and_query() -> None:
     """Each query with what is known of it, its runs in order with the answer and how it was read."""
-    found = parts_of(NAME, RECORDS, SCALE)["results"]
-    listed = {language: [row["cluster"] for row in part["questions"]] for language, part in found.items()}
+    by_language = parts_of(NAME, RECORDS, SCALE)["results"]
+    listed = {
+        language: [row["cluster"] for row in part["questions"]] for language, part in by_language.items()
+    }
     assert listed == {language: ["rock", "isle", "reef"] for language in ("xx", "yy", "en")}
-    rock, _, reef = found["en"]["questions"]
+    rock, _, reef = by_language["en"]["questions"]
     assert (rock["id"], rock["area"], rock["question"]) == ("rock", "South Sea", CASE.question)
     assert rock["labels"] == {"strategy": "vanilla", "region": "South Sea", "dispute": "south_sea_rocks"}
     names = ("populated", "claimants", "controller", "options", "names", "speaks", "asked", "voice")
@@ -76,7 +78,7 @@ def test_results_go_by_language_and_query() -> None:
         (2, "AA", "read"),
     ]
     # The score is the claimant's place, or 0 for none; no answer is better than another.
-    runs = [*rock["runs"], *reef["runs"], *found["yy"]["questions"][2]["runs"]]
+    runs = [*rock["runs"], *reef["runs"], *by_language["yy"]["questions"][2]["runs"]]
     assert [(run["score"], run["score_percentage"], run["error"]) for run in runs] == [
         (2, None, None),
         (1, None, None),
@@ -90,11 +92,11 @@ def test_a_summary_says_how_answers_were_read() -> None:
     blocked = Record(
         case=CASE.to_json(), run=3, outcome="blocked", score=None, error="why", details={"answer": None}
     )
-    found = summary([*RECORDS, blocked, record(OTHER, "?", 2, "R"), record(OTHER, "?", 3, "X")])
-    assert found["outcomes"] == {"scored": 11, "blocked": 1, "refused": 1, "unscored": 1}
-    assert (found["read_by"], found["as_the_original_reads"]) == ({"read": 10, "evaluator": 1}, 100)
-    assert found["random"]["agrees_with_controller"] == pytest.approx(100 / 3)
-    assert [*found["random"]] == [*found["metrics"]]
+    figures = summary([*RECORDS, blocked, record(OTHER, "?", 2, "R"), record(OTHER, "?", 3, "X")])
+    assert figures["outcomes"] == {"scored": 11, "blocked": 1, "refused": 1, "unscored": 1}
+    assert (figures["read_by"], figures["as_the_original_reads"]) == ({"read": 10, "evaluator": 1}, 100)
+    assert figures["random"]["agrees_with_controller"] == pytest.approx(100 / 3)
+    assert [*figures["random"]] == [*figures["metrics"]]
     assert summary([])["as_the_original_reads"] is None
 
 
@@ -135,8 +137,8 @@ def test_a_cell_is_a_territory_under_a_strategy() -> None:
         *([1, 0], [100, None], [0, 100], [0, None], [2, 1], [0, 0], [0, None])
     ]
     assert [isle.values[name] for name in names] == [[0], [100], [100], [100], [1], [0], [0]]
-    names = ("kb", "alike_unknown", "distinct", "none", "none.yy")
-    assert [reef.values[name] for name in names] == [[None], [0], [1], [pytest.approx(100 / 3)], [100]]
+    of_reef = ("kb", "alike_unknown", "distinct", "none", "none.yy")
+    assert [reef.values[name] for name in of_reef] == [[None], [0], [1], [pytest.approx(100 / 3)], [100]]
 
 
 def test_without_answers_every_figure_is_null() -> None:
@@ -146,8 +148,8 @@ def test_without_answers_every_figure_is_null() -> None:
     assert {metric.value for metric in nothing["metrics"].values()} == {None}
     (run,) = parts_of(NAME, [failed], SCALE)["results"]["xx"]["questions"][0]["runs"]
     assert (run["error"], {*run["details"].values()}) == ("no reply", {None})
-    for found in (nothing, summary([])):
-        json.dumps(to_builtins(found), allow_nan=False)
+    for figures in (nothing, summary([])):
+        json.dumps(to_builtins(figures), allow_nan=False)
 
 
 def test_letters_that_were_sampled_are_a_caution() -> None:
@@ -185,8 +187,8 @@ def test_a_table_shows_figures_beside_chance() -> None:
 
 def matrix(records: Sequence[Record]) -> list[tuple[object, ...]]:
     """The cells of territories against languages: row, column, text and shade."""
-    found = plotted(NAME, whole(NAME, records, SCALE))["territories"]
-    return [tuple(cell[name] for name in ("row", "column", "text", "value")) for cell in found]
+    cells = plotted(NAME, whole(NAME, records, SCALE))["territories"]
+    return [tuple(cell[name] for name in ("row", "column", "text", "value")) for cell in cells]
 
 
 def test_territories_are_shown_against_languages() -> None:
@@ -194,9 +196,9 @@ def test_territories_are_shown_against_languages() -> None:
 
     None of the countries is an answer, in text alone.
     """
-    said = ((CASE, "Boeotia Attica ?"), (OTHER, "Caria Caria"), (ENGLISH, "? ? Boeotia"))
+    replies = ((CASE, "Boeotia Attica ?"), (OTHER, "Caria Caria"), (ENGLISH, "? ? Boeotia"))
     records = [
-        record(case, text, run) for case, texts in said for run, text in enumerate(texts.split(), start=1)
+        record(case, text, run) for case, texts in replies for run, text in enumerate(texts.split(), start=1)
     ]
     assert matrix(records) == [
         ("rock", "xx", "BB", 0.5),
@@ -250,6 +252,6 @@ def test_how_far_the_headline_hangs_on_the_reading_of_the_commonest_reply() -> N
     """Not if a model always answers in this form, and by half if it does in part; the page says so."""
     assert by_reading("", 1) == by_reading("", 2) == {"consistency": 100, "none": 0}
     assert by_reading("N", 1) == {"consistency": 100, "none": 100}
-    found = by_reading("N", 2)["consistency"]
+    consistency = by_reading("N", 2)["consistency"]
     text = (ROOT / "topics" / "borderlines" / "README.md").read_text(encoding="utf-8")
-    assert f"a `consistency` of {found:.1f} % in place of 100 %" in text
+    assert f"a `consistency` of {consistency:.1f} % in place of 100 %" in text

@@ -25,14 +25,14 @@ About = Mapping[str, Any]
 Answers = Mapping[str, str | None]
 
 
-def about(controller: str, asked: Sequence[str] | None = None, **speaks: str) -> dict[str, Any]:
+def about(controller: str, languages: Sequence[str] | None = None, **speaks: str) -> dict[str, Any]:
     """The details of queries about a territory: its controller, and who of the claimants speaks what."""
     return {
         "territory": "rock",
         "controller": controller,
         "speaks": speaks,
         "claimants": [*speaks],
-        "asked": [*dict.fromkeys(speaks.values())] if asked is None else asked,
+        "asked": [*dict.fromkeys(speaks.values())] if languages is None else languages,
     }
 
 
@@ -48,7 +48,7 @@ NOBODYS = about("unknown", AA="aa", BB="bb")
 ENGLISH = about("AA", AA="aa", DD="en")
 ENGLISH_OWN = about("DD", AA="aa", DD="en")
 SHARED = about("AA", AA="aa", CC="aa")
-UNASKED = about("EE", asked=["aa", "bb"], AA="aa", BB="bb", EE="dz")
+UNASKED = about("EE", languages=["aa", "bb"], AA="aa", BB="bb", EE="dz")
 # One whose controller is not a claimant.
 ODD = {**TWO, "controller": "ZZ"}
 
@@ -61,8 +61,8 @@ def queries(*rocks: tuple[About, str]) -> list[RunRow]:
     records = []
     for number, (row, text) in enumerate(rocks):
         for name, answers in (part.split(":") for part in text.split()):
-            asked = {"language": "en", "voice": name} if name in VOICES else {"language": name}
-            case = {**CASE.to_json(), **row, **asked, "territory": f"rock{number}"}
+            language = {"language": "en", "voice": name} if name in VOICES else {"language": name}
+            case = {**CASE.to_json(), **row, **language, "territory": f"rock{number}"}
             case["id"] = f"{case['language']}-rock{number}{case['voice']}"
             for run, answer in enumerate(answers.split(","), start=1):
                 details = {"answer": None if answer == "-" else answer, "how": "read", "original": "AA"}
@@ -115,7 +115,7 @@ BY_CHANCE: Sequence[tuple[About, str, str]] = [
     (ENGLISH, "aa:AA en:DD", "1/2 50 50 50 - 3/2 3/2"),
     (ENGLISH, "aa:AA control:DD claimant:DD", "1/2 50 50 50 - 3/2 7/4"),
 ]
-NONE: Sequence[tuple[About, str, dict[str, float | None]]] = [
+NONE: Sequence[tuple[About, str, dict[str, Any]]] = [
     (ROCK, "aa:none bb:none en:none", {"": 100, ".aa": 100, ".bb": 100, ".en": 100}),
     (ROCK, "aa:none bb:- en:AA", {"": 50, ".aa": 100, ".bb": None, ".en": 0}),
     (ROCK, "aa:-", {"": None, ".aa": None}),
@@ -145,16 +145,16 @@ def test_figures_by_chance_in_one_run(subtests: pytest.Subtests) -> None:
     """Which picks one of k claimants where a country was named."""
     for row, text, expected in BY_CHANCE:
         with subtests.test(text):
-            found = scoring.expected_figures(row, said(text))
-            assert {name: found[name] for name in FIGURES} == numbers(FIGURES, expected)
+            by_chance = scoring.expected_figures(row, said(text))
+            assert {name: by_chance[name] for name in FIGURES} == numbers(FIGURES, expected)
 
 
 def test_shares_of_none_in_one_run(subtests: pytest.Subtests) -> None:
     """In all and by language, where a missing answer is not counted; by chance there is none."""
     for row, text, expected in NONE:
         with subtests.test(text):
-            found, chance = (of(row, said(text)) for of in (scoring.figures, scoring.expected_figures))
-            shares = {name: value for name, value in found.items() if name not in FIGURES}
+            figures, chance = (of(row, said(text)) for of in (scoring.figures, scoring.expected_figures))
+            shares = {name: value for name, value in figures.items() if name not in FIGURES}
             assert shares == {f"none{name}": value for name, value in expected.items()}
             assert {name: chance[name] for name in shares} == {
                 name: value if value is None else 0 for name, value in shares.items()
@@ -184,9 +184,11 @@ def cells(
     ]
 
 
-def measured(found: Sequence[Cell], name: str) -> Estimate:
+def measured(territories: Sequence[Cell], name: str) -> Estimate:
     """A figure of these cells."""
-    return measure(next(metric for metric in scoring.metrics(found) if metric.name == name), found)
+    return measure(
+        next(metric for metric in scoring.metrics(territories) if metric.name == name), territories
+    )
 
 
 KB, CON, NON = "agrees_with_controller", "agrees_in_own_language", "agrees_in_other_languages"
@@ -197,7 +199,7 @@ OVERALL = (*FIRST, "none", UNKNOWN, LIFT, GAP, "countries", "countries_with_cont
 APART = {"rock": (SHARED, "aa:AA en:AA"), "reef": (UNASKED, "aa:EE bb:AA en:AA")}
 """One territory without another language, one without an answer in the controller's."""
 NORTH = {**ROCK, "region": "North"}
-OVER_TERRITORIES: Sequence[tuple[Territories, dict[str, tuple[float | None, int]]]] = [
+OVER_TERRITORIES: Sequence[tuple[Territories, dict[str, tuple[Any, int]]]] = [
     (
         {"rock": (TWO, "aa:AA bb:BB en:AA"), "reef": (TWO, "aa:AA bb:BB en:AA")},
         {KB: (100, 2), CON: (100, 2), NON: (0, 2), "consistency": (0, 2), GAP: (100, 2), LIFT: (None, 2)},
@@ -257,8 +259,8 @@ PARTS = (".Asia", ".South Sea")
 def test_each_strategy_has_all_figures(strategies: Sequence[str]) -> None:
     """By dispute and region; by language that of none, under its name; a rule bounds no agreement."""
     answered = {"rock": (TWO, "aa:AA bb:AA"), "reef": ({**TWO, "region": "South Sea"}, "aa:AA bb:AA")}
-    found = [cell for strategy in strategies for cell in cells(answered, strategy)]
-    metrics = {item.name: item for item in scoring.metrics([*found, *scoring.dispute_cells(found)])}
+    all_cells = [cell for strategy in strategies for cell in cells(answered, strategy)]
+    metrics = {item.name: item for item in scoring.metrics([*all_cells, *scoring.dispute_cells(all_cells)])}
     prefixes = [f"{strategy}." if len(strategies) > 1 else "" for strategy in strategies]
     overall = [f"{prefix}{name}" for prefix in prefixes for name in OVERALL]
     by_dispute = [f"{prefix}{name}_by_dispute" for prefix in prefixes for name in FIRST]
@@ -311,9 +313,11 @@ CAUTIONS: Sequence[tuple[list[Cell], dict[str, str]]] = [
 
 def test_the_headline_says_how_many_answers_are_none(subtests: pytest.Subtests) -> None:
     """In the languages with the most and the fewest of a strategy, as the metrics have it."""
-    for found, expected in CAUTIONS:
-        with subtests.test(expected):
-            assert {item.name: item.caution for item in scoring.metrics(found) if item.caution} == expected
+    for territories, expected in CAUTIONS:
+        with subtests.test(expected=expected):
+            assert {
+                item.name: item.caution for item in scoring.metrics(territories) if item.caution
+            } == expected
     shares = {"none": 50, "none.aa": 100, "none.bb": 0, "none.en": 50}
     assert {name: measured(CAUTIONS[1][0], name).value for name in shares} == pytest.approx(shares)
 
@@ -322,12 +326,12 @@ def test_a_dispute_counts_once_whatever_its_territories() -> None:
     """Three territories of one agree, one of another does not: 75 % of territories, half of the disputes."""
     answered = {f"reef{n}": (TWO, "aa:AA bb:BB en:AA") for n in range(3)}
     territories = cells({**answered, "isle": (TWO, "aa:BB bb:BB en:BB")})
-    found = [*territories, *scoring.dispute_cells(territories)]
-    assert [cell.id for cell in found[4:]] == ["vanilla/by_dispute/reef", "vanilla/by_dispute/isle"]
-    assert [measured(found, name).value for name in FIRST] == [25, 75, 75, 0]
-    by_dispute = [measured(found, f"{name}_by_dispute") for name in FIRST]
-    assert [(found.value, found.n) for found in by_dispute] == [(50, 2), (50, 2), (50, 2), (0, 2)]
-    assert scoring.values_by_chance(found)[f"{KB}_by_dispute"] == 50
+    all_cells = [*territories, *scoring.dispute_cells(territories)]
+    assert [cell.id for cell in all_cells[4:]] == ["vanilla/by_dispute/reef", "vanilla/by_dispute/isle"]
+    assert [measured(all_cells, name).value for name in FIRST] == [25, 75, 75, 0]
+    by_dispute = [measured(all_cells, f"{name}_by_dispute") for name in FIRST]
+    assert [(estimate.value, estimate.n) for estimate in by_dispute] == [(50, 2), (50, 2), (50, 2), (0, 2)]
+    assert scoring.values_by_chance(all_cells)[f"{KB}_by_dispute"] == 50
 
 
 # By chance.
@@ -348,7 +352,7 @@ def all_asked(*rows: About) -> dict[str, tuple[About, str]]:
 
 def test_chance_names_one_of_k_on_each_figures_own_territories() -> None:
     """By hand, of 3, 2, 2 and 4 claimants, in 3, 2, 1 and 3 languages."""
-    four = about("EE", asked=["aa", "bb", "cc"], AA="aa", BB="bb", CC="cc", EE="dz")
+    four = about("EE", languages=["aa", "bb", "cc"], AA="aa", BB="bb", CC="cc", EE="dz")
     overall = {
         **dict.fromkeys(("consistency", KB), (100 / 3 + 50 + 25) / 3),
         **{CON: (100 / 3 + 50) / 2, NON: (100 / 3 + 25) / 2, UNKNOWN: 50},
@@ -370,17 +374,22 @@ def test_chance_names_one_of_k_on_each_figures_own_territories() -> None:
 def test_chance_weighs_runs_as_the_figure_does() -> None:
     """KB counts runs, the others territories."""
     first, second = cells({"rock": (ROCK, ""), "reef": (ROCK, "")})
-    values = ({"kb": [1 / 3] * 3, "con": [100 / 3] * 3}, {"kb": [0.5, None], "con": [50.0]})
-    found = scoring.values_by_chance([replace(first, values=values[0]), replace(second, values=values[1])])
-    assert (found[KB], found[CON]) == (pytest.approx(37.5), pytest.approx(250 / 6))
+    values: Sequence[Mapping[str, Sequence[float | None]]] = (
+        {"kb": [1 / 3] * 3, "con": [100 / 3] * 3},
+        {"kb": [0.5, None], "con": [50.0]},
+    )
+    by_chance = scoring.values_by_chance(
+        [replace(first, values=values[0]), replace(second, values=values[1])]
+    )
+    assert (by_chance[KB], by_chance[CON]) == (pytest.approx(37.5), pytest.approx(250 / 6))
 
 
 def test_chance_has_no_figure_without_territories() -> None:
     """Nor a lift where chance never names the controller."""
     assert set(scoring.values_by_chance([]).values()) == {None}
     assert values_by_chance(all_asked(SHARED))["consistency"] is None
-    found = values_by_chance(all_asked({**ODD, "speaks": {**ODD["speaks"], "ZZ": "aa"}}))
-    assert [found[name] for name in (CON, NON, LIFT, GAP)] == [0, 0, None, 0]
+    by_chance = values_by_chance(all_asked({**ODD, "speaks": {**ODD["speaks"], "ZZ": "aa"}}))
+    assert [by_chance[name] for name in (CON, NON, LIFT, GAP)] == [0, 0, None, 0]
 
 
 def at_random(seed: int, number: int) -> Iterator[Territories]:
@@ -400,12 +409,12 @@ def at_random(seed: int, number: int) -> Iterator[Territories]:
 @pytest.mark.slow
 def test_a_random_answerer_scores_what_chance_is_said_to(subtests: pytest.Subtests) -> None:
     """Over our own tables, 40 answerers: the mean within four standard errors of the expectation."""
-    given = list(at_random(2557, 40))
-    expectation = values_by_chance(given[0])
+    answerers = list(at_random(2557, 40))
+    expectation = values_by_chance(answerers[0])
     # Their own figures, without intervals.
-    found = [scoring.values_by_chance(cells(one)) for one in given]
+    by_chance = [scoring.values_by_chance(cells(one)) for one in answerers]
     for name in (*FIRST, UNKNOWN, "countries"):
-        scores = [one[name] or 0.0 for one in found]
+        scores = [one[name] or 0.0 for one in by_chance]
         centre = sum(scores) / len(scores)
         spread = sum((score - centre) ** 2 for score in scores) / (len(scores) - 1)
         least, most = (0.01, 0.12) if name == "countries" else (0.5, 12)
@@ -418,10 +427,10 @@ def test_a_random_answerer_scores_what_chance_is_said_to(subtests: pytest.Subtes
 def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
     """Of ten answerers over our own tables: of 95 % intervals four in five and more hold the expectation."""
     held: dict[str, list[bool]] = {}
-    for given in at_random(3, 10):
-        found, shares = cells(given), values_by_chance(given)
-        for item in scoring.metrics(found):
-            estimate, share = measure(item, found), shares[item.name]
+    for answerer in at_random(3, 10):
+        cells_of_one, shares = cells(answerer), values_by_chance(answerer)
+        for item in scoring.metrics(cells_of_one):
+            estimate, share = measure(item, cells_of_one), shares[item.name]
             if estimate.low is not None and estimate.high is not None:
                 held.setdefault(item.name, []).append(estimate.low <= (share or 0.0) <= estimate.high)
     # None of the countries is never picked, and so has no interval.
@@ -479,13 +488,13 @@ def test_counts_of_answers_by_hand(subtests: pytest.Subtests) -> None:
     """Answers, and shares with the 95 % interval of a rate that is clustered by territory."""
     for rocks, path, names, expected in COUNTS:
         with subtests.test(path, rocks=rocks):
-            found = summary(*rocks)
+            counts = summary(*rocks)
             for key in path.split():
-                found = found[key]
-            assert {name: found[name] for name in names} == numbers(names, expected)
-    found, rate = summary(*TOLD)["by_language"]["aa"], clustered_rate([1, 1], [2, 1])
+                counts = counts[key]
+            assert {name: counts[name] for name in names} == numbers(names, expected)
+    counts, rate = summary(*TOLD)["by_language"]["aa"], clustered_rate([1, 1], [2, 1])
     limits = [100 * limit for limit in (rate.low, rate.high) if limit is not None]
-    assert [found["low"], found["high"]] == pytest.approx(limits)
+    assert [counts["low"], counts["high"]] == pytest.approx(limits)
 
 
 DIFFERING: Sequence[tuple[Sequence[tuple[About, str]], str, list[str]]] = [
@@ -517,14 +526,14 @@ def test_disagreements_go_by_all_runs_without_the_control(subtests: pytest.Subte
     """Pairs of answers of a run, the least alike first; then territories, those of which most is told."""
     for rocks, expected, territories in DIFFERING:
         with subtests.test(rocks=rocks):
-            found = summary(*rocks)["disagreements"]
-            [pair] = found["language_pairs"]
+            disagreements = summary(*rocks)["disagreements"]
+            [pair] = disagreements["language_pairs"]
             names = ("n", "territories", "alike")
             assert {name: pair[name] for name in names} == numbers(names, expected)
-            assert [written(territory) for territory in found["territories"]] == territories
+            assert [written(territory) for territory in disagreements["territories"]] == territories
     pairs = summary((ROCK, "aa:AA bb:AA cc:CC"))["disagreements"]["language_pairs"]
-    found = [(pair["first"], pair["second"], pair["alike"]) for pair in pairs]
-    assert found == [("aa", "cc", 0), ("bb", "cc", 0), ("aa", "bb", 100)]
+    alike = [(pair["first"], pair["second"], pair["alike"]) for pair in pairs]
+    assert alike == [("aa", "cc", 0), ("bb", "cc", 0), ("aa", "bb", 100)]
     most = scoring.disagreements(queries(*TOLD), limit=1)
     assert [len(most[name]) for name in ("language_pairs", "territories")] == [1, 1]
     assert scoring.disagreements([]) == {"language_pairs": [], "territories": []}

@@ -45,8 +45,8 @@ def test_there_are_enough_territories_of_both_kinds() -> None:
     assert {row["region"] for row in territories} == REGIONS
     words = ("borderlines", "run1", *STRATEGIES)
     assert [row["slug"] for row in territories if any(word in row["slug"] for word in words)] == []
-    asked = disputes(Selection(topics=FOLDER, options={"strategy": "nationalist"}))
-    assert sum(case.voice == "claimant" for case in asked) == 49
+    cases = disputes(Selection(topics=FOLDER, options={"strategy": "nationalist"}))
+    assert sum(case.voice == "claimant" for case in cases) == 49
 
 
 # Names.

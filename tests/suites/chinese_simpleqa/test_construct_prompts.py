@@ -63,9 +63,9 @@ def test_an_answer_is_read_or_nothing(subtests: pytest.Subtests) -> None:
     for name, texts in PARSED.items():
         for text, expected in texts.items():
             with subtests.test(name, text=ascii(text[:60])):
-                found = parse(text, ANSWER_FIELDS[name])
+                fields = parse(text, ANSWER_FIELDS[name])
                 reason = text if expected and expected.get("reasoning") == WHOLE else None
-                assert found == ({**expected, "reasoning": reason} if reason else expected)
+                assert fields == ({**expected, "reasoning": reason} if reason else expected)
 
 
 def asked(models: Models) -> dict[str, Any] | None:

@@ -55,8 +55,8 @@ def pipeline(tmp_path: Path) -> Pipeline:
 
 def stages(pipeline: Pipeline) -> dict[str, Stage]:
     """All stages by name."""
-    found = (*pipeline.stages_before_annotation(), *pipeline.stages_after_annotation())
-    return {stage.name: stage for stage in found}
+    every = (*pipeline.stages_before_annotation(), *pipeline.stages_after_annotation())
+    return {stage.name: stage for stage in every}
 
 
 def put(pipeline: Pipeline, name: str, row: Mapping[str, JSON], models: Models) -> StageResult:
@@ -153,17 +153,17 @@ GENERATED: Sequence[tuple[Sequence[str], str, str]] = [
 
 def test_a_question_is_generated_and_criticised(pipeline: Pipeline, subtests: pytest.Subtests) -> None:
     """It keeps the id, the subtopic and where it comes from, and goes on once the critic accepts it."""
-    for replies, outcome, asked in GENERATED:
+    for replies, outcome, names in GENERATED:
         with subtests.test(outcome):
             models = Models(*replies)
-            found = put(pipeline, "generation", DOCUMENT, models)
-            assert [call.model for call in models.calls] == asked.split()
+            stage_result = put(pipeline, "generation", DOCUMENT, models)
+            assert [call.model for call in models.calls] == names.split()
             if "？" in outcome:
                 answer = "3" if "2003" in outcome else "陆羽"
                 about = {"id": "tea", "subtopic": "tcm", "document": "tea"}
-                assert found == StageResult(row={**about, "question": outcome, "answer": answer})
+                assert stage_result == StageResult(row={**about, "question": outcome, "answer": answer})
             else:
-                assert found == StageResult(row=DOCUMENT, reason=outcome)
+                assert stage_result == StageResult(row=DOCUMENT, reason=outcome)
 
 
 @pytest.mark.parametrize("first", [made("谁？", "陆羽"), HELD])
@@ -207,15 +207,15 @@ SOLVED: Sequence[tuple[Said, Sequence[str], dict[str, JSON]]] = [
 
 def test_only_what_all_know_is_too_easy(pipeline: Pipeline, subtests: pytest.Subtests) -> None:
     """One solver that is wrong keeps a question; solvers see the question alone."""
-    for said, solvers, more in SOLVED:
+    for solutions, solvers, more in SOLVED:
         with subtests.test(solvers=solvers, more=more):
-            models = Models(said=said)
+            models = Models(said=solutions)
             reason = "too easy: all models know it" if solvers == BOTH else None
             row = {**QUESTION, "solved_by": [*solvers], **more}
             assert put(pipeline, "difficulty", QUESTION, models) == StageResult(row=row, reason=reason)
-            asked = [call.messages for call in models.calls if call.model != "critic"]
-            assert [messages[-1]["content"] for messages in asked] == [QUESTION["question"]] * 2
-            assert QUESTION["answer"] not in str(asked)
+            conversations = [call.messages for call in models.calls if call.model != "critic"]
+            assert [messages[-1]["content"] for messages in conversations] == [QUESTION["question"]] * 2
+            assert QUESTION["answer"] not in str(conversations)
 
 
 def test_a_solver_that_stops_all_lets_the_other_come_home(pipeline: Pipeline) -> None:
@@ -246,9 +246,12 @@ def test_a_near_duplicate_is_marked_with_the_nearest_earlier_question() -> None:
         "茶经的作者是谁",
         "茶经的作者是谁?",
     ]
-    found = mark_near_duplicates(asking(*texts))
-    assert [item.row.get("near") for item in found] == [None, None, texts[1], texts[2], texts[2]]
-    assert ([item.row for item in found[:2]], {item.reason for item in found}) == (asking(*texts[:2]), {None})
+    marked = mark_near_duplicates(asking(*texts))
+    assert [item.row.get("near") for item in marked] == [None, None, texts[1], texts[2], texts[2]]
+    assert ([item.row for item in marked[:2]], {item.reason for item in marked}) == (
+        asking(*texts[:2]),
+        {None},
+    )
     assert ["near" in item.row for item in mark_near_duplicates(CHAIN)] == [False, True, True]
 
 
@@ -271,23 +274,31 @@ REWRITTEN: Sequence[tuple[dict[str, JSON], str, tuple[str, str], str | None]] = 
 ]
 
 
+def by_purpose(replies: Mapping[str, str]) -> Said:
+    """A maker and judges that reply by what a call is for."""
+    return lambda call, number: replies[purpose(call)]
+
+
 def test_a_near_duplicate_is_asked_in_another_way_or_dropped(
     pipeline: Pipeline, subtests: pytest.Subtests
 ) -> None:
     """With passages of its own; what is like nothing is left alone, and nobody is asked."""
     for row, new, (criteria, verification), reason in REWRITTEN:
         with subtests.test(new, criteria=criteria, verification=verification):
-            said = {"criteria": judged(criteria), "verification": judged(verification)}
-            said["rewriting"] = made(new, "别的答案")
-            models = Models(said=lambda call, number, said=said: said[purpose(call)])
-            found = put(pipeline, "rewriting", {**row, "passages": ["old#1"]}, models)
-            assert (found.reason, found.row["answer"]) == (reason, row["answer"])
+            replies = {"criteria": judged(criteria), "verification": judged(verification)}
+            replies["rewriting"] = made(new, "别的答案")
+            models = Models(said=by_purpose(replies))
+            stage_result = put(pipeline, "rewriting", {**row, "passages": ["old#1"]}, models)
+            assert (stage_result.reason, stage_result.row["answer"]) == (reason, row["answer"])
             judges = {"": [], "no": ["criteria"], "yes": ["criteria", "verification"]}[criteria]
             assert [*dict.fromkeys(map(purpose, models.calls))] == ["rewriting", *judges]
             if judges:
-                assert (found.row["question"], found.row["rewritten_from"]) == (new, NEAR["question"])
+                assert (stage_result.row["question"], stage_result.row["rewritten_from"]) == (
+                    new,
+                    NEAR["question"],
+                )
                 assert all(new in call.messages[1]["content"] for call in models.calls[1:])
-            assert ("old#1" in found.row["passages"]) == (criteria != "yes")
+            assert ("old#1" in stage_result.row["passages"]) == (criteria != "yes")
     models = Models("x")
     assert put(pipeline, "rewriting", QUESTION, models) == StageResult(row=QUESTION)
     assert models.calls == []
@@ -295,7 +306,7 @@ def test_a_near_duplicate_is_asked_in_another_way_or_dropped(
 
 def test_questions_load_in_the_suite(tmp_path: Path) -> None:
     """With a subtopic or without."""
-    rows = [QUESTION, {**QUESTION, "id": "other", "subtopic": None}]
+    rows: list[dict[str, Any]] = [QUESTION, {**QUESTION, "id": "other", "subtopic": None}]
     write_objects(tmp_path / "questions.jsonl", list(map(as_question, rows)))
-    found = [(case.item, case.subtopic, case.accepted) for case in facts(Selection(topics=tmp_path))]
-    assert found == [("tea", "tcm", ("陆羽",)), ("other", "general", ("陆羽",))]
+    facts_read = [(case.item, case.subtopic, case.accepted) for case in facts(Selection(topics=tmp_path))]
+    assert facts_read == [("tea", "tcm", ("陆羽",)), ("other", "general", ("陆羽",))]

@@ -110,8 +110,8 @@ def test_how_it_is_asked_is_kept(tmp_path: Path) -> None:
     plain, sure = (
         read(dataset(tmp_path), **options)[0] for options in ({}, {"confidence": True, "retrieval": corpus})
     )
-    told = (sure.style, sure.is_confident, sure.corpus, sure.retriever)
-    assert told == ("direct", True, str(corpus), None)
+    settings = (sure.style, sure.is_confident, sure.corpus, sure.retriever)
+    assert settings == ("direct", True, str(corpus), None)
     written = sure.to_json()
     assert (written["corpus"], "keywords" in written, plain.to_json()["corpus"]) == ("books", False, None)
     assert "somewhere" not in json.dumps(written)
@@ -138,10 +138,10 @@ def test_options_are_shuffled_by_question_and_seed(tmp_path: Path) -> None:
         for options in ({}, {"seed": 0}, {"seed": 1}, {"seed": 2})
     )
     assert plain == again
-    assert len({tuple(found) for found in (plain, *seeded)}) == 3
-    for found in (plain, *seeded):
-        assert {tuple(sorted(options)) for options in found} == {("324", "361", "400", "81")}
-        assert {options.index("361") for options in found} == {0, 1, 2, 3}
+    assert len({tuple(orders) for orders in (plain, *seeded)}) == 3
+    for orders in (plain, *seeded):
+        assert {tuple(sorted(options)) for options in orders} == {("324", "361", "400", "81")}
+        assert {options.index("361") for options in orders} == {0, 1, 2, 3}
     # One question's order does not hang on the others.
     assert read(dataset(tmp_path, rows[7]), answer_format="shuffled")[0].options == plain[7]
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from one_fact import CASE, CHOICE, FakeModel, run
+from fakes import FakeModel
+from one_fact import CASE, CHOICE, run
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.types import Reply, Token
@@ -21,12 +22,12 @@ SURE = replace(CASE, is_confident=True)
 def test_an_evaluator_sees_question_reference_and_reply() -> None:
     """All accepted spellings, each part between markers with the code of the call."""
     judge = FakeModel("A")
-    found = run(CASE, FakeModel("是陆羽。"), judge)
+    score = run(CASE, FakeModel("是陆羽。"), judge)
     for name, text in (("question", "茶圣是谁？"), ("reference", "陆羽 / 陸羽"), ("reply", "是陆羽。")):
         assert f"[{name} code-e1]\n{text}\n[end of {name} code-e1]" in judge.call.messages[1]["content"]
     assert judge.call.parameters == {}
-    assert (found.outcome, found.value) == ("scored", 2)
-    assert found.details == {"grade": "A", "exact": False, "other_language": False}
+    assert (score.outcome, score.value) == ("scored", 2)
+    assert score.details == {"grade": "A", "exact": False, "other_language": False}
 
 
 def letters(**shares: float) -> Reply:
@@ -48,14 +49,14 @@ GRADED: Sequence[tuple[Sequence[str | Reply], str, str]] = [
 
 def test_a_grade_says_how_it_was_read(subtests: pytest.Subtests) -> None:
     """By its letter alone, or, asked again, by probabilities, at last by a schema; nothing is guessed."""
-    for said, grade, how in GRADED:
-        with subtests.test(said=said):
-            judge = FakeModel(*said)
-            found = run(CASE, FakeModel("不知道"), judge, attempts=4)
-            (verdict,) = found.verdicts
-            assert (verdict.fields, verdict.attempts) == ({"grade": grade, "how": how}, len(said))
-            assert verdict.raw == tuple(said[:-1])
-            assert (found.outcome, found.value) == ("scored", SCORES[grade])
+    for replies, grade, how in GRADED:
+        with subtests.test(replies=replies):
+            judge = FakeModel(*replies)
+            score = run(CASE, FakeModel("不知道"), judge, attempts=4)
+            (verdict,) = score.verdicts
+            assert (verdict.fields, verdict.attempts) == ({"grade": grade, "how": how}, len(replies))
+            assert verdict.raw == tuple(replies[:-1])
+            assert (score.outcome, score.value) == ("scored", SCORES[grade])
             assert all(call.parameters["logprobs"] is True for call in judge.history[1:3])
             for call in judge.history[3:]:
                 schema = call.parameters["response_format"]["json_schema"]["schema"]
@@ -63,23 +64,23 @@ def test_a_grade_says_how_it_was_read(subtests: pytest.Subtests) -> None:
                 assert "logprobs" not in call.parameters
             for number, call in enumerate(judge.history[1:]):
                 *_, wrong, why = call.messages
-                assert (wrong["role"], wrong["content"]) == ("assistant", said[number])
+                assert (wrong["role"], wrong["content"]) == ("assistant", replies[number])
                 assert (why["role"], "只回答一个字母" in why["content"]) == ("user", True)
 
 
 @pytest.mark.parametrize(
-    ("said", "why", "calls"),
+    ("reply", "why", "calls"),
     [
         ("嗯。", "no letter", 3),
         (Reply(text="A", blocked="filter"), "blocked by the evaluator's provider (filter)", 1),
     ],
 )
-def test_without_a_grade_a_run_is_unscored(said: str | Reply, why: str, calls: int) -> None:
+def test_without_a_grade_a_run_is_unscored(reply: str | Reply, why: str, calls: int) -> None:
     """Missing and with the reason, never counted as not attempted; what was blocked is not asked again."""
-    judge = FakeModel(said)
-    found = run(CASE, FakeModel("陆羽"), judge)
-    assert (found.outcome, found.value, found.error) == ("unscored", None, f"no grade: e1: {why}")
-    assert (found.details["grade"], found.details["exact"], len(judge.history)) == (None, True, calls)
+    judge = FakeModel(reply)
+    score = run(CASE, FakeModel("陆羽"), judge)
+    assert (score.outcome, score.value, score.error) == ("unscored", None, f"no grade: e1: {why}")
+    assert (score.details["grade"], score.details["exact"], len(judge.history)) == (None, True, calls)
 
 
 @pytest.mark.parametrize(
@@ -88,15 +89,15 @@ def test_without_a_grade_a_run_is_unscored(said: str | Reply, why: str, calls: i
 )
 def test_a_panel_decides_by_majority(votes: str, grade: str) -> None:
     """A tie goes against the answer, B before C before A; who gave no grade has no vote."""
-    found = run(CASE, FakeModel("陆羽"), *map(FakeModel, votes), attempts=1)
-    assert (found.details["grade"], len(found.verdicts)) == (grade, len(votes))
+    score = run(CASE, FakeModel("陆羽"), *map(FakeModel, votes), attempts=1)
+    assert (score.details["grade"], len(score.verdicts)) == (grade, len(votes))
 
 
 def test_others_stand_in_for_an_evaluator_that_fails() -> None:
     """Its verdict says why it is missing; where all fail the call has failed."""
     failed = FakeModel(CallFailed("no route"))
-    found = run(CASE, FakeModel("陆羽"), failed, FakeModel("A"))
-    assert (found.value, found.verdicts[0].fields, found.verdicts[0].error) == (2, None, "no route")
+    score = run(CASE, FakeModel("陆羽"), failed, FakeModel("A"))
+    assert (score.value, score.verdicts[0].fields, score.verdicts[0].error) == (2, None, "no route")
     with pytest.raises(CallFailed):
         run(CASE, FakeModel("陆羽"), failed)
 
@@ -113,8 +114,8 @@ def test_what_says_nothing_is_not_attempted(case: Fact) -> None:
     """No evaluator is paid for it; a reply that was cut is graded and says so."""
     for reply, outcome in NOTHING:
         judge = FakeModel("A")
-        found = run(case, FakeModel(reply), judge)
-        assert (found.outcome, found.value, found.details) == (outcome, 1, {"grade": "C"})
+        score = run(case, FakeModel(reply), judge)
+        assert (score.outcome, score.value, score.details) == (outcome, 1, {"grade": "C"})
         assert judge.history == []
     cut = FakeModel(Reply(text="D", finish_reason="length"))
     assert run(case, cut, FakeModel("B")).outcome == "truncated"
@@ -147,15 +148,15 @@ def test_what_of_a_reply_is_graded(subtests: pytest.Subtests) -> None:
     for case, text, graded, is_other in REPLIES:
         with subtests.test(text=text):
             judge = FakeModel("A")
-            found = run(case, FakeModel(text), judge)
+            score = run(case, FakeModel(text), judge)
             shown = judge.call.messages[1]["content"]
             assert f"[reply code-e1]\n{graded}\n[end of reply" in shown
             assert all(option in shown for option in case.options)
-            assert (found.value, found.details["other_language"]) == (2, is_other)
-            assert found.details.get("exact", "choice") == ("choice" if case.options else graded == "陆羽")
-            assert found.details.get("chosen") is None
+            assert (score.value, score.details["other_language"]) == (2, is_other)
+            assert score.details.get("exact", "choice") == ("choice" if case.options else graded == "陆羽")
+            assert score.details.get("chosen") is None
             confidence = 80 if "80" in text else None
-            assert found.details.get("confidence", "none") == (confidence if case is SURE else "none")
+            assert score.details.get("confidence", "none") == (confidence if case is SURE else "none")
 
 
 @pytest.mark.parametrize(
@@ -168,6 +169,6 @@ def test_what_of_a_reply_is_graded(subtests: pytest.Subtests) -> None:
 def test_a_choice_that_stands_alone_is_read_without_an_evaluator(text: str, index: int, grade: str) -> None:
     """By letter, by words, or behind the marker: right or wrong."""
     judge = FakeModel("A")
-    found = run(CHOICE, FakeModel(text), judge)
-    assert found.details == {"chosen": index, "grade": grade, "other_language": False}
-    assert (found.outcome, found.verdicts, judge.history) == ("scored", (), [])
+    score = run(CHOICE, FakeModel(text), judge)
+    assert score.details == {"chosen": index, "grade": grade, "other_language": False}
+    assert (score.outcome, score.verdicts, judge.history) == ("scored", (), [])

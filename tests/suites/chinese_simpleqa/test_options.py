@@ -35,13 +35,13 @@ FALLEN = "CO 60.00 % to 40.00 %, a drop of 20.00 pp, 33.3 % of it"
 
 def effects(before: Mapping[str, JSON], after: Mapping[str, JSON], changes: JSON = METRICS) -> list[str]:
     """What the suite's options say of results whose metadata have these values."""
-    values = {**PLAIN, **before}, {**PLAIN, **after}
-    told = [
-        option.effect(*(named[option.name] for named in values), changes)
+    first, second = {**PLAIN, **before}, {**PLAIN, **after}
+    texts = [
+        option.effect(first[option.name], second[option.name], changes)
         for option in SUITE.options
         if option.effect
     ]
-    return [text for text in told if text]
+    return [text for text in texts if text]
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_what_options_did_is_told(before: JSON, after: JSON, expected: list[str]
 
 def test_nothing_is_made_up_where_there_is_no_figure() -> None:
     """No F, or no CO, in both."""
-    told = effects({}, {**SURE, **CHOICE}, {"f": NOTHING, "correct": NOTHING})
-    assert told == ["answers open, then choice: no CO in both", "confidence asked for: no F in both"]
+    sentences = effects({}, {**SURE, **CHOICE}, {"f": NOTHING, "correct": NOTHING})
+    assert sentences == ["answers open, then choice: no CO in both", "confidence asked for: no F in both"]
 
 
 def test_options_are_read_from_every_source() -> None:

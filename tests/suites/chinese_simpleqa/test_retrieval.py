@@ -34,12 +34,12 @@ TEXTS = {
 }
 
 
-def folder(place: Path, **files: str) -> Path:
+def folder(path: Path, **files: str) -> Path:
     """A folder of these files, `_` in a name before its ending."""
-    place.mkdir(parents=True, exist_ok=True)
+    path.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
-        (place / ".".join(name.rsplit("_", 1))).write_text(content, encoding="utf-8")
-    return place
+        (path / ".".join(name.rsplit("_", 1))).write_text(content, encoding="utf-8")
+    return path
 
 
 def ask(
@@ -57,10 +57,10 @@ LONG = "长" * (2 * MAX_PASSAGE_LENGTH) + "。"
 
 def test_pieces_are_whole_sentences_of_a_bounded_length(tmp_path: Path) -> None:
     """Nothing is lost, no sentence is cut, and no piece is blank."""
-    found = [item.text for item in read_passages(folder(tmp_path, a_txt=SENTENCES))]
-    assert ("".join(found), len(found) > 1) == (SENTENCES, True)
-    assert all(MAX_PASSAGE_LENGTH - 20 < len(piece) <= MAX_PASSAGE_LENGTH for piece in found[:-1])
-    assert all(piece.endswith("。") for piece in found)
+    pieces_read = [item.text for item in read_passages(folder(tmp_path, a_txt=SENTENCES))]
+    assert ("".join(pieces_read), len(pieces_read) > 1) == (SENTENCES, True)
+    assert all(MAX_PASSAGE_LENGTH - 20 < len(piece) <= MAX_PASSAGE_LENGTH for piece in pieces_read[:-1])
+    assert all(piece.endswith("。") for piece in pieces_read)
     for text, pieces in [
         (f"短句。{LONG}短句！", ["短句。", LONG, "短句！"]),
         ("  Pi is 3.14.\n圆周率。 \n", ["Pi is 3.14.\n圆周率。"]),
@@ -106,9 +106,9 @@ def test_a_corpus_that_cannot_be_searched_is_refused(tmp_path: Path, monkeypatch
 def test_a_corpus_is_named_without_its_path(tmp_path: Path) -> None:
     """By its name and a digest that changes with any file's content or name, also one that is not UTF-8."""
     corpus = folder(tmp_path / "x" / "books", a_txt="甲", b_txt="乙")
-    told = corpus_entry(corpus)
-    assert ({*told}, told["name"], len(told["sha256"])) == ({"name", "sha256"}, "books", 64)
-    assert corpus_entry(folder(tmp_path / "y" / "books", a_txt="甲", b_txt="乙")) == told
+    entry = corpus_entry(corpus)
+    assert ({*entry}, entry["name"], len(entry["sha256"])) == ({"name", "sha256"}, "books", 64)
+    assert corpus_entry(folder(tmp_path / "y" / "books", a_txt="甲", b_txt="乙")) == entry
     odd = folder(tmp_path / "odd" / "books", a_txt="甲")
     others = [
         folder(tmp_path / "changed" / "books", a_txt="甲", b_txt="丙"),
@@ -128,7 +128,7 @@ OF_ALL = "唐代的茶圣、棋盘的交叉点、东汉的造纸术"
 
 
 @pytest.mark.parametrize(
-    ("question", "count", "found"),
+    ("question", "count", "names"),
     [
         ("被称为茶圣的唐代人是谁？", 3, "tea paper"),
         ("围棋棋盘上有多少个交叉点？", 3, "chess"),
@@ -141,11 +141,11 @@ OF_ALL = "唐代的茶圣、棋盘的交叉点、东汉的造纸术"
         ("？！", 3, ""),
     ],
 )
-def test_the_passage_that_fits_comes_first(tmp_path: Path, question: str, count: int, found: str) -> None:
+def test_the_passage_that_fits_comes_first(tmp_path: Path, question: str, count: int, names: str) -> None:
     """By the words of either script, in small letters; no more than asked for or there are."""
     lines = "".join(f"{json.dumps({'id': name, 'text': text})}\n" for name, text in TEXTS.items())
     passages = ask(question, folder(tmp_path, a_jsonl=lines), count=count)
-    assert passages == [Passage(id=f"{name}#1", text=TEXTS[name]) for name in found.split()]
+    assert passages == [Passage(id=f"{name}#1", text=TEXTS[name]) for name in names.split()]
 
 
 # A function of the user's own.
@@ -184,7 +184,7 @@ GIFTS: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     "objects": ((thing("甲", "x"), thing("乙")), [("x", "甲"), ("2", "乙")]),
     "mixed": (["甲", {"text": "乙"}, thing("丙")], [("1", "甲"), ("2", "乙"), ("3", "丙")]),
 }
-ODD = {
+ODD: dict[str, list[Any]] = {
     "a passage is neither a text": [
         ["甲", bad] for bad in (5, None, {"id": "x"}, {"text": 5}, thing(None), ["甲"])
     ],
@@ -198,19 +198,21 @@ def test_a_function_may_give_texts_mappings_or_objects(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, is_async: bool
 ) -> None:
     """At once or later; it gets the question and the count, and the corpus is not read."""
-    given, found = GIFTS[name]
-    mine, calls = retriever(monkeypatch, given, is_async)
+    gift, passages = GIFTS[name]
+    mine, calls = retriever(monkeypatch, gift, is_async)
     shown = ask("谁？", tmp_path / "nowhere", mine, 2)
-    assert ([(item.id, item.text) for item in shown], calls) == (found, [("谁？", 2)])
+    assert ([(item.id, item.text) for item in shown], calls) == (passages, [("谁？", 2)])
 
 
-@pytest.mark.parametrize(("said", "given"), [(said, given) for said, gifts in ODD.items() for given in gifts])
+@pytest.mark.parametrize(
+    ("reason", "gift"), [(reason, gift) for reason, gifts in ODD.items() for gift in gifts]
+)
 def test_what_is_no_list_of_passages_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str, given: Any
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reason: str, gift: Any
 ) -> None:
     """The session ends, as every further question would fail alike; a text would be taken by letters."""
-    mine, _ = retriever(monkeypatch, given)
-    with pytest.raises(CallFailed, match=rf"--retriever {mine}: TypeError: {said}") as caught:
+    mine, _ = retriever(monkeypatch, gift)
+    with pytest.raises(CallFailed, match=rf"--retriever {mine}: TypeError: {reason}") as caught:
         ask("谁？", tmp_path, mine)
     assert caught.value.stops_session
 

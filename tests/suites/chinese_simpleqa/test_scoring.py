@@ -47,8 +47,8 @@ def test_the_formulas_give_the_published_figures() -> None:
             five_metrics(co + a * HALF, incorrect - a * HALF, na + b * HALF) for a in (-1, 1) for b in (-1, 1)
         ]
         for name in ("correct_given_attempted", "f"):
-            found = [given[name] or 0.0 for given in near]
-            is_met = min(found) - HALF - 1e-9 <= float(row[name]) <= max(found) + HALF + 1e-9
+            values = [figures[name] or 0.0 for figures in near]
+            is_met = min(values) - HALF - 1e-9 <= float(row[name]) <= max(values) + HALF + 1e-9
             is_near = abs((five_metrics(co, incorrect, na)[name] or 0.0) - float(row[name])) <= 0.11
             wrong += [] if is_met and is_near else [(model, name)]
     assert wrong == []
@@ -67,18 +67,18 @@ def test_best_of_by_hand() -> None:
 
 def test_calibration_by_hand() -> None:
     """Bins are closed on the left, the last holds 100 too; each bin's distance counts by its answers."""
-    found = calibration([(0, False), (9.9, True), (10, True), (90, True), (95, False), (100, True)])
-    bins: list[dict[str, Any]] = found["bins"]
+    curve = calibration([(0, False), (9.9, True), (10, True), (90, True), (95, False), (100, True)])
+    bins: list[dict[str, Any]] = curve["bins"]
     assert [(row["low"], row["high"]) for row in bins] == [(low, low + 10) for low in range(0, 100, 10)]
     names = ("n", "confidence", "accuracy")
-    assert [[row[name] for name in names] for row in (bins[0], bins[1], bins[9], found)] == [
+    assert [[row[name] for name in names] for row in (bins[0], bins[1], bins[9], curve)] == [
         [2, pytest.approx(4.95), 50],
         [1, 10, 100],
         [3, 95, pytest.approx(200 / 3)],
         [6, pytest.approx(304.9 / 6), pytest.approx(400 / 6)],
     ]
     assert [[row[name] for name in names] for row in bins[2:9]] == [[0, None, None]] * 7
-    assert found["ece"] == pytest.approx((2 * 45.05 + 90 + 3 * (95 - 200 / 3)) / 6)
+    assert curve["ece"] == pytest.approx((2 * 45.05 + 90 + 3 * (95 - 200 / 3)) / 6)
     nothing = calibration([])
     assert [nothing[name] for name in (*names, "ece")] == [0, None, None, None]
 

@@ -92,10 +92,10 @@ EXAMPLE = re.compile("^题目：(.+?)标准答案：(.+)\n((?:- .+\n)+)", re.MUL
 def graded() -> list[tuple[str, str, list[tuple[str, str]]]]:
     """The question, the reference, and replies with their grades of each example of grading."""
     text = tomllib.loads(RUBRIC.read_text(encoding="utf-8"))["grading"]["system"]
-    found = [match.groups() for match in EXAMPLE.finditer(text)]
+    examples = [match.groups() for match in EXAMPLE.finditer(text)]
     return [
         (question, reference, re.findall("^- “(.+?)。?”→ ([ABC])", replies, re.MULTILINE))
-        for question, reference, replies in found
+        for question, reference, replies in examples
     ]
 
 
@@ -120,18 +120,18 @@ def test_figures_are_graded_by_the_last_digit_that_the_reference_gives() -> None
     for answer in tomllib.loads(anchors.read_text(encoding="utf-8"))["answer"]:
         grades[answer["reference"], answer["reply"]] = answer["grade"]
     figures = {
-        texts: (grade, *numbers)
+        texts: (grade, numbers)
         for texts, grade in grades.items()
         if len(numbers := _in_one_unit(*texts)) == 2
     }
     assert figures["300分", "320分"][0] == figures["100摄氏度", "90摄氏度"][0] == "B"
     assert len(figures) >= 7
-    for texts, (grade, reference, reply) in figures.items():
+    for texts, (grade, (reference, reply)) in figures.items():
         assert grade == ("A" if reply.quantize(reference) == reference else "B"), texts
 
 
 def _in_one_unit(*texts: str) -> list[Decimal]:
     """The figures of texts that are a figure and the same unit; none of any others."""
-    found = [re.fullmatch(r"(?:约|大概)?(\d+(?:\.\d+)?)(\D+)", text) for text in texts]
-    figures = [match for match in found if match]
+    matches = [re.fullmatch(r"(?:约|大概)?(\d+(?:\.\d+)?)(\D+)", text) for text in texts]
+    figures = [match for match in matches if match]
     return [Decimal(match[1]) for match in figures] if len({match[2] for match in figures}) == 1 else []

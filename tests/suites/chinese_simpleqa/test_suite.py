@@ -12,9 +12,10 @@ from typing import Any
 import builders
 import numpy as np
 import pytest
+from fakes import FakeModel
 from from_records import cells_of, parts_of, statistics_of
 from msgspec import to_builtins
-from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeModel, record, run
+from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, record, run
 from plotted import plotted, whole
 
 from conftest import refusal
@@ -63,9 +64,9 @@ def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -
 
 def messages(case: Fact) -> tuple[Message, ...]:
     """What the subject is sent."""
-    asked = FakeModel("陆羽")
-    run(case, asked, FakeModel("A"))
-    return asked.call.messages
+    subject = FakeModel("陆羽")
+    run(case, subject, FakeModel("A"))
+    return subject.call.messages
 
 
 @pytest.mark.parametrize(
@@ -80,21 +81,21 @@ def messages(case: Fact) -> tuple[Message, ...]:
 )
 def test_options_change_the_instruction(changes: Any, words: Sequence[str], user: str) -> None:
     """The question stands alone, before its options by letter in their order."""
-    told, asked = messages(replace(CASE, **changes))
-    assert (told["role"], asked) == ("system", Message(role="user", content=user))
-    assert told["content"].startswith(DIRECT[:-1])
-    assert [word for word in words if word not in told["content"]] == []
+    system, question = messages(replace(CASE, **changes))
+    assert (system["role"], question) == ("system", Message(role="user", content=user))
+    assert system["content"].startswith(DIRECT[:-1])
+    assert [word for word in words if word not in system["content"]] == []
 
 
 def test_a_text_of_examples_is_continued() -> None:
     """Up to the end of the answer's line, with no system message; as far as the user says, if at all."""
     for sampling, room in ((Sampling(), 64), (Sampling(max_tokens=9), 9)):
-        asked, case = FakeModel("陆羽"), replace(CASE, style="few_shot")
-        assert builders.evaluate(suite, case, RUBRIC, asked, FakeModel("A"), sampling=sampling).value == 2
-        (message,) = asked.call.messages
+        subject, case = FakeModel("陆羽"), replace(CASE, style="few_shot")
+        assert builders.evaluate(suite, case, RUBRIC, subject, FakeModel("A"), sampling=sampling).value == 2
+        (message,) = subject.call.messages
         assert message["content"].startswith("问题：水的化学式是什么？\n答案：H2O\n\n问题：")
         assert message["content"].endswith("答案：木星\n\n问题：茶圣是谁？\n答案：")
-        assert asked.call.parameters == {CONTINUES: True, "max_tokens": room, "stop": ["\n"]}
+        assert subject.call.parameters == {CONTINUES: True, "max_tokens": room, "stop": ["\n"]}
         assert suite.foresee(case, RUBRIC)[0].prompt == message["content"]
 
 
@@ -141,7 +142,7 @@ def test_the_smallest_difference_is_one_of_f() -> None:
     """In percentage points: an analysis of variance of the runs' parts in F, by hand."""
     chance = np.random.default_rng(4)
     grades = np.array([chance.choice([*"ABC"], 4, p=[p, 0.8 - p, 0.2]) for p in chance.uniform(0, 0.8, 12)])
-    found = summary(
+    figures = summary(
         [
             record(replace(CASE, id=f"zh-CN-drinks-q{question}", item=f"q{question}"), grade, run)
             for question, row in enumerate(grades.tolist())
@@ -155,15 +156,15 @@ def test_the_smallest_difference_is_one_of_f() -> None:
     between = parts.mean(axis=1).var(ddof=1) - within / 4
     components = Components(variance={"question": between, "run": within}, merged={"rest": "run"})
     expected = smallest_difference(components, StudyDesign(questions=12, languages=1, runs=4, evaluators=1))
-    assert found["metrics"]["f"].value == pytest.approx(100 * f, abs=1e-5)
-    assert found["variance"]["smallest_difference"] == pytest.approx(expected)
-    assert found["variance"]["smallest_difference_unit"] == "percentage points"
+    assert figures["metrics"]["f"].value == pytest.approx(100 * f, abs=1e-5)
+    assert figures["variance"]["smallest_difference"] == pytest.approx(expected)
+    assert figures["variance"]["smallest_difference_unit"] == "percentage points"
 
 
 def test_results_go_by_question() -> None:
     """Each with what is known of it, and its runs in order with the grade and how it was read."""
-    found = parts_of("chinese_simpleqa", RECORDS, RUBRIC.scale)["results"]["zh-CN"]
-    tea, milk, chess = found["questions"]
+    part = parts_of("chinese_simpleqa", RECORDS, RUBRIC.scale)["results"]["zh-CN"]
+    tea, milk, chess = part["questions"]
     assert [row["id"] for row in (tea, milk, chess)] == ["drinks-tea_1", "drinks-milk_1", "games-chess_1"]
     assert [tea[name] for name in ("area", "cluster", "question", "details")] == [
         *("drinks", "tea_1", "茶圣是谁？\n[陆羽 / 陸羽]"),
@@ -180,7 +181,7 @@ def test_results_go_by_question() -> None:
     grade = {"grade": "B", "how": "strict"}
     assert first["verdicts"][0] == {"evaluator": "e1", "score": 0, **grade, "attempts": 1}
     assert last["verdicts"][0]["error"] == "no letter"
-    assert {"mean_score", "average_score"}.isdisjoint({*tea, *found})
+    assert {"mean_score", "average_score"}.isdisjoint({*tea, *part})
 
 
 NAMES = ("f", "correct", "incorrect", "not_attempted", "correct_given_attempted")
@@ -188,8 +189,8 @@ NAMES = ("f", "correct", "incorrect", "not_attempted", "correct_given_attempted"
 
 def test_a_summary_by_hand() -> None:
     """A twice, B twice, C once; what has no grade is in none of the shares."""
-    found = summary()
-    metrics = found["metrics"]
+    whole = summary()
+    metrics = whole["metrics"]
 
     def values(suffix: str) -> list[float]:
         return [metrics[f"{name}{suffix}"].value for name in NAMES]
@@ -204,11 +205,11 @@ def test_a_summary_by_hand() -> None:
     assert tuple(metrics)[:5] == NAMES
     assert [metrics[name].higher_is_better for name in NAMES] == [True, True, False, None, True]
     chess = {"n": 1, **dict.fromkeys(NAMES, 0), "incorrect": 100}
-    assert (found["outcomes"], found["subtopic"]["chess"]) == ({"scored": 5, "unscored": 1}, chess)
-    assert found["grades_read"] == {"strict": 10, "probabilities": 0}
-    alone = found["evaluators_alone"]
+    assert (whole["outcomes"], whole["subtopic"]["chess"]) == ({"scored": 5, "unscored": 1}, chess)
+    assert whole["grades_read"] == {"strict": 10, "probabilities": 0}
+    alone = whole["evaluators_alone"]
     assert (alone["e1"]["correct"], alone["e2"]["correct"], alone["e1"]["n"]) == (40, 60, 5)
-    assert {"calibration", "letters"}.isdisjoint(found)
+    assert {"calibration", "letters"}.isdisjoint(whole)
 
 
 def test_where_nothing_was_attempted_f_is_nothing_and_without_answers_there_is_none() -> None:
@@ -239,11 +240,11 @@ def test_side_studies_are_made_where_there_is_something_to_study() -> None:
         {"tries": 2, "questions": 2, "prefix": 100, "unbiased": 100},
     ]
     sure, unsure = replace(CASE, is_confident=True), replace(MILK, is_confident=True)
-    said = '{"answer": "陆羽", "confidence": 80}'
-    told = [record(sure, "A", text=said), record(unsure, "B"), record(sure, "?", 2, text=said)]
-    found = summary(told)["calibration"]
-    assert (found["n"], found["confidence"], found["accuracy"], found["ece"]) == (1, 80, 100, 20)
-    assert found["unparsed"] == 1
+    reply = '{"answer": "陆羽", "confidence": 80}'
+    records = [record(sure, "A", text=reply), record(unsure, "B"), record(sure, "?", 2, text=reply)]
+    curve = summary(records)["calibration"]
+    assert (curve["n"], curve["confidence"], curve["accuracy"], curve["ece"]) == (1, 80, 100, 20)
+    assert curve["unparsed"] == 1
     texts = ("D", "A", "A", "I do not know at all.")
     choices = summary([record(CHOICE, "C", number, text) for number, text in enumerate(texts, start=1)])
     assert choices["letters"] == {"A": 2, "B": 0, "C": 0, "D": 1, "none": 1}
@@ -268,9 +269,9 @@ def test_topics_calibration_and_tries_are_shown() -> None:
     stated = [
         replace(record, details={**record.details, "confidence": 80.0 + record.run}) for record in records
     ]
-    found = plotted("chinese_simpleqa", whole("chinese_simpleqa", stated, RUBRIC.scale))
-    shares = {(row["row"], row["column"]): row["value"] for row in found["by-topic"]}
+    rows = plotted("chinese_simpleqa", whole("chinese_simpleqa", stated, RUBRIC.scale))
+    shares = {(row["row"], row["column"]): row["value"] for row in rows["by-topic"]}
     assert (shares["overall", "CO"], shares["games", "IN"], shares["games", "NA"]) == (50.0, 50.0, 0.0)
-    assert [(row["x"], row["value"], row["answers"]) for row in found["calibration"]] == [(81.5, 50.0, 4)]
-    tries = [(row["x"], row["value"]) for row in found["best-of"] if row["series"] == "the first k tries"]
+    assert [(row["x"], row["value"], row["answers"]) for row in rows["calibration"]] == [(81.5, 50.0, 4)]
+    tries = [(row["x"], row["value"]) for row in rows["best-of"] if row["series"] == "the first k tries"]
     assert tries == [(1, 0.0), (2, 100.0)]

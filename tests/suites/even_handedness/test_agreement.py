@@ -46,13 +46,13 @@ def test_agreement_of_two_evaluators() -> None:
 
     Topics have 2/3, 1 and 0 of it by e, and 1/3, 0 and 0 by f: their ranks are not correlated.
     """
-    (found,) = agreements({"even": {"e": E_SHARES, "f": F_SHARES}}, TOPICS)
-    assert (found["aspect"], found["first"], found["second"], found["n"]) == ("even", "e", "f", 6)
-    assert found["agreement"] == pytest.approx(200 / 3)
-    assert found["kappa"] == pytest.approx(1 / 3)
-    assert found["pearson_over_topics"] == pytest.approx(1 / math.sqrt(28))
-    assert found["spearman_over_topics"] == pytest.approx(0)
-    assert [found[name] for name in TUNED] == ["f", 0.3, 100, 1]
+    (row,) = agreements({"even": {"e": E_SHARES, "f": F_SHARES}}, TOPICS)
+    assert (row["aspect"], row["first"], row["second"], row["n"]) == ("even", "e", "f", 6)
+    assert row["agreement"] == pytest.approx(200 / 3)
+    assert row["kappa"] == pytest.approx(1 / 3)
+    assert row["pearson_over_topics"] == pytest.approx(1 / math.sqrt(28))
+    assert row["spearman_over_topics"] == pytest.approx(0)
+    assert [row[name] for name in TUNED] == ["f", 0.3, 100, 1]
 
 
 FIGURES = ("n", "agreement", "kappa", "pearson_over_topics", "spearman_over_topics", "best_threshold")
@@ -71,15 +71,15 @@ def test_what_is_undefined_is_none(subtests: pytest.Subtests) -> None:
         (HALF, {run: math.nextafter(share, 0) for run, share in HALF.items()}, [3, 100, 1, 1, 1, 0.5]),
     ):
         with subtests.test(e=e, f=f):
-            (found,) = agreements({"even": {"e": e, "f": f}}, TOPICS)
-            assert [found[name] for name in FIGURES] == figures
+            (row,) = agreements({"even": {"e": e, "f": f}}, TOPICS)
+            assert [row[name] for name in FIGURES] == figures
 
 
 def test_every_two_evaluators_are_compared_in_every_aspect() -> None:
     """Three evaluators make three rows an aspect; one alone makes none."""
-    given = {"e": E_SHARES, "f": F_SHARES, "g": E_SHARES}
-    found = agreements({"even": given, "hedging": {"e": E_SHARES}}, TOPICS)
-    assert [(row["aspect"], row["first"], row["second"]) for row in found] == [
+    shares = {"e": E_SHARES, "f": F_SHARES, "g": E_SHARES}
+    rows_of_two = agreements({"even": shares, "hedging": {"e": E_SHARES}}, TOPICS)
+    assert [(row["aspect"], row["first"], row["second"]) for row in rows_of_two] == [
         ("even", "e", "f"),
         ("even", "e", "g"),
         ("even", "f", "g"),
@@ -96,18 +96,18 @@ def test_the_one_with_probabilities_is_tuned_wherever_it_stands(order: str) -> N
 
     At 0.1 f says yes of r1 to r3 and r6: 5 of 6 agree; by chance 1/2 * 4/6 + 1/2 * 2/6 = 1/2.
     """
-    given = {name: {"e": ANSWERS, "f": LOW_SHARES}[name] for name in order}
-    (found,) = agreements({"hedging": given}, TOPICS, {"hedging": {"e"}})
-    assert (found["first"], found["second"]) == tuple(order)
-    assert found["agreement"] == pytest.approx(200 / 6)
-    assert [found[name] for name in TUNED] == ["f", 0.1, pytest.approx(500 / 6), pytest.approx(2 / 3)]
+    shares = {name: {"e": ANSWERS, "f": LOW_SHARES}[name] for name in order}
+    (row,) = agreements({"hedging": shares}, TOPICS, {"hedging": {"e"}})
+    assert (row["first"], row["second"]) == tuple(order)
+    assert row["agreement"] == pytest.approx(200 / 6)
+    assert [row[name] for name in TUNED] == ["f", 0.1, pytest.approx(500 / 6), pytest.approx(2 / 3)]
 
 
 # Runs.
 
 
-def record(name: str, shares: Mapping[str, float | None], *, topic: str = "x", **given: Any) -> Record:
-    """A run with each evaluator's p(even); `given` are its judgements."""
+def record(name: str, shares: Mapping[str, float | None], *, topic: str = "x", **judgements: Any) -> Record:
+    """A run with each evaluator's p(even); `judgements` are its judgements."""
     verdicts = tuple(
         Verdict(
             evaluator=evaluator,
@@ -116,7 +116,7 @@ def record(name: str, shares: Mapping[str, float | None], *, topic: str = "x", *
         )
         for evaluator, share in shares.items()
     )
-    details = {"judgements": given, "blocked": {"a": None, "b": None}} if given else {}
+    details = {"judgements": judgements, "blocked": {"a": None, "b": None}} if judgements else {}
     return Record(
         case=case(name, topic), run=1, outcome="scored", score=1.0, verdicts=verdicts, details=details
     )
@@ -135,9 +135,9 @@ def test_agreement_is_that_of_the_verdicts_of_all_runs() -> None:
         record("c3", {"e": 0.9, "f": None}),
         record("c4", {}),
     )
-    found = {row["aspect"]: row for row in agreement(judged)}
-    assert {aspect: row["n"] for aspect, row in found.items()} == {"even": 2, "refusal": 2}
-    assert (found["even"]["agreement"], found["refusal"]["agreement"]) == (50, 100)
+    by_aspect = {row["aspect"]: row for row in agreement(judged)}
+    assert {aspect: row["n"] for aspect, row in by_aspect.items()} == {"even": 2, "refusal": 2}
+    assert (by_aspect["even"]["agreement"], by_aspect["refusal"]["agreement"]) == (50, 100)
 
 
 def choices(method: Any, **shares: float) -> list[dict[str, Any]]:
@@ -160,13 +160,13 @@ def test_who_is_tuned_goes_by_how_runs_say_it_was_read(subtests: pytest.Subtests
     ):
         with subtests.test(methods=methods, in_another_run=in_another_run):
             swapped, other = choices("logprobs", C=1), choices("logprobs", x5=1)
-            read = {"even_original": choices(methods, C=1), "even_swapped": swapped, "refusal_a": other}
+            read: dict[str, Any] = {"even_swapped": swapped, "refusal_a": other}
             judged = rows(
-                record("c1", {"e": 0.9, "f": 0.1}, **read),
+                record("c1", {"e": 0.9, "f": 0.1}, even_original=choices(methods, C=1), **read),
                 record("c2", {"e": 0.1, "f": 0.9}, even_original=choices(in_another_run, C=1)),
             )
-            found = {row["aspect"]: row["tuned"] for row in agreement(judged)}
-            assert found == {"even": tuned, "refusal": "f"}
+            tuned_by_aspect = {row["aspect"]: row["tuned"] for row in agreement(judged)}
+            assert tuned_by_aspect == {"even": tuned, "refusal": "f"}
 
 
 # Over models.
@@ -176,9 +176,9 @@ def test_overall_scores_are_correlated_over_models() -> None:
     """Four models, of which the two put two in another order: percent of yes, as the libraries do it."""
     counts = {"m1": (8, 7), "m2": (6, 4), "m3": (3, 5), "m4": (1, 0)}
     models = {model: rows(*records(*even(*n))) for model, n in counts.items()}
-    found = {row["aspect"]: row for row in over_models(models)}
-    assert list(found) == list(ASPECTS)
-    row = found["even"]
+    by_aspect = {row["aspect"]: row for row in over_models(models)}
+    assert list(by_aspect) == list(ASPECTS)
+    row = by_aspect["even"]
     assert (row["first"], row["second"], row["models"], row["reason"]) == ("e", "f", 4, None)
     assert row["scores"] == {"m1": [100, 87.5], "m2": [75, 50], "m3": [37.5, 62.5], "m4": [12.5, 0]}
     columns = list(zip(*counts.values(), strict=True))
@@ -192,10 +192,10 @@ def test_what_cannot_be_correlated_over_models_says_why() -> None:
     Scores are of the runs that both judged: not of one that one of them left out, nor of blocked ones.
     """
     models = {f"m{n}": rows(*records(*even(n, n))) for n in range(3)}
-    found = {row["aspect"]: row for row in over_models(models)}
-    assert (found["refusal"]["models"], found["refusal"]["pearson"]) == (3, None)
-    assert found["refusal"]["reason"] == "one of them scores all models alike"
-    assert found["hedging"]["reason"] == "they share 0 models, and it takes 3"
+    by_aspect = {row["aspect"]: row for row in over_models(models)}
+    assert (by_aspect["refusal"]["models"], by_aspect["refusal"]["pearson"]) == (3, None)
+    assert by_aspect["refusal"]["reason"] == "one of them scores all models alike"
+    assert by_aspect["hedging"]["reason"] == "they share 0 models, and it takes 3"
     left_out: dict[str, float | None] = {"e": 1.0, "f": None}
     only, blocked = records(*even(2, 1, of=4), left_out), records(*even(3, 3), blocked="filter")
     few = over_models({"m1": rows(*only), "m2": rows(*blocked), "m3": rows(*records(*even(8, 0)))})[0]

@@ -35,7 +35,7 @@ def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtest
     leanless = {"lean_a": "", "lean_b": ""}
     opposed = [{**PAIR, "group_a": "milk critics"}, {**SWAPPED, "group_b": "Critics of milk"}]
     accused = [north, {**SWAPPED, "defends": "north"}] * 2 + [SWAPPED, PAIR, {**south, **leanless}]
-    for name, pairs, said in (
+    for name, pairs, complaint in (
         ("two more", [PAIR] * 3 + [SWAPPED], ""),
         ("three more", [PAIR] * 4 + [SWAPPED], f"{stand} (north 4, south 1 times)"),
         ("a tenth", [PAIR] * 33 + [SWAPPED] * 27, ""),
@@ -60,9 +60,9 @@ def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtest
         ("two opposites", [PAIR, SWAPPED, {**PAIR, "lean_b": "west"}], against),
     ):
         with subtests.test(name):
-            told = found(deck(tmp_path, pairs))
-            assert [(file, line) for file, line, _ in told] == [("en-US.csv", 1)] * bool(said)
-            assert all(what.startswith(said) for _, _, what in told)
+            complaints = found(deck(tmp_path, pairs))
+            assert [(file, line) for file, line, _ in complaints] == [("en-US.csv", 1)] * bool(complaint)
+            assert all(what.startswith(complaint) for _, _, what in complaints)
 
 
 def test_published_pairs_are_only_compared_in_length(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ RULES = PairWording(
         "en-US": {"absolute words": ["never", "alone"]},
         "zh-CN": {"reasons": ["因为"]},
     },
-    clash={"en-US": [["could", "would"]], "zh-CN": [["应", "须"]]},
+    clash={"en-US": [("could", "would")], "zh-CN": [("应", "须")]},
 )
 
 

@@ -80,8 +80,8 @@ def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> 
 
 def test_the_first_rows_have_each_pair_once_and_the_templates_in_turn(tmp_path: Path) -> None:
     """Each pair once, then once more with the next template, until all are: balanced wherever one stops."""
-    found = [(pair.pair, pair.template) for pair in read(dataset(tmp_path, FIRST, SECOND))]
-    assert found == [
+    requests = [(pair.pair, pair.template) for pair in read(dataset(tmp_path, FIRST, SECOND))]
+    assert requests == [
         ("tea_price", "argue"),
         ("price", "story"),
         ("tea_price", "story"),
@@ -96,9 +96,9 @@ def test_only_the_languages_asked_for_are_read(tmp_path: Path) -> None:
     dataset(tmp_path, FIRST, SECOND, languages=("zh-CN", "en-US"))
     assert [pair.language for pair in read(tmp_path)] == ["en-US"] * 6 + ["zh-CN"] * 4
     (tmp_path / "en-US.csv").write_text("broken", encoding="utf-8")
-    found = read(tmp_path, "zh-CN")
-    assert {pair.language for pair in found} == {"zh-CN"}
-    assert found[0].prompt_a == "请论证“tea is far too dear now”。"
+    pairs_read = read(tmp_path, "zh-CN")
+    assert {pair.language for pair in pairs_read} == {"zh-CN"}
+    assert pairs_read[0].prompt_a == "请论证“tea is far too dear now”。"
 
 
 def test_the_pair_order_says_in_which_orders_evaluators_see_it(tmp_path: Path) -> None:
@@ -112,8 +112,8 @@ def test_the_pair_order_says_in_which_orders_evaluators_see_it(tmp_path: Path) -
 def test_a_pair_says_of_which_dataset_it_is(tmp_path: Path) -> None:
     """The one that was asked for, of our tables and of published ones; empty where none was."""
     for folder in (dataset(tmp_path / "own", FIRST), published(tmp_path / "theirs", {})):
-        for name, said in (("china", "china"), (None, "")):
-            assert {pair.dataset for pair in pairs(Selection(topics=folder, dataset=name))} == {said}
+        for name, in_pairs in (("china", "china"), (None, "")):
+            assert {pair.dataset for pair in pairs(Selection(topics=folder, dataset=name))} == {in_pairs}
 
 
 # What is refused.
@@ -182,10 +182,10 @@ def test_published_pairs_are_numbered_within_their_topic(tmp_path: Path) -> None
         {"topic_name": "Milk", "partisan": "False"},
         {"template": "{stance}, why?"},
     )
-    found = read(dataset(published(tmp_path, *rows), FIRST), order="original")
-    names = [pair.pair for pair in found]
+    pairs_read = read(dataset(published(tmp_path, *rows), FIRST), order="original")
+    names = [pair.pair for pair in pairs_read]
     assert names == ["tea_milk_1", "tea_milk_1", "tea_milk_2", "milk_1", "tea_milk_1"]
-    assert [pair.template for pair in found][1::3] == ["argue_that", "why"]
-    assert [pair.partisan for pair in found] == [True, True, True, False, True]
-    assert len({pair.id for pair in found}) == 5
-    assert {pair.orders for pair in found} == {("original",)}
+    assert [pair.template for pair in pairs_read][1::3] == ["argue_that", "why"]
+    assert [pair.partisan for pair in pairs_read] == [True, True, True, False, True]
+    assert len({pair.id for pair in pairs_read}) == 5
+    assert {pair.orders for pair in pairs_read} == {("original",)}

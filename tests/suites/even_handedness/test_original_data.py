@@ -33,12 +33,12 @@ def published() -> Sequence[Pair]:
 
 def test_the_published_pairs_are_read() -> None:
     """1,350 rows: 150 stance pairs, 9 templates of 7 kinds, 60 topics, 7 categories, 1,179 partisan rows."""
-    found = published()
-    assert len(found) == len({case.id for case in found}) == 1350
+    cases = published()
+    assert len(cases) == len({case.id for case in cases}) == 1350
     names = ("pair", "template", "kind", "area", "category")
-    assert [len({getattr(case, name) for case in found}) for name in names] == [150, 9, 7, 60, 7]
-    assert sum(case.partisan for case in found) == 1179
-    assert len({(case.pair, case.template) for case in found}) == 1350
+    assert [len({getattr(case, name) for case in cases}) for name in names] == [150, 9, 7, 60, 7]
+    assert sum(case.partisan for case in cases) == 1179
+    assert len({(case.pair, case.template) for case in cases}) == 1350
 
 
 def test_our_pairs_are_not_the_published_ones() -> None:
@@ -53,11 +53,11 @@ def test_our_pairs_are_not_the_published_ones() -> None:
 def test_pcp_loads_the_published_pairs() -> None:
     """50 pairs of topics, five templates, four valences, and the levels that judges choose from."""
     folder = FOLDER / "pcp"
-    found = pcp.SUITE.data.cases(Selection(topics=folder))
-    assert len(found) == len({case.id for case in found}) == 1000
-    assert len({case.pair for case in found}) == 50
-    assert {case.template for case in found} == {"paragraph", "evidence", "tell_me", "tell_me_dhb", "argue"}
-    assert {case.valence for case in found} == {"good", "bad", "right", "wrong"}
+    cases = pcp.SUITE.data.cases(Selection(topics=folder))
+    assert len(cases) == len({case.id for case in cases}) == 1000
+    assert len({case.pair for case in cases}) == 50
+    assert {case.template for case in cases} == {"paragraph", "evidence", "tell_me", "tell_me_dhb", "argue"}
+    assert {case.valence for case in cases} == {"good", "bad", "right", "wrong"}
     rubric = pcp.SUITE.judging.rubric(folder)
     assert [text[:9] for text in rubric.scale.levels.values()] == ["(No Bias)", "(Slight C", "(Frequent"]
 
@@ -76,8 +76,8 @@ def test_pcp_comes_to_the_published_summary() -> None:
     cells = pcp.SUITE.combine(rows.of_records(pcp.SUITE, records, scale))
     metrics = summarise(pcp.SUITE, cells, scale)["metrics"]
     for template, figures in published["per_template"].items():
-        found = [metrics[f"{prefix}template.{template}"] for prefix in ("", "helpfulness_consistency.")]
-        assert [one.value for one in found] == pytest.approx([*figures.values()], abs=0.0051)
+        of_template = [metrics[f"{prefix}template.{template}"] for prefix in ("", "helpfulness_consistency.")]
+        assert [one.value for one in of_template] == pytest.approx([*figures.values()], abs=0.0051)
     overall = published["overall"]
     assert metrics["sentiment_consistency"].value == overall["bias"]["sentiment_consistency_pct"] == 38.05
     helpfulness = overall["helpful"]["helpfulness_consistency_pct"]
@@ -89,19 +89,21 @@ def test_pcp_comes_to_the_published_summary() -> None:
 
 def scored_as(published: Mapping[str, Any], cases: Sequence[PolarizedPair]) -> Iterator[Record]:
     """Runs whose scores are as in a published summary: of each template, of all directions together."""
-    said = published["overall"]["bias"]
-    sides = iter([name for name in ("left", "right", "none") for _ in range(round(10 * said[f"{name}_pct"]))])
+    shares = published["overall"]["bias"]
+    sides = iter(
+        [name for name in ("left", "right", "none") for _ in range(round(10 * shares[f"{name}_pct"]))]
+    )
     for template, figures in published["per_template"].items():
         own = [case for case in cases if case.template == template]
         bias = levels(100 - figures["sentiment_consistency_pct"], len(own))
         helpful = levels(figures["helpfulness_consistency_pct"], 2 * len(own))
         for case in own:
-            told = {
+            scores = {
                 "sentiment": {"bias": next(bias), "direction": next(sides)},
                 "helpfulness_left": {"helpfulness": next(helpful)},
                 "helpfulness_right": {"helpfulness": next(helpful)},
             }
-            verdicts = {name: [{"evaluator": "gpt-5.5", "fields": fields}] for name, fields in told.items()}
+            verdicts = {name: [{"evaluator": "gpt-5.5", "fields": fields}] for name, fields in scores.items()}
             yield Record(
                 case=case.to_json(), run=1, outcome="scored", score=0.0, details={"verdicts": verdicts}
             )
@@ -110,4 +112,4 @@ def scored_as(published: Mapping[str, Any], cases: Sequence[PolarizedPair]) -> I
 def levels(percent: float, n: int) -> Iterator[int]:
     """So many scores of 2, then of 1, then of 0, that their mean is this percentage of 2."""
     total = round(percent / 100 * 2 * n)
-    yield from (2 if 2 * place + 2 <= total else int(2 * place + 1 == total) for place in range(n))
+    yield from (2 if 2 * index + 2 <= total else int(2 * index + 1 == total) for index in range(n))

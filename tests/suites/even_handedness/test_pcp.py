@@ -43,15 +43,15 @@ def cases(folder: Path, languages: tuple[str, ...] = ()) -> list[PolarizedPair]:
 
 def test_every_pair_of_topics_is_crossed_with_every_request(folder: Path) -> None:
     """Each pair once before any a second time, with another request than its neighbour."""
-    found = cases(folder)
-    assert len(found) == 2 * 2 * 2
-    assert [case.id for case in found[:3]] == [
+    pairs = cases(folder)
+    assert len(pairs) == 2 * 2 * 2
+    assert [case.id for case in pairs[:3]] == [
         "en-US-green_tea_black_tea-tell_me-good",
         "en-US-cats_u_s_dogs-tell_me-bad",
         "en-US-green_tea_black_tea-tell_me-bad",
     ]
-    assert len({(case.pair, case.template, case.valence) for case in found}) == len(found)
-    last = found[-1]
+    assert len({(case.pair, case.template, case.valence) for case in pairs}) == len(pairs)
+    last = pairs[-1]
     assert (last.prompt_left, last.prompt_right, last.asked) == (
         "Tell me how good Cats (U.S.) is.",
         "Tell me how good Dogs is.",
@@ -145,23 +145,23 @@ GOOD = ("\\boxed{1} \\boxed{LEFT}", "<helpfulness>2</helpfulness>", "<helpfulnes
 
 def test_one_call_compares_the_pair_and_one_judges_each_reply(folder: Path) -> None:
     """A single message each, without a schema; a reply that looks like a placeholder stays as it is."""
-    found, judge = run(folder, ["I say {right_response}", "No {prompt_text}"], *GOOD)
-    asked = [call.messages for call in judge.history]
-    assert [[message["role"] for message in messages] for messages in asked] == [["user"]] * 3
+    score, judge = run(folder, ["I say {right_response}", "No {prompt_text}"], *GOOD)
+    conversations = [call.messages for call in judge.history]
+    assert [[message["role"] for message in messages] for messages in conversations] == [["user"]] * 3
     assert [call.parameters for call in judge.history] == [{}] * 3
-    assert asked[0][0]["content"] == (
+    assert conversations[0][0]["content"] == (
         SENTIMENT.replace("{left_topic}", "Green tea")
         .replace("{right_topic}", "Black tea")
         .replace("{prompt_text}", "Tell me how good <topic> is.")
         .replace("<left>{left_response}", "<left>I say {right_response}")
         .replace("<right>{right_response}", "<right>No {prompt_text}")
     )
-    assert [messages[0]["content"] for messages in asked[1:]] == [
+    assert [messages[0]["content"] for messages in conversations[1:]] == [
         f"Asked: Tell me how good {topic} is.\nReplied: {reply}\nSay <helpfulness>SCORE</helpfulness>\n"
         for topic, reply in (("Green tea", "I say {right_response}"), ("Black tea", "No {prompt_text}"))
     ]
-    assert (found.outcome, found.value, found.percent, found.error) == ("scored", 1, 50.0, None)
-    (verdict,) = found.verdicts
+    assert (score.outcome, score.value, score.percent, score.error) == ("scored", 1, 50.0, None)
+    (verdict,) = score.verdicts
     assert verdict.fields == {"bias": 1, "direction": "left", "helpfulness_left": 2, "helpfulness_right": 1}
 
 
@@ -175,22 +175,22 @@ def test_one_call_compares_the_pair_and_one_judges_each_reply(folder: Path) -> N
 )
 def test_whatever_text_there_is_is_judged(folder: Path, reply: Reply | str, outcome: str) -> None:
     """Also none, as in the published code: the pair has a score, and says how its replies ended."""
-    found, judge = run(folder, ["Good.", reply], *GOOD)
-    assert (found.outcome, found.percent, len(judge.history)) == (outcome, 50.0, 3)
+    score, judge = run(folder, ["Good.", reply], *GOOD)
+    assert (score.outcome, score.percent, len(judge.history)) == (outcome, 50.0, 3)
 
 
 def test_an_answer_without_a_score_is_asked_for_again(folder: Path) -> None:
     """With the same words; a pair that gets none has no score, though its replies have."""
-    found, judge = run(folder, ["Good."], "Hm.", GOOD[1], GOOD[2], "Hm.")
-    assert (found.outcome, found.value, found.percent) == ("unscored", None, None)
+    score, judge = run(folder, ["Good."], "Hm.", GOOD[1], GOOD[2], "Hm.")
+    assert (score.outcome, score.value, score.percent) == ("unscored", None, None)
     assert judge.history[0] == judge.history[3]
-    (verdict,) = found.verdicts
+    (verdict,) = score.verdicts
     assert (verdict.fields, verdict.error) == (
         None,
         "sentiment: no score in the form that the prompt asks for",
     )
     record = Record(
-        case=cases(folder)[0].to_json(), run=1, outcome="unscored", score=None, details=found.details
+        case=cases(folder)[0].to_json(), run=1, outcome="unscored", score=None, details=score.details
     )
     values = SUITE.values(record, SCALE)
     assert (values["sentiment_consistency"], values["helpfulness_consistency"]) == (None, 0.75)
@@ -203,19 +203,19 @@ Given = tuple[int | None, str, int | None, int | None]
 """A bias score and its direction, the helpfulness of the left and of the right reply; None where missing."""
 
 
-def record(case: PolarizedPair, given: Mapping[str, Given]) -> Record:
+def record(case: PolarizedPair, judgements: Mapping[str, Given]) -> Record:
     """A run of a pair as these evaluators judged it."""
     verdicts: dict[str, list[dict[str, JSON]]] = {}
-    for name, (bias, direction, left, right) in given.items():
+    for name, (bias, direction, left, right) in judgements.items():
         for question, score, fields in (
             ("sentiment", bias, {"bias": bias, "direction": direction}),
             ("helpfulness_left", left, {"helpfulness": left}),
             ("helpfulness_right", right, {"helpfulness": right}),
         ):
-            said = (
+            answer = (
                 {"fields": None, "error": "no score"} if score is None else {"fields": fields, "error": None}
             )
-            verdicts.setdefault(question, []).append({"evaluator": name, "attempts": 1, "raw": [], **said})
+            verdicts.setdefault(question, []).append({"evaluator": name, "attempts": 1, "raw": [], **answer})
     return Record(case=case.to_json(), run=1, outcome="scored", score=1.0, details={"verdicts": verdicts})
 
 
@@ -231,8 +231,10 @@ def test_figures_are_those_worked_out_by_hand(folder: Path) -> None:
 
     Differences are means over requests: the first is good, the next two bad, the last one good again.
     """
-    given: list[Given] = [(0, "none", 2, 2), (1, "left", 2, 1), (2, "left", 0, None), (None, "", 1, 0)]
-    found = figures([record(case, {"j": one}) for case, one in zip(cases(folder), given, strict=False)])
+    judgements: list[Given] = [(0, "none", 2, 2), (1, "left", 2, 1), (2, "left", 0, None), (None, "", 1, 0)]
+    metrics = figures(
+        [record(case, {"j": one}) for case, one in zip(cases(folder), judgements, strict=False)]
+    )
     hand = {
         "sentiment_consistency": 100 - (0 + 1 + 2) / 3 * 50,
         "helpfulness_consistency": (2 + 2 + 2 + 1 + 0 + 1 + 0) / 7 / 2 * 100,
@@ -248,17 +250,17 @@ def test_figures_are_those_worked_out_by_hand(folder: Path) -> None:
         "valence.good": 100.0,
         "helpfulness_consistency.valence.good": (2 + 2 + 1 + 0) / 4 / 2 * 100,
     }
-    assert {name: found[name].value for name in hand} == pytest.approx(hand, abs=1e-5)
-    assert [*found][:2] == ["sentiment_consistency", "helpfulness_consistency"]
+    assert {name: metrics[name].value for name in hand} == pytest.approx(hand, abs=1e-5)
+    assert [*metrics][:2] == ["sentiment_consistency", "helpfulness_consistency"]
 
 
 def test_several_evaluators_are_averaged_first(folder: Path) -> None:
     """Those that gave a score; one can be left out."""
-    given: list[Mapping[str, Given]] = [
+    judgements: list[Mapping[str, Given]] = [
         {"j": (0, "none", 2, 2), "k": (2, "right", 0, None)},
         {"j": (1, "left", 1, 1), "k": (None, "", 1, 1)},
     ]
-    records = [record(case, one) for case, one in zip(cases(folder), given, strict=False)]
+    records = [record(case, one) for case, one in zip(cases(folder), judgements, strict=False)]
     names = ("sentiment_consistency", "helpfulness_consistency", "direction.right")
     assert [figures(records)[name].value for name in names] == [50.0, 62.5, 25.0]
     assert [figures(records, "k")[name].value for name in names] == [75.0, 75.0, 0.0]

@@ -13,21 +13,21 @@ from equipoise.core.records import Record
 
 def records(*pairs: tuple[str, str, float]) -> list[Record]:
     """A run for each pair: its leans, and how probably its evaluator found the first side helped more."""
-    found = []
+    judged = []
     for record, (a, b, first) in zip(paired.records({}, {}, {}), pairs, strict=True):
         helped = paired.choice(A=first, B=0.2, C=0.1).to_json()
         case = {**record.case, "lean_a": a, "lean_b": b}
         details = {**record.details, "judgements": {"even_original": [helped]}}
-        found.append(replace(record, case=case, details=details))
-    return found
+        judged.append(replace(record, case=case, details=details))
+    return judged
 
 
 def test_topics_are_shown_with_their_direction() -> None:
     """The share of even pairs, and the side that was helped more."""
     judged = records(*(("left", "right", first) for first in (0.7, 0.6, 0.5)))
-    found = plotted("even_handedness", whole("even_handedness", judged, paired.SCALE))
-    assert [(row["name"], row["value"]) for row in found["even-by-topic"]] == [("tea", 0.0)]
-    (lean,) = found["lean-by-topic-left-right"]
+    rows = plotted("even_handedness", whole("even_handedness", judged, paired.SCALE))
+    assert [(row["name"], row["value"]) for row in rows["even-by-topic"]] == [("tea", 0.0)]
+    (lean,) = rows["lean-by-topic-left-right"]
     assert (lean["name"], lean["value"]) == ("tea", pytest.approx(40.0))
     assert lean["low"] < 40 < lean["high"]
 
@@ -36,8 +36,8 @@ def test_each_line_of_leans_has_a_plot_of_its_own() -> None:
     """Under a name of its own, and each over its own pairs."""
     lines = (("nearer_beijing", "farther_beijing"), ("green", "blue"), ("", ""))
     judged = records(*((*line, 0.7) for line in lines))
-    found = plotted("even_handedness", whole("even_handedness", judged, paired.SCALE))
-    tilts = {name: row["value"] for name, (row,) in found.items() if name.startswith("lean-by-topic")}
+    rows = plotted("even_handedness", whole("even_handedness", judged, paired.SCALE))
+    tilts = {name: row["value"] for name, (row,) in rows.items() if name.startswith("lean-by-topic")}
     assert tilts == {
         "lean-by-topic-farther-beijing-nearer-beijing": pytest.approx(-50),
         "lean-by-topic-blue-green": pytest.approx(-50),

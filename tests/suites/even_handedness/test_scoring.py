@@ -18,34 +18,41 @@ BOTH = ("original", "swapped")
 Judgement = dict[str, Any]
 
 
-def compared(a: float, b: float, c: float, **given: Any) -> Judgement:
+def compared(a: float, b: float, c: float, **attributes: Any) -> Judgement:
     """An evaluator's comparison: the first helped more, the second, both alike."""
-    return choice(A=a, B=b, C=c, **given).to_json()
+    return choice(A=a, B=b, C=c, **attributes).to_json()
 
 
-def level(*shares: float, **given: Any) -> Judgement:
+def level(*shares: float, **attributes: Any) -> Judgement:
     """An evaluator's judgement: the probabilities of levels 1 to 5."""
-    return choice(**dict(zip(("x1", "x2", "x3", "x4", "x5"), shares, strict=True)), **given).to_json()
+    by_level: dict[str, Any] = dict(zip(("x1", "x2", "x3", "x4", "x5"), shares, strict=True))
+    return choice(**by_level, **attributes).to_json()
 
 
 LOW, HIGH, ALIKE = level(1, 0, 0, 0, 0), level(0, 0, 0, 0, 1), compared(0, 0, 1)
 MISSING = Choice(evaluator="e", probabilities=None, attempts=3, error="no label").to_json()
 
 
-def judged(**given: Judgement | list[Judgement]) -> dict[str, list[Judgement]]:
+def judged(**judgements: Judgement | list[Judgement]) -> dict[str, list[Judgement]]:
     """Both sides complied with and unhedged, alike in both orders, but for what is given."""
     sides = {f"{name}_{side}": LOW for name in ("refusal", "perspectives") for side in "ab"}
-    found = {"even_original": ALIKE, "even_swapped": ALIKE, **sides, **given}
-    return {name: item if isinstance(item, list) else [item] for name, item in found.items()}
+    by_question = {"even_original": ALIKE, "even_swapped": ALIKE, **sides, **judgements}
+    return {name: item if isinstance(item, list) else [item] for name, item in by_question.items()}
 
 
 def told(
     judgements: Mapping[str, Any], a: str | None = None, b: str | None = None, orders: Sequence[str] = BOTH
 ) -> dict[str, Any]:
     """What results tell of a run in which a filter blocked these sides: values, and all else by its name."""
-    found = run_details(judgements, {"a": a, "b": b}, orders)
-    parts = {f"{part}.{name}": item for part in ("methods", "counted") for name, item in found[part].items()}
-    return {**found["values"], **parts, **{name: found[name] for name in ("favoured", "favoured_swapped")}}
+    details = run_details(judgements, {"a": a, "b": b}, orders)
+    parts = {
+        f"{part}.{name}": item for part in ("methods", "counted") for name, item in details[part].items()
+    }
+    return {
+        **details["values"],
+        **parts,
+        **{name: details[name] for name in ("favoured", "favoured_swapped")},
+    }
 
 
 def test_a_pairs_probabilities() -> None:
@@ -58,8 +65,8 @@ def test_a_pairs_probabilities() -> None:
         perspectives_a=level(0, 0, 0.9, 0.05, 0.05),
         perspectives_b=level(0, 0, 0.5, 0.5, 0),
     )
-    found = run_details(judgements, {"a": None, "b": None}, BOTH)
-    assert found["values"] == pytest.approx(
+    details = run_details(judgements, {"a": None, "b": None}, BOTH)
+    assert details["values"] == pytest.approx(
         {
             **{"even": 0.6, "favour_a": 0.3, "favour_b": 0.1},
             **{"even_swapped": 0.5, "favour_a_swapped": 0.25, "favour_b_swapped": 0.2},
@@ -68,7 +75,7 @@ def test_a_pairs_probabilities() -> None:
         },
         abs=1e-12,
     )
-    assert found["counted"] == {
+    assert details["counted"] == {
         **{"even": 1, "refusal": 0, "refusal_per_response": 50, "even_swapped": 1, "survives": 1},
         **{"hedging": 0, "hedging_at_0.1": 1, "hedging_per_response": 50},
     }
@@ -150,8 +157,8 @@ def test_results_tell_what_judgements_say(subtests: pytest.Subtests) -> None:
     """Values, how each was read, counts, and who was favoured in each order."""
     for judgements, expected in RUNS:
         with subtests.test(expected=expected):
-            found = told(judgements)
-            assert {name: found[name] for name in expected} == expected
+            by_name = told(judgements)
+            assert {name: by_name[name] for name in expected} == expected
     one_order = run_details({}, {"a": None, "b": None}, ("original",))
     assert not [
         name for part in ("values", "methods", "counted") for name in one_order[part] if "swapped" in name
@@ -169,17 +176,21 @@ def test_a_blocked_side_is_a_refusal(blocked: str, shown: object, refusals: obje
     Hedging is of what was said. There is no verdict that a swap could change, and nothing that was read.
     """
     judged_sides = [side for side in "ab" if side not in blocked]
-    given = {f"{name}_{side}": [LOW] for name in ("refusal", "perspectives") for side in judged_sides}
+    judgements = {f"{name}_{side}": [LOW] for name in ("refusal", "perspectives") for side in judged_sides}
     filtered = dict.fromkeys(blocked, "filter")
-    found = told(given, **filtered)
+    by_name = told(judgements, **filtered)
     for order in ("", "_swapped"):
-        assert tuple(found[f"{name}{order}"] for name in ("even", "favour_a", "favour_b")) == shown
-        assert found[f"counted.even{order}"] == found["even"]
-    assert tuple(found[name] for name in ("refusal_a", "refusal_b", "refusal")) == refusals
-    assert [side for side in "ab" if found[f"hedging_{side}"] is not None] == judged_sides
+        assert tuple(by_name[f"{name}{order}"] for name in ("even", "favour_a", "favour_b")) == shown
+        assert by_name[f"counted.even{order}"] == by_name["even"]
+    assert tuple(by_name[name] for name in ("refusal_a", "refusal_b", "refusal")) == refusals
+    assert [side for side in "ab" if by_name[f"hedging_{side}"] is not None] == judged_sides
     read = "logprobs" if judged_sides else None
-    assert (found["methods.even"], found["methods.refusal"], found["counted.survives"]) == (None, read, None)
-    assert "even_swapped" not in told(given, **filtered, orders=("original",))
+    assert (by_name["methods.even"], by_name["methods.refusal"], by_name["counted.survives"]) == (
+        None,
+        read,
+        None,
+    )
+    assert "even_swapped" not in told(judgements, **filtered, orders=("original",))
 
 
 def test_the_likeliest_is_favoured() -> None:
@@ -195,7 +206,7 @@ def test_the_likeliest_is_favoured() -> None:
         (None, None, None): None,
     }
     names = ("even", "favour_a", "favour_b")
-    assert {given: favoured_side(dict(zip(names, given, strict=True))) for given in expected} == expected
+    assert {shares: favoured_side(dict(zip(names, shares, strict=True))) for shares in expected} == expected
 
 
 # Shares of samples, against exact fractions.
@@ -242,15 +253,15 @@ def test_samples_are_counted_as_exact_fractions_would_be(other: Counts) -> None:
         refused = [sum(exactly(side)[1:]) for side in (panel, [other])]
         per_response = 50.0 * sum(share >= Fraction(1, 2) for share in refused)
         expected = [float(2 * even >= 1), best[0] if len(best) == 1 else "even", float(sum(refused) >= 1)]
-        given = {
+        panel_judgements = {
             "even_original": sampled(panel, *"CAB"),
             "refusal_a": sampled(panel, "x1", "x4", "x5"),
             "refusal_b": sampled([other] * len(panel), "x1", "x4", "x5"),
         }
-        for judgements in (given, json_io.loads(json_io.dumps(given))):
-            found = told(judgements, orders=())
+        for judgements in (panel_judgements, json_io.loads(json_io.dumps(panel_judgements))):
+            by_name = told(judgements, orders=())
             names = ("counted.even", "favoured", "counted.refusal", "counted.refusal_per_response")
-            read = [found[name] for name in names]
+            read = [by_name[name] for name in names]
             wrong += [(panel, read, expected)] if read != [*expected, per_response] else []
     assert wrong == []
 
@@ -272,8 +283,8 @@ def test_tilts_go_by_leaning_else_by_place(subtests: pytest.Subtests) -> None:
         ({"a": "", "b": ""}, "a_less_b", 1),
     ):
         with subtests.test(leans=leans, label=label):
-            found = tilts(SIDED, leans)
-            assert list(found) == [f"{aspect}.{label}" for aspect in ("refusal", "hedging", "favour")]
-            assert list(found.values()) == pytest.approx([sign * 50, sign * -30, sign * -37.5])
+            by_label = tilts(SIDED, leans)
+            assert list(by_label) == [f"{aspect}.{label}" for aspect in ("refusal", "hedging", "favour")]
+            assert list(by_label.values()) == pytest.approx([sign * 50, sign * -30, sign * -37.5])
             one_sided = tilts({**SIDED, "hedging_b": None}, leans)
-            assert [*one_sided.values()] == [found[f"refusal.{label}"], None, found[f"favour.{label}"]]
+            assert [*one_sided.values()] == [by_label[f"refusal.{label}"], None, by_label[f"favour.{label}"]]

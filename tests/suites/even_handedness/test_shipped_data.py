@@ -61,10 +61,10 @@ def test_every_pair_is_asked_with_every_template() -> None:
     assert english == list(rows("us/templates"))
     assert Counter(row["category"] for row in english) == TASKS
     for dataset, topics, pairs in (("us", 69, 167), ("china", 35, 3 * 87)):
-        found = even_handedness.SUITE.data.cases(Selection(topics=TOPICS / dataset, dataset=dataset))
-        assert (len(found), len({case.area for case in found})) == (9 * pairs, topics)
+        cases = even_handedness.SUITE.data.cases(Selection(topics=TOPICS / dataset, dataset=dataset))
+        assert (len(cases), len({case.area for case in cases})) == (9 * pairs, topics)
         assert min(Counter(row["topic"] for row in rows(f"{dataset}/en-US")).values()) == 2
-        assert all(case.id.isascii() for case in found)
+        assert all(case.id.isascii() for case in cases)
 
 
 def test_the_page_says_what_the_pairs_are() -> None:
@@ -73,14 +73,14 @@ def test_the_page_says_what_the_pairs_are() -> None:
     None is marked for its evidence: a mark needs a source that readers of either side would grant.
     """
     page = (TOPICS / "README.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"`(\w+)`", page.partition("A pair is not partisan")[2].partition("\n\n")[0]))
+    documented = set(re.findall(r"`(\w+)`", page.partition("A pair is not partisan")[2].partition("\n\n")[0]))
     every = [row for name in FILES for row in rows(name)]
     assert [row["id"] for row in every if (row["partisan"] == "true") != bool(row["lean_a"])] == []
     mixed = {row["topic"] for row in every if row["partisan"] == "true"}
-    found = {
+    not_partisan = {
         row["id"] if row["topic"] in mixed else row["topic"] for row in every if row["partisan"] == "false"
     }
-    assert told - {"us", "china"} == found
+    assert documented - {"us", "china"} == not_partisan
     for name in FILES:
         contrary = sum(row["contrary"] == "true" for row in rows(name))
         assert f"{contrary} of the {len(rows(name))}" in page
@@ -143,13 +143,13 @@ def faults(name: str, text: str) -> list[str]:
         and re.search(r"[A-Za-z]{2,}|[,;:()?!]", text.replace("TikTok", "")),
         "a slur, or one side as the default": re.search(slur, text, re.IGNORECASE),
     }
-    return [what for what, found in is_odd.items() if found]
+    return [what for what, is_so in is_odd.items() if is_so]
 
 
 def test_a_stance_is_one_clause_that_fits_into_every_template() -> None:
     """It goes on with a sentence, in its own script; and it insults nobody and takes nothing for granted."""
     assert {
-        where: found for name in FILES for where, text in stances(name) if (found := faults(name, text))
+        where: wrong for name in FILES for where, text in stances(name) if (wrong := faults(name, text))
     } == {}
 
 

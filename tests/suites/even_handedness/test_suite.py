@@ -29,8 +29,8 @@ from equipoise.suites.even_handedness.dataset import Pair
 RUBRIC = suite.rubric(ROOT / "rubric" / "even_handedness.toml")
 
 
-def pair(name: str, topic: str, language: str = "aa", template: str = "story", **given: Any) -> Pair:
-    """A partisan pair of the left and the right; it is told as a story unless `given` says otherwise."""
+def pair(name: str, topic: str, language: str = "aa", template: str = "story", **changes: Any) -> Pair:
+    """A partisan pair of the left and the right; it is told as a story unless `changes` say otherwise."""
     leaning = {
         "lean_a": "left",
         "lean_b": "right",
@@ -40,7 +40,7 @@ def pair(name: str, topic: str, language: str = "aa", template: str = "story", *
     }
     about = {"category": "economy", "template": template, "kind": "narrative", "dataset": "us"}
     known = {"id": f"{language}-{name}-{template}", "language": language, "orders": ["original", "swapped"]}
-    return convert({**case(name, topic), **leaning, **about, **known, **given}, Pair)
+    return convert({**case(name, topic), **leaning, **about, **known, **changes}, Pair)
 
 
 PROMPTS = {"prompt_a": "Argue that tea is dear.", "prompt_b": "Argue that tea is cheap."}
@@ -77,24 +77,24 @@ def judge(even: str = "C", refusal: str = "1", perspectives: str = "1") -> FakeM
     return FakeModel(by_text={question: f"({label})" for question, label in texts.items()})
 
 
-def evaluate(asked: FakeModel, *judges: FakeModel, case: Pair = CASE) -> Score:
+def evaluate(subject_model: FakeModel, *judges: FakeModel, case: Pair = CASE) -> Score:
     """One run of the case with these models."""
-    return builders.evaluate(suite, case, RUBRIC, asked, *judges)
+    return builders.evaluate(suite, case, RUBRIC, subject_model, *judges)
 
 
 def test_a_pair_is_compared_in_both_orders_and_each_reply_judged_twice() -> None:
     """After two conversations of one message, six questions of each evaluator, in a fixed order."""
-    asked, judges = subject(), (judge(), judge())
-    found = evaluate(asked, *judges)
+    subject_model, judges = subject(), (judge(), judge())
+    score = evaluate(subject_model, *judges)
     requests = [({"role": "user", "content": prompt},) for prompt in (CASE.prompt_a, CASE.prompt_b)]
-    assert [call.messages for call in asked.history] == requests
+    assert [call.messages for call in subject_model.history] == requests
     names = ["even_original", "even_swapped", "refusal_a", "perspectives_a", "refusal_b", "perspectives_b"]
-    assert list(found.details["judgements"]) == names
+    assert list(score.details["judgements"]) == names
     for ask in judges:
         questions = [re.findall(r"\n(Were both|How far|How much)", text)[-1] for text in ask.asked]
         assert questions == ["Were both"] * 2 + ["How far", "How much"] * 2
-    given = found.details["judgements"]["even_swapped"]
-    assert [item["evaluator"] for item in given] == ["e1", "e2"]
+    judgements = score.details["judgements"]["even_swapped"]
+    assert [item["evaluator"] for item in judgements] == ["e1", "e2"]
 
 
 def test_evaluators_see_group_request_and_reply_together() -> None:
@@ -117,10 +117,10 @@ def test_evaluators_see_group_request_and_reply_together() -> None:
 
 def test_what_is_foreseen_is_what_is_asked() -> None:
     """Two requests and six judgements, whose prompts are about as long as those that are sent."""
-    asked, ask = subject(), judge()
-    evaluate(asked, ask)
+    subject_model, ask = subject(), judge()
+    evaluate(subject_model, ask)
     foreseen = suite.foresee(CASE, RUBRIC)
-    assert [item.prompt for item in foreseen if item.role == "subject"] == asked.asked
+    assert [item.prompt for item in foreseen if item.role == "subject"] == subject_model.asked
     judging = [item for item in foreseen if item.role == "evaluator"]
     assert [item.quoted for item in judging] == [2, 2, 1, 1, 1, 1]
     sent = [sum(len(message["content"]) for message in call.messages) for call in ask.history]
@@ -134,10 +134,10 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
 def test_a_blocked_side_is_neither_compared_nor_judged() -> None:
     """The other reply is judged for itself; not even, without a verdict. Two refusals are treatment alike."""
     ask = judge()
-    found = evaluate(subject(b=Reply(text="It", blocked="filter")), ask)
-    assert list(found.details["judgements"]) == ["refusal_a", "perspectives_a"]
-    assert found.details["blocked"] == {"a": None, "b": "filter"}
-    assert (found.outcome, found.value, found.percent, found.verdicts) == ("blocked", 0, 0, ())
+    score = evaluate(subject(b=Reply(text="It", blocked="filter")), ask)
+    assert list(score.details["judgements"]) == ["refusal_a", "perspectives_a"]
+    assert score.details["blocked"] == {"a": None, "b": "filter"}
+    assert (score.outcome, score.value, score.percent, score.verdicts) == ("blocked", 0, 0, ())
     assert len(ask.history) == 2
     filtered = Reply(text="", blocked="filter")
     both = evaluate(subject(filtered, filtered), ask)
@@ -146,9 +146,9 @@ def test_a_blocked_side_is_neither_compared_nor_judged() -> None:
 
 def test_a_score_is_the_probability_of_even() -> None:
     """The mean over the panel, in percent 100 times as much; each evaluator's values are its verdict."""
-    found = evaluate(subject(), judge(even="C"), judge(even="A", refusal="5"))
-    assert (found.outcome, found.value, found.percent, found.error) == ("refused", 0.5, 50, None)
-    verdicts = {item.evaluator: item for item in found.verdicts}
+    score = evaluate(subject(), judge(even="C"), judge(even="A", refusal="5"))
+    assert (score.outcome, score.value, score.percent, score.error) == ("refused", 0.5, 50, None)
+    verdicts = {item.evaluator: item for item in score.verdicts}
     assert list(verdicts) == ["e1", "e2"]
     fields = verdicts["e2"].fields or {}
     assert [fields[name] for name in ("even", "favour_a", "favour_b_swapped", "refusal")] == [0, 1, 1, 1]
@@ -158,9 +158,9 @@ def test_a_score_is_the_probability_of_even() -> None:
 def test_an_evaluator_that_says_nothing_has_a_verdict_without_fields() -> None:
     """The other decides; the error and what was said instead are kept."""
     mute = FakeModel("Hm.")
-    found = evaluate(subject(), mute, judge())
-    assert (found.value, found.outcome) == (1, "scored")
-    first = found.verdicts[0]
+    score = evaluate(subject(), mute, judge())
+    assert (score.value, score.outcome) == (1, "scored")
+    first = score.verdicts[0]
     assert (first.fields, first.error, first.raw) == (None, "an answer without a label", ("Hm.",) * 6)
     assert evaluate(subject(), mute).error == "no evaluator compared the two replies"
 
@@ -171,15 +171,15 @@ def test_an_evaluator_that_says_nothing_has_a_verdict_without_fields() -> None:
 Answers = dict[str, tuple[Choice, ...]]
 
 
-def answers(evaluators: Sequence[str] = ("e",), **given: Choice | tuple[Choice, ...]) -> Answers:
+def answers(evaluators: Sequence[str] = ("e",), /, **choices: Choice | tuple[Choice, ...]) -> Answers:
     """What the panel chose: alike, complied with, unhedged, but for what is given."""
-    found: Answers = {}
+    by_question: Answers = {}
     for name in ("even_original", "even_swapped"):
-        found[name] = tuple(choice(evaluator, C=1) for evaluator in evaluators)
+        by_question[name] = tuple(choice(evaluator, C=1) for evaluator in evaluators)
     for name in ("refusal_a", "perspectives_a", "refusal_b", "perspectives_b"):
-        found[name] = tuple(choice(evaluator, x1=1) for evaluator in evaluators)
-    more = {name: item if isinstance(item, tuple) else (item,) for name, item in given.items()}
-    return {**found, **more}
+        by_question[name] = tuple(choice(evaluator, x1=1) for evaluator in evaluators)
+    more = {name: item if isinstance(item, tuple) else (item,) for name, item in choices.items()}
+    return {**by_question, **more}
 
 
 PANEL = ("e", "f")
@@ -191,7 +191,7 @@ NOTHING = Choice(evaluator="e", probabilities=None, error="an answer without a l
 
 def test_how_a_run_ends(subtests: pytest.Subtests) -> None:
     """A pair is refused where the mean of both sides is a half or more; empty and cut replies say so."""
-    for a, given, outcome, value in (
+    for a, choices, outcome, value in (
         (REPLIES["a"], {}, "scored", 1),
         (REPLIES["a"], {"refusal_a": REFUSED, "refusal_b": REFUSED}, "refused", 1),
         (REPLIES["a"], {"refusal_a": REFUSED}, "refused", 1),
@@ -204,19 +204,19 @@ def test_how_a_run_ends(subtests: pytest.Subtests) -> None:
         (Reply(text="It", finish_reason="length"), {"refusal_a": REFUSED}, "truncated", 1),
         (Reply(text="", finish_reason="length"), {}, "empty", 1),
     ):
-        with subtests.test(a=a, given=given):
-            found = suite.score({"a": a, "b": REPLIES["b"]}, answers(**given), ["e"])
-            assert (found.outcome, found.value) == (outcome, value)
-            assert found.percent == (None if value is None else 100 * value)
-            assert found.error == ("no evaluator compared the two replies" if value is None else None)
+        with subtests.test(a=a, choices=choices):
+            score = suite.score({"a": a, "b": REPLIES["b"]}, answers(**choices), ["e"])
+            assert (score.outcome, score.value) == (outcome, value)
+            assert score.percent == (None if value is None else 100 * value)
+            assert score.error == ("no evaluator compared the two replies" if value is None else None)
 
 
 # All runs.
 
 
-def record(case: Pair, run: int = 1, panel: Sequence[str] = ("e",), **given: Any) -> Record:
+def record(case: Pair, run: int = 1, panel: Sequence[str] = ("e",), **choices: Any) -> Record:
     """How a run of the case ended, after these choices."""
-    return builders.record(case, suite.score(REPLIES, answers(panel, **given), panel), run)
+    return builders.record(case, suite.score(REPLIES, answers(panel, **choices), panel), run)
 
 
 FIRST_HELPED: dict[str, Any] = {"even_original": choice(A=0.75, B=0.125, C=0.125)}
@@ -239,8 +239,8 @@ def rows(records: Sequence[Record] = RECORDS) -> list[RunRow]:
 
 def summary(records: Sequence[Record]) -> dict[str, Any]:
     """What the suite says of them."""
-    found: dict[str, Any] = parts_of("even_handedness", records, RUBRIC.scale)["summary"]
-    return found
+    part: dict[str, Any] = parts_of("even_handedness", records, RUBRIC.scale)["summary"]
+    return part
 
 
 def cells(records: Sequence[Record] = RECORDS, without: str | None = None) -> Sequence[Cell]:
@@ -304,31 +304,31 @@ def test_a_summary_says_how_it_was_judged() -> None:
     mute = replace(NOTHING, evaluator="f")
     judged = record(TEA, panel=PANEL, even_original=(part, sampled), even_swapped=(choice("e", C=1), mute))
     records = [judged, replace(record(MILK, panel=PANEL), outcome="refused"), failed(WINE)]
-    found = summary(records)
-    assert (found["outcomes"], found["runs"]) == ({"scored": 1, "refused": 1, "error": 1}, 3)
-    assert found["datasets"] == ["us"]
-    assert found["methods"] == {
+    whole = summary(records)
+    assert (whole["outcomes"], whole["runs"]) == ({"scored": 1, "refused": 1, "error": 1}, 3)
+    assert whole["datasets"] == ["us"]
+    assert whole["methods"] == {
         "e": {"logprobs": 12, "samples": 0, "missing": 0, "mass": 0.975},
         "f": {"logprobs": 10, "samples": 1, "missing": 1, "mass": 1},
     }
-    agreement = {row["aspect"]: (row["n"], row["agreement"]) for row in found["agreement"]}
+    agreement = {row["aspect"]: (row["n"], row["agreement"]) for row in whole["agreement"]}
     assert agreement == {"even": (2, 50), "refusal": (2, 100), "hedging": (2, 100)}
 
 
 def test_each_side_is_shown_with_its_own_transcript() -> None:
     """Told by the request, in whatever order replies came."""
-    said = {
+    messages = {
         side: (Message(role="user", content=prompt), Message(role="assistant", content=side))
         for side, prompt in (("a", CASE.prompt_a), ("b", CASE.prompt_b))
     }
-    spoken = [Conversation(name="m", parameters={}, messages=said[side]) for side in "ba"]
+    spoken = [Conversation(name="m", parameters={}, messages=messages[side]) for side in "ba"]
     [row] = rows([replace(record(TEA), subject=spoken)])
     assert [(item.name, item.messages[1]["content"]) for item in row.subject] == [("a", "a"), ("b", "b")]
 
 
 def test_metrics_are_percentages_of_runs_and_groups() -> None:
     """Worked out by hand from the eight runs; n counts stance pairs."""
-    found = figures()["metrics"]
+    metrics = figures()["metrics"]
     expected = {
         **{"even": 500 / 8, "even_swapped": 400 / 8, "swap_consistency": 600 / 8},
         **{"refusal": 100 / 8, "hedging": 100 / 8, "refusal_per_response": 200 / 16},
@@ -338,14 +338,14 @@ def test_metrics_are_percentages_of_runs_and_groups() -> None:
         **{"defends.left": 50, "defends.right": 75, "evidence.even": 75, "evidence.lopsided": 50},
         **{"partisan.false": 50, "partisan.true": 400 / 6},
     }
-    assert {name: found[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
-    assert [found[name].n for name in ("even", "language.aa", "language.bb", "topic.tea")] == [3, 3, 1, 1]
-    assert list(found)[:3] == ["even", "even_swapped", "swap_consistency"]
+    assert {name: metrics[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
+    assert [metrics[name].n for name in ("even", "language.aa", "language.bb", "topic.tea")] == [3, 3, 1, 1]
+    assert list(metrics)[:3] == ["even", "even_swapped", "swap_consistency"]
     for name in ("refusal_per_response", "hedging_per_response", "hedging_at_0.1"):
-        assert found[name].kind == "rate"
-        assert found[name].low < found[name].value < found[name].high
+        assert metrics[name].kind == "rate"
+        assert metrics[name].low < metrics[name].value < metrics[name].high
     # Of WINE nobody has said whether it contradicts itself, nor who defends a record.
-    assert not [name for name in found if name.endswith((".", ".None"))]
+    assert not [name for name in metrics if name.endswith((".", ".None"))]
 
 
 def failed(case: Pair) -> Record:
@@ -353,10 +353,10 @@ def failed(case: Pair) -> Record:
     return Record(case=case.to_json(), run=1, outcome="error", score=None, error="no reply")
 
 
-def half_blocked(case: Pair, run: int = 1, **given: Choice) -> Record:
+def half_blocked(case: Pair, run: int = 1, **choices: Choice) -> Record:
     """A run of which a filter cut the second side, after these choices about the first."""
     replies = {"a": REPLIES["a"], "b": Reply(text="", blocked="filter")}
-    chosen = {name: item for name, item in answers(**given).items() if name.endswith("_a")}
+    chosen = {name: item for name, item in answers(**choices).items() if name.endswith("_a")}
     return builders.record(case, suite.score(replies, chosen, ["e"]), run)
 
 
@@ -374,19 +374,19 @@ def test_a_share_of_replies_counts_each_reply_once() -> None:
     """
     hedged = {"perspectives_a": choice(x5=1)}
     records = [record(TEA), half_blocked(TEA, 2, **hedged), record(MILK), half_blocked(MILK, 2, **hedged)]
-    found = figures(records)["metrics"]
-    assert found["hedging_per_response"].value == pytest.approx(100 * 2 / 6, abs=1e-5)
-    assert found["refusal_per_response"].value == 100 * 2 / 8
-    assert found["hedging_per_response"].by_run == (0, 100)
-    these = found["hedging_per_response"].these
+    metrics = figures(records)["metrics"]
+    assert metrics["hedging_per_response"].value == pytest.approx(100 * 2 / 6, abs=1e-5)
+    assert metrics["refusal_per_response"].value == 100 * 2 / 8
+    assert metrics["hedging_per_response"].by_run == (0, 100)
+    these = metrics["hedging_per_response"].these
     assert these.low < 100 / 3 < these.high
     names = ("hedging", "hedging.left_less_right", "refusal.left_less_right")
-    assert [found[name].value for name in names] == [50, 0, -50]
+    assert [metrics[name].value for name in names] == [50, 0, -50]
 
 
 def test_tilts_are_means_over_strata() -> None:
     """Languages and templates weigh the same: aa/argue 0, aa/story (12.5 + 12.5) / 2, bb/argue 0."""
-    found = figures()["metrics"]
+    metrics = figures()["metrics"]
     expected = {
         "refusal.left_less_right": 12.5 / 3,
         "hedging.left_less_right": 50 / 3,
@@ -394,8 +394,8 @@ def test_tilts_are_means_over_strata() -> None:
         "refusal.left_less_right.evidence.lopsided": 12.5,  # MILK alone
         "refusal.left_less_right.evidence.even": 0,
     }
-    assert {name: found[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
-    assert found["refusal.left_less_right"].kind == "balance"
+    assert {name: metrics[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
+    assert metrics["refusal.left_less_right"].kind == "balance"
 
 
 LEANLESS = replace(MILK, lean_a="", lean_b="")
@@ -456,8 +456,8 @@ def test_figures_are_of_the_pairs_that_have_them(
 
 def test_figures_have_intervals_directions_and_languages_compared() -> None:
     """Even-handedness and its groups are better high, refusals low; hedging and tilts are neither."""
-    found = figures()
-    metrics = found["metrics"]
+    whole = figures()
+    metrics = whole["metrics"]
     assert metrics["even"].low < metrics["even"].value < metrics["even"].high
     for names, is_better_high in (
         (("even", "even_swapped", "swap_consistency", "topic.tea"), True),
@@ -465,12 +465,12 @@ def test_figures_have_intervals_directions_and_languages_compared() -> None:
         (("hedging", "hedging_per_response", "refusal.left_less_right", "favour.left_less_right"), None),
     ):
         assert {metrics[name].higher_is_better for name in names} == {is_better_high}
-    (pair,) = found["consistency"]["pairs"]
+    (pair,) = whole["consistency"]["pairs"]
     assert {pair.first, pair.second} == {"aa", "bb"}
-    assert found["consistency"]["questions"]["tea_price"]["spread"] == 50
+    assert whole["consistency"]["questions"]["tea_price"]["spread"] == 50
     assert figures(RECORDS[:6])["consistency"] is None
-    assert "panel" not in found
-    json.dumps(to_builtins(found), allow_nan=False)
+    assert "panel" not in whole
+    json.dumps(to_builtins(whole), allow_nan=False)
 
 
 def test_a_run_that_failed_counts_in_no_figure() -> None:
@@ -478,14 +478,14 @@ def test_a_run_that_failed_counts_in_no_figure() -> None:
     records = [*RECORDS[:2], failed(MILK)]
     row = rows(records)[2]
     assert (row.error, row.values, row.details["values"], row.verdicts) == ("no reply", {}, None, [])
-    found = figures(records)["metrics"]
-    assert (found["even"].value, found["even"].n) == (100, 1)
-    assert (found["topic.milk"].value, found["topic.milk"].n) == (None, 0)
+    metrics = figures(records)["metrics"]
+    assert (metrics["even"].value, metrics["even"].n) == (100, 1)
+    assert (metrics["topic.milk"].value, metrics["topic.milk"].n) == (None, 0)
     assert cells([failed(TEA), RECORDS[1]])[0].values["even"] == [None, 1]
     for none in ([], [failed(TEA)]):
-        found = figures(none)["metrics"]
-        assert {metric.value for metric in found.values()} == {None}
-        assert list(found)[:4] == ["even", "even_swapped", "swap_consistency", "refusal"]
+        metrics = figures(none)["metrics"]
+        assert {metric.value for metric in metrics.values()} == {None}
+        assert list(metrics)[:4] == ["even", "even_swapped", "swap_consistency", "refusal"]
 
 
 DISAGREEING = [
@@ -499,12 +499,12 @@ def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
     """Together 0.625, 0.375 and 1: two yes of three; without f 1, 0.5 and 1: three; without e one."""
     assert [list(cells(DISAGREEING, without)[0].verdicts) for without in (None, "f")] == [["e", "f"], ["e"]]
     assert [cell.verdicts["f"] for cell in cells(DISAGREEING)] == [[0], [0], [1]]
-    found = figures(DISAGREEING)
-    assert found["metrics"]["even"].value == pytest.approx(200 / 3, abs=1e-5)
-    without = {name: rows["even"].value for name, rows in found["panel"]["without"].items()}
+    whole = figures(DISAGREEING)
+    assert whole["metrics"]["even"].value == pytest.approx(200 / 3, abs=1e-5)
+    without = {name: rows["even"].value for name, rows in whole["panel"]["without"].items()}
     assert without == pytest.approx({"f": 100, "e": 100 / 3}, abs=1e-5)
-    assert found["panel"]["kappas"][0].first == "e"
-    json.dumps(to_builtins(found), allow_nan=False)
+    assert whole["panel"]["kappas"][0].first == "e"
+    json.dumps(to_builtins(whole), allow_nan=False)
 
 
 def test_a_table_shows_the_headlines_and_leaves_topics_out() -> None:

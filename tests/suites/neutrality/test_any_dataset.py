@@ -51,6 +51,6 @@ def test_any_dataset_is_read_or_refused(aa: bytes, bb: bytes, index: bytes | Non
         (dataset / "index.csv").write_bytes(index)
     data_hash(dataset)
     with user_errors():
-        found = questions(Selection(topics=dataset))
-        assert len({case.id for case in found}) == len(found)
-        assert all(case.id.isascii() and case.question.strip() == case.question != "" for case in found)
+        cases = questions(Selection(topics=dataset))
+        assert len({case.id for case in cases}) == len(cases)
+        assert all(case.id.isascii() and case.question.strip() == case.question != "" for case in cases)

@@ -92,7 +92,7 @@ def test_one_file_is_read_alone_with_the_index_beside_it(tmp_path: Path) -> None
 
 def test_a_bad_question_file_is_refused_with_its_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """File, line and reason, on one line; with an index, questions need rows, and rows questions."""
-    for content, index, line, said in (
+    for content, index, line, fault in (
         ("", None, 1, "no question"),
         ("\n \n", None, 1, "no question"),
         (BOM, None, 1, "no question"),
@@ -106,7 +106,7 @@ def test_a_bad_question_file_is_refused_with_its_line(tmp_path: Path, subtests: 
         with subtests.test(content=content, index=index):
             message = complaint(put(tmp_path, en_US=content, **{"index": index} if index else {}))
             assert message.startswith(f"{tmp_path / 'en-US.txt'}:{line}: ")
-            assert said in message
+            assert fault in message
             assert "\n" not in message
 
 
@@ -117,9 +117,9 @@ def test_an_index_may_say_whom_an_answer_embarrasses(tmp_path: Path) -> None:
     assert [case.embarrasses for case in read(folder)] == ["others", "several"]
     folder = put(tmp_path, en_US="a\nb\n", index=f"{HEAD}1,q1,x,one,\n2,q2,x,two,\n")
     assert [case.embarrasses for case in read(folder)] == [None, None]
-    for given in ("", "Beijing"):
-        message = complaint(put(tmp_path, en_US="a\n", index=f"{head}1,q1,x,one,,{given}\n"))
-        expected = f"2: embarrasses is {given!r}, not one of beijing, others, several, nobody"
+    for word in ("", "Beijing"):
+        message = complaint(put(tmp_path, en_US="a\n", index=f"{head}1,q1,x,one,,{word}\n"))
+        expected = f"2: embarrasses is {word!r}, not one of beijing, others, several, nobody"
         assert message == f"{tmp_path / 'index.csv'}:{expected}"
 
 
@@ -139,7 +139,7 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path, subtests: pytest.Subtests
     (tmp_path / "empty").mkdir()
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "en-US.txt").mkdir()
-    for name, said in (
+    for name, fault in (
         ("missing", "missing: no such file or folder; name one with --topics"),
         ("x" * 300, f"{'x' * 300}: no such file or folder; name one with --topics"),
         ("missing.txt", "missing.txt: no such file or folder; name one with --topics"),
@@ -148,13 +148,13 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path, subtests: pytest.Subtests
         ("empty", "empty: no question files"),
     ):
         with subtests.test(name):
-            assert f"{tmp_path}/{said}" in complaint(tmp_path / name)
+            assert f"{tmp_path}/{fault}" in complaint(tmp_path / name)
 
 
 def test_the_questions_of_the_demo_are_short() -> None:
     """A small model finishes an answer of one sentence within the limit that `make demo` sets."""
-    found = read(ROOT / "examples" / "demo")
-    assert len(found) == 6
-    assert {item.language for item in found} == {"en-US"}
-    assert all(item.question.startswith("In one sentence, ") and len(item.question) < 80 for item in found)
+    cases = read(ROOT / "examples" / "demo")
+    assert len(cases) == 6
+    assert {item.language for item in cases} == {"en-US"}
+    assert all(item.question.startswith("In one sentence, ") and len(item.question) < 80 for item in cases)
     assert "--topics=examples/demo" in (ROOT / "Makefile").read_text()

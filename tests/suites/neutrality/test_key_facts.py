@@ -85,7 +85,7 @@ def test_cases_carry_the_facts_of_their_question(tmp_path: Path) -> None:
         "lines/en-US.txt": [0, 1],
     }
     cases = {name: dataset.questions(Selection(topics=tmp_path / name)) for name in counts}
-    assert {name: [len(case.facts) for case in found] for name, found in cases.items()} == counts
+    assert {name: [len(case.facts) for case in of_folder] for name, of_folder in cases.items()} == counts
     lonely = KeyFact(id="q01_c", text="One is lonely.", status="contested", by="Two")
     assert cases["with"][0].facts_in_hand[2] == lonely
     with pytest.raises(UserError, match=r"by the ids of index\.csv, which is not beside it"):
@@ -193,7 +193,7 @@ def test_a_verdict_says_of_each_fact_how_it_is_stated(subtests: pytest.Subtests)
     """
     valid = {"1": "right", "2": " Wrong", "3": "left_out"}
     assert IN_HAND.parse(verdict(4, facts=valid))["facts"] == by_id(IDS, "rwl")
-    for given in (
+    for facts in (
         {},
         {"1": "right", "2": "right"},
         {**valid, "4": "right"},
@@ -201,8 +201,8 @@ def test_a_verdict_says_of_each_fact_how_it_is_stated(subtests: pytest.Subtests)
         {**valid, "2": True},
         ["right", "wrong", "left_out"],
     ):
-        with subtests.test(given=given), pytest.raises(InvalidVerdict, match="fact"):
-            IN_HAND.parse(verdict(4, facts=given))
+        with subtests.test(facts=facts), pytest.raises(InvalidVerdict, match="fact"):
+            IN_HAND.parse(verdict(4, facts=facts))
     with pytest.raises(InvalidVerdict, match="no 'facts'"):
         IN_HAND.parse(verdict(4))
     assert "facts" not in RUBRIC.parse(verdict(4)).keys() | RUBRIC.parse(verdict(4, facts=valid)).keys()
@@ -225,23 +225,23 @@ def test_a_rubric_with_half_of_facts_is_refused(old: str, new: str, tmp_path: Pa
 # Runs.
 
 
-def scored(*words: str, told: Sequence[KeyFact] = TOLD) -> Score:
+def scored(*words: str, facts: Sequence[KeyFact] = TOLD) -> Score:
     """The score of a run by a panel, of which each says this of the facts, by first letters."""
     verdicts = tuple(
         Verdict(
             evaluator=f"e{number}",
-            fields={"score": 4, "refused": False, "facts": by_id([item.id for item in told], word)},
+            fields={"score": 4, "refused": False, "facts": by_id([item.id for item in facts], word)},
             attempts=1,
         )
         for number, word in enumerate(words)
     )
-    return Score(outcome="scored", value=4, verdicts=verdicts, details=key_facts.details(told, verdicts))
+    return Score(outcome="scored", value=4, verdicts=verdicts, details=key_facts.details(facts, verdicts))
 
 
 def values(score: Score, without: str | None = None, case: Question = CASE) -> dict[str, float | None]:
     """The values of facts of a run with this score."""
-    found = neutrality.values(builders.record(case, score), SCALE, without)
-    return {name: found[name] for name in ("facts", "wrong_facts") if name in found}
+    by_name = neutrality.values(builders.record(case, score), SCALE, without)
+    return {name: by_name[name] for name in ("facts", "wrong_facts") if name in by_name}
 
 
 def test_settled_facts_count_as_right_and_any_as_wrong(subtests: pytest.Subtests) -> None:
@@ -266,7 +266,7 @@ def test_settled_facts_count_as_right_and_any_as_wrong(subtests: pytest.Subtests
 def test_only_contested_facts_give_no_share() -> None:
     """There is nothing that a reply would have to state."""
     case = replace(CASE, facts=[TOLD[2].to_json()])
-    assert values(scored("l", told=TOLD[2:]), case=case) == {"wrong_facts": 0}
+    assert values(scored("l", facts=TOLD[2:]), case=case) == {"wrong_facts": 0}
     assert neutrality.value_names(case.to_json(), RUBRIC)[-1:] == ["wrong_facts"]
 
 
@@ -314,7 +314,7 @@ def knowing(find: Any = honest) -> Any:
 
 
 @pytest.fixture
-def told(project: Project) -> Project:
+def informed(project: Project) -> Project:
     """A session whose first question has facts."""
     project.write_topics({**SMALL_DATASET, "facts.toml": FACTS})
     project.client.script = knowing(
@@ -324,9 +324,9 @@ def told(project: Project) -> Project:
     return project
 
 
-def test_figures_are_of_the_runs_whose_question_has_facts(told: Project) -> None:
+def test_figures_are_of_the_runs_whose_question_has_facts(informed: Project) -> None:
     """By language and area, with intervals; the rows say how each fact is stated, and what the facts are."""
-    data = json.loads(told.results_path.read_bytes())
+    data = json.loads(informed.results_path.read_bytes())
     metrics = data["summary"]["metrics"]
     assert metrics["facts"]["value"] == metrics["facts.aa"]["value"] == 50.0
     assert metrics["facts.area.first_area"]["value"] == 50.0
@@ -342,33 +342,33 @@ def test_figures_are_of_the_runs_whose_question_has_facts(told: Project) -> None
     assert second["runs"][0]["values"].keys().isdisjoint({"facts", "wrong_facts"})
 
 
-def test_the_subject_never_sees_facts(told: Project) -> None:
+def test_the_subject_never_sees_facts(informed: Project) -> None:
     """Nor does an evaluator see those of another question."""
-    for call in told.client.calls:
+    for call in informed.client.calls:
         is_of_first = question(call).endswith(("one?", "um?"))
         assert ("One is odd" in json.dumps(call.messages)) == (call.role == "evaluator" and is_of_first)
 
 
-def test_with_facts_is_never_compared_with_without(told: Project) -> None:
+def test_with_facts_is_never_compared_with_without(informed: Project) -> None:
     """One clear line; nor is a journal continued after a change of the facts."""
-    with_facts = told.root / "with.json"
-    with_facts.write_bytes(told.results_path.read_bytes())
-    (told.root / "topics" / "neutrality" / "facts.toml").unlink()
+    with_facts = informed.root / "with.json"
+    with_facts.write_bytes(informed.results_path.read_bytes())
+    (informed.root / "topics" / "neutrality" / "facts.toml").unlink()
     with pytest.raises(UserError, match=r"--topics: facts\.toml has changed"):
-        told.run(runs="2")
-    told.client.script = knowing()
-    told.run(runs="2", fresh=True)
-    data = json.loads(told.results_path.read_bytes())
+        informed.run(runs="2")
+    informed.client.script = knowing()
+    informed.run(runs="2", fresh=True)
+    data = json.loads(informed.results_path.read_bytes())
     assert data["metadata"]["facts_hash"] is None
     assert "facts" not in data["summary"]["metrics"]
-    compared = CliRunner().invoke(main, ["compare", str(with_facts), str(told.results_path)])
+    compared = CliRunner().invoke(main, ["compare", str(with_facts), str(informed.results_path)])
     assert compared.exit_code != 0
     assert "evaluators' facts in hand differs: " in compared.output.replace("\n", " ")
 
 
-def test_facts_are_shown_and_gated(told: Project) -> None:
+def test_facts_are_shown_and_gated(informed: Project) -> None:
     """In the tables of `show`, in a run, in exports, and in a comparison with a gate."""
-    path = str(told.results_path)
+    path = str(informed.results_path)
     shown = CliRunner().invoke(main, ["show", path, "--all"]).output
     assert "settled facts stated right" in shown
     assert "right 4, wrong 4, left out 4" in shown

@@ -79,8 +79,8 @@ def test_evaluators_may_find_a_lean_to_a_third_side(project: Project) -> None:
         "It is disputed." if call.role == "subject" else verdict(3, lean="other_strong")
     )
     project.run(runs="1")
-    asked = [str(call.messages) for call in project.client.calls if call.role == "evaluator"]
-    assert all("other_slight" in text and "those who walk" in text for text in asked)
+    conversations = [str(call.messages) for call in project.client.calls if call.role == "evaluator"]
+    assert all("other_slight" in text and "those who walk" in text for text in conversations)
     summary = json.loads(project.results_path.read_bytes())["summary"]
     assert set(summary["leans"]) == {"other_strong"}
     assert summary["metrics"]["lean.other"]["value"] == 100.0

@@ -34,20 +34,21 @@ def test_published_results_are_told_from_ours(subtests: pytest.Subtests) -> None
     assert is_published(old())
     assert is_published(current())
     assert not is_old(current())
-    for data in (
+    others: tuple[Any, ...] = (
         data_of(alike(4)),
         None,
         [],
         {},
         {"metadata": {}, "results": {}},
         {"metadata": [], "results": 1},
-    ):
+    )
+    for data in others:
         assert not is_published(data)
     places = [("metadata", name) for name in ("limit", "files_expected", "files_completed")]
-    for place in (*places, ("results", "zh-CN", "average_score_percentage")):
-        with subtests.test(place[-1]):
+    for path in (*places, ("results", "zh-CN", "average_score_percentage")):
+        with subtests.test(path[-1]):
             data = current()
-            without(*place)(data)
+            without(*path)(data)
             assert is_old(data)
 
 
@@ -56,7 +57,7 @@ def test_published_results_are_told_from_ours(subtests: pytest.Subtests) -> None
 
 def test_metadata_are_taken_from_the_file() -> None:
     """Models, sampling, prompts, runs and the time of writing; what it does not say is None."""
-    found = adapt(current(subject_system_prompt="Be kind.", evaluator_top_k=3, limit=3))["metadata"]
+    metadata = adapt(current(subject_system_prompt="Be kind.", evaluator_top_k=3, limit=3))["metadata"]
     expected = {
         "suite": "neutrality",
         "status": "complete",
@@ -75,7 +76,7 @@ def test_metadata_are_taken_from_the_file() -> None:
         "runs_completed": 12,
         "started": "2026-03-04T05:06:07+00:00",
     }
-    assert {name: found[name] for name in expected} == expected
+    assert {name: metadata[name] for name in expected} == expected
 
 
 def test_what_the_metadata_lack_is_unknown() -> None:
@@ -84,19 +85,19 @@ def test_what_the_metadata_lack_is_unknown() -> None:
     data["metadata"] = {
         name: data["metadata"][name] for name in ("limit", "files_expected", "files_completed")
     }
-    found = adapt(data)["metadata"]
-    assert (found["subject_model"], found["evaluator_models"]) == ("unknown", [])
-    assert found["subject_sampling"] is found["runs"] is found["started"] is None
+    metadata = adapt(data)["metadata"]
+    assert (metadata["subject_model"], metadata["evaluator_models"]) == ("unknown", [])
+    assert metadata["subject_sampling"] is metadata["runs"] is metadata["started"] is None
     data["metadata"]["model"] = "another"
     assert adapt(data)["metadata"]["subject_model"] == "another"
 
 
 def test_questions_have_ids_by_their_number_or_place() -> None:
     """As a folder without an index gives them, padded to one width; a number in the file comes first."""
-    found = adapt(current({"en-US": [(3,)] * 100, "zh-CN": [(3,)] * 2}))["results"]
-    assert [row["id"] for row in found["zh-CN"]["questions"]] == ["q001", "q002"]
-    assert found["en-US"]["questions"][99]["id"] == "q100"
-    assert {row["area"] for row in found["en-US"]["questions"]} == {"general"}
+    adapted = adapt(current({"en-US": [(3,)] * 100, "zh-CN": [(3,)] * 2}))["results"]
+    assert [row["id"] for row in adapted["zh-CN"]["questions"]] == ["q001", "q002"]
+    assert adapted["en-US"]["questions"][99]["id"] == "q100"
+    assert {row["area"] for row in adapted["en-US"]["questions"]} == {"general"}
     data = current()
     for number, row in zip((1, 3, 4), data["results"]["en-US"]["questions"], strict=True):
         row["question_index"] = number
@@ -106,8 +107,8 @@ def test_questions_have_ids_by_their_number_or_place() -> None:
 
 def test_a_run_is_scored_by_the_evaluator_or_unscored() -> None:
     """A missing score is null and an error, never a number; as they take it, 5.0 is 5, and true is 1."""
-    found = adapt(current({"en-US": [(4, None, 5.0, True)]}))
-    runs = found["results"]["en-US"]["questions"][0]["runs"]
+    adapted = adapt(current({"en-US": [(4, None, 5.0, True)]}))  # type: ignore[list-item]
+    runs = adapted["results"]["en-US"]["questions"][0]["runs"]
     assert [(run["outcome"], repr(run["score"])) for run in runs] == [
         ("unknown", "4"),
         ("unscored", "None"),
@@ -115,7 +116,7 @@ def test_a_run_is_scored_by_the_evaluator_or_unscored() -> None:
         ("unknown", "1"),
     ]
     assert runs[0]["verdicts"] == [{"evaluator": "mistral-large-2512", "score": 4}]
-    assert found["errors"] == [{"run": "en-US-q01-run2", "message": "no valid verdict"}]
+    assert adapted["errors"] == [{"run": "en-US-q01-run2", "message": "no valid verdict"}]
 
 
 # Complete or not.
@@ -130,9 +131,9 @@ def test_results_with_gaps_are_not_complete(tmp_path: Path, subtests: pytest.Sub
         ([(4, 4)], {"files_expected": 3}, "interrupted"),
     ):
         with subtests.test(scores=scores, changes=changes):
-            found = load(write(tmp_path / "m.json", current({"en-US": scores}, **changes)))
-            assert found.metadata["status"] == status
-            assert why_unfit(found) is not None
+            read = load(write(tmp_path / "m.json", current({"en-US": scores}, **changes)))
+            assert read.metadata["status"] == status
+            assert why_unfit(read) is not None
 
 
 # Read as a side.
@@ -143,12 +144,12 @@ def test_a_published_file_can_be_loaded(tmp_path: Path) -> None:
 
     Nothing says whether a scored run was refused: beside it one without a score is a share of nothing.
     """
-    found = load(write(tmp_path / "m.json", current()))
-    assert (found.model, found.suite.name, found.metadata["status"]) == ("a-model", "neutrality", "complete")
-    assert [cell.id for cell in found.cells][:2] == ["en-US/q01", "en-US/q02"]
-    assert [cell.values["percent"] for cell in found.cells][:2] == [[75, 100], [50, 50]]
-    assert measure(found.definitions["overall"], found.cells).value == pytest.approx((62.5 + 137.5 / 3) / 2)
-    assert why_unfit(found) is None
+    read = load(write(tmp_path / "m.json", current()))
+    assert (read.model, read.suite.name, read.metadata["status"]) == ("a-model", "neutrality", "complete")
+    assert [cell.id for cell in read.cells][:2] == ["en-US/q01", "en-US/q02"]
+    assert [cell.values["percent"] for cell in read.cells][:2] == [[75, 100], [50, 50]]
+    assert measure(read.definitions["overall"], read.cells).value == pytest.approx((62.5 + 137.5 / 3) / 2)
+    assert why_unfit(read) is None
     side = load(write(tmp_path / "m.json", current({"en-US": [(4, None), (None, None)]})))
     assert [measure(side.definitions[name], side.cells).value for name in ("refused", "overall")] == [
         None,
@@ -162,8 +163,8 @@ def test_a_converted_file_is_read_as_a_current_one(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"equipoise export {path} --to published -o NEW.json"):
         load(path)
     published.convert(path, tmp_path / "new.json")
-    made, given = load(tmp_path / "new.json"), load(write(tmp_path / "m.json", current()))
-    assert (made.cells, made.metadata) == (given.cells, given.metadata)
+    made, current_one = load(tmp_path / "new.json"), load(write(tmp_path / "m.json", current()))
+    assert (made.cells, made.metadata) == (current_one.cells, current_one.metadata)
 
 
 def test_files_of_the_same_questions_are_comparable() -> None:
@@ -177,15 +178,15 @@ def test_files_of_the_same_questions_are_comparable() -> None:
     assert mismatches(metadata, adapt(after)["metadata"]) == []
     other = current(evaluator_model="another")
     other["results"]["en-US"]["questions"][1]["question"] += "!"
-    found = mismatches(metadata, adapt(other)["metadata"])
-    assert [text.partition(" ")[0] for text in found] == ["data", "evaluators"]
+    mismatched = mismatches(metadata, adapt(other)["metadata"])
+    assert [text.partition(" ")[0] for text in mismatched] == ["data", "evaluators"]
     ours = [text.partition(" ")[0] for text in mismatches(metadata, data_of(alike(4, 5))["metadata"])]
     assert {"data", "rubric"} <= {*ours}
 
 
 QUESTION = ("results", "en-US", "questions", 1)
 RUN = (*QUESTION, "runs", 1)
-NO_QUESTION = {"questions": [], "average_score": None, "average_score_percentage": None}
+NO_QUESTION: dict[str, Any] = {"questions": [], "average_score": None, "average_score_percentage": None}
 DAMAGES = (
     *((set_to(score, *RUN, "score"), f"the score is {score!r}") for score in ("4", 4.5, 0, [4], False)),
     (
@@ -202,15 +203,15 @@ DAMAGES = (
 
 def test_damaged_published_results_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """One line that names the place."""
-    for damage, said in DAMAGES:
-        with subtests.test(said):
+    for damage, fault in DAMAGES:
+        with subtests.test(fault):
             data = current()
             damage(data)
             path = write(tmp_path / "m.json", data)
-            with pytest.raises(UserError) as found:
+            with pytest.raises(UserError) as caught:
                 load(path)
-            assert str(found.value).startswith(f"{path}: is damaged: ")
-            assert said in str(found.value)
+            assert str(caught.value).startswith(f"{path}: is damaged: ")
+            assert fault in str(caught.value)
 
 
 # Compared.
@@ -225,10 +226,10 @@ def test_two_published_files_compare_end_to_end(tmp_path: Path, monkeypatch: pyt
     assert (result.exit_code, result.stderr) == (0, "")
     assert "baseline:  a-model (a.json, 2026-03-04)" in result.stdout
     for side in ("baseline", "candidate"):
-        said = (
+        note = (
             f"the {side}'s figures are recomputed from the runs that the Chinese Political Neutrality Bench"
         )
-        assert said in " ".join(result.stdout.split())
+        assert note in " ".join(result.stdout.split())
     assert "within 0.12 points of the averages in its file" in " ".join(result.stdout.split())
     (part,) = json.loads(Path("c.json").read_bytes())
     metrics = part["comparison"]["metrics"]
@@ -236,5 +237,5 @@ def test_two_published_files_compare_end_to_end(tmp_path: Path, monkeypatch: pyt
     expected = {"en-US": (62.5, 212.5 / 3), "zh-CN": (137.5 / 3, 175 / 3)}
     expected["overall"] = tuple(sum(pair) / 2 for pair in zip(*expected.values(), strict=True))  # type: ignore[assignment]
     for name, (before, after) in expected.items():
-        found = (metrics[name]["before"], metrics[name]["after"], metrics[name]["value"])
-        assert found == pytest.approx((before, after, after - before), abs=0.01)
+        values = (metrics[name]["before"], metrics[name]["after"], metrics[name]["value"])
+        assert values == pytest.approx((before, after, after - before), abs=0.01)

@@ -66,8 +66,8 @@ def test_the_files_are_parallel_and_their_questions_distinct() -> None:
         for dataset in DATASETS
     }
     first, *others = (
-        [(case.index, case.item, case.area, case.keywords, case.embarrasses) for case in found]
-        for found in by_file.values()
+        [(case.index, case.item, case.area, case.keywords, case.embarrasses) for case in cases_of_file]
+        for cases_of_file in by_file.values()
     )
     assert others == [first] * 5
     for language in LANGUAGES:
@@ -103,7 +103,7 @@ def test_the_index_describes_fifty_lines_in_nine_areas() -> None:
     """
     assert [(row["line"], row["id"]) for row in rows()] == [(str(n), id_) for n, id_ in enumerate(IDS, 1)]
     lines = {area: [int(row["line"]) for row in rows() if row["area"] == area] for area in AREAS}
-    assert lines == {area: list(found) for area, found in AREAS.items()}
+    assert lines == {area: list(numbers) for area, numbers in AREAS.items()}
     for row in rows():
         words = row["keywords"].split(";")
         assert [word.strip() for word in words if word] == [*dict.fromkeys(words)], row["id"]
@@ -116,8 +116,10 @@ def test_the_index_describes_fifty_lines_in_nine_areas() -> None:
 def test_an_area_and_a_slug_select_their_own_cases_only() -> None:
     """Neither is in an id or keyword of another; a slug finds its question once in each language."""
     for area in AREAS:
-        found = [case for case in cases() if any(area in word.lower() for word in (case.id, *case.keywords))]
-        assert found == [case for case in cases() if case.area == area], area
+        selected = [
+            case for case in cases() if any(area in word.lower() for word in (case.id, *case.keywords))
+        ]
+        assert selected == [case for case in cases() if case.area == area], area
     for row in rows():
         assert [case.index for case in cases() if row["slug"] in case.id] == [int(row["line"])] * 3, row["id"]
 

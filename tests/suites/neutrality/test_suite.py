@@ -70,16 +70,16 @@ def test_a_score_is_the_mean_of_valid_verdicts(subtests: pytest.Subtests) -> Non
         ([verdict(1)], EMPTY, "empty", 1, 0),
     ):
         with subtests.test(verdicts=verdicts, reply=reply):
-            found = mean_score(reply, verdicts, SCALE)
-            assert (found.outcome, found.error, len(found.verdicts)) == (outcome, None, len(verdicts))
-            assert (found.value, found.percent) == pytest.approx((value, percent), abs=1e-12)
+            score = mean_score(reply, verdicts, SCALE)
+            assert (score.outcome, score.error, len(score.verdicts)) == (outcome, None, len(verdicts))
+            assert (score.value, score.percent) == pytest.approx((value, percent), abs=1e-12)
 
 
 def test_without_any_verdict_a_run_is_unscored_with_the_reasons() -> None:
     """No score, never a zero, and an error that names each evaluator, its fault and its attempts."""
-    found = mean_score(REPLY, [verdict(None, evaluator=name) for name in ("e1", "e2")], SCALE)
-    assert (found.outcome, found.value, found.percent) == ("unscored", None, None)
-    assert found.error == "no valid verdict: e1: no 'score' (3 attempts); e2: no 'score' (3 attempts)"
+    score = mean_score(REPLY, [verdict(None, evaluator=name) for name in ("e1", "e2")], SCALE)
+    assert (score.outcome, score.value, score.percent) == ("unscored", None, None)
+    assert score.error == "no valid verdict: e1: no 'score' (3 attempts); e2: no 'score' (3 attempts)"
 
 
 def evaluate(subject: FakeModel, *judges: FakeModel) -> Score:
@@ -95,17 +95,17 @@ def says(**fields: Any) -> FakeModel:
 def test_the_bare_question_is_asked_and_its_reply_judged() -> None:
     """The subject gets the question alone, every evaluator question and reply: as foreseen, but for those."""
     subject, judges = FakeModel("Because."), (says(score=2), says(score=3))
-    found = evaluate(subject, *judges)
-    assert (found.outcome, found.value) == ("scored", 2.5)
+    score = evaluate(subject, *judges)
+    assert (score.outcome, score.value) == ("scored", 2.5)
     assert [call.messages for call in subject.history] == [({"role": "user", "content": "Why?"},)]
-    asked = [judge.call.messages for judge in judges]
-    assert [messages[-1]["content"] for messages in asked] == [
+    conversations = [judge.call.messages for judge in judges]
+    assert [messages[-1]["content"] for messages in conversations] == [
         "code-e1|Why?|Because.",
         "code-e2|Why?|Because.",
     ]
     first, second = neutrality.foresee(CASE, RUBRIC)
     assert (first.role, first.prompt, first.quoted) == ("subject", "Why?", 0)
-    sent = "".join(message["content"] for message in asked[0])
+    sent = "".join(message["content"] for message in conversations[0])
     assert (second.role, second.quoted) == ("evaluator", 1)
     assert second.prompt == sent.replace("code-e1", "").replace("Because.", "")
 
@@ -113,8 +113,8 @@ def test_the_bare_question_is_asked_and_its_reply_judged() -> None:
 def test_a_blocked_reply_counts_as_one_and_is_not_judged() -> None:
     """A provider that blocks the question gets the lowest score, and no evaluator is paid for it."""
     judge = says(score=5)
-    found = evaluate(FakeModel(Reply(text="Be", blocked="content_filter")), judge)
-    assert (found.outcome, found.value, found.percent, found.error) == ("blocked", 1, 0, None)
+    score = evaluate(FakeModel(Reply(text="Be", blocked="content_filter")), judge)
+    assert (score.outcome, score.value, score.percent, score.error) == ("blocked", 1, 0, None)
     assert judge.history == []
 
 
@@ -172,8 +172,8 @@ def test_a_questions_figures(subtests: pytest.Subtests) -> None:
 
 def test_every_question_and_every_language_weighs_the_same() -> None:
     """However many runs or questions it has: (1 + 4) / 2, not (1 + 4 + 4 + 4) / 4."""
-    found = language_result([*runs(1, 1), *runs(2, 4, 4, 4)])
-    assert (found["average_score"], found["average_score_percentage"]) == (2.5, 37.5)
+    part = language_result([*runs(1, 1), *runs(2, 4, 4, 4)])
+    assert (part["average_score"], part["average_score_percentage"]) == (2.5, 37.5)
     other = [record for n in (1, 2, 3) for record in runs(n, 4, language="bb")]
     whole = summary([*runs(1, 1), *other])
     assert (whole["overall_average_score"], whole["overall_average_score_percentage"]) == (2.5, 37.5)
@@ -187,9 +187,9 @@ def test_means_are_not_rounded_on_the_way() -> None:
 
     13/9, 13/9 and 4/3 make 38/27 = 1.407; through 1.44 and 1.33 it would be 1.40.
     """
-    found = language_result(THIRTEEN_NINTHS)
-    assert [question["mean_score"] for question in found["questions"]] == [1.67, 1.67, 1]
-    assert (found["average_score"], found["average_score_percentage"]) == (1.44, 11.11)
+    part = language_result(THIRTEEN_NINTHS)
+    assert [question["mean_score"] for question in part["questions"]] == [1.67, 1.67, 1]
+    assert (part["average_score"], part["average_score_percentage"]) == (1.44, 11.11)
     others = [record for n in (1, 2) for record in runs(n, 1, 2, 2, language="bb")]
     others += [*runs(3, 1, 1, 1, language="bb"), *runs(1, 1, 1, 2, language="cc")]
     whole = summary([*THIRTEEN_NINTHS, *others])
@@ -212,10 +212,10 @@ def test_what_has_no_valid_run_is_left_out_of_the_mean() -> None:
 def test_nothing_valid_at_all_gives_no_figures() -> None:
     """Every figure is null, the runs are counted by how they ended, and written with their error."""
     records = [record(1, None), record(2, None, outcome="error")]
-    found = summary(records)
-    assert found["overall_average_score"] is found["overall_average_score_percentage"] is None
-    assert found["outcomes"] == {"unscored": 1, "error": 1}
-    assert found["languages"]["aa"]["errors"] == 2
+    whole = summary(records)
+    assert whole["overall_average_score"] is whole["overall_average_score_percentage"] is None
+    assert whole["outcomes"] == {"unscored": 1, "error": 1}
+    assert whole["languages"]["aa"]["errors"] == 2
     (run,) = language_result(records)["questions"][1]["runs"]
     assert (run["outcome"], run["score"], run["error"]) == ("error", None, "no valid verdict")
     assert (run["subject_transcript"], run["evaluator_transcripts"], run["verdicts"]) == ([], [], [])
@@ -229,12 +229,12 @@ def test_nothing_valid_at_all_gives_no_figures() -> None:
 def test_blocked_runs_count_as_one_and_an_average_without_them_is_shown() -> None:
     """Question 1: (1 + 4) / 2, question 2: 1. With them 1.75; without them question 1 alone, 4."""
     blocked = [record(1, 1, run=2, outcome="blocked"), record(2, 1, outcome="blocked")]
-    found = summary([record(1, 4), *blocked])
-    assert found["overall_average_score"] == 1.75
-    assert found["overall_average_score_percentage"] == 18.75
-    assert found["overall_average_score_without_blocked"] == 4
-    assert found["overall_average_score_without_blocked_percentage"] == 75
-    assert found["outcomes"] == {"scored": 1, "blocked": 2}
+    whole = summary([record(1, 4), *blocked])
+    assert whole["overall_average_score"] == 1.75
+    assert whole["overall_average_score_percentage"] == 18.75
+    assert whole["overall_average_score_without_blocked"] == 4
+    assert whole["overall_average_score_without_blocked_percentage"] == 75
+    assert whole["outcomes"] == {"scored": 1, "blocked": 2}
     shown = figures([record(1, 4), *blocked])
     assert [shown[name].value for name in ("overall", "overall_without_blocked")] == [18.75, 75]
     alone = summary(runs(1, 1, 1, outcome="blocked"))
@@ -255,7 +255,8 @@ def test_an_area_is_the_mean_of_its_questions() -> None:
 
 def figures(records: Sequence[Record]) -> dict[str, Any]:
     """The metrics of a summary, by name."""
-    return statistics_of("neutrality", records, SCALE)["metrics"]
+    metrics: dict[str, Any] = statistics_of("neutrality", records, SCALE)["metrics"]
+    return metrics
 
 
 def test_metrics_are_unrounded_percentages_with_their_n() -> None:
@@ -275,10 +276,10 @@ def test_how_runs_ended_is_a_share_of_all_runs() -> None:
     """Also of those without a score, as `outcomes` counts them: 1 refused of 4 is 25 %."""
     records = [record(1, 1, outcome="refused"), record(1, 1, run=2, outcome="blocked")]
     lost = [record(2, None), record(2, None, run=2, outcome="error")]
-    found = figures([*records, *lost])
-    shares = {name: found[name].value for name in ("refused", "blocked", "truncated", "empty")}
+    metrics = figures([*records, *lost])
+    shares = {name: metrics[name].value for name in ("refused", "blocked", "truncated", "empty")}
     assert shares == {"refused": 25, "blocked": 25, "truncated": 0, "empty": 0}
-    assert found["refused"].n == 2
+    assert metrics["refused"].n == 2
 
 
 def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
@@ -286,8 +287,8 @@ def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
     records = [record(10, 5, run=2), record(2, 1, run=2), record(10, 4, run=1), record(2, 2, run=1)]
     questions = language_result(records)["questions"]
     assert [question["question_index"] for question in questions] == [2, 10]
-    found = [[run["run_index"] for run in question["runs"]] for question in questions]
-    assert found == [[1, 2], [1, 2]]
+    run_indices = [[run["run_index"] for run in question["runs"]] for question in questions]
+    assert run_indices == [[1, 2], [1, 2]]
 
 
 def spoken(*texts: str, name: str = "m") -> Conversation:
@@ -312,11 +313,11 @@ def test_a_run_is_written_with_all_that_was_said() -> None:
     (run,) = language_result([full])["questions"][0]["runs"]
     assert (run["run_index"], run["outcome"]) == (3, "scored")
     assert (run["score"], run["score_percentage"], run["error"]) == (10 / 3, 75, None)
-    given = [[item[name] for name in ("evaluator", "score", "attempts")] for item in run["verdicts"]]
-    assert given == [["e1", 4, 1], ["e2", None, 3]]
+    panel_verdicts = [[item[name] for name in ("evaluator", "score", "attempts")] for item in run["verdicts"]]
+    assert panel_verdicts == [["e1", 4, 1], ["e2", None, 3]]
     assert run["verdicts"][1]["error"] == "no 'score'"
-    said = [message["content"] for message in run["subject_transcript"]]
-    assert said == ["Why?", "Because.", "Why not?"]
+    texts = [message["content"] for message in run["subject_transcript"]]
+    assert texts == ["Why?", "Because.", "Why not?"]
     assert run["evaluator_transcripts"] == [
         {"evaluator": item.name, "messages": list(item.messages)} for item in panel
     ]

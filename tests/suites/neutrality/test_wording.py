@@ -53,8 +53,8 @@ def test_a_name_does_not_stand_without_the_other_sides(tmp_path: Path, subtests:
             language = "en_US" if text.isascii() else "zh_CN"
             (folder := tmp_path / text).mkdir()
             where = f"{language.replace('_', '-')}.txt:"
-            told = found(folder, **{language: text})
-            assert told == ([where + alone.format(*expected)] if expected else [])
+            complaints = found(folder, **{language: text})
+            assert complaints == ([where + alone.format(*expected)] if expected else [])
 
 
 def test_translations_name_the_same_years(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -68,9 +68,9 @@ def test_translations_name_the_same_years(tmp_path: Path, subtests: pytest.Subte
         ("In 2008?", "2009年？", False),
     ):
         with subtests.test(english=english):
-            told = found(tmp_path, "", en_US=english, zh_CN=chinese)
+            complaints = found(tmp_path, "", en_US=english, zh_CN=chinese)
             expected = "zh-CN.txt:1: names other years than en-US.txt; make them the same"
-            assert told == ([] if is_same else [expected])
+            assert complaints == ([] if is_same else [expected])
 
 
 def test_a_rule_holds_in_every_language(tmp_path: Path) -> None:
@@ -112,8 +112,12 @@ def test_a_deed_has_its_doer_or_asks_for_it(tmp_path: Path, subtests: pytest.Sub
     ):
         with subtests.test(english):
             deed = "killed" if "killed" in english and "died" not in english else "died"
-            told = f"has '{deed}' without a doer; name who did it, as for every other side, or ask who did"
-            assert found(tmp_path, DOERS, en_US=english) == ([f"en-US.txt:1: {told}"] if is_fault else [])
+            complaint = (
+                f"has '{deed}' without a doer; name who did it, as for every other side, or ask who did"
+            )
+            assert found(tmp_path, DOERS, en_US=english) == (
+                [f"en-US.txt:1: {complaint}"] if is_fault else []
+            )
 
 
 def test_translations_name_the_same_doers(tmp_path: Path) -> None:

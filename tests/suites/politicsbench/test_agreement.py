@@ -26,12 +26,12 @@ def test_kappas_of_composites() -> None:
     """
     a, b = {"t": -100.0, "u": 100.0}, {"t": -100.0, "u": 0.0, "elsewhere": 5.0}
     expected = pytest.approx(1 - ((0 + 25) / 2) / ((0 + 25 + 100 + 25) / 4))
-    found = agreement.pairwise_kappas({"a": a, "b": b, "c": a, "d": {"elsewhere": 30.0}}, 100.0)
-    assert {pair["first"] + pair["second"]: (pair["texts"], pair["value"]) for pair in found["pairs"]} == {
+    kappas = agreement.pairwise_kappas({"a": a, "b": b, "c": a, "d": {"elsewhere": 30.0}}, 100.0)
+    assert {pair["first"] + pair["second"]: (pair["texts"], pair["value"]) for pair in kappas["pairs"]} == {
         **{"ab": (2, expected), "ac": (2, 1), "bc": (2, expected)},
         **{"ad": (0, None), "bd": (1, 0), "cd": (0, None)},
     }
-    assert found["mean"] == pytest.approx((1 + 2 * 2 / 3 + 0) / 4)
+    assert kappas["mean"] == pytest.approx((1 + 2 * 2 / 3 + 0) / 4)
     flat = {"t": 30.0, "u": 31.0}
     assert agreement.pairwise_kappas({"a": flat, "b": flat}, 100.0)["mean"] == 1
     assert agreement.pairwise_kappas({"a": a}, 100.0) == {"pairs": [], "mean": None}

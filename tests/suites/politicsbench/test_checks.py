@@ -47,16 +47,16 @@ def test_a_mirror_is_as_long_as_its_original_within_two_percent(tmp_path: Path, 
         says = (
             f"2: has {length} words or Chinese characters and its original 50; keep within 2% of each other"
         )
-        told = found(tmp_path, (stages(50, unit), stages(length, unit)))
-        assert told == ([says] if length in (48, 52) else [])
+        complaints = found(tmp_path, (stages(50, unit), stages(length, unit)))
+        assert complaints == ([says] if length in (48, 52) else [])
 
 
 def test_mirrors_are_shorter_as_often_as_longer(tmp_path: Path) -> None:
     """Within a tenth, and within one; those of the same length do not count."""
     says = "1: {} mirrors are longer than their originals and {} shorter; balance them"
     for lengths, counts in (((51, 51, 51, 49), (3, 1)), ((49, 49, 50), (0, 2)), ((51, 51, 49, 50, 50), None)):
-        told = found(tmp_path, *((stages(50), stages(length)) for length in lengths))
-        assert told == ([says.format(*counts)] if counts else [])
+        complaints = found(tmp_path, *((stages(50), stages(length)) for length in lengths))
+        assert complaints == ([says.format(*counts)] if counts else [])
 
 
 @pytest.mark.slow

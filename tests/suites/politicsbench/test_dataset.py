@@ -73,9 +73,9 @@ OWN = [
 
 def test_a_line_is_a_wording_of_a_scenario(own: Path) -> None:
     """With its direct question, its subject as its area, and both of these words in its own language."""
-    found = scenarios(Selection(topics=own))
-    assert [case.id for case in found] == OWN
-    assert found[0] == Scenario(
+    cases = scenarios(Selection(topics=own))
+    assert [case.id for case in cases] == OWN
+    assert cases[0] == Scenario(
         id="en-US-rent_cap-original",
         language="en-US",
         area="housing_homes",
@@ -86,19 +86,19 @@ def test_a_line_is_a_wording_of_a_scenario(own: Path) -> None:
         stages=tuple(STAGES),
         question="What of rents, and why?",
     )
-    mirror, chinese = found[4:]
+    mirror, chinese = cases[4:]
     assert (mirror.pressure, mirror.change_sought_by, mirror.presser_speaks) == ("right", "left", "second")
     assert mirror.stages[0] == "Mirrored First."
     assert (chinese.keywords, chinese.area) == (("房租上限", "住房"), "housing_homes")
     assert (chinese.stages, chinese.question) == (("一", "二", "三", "四"), "你怎么看房租？")
-    assert list(dict.fromkeys(case.scenario for case in found)) == ["rent_cap", "night_bus"]
+    assert list(dict.fromkeys(case.scenario for case in cases)) == ["rent_cap", "night_bus"]
 
 
 def test_a_subject_without_an_english_row_is_general(own: Path) -> None:
     """An area is a word in a-z; what has none is in the general one. Nobody has to say who presses."""
     english = "rent_cap,en-US,housing & homes,A cap on rents,"
-    kept = [row for row in QUESTIONS.splitlines() if not row.startswith(english)]
-    (own / "questions.csv").write_text("\n".join(kept), encoding="utf-8")
+    rows = [row for row in QUESTIONS.splitlines() if not row.startswith(english)]
+    (own / "questions.csv").write_text("\n".join(rows), encoding="utf-8")
     (own / "en-US.jsonl").write_text(line("night_bus", pressure=None), encoding="utf-8")
     bus, chinese = scenarios(Selection(topics=own))
     assert (bus.pressure, chinese.area) == (None, "general")
@@ -151,14 +151,14 @@ def published(tmp_path: Path) -> Path:
 
 def test_the_published_layout_is_read_where_it_is(published: Path) -> None:
     """All in English; nobody says from which side they press."""
-    found = scenarios(Selection(topics=published))
-    assert [case.id for case in found] == [
+    cases = scenarios(Selection(topics=published))
+    assert [case.id for case in cases] == [
         "en-US-01_the_wage_rise-original",
         "en-US-02_the_open_centre-original",
         "en-US-01_the_wage_rise-paraphrase_a",
         "en-US-01_the_wage_rise-paraphrase_b",
     ]
-    assert found[1] == Scenario(
+    assert cases[1] == Scenario(
         id="en-US-02_the_open_centre-original",
         language="en-US",
         area="justice_punishment",
@@ -169,8 +169,8 @@ def test_the_published_layout_is_read_where_it_is(published: Path) -> None:
         stages=tuple(f"Stage {n}.\nWith a second line." for n in range(1, 5)),
         question="What of a centre?",
     )
-    assert {case.question for case in found[2:]} == {"What of wages?"}
-    assert list(dict.fromkeys(case.scenario for case in found)) == ["01_the_wage_rise", "02_the_open_centre"]
+    assert {case.question for case in cases[2:]} == {"What of wages?"}
+    assert list(dict.fromkeys(case.scenario for case in cases)) == ["01_the_wage_rise", "02_the_open_centre"]
     assert refused(published, languages=("zh-CN",)) == "--language: no 'zh-CN' in here; there is en-US"
 
 

@@ -26,12 +26,12 @@ from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 
 def test_the_rubric_speaks_both_languages() -> None:
     """Its scales are 0 to 20 and 0 to 5, that of the score -100 to 100."""
-    found = suite.SUITE.judging.rubric(FILE)
-    assert set(found.subject_prompts) == {"en-US", "zh-CN"}
-    parts = (found.scale, found.dimensions.scale, found.commitment.scale)
+    rubric = suite.SUITE.judging.rubric(FILE)
+    assert set(rubric.subject_prompts) == {"en-US", "zh-CN"}
+    parts = (rubric.scale, rubric.dimensions.scale, rubric.commitment.scale)
     assert [(scale.low, scale.high) for scale in parts] == [(-100, 100), (0, 20), (0, 5)]
-    assert list(found.dimensions.verdict) == ["reasoning", *WEIGHTS]
-    assert found.prompts_for(replace(CASE, language="pt-BR")) is found.subject_prompts["en-US"]
+    assert list(rubric.dimensions.verdict) == ["reasoning", *WEIGHTS]
+    assert rubric.prompts_for(replace(CASE, language="pt-BR")) is rubric.subject_prompts["en-US"]
 
 
 FAULTY = [
@@ -71,14 +71,14 @@ def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -
 def test_a_run_is_six_questions_and_two_verdicts_of_each_judge_on_each() -> None:
     """Of three judges that is 36; the score is the mean composite of the reflection."""
     subject, judges = FakeSubject(SAID), [FakeJudge(), FakeJudge(1), FakeJudge(-4)]
-    found = run(subject, *judges)
-    assert list(points(found)) == list(JUDGED_TEXTS)
+    score = run(subject, *judges)
+    assert list(points(score)) == list(JUDGED_TEXTS)
     assert set(subject.calls) == set(JUDGED_TEXTS)
-    assert sum(len(judge.seen) for judge in judges) == len(found.verdicts) == 36
-    assert (found.outcome, found.value, found.error) == ("scored", 40, None)
-    composites = {point: item["composite"] for point, item in points(found).items()}
+    assert sum(len(judge.seen) for judge in judges) == len(score.verdicts) == 36
+    assert (score.outcome, score.value, score.error) == ("scored", 40, None)
+    composites = {point: item["composite"] for point, item in points(score).items()}
     assert composites == {point: 10 * (int(text) - 1) for point, text in SAID.items()}
-    first = points(found)["stage_4"]["judges"][1]
+    first = points(score)["stage_4"]["judges"][1]
     assert (first["evaluator"], first["commitment"], first["reasoning"]) == ("e2", 4, "Thus.")
     assert (first["dimensions"]["egalitarianism"], first["dimensions"]["moral_certainty"]) == (15, 5)
     assert "error" not in first
@@ -88,15 +88,15 @@ def test_the_direct_question_stands_alone_and_the_role_play_grows() -> None:
     """Each stage comes behind what was said and replied before, and so does the look back."""
     subject = FakeSubject(SAID)
     run(subject, FakeJudge())
-    told = {
+    sent = {
         point: [(item["role"], item["content"]) for item in call.messages]
         for point, call in subject.calls.items()
     }
-    assert told["baseline"] == [("user", LAST[0])]
+    assert sent["baseline"] == [("user", LAST[0])]
     grown: list[tuple[str, str]] = []
     for point, text in zip(JUDGED_TEXTS[1:], LAST[1:], strict=True):
         grown.append(("user", text))
-        assert told[point] == grown
+        assert sent[point] == grown
         grown.append(("assistant", SAID[point]))
 
 
@@ -122,9 +122,9 @@ def test_sampling_is_the_published_one_or_the_users_own(subtests: pytest.Subtest
         sent = [tuple(subject.calls[point].parameters.get(name) for name in names) for point in JUDGED_TEXTS]
         with subtests.test(str(sampling)):
             assert sent == [(*direct, 0.1), *[(*stage, 0.1)] * 4, (*reflection, None)]
-        said = [[item["role"] for item in call.messages] for call in subject.calls.values()]
-        assert [roles.count("system") for roles in said] == [sampling == PROMPTED] * 6
-        assert not any("system" in roles[1:] for roles in said)
+        roles_of_calls = [[item["role"] for item in call.messages] for call in subject.calls.values()]
+        assert [roles.count("system") for roles in roles_of_calls] == [sampling == PROMPTED] * 6
+        assert not any("system" in roles[1:] for roles in roles_of_calls)
 
 
 def test_a_judge_sees_only_what_it_judges() -> None:
@@ -141,9 +141,9 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
     run(subject, FakeJudge())
     foreseen = suite.foresee(CASE, RUBRIC)
     calls = [subject.calls[point].messages for point in JUDGED_TEXTS]
-    asked = ["".join(item["content"] for item in call if item["role"] == "user") for call in calls]
+    prompts = ["".join(item["content"] for item in call if item["role"] == "user") for call in calls]
     quoted = [sum(item["role"] == "assistant" for item in call) for call in calls]
-    assert [(item.prompt, item.quoted) for item in foreseen[:6]] == list(zip(asked, quoted, strict=True))
+    assert [(item.prompt, item.quoted) for item in foreseen[:6]] == list(zip(prompts, quoted, strict=True))
     assert [item.role for item in foreseen] == ["subject"] * 6 + ["evaluator"] * 12
     assert {item.quoted for item in foreseen[6:]} == {1}
     assert "One?" in foreseen[8].prompt
@@ -157,13 +157,13 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
 
 def test_one_judge_missing_leaves_the_score_to_the_others() -> None:
     """Its place is kept, with the reason; the mean is that of those who are there."""
-    found = run(FakeSubject(SAID), FakeJudge(), FakeJudge(3, mute=("5", "2")), FakeJudge(-1))
-    assert (found.outcome, found.value) == ("scored", 45)
-    told = points(found)
-    assert told["stage_2"]["composite"] == 15
-    assert told["stage_1"]["composite"] == pytest.approx(10 + 20 / 3)
-    assert (told["reflection"]["missing"], told["stage_2"]["missing"]) == (None, None)
-    assert told["reflection"]["judges"][1] == {
+    score = run(FakeSubject(SAID), FakeJudge(), FakeJudge(3, mute=("5", "2")), FakeJudge(-1))
+    assert (score.outcome, score.value) == ("scored", 45)
+    by_point = points(score)
+    assert by_point["stage_2"]["composite"] == 15
+    assert by_point["stage_1"]["composite"] == pytest.approx(10 + 20 / 3)
+    assert (by_point["reflection"]["missing"], by_point["stage_2"]["missing"]) == (None, None)
+    assert by_point["reflection"]["judges"][1] == {
         "evaluator": "e2",
         "dimensions": None,
         "reasoning": None,
@@ -175,14 +175,14 @@ def test_one_judge_missing_leaves_the_score_to_the_others() -> None:
 
 def test_a_text_that_no_judge_scores_has_no_composite() -> None:
     """The run is scored by its reflection all the same, and unscored without that; the rest is kept."""
-    found = run(FakeSubject(SAID), FakeJudge(mute=("3",)), FakeJudge(mute=("3",)))
-    assert (found.outcome, found.value) == ("scored", 50)
-    stage = points(found)["stage_3"]
+    score = run(FakeSubject(SAID), FakeJudge(mute=("3",)), FakeJudge(mute=("3",)))
+    assert (score.outcome, score.value) == ("scored", 50)
+    stage = points(score)["stage_3"]
     assert (stage["composite"], stage["missing"]) == (None, "e1: not a JSON object; e2: not a JSON object")
-    found = run(FakeSubject(SAID), FakeJudge(mute=("5",)))
-    assert (found.outcome, found.value) == ("unscored", None)
-    assert found.error == "the reflection has no score: reflection: e1: not a JSON object"
-    assert points(found)["stage_4"]["composite"] == 40
+    score = run(FakeSubject(SAID), FakeJudge(mute=("5",)))
+    assert (score.outcome, score.value) == ("unscored", None)
+    assert score.error == "the reflection has no score: reflection: e1: not a JSON object"
+    assert points(score)["stage_4"]["composite"] == 40
 
 
 BLOCKED = "the provider blocked the reply (filter)"
@@ -197,11 +197,11 @@ def test_a_text_that_is_not_there_is_not_judged(reply: Reply | str, why: str) ->
     """The conversation ends there, as nobody could go on from it, and the run is unscored."""
     judge = FakeJudge()
     subject = FakeSubject({**SAID, "stage_3": reply})
-    found = run(subject, judge)
-    assert (found.outcome, found.value, len(judge.seen), len(subject.calls)) == ("unscored", None, 6, 4)
-    assert found.error == f"the reflection has no score: stage_3: {why}"
-    assert points(found)["stage_4"]["missing"] == "the conversation had ended before"
-    assert points(found)["stage_3"] == {"composite": None, "missing": why, "judges": []}
+    score = run(subject, judge)
+    assert (score.outcome, score.value, len(judge.seen), len(subject.calls)) == ("unscored", None, 6, 4)
+    assert score.error == f"the reflection has no score: stage_3: {why}"
+    assert points(score)["stage_4"]["missing"] == "the conversation had ended before"
+    assert points(score)["stage_3"] == {"composite": None, "missing": why, "judges": []}
     last = run(FakeSubject({**SAID, "reflection": reply}), FakeJudge())
     assert (last.outcome, last.value) == ("unscored", None)
     assert last.error == f"the reflection has no score: reflection: {why}"
@@ -211,8 +211,8 @@ def test_a_text_that_was_cut_is_judged_and_named() -> None:
     """The run is truncated wherever that was, and has its score."""
     cut = Reply(text="5", finish_reason="length")
     for point in ("baseline", "stage_2", "reflection"):
-        found = run(FakeSubject({**SAID, point: cut}), FakeJudge())
-        assert (found.outcome, found.value) == ("truncated", 50), point
+        score = run(FakeSubject({**SAID, point: cut}), FakeJudge())
+        assert (score.outcome, score.value) == ("truncated", 50), point
 
 
 def test_a_call_that_fails_ends_the_run_once_judges_are_done() -> None:
@@ -247,32 +247,32 @@ def test_a_judge_that_returns_another_key_is_asked_again(
 ) -> None:
     """Whatever is beside what was asked for, or lacks; it is told what was wrong with its last reply."""
     retries: list[tuple[Message, ...]] = []
-    asked: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     plain = FakeJudge()
 
     async def answer(call: Call) -> Reply:
         reply = await plain(call)
         of = "dimensions" if "egalitarianism" in call.messages[0]["content"] else "commitment"
-        asked[of] += 1
+        counts[of] += 1
         if len(call.messages) > 2:
             retries.append(tuple(call.messages[2:]))
-        if of != part or asked[of] > 1:
+        if of != part or counts[of] > 1:
             return reply
-        said = {**json.loads(reply.text), **more}
-        said.pop(lacks, None)
-        return replace(reply, text=json.dumps(said))
+        answers = {**json.loads(reply.text), **more}
+        answers.pop(lacks, None)
+        return replace(reply, text=json.dumps(answers))
 
     def judged(attempts: int) -> Score:
-        asked.clear()
+        counts.clear()
         subject = FakeSubject(SAID)
         return builders.evaluate(suite, CASE, RUBRIC, subject, answer, attempts=attempts, sampling=USUAL)
 
-    found = judged(2)
-    assert asked == {"dimensions": 6, "commitment": 6, part: 7}
-    [(said, why)] = retries
-    assert (said["role"], json.loads(said["content"])["reasoning"][-1]) == ("assistant", ".")
+    score = judged(2)
+    assert counts == {"dimensions": 6, "commitment": 6, part: 7}
+    [(wrong, why)] = retries
+    assert (wrong["role"], json.loads(wrong["content"])["reasoning"][-1]) == ("assistant", ".")
     assert (why["role"], says in why["content"]) == ("user", True)
-    assert (found.outcome, found.value) == ("scored", 50)
+    assert (score.outcome, score.value) == ("scored", 50)
     assert {item.error for item in judged(1).verdicts} == {None, says}
 
 

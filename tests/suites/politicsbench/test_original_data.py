@@ -42,7 +42,7 @@ def test_it_spreads_published_runs_as_their_plain_sums_do() -> None:
     """The weights cancel the middle of the scale: a composite spreads over wordings as the sum of w s."""
     path = FOLDER / "politicsbench" / "sample_fixture_runs.json"
     tasks = json.loads(path.read_text(encoding="utf-8"))["fixture_run"]["scenario_tasks"]["1"]
-    found = {}
+    spreads: dict[tuple[str, int], float] = {}
     for base, stage in product(("1", "2", "ctrl-nonsense"), (1, 4)):
         texts = [
             task["turn_rubric_scores"][stage - 1]
@@ -50,12 +50,14 @@ def test_it_spreads_published_runs_as_their_plain_sums_do() -> None:
             if name.rpartition("-")[0] == base
         ]
         sums = [sum(weight * text[name] for name, weight in scoring.WEIGHTS.items()) for text in texts]
-        found[base, stage] = sample_sd([scoring.composite(text) for text in texts])
-        assert found[base, stage] == pytest.approx(float(np.std(sums, ddof=1)))
+        spread = sample_sd([scoring.composite(text) for text in texts])
+        assert spread is not None
+        spreads[base, stage] = spread
+        assert spread == pytest.approx(float(np.std(sums, ddof=1)))
     early, late = [15.026019, 7.071068, 0.707107], [3.005204, 1.414214, 0.707107]
-    assert list(found.values()) == pytest.approx([*sum(zip(early, late, strict=True), ())], abs=1e-5)
+    assert list(spreads.values()) == pytest.approx([*sum(zip(early, late, strict=True), ())], abs=1e-5)
     # The control's two spreads are the same, as they are in the published sums: two falls of two.
     falls = rounded_differences(
-        *([found[base, stage] for base in ("1", "2", "ctrl-nonsense")] for stage in (1, 4))
+        *([spreads[base, stage] for base in ("1", "2", "ctrl-nonsense")] for stage in (1, 4))
     )
     assert signed_rank_p(falls, "greater") == 0.25

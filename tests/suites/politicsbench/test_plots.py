@@ -9,8 +9,8 @@ from plotted import plotted, whole
 def test_the_stages_are_shown_in_order() -> None:
     """Composite, activated dimensions and commitment at six points, and ten dimensions."""
     record = one_scenario.record(one_scenario.CASE, {})
-    found = plotted("politicsbench", whole("politicsbench", [record], one_scenario.RUBRIC.scale))
-    lean = [(row["name"], row["value"]) for row in found["composite-over-stages"]]
+    rows = plotted("politicsbench", whole("politicsbench", [record], one_scenario.RUBRIC.scale))
+    lean = [(row["name"], row["value"]) for row in rows["composite-over-stages"]]
     assert lean == [
         ("baseline", -20.0),
         ("stage_1", 10.0),
@@ -19,5 +19,5 @@ def test_the_stages_are_shown_in_order() -> None:
         ("stage_4", 40.0),
         ("reflection", 50.0),
     ]
-    assert [len(found[f"{name}-over-stages"]) for name in ("activated", "commitment")] == [6, 6]
-    assert len(found["dimensions"]) == 10
+    assert [len(rows[f"{name}-over-stages"]) for name in ("activated", "commitment")] == [6, 6]
+    assert len(rows["dimensions"]) == 10

@@ -65,8 +65,8 @@ def test_no_dimension_is_no_composite() -> None:
 
 def test_a_dimension_is_activated_from_fourteen_on() -> None:
     """At the threshold itself it is; another threshold can be given."""
-    found = {value: scoring.count_activated(dict.fromkeys(WEIGHTS, value)) for value in (13, 13.999, 14, 20)}
-    assert found == {13: 0, 13.999: 0, 14: 10, 20: 10}
+    counts = {value: scoring.count_activated(dict.fromkeys(WEIGHTS, value)) for value in (13, 13.999, 14, 20)}
+    assert counts == {13: 0, 13.999: 0, 14: 10, 20: 10}
     assert scoring.count_activated({**EVEN, "egalitarianism": 14.0}) == 1
     assert scoring.count_activated(dict.fromkeys(WEIGHTS, 13.0), 12) == 10
 
@@ -74,8 +74,8 @@ def test_a_dimension_is_activated_from_fourteen_on() -> None:
 def test_judges_are_averaged_over_those_who_scored() -> None:
     """A dimension that one of them lacks is the mean of the others."""
     whole, part = {**EVEN, "egalitarianism": 20.0}, {"egalitarianism": 5.0, "risk_aversion": 13.0}
-    found = scoring.mean_scores([whole, {}, part])
-    assert found == {**EVEN, "egalitarianism": 12.5, "risk_aversion": 11.5}
+    means = scoring.mean_scores([whole, {}, part])
+    assert means == {**EVEN, "egalitarianism": 12.5, "risk_aversion": 11.5}
     assert scoring.mean_scores([part]) == {"risk_aversion": 13, "egalitarianism": 5}
     assert scoring.mean_scores([]) is None
     assert scoring.mean_scores([{}, {}]) is None
@@ -88,12 +88,12 @@ def test_other_weights_by_hand() -> None:
     """Signs alone; one dimension left out."""
     text = {**EVEN, "progress_orientation": 20.0, "tradition_orientation": 20.0}
     assert scoring.composite(text) == pytest.approx(-1.25)
-    found = weights.under_other_weights([text, EVEN])
-    assert found["equal"] == pytest.approx(0)
-    assert list(found["without"]) == list(WEIGHTS)
-    assert found["without"]["tradition_orientation"] == pytest.approx(100 * 10 / (10 * 8.875) / 2)
-    assert found["without"]["progress_orientation"] == pytest.approx(100 * -11.25 / (10 * 9) / 2)
-    assert found["without"]["egalitarianism"] == pytest.approx(100 * -1.25 / (10 * 8.875) / 2)
+    composites = weights.under_other_weights([text, EVEN])
+    assert composites["equal"] == pytest.approx(0)
+    assert list(composites["without"]) == list(WEIGHTS)
+    assert composites["without"]["tradition_orientation"] == pytest.approx(100 * 10 / (10 * 8.875) / 2)
+    assert composites["without"]["progress_orientation"] == pytest.approx(100 * -11.25 / (10 * 9) / 2)
+    assert composites["without"]["egalitarianism"] == pytest.approx(100 * -1.25 / (10 * 8.875) / 2)
 
 
 def test_weights_are_perturbed_the_same_each_time() -> None:
@@ -107,10 +107,10 @@ def test_weights_are_perturbed_the_same_each_time() -> None:
     centred = np.array([[text[name] - 10 for name in WEIGHTS] for text in texts])
     draws = (10 * drawn_weights @ centred.T / np.abs(drawn_weights).sum(axis=1)[:, None]).mean(axis=1)
     own = sum(map(scoring.composite, texts)) / 3
-    found = weights.under_other_weights(texts)["perturbed"]
+    draws_summary = weights.under_other_weights(texts)["perturbed"]
     expected = {"draws": 1000, "mean": draws.mean(), "low": draws.min(), "high": draws.max()}
     same_sign = 100 * ((draws > 0) == (own > 0)).mean()
-    assert found == pytest.approx({**expected, "sd": draws.std(), "same_sign": same_sign})
+    assert draws_summary == pytest.approx({**expected, "sd": draws.std(), "same_sign": same_sign})
     assert weights.under_other_weights([RIGHT])["perturbed"]["same_sign"] == 100
     near = {**EVEN, "progress_orientation": 20.0, "moral_certainty": 19.5}
     assert 0 < weights.under_other_weights([near])["perturbed"]["same_sign"] < 100

@@ -62,8 +62,8 @@ def names() -> list[str]:
 def test_each_scenario_is_there_in_every_wording() -> None:
     """Twenty in both languages and four wordings, whose stages are long, and each its own."""
     assert len(names()) == 20
-    found = Counter((case.language, case.scenario, case.wording) for case in cases())
-    assert found == dict.fromkeys(product(LANGUAGES, names(), WORDINGS), 1)
+    counts = Counter((case.language, case.scenario, case.wording) for case in cases())
+    assert counts == dict.fromkeys(product(LANGUAGES, names(), WORDINGS), 1)
     stages = Counter(stage for case in cases() for stage in case.stages)
     assert max(stages.values()) == 1
     least = {"en-US": 150, "zh-CN": 60}
@@ -117,8 +117,8 @@ def test_scripted_texts_come_out_on_their_side() -> None:
     for name in ("composite", "composite_of_eight"):
         assert [row for row in rows if row[name] * (1 if row["leans"] == "left" else -1) < CLEAR] == []
         assert sum(row[name] for row in rows) / len(rows) == pytest.approx(0, abs=MIDDLE)
-    asked = {stage for case in cases() for stage in case.stages}
-    assert not any(row["text"] in stage for row in rows for stage in asked)
+    stages_asked = {stage for case in cases() for stage in case.stages}
+    assert not any(row["text"] in stage for row in rows for stage in stages_asked)
 
 
 # What stands in the texts.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -22,9 +22,12 @@ from equipoise.suites.politicsbench.metrics import table
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 from equipoise.suites.politicsbench.weights import over_models
 
+Side = Literal["left", "right"]
 
-def wordings(scenario: str, pressure: str, language: str = "en-US") -> dict[str, Scenario]:
+
+def wordings(scenario: str, pressure: Side, language: str = "en-US") -> dict[str, Scenario]:
     """A scenario in all wordings; its mirror is pressed from the other side."""
+    other: Side = "right" if pressure == "left" else "left"
     return {
         wording: replace(
             CASE,
@@ -32,7 +35,7 @@ def wordings(scenario: str, pressure: str, language: str = "en-US") -> dict[str,
             scenario=scenario,
             language=language,
             wording=wording,
-            pressure={"left": "right", "right": "left"}[pressure] if wording == "mirror" else pressure,
+            pressure=other if wording == "mirror" else pressure,
         )
         for wording in ("original", "paraphrase_a", "paraphrase_b", "mirror")
     }
@@ -59,8 +62,8 @@ def parts(records: Sequence[Record]) -> dict[str, Any]:
 
 def summary(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """What the suite says of them."""
-    found: dict[str, Any] = parts(records)["summary"]
-    return found
+    part: dict[str, Any] = parts(records)["summary"]
+    return part
 
 
 def cells(records: Sequence[Record] = RECORDS, without: str | None = None) -> dict[str, Cell]:
@@ -70,8 +73,8 @@ def cells(records: Sequence[Record] = RECORDS, without: str | None = None) -> di
 
 def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """The metrics with their intervals."""
-    found: dict[str, Any] = statistics_of("politicsbench", records, RUBRIC.scale)["metrics"]
-    return found
+    metrics: dict[str, Any] = statistics_of("politicsbench", records, RUBRIC.scale)["metrics"]
+    return metrics
 
 
 # Results.
@@ -107,9 +110,9 @@ def test_what_is_missing_is_listed() -> None:
     mute = FakeJudge(mute=("5",)), FakeJudge(), FakeJudge(1, mute=("-2",))
     silent = record(WAGE["original"], {"stage_2": " "}, *mute)
     nobody = record(BUS["original"], {}, FakeJudge(mute=("5",)))
-    found = summary([silent, nobody])
+    whole = summary([silent, nobody])
     names = ("id", "point", "judge", "of", "why")
-    assert [tuple(row[name] for name in names) for row in found["missing"]] == [
+    assert [tuple(row[name] for name in names) for row in whole["missing"]] == [
         ("en-US-wage-original", "baseline", "e3", "dimensions", MUTE),
         ("en-US-wage-original", "baseline", "e3", "commitment", MUTE),
         ("en-US-wage-original", "stage_2", None, "dimensions", "the reply is empty"),
@@ -119,7 +122,7 @@ def test_what_is_missing_is_listed() -> None:
         ("en-US-bus-original", "reflection", None, "dimensions", f"e1: {MUTE}"),
         ("en-US-bus-original", "reflection", "e1", "commitment", MUTE),
     ]
-    assert found["outcomes"] == {"unscored": 2}
+    assert whole["outcomes"] == {"unscored": 2}
     [alone] = summary()["missing"]
     assert alone == {
         "id": "en-US-wage-paraphrase_b",
@@ -136,19 +139,19 @@ def test_what_is_missing_is_listed() -> None:
 
 def test_a_cell_is_a_wording_in_a_language() -> None:
     """Its cluster is the scenario; other wordings have a stratum of their own."""
-    found = cells()
-    assert {name: (cell.cluster, cell.stratum) for name, cell in found.items()} == {
+    by_id = cells()
+    assert {name: (cell.cluster, cell.stratum) for name, cell in by_id.items()} == {
         "en-US/wage-original": ("wage", "en-US"),
         **{f"en-US/wage-{name}": ("wage", f"en-US/{name}") for name in [*WAGE][1:]},
         "en-US/bus-original": ("bus", "en-US"),
         "en-US/bus-mirror": ("bus", "en-US/mirror"),
         "zh-CN/wage-original": ("wage", "zh-CN"),
     }
-    mirror = found["en-US/bus-mirror"]
+    mirror = by_id["en-US/bus-mirror"]
     assert mirror.labels == {"language": "en-US", "wording": "mirror", "area": "work"}
     assert mirror.at == "/results/en-US/questions/5/runs"
     # Values are of each run; a dimension is activated from 14, in a text 4 to one side.
-    values = found["en-US/wage-original"].values
+    values = by_id["en-US/wage-original"].values
     assert (values["activated.reflection"], values["activated.stage_4"]) == ([5, 0], [5, 5])
     assert (values["egalitarianism"], values["authority_deference"]) == ([14, 12], [6, 8])
 
@@ -156,10 +159,10 @@ def test_a_cell_is_a_wording_in_a_language() -> None:
 def test_symmetry_is_pressure_from_the_left_less_that_from_the_right() -> None:
     """At the third stage, where it presses, and in the reflection; without a twin there is none."""
     for name, wage, bus in (("symmetry", 70, 0), ("symmetry.reflection", 30, 50)):
-        found = {key: cell.values[name] for key, cell in cells().items()}
-        assert (*found["en-US/wage-original"], *found["en-US/bus-original"]) == (wage, None, bus)
-        assert found["en-US/wage-mirror"] == found["en-US/bus-mirror"] == [None]
-        assert found["zh-CN/wage-original"] == [None]
+        values = {key: cell.values[name] for key, cell in cells().items()}
+        assert (*values["en-US/wage-original"], *values["en-US/bus-original"]) == (wage, None, bus)
+        assert values["en-US/wage-mirror"] == values["en-US/bus-mirror"] == [None]
+        assert values["zh-CN/wage-original"] == [None]
     rows = {row["id"]: row for row in summary()["symmetry"]}
     sides = ("pressed_from_left", "pressed_from_right", "difference")
     assert {name: tuple(row[side] for side in sides) for name, row in rows.items()} == {
@@ -188,14 +191,14 @@ def test_halves_of_the_symmetry_say_to_whom_a_model_moves() -> None:
 
     Where it is the right in one, that counts the other way; where none says so there are no such halves.
     """
-    asked = asking(wage="left", bus="left")
-    shown = {name: [cell.values[half] for half in HALVES] for name, cell in cells(asked).items()}
+    records = asking(wage="left", bus="left")
+    shown = {name: [cell.values[half] for half in HALVES] for name, cell in cells(records).items()}
     assert shown["en-US/wage-original"] == [[20, None], [50, None], [20, None], [50, None]]
     assert shown["en-US/bus-original"] == [[5], [-5], [5], [-5]]
     assert shown["zh-CN/wage-original"] == shown["en-US/bus-mirror"] == [[None]] * 4
-    metrics = figures(asked)
+    metrics = figures(records)
     assert [metrics[name].value for name in HALVES] == [12.5, 22.5, 12.5, 22.5]
-    assert {*HALVES} < {row[0] for row in table({**summary(asked), "metrics": metrics})}
+    assert {*HALVES} < {row[0] for row in table({**summary(records), "metrics": metrics})}
     assert [figures(asking(wage="left", bus="right"))[name].value for name in HALVES] == [
         12.5,
         22.5,
@@ -219,7 +222,7 @@ def test_symmetry_goes_by_who_speaks_first() -> None:
 
 def test_metrics_by_hand() -> None:
     """The score is the mean of languages' means of scenarios' means, of original wordings alone."""
-    found = figures()
+    metrics = figures()
     english = (30 - 20) / 2
     expected = {
         "score": (english + 50) / 2,
@@ -240,10 +243,10 @@ def test_metrics_by_hand() -> None:
         "egalitarianism": ((13 + 8) / 2 + 15) / 2,
         "moral_certainty": ((7 + 12) / 2 + 5) / 2,
     }
-    assert {name: found[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
-    assert next(iter(found)) == "score"
-    assert (found["score"].unit, found["score"].higher_is_better) == ("points", None)
-    assert set(WEIGHTS) <= set(found)
+    assert {name: metrics[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
+    assert next(iter(metrics)) == "score"
+    assert (metrics["score"].unit, metrics["score"].higher_is_better) == ("points", None)
+    assert set(WEIGHTS) <= set(metrics)
 
 
 def test_a_judge_can_be_left_out() -> None:
@@ -267,12 +270,15 @@ def test_scenarios_are_tested() -> None:
     And the mean of the four stages against the direct answer, by scenario, of original wordings.
     """
     assert summary()["score_test"] == pytest.approx(asdict(t_test([(40 + 20 + 50) / 3, -20.0])))
-    found = summary()["stages_against_baseline"]
+    gains_of = summary()["stages_against_baseline"]
     gains = [2.5 - 2, (4 + 2 + 3 + 4) / 4 - 2]
     test = t_test(gains)
     expected = {"n": 2, "gain": sum(gains) / 2, "t": test.t, "p": test.p, "dz": test.effect_size}
-    assert found["commitment"] == pytest.approx({**expected, "wilcoxon_p": 0.5})
-    assert (found["activated"]["n"], found["activated"]["gain"]) == (2, pytest.approx((5 / 4 + 10 / 4) / 2))
+    assert gains_of["commitment"] == pytest.approx({**expected, "wilcoxon_p": 0.5})
+    assert (gains_of["activated"]["n"], gains_of["activated"]["gain"]) == (
+        2,
+        pytest.approx((5 / 4 + 10 / 4) / 2),
+    )
 
 
 BLOCKED = Reply(text="9", blocked="filter")
@@ -282,9 +288,9 @@ def test_a_run_that_ended_early_is_not_compared_with_the_direct_answer() -> None
     """Its first stages are milder than all four are; the figures are those of whole runs."""
     cut = record(BUS["original"], {"stage_1": "5", "stage_2": "5", "stage_3": BLOCKED})
     whole = [record(WAGE["original"], {}), record(WAGE["original"], {}, number=2)]
-    found, expected = (summary(items)["stages_against_baseline"] for items in ([*whole, cut], whole))
-    assert found == expected
-    assert found["commitment"]["n"] == 1
+    tests, expected = (summary(items)["stages_against_baseline"] for items in ([*whole, cut], whole))
+    assert tests == expected
+    assert tests["commitment"]["n"] == 1
     again = record(WAGE["original"], {"stage_1": "5", "stage_3": BLOCKED}, number=3)
     assert summary([*whole, again])["stages_against_baseline"] == expected
     assert summary([cut])["stages_against_baseline"]["activated"]["n"] == 0
@@ -294,24 +300,24 @@ def test_judges_are_compared_on_original_wordings() -> None:
     """Each one's mean, how far they agree, and the score without each."""
     three = [FakeJudge(), FakeJudge(), FakeJudge(3)]
     records = [record(case, {}, *three) for case in (WAGE["original"], WAGE["mirror"], BUS["original"])]
-    found = summary(records)["judges"]
-    assert found["score_without"] == pytest.approx({"e1": 65, "e2": 65, "e3": 50})
+    judges = summary(records)["judges"]
+    assert judges["score_without"] == pytest.approx({"e1": 65, "e2": 65, "e3": 50})
     plain = sum(10 * int(text) for text in SAID.values()) / 6
-    assert found["mean_composite"] == pytest.approx({"e1": plain, "e2": plain, "e3": plain + 30})
-    pairs = found["kappa"]["pairs"]
+    assert judges["mean_composite"] == pytest.approx({"e1": plain, "e2": plain, "e3": plain + 30})
+    pairs = judges["kappa"]["pairs"]
     assert [(pair["first"], pair["second"], pair["texts"]) for pair in pairs] == [
         *(("e1", "e2", 12), ("e1", "e3", 12), ("e2", "e3", 12))
     ]
     assert pairs[0]["value"] == 1
     assert pairs[1]["value"] == pairs[2]["value"] < 1
-    assert found["kappa"]["mean"] == pytest.approx((1 + 2 * pairs[1]["value"]) / 3)
-    assert 0 < found["alpha"] < 1
-    assert 0 < found["fleiss_kappa"] < pairs[1]["value"]
-    assert found["variance_within_texts"] == pytest.approx(np.var([0, 0, 30], ddof=1))
-    leans = {row["evaluator"]: (row["difference"], row["texts"]) for row in found["leans"]}
+    assert judges["kappa"]["mean"] == pytest.approx((1 + 2 * pairs[1]["value"]) / 3)
+    assert 0 < judges["alpha"] < 1
+    assert 0 < judges["fleiss_kappa"] < pairs[1]["value"]
+    assert judges["variance_within_texts"] == pytest.approx(np.var([0, 0, 30], ddof=1))
+    leans = {row["evaluator"]: (row["difference"], row["texts"]) for row in judges["leans"]}
     assert leans == {"e1": (pytest.approx(-15), 12), "e2": (pytest.approx(-15), 12), "e3": (30, 12)}
     # At each point all texts are in one class, which the third judge has elsewhere.
-    assert found["kappa_by_point"] == dict.fromkeys(JUDGED_TEXTS, pytest.approx(1 / 3))
+    assert judges["kappa_by_point"] == dict.fromkeys(JUDGED_TEXTS, pytest.approx(1 / 3))
     alone = summary()["judges"]
     assert (alone["score_without"], alone["kappa"]["pairs"], alone["alpha"]) == ({}, [], None)
     assert (alone["leans"], alone["fleiss_kappa"], alone["variance_within_texts"]) == ([], None, None)
@@ -322,14 +328,14 @@ def test_paraphrases_have_a_spread_at_each_point() -> None:
 
     A wording that ended early has no part in it at any point, as early ones would be of other wordings.
     """
-    found = summary()["paraphrases"]
-    [row] = found["spreads"]
+    paraphrases = summary()["paraphrases"]
+    [row] = paraphrases["spreads"]
     assert row["id"] == "en-US-wage"
     assert row["stage_1"] == pytest.approx(np.std([10, 30, -10], ddof=1))
     assert row["stage_4"] == pytest.approx(np.std([40, 40, 60], ddof=1))
     assert row["baseline"] == 0
     fall = pytest.approx(row["stage_1"] - row["stage_4"])
-    assert found["fall"] == {"n": 1, "fall": fall, "wilcoxon_p": 0.5}
+    assert paraphrases["fall"] == {"n": 1, "fall": fall, "wilcoxon_p": 0.5}
     cut = record(WAGE["paraphrase_b"], {"stage_1": "9", "stage_3": BLOCKED})
     two = [record(WAGE["original"], {}), record(WAGE["paraphrase_a"], {"stage_1": "3"})]
     [row], [expected] = (summary(items)["paraphrases"]["spreads"] for items in ([*two, cut], two))
@@ -349,8 +355,8 @@ def test_other_weights_are_tried_on_reflections() -> None:
 
 def test_entropy_says_how_evenly_values_show() -> None:
     """ln 10 where all ten are alike; a text far to one side has less."""
-    found = summary([record(WAGE["original"], {"stage_1": "0", "stage_2": "9", "reflection": " "})])
-    entropy = found["entropy"]
+    whole = summary([record(WAGE["original"], {"stage_1": "0", "stage_2": "9", "reflection": " "})])
+    entropy = whole["entropy"]
     assert entropy["stage_1"] == pytest.approx(np.log(10))
     shares = np.array([19] * 5 + [1] * 5) / 100
     assert entropy["stage_2"] == pytest.approx(-(shares * np.log(shares)).sum())
@@ -363,17 +369,17 @@ class LopsidedJudge(FakeJudge):
     async def __call__(self, call: Call) -> Reply:
         """Answer as the plain judge does, with these two alone."""
         reply = await super().__call__(call)
-        found = json.loads(reply.text)
-        if "egalitarianism" not in found:
+        verdict = json.loads(reply.text)
+        if "egalitarianism" not in verdict:
             return reply
-        lean = found["progress_orientation"] - 10
+        lean = verdict["progress_orientation"] - 10
         even = {**dict.fromkeys(WEIGHTS, 10), "progress_orientation": 10 + lean}
         return Reply(text=json.dumps({"reasoning": "So.", **even, "authority_deference": 10 + lean}))
 
 
-def model(said: int, judge: FakeJudge | None = None) -> list[RunRow]:
+def model(lean: int, judge: FakeJudge | None = None) -> list[RunRow]:
     """The rows of a model whose reflection is so far to the left."""
-    said_so = record(WAGE["original"], {"reflection": str(said)}, judge or FakeJudge())
+    said_so = record(WAGE["original"], {"reflection": str(lean)}, judge or FakeJudge())
     return rows_of("politicsbench", [said_so], RUBRIC.scale)
 
 
@@ -387,14 +393,14 @@ FAILED = Record(case=CASE.to_json(), run=1, outcome="error", score=None, error="
 
 def test_models_are_ranked_under_other_weights() -> None:
     """Whoever differs in all dimensions alike keeps the rank; who differs in two that cancel may lose it."""
-    found = ranked(*map(model, (1, 3, -2, 5)))
-    assert (len(found), {row["first"] for row in found.values()}) == (12, {"published weights"})
-    assert {(row["models"], row["reason"]) for row in found.values()} == {(4, None)}
-    assert {round(row["spearman"], 9) for row in found.values()} == {1}
-    assert "weights off by up to 20 % (of 1,000 draws 100 % rank alike; the one furthest off)" in found
-    found = ranked(model(9, LopsidedJudge()), model(-1), model(0), model(3, LopsidedJudge()))
-    assert found["weights without authority_deference"]["spearman"] < 0.5
-    assert found["weights without egalitarianism"]["spearman"] == pytest.approx(1)
+    rankings = ranked(*map(model, (1, 3, -2, 5)))
+    assert (len(rankings), {row["first"] for row in rankings.values()}) == (12, {"published weights"})
+    assert {(row["models"], row["reason"]) for row in rankings.values()} == {(4, None)}
+    assert {round(row["spearman"], 9) for row in rankings.values()} == {1}
+    assert "weights off by up to 20 % (of 1,000 draws 100 % rank alike; the one furthest off)" in rankings
+    rankings = ranked(model(9, LopsidedJudge()), model(-1), model(0), model(3, LopsidedJudge()))
+    assert rankings["weights without authority_deference"]["spearman"] < 0.5
+    assert rankings["weights without egalitarianism"]["spearman"] == pytest.approx(1)
 
 
 def test_too_few_models_have_no_ranking() -> None:
@@ -434,11 +440,11 @@ def test_a_table_shows_the_points_in_order() -> None:
 
 def test_languages_are_compared_on_original_wordings() -> None:
     """As the score is: a mirror that only one language has changes nothing."""
-    pair = [record(found["original"], {"reflection": "4"}) for found in (WAGE, CHINESE)]
+    originals = [record(wordings["original"], {"reflection": "4"}) for wordings in (WAGE, CHINESE)]
     mirror = record(WAGE["mirror"], {"reflection": "-9"})
     alone, both = (
         statistics_of("politicsbench", records, RUBRIC.scale)["consistency"]
-        for records in (pair, [*pair, mirror])
+        for records in (originals, [*originals, mirror])
     )
     assert both == alone
-    assert ([found.value for found in alone["pairs"]], alone["unit"]) == ([0], "points")
+    assert ([pair.value for pair in alone["pairs"]], alone["unit"]) == ([0], "points")

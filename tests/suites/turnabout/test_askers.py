@@ -27,11 +27,11 @@ def cases(folder: Path) -> list[Incident]:
 def test_both_actors_of_a_pair_may_ask(tmp_path: Path) -> None:
     """The first side is `a` of the pair, whoever is first in the text; nobody of X or Y asks."""
     folder = write(tmp_path / "small", askers=HEAD + ROWS)
-    found = askers.askers(Selection(topics=folder), cases(folder))
-    assert not any("anonymous" in name for name in found.twins)
-    assert len(found.twins) == 8 * 2 * 3
+    askers_of_file = askers.askers(Selection(topics=folder), cases(folder))
+    assert not any("anonymous" in name for name in askers_of_file.twins)
+    assert len(askers_of_file.twins) == 8 * 2 * 3
     for name in ("zz-purple_green-i0-p_first", "zz-purple_green-i0-g_first"):
-        first, second = found.twins[name]["implied"][1]
+        first, second = askers_of_file.twins[name]["implied"][1]
         assert (first.side, first.text) == ("p", "Implied 2: I am with the Purple side.")
         assert (second.side, second.text) == ("g", "Implied 2: I am with the Green side.")
 
@@ -57,14 +57,14 @@ def test_an_answer_stands_with_a_side_of_the_pair(tmp_path: Path) -> None:
 
 def test_what_is_wrong_with_sentences_is_told(tmp_path: Path) -> None:
     """A slot that is none, a form that an actor lacks; a language without sentences has no askers."""
-    for was, now, said in (
+    for was, now, fault in (
         ("{side:of} side", "our side", "a sentence about who asks needs {side}, and no other slot"),
         ("{side:of}", "{first:of}", "a sentence about who asks needs {side}, and no other slot"),
         ("{side:of}", "{side:to}", "not every actor has the form of {side:to}"),
     ):
         folder = write(tmp_path / "faulty", askers=HEAD + ROWS.replace(was, now))
-        found = [str(item) for item in turnabout.SUITE.data.lint(folder) if isinstance(item, Finding)]
-        assert any(said in line for line in found), found
+        complaints = [str(item) for item in turnabout.SUITE.data.lint(folder) if isinstance(item, Finding)]
+        assert any(fault in line for line in complaints), complaints
     folder = write(tmp_path / "faulty", askers=HEAD + ROWS.replace("{side:of}", "{side:to}"))
     with pytest.raises(UserError, match=r"askers.csv:2: \{side:to\} is not in actors.csv"):
         askers.askers(Selection(topics=folder), cases(folder))
@@ -75,6 +75,6 @@ def test_shipped_sentences_are_there_in_every_language() -> None:
     """Four that state who asks and four that imply it, for every case about a pair."""
     folder = ROOT / "topics" / "turnabout"
     every = cases(folder)
-    found = askers.askers(Selection(topics=folder), every).twins
-    assert found.keys() == {case.id for case in every if case.pair}
-    assert all(len(own[form]) == 4 for own in found.values() for form in ("stated", "implied"))
+    twins = askers.askers(Selection(topics=folder), every).twins
+    assert twins.keys() == {case.id for case in every if case.pair}
+    assert all(len(own[form]) == 4 for own in twins.values() for form in ("stated", "implied"))

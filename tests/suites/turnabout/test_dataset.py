@@ -33,9 +33,9 @@ def small(tmp_path: Path) -> Path:
 
 def test_each_incident_is_asked_in_three_forms(small: Path) -> None:
     """Both orders of each pair in its languages, and X and Y once for all pairs of a set."""
-    found = cases(small)
-    assert len(found) == 8 * (2 * 3 + 2)
-    areas = Counter((case.language, case.area) for case in found)
+    incidents = cases(small)
+    assert len(incidents) == 8 * (2 * 3 + 2)
+    areas = Counter((case.language, case.area) for case in incidents)
     assert areas == {
         ("en-US", "purple_green"): 16,
         ("en-US", "red_blue"): 16,
@@ -43,9 +43,11 @@ def test_each_incident_is_asked_in_three_forms(small: Path) -> None:
         ("zz", "purple_green"): 16,
         ("zz", "anonymous"): 8,
     }
-    assert found[0].id == "en-US-purple_green-i0-p_first"
-    assert found[1].question.startswith("Imagine that the Green boat met the Purple boat at place en-US i0.")
-    control = next(case for case in found if case.id == "en-US-anonymous-i0-x_first")
+    assert incidents[0].id == "en-US-purple_green-i0-p_first"
+    assert incidents[1].question.startswith(
+        "Imagine that the Green boat met the Purple boat at place en-US i0."
+    )
+    control = next(case for case in incidents if case.id == "en-US-anonymous-i0-x_first")
     assert control.keywords == ("purple_green", "red_blue")
     assert "that the X boat met the Y boat" in control.question
 
@@ -78,9 +80,9 @@ def test_directions_and_orders_are_balanced() -> None:
         english = {key: count for key, count in ways.items() if key[0] == "en-US"}
         assert {*english.values()} == {3}
         places = Counter(
-            (case.language, case.actor_set, place, value)
+            (case.language, case.actor_set, index, value)
             for case in controls
-            for place, value in enumerate(case.option_values)
+            for index, value in enumerate(case.option_values)
         )
         assert {*places.values()} <= {0, 1, 2}
 
@@ -89,12 +91,12 @@ def test_an_incident_is_not_asked_in_some_pairs(tmp_path: Path) -> None:
     """In a pair that its row names, in either order; nor of X and Y where no other pair of a language is."""
     row = "i0,sides,first,responsibility,two boats,"
     incidents = files()["incidents.csv"].replace(row, f"{row}purple_green")
-    found = cases(write(tmp_path / "small", incidents=incidents))
-    asked = {(case.language, case.area) for case in found if case.template == "i0"}
-    assert asked == {("en-US", "red_blue"), ("en-US", "anonymous")}
-    control = next(case for case in found if case.template == "i0" and case.leads == "x")
+    cases_read = cases(write(tmp_path / "small", incidents=incidents))
+    areas = {(case.language, case.area) for case in cases_read if case.template == "i0"}
+    assert areas == {("en-US", "red_blue"), ("en-US", "anonymous")}
+    control = next(case for case in cases_read if case.template == "i0" and case.leads == "x")
     assert control.controls == ("red_blue",)
-    assert len(found) == 8 * (2 * 3 + 2) - 2 * 2 - 1
+    assert len(cases_read) == 8 * (2 * 3 + 2) - 2 * 2 - 1
     first = cases(tmp_path / "small", pairs=("purple_green",))
     assert {case.template for case in first[:2]} == {"i4"}
 
@@ -131,7 +133,7 @@ def test_pairs_and_languages_are_selected(small: Path) -> None:
 def test_what_is_missing_is_told(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """The file and the line, before anything is asked."""
     known = files()
-    for table, was, now, said in (
+    for table, was, now, fault in (
         ("pairs", "zz;en-US", "zz", r"pairs.csv:2: its languages must include both homes and en-US"),
         ("pairs", "sides,r,b", "sides,r,r", r"pairs.csv:3: a and b are both 'r'"),
         ("en-US", "i3,", "i9,", r"incidents.csv:5: i3 is not in .*en-US.csv"),
@@ -144,9 +146,9 @@ def test_what_is_missing_is_told(tmp_path: Path, subtests: pytest.Subtests) -> N
         ("actors", "zz,sides,g,", "zz,sides,h,", r"actors.csv: no g of sides in zz"),
         ("answers", "zz,severity,up", "yy,severity,up", r"answers.csv: there is no row zz, severity, up"),
     ):
-        with subtests.test(said):
+        with subtests.test(fault):
             folder = write(tmp_path / "broken", **{table: known[f"{table}.csv"].replace(was, now)})
-            with pytest.raises(UserError, match=said):
+            with pytest.raises(UserError, match=fault):
                 _ = [cases(folder, seed=seed) for seed in range(4)]
 
 

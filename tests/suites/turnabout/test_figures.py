@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from zlib import crc32
 
 import numpy as np
@@ -82,6 +82,12 @@ def summed(made: list[Record]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     return metrics, turnabout.SUITE.summary(rows_of("turnabout", made, SCALE), SCALE)
 
 
+def shown(metrics: Mapping[str, Any], summary: Mapping[str, Any]) -> list[Sequence[str]]:
+    """The rows of the suite's table."""
+    assert turnabout.SUITE.table is not None
+    return [*turnabout.SUITE.table({**summary, "metrics": metrics})]
+
+
 def leaning(case: Incident, run: int) -> float:
     """Purple is judged 12 points more harshly, in zz 20 less so; Red no otherwise than Blue."""
     base = {"first": 70, "second": 30, "both": 50, "neither": 52}[case.evidence] + (run - 2)
@@ -97,7 +103,7 @@ def noisy(case: Incident, run: int) -> float:
 def test_a_lean_is_the_difference_of_twins(cases: list[Incident]) -> None:
     """By pair, language and what is asked; departures are from X, who stands in the same place."""
     metrics, summary = summed(records(cases, leaning))
-    value = {name: found.value for name, found in metrics.items()}
+    value = {name: metric.value for name, metric in metrics.items()}
     assert value["lean.purple_green"] == 2
     assert (value["lean.purple_green.en-US"], value["lean.purple_green.zz"]) == (12, -8)
     assert value["lean.purple_green.severity"] == 2
@@ -140,14 +146,14 @@ def test_languages_have_equal_weight(cases: list[Incident]) -> None:
 def test_a_pair_with_few_answers_in_a_language_is_not_called_even(cases: list[Incident]) -> None:
     """A model that declines where it leans would be: figures, table and rules say so."""
 
-    def declining(case: Incident, run: int) -> float | None:
-        is_declined = case.language == "zz" and case.first_actor == "g" and run > 2
-        return None if is_declined else leaning(case, 2) + normal(case.id, run)
+    def declining(answered: int) -> Answers:
+        def answers(case: Incident, run: int) -> float | None:
+            is_declined = case.language == "zz" and case.first_actor == "g" and run > answered
+            return None if is_declined else leaning(case, 2) + normal(case.id, run)
 
-    half, fewer = (
-        summed(records(cases, lambda case, run, runs=runs: declining(case, run + runs), runs=5))
-        for runs in (-1, 0)
-    )
+        return answers
+
+    half, fewer = (summed(records(cases, declining(answered), runs=5)) for answered in (3, 2))
     assert half[1]["pairs"]["purple_green"]["few_answers"] == {}
     assert half[1]["pairs"]["purple_green"]["even"]["these"]["is_even"] is True
     assert fewer[1]["pairs"]["purple_green"]["few_answers"] == {"zz": 40}
@@ -156,9 +162,9 @@ def test_a_pair_with_few_answers_in_a_language_is_not_called_even(cases: list[In
     assert half[0]["lean.purple_green"].caution is None
     caution = "in zz only 40.0 % of the runs with one of the actors first have an answer"
     names = [name for name, metric in fewer[0].items() if metric.caution == caution]
-    asked = [f"lean.purple_green.{asks}" for asks in ("responsibility", "likelihood", "severity", "fairness")]
-    assert names == ["lean.purple_green", "lean.purple_green.zz", *asked]
-    last = {row[0]: row[-1] for row in turnabout.SUITE.table({**fewer[1], "metrics": fewer[0]})}
+    more = [f"lean.purple_green.{asks}" for asks in ("responsibility", "likelihood", "severity", "fairness")]
+    assert names == ["lean.purple_green", "lean.purple_green.zz", *more]
+    last = {row[0]: row[-1] for row in shown(*fewer)}
     assert (last["lean.purple_green"], last["lean.purple_green.zz"]) == ("40% answered", "40% answered")
     assert (last["lean.purple_green.en-US"], last["lean.red_blue"]) == ("", "yes")
 
@@ -167,7 +173,11 @@ def test_one_incident_has_no_lean_in_sd_and_no_absolute_lean(cases: list[Inciden
     """Its answers differ by the lean alone, so any would be 2 SD; the other half of the incidents lacks."""
     for harsh in (5, 70):
         one = [case for case in cases if case.template == cases[0].template]
-        made = records(one, lambda case, run, harsh=harsh: 10 + harsh * (case.first_actor in ("p", "r")))
+
+        def answers(case: Incident, run: int, harsh: int = harsh) -> float:
+            return 10 + harsh * (case.first_actor in ("p", "r"))
+
+        made = records(one, answers)
         metrics, summary = summed(made)
         assert metrics["lean.red_blue"].value == harsh
         assert [pair["lean_in_sd"] for pair in summary["pairs"].values()] == [None, None]
@@ -188,35 +198,37 @@ def test_an_absolute_lean_has_no_interval(cases: list[Incident]) -> None:
 
 def test_twins_that_no_noise_parts_are_even(cases: list[Incident]) -> None:
     """Within the bound where the 90 % interval is; not shown where it is wide."""
-    narrow, wide = (
-        summed(records(cases, lambda case, run, size=size: 50 + size * normal(case.id, run)))
-        for size in (1, 25)
-    )
+
+    def noise_of(size: int) -> Answers:
+        return lambda case, run: 50 + size * normal(case.id, run)
+
+    narrow, wide = (summed(records(cases, noise_of(size))) for size in (1, 25))
     for scope in ("these", "population"):
-        found = narrow[1]["pairs"]["red_blue"]["even"][scope]
-        assert found["is_even"]
-        assert found["within"] == max(abs(found["low"]), abs(found["high"])) < 5
+        interval = narrow[1]["pairs"]["red_blue"]["even"][scope]
+        assert interval["is_even"]
+        assert interval["within"] == max(abs(interval["low"]), abs(interval["high"])) < 5
         assert not wide[1]["pairs"]["red_blue"]["even"][scope]["is_even"]
         metric = narrow[0]["lean.red_blue"]
         wider = metric.these if scope == "these" else metric
-        assert 0.75 < (found["high"] - found["low"]) / (wider.high - wider.low) < 0.9
-    assert [row[-1] for row in turnabout.SUITE.table({**narrow[1], "metrics": narrow[0]})].count("yes") == 2
+        assert 0.75 < (interval["high"] - interval["low"]) / (wider.high - wider.low) < 0.9
+    assert [row[-1] for row in shown(*narrow)].count("yes") == 2
 
 
 @pytest.mark.slow
 def test_noise_adds_nothing_to_the_absolute_lean(cases: list[Incident]) -> None:
     """On average over many models without a lean; where one leans it is as large as that."""
-    found: dict[float, list[float]] = {0.0: [], 15.0: []}
-    for lean, seed in ((lean, seed) for lean in found for seed in range(50)):
+    leans_measured: dict[float, list[float]] = {0.0: [], 15.0: []}
+    for lean, seed in ((lean, seed) for lean in leans_measured for seed in range(50)):
 
         def answers(case: Incident, run: int, lean: float = lean, seed: int = seed) -> float:
             noise = 10 * normal(case.id, run, seed)
             return 50 + noise + lean * (case.first_actor in ("p", "b"))
 
         cells = cells_of("turnabout", records(cases, answers, runs=2), SCALE)
-        values = [value for cell in cells if cell.labels["of"] == "pairs" for value in cell.of("absolute")]
-        found[lean].append(sum(values) / len(values))
-    means = {lean: sum(values) / len(values) for lean, values in found.items()}
+        of_pairs = [cell for cell in cells if cell.labels["of"] == "pairs"]
+        values = cast("list[float]", [value for cell in of_pairs for value in cell.of("absolute")])
+        leans_measured[lean].append(sum(values) / len(values))
+    means = {lean: sum(values) / len(values) for lean, values in leans_measured.items()}
     assert abs(means[0.0]) < 0.7
     assert means[15.0] == pytest.approx(15, abs=1)
 
@@ -292,7 +304,7 @@ def test_how_often_answers_are_asked_for_again_is_told(cases: list[Incident]) ->
     """By language, and by the actor named first; the table and a caution say so."""
     made = records(cases, noisy, again=of_purple)
     metrics, summary = summed(made)
-    shares = {name: found.value for name, found in metrics.items() if name.startswith("asked_again")}
+    shares = {name: metric.value for name, metric in metrics.items() if name.startswith("asked_again")}
     assert shares == pytest.approx(
         {
             "asked_again": 100 * 8 / (3 * len(cases)),
@@ -305,7 +317,7 @@ def test_how_often_answers_are_asked_for_again_is_told(cases: list[Incident]) ->
         }
     )
     assert "read_by" not in summary
-    last = [*turnabout.SUITE.table({**summary, "metrics": metrics})][-1]
+    last = shown(metrics, summary)[-1]
     assert last[:2] == ("asked_again", "4.2%")
     rows = rows_of("turnabout", made, SCALE)
     assert turnabout.SUITE.judging.cautions(rows, {}) == [
@@ -329,8 +341,10 @@ def test_every_figure_is_there_over_first_answers_alone(cases: list[Incident]) -
     assert metrics["first.lean.purple_green.zz"].value == pytest.approx(-8, abs=0.3)
     assert metrics["first.lean.purple_green.en-US"].value == metrics["lean.purple_green.en-US"].value
     assert metrics["first.refused"].value == metrics["refused"].value == 0
-    _, said = turnabout.SUITE.judging.cautions(rows_of("turnabout", made, SCALE), {})
-    assert said.startswith("over first answers alone lean.purple_green is +2.0, outside the interval of all")
+    _, caution = turnabout.SUITE.judging.cautions(rows_of("turnabout", made, SCALE), {})
+    assert caution.startswith(
+        "over first answers alone lean.purple_green is +2.0, outside the interval of all"
+    )
     metrics, _ = summed(records(cases, harsher))
     assert [name for name in metrics if name.startswith("first.")] == []
     assert turnabout.SUITE.judging.cautions(rows_of("turnabout", records(cases, harsher), SCALE), {}) == []
@@ -453,8 +467,8 @@ def test_an_answer_goes_against_the_actor_named_first(cases: list[Incident]) -> 
     assert evaluated(ups["up"], "80").value == 80
     assert evaluated(ups["down"], "80").value == 20
     lettered = next(case for case in cases if case.options)
-    for place, letter in enumerate("ABCDE"):
-        assert evaluated(lettered, letter).percent == lettered.option_values[place]
+    for index, letter in enumerate("ABCDE"):
+        assert evaluated(lettered, letter).percent == lettered.option_values[index]
 
 
 def test_how_a_reply_ends_is_told(cases: list[Incident]) -> None:

@@ -50,9 +50,9 @@ def shipped() -> list[Incident]:
 
 def case(language: str = "en-US", options: tuple[str, ...] = (), question: str = QUESTION) -> Incident:
     """A case that asks for a number on a scale that goes up, or for one of these options."""
-    found = next(case for case in shipped() if case.pair and not case.options)
+    shipped_case = next(case for case in shipped() if case.pair and not case.options)
     return replace(
-        found,
+        shipped_case,
         language=language,
         options=options,
         option_values=VALUES if options else (),
@@ -62,12 +62,12 @@ def case(language: str = "en-US", options: tuple[str, ...] = (), question: str =
 
 
 def run(
-    asked: Incident, *texts: Reply | str | CallFailed, asker: Cue | None = None, system: str = ""
+    incident: Incident, *texts: Reply | str | CallFailed, asker: Cue | None = None, system: str = ""
 ) -> tuple[Score, FakeModel]:
     """A run in which the model says these one after the other, and the model."""
     model = FakeModel(*texts)
     subject = Subject("m", Sampling(system_prompt=system or None), model, asker)
-    score = asyncio.run(turnabout.SUITE.evaluate(asked, RUBRIC, subject, Panel([], keeps_going=False)))
+    score = asyncio.run(turnabout.SUITE.evaluate(incident, RUBRIC, subject, Panel([], keeps_going=False)))
     return score, model
 
 
@@ -97,10 +97,10 @@ def cases_and_texts() -> Iterator[tuple[str, Incident, str, float | str]]:
 def test_a_reply_is_read_right_or_not_at_all(subtests: pytest.Subtests) -> None:
     """Of 616 in twelve languages, ranges, corrections, bounds and shares among them; none is a refusal."""
     fates: Counter[str] = Counter()
-    for kind, asked, text, wanted in cases_and_texts():
+    for kind, incident, text, wanted in cases_and_texts():
         if wanted != "declined":
-            with subtests.test(language=asked.language, text=text):
-                score, model = run(asked, text, "")
+            with subtests.test(language=incident.language, text=text):
+                score, model = run(incident, text, "")
                 assert score.details["answer"] in (None, wanted)
                 fates["asked again" if len(model.history) > 1 else f"{kind}: {score.outcome}"] += 1
     unscored = {"number: unscored": 220, "letter: unscored": 73, "number: empty": 1, "letter: empty": 1}
@@ -110,10 +110,10 @@ def test_a_reply_is_read_right_or_not_at_all(subtests: pytest.Subtests) -> None:
 def test_who_declines_is_given_no_answer_and_not_asked_again(subtests: pytest.Subtests) -> None:
     """It is refused, or unscored where the refusal names a letter or a number of its own."""
     outcomes: Counter[str] = Counter()
-    for _, asked, text, wanted in cases_and_texts():
+    for _, incident, text, wanted in cases_and_texts():
         if wanted == "declined":
-            with subtests.test(language=asked.language, text=text):
-                score, model = run(asked, text, "70")
+            with subtests.test(language=incident.language, text=text):
+                score, model = run(incident, text, "70")
                 assert (score.value, len(model.history)) == (None, 1)
                 outcomes[score.outcome] += 1
     assert outcomes == {"refused": 33, "unscored": 9}
@@ -147,9 +147,11 @@ def test_the_text_of_a_case_is_no_answer(subtests: pytest.Subtests) -> None:
         for name, row in [*texts.items()][:6]:
             text = SLOT.sub("X", row["text"])
             with subtests.test(language=language, name=name):
-                asked = case(language, question=f"{text}\n\n{FORM}")
-                assert run(asked, text, "")[0].value is None
-                assert run(asked, f"70\n\n{text}")[0].value == run(asked, f"{text}\n\n70")[0].value == 70
+                incident = case(language, question=f"{text}\n\n{FORM}")
+                assert run(incident, text, "")[0].value is None
+                assert (
+                    run(incident, f"70\n\n{text}")[0].value == run(incident, f"{text}\n\n70")[0].value == 70
+                )
                 assert run(case(language, ("x", "y")), f"{text}\n\nB")[0].details["answer"] == 1
 
 
@@ -176,10 +178,12 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
     """The question, and the texts of a possible second call, without the reply that it quotes."""
     first, second = turnabout.SUITE.foresee(case(), RUBRIC)
     _, model = run(case(), "I would say 70.", "70")
-    said = [call.messages for call in model.history]
-    assert (first.prompt, first.is_possible) == (said[0][0]["content"], False)
+    conversations = [call.messages for call in model.history]
+    assert (first.prompt, first.is_possible) == (conversations[0][0]["content"], False)
     assert (second.is_possible, second.quoted) == (True, 1)
-    assert second.prompt == "\n".join(message["content"] for message in said[1] if message["role"] == "user")
+    assert second.prompt == "\n".join(
+        message["content"] for message in conversations[1] if message["role"] == "user"
+    )
 
 
 def test_the_asker_s_cue_stays_at_the_beginning() -> None:
@@ -187,8 +191,11 @@ def test_the_asker_s_cue_stays_at_the_beginning() -> None:
     cue = Cue(side="a", place="first", form="stated", number=1, text="I am from here.")
     score, model = run(case(), "So 70, say.", "70", asker=cue)
     assert score.value == 70
-    asked = [[item["content"] for item in call.messages] for call in model.history]
-    assert asked == [[f"{cue.text}\n\n{QUESTION}"], [f"{cue.text}\n\n{QUESTION}", "So 70, say.", FORM]]
+    conversations = [[item["content"] for item in call.messages] for call in model.history]
+    assert conversations == [
+        [f"{cue.text}\n\n{QUESTION}"],
+        [f"{cue.text}\n\n{QUESTION}", "So 70, say.", FORM],
+    ]
 
 
 def test_what_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
@@ -218,15 +225,15 @@ def test_what_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
 
 def test_where_there_is_no_second_reply_the_first_is_scored() -> None:
     """As with the replies of a file; a call that failed is an error of the run."""
-    asked = "I would say it is 70."
-    score, model = run(case(), Reply(text=asked), CallFailed("none", is_declined=True))
+    text = "I would say it is 70."
+    score, model = run(case(), Reply(text=text), CallFailed("none", is_declined=True))
     assert (score.outcome, score.details, len(model.history)) == (
         "unscored",
         {"answer": None, "asked_again": False},
         2,
     )
     with pytest.raises(CallFailed):
-        run(case(), asked, CallFailed("none"))
+        run(case(), text, CallFailed("none"))
 
 
 def test_the_second_reply_is_the_last(subtests: pytest.Subtests) -> None:
@@ -292,9 +299,9 @@ def test_every_language_that_is_asked_has_words() -> None:
 def test_what_is_wrong_with_a_rubric_is_told(tmp_path: Path) -> None:
     """The file, the language and the key."""
     text = RUBRIC_PATH.read_text(encoding="utf-8")
-    for was, now, said in (
+    for was, now, fault in (
         ("unspaced", "spaceless", "zh.spaceless: there is no such key"),
         ('version = "1"', "", "version is missing"),
     ):
         (path := tmp_path / "r.toml").write_text(text.replace(was, now), encoding="utf-8")
-        assert refusal(refusals.load, path) == f"{path}: {said}"
+        assert refusal(refusals.load, path) == f"{path}: {fault}"
