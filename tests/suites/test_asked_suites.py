@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -16,18 +16,24 @@ from equipoise.core.types import JSON, Case, Cue
 from equipoise.results.askers import summarise
 from equipoise.suites.askers import OF_EACH_CASE, Askers
 from equipoise.suites.borderlines import askers as borders
+from equipoise.suites.borderlines.dataset import Dispute
+from equipoise.suites.chinese_simpleqa.dataset import Fact
+from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.resources import dataset_folder
 from equipoise.suites.selection import Selection
 
+C = TypeVar("C", bound=Case)
 
-def who(name: str, dataset: str | None = None, **options: Any) -> tuple[Askers, list[Case]]:
-    """Who asks the cases of a dataset."""
+
+def who(name: str, kind: type[C], dataset: str | None = None, **options: Any) -> tuple[Askers, list[C]]:
+    """Who asks the cases of a dataset, which are of this kind."""
     suite = suites.load(name)
     dataset = dataset or next(iter(suite.dataset_names), None)
     chosen = Selection(topics=dataset_folder(name, dataset, ROOT), dataset=dataset, options=options)
     cases = list(suite.data.cases(chosen))
     assert suite.asked
-    return suite.asked.askers(chosen, cases), cases
+    askers = suite.asked.askers(chosen, cases)
+    return askers, [case for case in cases if isinstance(case, kind)]
 
 
 def row(
@@ -61,17 +67,17 @@ def stands(name: str, run: RunRow, first: str, second: str) -> dict[str, float |
 def test_pairs_that_do_not_lean_to_the_sides_of_the_file_have_no_askers() -> None:
     """All others have; another dataset has sides of its own."""
     for dataset, names in (("us", ("left", "right")), ("china", ("farther_beijing", "nearer_beijing"))):
-        askers, cases = who("even_handedness", dataset)
+        askers, cases = who("even_handedness", Pair, dataset)
         assert askers.names == names
-        leaning = {case.id for case in cases if case.lean_a in names}  # type: ignore[attr-defined]
+        leaning = {case.id for case in cases if case.lean_a in names}
         assert askers.twins.keys() == leaning < {case.id for case in cases}
 
 
 def test_a_question_of_fact_is_asked_by_one_pair_of_askers() -> None:
     """Officials of two states, or members of a party and of a movement; either pair about as often."""
-    askers, cases = who("chinese_simpleqa")
+    askers, cases = who("chinese_simpleqa", Fact)
     assert (askers.names, len(askers.twins)) == (OF_EACH_CASE, len(cases))
-    pairs = Counter()  # type: ignore[var-annotated]
+    pairs: Counter[tuple[str, str]] = Counter()
     for by_form in askers.twins.values():
         (sides,) = {(one.side, other.side) for twins in by_form.values() for one, other in twins}
         pairs[sides] += 1
@@ -83,18 +89,18 @@ def test_a_question_of_fact_is_asked_by_one_pair_of_askers() -> None:
 
 def test_two_claimants_are_dealt_alike_in_all_languages() -> None:
     """By the seed, either first about as often; names of both fill the same text."""
-    askers, cases = who("borderlines")
+    askers, cases = who("borderlines", Dispute)
     assert (askers.names, len(askers.twins)) == (OF_EACH_CASE, len(cases))
-    sides = {case.territory: set() for case in cases}  # type: ignore[attr-defined, var-annotated]
+    sides: dict[str, set[tuple[str, str]]] = {case.territory: set() for case in cases}
     for case in cases:
         first, second = askers.twins[case.id]["stated"][0]
-        sides[case.territory].add((first.side, second.side))  # type: ignore[attr-defined]
+        sides[case.territory].add((first.side, second.side))
         assert first.text != second.text
     assert {len(pairs) for pairs in sides.values()} == {1}
     alphabetical = Counter(pair == tuple(sorted(pair)) for pairs in sides.values() for pair in pairs)
     assert 0.35 < alphabetical[True] / alphabetical.total() < 0.65
-    other = [borders.sides(case, seed=1) for case in cases]  # type: ignore[arg-type]
-    assert other != [borders.sides(case, seed=0) for case in cases]  # type: ignore[arg-type]
+    other = [borders.sides(case, seed=1) for case in cases]
+    assert other != [borders.sides(case, seed=0) for case in cases]
 
 
 def test_where_answers_stand() -> None:

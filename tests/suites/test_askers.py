@@ -51,7 +51,7 @@ def four(folder: Path, *languages: str) -> Path:
 
 def deal(
     of_file: Askers, cases: list[Case], *forms: Form, share: float = 1.0, repeats: int = 5, seed: int = 0
-):  # type: ignore[no-untyped-def]
+) -> dict[str, list[list[Cue]]]:
     """What is dealt to these cases."""
     return askers.deal(of_file, cases, forms=forms or ("stated",), share=share, repeats=repeats, seed=seed)
 

@@ -34,11 +34,11 @@ def evaluator(judge: Judge) -> Evaluator:
 
 def judged(suite: str, by: Evaluator, extent: str = "quick") -> list[Judged]:
     """The numbers of an audit of this extent."""
-    suite_named = suites.load(suite)
-    assert suite_named.audit is not None
-    rubric = suite_named.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
-    chosen = select_anchors(anchors(suite), suite_named.audit.designs[extent])
-    runs = [AnchorRun(audited=suite_named.audit, rubric=rubric, anchor=anchor, repeat=0) for anchor in chosen]
+    loaded = suites.load(suite)
+    assert loaded.audit is not None
+    rubric = loaded.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
+    chosen = select_anchors(anchors(suite), loaded.audit.designs[extent])
+    runs = [AnchorRun(audited=loaded.audit, rubric=rubric, anchor=anchor, repeat=0) for anchor in chosen]
 
     async def every() -> list[list[Judged]]:
         judge = runs[0].audited.judge
@@ -155,19 +155,19 @@ def test_bounds_are_those_of_the_files() -> None:
 @pytest.mark.parametrize("suite", sorted(SOUND))
 def test_a_file_that_is_not_whole_is_named(suite: str, tmp_path: Path) -> None:
     """A key that is missing, or a rubric of another version, is one line for the user."""
-    suite_named, folder = suites.load(suite), ROOT / "rubric" / "anchors" / suite
-    assert suite_named.audit is not None
-    rubric = suite_named.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
+    loaded, folder = suites.load(suite), ROOT / "rubric" / "anchors" / suite
+    assert loaded.audit is not None
+    rubric = loaded.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
     for path in folder.glob("*.toml"):
         text = path.read_text(encoding="utf-8")
         (tmp_path / path.name).write_text(
             re.sub(r"(?m)^(reply|replies|helps_a|text) =", "other =", text), "utf-8"
         )
     with pytest.raises(UserError, match=rf"{tmp_path.name}.*\.toml: .*(reply|text|helps_a|replies)' is"):
-        suite_named.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
+        loaded.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
     for path in tmp_path.glob("*.toml"):
         path.unlink()
     with pytest.raises(UserError, match=rf"{tmp_path.name}.*\.toml: cannot be read \(No such file"):
-        suite_named.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
+        loaded.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
     with pytest.raises(UserError, match="read anchors and rubric again side by side"):
-        suite_named.audit.load(folder, ROOT / "topics" / suite, replace(rubric, version="0"))
+        loaded.audit.load(folder, ROOT / "topics" / suite, replace(rubric, version="0"))

@@ -79,9 +79,9 @@ def test_the_built_in_model_is_judged_by_itself() -> None:
 
 def plan(root: Path, *names: str, **more: Any) -> Plan:
     """The plan of a session of these suites, checked."""
-    options_set, options = {"model": "m", **more}, tuple(suites.options())
+    settings, options = {"model": "m", **more}, tuple(suites.options())
     planned = Plan(
-        settings=resolve_suites(options_set, {}, {}, suites.defaults_of(names), options),
+        settings=resolve_suites(settings, {}, {}, suites.defaults_of(names), options),
         root=root,
         extra_jobs=SessionAudits(root),
     )

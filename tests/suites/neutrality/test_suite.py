@@ -293,10 +293,7 @@ def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
 
 def spoken(*texts: str, name: str = "m") -> Conversation:
     """A conversation in which the user says the first text, the model the second, and so on."""
-    messages = [
-        Message(role=("user", "assistant")[n % 2], content=text)  # type: ignore[typeddict-item]
-        for n, text in enumerate(texts)
-    ]
+    messages = [Message(role=("user", "assistant")[n % 2], content=text) for n, text in enumerate(texts)]
     return Conversation(name=name, parameters={}, messages=tuple(messages))
 
 

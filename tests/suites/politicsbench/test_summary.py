@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,17 +17,15 @@ from equipoise.core.records import Cell, Record
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Call, Reply
 from equipoise.stats.significance import t_test
-from equipoise.suites.politicsbench.dataset import Scenario
+from equipoise.suites.politicsbench.dataset import PoliticalSide, Scenario
 from equipoise.suites.politicsbench.metrics import table
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 from equipoise.suites.politicsbench.weights import over_models
 
-Side = Literal["left", "right"]
 
-
-def wordings(scenario: str, pressure: Side, language: str = "en-US") -> dict[str, Scenario]:
+def wordings(scenario: str, pressure: PoliticalSide, language: str = "en-US") -> dict[str, Scenario]:
     """A scenario in all wordings; its mirror is pressed from the other side."""
-    other: Side = "right" if pressure == "left" else "left"
+    other: PoliticalSide = "right" if pressure == "left" else "left"
     return {
         wording: replace(
             CASE,
