@@ -55,13 +55,13 @@ def test_any_options_are_settings_or_refused(
     keys = [source[name] for source in (command_line, environment, ini) for name in SECRETS if name in source]
     keys = [key for key in [*keys, others.get("OPENAI_API_KEY", "")] if len(key) > 20]
     try:
-        found = resolved(command_line, variables, ini)
+        resolved_settings = resolved(command_line, variables, ini)
     except UserError as error:
         message = str(error)
         assert "\n" not in message
     else:
-        assert isinstance(found, Settings)
-        message = " ".join(header(found)) + repr(found)
+        assert isinstance(resolved_settings, Settings)
+        message = " ".join(header(resolved_settings)) + repr(resolved_settings)
     assume(not any(key in text for key in keys for text in shown_texts(command_line, variables, ini)))
     assert not any(key in message for key in keys)
 

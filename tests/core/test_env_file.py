@@ -26,7 +26,7 @@ def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
     """What it has stays, also where it is empty; other variables than options and keys are not touched."""
     (tmp_path / ".env").write_text(FILE)
     environment = {"PATH": "/usr/bin", "EQUIPOISE_RUNS": ""}
-    found = env_file.load(tmp_path, environment)
+    variables = env_file.load(tmp_path, environment)
     assert environment == {
         "PATH": "/usr/bin",
         "EQUIPOISE_RUNS": "",
@@ -34,11 +34,11 @@ def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
         "EQUIPOISE_MODEL": "gpt-x",
         "MISTRAL_API_KEY": "$HOME",
     }
-    assert found.about == (
+    assert variables.about == (
         ".env: OPENAI_API_KEY, EQUIPOISE_MODEL, MISTRAL_API_KEY; set in the environment: EQUIPOISE_RUNS"
     )
-    assert "sk-of-the-file" not in repr(found)
-    found.unset(environment)
+    assert "sk-of-the-file" not in repr(variables)
+    variables.unset(environment)
     assert environment == {"PATH": "/usr/bin", "EQUIPOISE_RUNS": ""}
 
 

@@ -74,20 +74,20 @@ def test_a_line_that_is_no_object_is_named(tmp_path: Path, content: str, complai
 @given(
     st.lists(st.dictionaries(JSON_TEXTS, JSON_TEXTS | st.integers() | st.none() | st.booleans(), max_size=3))
 )
-def test_objects_that_were_written_are_read(tmp_path_factory: Any, found: list[dict[str, Any]]) -> None:
+def test_objects_that_were_written_are_read(tmp_path_factory: Any, written: list[dict[str, Any]]) -> None:
     """Whatever stands in them, each with its line."""
     path = tmp_path_factory.mktemp("objects") / "found.jsonl"
-    write_objects(path, found)
-    assert list(objects(path)) == [(f"{path}:{number}", item) for number, item in enumerate(found, start=1)]
+    write_objects(path, written)
+    assert list(objects(path)) == [(f"{path}:{number}", item) for number, item in enumerate(written, start=1)]
 
 
 def test_objects_are_written_as_they_are_read(tmp_path: Path) -> None:
     """Any script stays legible, and every object has its line; half a character is written as its escape."""
     write_objects(tmp_path / "found.jsonl", [{"answer": "陆羽"}, {}])
     assert read_text(tmp_path / "found.jsonl") == '{"answer": "陆羽"}\n{}\n'
-    found = [{"answer": "陆羽 \ud83d", "why": ["\udc00", "\\ud83d"]}]
-    write_objects(tmp_path / "found.jsonl", found)
-    assert [item for _, item in objects(tmp_path / "found.jsonl")] == found
+    written = [{"answer": "陆羽 \ud83d", "why": ["\udc00", "\\ud83d"]}]
+    write_objects(tmp_path / "found.jsonl", written)
+    assert [item for _, item in objects(tmp_path / "found.jsonl")] == written
     assert "陆羽 \\ud83d" in read_text(tmp_path / "found.jsonl")
 
 
@@ -105,11 +105,11 @@ def test_half_a_character_is_no_text(text: str, is_good: bool) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(CELLS, CELLS), max_size=5))
-def test_tables_that_were_written_are_read(tmp_path_factory: Any, found: list[tuple[str, str]]) -> None:
+def test_tables_that_were_written_are_read(tmp_path_factory: Any, written: list[tuple[str, str]]) -> None:
     """Whatever stands in their cells, line breaks and quotation marks too."""
     path = tmp_path_factory.mktemp("tables") / "found.csv"
-    write_text(path, table_text([("a", "b"), *found]))
-    assert [(row["a"], row["b"]) for row in rows(path, ["a", "b"])] == found
+    write_text(path, table_text([("a", "b"), *written]))
+    assert [(row["a"], row["b"]) for row in rows(path, ["a", "b"])] == written
 
 
 @pytest.mark.parametrize(

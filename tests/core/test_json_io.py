@@ -104,8 +104,8 @@ def test_functions_are_called_one_after_the_other_as_pieces_are_taken() -> None:
 
     taken = iter_encoded({"parts": [part(1), part(2), part(3)]})
     assert called == []
-    seen = [(piece, len(called)) for piece in taken]
-    assert [count for piece, count in seen if piece in (b"1", b"2", b"3")] == [1, 2, 3]
+    pieces = [(piece, len(called)) for piece in taken]
+    assert [count for piece, count in pieces if piece in (b"1", b"2", b"3")] == [1, 2, 3]
     assert called == [1, 2, 3]
 
 

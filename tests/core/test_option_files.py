@@ -32,14 +32,14 @@ def test_precedence(config: Path) -> None:
 
     The environment and the ini file can name it, and a file that is not there is refused by its source.
     """
-    found = resolved(
+    settings = resolved(
         {"config": "c.toml", "runs": "1"},
         {"EQUIPOISE_SUBJECT_TEMPERATURE": "0.25"},
         {"model": "gpt-y", "limit": "2", "keep_going": "true", "evaluator_model": "c"},
     )
-    assert (found.runs, found.subject.temperature, found.evaluator_models) == (1, 0.25, ("a", "b"))
-    assert (found.model, found.limit, found.keep_going) == ("gpt-x", 2, False)
-    assert (found.suite_options["seed"], found.config) == (3, config)
+    assert (settings.runs, settings.subject.temperature, settings.evaluator_models) == (1, 0.25, ("a", "b"))
+    assert (settings.model, settings.limit, settings.keep_going) == ("gpt-x", 2, False)
+    assert (settings.suite_options["seed"], settings.config) == (3, config)
     assert resolved(environment={"EQUIPOISE_CONFIG": "c.toml"}).runs == 4
     assert resolved(ini={"config": "c.toml"}).runs == 4
     with pytest.raises(UserError, match=r"EQUIPOISE_CONFIG: 'd.toml' is not an existing file"):

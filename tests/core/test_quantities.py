@@ -28,7 +28,7 @@ def test_quantities_are_as_people_read_them() -> None:
         (90000, "25 h 00 min"),
     ]
     assert [(seconds, duration(seconds)) for seconds, _ in spans] == spans
-    spans = [
+    ranges = [
         ((0.2, 3.4), "0 to 3 s"),
         ((4.6, 5.4), "5 s"),
         ((40.0, 89.0), "40 to 89 s"),
@@ -37,6 +37,6 @@ def test_quantities_are_as_people_read_them() -> None:
         ((300.0, 7200.0), "5 min to 2 h"),
         ((7200.0, 180_000.0), "2 to 50 h"),
     ]
-    assert [(ends, span(*ends)) for ends, _ in spans] == spans
+    assert [(ends, span(*ends)) for ends, _ in ranges] == ranges
     counts = (0, 1, 2, 12_345)
     assert [counted(number, "run") for number in counts] == ["0 runs", "1 run", "2 runs", "12,345 runs"]

@@ -18,9 +18,9 @@ OURS = "[pytest]\naddopts = -p equipoise.plugin\n"
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The commands that would take the place of this process."""
-    found: list[list[str]] = []
-    monkeypatch.setattr(os, "execv", lambda path, command: found.append(command))
-    return found
+    commands: list[list[str]] = []
+    monkeypatch.setattr(os, "execv", lambda path, command: commands.append(command))
+    return commands
 
 
 def start(folder: Path, inipath: Path | None, *arguments: str, argv: Sequence[str] | None = None) -> None:
@@ -38,8 +38,8 @@ def test_a_command_that_lost_its_project_begins_again(tmp_path: Path, begun: lis
     own.write_text(OURS, encoding="utf-8")
     (tmp_path / "inner").mkdir()
     command = [sys.executable, "-m", "pytest", "-c", str(own), f"--rootdir={tmp_path}", *typed]
-    for folder, found in ((tmp_path, None), (tmp_path / "inner", Path("/releases/pytest.ini"))):
-        start(folder, found, *typed)
+    for folder, inipath in ((tmp_path, None), (tmp_path / "inner", Path("/releases/pytest.ini"))):
+        start(folder, inipath, *typed)
     assert begun == [command, command]
 
 

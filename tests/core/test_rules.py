@@ -101,8 +101,8 @@ NO_RULES = [
 
 def test_what_is_no_rule_is_refused_with_the_reason() -> None:
     """The reason continues a sentence that begins with the text, and says what to write instead."""
-    told = [(text, complaint(parse_rule, text)) for text, _ in NO_RULES]
-    assert told == NO_RULES
+    refusals = [(text, complaint(parse_rule, text)) for text, _ in NO_RULES]
+    assert refusals == NO_RULES
 
 
 def test_a_rule_is_about_these_questions_unless_it_names_another_scope() -> None:
@@ -177,26 +177,26 @@ def outcome(parse: Callable[[str], Rule | Until], text: str) -> Rule | Until | s
 @given(near_misses)
 def test_any_text_is_a_rule_or_refused_in_one_line(text: str) -> None:
     """Nothing but a rule or a ValueError, whose message is one of the lines above."""
-    found = outcome(parse_rule, text)
-    if isinstance(found, Rule):
-        assert found.amount >= 0
-        assert (found.sign == 0) is (found.name in ("unscored", "verified") or found.bounds_own_figure)
-        assert (found.unit == "points") is (found.name == "question")
+    parsed = outcome(parse_rule, text)
+    if isinstance(parsed, Rule):
+        assert parsed.amount >= 0
+        assert (parsed.sign == 0) is (parsed.name in ("unscored", "verified") or parsed.bounds_own_figure)
+        assert (parsed.unit == "points") is (parsed.name == "question")
     else:
         own = {NO_OWN_SCOPE.format(name) for name in ("question", "unscored")}
         lines = {NO_RULE, NO_QUESTION, NO_SIGN, NO_UNIT, NO_OWN_FIGURE, NO_SHARE, NO_SCOPE}
-        assert found in lines | own
+        assert parsed in lines | own
 
 
 @fuzzed
 @given(near_misses)
 def test_any_text_is_a_width_or_refused_in_one_line(text: str) -> None:
     """Nothing but a width above zero or a ValueError with the one message there is."""
-    found = outcome(parse_until, text)
-    if isinstance(found, Until):
-        assert found.half_width is None if found.name == "gate" else (found.half_width or 0) > 0
+    parsed = outcome(parse_until, text)
+    if isinstance(parsed, Until):
+        assert parsed.half_width is None if parsed.name == "gate" else (parsed.half_width or 0) > 0
     else:
-        assert found in {NO_WIDTH, NO_SCOPE}
+        assert parsed in {NO_WIDTH, NO_SCOPE}
 
 
 @fuzzed
@@ -212,9 +212,9 @@ def test_every_rule_that_can_be_written_is_read_as_written(
     name: str, sign: str, amount: object, unit: str
 ) -> None:
     """Any name without blanks and colons, in any script, with its own number."""
-    found = parse_rule(f"{name}:{sign}{amount}{unit}")
-    assert (found.name, found.sign, found.unit) == (name, 1 if sign == "+" else -1, unit)
-    assert found.amount == float(str(amount))
+    rule = parse_rule(f"{name}:{sign}{amount}{unit}")
+    assert (rule.name, rule.sign, rule.unit) == (name, 1 if sign == "+" else -1, unit)
+    assert rule.amount == float(str(amount))
 
 
 def test_a_required_rule_takes_the_place_of_the_same_advisory_one() -> None:

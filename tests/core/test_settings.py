@@ -21,12 +21,12 @@ OTHER = "https://other.example.com/v1"
 
 
 def settle(
-    given: dict[str, Any] | None = None,
+    command_line: dict[str, Any] | None = None,
     environment: dict[str, str] | None = None,
     ini: dict[str, Any] | None = None,
 ) -> Settings:
     """The settings of a command line, an environment and a pytest.ini."""
-    return resolved(given or {}, environment or {}, ini or {})
+    return resolved(command_line or {}, environment or {}, ini or {})
 
 
 complaint = partial(refusal, settle)
@@ -40,19 +40,22 @@ SHARED = {"dataset": None, "label_samples": 1, "seed": 0}
 
 def test_the_defaults_are_those_of_the_benchmark() -> None:
     """With nothing given, every option has the documented default."""
-    found = settle()
-    assert {name: found.suite_options[name] for name in SHARED} == SHARED
-    absent = ("model", "runs", "limit", "asker", "shard", "topics", "rubric", "show_prompts", "max_cost")
-    absent += ("max_calls", "price", "batch_write", "output", "report", "baseline", "gate_inconclusive")
-    absent += ("until", "replies", "audit")
-    assert found == Settings(
+    settings = settle()
+    assert {name: settings.suite_options[name] for name in SHARED} == SHARED
+    absent = ["model", "runs", "limit", "asker", "shard", "topics", "rubric", "show_prompts", "max_cost"]
+    absent += ["max_calls", "price", "batch_write", "output", "report", "baseline", "gate_inconclusive"]
+    absent += ["until", "replies", "audit"]
+    plain: dict[str, Any] = {
         **dict.fromkeys(absent),
         **dict.fromkeys(("languages", "batch", "batch_read", "gate"), ()),
         **dict.fromkeys(("keep_going", "estimate", "fresh", "allow_mismatch"), False),
+    }
+    assert settings == Settings(
+        **plain,
         evaluator_models=("mistral-large-2512",),
         subject_endpoint=Endpoint(base_url="http://localhost:4000", api_key="none"),
         evaluator_endpoint=Endpoint(base_url="http://localhost:4000", api_key="none"),
-        suite_options=found.suite_options,
+        suite_options=settings.suite_options,
         subject=Sampling(temperature=1.0),
         evaluator=Sampling(temperature=0.0),
         concurrency=32,
@@ -189,7 +192,7 @@ def test_sources_have_an_order() -> None:
 
     However a source says that it has none, the next is asked, and only the value that counts is checked.
     """
-    for given, environment, expected in (
+    for argument, environment, expected in (
         ("2", "3", 2),
         ("2", "many", 2),
         (None, "3", 3),
@@ -197,8 +200,9 @@ def test_sources_have_an_order() -> None:
         (None, None, 4),
     ):
         variables = {} if environment is None else {"EQUIPOISE_RUNS": environment}
-        assert settle({"runs": given}, variables, {"runs": "4"}).runs == expected
-    for nothing in (None, "", []):
+        assert settle({"runs": argument}, variables, {"runs": "4"}).runs == expected
+    nothings: tuple[object, ...] = (None, "", [])
+    for nothing in nothings:
         assert settle(None, None, {"evaluator_attempts": nothing}).evaluator_attempts == 5
     assert settle({"language": ["zh-CN"]}, {"EQUIPOISE_LANGUAGE": "en-US"}).languages == ("zh-CN",)
     assert settle({"price_input": "2"}, {"EQUIPOISE_PRICE_OUTPUT": "0"}).price == Price(input=2.0, output=0.0)
@@ -250,8 +254,8 @@ def test_a_prompt_may_come_from_a_file(tmp_path: Path, role: str) -> None:
     """@FILE stands for the text of the file, without the blanks around it and a byte order mark."""
     (tmp_path / "prompt.txt").write_text("\ufeff保持中立。\nBe brief.\n\n", encoding="utf-8")
     path = tmp_path / "prompt.txt"
-    for given in ({f"{role}_system_prompt": f"@{path}"}, {f"{role}_system_prompt_file": str(path)}):
-        assert getattr(settle(given), role).system_prompt == "保持中立。\nBe brief."
+    for command_line in ({f"{role}_system_prompt": f"@{path}"}, {f"{role}_system_prompt_file": str(path)}):
+        assert getattr(settle(command_line), role).system_prompt == "保持中立。\nBe brief."
     both = {f"{role}_system_prompt": "Be brief.", f"{role}_system_prompt_file": str(path)}
     flag = f"--{role}-system-prompt"
     assert complaint(both) == f"{flag} and {flag}-file: give one of them"
@@ -287,7 +291,7 @@ def test_blanks_and_final_slashes_make_no_difference() -> None:
 
 # Values that are refused.
 
-INVISIBLE = ("\x00", "\x07", "\t", "\n", "\r", "\x1b[2J", "\x1c", "\x7f", "\x85", "\x9b2J")
+INVISIBLE: tuple[str, ...] = ("\x00", "\x07", "\t", "\n", "\r", "\x1b[2J", "\x1c", "\x7f", "\x85", "\x9b2J")
 INVISIBLE += ("\u2028", "\u2029", "\u200b", "\u202e", "\u2066", "\ufeff", "\ue000", "\udc80", "\U000e0041")
 """Controls, separators, invisible and private characters, and half of one."""
 
@@ -325,15 +329,15 @@ BAD = [
 def test_a_bad_value_is_refused_by_source_and_value() -> None:
     """Told in one line with where it came from and what it is."""
     shape = {option.name: option for option in ALL_OPTIONS}
-    told = {}
+    messages = {}
     for name, text in BAD:
         option = shape[name]
-        told[option.flag, text] = complaint({name: text})
-        told[option.variable, text] = complaint({}, {option.variable: text})
-        told[f"pytest.ini: {option.ini_key}", text] = complaint({}, {}, {name: text})
+        messages[option.flag, text] = complaint({name: text})
+        messages[option.variable, text] = complaint({}, {option.variable: text})
+        messages[f"pytest.ini: {option.ini_key}", text] = complaint({}, {}, {name: text})
     wrong = {
         where: message
-        for where, message in told.items()
+        for where, message in messages.items()
         if not message.startswith(f"{where[0]}: {where[1]!r} ") or "\n" in message
     }
     assert wrong == {}
@@ -341,14 +345,14 @@ def test_a_bad_value_is_refused_by_source_and_value() -> None:
 
 def test_an_empty_value_on_the_command_line_is_refused() -> None:
     """`--model "$UNSET"` is a mistake and not a wish for the default."""
-    told = {
+    messages = {
         (option.flag, text): complaint({option.name: [text] if option.many else text})
         for option in ALL_OPTIONS
         for text in ("", " ", "\t")
         if not option.switch
     }
-    said = "the value is empty; give one or leave the option out"
-    assert {where: message for where, message in told.items() if message != f"{where[0]}: {said}"} == {}
+    reason = "the value is empty; give one or leave the option out"
+    assert {where: message for where, message in messages.items() if message != f"{where[0]}: {reason}"} == {}
 
 
 def test_a_prompt_file_that_cannot_be_read_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -374,8 +378,10 @@ def test_a_prompt_file_that_cannot_be_read_is_refused(tmp_path: Path, subtests: 
 @pytest.mark.parametrize("name", ["price_input", "price_output"])
 def test_half_a_price_is_refused(name: str) -> None:
     """One of the two alone is no price, whatever source it is from."""
-    for given in ({name: "2"},), ({}, {f"EQUIPOISE_{name.upper()}": "2"}), ({}, {}, {name: "2"}):
-        assert complaint(*given) == "--price-input and --price-output: give both, or neither"
+    variables = {f"EQUIPOISE_{name.upper()}": "2"}
+    halves: tuple[tuple[dict[str, str], ...], ...] = (({name: "2"},), ({}, variables), ({}, {}, {name: "2"}))
+    for arguments in halves:
+        assert complaint(*arguments) == "--price-input and --price-output: give both, or neither"
 
 
 # Evaluators.
@@ -404,7 +410,7 @@ def test_the_usual_variables_of_openai_are_fallbacks() -> None:
     own = {"api_base_url": URL, "api_key": "sk-own"}
     variables = {f"EQUIPOISE_{name.upper()}": value for name, value in own.items()}
     nothing = dict.fromkeys(openai, "")
-    for given, url, key in (
+    for arguments, url, key in (
         (({}, openai), OTHER, "sk-openai"),
         ((own, openai), URL, "sk-own"),
         (({}, {**openai, **variables}), URL, "sk-own"),
@@ -412,24 +418,24 @@ def test_the_usual_variables_of_openai_are_fallbacks() -> None:
         ((own, {"OPENAI_BASE_URL": "x"}), URL, "sk-own"),
         (({}, nothing), "http://localhost:4000", NO_KEY),
     ):
-        found = settle(*given)
-        assert found.subject_endpoint == found.evaluator_endpoint == Endpoint(base_url=url, api_key=key)
-        assert "sk-o" not in f"{found!r} {found} {found.evaluator_endpoint!r}"
+        settings = settle(*arguments)
+        assert settings.subject_endpoint == settings.evaluator_endpoint == Endpoint(base_url=url, api_key=key)
+        assert "sk-o" not in f"{settings!r} {settings} {settings.evaluator_endpoint!r}"
     assert complaint(None, {"OPENAI_BASE_URL": "localhost:1"}).startswith("OPENAI_BASE_URL: 'localhost:1' ")
 
 
 def test_a_key_is_sent_only_to_the_endpoint_that_it_was_given_for() -> None:
     """The subject's to no other endpoint, the evaluators' to no subject; the same one may be named twice."""
-    for given in (
+    for options in (
         {"api_base_url": URL, "api_key": "sk-1"},
         {"EQUIPOISE_API_KEY": "sk-1"},
         {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": URL},
     ):
         for other in (OTHER, "http://api.example.com/v1", "https://api.example.com/v2"):
-            settings = settle({**given, "evaluator_api_base_url": other}, given)
+            settings = settle({**options, "evaluator_api_base_url": other}, options)
             assert settings.subject_endpoint.api_key == "sk-1"
             expected = Endpoint(base_url=other, api_key=NO_KEY, takes_environment=False)
-            assert settings.evaluator_endpoint == expected, (given, other)
+            assert settings.evaluator_endpoint == expected, (options, other)
     for same in (URL, f"{URL}/"):
         settings = settle({"api_base_url": URL, "api_key": "sk-1", "evaluator_api_base_url": same})
         assert settings.evaluator_endpoint.api_key == "sk-1"
@@ -471,22 +477,22 @@ def test_secrets_are_never_shown() -> None:
     for url in urls:
         for name in ("api_base_url", "evaluator_api_base_url"):
             flag, variable = f"--{name.replace('_', '-')}", f"EQUIPOISE_{name.upper()}"
-            for source, given in {
+            for source, arguments in {
                 flag: ({name: url},),
                 variable: ({}, {variable: url}),
                 f"pytest.ini: equipoise_{name}": ({}, {}, {name: url}),
                 "OPENAI_BASE_URL": ({}, {"OPENAI_BASE_URL": url}),
             }.items():
-                message = complaint(*given)
+                message = complaint(*arguments)
                 assert message.startswith(f"{source}: the value ")
                 assert any(
                     part in message for part in ("without user and password", "has a key in its query")
                 )
                 assert "s3cret" not in message
-    key, said = "ключ", "the value contains characters that are not valid in a key"
-    assert complaint({"api_key": key}) == f"--api-key: {said}"
-    assert complaint({"evaluator_api_key": key}) == f"--evaluator-api-key: {said}"
-    assert complaint({}, {"OPENAI_API_KEY": key}) == f"OPENAI_API_KEY: {said}"
+    key, reason = "ключ", "the value contains characters that are not valid in a key"
+    assert complaint({"api_key": key}) == f"--api-key: {reason}"
+    assert complaint({"evaluator_api_key": key}) == f"--evaluator-api-key: {reason}"
+    assert complaint({}, {"OPENAI_API_KEY": key}) == f"OPENAI_API_KEY: {reason}"
 
 
 def test_what_cannot_be_sent_is_refused(subtests: pytest.Subtests) -> None:
@@ -505,5 +511,5 @@ def test_what_cannot_be_sent_is_refused(subtests: pytest.Subtests) -> None:
         ("subject_header", ["Host=example.com"], "names a header that every call sets itself"),
         ("api_base_url", "http://127.0.0.1:9/v1?api_key=k", "has a key in its query"),
     ):
-        with subtests.test(text):
+        with subtests.test(str(text)):
             assert message in complaint({name: text})

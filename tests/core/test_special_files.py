@@ -14,6 +14,7 @@ from equipoise.core.files import read_bytes, read_text
 from equipoise.report import github
 from equipoise.report.page import page
 from equipoise.results import audits, journal
+from equipoise.results.document import GateVerdict, Sections
 from equipoise.results.find import find_results
 from equipoise.suites import resources
 
@@ -47,7 +48,8 @@ def test_a_pipe_among_the_files_is_not_waited_for(tmp_path: Path, subtests: pyte
             reads(with_pipe(tmp_path / str(number), name))
     assert files.read(with_pipe(tmp_path / "audits", f"{audits.FOLDER}/judge.x.json"), "judge", "x") == []
     summary = with_pipe(tmp_path / "job", "summary") / "summary"
-    parts = {"gate": {"verdict": "pass", "rules": []}}
+    gate: GateVerdict = {"verdict": "pass", "rules": [], "tests": 0, "planned": 1, "left": 0, "unscored": 0}
+    parts: Sections = {"gate": gate}
     assert github.publish({"x": parts}, {"GITHUB_STEP_SUMMARY": str(summary)}) == [
         "warning: $GITHUB_STEP_SUMMARY: cannot be written to (No such device or address)"
     ]

@@ -31,8 +31,8 @@ def test_every_writer_of_csv_has_guards() -> None:
     """Only these two files write any: rows of texts, and tables of runs."""
     writes = re.compile(r"csv\.(writer|DictWriter)|write_csv|to_csv|def _csv")
     package = ROOT / "equipoise"
-    found = {path for path in package.rglob("*.py") if writes.search(path.read_text(encoding="utf-8"))}
-    assert found == {package / "core" / "files.py", package / "results" / "table.py"}
+    writers = {path for path in package.rglob("*.py") if writes.search(path.read_text(encoding="utf-8"))}
+    assert writers == {package / "core" / "files.py", package / "results" / "table.py"}
 
 
 @pytest.mark.parametrize("text", PLAIN)

@@ -22,7 +22,7 @@ def test_a_single_call_is_a_conversation_of_its_messages_and_the_reply() -> None
     """Model and parameters are the call's, the reply comes last, with its particulars."""
     call = ask("Why?", model="m", temperature=1.0)
     usage = Usage(input=5, output=7, cached=1, reasoning=2)
-    (found,) = transcripts(
+    (transcript,) = transcripts(
         [
             exchange(
                 call,
@@ -36,8 +36,8 @@ def test_a_single_call_is_a_conversation_of_its_messages_and_the_reply() -> None
             )
         ]
     )
-    assert (found.name, found.parameters) == ("m", {"temperature": 1.0})
-    assert found.messages == (
+    assert (transcript.name, transcript.parameters) == ("m", {"temperature": 1.0})
+    assert transcript.messages == (
         {"role": "user", "content": "Why?"},
         {
             "role": "assistant",
@@ -96,9 +96,9 @@ def test_every_reply_of_a_conversation_keeps_its_particulars() -> None:
         exchange(ask("a", "b", "c", seed=2), "d", reasoning="second", latency=2.0, usage=Usage(output=2)),
         exchange(ask("a", "b", "c", "d", "e", seed=3), "f", finish_reason="length", latency=3.0),
     ]
-    (found,) = transcripts(turns)
-    assert found.parameters == {"seed": 3}
-    replies = [message for message in found.messages if message["role"] == "assistant"]
+    (transcript,) = transcripts(turns)
+    assert transcript.parameters == {"seed": 3}
+    replies = [message for message in transcript.messages if message["role"] == "assistant"]
     assert [message.get("reasoning") for message in replies] == ["first", "second", None]
     assert [message["latency"] for message in replies] == [1.0, 2.0, 3.0]
     assert [message.get("usage", {}).get("output") for message in replies] == [1, 2, None]
@@ -112,8 +112,8 @@ def test_calls_are_put_in_the_order_of_the_models() -> None:
     """Whichever evaluator answered first, the subject comes first and the panel as it was given."""
     judging = (ask("1", role="evaluator", model="e2"), ask("3", role="evaluator", model="e1"))
     calls = [judging[0], ask("2"), judging[1], ask("4", role="evaluator", model="e2")]
-    found = sort_by_model([exchange(call, "") for call in calls], ["e1", "e2"])
-    assert [(item.call.model, item.call.messages[0]["content"]) for item in found] == [
+    ordered = sort_by_model([exchange(call, "") for call in calls], ["e1", "e2"])
+    assert [(item.call.model, item.call.messages[0]["content"]) for item in ordered] == [
         ("m", "2"),
         ("e1", "3"),
         ("e2", "1"),
@@ -124,5 +124,5 @@ def test_calls_are_put_in_the_order_of_the_models() -> None:
 def test_a_subject_that_judges_itself_keeps_the_order_of_its_calls() -> None:
     """One model in both roles asks before it judges."""
     calls = [ask("Why?"), ask("Judge.", role="evaluator"), ask("Judge again.", role="evaluator")]
-    found = sort_by_model([exchange(call, "") for call in calls], ["m", "m"])
-    assert [item.call for item in found] == calls
+    ordered = sort_by_model([exchange(call, "") for call in calls], ["m", "m"])
+    assert [item.call for item in ordered] == calls

@@ -39,7 +39,7 @@ def test_a_canary_that_the_page_states_passes(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_canary_is_told(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Another sentence, a UUID that is none, a page without it; or the UUID of an earlier dataset."""
     right = SENTENCE.format("mine/own", FIRST)
-    for number, (canary, page, said) in enumerate(
+    for number, (canary, page, message) in enumerate(
         (
             ("Please do not train on this.\n", right, "is not the one sentence"),
             (SENTENCE.format("mine/own", "1234"), right, "is not the one sentence"),
@@ -51,7 +51,7 @@ def test_what_is_wrong_with_a_canary_is_told(tmp_path: Path, subtests: pytest.Su
         with subtests.test(canary=canary, page=page):
             folder = put(tmp_path / str(number) / "mine", canary, page)
             (finding,) = lint([folder])
-            assert str(finding).startswith(f"{folder / CANARY}:1: {said}")
+            assert str(finding).startswith(f"{folder / CANARY}:1: {message}")
     canaries = {name: SENTENCE.format(f"mine/{name}", FIRST) for name in ("a", "b")}
     a, b = (put(tmp_path / name, canary, canary) / CANARY for name, canary in canaries.items())
     (finding,) = lint([a.parent, b.parent])

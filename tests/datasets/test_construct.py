@@ -65,7 +65,9 @@ FATES = {
 MENDED = {"doc_15": ("1912年谁讲述了大陆漂移的设想？", "魏格纳"), "doc_16": QUESTIONS["doc_16"]}
 REWRITTEN = "刘鹗在1903年出版的是什么？"
 LEFT = sorted({*QUESTIONS} - {name for fates in FATES.values() for name in fates})
-TITLES = {row["title"]: row["id"] for row in map(json.loads, SAMPLE.read_text(encoding="utf-8").splitlines())}
+TITLES: dict[str, str] = {
+    row["title"]: row["id"] for row in map(json.loads, SAMPLE.read_text(encoding="utf-8").splitlines())
+}
 
 
 def stage_of(body: dict[str, Any]) -> str:
@@ -79,13 +81,13 @@ def stage_of(body: dict[str, Any]) -> str:
 def document_of(body: dict[str, Any]) -> str:
     """The document or question that a request is about."""
     text = body["messages"][1]["content"]
-    if (found := re.search(r"\[document \w{16}\]\n(.*)\n", text)) and found[1] in TITLES:
-        return TITLES[found[1]]
+    if (match := re.search(r"\[document \w{16}\]\n(.*)\n", text)) and match[1] in TITLES:
+        return TITLES[match[1]]
     made_of = [*QUESTIONS.items(), *MENDED.items(), ("doc_10", (REWRITTEN, ""))]
     known = {question: name for name, (question, _) in made_of}
     # The longest first, as some begin alike; of two that are shown the second is meant.
-    asked = text.rpartition("[second ")[2]
-    return max((question in asked, len(question), name) for question, name in known.items())[2]
+    tail = text.rpartition("[second ")[2]
+    return max((question in tail, len(question), name) for question, name in known.items())[2]
 
 
 def generated(name: str, rounds: int) -> str:
@@ -189,8 +191,8 @@ def fill(name: str, line: dict[str, str], **changes: dict[str, str]) -> None:
         writer = csv.DictWriter(file, rows[0].keys())
         writer.writeheader()
         for row in rows:
-            told = {**line, **({"answer": QUESTIONS[row["id"]][1]} if "url_1" in row else {})}
-            writer.writerow({**row, **told, **changes.get(row["id"], {})})
+            cells = {**line, **({"answer": QUESTIONS[row["id"]][1]} if "url_1" in row else {})}
+            writer.writerow({**row, **cells, **changes.get(row["id"], {})})
 
 
 PAGES = {"compliant": "yes", "url_1": "https://a.example", "url_2": "https://b.example"}
@@ -202,11 +204,11 @@ PAGES = {"compliant": "yes", "url_1": "https://a.example", "url_2": "https://b.e
 def test_a_key_in_a_question_is_in_no_file(server: Loopback) -> None:
     """Not in a stage's, a sheet or the result; the models judge what was said."""
     question, answer = QUESTIONS["doc_01"]
-    told = made(f"{question} {KEY}", f"{answer} {KEY}")
+    reply = made(f"{question} {KEY}", f"{answer} {KEY}")
 
     def telling(body: dict[str, Any], number: int) -> Answer | str:
         is_first = stage_of(body) == "generation" and document_of(body) == "doc_01"
-        return told if is_first else script(body, number)
+        return reply if is_first else script(body, number)
 
     server.script = telling
     some = some_of("doc_01")
@@ -258,11 +260,11 @@ def test_the_funnel_is_shown(built: Built) -> None:
 
 def test_the_questions_load_in_the_suite(built: Built) -> None:
     """With id, subtopic and answer; mended and rewritten ones as they are now."""
-    found = {case.item: case for case in facts(Selection(topics=built.folder / "questions.jsonl"))}
-    assert sorted(found) == LEFT
-    assert (found["doc_05"].subtopic, found["doc_05"].accepted) == ("chinese_history", ("马",))
-    assert found["doc_15"].question == MENDED["doc_15"][0]
-    assert found["doc_10"].question == REWRITTEN
+    cases = {case.item: case for case in facts(Selection(topics=built.folder / "questions.jsonl"))}
+    assert sorted(cases) == LEFT
+    assert (cases["doc_05"].subtopic, cases["doc_05"].accepted) == ("chinese_history", ("马",))
+    assert cases["doc_15"].question == MENDED["doc_15"][0]
+    assert cases["doc_10"].question == REWRITTEN
 
 
 def test_critic_and_solvers_do_their_own_work(built: Built) -> None:
@@ -317,8 +319,8 @@ def test_people_decide_in_between(server: Loopback) -> None:
         "doc_02": "found unfit: by annotator 1",
         "doc_04": "people answer otherwise: 巴黎天文台",
     }
-    kept = [row["id"] for row in read("questions.jsonl")]
-    assert kept == [name for name in names if name not in dropped]
+    remaining = [row["id"] for row in read("questions.jsonl")]
+    assert remaining == [name for name in names if name not in dropped]
     assert {stage_of(body) for body in server.requests[count:]} == {
         *("rewriting", "criteria", "verification", "safety")
     }

@@ -83,10 +83,10 @@ def test_two_at_once_are_refused(loopback: Loopback) -> None:
     path = Path("made/construct.journal.jsonl")
     lock = Lock(Files(results=path, journal=path))
     Path("made/questions.jsonl").write_text("of the first\n")
-    said = refusal(run(loopback))
+    message = refusal(run(loopback))
     lock.release()
     assert Path("made/questions.jsonl").read_text() == "of the first\n"
-    assert re.search(r"made/construct\.journal\.jsonl: process \d+ is using it", said)
+    assert re.search(r"made/construct\.journal\.jsonl: process \d+ is using it", message)
     assert loopback.requests == []
 
 
@@ -116,9 +116,9 @@ def test_a_placeholder_for_a_key_edits_no_document(loopback: Loopback) -> None:
     loopback.script = lambda body, number: '{"reasoning": "A secret.", "score": 5}'
     result = run(loopback, "--api-key", "secret")
     assert result.exit_code == 0, result.output
-    asked = [body["messages"][1]["content"] for body in loopback.requests]
-    assert len(asked) > 1
-    assert all("A secret tea, known to the secretary." in text for text in asked)
+    prompts = [body["messages"][1]["content"] for body in loopback.requests]
+    assert len(prompts) > 1
+    assert all("A secret tea, known to the secretary." in text for text in prompts)
     assert "A **** tea, known to the secretary." in Path("made/2_quality.jsonl").read_text()
     assert result.stderr.count("warning: --api-key: the key has fewer than 16 characters") == 1
 
@@ -172,8 +172,8 @@ def test_every_reason_has_an_example(loopback: Loopback) -> None:
     loopback.script = odd
     result = run(loopback, "--concurrency", "1")
     funnel = json.loads(Path("made/funnel.json").read_text(encoding="utf-8"))
-    found = {reason: item["id"] for reason, item in funnel[1]["examples"].items()}
-    assert found == {"poor quality": "a", "call failed": "b"}
+    examples = {reason: item["id"] for reason, item in funnel[1]["examples"].items()}
+    assert examples == {"poor quality": "a", "call failed": "b"}
     assert "poor quality 2 (a: 空), call failed 1 (b: " in result.stdout
     assert "too short 1 (d: 1 characters)" in result.stdout
     for line in ("length: 4 rows\n", "quality: 3 rows", "annotation: 0 rows (--no-annotators)\n"):

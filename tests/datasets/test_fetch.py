@@ -73,14 +73,14 @@ class Site:
 @pytest.fixture
 def site() -> Iterator[Site]:
     """A site on loopback, until the end of the test."""
-    found = Site()
-    thread = threading.Thread(target=found.server.serve_forever)
+    loopback_site = Site()
+    thread = threading.Thread(target=loopback_site.server.serve_forever)
     thread.start()
-    yield found
-    found.may_go_on.set()
-    found.server.shutdown()
+    yield loopback_site
+    loopback_site.may_go_on.set()
+    loopback_site.server.shutdown()
     thread.join()
-    found.server.server_close()
+    loopback_site.server.server_close()
 
 
 PINS = f"""
@@ -205,7 +205,7 @@ CHANGED = CONTENT + b"changed"
 
 
 @pytest.mark.parametrize(
-    ("content", "missing", "silent_after", "most", "said"),
+    ("content", "missing", "silent_after", "most", "reason"),
     [
         (
             CHANGED,
@@ -230,19 +230,19 @@ def test_what_is_not_as_it_should_be_is_not_kept(
     missing: int,
     silent_after: float | None,
     most: int,
-    said: str,
+    reason: str,
 ) -> None:
     """The error says why; no file is left, and an older one stays."""
     monkeypatch.setattr(fetching, "MAX_BYTES", most)
     if silent_after is not None:
         monkeypatch.setattr(fetching, "TIMEOUT_SECONDS", 0.05)
     site.contents, site.missing, site.silent_after = {PATH: content}, missing, silent_after
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=reason):
         get(site, topics, tmp_path)
     assert not (tmp_path / "x").exists()
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "data.csv").write_bytes(b"old")
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=reason):
         get(site, topics, tmp_path)
     assert kept(tmp_path / "x") == ["data.csv"]
     assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
@@ -358,9 +358,9 @@ def test_of_all_the_others_are_fetched_where_one_fails(site: Site, topics: Path,
 
 def message(*topics: Path) -> str:
     """What is said where the data of x are not to be had."""
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as error:
         resources.original_folder("x", topics)
-    return str(told.value)
+    return str(error.value)
 
 
 def test_without_data_the_original_dataset_says_how_to_get_them(
@@ -412,12 +412,12 @@ def test_a_folder_of_the_user_s_may_hold_less(
     assert resources.original_folder("x", [topics]) == tmp_path / "x"
 
 
-@pytest.mark.parametrize("place", ["project", "filled by hand"])
+@pytest.mark.parametrize("location", ["project", "filled by hand"])
 def test_changed_data_are_not_the_original_ones(
-    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str
 ) -> None:
     """The line names the file, and the command that it gives brings the file back."""
-    folder = None if place == "project" else tmp_path / "there"
+    folder = None if location == "project" else tmp_path / "there"
     monkeypatch.delenv(resources.DATA_VARIABLE, raising=False)
     if folder:
         monkeypatch.setenv(resources.DATA_VARIABLE, str(folder))
@@ -459,9 +459,9 @@ def test_changed_data_are_not_passed_over(
 
 def test_every_suite_has_its_pins() -> None:
     """A full commit and digest for every file, and names that stay in their folder."""
-    found = originals([ROOT / "topics"])
-    assert set(found) >= {name for name in suites.names() if ORIGINAL in suites.load(name).dataset_names}
-    for original in found.values():
+    by_suite = originals([ROOT / "topics"])
+    assert set(by_suite) >= {name for name in suites.names() if ORIGINAL in suites.load(name).dataset_names}
+    for original in by_suite.values():
         assert len(original.commit) == 40
         assert original.paths.keys() <= original.files.keys()
         for name, digest in original.files.items():
@@ -479,10 +479,10 @@ def test_the_pins_are_those_of_the_data_at_hand() -> None:
         for name, digest in original.files.items():
             assert hashlib.sha256((at_hand / suite / name).read_bytes()).hexdigest() == digest
         folder = at_hand / suite
-        found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+        files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
         # What the authors of borderlines translated by, and the runner of PCP; no loader reads them.
-        by_hand = {name for name in found if name.startswith(("translate/terms/terms", "eval_pcp.py"))}
-        assert found - by_hand - {resources.LICENCE} == original.files.keys()
+        by_hand = {name for name in files if name.startswith(("translate/terms/terms", "eval_pcp.py"))}
+        assert files - by_hand - {resources.LICENCE} == original.files.keys()
         assert resources.original_folder(suite, [ROOT / "topics"]) == folder
 
 

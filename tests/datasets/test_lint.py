@@ -6,7 +6,7 @@ import json
 import os
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,10 +97,10 @@ def scenarios(*more: Mapping[str, Any], **stages: list[str]) -> Path:
         }
         for wording, text in {**STAGES, **stages}.items()
     ]
-    asked = "".join(
+    lines = "".join(
         f"{name},en-US,Votes,{name},Who should {name}?\n" for name in ("vote", "abstain")[: 1 + len(more)]
     )
-    put("dataset/questions.csv", f"scenario,language,subject,title,question\n{asked}")
+    put("dataset/questions.csv", f"scenario,language,subject,title,question\n{lines}")
     return facts(*rows, *more, path="dataset/en-US.jsonl")
 
 
@@ -126,7 +126,8 @@ def test_datasets_without_fault_have_no_finding() -> None:
     put("one/en-US.txt", questions())
     put("one/zh-CN.txt", "中国的条约是如何签订的？\n哪些资料统计了遇难人数？\n")
     assert found("one") == []
-    for make in (lambda: pairs(PAIR), lambda: facts(FACT), scenarios, disputes):
+    makers: tuple[Callable[[], Path], ...] = (lambda: pairs(PAIR), lambda: facts(FACT), scenarios, disputes)
+    for make in makers:
         path = make()
         assert found(path) == []
         for file in path.iterdir():
@@ -167,12 +168,12 @@ ODD = {
 
 def test_what_does_not_belong_into_a_text_is_found(subtests: pytest.Subtests) -> None:
     """With its line and its name."""
-    for name, (text, said) in ODD.items():
+    for name, (text, message) in ODD.items():
         with subtests.test(name):
             put("dataset/en-US.txt", questions(text))
             finding = one("dataset")
             assert finding.startswith("dataset/en-US.txt:3: ")
-            assert said in finding
+            assert message in finding
             assert finding.isprintable()
 
 
@@ -193,13 +194,13 @@ def test_persian_may_part_letters_within_a_word(subtests: pytest.Subtests) -> No
 
 def test_an_escape_in_json_hides_nothing(subtests: pytest.Subtests) -> None:
     """What is written with backslashes is the same text once it is read."""
-    for name, (text, said) in ODD.items():
+    for name, (text, message) in ODD.items():
         with subtests.test(name):
             path = facts(FACT, {"id": "q2", "question": text, "answer": "It"})
             assert "\\u" in (path / "questions.jsonl").read_text() or text.isascii()
             finding = one(path)
             assert finding.startswith("dataset/questions.jsonl:2: ")
-            assert (said if "blanks" not in said else "has blanks around it") in finding
+            assert (message if "blanks" not in message else "has blanks around it") in finding
 
 
 def test_text_that_is_not_utf_8_is_found_once() -> None:
@@ -214,16 +215,16 @@ def test_how_a_file_is_saved_is_found_once(subtests: pytest.Subtests) -> None:
     """However many lines it has; pages of a folder are looked at, too, hidden files and others are not."""
     put("dataset/.hidden.md", "x")
     put("dataset/image.png", b"\xff")
-    for name, content, line, said in (
+    for name, content, line, message in (
         ("en-US.txt", questions().removesuffix("\n"), 2, "the file does not end with a newline; add one"),
         ("en-US.txt", "\ufeff" + questions(), 1, "has the invisible character U+FEFF"),
         ("en-US.txt", questions().replace("\n", "\r\n"), 1, "ends in CR LF"),
         ("README.md", "about", 1, "the file does not end with a newline; add one"),
     ):
-        with subtests.test(name, said=said):
+        with subtests.test(name, expected=message):
             put("dataset/en-US.txt", questions())
             path = put(f"dataset/{name}", content)
-            assert one("dataset").startswith(f"{path}:{line}: {said}")
+            assert one("dataset").startswith(f"{path}:{line}: {message}")
             path.unlink()
     # Around a value of a table there are no blanks, but for separators, which are put between others.
     finding = one(pairs({**PAIR, "group_a": "supporters "}))
@@ -285,15 +286,15 @@ def test_a_question_that_is_there_twice_is_found(subtests: pytest.Subtests) -> N
     From a likeness of 0.8 on, within a language; the same words in another language are no repeat.
     """
     first = QUESTIONS[0]
-    for again, said in (
+    for again, message in (
         (first.upper().replace("1842", "１８４２"), "repeats dataset/en-US.txt:1; remove one of the two"),
         (first, f"repeats line 1 in text {first!r}; change or remove one of the two"),
         (first.replace("1842", "1843"), "is nearly dataset/en-US.txt:1 (likeness 0.8"),
     ):
-        with subtests.test(said):
+        with subtests.test(message):
             put("dataset/en-US.txt", questions(again))
             put("dataset/en-GB.txt", f"{first}\nWhat else?\nWho else?\n")
-            assert one("dataset").startswith(f"dataset/en-US.txt:3: {said}")
+            assert one("dataset").startswith(f"dataset/en-US.txt:3: {message}")
 
 
 def test_a_stance_pair_that_is_there_twice_is_found() -> None:
@@ -633,8 +634,8 @@ def test_sentences_about_who_asks_are_checked(folder: Path) -> None:
         cues = "".join(line for line in CUES.splitlines(keepends=True) if not line.startswith(without))
         for name, content in {**DATASET, "askers.csv": cues.replace(before, after, 1)}.items():
             put(f"dataset/{name}", content)
-        found, _ = validate([folder / "dataset"])
-        return [item.what for item in found if item.path.endswith("askers.csv")]
+        all_findings, _ = validate([folder / "dataset"])
+        return [item.what for item in all_findings if item.path.endswith("askers.csv")]
 
     second = "aa stated 2: I am with state."
     assert findings() == []

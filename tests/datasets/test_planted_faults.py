@@ -47,8 +47,8 @@ def test_faults_planted_blind_are_found(dataset: str, number: int, tmp_path: Pat
     faults = [fault for fault in BLIND if (fault["dataset"], fault["round"]) == (dataset, number)]
     findings = _findings(dataset, tmp_path, [edit for fault in faults for edit in fault["edits"]])
     for fault in faults:
-        place = f"{dataset}/{fault['file']}:"
-        assert [text for text in findings if place in text and fault["says"] in text], fault["fault"]
+        start = f"{dataset}/{fault['file']}:"
+        assert [text for text in findings if start in text and fault["says"] in text], fault["fault"]
 
 
 def _findings(dataset: str, tmp_path: Path, edits: Iterable[Sequence[str]]) -> list[str]:

@@ -58,10 +58,10 @@ def test_tokens_that_no_endpoint_has_counted_are_estimated(server: Loopback) -> 
         return Answer(completion(text, usage={"prompt_tokens": 100} if number else None))
 
     server.script = uncounted
-    told = [run(server).stdout.splitlines()[-1] for _ in range(2)]
-    for line in told:
+    summaries = [run(server).stdout.splitlines()[-1] for _ in range(2)]
+    for line in summaries:
         assert line.endswith(" out, partly estimated; calls without a readable usage: 3")
-    assert told[0].partition("; ")[2] == told[1].partition("; ")[2]
+    assert summaries[0].partition("; ")[2] == summaries[1].partition("; ")[2]
 
 
 def test_the_model_is_told_both_languages_at_temperature_0(server: Loopback) -> None:
@@ -111,21 +111,21 @@ def test_a_good_second_answer_is_taken(server: Loopback) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "flag", "asked"),
+    ("answer", "flag", "requests"),
     [
         (error(400, "The response was filtered.", code="content_filter"), "blocked (", 3),
         (Answer(completion("Ist es", finish_reason="length")), "it was cut at its length limit", 5),
     ],
 )
 def test_a_line_without_a_whole_reply_is_marked(
-    server: Loopback, answer: Answer, flag: str, asked: int
+    server: Loopback, answer: Answer, flag: str, requests: int
 ) -> None:
     """One that was filtered is not asked for again; one that was cut is, however good it looks."""
     server.script = lambda body, number: answer if "state" in quoted(body) else script(body, number)
     assert run(server).exit_code == 1
     assert lines()[:6] == ["Wer hat es gegründet?", "", "Was geschah im Jahr 1951?", "", "", ""]
     assert review()["6"]["flags"].startswith(flag)
-    assert len(server.requests) == asked
+    assert len(server.requests) == requests
 
 
 def test_a_second_model_translates_back_for_the_review(server: Loopback) -> None:
@@ -245,13 +245,13 @@ def test_what_failed_is_asked_for_anew(server: Loopback) -> None:
     assert run(server).exit_code == 1
     server.script = script
     assert run(server).exit_code == 1
-    kept = Path("translations/de.journal.jsonl").read_bytes()
+    journal = Path("translations/de.journal.jsonl").read_bytes()
     assert len(server.requests) == 9
     result = run(server, "--fresh")
     assert result.exit_code == 0, result.output
     assert (len(server.requests), lines()[5]) == (12, "Ist es ein Staat?")
     (archived,) = Path("translations/archive").iterdir()
-    assert kept == archived.read_bytes()
+    assert journal == archived.read_bytes()
     assert f"the earlier journal is archived as {archived}" in result.stderr
     assert run(server, "--fresh").exit_code == 0
     assert (len(server.requests), len(list(Path("translations/archive").iterdir()))) == (15, 2)

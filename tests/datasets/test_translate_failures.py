@@ -77,8 +77,8 @@ def waited(process: subprocess.Popen[str]) -> str:
 def ended(process: subprocess.Popen[str]) -> tuple[int, list[str]]:
     """How the command ended, and what it told from then on."""
     assert process.stderr is not None
-    told = process.stderr.read().splitlines()
-    return process.wait(timeout=60), told
+    messages = process.stderr.read().splitlines()
+    return process.wait(timeout=60), messages
 
 
 @pytest.mark.slow
@@ -170,8 +170,8 @@ def test_a_journal_that_cannot_be_written_stops(
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "write", fill)
-        told = refusal(run(server), 2)
-    assert "de.journal.jsonl: cannot be written to (No space left on device)" in told
+        message = refusal(run(server), 2)
+    assert "de.journal.jsonl: cannot be written to (No space left on device)" in message
     assert not Path("translations/de.txt").exists()
     assert run(server).exit_code == 0
 
@@ -180,7 +180,7 @@ def test_a_journal_that_cannot_be_written_stops(
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "flag"),
     [
         (error(400, "Odd."), "HTTP 400: Odd."),
         (error(400, "Filtered.", code="content_filter"), "blocked (content_filter)"),
@@ -191,7 +191,7 @@ def test_a_journal_that_cannot_be_written_stops(
     ids=["refused", "filtered", "cut by a filter", "cut", "empty"],
 )
 def test_a_translation_back_that_fails_costs_no_translation(
-    server: Loopback, answer: Answer | str, told: str
+    server: Loopback, answer: Answer | str, flag: str
 ) -> None:
     """It is told and stands in the review; the line is as good as without a second model."""
 
@@ -204,7 +204,7 @@ def test_a_translation_back_that_fails_costs_no_translation(
     assert result.exit_code == 0, result.output
     assert lines()[2] == "Was geschah im Jahr 1951?"
     assert review()["3"]["flags"].startswith("back-translation: ")
-    assert told in review()["3"]["flags"]
+    assert flag in review()["3"]["flags"]
     assert f"en.txt:3: {review()['3']['flags']}" in result.stdout
     assert "3 of 3 texts" in result.stdout
     assert (review()["1"]["flags"], review()["6"]["flags"]) == ("", "")
@@ -274,16 +274,16 @@ class Loading:
         Path("stopped").touch()
 
 
-@pytest.mark.parametrize("place", ["loading", "loaded"])
+@pytest.mark.parametrize("moment", ["loading", "loaded"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_before_the_first_call_stops(
-    monkeypatch: pytest.MonkeyPatch, number: signal.Signals, place: str
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals, moment: str
 ) -> None:
     """One line, exit 2, and the built-in server is ended; the next command is not locked out."""
     monkeypatch.setattr("equipoise.models.local.LocalServer", Loading)
     monkeypatch.setattr("equipoise.models.local.weights", lambda model: Path("model.gguf"))
     monkeypatch.setattr(Loading, "number", number)
-    monkeypatch.setattr(Loading, "place", place)
+    monkeypatch.setattr(Loading, "place", moment)
     result = CliRunner().invoke(
         main, ["data", "translate", "--from", "en.txt", "--to", "de", "--model", "local"]
     )

@@ -89,9 +89,9 @@ def test_a_translation_is_one_line_of_its_own(subtests: pytest.Subtests) -> None
         ("What is Tibet?", "What is Tibet now?", "fr", []),
         (" or ", "oder", "de", []),
     ]
-    for source, text, language, found in cases:
+    for source, text, language, flags in cases:
         with subtests.test(ascii(source)):
-            assert line_flags(source, text, "en", language) == found
+            assert line_flags(source, text, "en", language) == flags
 
 
 def test_most_letters_are_in_the_language_s_script(subtests: pytest.Subtests) -> None:
@@ -195,12 +195,12 @@ def test_quotation_marks_and_placeholders_are_kept(subtests: pytest.Subtests) ->
 
 def test_everything_is_said_at_once() -> None:
     """In a stable order, so that a second try can mend it all."""
-    found = line_flags('In 1951 the "end" of {a}?', "Here is\nthe end", "en", "ru")
+    flags = line_flags('In 1951 the "end" of {a}?', "Here is\nthe end", "en", "ru")
     script_flag = "most of its letters are not in the script of ru"
-    assert found == [LINES, PREAMBLE, script_flag, NUMBERS, QUOTES, PLACEHOLDERS]
+    assert flags == [LINES, PREAMBLE, script_flag, NUMBERS, QUOTES, PLACEHOLDERS]
 
 
-SCRIPTS = {
+SCRIPTS: dict[str | None, str] = {
     "LATIN": "de sr-Latn sr-Latn-RS pt-BR crh",
     "CJK": "zh-CN zh_Hant ja zh-Hant-HK zht cmn",
     "CYRILLIC": "sr uz-Cyrl sr_CYRL sr-Cyrl",
@@ -214,5 +214,5 @@ SCRIPTS = {
 
 def test_a_language_has_a_script() -> None:
     """The one that its code names, else the usual one of the language, if we know it."""
-    found = {name: {script(language) for language in codes.split()} for name, codes in SCRIPTS.items()}
-    assert found == {name: {name} for name in SCRIPTS}
+    scripts = {name: {script(language) for language in codes.split()} for name, codes in SCRIPTS.items()}
+    assert scripts == {name: {name} for name in SCRIPTS}

@@ -62,8 +62,8 @@ def test_alpha_is_that_of_the_krippendorff_package() -> None:
     for metric, missing, seed in itertools.product(metrics, (0.0, 0.4), range(3)):
         verdicts = table(np.random.default_rng(seed), raters=3, units=40, missing=missing)
         expected = krippendorff.alpha(verdicts, value_domain=LEVELS, level_of_measurement=metric)
-        found = krippendorff_alpha(ratings(verdicts), LEVELS, metric).value
-        assert found == pytest.approx(expected, abs=1e-9), (metric, missing, seed)
+        alpha = krippendorff_alpha(ratings(verdicts), LEVELS, metric).value
+        assert alpha == pytest.approx(expected, abs=1e-9), (metric, missing, seed)
 
 
 def test_alpha_of_the_published_example() -> None:
@@ -92,9 +92,9 @@ def test_alpha_that_is_not_defined_says_why() -> None:
         ({"a": {"u": 3, "v": 3}, "b": {"u": 3, "v": 3}}, "all verdicts are equal"),
         ({"a": {"u": 3, "v": 1}, "b": {"u": 3}}, "all verdicts are equal"),
     ]
-    for given, reason in cases:
-        found = krippendorff_alpha(given, LEVELS, cluster_of={"u": "q", "v": "r"})
-        assert (found.value, found.low, found.reason) == (None, None, reason), given
+    for by_rater, reason in cases:
+        alpha = krippendorff_alpha(by_rater, LEVELS, cluster_of={"u": "q", "v": "r"})
+        assert (alpha.value, alpha.low, alpha.reason) == (None, None, reason), by_rater
     with pytest.raises(ValueError, match=r"2\.5 of 'b' is not one of the levels"):
         krippendorff_alpha({"a": {"u": 2.0}, "b": {"u": 2.5}}, LEVELS)
 
@@ -111,19 +111,19 @@ def test_without_enough_clusters_there_is_a_value_but_no_interval(
     questions: int, is_clustered: bool, reason: str
 ) -> None:
     """Units of one question are not independent, so units are not taken for clusters."""
-    given, cluster_of, _ = panel(np.random.default_rng(6), questions=questions)
-    found = krippendorff_alpha(given, LEVELS, cluster_of=cluster_of if is_clustered else None)
-    assert found.value is not None
-    assert (found.low, found.high, found.reason) == (None, None, reason)
+    by_rater, cluster_of, _ = panel(np.random.default_rng(6), questions=questions)
+    alpha = krippendorff_alpha(by_rater, LEVELS, cluster_of=cluster_of if is_clustered else None)
+    assert alpha.value is not None
+    assert (alpha.low, alpha.high, alpha.reason) == (None, None, reason)
 
 
 def test_interval_depends_on_the_seed_alone() -> None:
     """The same seed gives the same limits whatever the order of units, another seed gives others."""
-    given, cluster_of, questions = panel(np.random.default_rng(2), questions=12)
-    turned = {rater: dict(reversed(verdicts.items())) for rater, verdicts in given.items()}
-    first = krippendorff_alpha(given, LEVELS, cluster_of=cluster_of, seed=7)
+    by_rater, cluster_of, questions = panel(np.random.default_rng(2), questions=12)
+    turned = {rater: dict(reversed(verdicts.items())) for rater, verdicts in by_rater.items()}
+    first = krippendorff_alpha(by_rater, LEVELS, cluster_of=cluster_of, seed=7)
     assert first == krippendorff_alpha(turned, LEVELS, cluster_of=cluster_of, seed=7)
-    assert first.low != krippendorff_alpha(given, LEVELS, cluster_of=cluster_of, seed=8).low
+    assert first.low != krippendorff_alpha(by_rater, LEVELS, cluster_of=cluster_of, seed=8).low
     assert first.n == questions
 
 
@@ -137,8 +137,8 @@ def test_standard_error_is_the_jackknifes() -> None:
         )
         for left_out in range(8)
     ]
-    found = krippendorff_alpha(ratings(verdicts), LEVELS, cluster_of=clusters(24, 3))
-    assert found.se == pytest.approx(math.sqrt(7 * np.var(others)), rel=1e-9)
+    alpha = krippendorff_alpha(ratings(verdicts), LEVELS, cluster_of=clusters(24, 3))
+    assert alpha.se == pytest.approx(math.sqrt(7 * np.var(others)), rel=1e-9)
 
 
 @pytest.mark.slow
@@ -149,21 +149,21 @@ def test_interval_holds_the_true_alpha_as_often_as_it_says() -> None:
     assert true is not None
     held = 0
     for seed in range(100):
-        given, cluster_of, _ = panel(chance, questions=10, units=6)
-        found = krippendorff_alpha(given, LEVELS, cluster_of=cluster_of, seed=seed)
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= true <= found.high
+        by_rater, cluster_of, _ = panel(chance, questions=10, units=6)
+        alpha = krippendorff_alpha(by_rater, LEVELS, cluster_of=cluster_of, seed=seed)
+        assert alpha.low is not None
+        assert alpha.high is not None
+        held += alpha.low <= true <= alpha.high
     assert held / 100 == pytest.approx(0.95, abs=4 * math.sqrt(0.95 * 0.05 / 100))
 
 
 def test_limits_stay_on_the_scale_of_a_coefficient() -> None:
     """Few questions make wide intervals, but none above 1."""
-    given, cluster_of, _ = panel(np.random.default_rng(5), questions=6, units=2)
-    found = krippendorff_alpha(given, LEVELS, cluster_of=cluster_of)
-    assert found.low is not None
-    assert found.high is not None
-    assert -1 <= found.low < found.high <= 1
+    by_rater, cluster_of, _ = panel(np.random.default_rng(5), questions=6, units=2)
+    alpha = krippendorff_alpha(by_rater, LEVELS, cluster_of=cluster_of)
+    assert alpha.low is not None
+    assert alpha.high is not None
+    assert -1 <= alpha.low < alpha.high <= 1
 
 
 @pytest.mark.parametrize("disagreements", [0, 1])
@@ -172,9 +172,9 @@ def test_where_hardly_anything_differs_there_is_no_interval(disagreements: int) 
     units = 20
     verdicts = np.tile(np.arange(units) % 5 + 1.0, (2, 1))
     verdicts[0, :disagreements] = 5
-    found = krippendorff_alpha(ratings(verdicts), LEVELS, cluster_of=clusters(units, 1))
-    assert found.value == pytest.approx(1, abs=0.3)
-    assert (found.low, found.reason) == (None, "too few questions with disagreement to resample")
+    alpha = krippendorff_alpha(ratings(verdicts), LEVELS, cluster_of=clusters(units, 1))
+    assert alpha.value == pytest.approx(1, abs=0.3)
+    assert (alpha.low, alpha.reason) == (None, "too few questions with disagreement to resample")
 
 
 def test_kappa_is_that_of_statsmodels() -> None:
@@ -183,8 +183,8 @@ def test_kappa_is_that_of_statsmodels() -> None:
 
     kinds: tuple[KappaWeights, ...] = ("none", "linear", "quadratic")
     for weights, seed in itertools.product(kinds, range(3)):
-        given = ratings(table(np.random.default_rng(seed), raters=2, units=60, missing=0.2))
-        a, b = given.values()
+        by_rater = ratings(table(np.random.default_rng(seed), raters=2, units=60, missing=0.2))
+        a, b = by_rater.values()
         counts = np.zeros((5, 5))
         for unit in a.keys() & b.keys():
             counts[int(a[unit]) - 1, int(b[unit]) - 1] += 1
@@ -206,21 +206,21 @@ def test_kappa_of_yes_and_no() -> None:
     ):
         pairs = [kind for kind, n in zip(kinds, counts, strict=True) for _ in range(n)]
         a, b = ({unit: pair[side] for unit, pair in enumerate(pairs)} for side in (0, 1))
-        found = weighted_kappa(a, b, (False, True), "none")
-        assert (found.value, found.reason) == (pytest.approx(value), reason), counts
+        kappa = weighted_kappa(a, b, (False, True), "none")
+        assert (kappa.value, kappa.reason) == (pytest.approx(value), reason), counts
 
 
 def test_kappa_has_an_interval_by_question() -> None:
     """The same bootstrap as alpha's, around the same value as without."""
-    given, cluster_of, questions = panel(np.random.default_rng(7), questions=15)
-    a, b, _ = given.values()
-    found = weighted_kappa(a, b, LEVELS, cluster_of=cluster_of)
-    assert found.value == weighted_kappa(a, b, LEVELS).value
-    assert found.value is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert -1 <= found.low < found.value < found.high <= 1
-    assert found.n == questions
+    by_rater, cluster_of, questions = panel(np.random.default_rng(7), questions=15)
+    a, b, _ = by_rater.values()
+    kappa = weighted_kappa(a, b, LEVELS, cluster_of=cluster_of)
+    assert kappa.value == weighted_kappa(a, b, LEVELS).value
+    assert kappa.value is not None
+    assert kappa.low is not None
+    assert kappa.high is not None
+    assert -1 <= kappa.low < kappa.value < kappa.high <= 1
+    assert kappa.n == questions
 
 
 def test_percent_agreement_and_variance_within_units() -> None:
@@ -233,20 +233,20 @@ def test_percent_agreement_and_variance_within_units() -> None:
     assert percent_agreement({"u": 1}, {"v": 1}) is None
     verdicts = table(np.random.default_rng(3), 3, 20, 0.2)
     several = verdicts[:, (~np.isnan(verdicts)).sum(axis=0) > 1]
-    found = variance_within_units(ratings(verdicts))
-    assert found == pytest.approx(np.nanvar(several, axis=0, ddof=1).mean())
+    variance = variance_within_units(ratings(verdicts))
+    assert variance == pytest.approx(np.nanvar(several, axis=0, ddof=1).mean())
     assert variance_within_units({"a": {"t": 1.0}, "b": {"u": 1.0}}) is None
     assert variance_within_units({}) is None
 
 
 def test_leans_by_hand() -> None:
     """Question q says 5 - 3, r says 3 - 4 and 4 - 4 against the others' means: 2 and -0.5, so 0.75."""
-    given = {
+    by_rater = {
         "a": {"q1": 5.0, "r1": 3.0, "r2": 4.0, "alone": 1.0},
         "b": {"q1": 2.0, "r1": 4.0, "r2": 5.0},
         "c": {"q1": 4.0, "r2": 3.0},
     }
-    first = leans(given, {"q1": "q", "r1": "r", "r2": "r", "alone": "s"})[0]
+    first = leans(by_rater, {"q1": "q", "r1": "r", "r2": "r", "alone": "s"})[0]
     assert first.evaluator == "a"
     assert first.units == 3
     assert first.mean == pytest.approx((5 + 3.5 + 1) / 3, rel=1e-9)
@@ -256,9 +256,9 @@ def test_leans_by_hand() -> None:
 
 def test_leans_have_the_t_interval_of_the_questions_means() -> None:
     """As scipy gives it for one difference a question."""
-    given, cluster_of, questions = panel(np.random.default_rng(8), questions=9)
-    lean = leans(given, cluster_of, confidence=0.9)[1]
-    a, b, c = given.values()
+    by_rater, cluster_of, questions = panel(np.random.default_rng(8), questions=9)
+    lean = leans(by_rater, cluster_of, confidence=0.9)[1]
+    a, b, c = by_rater.values()
     apart = [b[unit] - (a[unit] + c[unit]) / 2 for unit in cluster_of]
     expected = scipy.stats.ttest_1samp(
         np.reshape(apart, (questions, -1)).mean(axis=1), 0
@@ -297,10 +297,10 @@ def test_fleiss_kappa_by_hand() -> None:
 
     None for one rater, none at all, nothing in common, and where all say the same.
     """
-    told = {"t": 1.0, "u": 2.0}
-    assert fleiss_kappa({"a": {"t": 1.0, "u": 1.0}, "b": told}, LEVELS) == pytest.approx(-1 / 3)
-    for given in ({}, {"a": told}, {"a": told, "b": {}}, {"a": {"t": 2.0}, "b": {"t": 2.0}}):
-        assert fleiss_kappa(given, LEVELS) is None
-    assert fleiss_kappa({"a": told, "b": dict(told)}, LEVELS) == pytest.approx(1)
+    verdicts = {"t": 1.0, "u": 2.0}
+    assert fleiss_kappa({"a": {"t": 1.0, "u": 1.0}, "b": verdicts}, LEVELS) == pytest.approx(-1 / 3)
+    for by_rater in ({}, {"a": verdicts}, {"a": verdicts, "b": {}}, {"a": {"t": 2.0}, "b": {"t": 2.0}}):
+        assert fleiss_kappa(by_rater, LEVELS) is None
+    assert fleiss_kappa({"a": verdicts, "b": dict(verdicts)}, LEVELS) == pytest.approx(1)
     with pytest.raises(ValueError, match="is not one of the levels"):
         fleiss_kappa({"a": {"t": 9.0}, "b": {"t": 1.0}}, LEVELS)

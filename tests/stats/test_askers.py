@@ -25,10 +25,12 @@ def question(name: str, language: str = "aa", stratum: str = "") -> QuestionRow:
 
 
 def runs(
-    about: QuestionRow, *values: float | None, place: Place | None = None, form: Form = "stated"
+    about: QuestionRow, *values: float | None, position: Place | None = None, form: Form = "stated"
 ) -> list[RunRow]:
     """Repeats that stand at these values, of nobody or of a side."""
-    cue = Cue(side=f"{place}side", place=place, form=form, number=1, text="I ask.") if place else None
+    cue = (
+        Cue(side=f"{position}side", place=position, form=form, number=1, text="I ask.") if position else None
+    )
     return [
         RunRow(
             question=about,
@@ -59,15 +61,15 @@ def answer(row: RunRow) -> str | None:
     return None if row.percent is None else "high" if row.percent > 50 else "low"
 
 
-def cells(plain: Sequence[RunRow], asked: Sequence[RunRow]) -> list[Cell]:
+def cells(plain: Sequence[RunRow], cued: Sequence[RunRow]) -> list[Cell]:
     """The cells of these rows."""
-    return askers.cells(plain, asked, [SCALE, SHARE], stands, answer)
+    return askers.cells(plain, cued, [SCALE, SHARE], stands, answer)
 
 
 def by_both(about: QuestionRow, *values: float, form: Form = "stated") -> list[RunRow]:
     """Repeats that stand at these values, whichever side asks."""
     places: tuple[Place, Place] = ("first", "second")
-    return [run for place in places for run in runs(about, *values, place=place, form=form)]
+    return [run for position in places for run in runs(about, *values, position=position, form=form)]
 
 
 ABOUT = question("q1")
@@ -79,7 +81,7 @@ def test_the_figures_of_a_case() -> None:
     Forms weigh alike and stand by themselves: the mean over both, repeat by repeat.
     """
     (cell,) = cells(
-        runs(ABOUT, 40, 60), [*runs(ABOUT, 90, 80, place="first"), *runs(ABOUT, 30, 20, place="second")]
+        runs(ABOUT, 40, 60), [*runs(ABOUT, 90, 80, position="first"), *runs(ABOUT, 30, 20, position="second")]
     )
     assert cell.of("shift.first") == [50, 20]
     assert cell.of("shift.second") == [10, 40]
@@ -92,8 +94,8 @@ def test_the_figures_of_a_case() -> None:
     assert cell.of("changed") == [50, 50]
     assert cell.of("changed.repeats") == [100]
     forms: tuple[tuple[Form, int], ...] = (("stated", 20), ("implied", 10))
-    asked = [run for form, move in forms for run in by_both(ABOUT, 50 + move, 50 + move, form=form)]
-    (cell,) = cells(runs(ABOUT, 50, 50), asked)
+    cued = [run for form, move in forms for run in by_both(ABOUT, 50 + move, 50 + move, form=form)]
+    (cell,) = cells(runs(ABOUT, 50, 50), cued)
     assert cell.of("shift.first@stated") == [20, 20]
     assert cell.of("shift.first@implied") == [10, 10]
     assert cell.of("shift.first") == [15, 15]
@@ -106,24 +108,26 @@ def test_runs_without_a_value_leave_those_that_have_one() -> None:
     """
     (cell,) = cells(
         runs(ABOUT, None, 40, 60),
-        [*runs(ABOUT, 90, None, None, place="first"), *runs(ABOUT, 30, 20, 10, place="second")],
+        [*runs(ABOUT, 90, None, None, position="first"), *runs(ABOUT, 30, 20, 10, position="second")],
     )
     assert cell.of("shift.first") == [50]
     assert cell.of("shift.second") == [10, 40]
     assert cell.of("asymmetry") == [40]
-    (cell,) = cells(runs(ABOUT, None), [*runs(ABOUT, 90, place="first"), *runs(ABOUT, 30, place="second")])
+    (cell,) = cells(
+        runs(ABOUT, None), [*runs(ABOUT, 90, position="first"), *runs(ABOUT, 30, position="second")]
+    )
     assert (cell.of("shift.first"), cell.of("sycophancy")) == ([], [60])
-    cued = [*runs(ABOUT, 90, place="first"), *runs(ABOUT, 30, place="second")]
+    cued = [*runs(ABOUT, 90, position="first"), *runs(ABOUT, 30, position="second")]
     (cell,) = cells(runs(ABOUT, 40, 60, None, 60, 40), cued)
     assert cell.of("changed.repeats") == [100, 100]
     (cell,) = cells(
         runs(ABOUT, 40, 40, None),
-        [*runs(ABOUT, 90, 90, 90, place="first"), *runs(ABOUT, None, 30, 30, place="second")],
+        [*runs(ABOUT, 90, 90, 90, position="first"), *runs(ABOUT, None, 30, 30, position="second")],
     )
     assert cell.of("changed") == [100, 50]
     other = question("q2")
-    both = [*runs(other, 1, place="first"), *runs(other, 1, place="second")]
-    assert cells(runs(ABOUT, 50), [*runs(ABOUT, 60, place="first"), *both]) == []
+    both = [*runs(other, 1, position="first"), *runs(other, 1, position="second")]
+    assert cells(runs(ABOUT, 50), [*runs(ABOUT, 60, position="first"), *both]) == []
 
 
 def test_ways_to_ask_a_question_in_one_language_are_strata() -> None:
@@ -145,8 +149,8 @@ def test_metrics_are_named_by_sides_and_split_where_there_is_more_than_one() -> 
         [run for n, row in enumerate(rows) for run in runs(row, 50 + n, 52)],
         [run for row in rows for run in by_both(row, 60, 62)],
     )
-    found = {item.name: item for item in askers.metrics(made, [SCALE, SHARE], ("left", "right"))}
-    assert [name for name in found if name.count(".") < 3 and "share" not in name] == [
+    by_name = {item.name: item for item in askers.metrics(made, [SCALE, SHARE], ("left", "right"))}
+    assert [name for name in by_name if name.count(".") < 3 and "share" not in name] == [
         "asker.asymmetry",
         "asker.shift.left",
         "asker.shift.right",
@@ -154,11 +158,11 @@ def test_metrics_are_named_by_sides_and_split_where_there_is_more_than_one() -> 
         "asker.changed",
         "asker.changed.repeats",
     ]
-    assert "asker.share.shift.right.language.bb" in found
-    assert not [name for name in found if ".area." in name or ".form." in name]
-    assert found["asker.asymmetry"].bounds == (-200, 200)
-    assert found["asker.changed"].unit == "%"
-    metric = found["asker.shift.left.language.aa"]
+    assert "asker.share.shift.right.language.bb" in by_name
+    assert not [name for name in by_name if ".area." in name or ".form." in name]
+    assert by_name["asker.asymmetry"].bounds == (-200, 200)
+    assert by_name["asker.changed"].unit == "%"
+    metric = by_name["asker.shift.left.language.aa"]
     assert measure(metric, made).value == pytest.approx(fixed.estimate(metric, made).value)
     assert measure(metric, made).n == 3
 
@@ -179,11 +183,11 @@ def moved(
     rows: Sequence[QuestionRow], moves: Sequence[Sequence[float]]
 ) -> tuple[list[Cell], dict[str, Metric]]:
     """The cells by question, and metrics, of rows that stand so far above 50 whoever asks."""
-    asked = [
+    cued = [
         run for row, by in zip(rows, moves, strict=True) for run in by_both(row, *(50 + move for move in by))
     ]
     plain = [run for row in rows for run in runs(row, 50, 50, 50, 50)]
-    made = askers.cells(plain, asked, [SCALE], stands, answer, by_cluster=True)
+    made = askers.cells(plain, cued, [SCALE], stands, answer, by_cluster=True)
     return made, {item.name: item for item in askers.metrics(made, [SCALE], ("a", "b"))}
 
 

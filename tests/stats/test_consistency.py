@@ -27,13 +27,14 @@ def simulated(seed: int, questions: int, moves: Sequence[float], runs: int = 5) 
     level = chance.normal(3, 1, (questions, 1, 1)) + np.array(moves)[None, :, None]
     scores = (level + chance.normal(0, 0.8, (questions, 3, runs))).tolist()
     return {
-        f"q{number}": dict(zip(("en", "zh", "fa"), found, strict=True)) for number, found in enumerate(scores)
+        f"q{number}": dict(zip(("en", "zh", "fa"), by_language, strict=True))
+        for number, by_language in enumerate(scores)
     }
 
 
-def names(found: Consistency, n: int) -> list[str]:
+def names(comparison: Consistency, n: int) -> list[str]:
     """The questions of the largest gaps."""
-    return [gap.question for gap in largest_gaps(found, n)]
+    return [gap.question for gap in largest_gaps(comparison, n)]
 
 
 def test_gaps_by_hand() -> None:
@@ -50,29 +51,30 @@ def test_gaps_by_hand() -> None:
 
 def test_question_missing_in_a_language_has_the_gap_of_the_others() -> None:
     """An empty language is as good as none, and stays out of the mean spread."""
-    found = consistency(GIVEN)
-    assert [gap.spread for gap in found.gaps] == [2, 3.5, 1, 0]
-    assert [*found.gaps[3].means] == ["en", "zh"]
-    assert found.spread.value == pytest.approx((2 + 1) / 2, rel=1e-9)
-    assert found.spread.n == 2
+    comparison = consistency(GIVEN)
+    assert [gap.spread for gap in comparison.gaps] == [2, 3.5, 1, 0]
+    assert [*comparison.gaps[3].means] == ["en", "zh"]
+    assert comparison.spread.value == pytest.approx((2 + 1) / 2, rel=1e-9)
+    assert comparison.spread.n == 2
 
 
 def test_largest_gaps_come_first() -> None:
     """No more than asked for and no more than there are; equals in the given order."""
-    found = consistency(GIVEN)
-    assert [names(found, n) for n in (2, 9, 0)] == [["r", "q"], ["r", "q", "s", "t"], []]
-    given: Runs = {name: {"en": [1], "zh": [2]} for name in "cab"}
-    assert names(consistency(given), 3) == ["c", "a", "b"]
+    comparison = consistency(GIVEN)
+    assert [names(comparison, n) for n in (2, 9, 0)] == [["r", "q"], ["r", "q", "s", "t"], []]
+    runs: Runs = {name: {"en": [1], "zh": [2]} for name in "cab"}
+    assert names(consistency(runs), 3) == ["c", "a", "b"]
 
 
 @pytest.mark.parametrize("confidence", [0.95, 0.8])
 def test_pairs_have_the_paired_t_test_of_question_means(confidence: float) -> None:
     """As scipy does it: difference, limits and p of the first language less the second."""
-    given = simulated(2, 25, moves=(0, 0.3, 0.6))
+    runs = simulated(2, 25, moves=(0, 0.3, 0.6))
     means = {
-        language: [np.mean(found[language]) for found in given.values()] for language in ("en", "zh", "fa")
+        language: [np.mean(by_language[language]) for by_language in runs.values()]
+        for language in ("en", "zh", "fa")
     }
-    for pair in consistency(given, confidence=confidence).pairs:
+    for pair in consistency(runs, confidence=confidence).pairs:
         expected = scipy.stats.ttest_rel(means[pair.first], means[pair.second])
         limits = expected.confidence_interval(confidence)
         assert pair.value == pytest.approx(np.mean(means[pair.first]) - np.mean(means[pair.second]), rel=1e-9)
@@ -90,19 +92,19 @@ def test_pairs_are_compared_on_the_questions_that_both_have() -> None:
 
 def test_one_language_has_neither_gaps_nor_pairs() -> None:
     """There is nothing to be consistent with, which is not consistency."""
-    found = consistency({"q": {"en": [1, 2]}, "r": {"en": [4]}})
-    assert [(gap.means, gap.spread, gap.sd, gap.noise) for gap in found.gaps] == [
+    comparison = consistency({"q": {"en": [1, 2]}, "r": {"en": [4]}})
+    assert [(gap.means, gap.spread, gap.sd, gap.noise) for gap in comparison.gaps] == [
         ({"en": 1.5}, None, None, None),
         ({"en": 4}, None, None, None),
     ]
-    assert (found.pairs, largest_gaps(found, 3)) == ((), [])
-    assert (found.spread.value, found.spread.reason) == (None, "fewer than 2 languages")
+    assert (comparison.pairs, largest_gaps(comparison, 3)) == ((), [])
+    assert (comparison.spread.value, comparison.spread.reason) == (None, "fewer than 2 languages")
     nothing = consistency({})
     assert (nothing.gaps, nothing.pairs, nothing.spread.value) == ((), (), None)
 
 
 @pytest.mark.parametrize(
-    ("given", "value", "reason"),
+    ("runs", "value", "reason"),
     [
         ({"q": {"en": [1]}, "r": {"zh": [2]}}, None, "no questions"),
         ({"q": {"en": [1], "zh": [3]}}, -2, "1 question"),
@@ -117,19 +119,19 @@ def test_one_language_has_neither_gaps_nor_pairs() -> None:
     ],
     ids=["nothing_shared", "one_question", "always_equal", "always_one_apart"],
 )
-def test_a_pair_without_an_interval_says_why(given: Runs, value: float | None, reason: str) -> None:
+def test_a_pair_without_an_interval_says_why(runs: Runs, value: float | None, reason: str) -> None:
     """It is listed, without a p for Holm to count: a width of zero would claim too much."""
-    (pair,) = consistency(given).pairs
+    (pair,) = consistency(runs).pairs
     assert (pair.value, pair.low, pair.p, pair.p_adjusted) == (value, None, None, None)
     assert pair.reason == reason
 
 
 def test_pair_without_p_is_not_counted_by_holm() -> None:
     """Of three pairs one has no interval, so the smallest p is doubled, not tripled."""
-    given = simulated(4, 12, moves=(0, 0.5, 0))
-    for found in given.values():
-        found["fa"] = found["en"]
-    pairs = consistency(given).pairs
+    runs = simulated(4, 12, moves=(0, 0.5, 0))
+    for by_language in runs.values():
+        by_language["fa"] = by_language["en"]
+    pairs = consistency(runs).pairs
     assert pairs[1].p_adjusted is None
     assert pairs[0].p is not None
     assert pairs[0].p_adjusted == pytest.approx(min(1, 2 * pairs[0].p), rel=1e-9)

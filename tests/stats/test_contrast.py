@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -60,13 +61,14 @@ def test_a_contrast_is_the_difference_of_the_means_of_two_independent_groups() -
     """
     few, many = scores(1)
     means = [group.mean(axis=(1, 2)) for group in (few, many)]
-    found = measure(METRIC, cells_of(few, many))
-    assert found.value == pytest.approx(means[0].mean() - means[1].mean())
-    assert found.se == pytest.approx(np.hypot(*map(scipy.stats.sem, means)))
-    assert found.n == 19
-    assert found.low is not None
-    assert found.high is not None
-    assert 0 < found.low < found.value < found.high < 100
+    estimate = measure(METRIC, cells_of(few, many))
+    assert estimate.value == pytest.approx(means[0].mean() - means[1].mean())
+    assert estimate.se == pytest.approx(np.hypot(*map(scipy.stats.sem, means)))
+    assert estimate.n == 19
+    assert estimate.value is not None
+    assert estimate.low is not None
+    assert estimate.high is not None
+    assert 0 < estimate.low < estimate.value < estimate.high < 100
     few, many = scores(6)
     whole = smallest_of_contrast(METRIC, cells_of(few, many))
     part = smallest_of_contrast(METRIC, cells_of(few[:3], many))
@@ -80,11 +82,11 @@ def test_a_contrast_is_the_difference_of_the_means_of_two_independent_groups() -
 def test_on_these_questions_only_runs_vary() -> None:
     """The squared error is the sum over cases of the variance of their mean, weighted as in the figure."""
     few, many = scores(2)
-    found = fixed.estimate(METRIC, cells_of(few, many))
+    estimate = fixed.estimate(METRIC, cells_of(few, many))
     parts = [group.var(axis=2, ddof=1).sum() / 3 / group[..., 0].size ** 2 for group in (few, many)]
-    assert found.value == pytest.approx(few.mean() - many.mean())
-    assert found.se == pytest.approx(np.sqrt(sum(parts)))
-    assert found.n == 2 * 19
+    assert estimate.value == pytest.approx(few.mean() - many.mean())
+    assert estimate.se == pytest.approx(np.sqrt(sum(parts)))
+    assert estimate.n == 2 * 19
 
 
 def test_two_models_are_compared_question_by_question() -> None:
@@ -92,17 +94,17 @@ def test_two_models_are_compared_question_by_question() -> None:
     (few, many), (more_few, more_many) = scores(3), scores(4)
     older, newer = (few, many), ((few + more_few) / 2, (many + more_many) / 2)
     changes = [now.mean(axis=(1, 2)) - was.mean(axis=(1, 2)) for was, now in zip(older, newer, strict=True)]
-    found = difference(METRIC, cells_of(*older), cells_of(*newer))
-    assert found.value == pytest.approx(changes[0].mean() - changes[1].mean())
-    assert found.se == pytest.approx(np.hypot(*map(scipy.stats.sem, changes)))
-    assert found.p is not None
+    change = difference(METRIC, cells_of(*older), cells_of(*newer))
+    assert change.value == pytest.approx(changes[0].mean() - changes[1].mean())
+    assert change.se == pytest.approx(np.hypot(*map(scipy.stats.sem, changes)))
+    assert change.p is not None
     was, now = compared_figures(METRIC, cells_of(*older), cells_of(*newer))
     assert was is not None
     assert now is not None
-    assert found.value == pytest.approx(now - was)
+    assert change.value == pytest.approx(now - was)
     these = fixed.difference(METRIC, cells_of(*older), cells_of(*newer))
     errors = [fixed.estimate(METRIC, cells_of(*side)).se or 0.0 for side in (older, newer)]
-    assert (these.value, these.se) == pytest.approx((now - was, np.hypot(*errors)))
+    assert (these.value, these.se) == pytest.approx((now - was, math.hypot(*errors)))
 
 
 def test_a_language_without_one_of_the_groups_does_not_count() -> None:
@@ -117,8 +119,8 @@ def test_a_language_without_one_of_the_groups_does_not_count() -> None:
     assert difference(METRIC, cells, half).n == 19
     one_group = [item for item in cells if item.labels["group"] == "few"]
     for both in ((cells, one_group), (one_group, one_group)):
-        found = difference(METRIC, *both)
-        assert (found.value, found.low, found.reason) == (None, None, "no questions")
+        change = difference(METRIC, *both)
+        assert (change.value, change.low, change.reason) == (None, None, "no questions")
     assert measure(METRIC, one_group).value is None
 
 

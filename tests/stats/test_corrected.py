@@ -38,39 +38,39 @@ def labels(
     judge: Sequence[float] | Array, people: Sequence[float] | Array, clusters: Sequence[int] | None = None
 ) -> Labels:
     """Labels of the first replies; each reply is a question of its own, unless there are clusters."""
-    size, given = len(judge), np.array(people, dtype=np.float64)
-    table = np.full((size, 1 if given.ndim == 1 else given.shape[1]), np.nan)
-    table[: len(given)] = given.reshape(len(given), -1)
+    size, scores = len(judge), np.array(people, dtype=np.float64)
+    table = np.full((size, 1 if scores.ndim == 1 else scores.shape[1]), np.nan)
+    table[: len(scores)] = scores.reshape(len(scores), -1)
     return Labels(
         judge=np.array(judge, dtype=np.float64),
         people=table,
-        probability=np.full(size, len(given) / size),
+        probability=np.full(size, len(scores) / size),
         clusters=np.arange(size) if clusters is None else np.array(clusters),
         strata=np.zeros(size, np.int_),
     )
 
 
-def mean_of(found: Labels, weight: float | None = None) -> CorrectedEstimate:
+def mean_of(labelled: Labels, weight: float | None = None) -> CorrectedEstimate:
     """The corrected mean of all replies."""
-    size = len(found.judge)
-    made = correct(np.full(size, 1 / size), found, weight=weight)
+    size = len(labelled.judge)
+    made = correct(np.full(size, 1 / size), labelled, weight=weight)
     assert made is not None
     return made
 
 
-def se(found: CorrectedEstimate) -> float:
+def se(corrected: CorrectedEstimate) -> float:
     """The standard error for questions like these."""
-    return math.sqrt(found.variance("population"))
+    return math.sqrt(corrected.variance("population"))
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
 def test_it_is_that_of_libraries_for_prediction_powered_inference(weight: float) -> None:
     """Theirs weighs the judge on unlabelled replies alone, N / n' times as much as ours on all."""
     judge, people, name = VECTORS["judge"], VECTORS["people"], f"lam{weight}"
-    found = mean_of(labels(judge, people), weight * 300 / 240)
+    corrected = mean_of(labels(judge, people), weight * 300 / 240)
     for library in ("ppi-python", "truescore"):
-        assert found.value == pytest.approx(VECTORS[library][name]["point"], abs=1e-9)
-    assert se(found) == pytest.approx(VECTORS["truescore"][name]["se"], abs=1e-9)
+        assert corrected.value == pytest.approx(VECTORS[library][name]["point"], abs=1e-9)
+    assert se(corrected) == pytest.approx(VECTORS["truescore"][name]["se"], abs=1e-9)
     # ppi-python divides sums of squares by n; with as many unlabelled replies as labels both by the same.
     equal = mean_of(labels(judge[:120], people), weight * 2)
     assert equal.value == pytest.approx(VECTORS["ppi-python"][name]["point_60"], abs=1e-9)
@@ -79,29 +79,31 @@ def test_it_is_that_of_libraries_for_prediction_powered_inference(weight: float)
 
 def test_its_t_interval_is_that_of_evalstats() -> None:
     """With n - 1 degrees of freedom, the weight being given."""
-    told = VECTORS["evalstats"]["lam1.0"]
-    found = interval(mean_of(labels(VECTORS["judge"], VECTORS["people"]), 300 / 240), "population")
-    shown = [found.value, found.low, found.high]
-    assert shown == pytest.approx([told["estimate"], told["ci_low"], told["ci_high"]], abs=1e-9)
+    published = VECTORS["evalstats"]["lam1.0"]
+    limits = interval(mean_of(labels(VECTORS["judge"], VECTORS["people"]), 300 / 240), "population")
+    shown = [limits.value, limits.low, limits.high]
+    assert shown == pytest.approx(
+        [published["estimate"], published["ci_low"], published["ci_high"]], abs=1e-9
+    )
 
 
 def test_labels_of_all_are_a_clustered_mean_as_in_cje_eval() -> None:
     """Nothing is left to correct then."""
-    judge, people, told = VECTORS["judge"], VECTORS["people_scaled"], VECTORS["cje-eval"]
-    found = mean_of(labels(judge, people, [number // 6 for number in range(300)]), 0.0)
-    assert (found.value, se(found)) == pytest.approx((told["point"], told["se"]), abs=1e-9)
-    assert se(mean_of(labels(judge, people), 0.0)) == pytest.approx(told["singles"]["se"], abs=1e-9)
+    judge, people, published = VECTORS["judge"], VECTORS["people_scaled"], VECTORS["cje-eval"]
+    corrected = mean_of(labels(judge, people, [number // 6 for number in range(300)]), 0.0)
+    assert (corrected.value, se(corrected)) == pytest.approx((published["point"], published["se"]), abs=1e-9)
+    assert se(mean_of(labels(judge, people), 0.0)) == pytest.approx(published["singles"]["se"], abs=1e-9)
 
 
 def test_differences_of_the_same_replies_are_paired_as_in_truescore() -> None:
     """Each side's pulls are subtracted reply by reply."""
-    told, weight = VECTORS["truescore"]["compare"], 300 / 240
+    published, weight = VECTORS["truescore"]["compare"], 300 / 240
     sides = [
         mean_of(labels(VECTORS[judge], VECTORS[people]), weight)
         for judge, people in (("judge", "people"), ("judge_b", "people_b"))
     ]
-    found = combine(sides, [1, -1], sides[0].value - sides[1].value, 0)
-    assert (found.value, se(found)) == pytest.approx((told["point"], told["se"]), abs=1e-9)
+    combined = combine(sides, [1, -1], sides[0].value - sides[1].value, 0)
+    assert (combined.value, se(combined)) == pytest.approx((published["point"], published["se"]), abs=1e-9)
 
 
 def test_on_these_replies_it_is_the_regression_estimator_with_its_finite_population() -> None:
@@ -109,12 +111,12 @@ def test_on_these_replies_it_is_the_regression_estimator_with_its_finite_populat
     judge, people = np.array(VECTORS["judge"]), np.array(VECTORS["people"])
     slope, intercept = np.polyfit(judge[:60], people, 1)
     residuals = people - slope * judge[:60] - intercept
-    found = mean_of(labels(judge, people))
-    assert found.value == pytest.approx(slope * judge.mean() + intercept)
+    corrected = mean_of(labels(judge, people))
+    assert corrected.value == pytest.approx(slope * judge.mean() + intercept)
     off = judge[:60] - judge[:60].mean()
     stretched = residuals * (1 + 60 * (judge.mean() - judge[:60].mean()) * off / (off @ off))
-    assert found.variance("these") == pytest.approx((1 - 60 / 300) * (stretched @ stretched) / 58 / 60)
-    assert found.degrees == 58
+    assert corrected.variance("these") == pytest.approx((1 - 60 / 300) * (stretched @ stretched) / 58 / 60)
+    assert corrected.degrees == 58
     every = interval(mean_of(labels(judge, VECTORS["people_scaled"])), "these")
     assert every.value == pytest.approx(np.mean(VECTORS["people_scaled"]))
     assert every.se == pytest.approx(0, abs=1e-12)
@@ -126,7 +128,7 @@ def test_people_who_differ_widen_the_interval_and_noise_does_not() -> None:
     judge, people = np.array(VECTORS["judge"]), np.array(VECTORS["people"])
     alike = np.column_stack([people + chance.normal(size=60), people + chance.normal(size=60)])
     apart = alike + np.array([5.0, -5.0])
-    same, differ = (mean_of(labels(judge, given)) for given in (alike, apart))
+    same, differ = (mean_of(labels(judge, verdicts)) for verdicts in (alike, apart))
     assert same.variance_between_people() == pytest.approx(0, abs=0.05)
     assert differ.variance_between_people() == pytest.approx(25, rel=0.1)
     assert differ.value == pytest.approx(same.value)
@@ -146,16 +148,16 @@ def test_facts_need_no_label_and_strata_are_centred_apart() -> None:
     drawn = np.concatenate([chance.choice(np.arange(100), 20, replace=False) + 100 * k for k in range(3)])
     people = np.full((300, 1), np.nan)
     people[drawn, 0] = truth[drawn]
-    given = Labels(
+    labelled = Labels(
         judge=judge, people=people, probability=np.full(300, 0.2), clusters=np.arange(300), strata=strata
     )
-    found = mean_of(given)
-    assert found.value == pytest.approx(truth.mean(), abs=0.01)
-    pooled = mean_of(replace(given, strata=np.zeros(300, np.int_)))
-    assert found.variance("these") < pooled.variance("these") / 100
-    probability = given.probability.copy()
+    corrected = mean_of(labelled)
+    assert corrected.value == pytest.approx(truth.mean(), abs=0.01)
+    pooled = mean_of(replace(labelled, strata=np.zeros(300, np.int_)))
+    assert corrected.variance("these") < pooled.variance("these") / 100
+    probability = labelled.probability.copy()
     probability[:20] = np.nan
-    known = mean_of(replace(given, probability=probability))
+    known = mean_of(replace(labelled, probability=probability))
     assert known.value == pytest.approx(truth.mean(), abs=0.01)
 
 
@@ -189,12 +191,12 @@ def cells(values: dict[str, list[list[float]]]) -> list[Cell]:
     count = len(next(iter(values.values())))
     return [
         Cell(
-            id=f"en/{place}",
-            cluster=str(place),
+            id=f"en/{index}",
+            cluster=str(index),
             stratum="en",
-            values={name: runs[place] for name, runs in values.items()},
+            values={name: runs[index] for name, runs in values.items()},
         )
-        for place in range(count)
+        for index in range(count)
     ]
 
 
@@ -204,23 +206,23 @@ def test_labels_of_all_give_the_figure_that_people_would(kind: Any) -> None:
     chance = np.random.default_rng(5)
     judge = {name: chance.integers(0, 2, (20, 3)).astype(float).tolist() for name in ("of", "per")}
     people = {name: chance.integers(0, 2, (20, 3)).astype(float).tolist() for name in ("of", "per")}
-    given = {
-        (f"en/{place}", run): {"anna": {name: people[name][place][run] for name in people}}
-        for place in range(20)
+    by_run = {
+        (f"en/{index}", run): {"anna": {name: people[name][index][run] for name in people}}
+        for index in range(20)
         for run in range(3)
     }
-    runs = LabelledRuns(people=["anna"], values=given, probability=1.0)
+    runs = LabelledRuns(people=["anna"], values=by_run, probability=1.0)
     metric = Metric(name="m", of="of", per="per" if kind == "ratio" else None, kind=kind)
-    found = figures([metric], cells(judge), runs)[metric.name]
-    assert found.value == pytest.approx(measure(metric, cells(people)).value)
-    assert found.judge == pytest.approx(measure(metric, cells(judge)).value)
+    corrected = figures([metric], cells(judge), runs)[metric.name]
+    assert corrected.value == pytest.approx(measure(metric, cells(people)).value)
+    assert corrected.judge == pytest.approx(measure(metric, cells(judge)).value)
 
 
 def test_a_ratio_over_nothing_is_not_corrected() -> None:
     """People who find with the judge that nothing was attempted give no interval, not one of width zero."""
     nothing = {name: [[0.0, 0.0]] * 15 for name in ("of", "per")}
-    given = {(f"en/{n}", run): {"anna": {"of": 0.0, "per": 0.0}} for n in range(15) for run in range(2)}
-    runs = LabelledRuns(people=["anna"], values=given, probability=1.0)
+    by_run = {(f"en/{n}", run): {"anna": {"of": 0.0, "per": 0.0}} for n in range(15) for run in range(2)}
+    runs = LabelledRuns(people=["anna"], values=by_run, probability=1.0)
     metric = Metric(name="m", of="of", per="per", kind="ratio", if_nothing=0.0)
     assert figures([metric], cells(nothing), runs) == {}
 
@@ -230,12 +232,12 @@ def test_labels_that_all_agree_with_the_judge_leave_a_doubt() -> None:
 
     Of a share, forty labels that agree do not prove that the judge never errs: about the rule of three.
     """
-    judge = {"of": [[float(place % 5 * 25)] for place in range(200)]}
+    judge = {"of": [[float(index % 5 * 25)] for index in range(200)]}
     for kind, share, least in (("mean", 0.2, None), ("balance", 0.2, 2.0), ("mean", 1.0, 0.0)):
-        given = {
-            (f"en/{place}", 0): {"anna": {"of": judge["of"][place][0]}} for place in range(int(200 * share))
+        by_run = {
+            (f"en/{index}", 0): {"anna": {"of": judge["of"][index][0]}} for index in range(int(200 * share))
         }
-        runs = LabelledRuns(people=["anna"], values=given, probability=share)
+        runs = LabelledRuns(people=["anna"], values=by_run, probability=share)
         metric = Metric(name="m", of="of", kind=kind)  # type: ignore[arg-type]  # a kind
         limits = estimate(metric, figures([metric], cells(judge), runs)["m"], "these")
         if least is None:
@@ -245,12 +247,12 @@ def test_labels_that_all_agree_with_the_judge_leave_a_doubt() -> None:
             assert limits.low is not None
             assert limits.high is not None
             assert least <= limits.high - limits.low < least + 20
-    judge = {"of": [[float(place % 2)] for place in range(200)]}
-    given = {(f"en/{place}", 0): {"anna": {"of": float(place % 2)}} for place in range(40)}
-    runs = LabelledRuns(people=["anna"], values=given, probability=0.2)
+    judge = {"of": [[float(index % 2)] for index in range(200)]}
+    by_run = {(f"en/{index}", 0): {"anna": {"of": float(index % 2)}} for index in range(40)}
+    runs = LabelledRuns(people=["anna"], values=by_run, probability=0.2)
     metric = Metric(name="m", of="of", kind="rate")
-    found = figures([metric], cells(judge), runs)[metric.name]
-    limits = estimate(metric, found, "these")
+    corrected = figures([metric], cells(judge), runs)[metric.name]
+    limits = estimate(metric, corrected, "these")
     assert (limits.value, limits.reason) == (pytest.approx(50), None)
     assert limits.high is not None
     assert 3 < limits.high - 50 < 8
@@ -258,13 +260,13 @@ def test_labels_that_all_agree_with_the_judge_leave_a_doubt() -> None:
 
 def test_a_rare_share_reaches_further_up_than_down() -> None:
     """By Wilson's limits; it is never below nothing, though labels may take away more than there is."""
-    judge = {"of": [[float(place % 10 == 0)] for place in range(200)]}
+    judge = {"of": [[float(index % 10 == 0)] for index in range(200)]}
     metric = Metric(name="m", of="of", kind="rate")
     for people, least in ((0.05, 0.0), (0.0, -1.0)):
-        given = {(f"en/{place}", 0): {"anna": {"of": float(place < 60 * people)}} for place in range(60)}
-        runs = LabelledRuns(people=["anna"], values=given, probability=0.3)
-        found = figures([metric], cells(judge), runs)["m"]
-        limits = estimate(metric, replace(found, value=found.value + least), "these")
+        by_run = {(f"en/{index}", 0): {"anna": {"of": float(index < 60 * people)}} for index in range(60)}
+        runs = LabelledRuns(people=["anna"], values=by_run, probability=0.3)
+        corrected = figures([metric], cells(judge), runs)["m"]
+        limits = estimate(metric, replace(corrected, value=corrected.value + least), "these")
         assert limits.value is not None
         assert limits.low is not None
         assert limits.high is not None
@@ -277,13 +279,13 @@ def test_a_judge_that_favours_one_side_does_not_decide() -> None:
     chance = np.random.default_rng(6)
     truth = 50 + 20 * chance.normal(size=200)
     before, after = truth + 2 * chance.normal(size=200), truth + 10 + 2 * chance.normal(size=200)
-    given = {(f"en/{place}", 0): {"anna": {"of": float(truth[place])}} for place in range(60)}
-    runs = LabelledRuns(people=["anna"], values=given, probability=0.3)
+    by_run = {(f"en/{index}", 0): {"anna": {"of": float(truth[index])}} for index in range(60)}
+    runs = LabelledRuns(people=["anna"], values=by_run, probability=0.3)
     metric = Metric(name="m", of="of", kind="count", unit="points")
     sides = [cells({"of": [[value] for value in values.tolist()]}) for values in (before, after)]
-    found = difference(metric, (sides[0], runs), (sides[1], runs))
-    assert found is not None
-    these = found[2]["these"]
+    comparison = difference(metric, (sides[0], runs), (sides[1], runs))
+    assert comparison is not None
+    these = comparison[2]["these"]
     assert these.low is not None
     assert these.high is not None
     assert these.low < 0 < these.high < 2

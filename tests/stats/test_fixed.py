@@ -30,22 +30,22 @@ def test_of_one_case_a_difference_is_welchs() -> None:
     """scipy's interval and p of two samples of unequal variance."""
     chance = np.random.default_rng(1)
     before, after = chance.normal(3, 1, 6), chance.normal(4, 2, 9)
-    found = fixed.difference(COUNT, *(cells(a=side.reshape(1, 1, -1)) for side in (before, after)))
+    change = fixed.difference(COUNT, *(cells(a=side.reshape(1, 1, -1)) for side in (before, after)))
     welch = scipy.stats.ttest_ind(after, before, equal_var=False)
     low, high = welch.confidence_interval(0.95)
-    assert (found.low, found.high, found.p) == pytest.approx((low, high, welch.pvalue), rel=1e-9)
+    assert (change.low, change.high, change.p) == pytest.approx((low, high, welch.pvalue), rel=1e-9)
 
 
 def test_the_variance_is_that_of_a_stratified_mean() -> None:
     """By hand: two languages of two and one question; weights 1/4, 1/4, 1/2; s^2 / R of 2/2, 0, 8/2."""
     runs = np.array([[[1.0, 3.0], [2.0, 6.0]], [[5.0, 5.0], [math.nan, math.nan]]])
-    found = fixed.estimate(COUNT, cells(a=runs))
-    assert found.value == pytest.approx((2 + 5) / 4 + 4 / 2)
-    assert found.se == pytest.approx(math.sqrt(1 / 16 + 4 / 4))
+    estimate = fixed.estimate(COUNT, cells(a=runs))
+    assert estimate.value == pytest.approx((2 + 5) / 4 + 4 / 2)
+    assert estimate.se == pytest.approx(math.sqrt(1 / 16 + 4 / 4))
     degrees = (1 / 16 + 1) ** 2 / (1 / 16**2 + 1)
     half = scipy.stats.t.isf(0.025, degrees) * math.sqrt(1 / 16 + 1)
-    assert found.high == pytest.approx(found.value + half)
-    assert found.n == 3
+    assert estimate.high == pytest.approx(estimate.value + half)
+    assert estimate.n == 3
 
 
 def test_figures_are_those_that_are_measured_on_questions_as_a_sample() -> None:
@@ -97,9 +97,9 @@ def test_the_standard_error_is_how_far_figures_vary_over_sessions(metric: Metric
     chance = np.random.default_rng(3)
     above, below = chance.uniform(0.2, 0.8, (10, 2, 1)), chance.uniform(0.4, 0.9, (10, 2, 1))
     draws = ((draw(chance, above), draw(chance, below)) for _ in range(400))
-    found = [fixed.estimate(metric, cells(a=a, b=b, c=(1 + b) / 2)) for a, b in draws]
-    seen = np.std([item.value for item in found], ddof=1)
-    assert np.mean([item.se for item in found]) == pytest.approx(seen, rel=0.1)
+    estimates = [fixed.estimate(metric, cells(a=a, b=b, c=(1 + b) / 2)) for a, b in draws]
+    spread = np.std(np.array([item.value for item in estimates], dtype=np.float64), ddof=1)
+    assert np.mean([item.se for item in estimates]) == pytest.approx(spread, rel=0.1)
 
 
 def draw(chance: np.random.Generator, rates: Array, runs: int = 6) -> Array:
@@ -110,10 +110,10 @@ def draw(chance: np.random.Generator, rates: Array, runs: int = 6) -> Array:
 @pytest.mark.parametrize("events", [0, 120])
 def test_no_event_in_so_many_runs_is_no_proof_of_none(events: int) -> None:
     """120 runs: Wilson's interval of 0 or all of 120, which ends where further runs may still differ."""
-    found = fixed.estimate(RATE, cells(a=np.full((12, 2, 5), events / 120)))
+    estimate = fixed.estimate(RATE, cells(a=np.full((12, 2, 5), events / 120)))
     exact = scipy.stats.binomtest(events, 120).proportion_ci(method="wilson")
-    assert (found.low, found.high) == pytest.approx((100 * exact.low, 100 * exact.high), rel=0.03)
-    assert found.se is None
+    assert (estimate.low, estimate.high) == pytest.approx((100 * exact.low, 100 * exact.high), rel=0.03)
+    assert estimate.se is None
 
 
 def test_without_runs_that_differ_there_is_no_interval() -> None:
@@ -125,15 +125,15 @@ def test_without_runs_that_differ_there_is_no_interval() -> None:
     runs[..., 1] = 75.0
     single = runs.copy()
     single[1, 1, 1] = math.nan
-    found = fixed.estimate(MEAN, cells(a=single))
-    assert (found.low, found.reason) == (None, "every case needs 2 runs or more: l1/q1 has 1")
+    estimate = fixed.estimate(MEAN, cells(a=single))
+    assert (estimate.low, estimate.reason) == (None, "every case needs 2 runs or more: l1/q1 has 1")
     for pair in ((runs, single), (single, runs)):
         change = fixed.difference(MEAN, *(cells(a=side) for side in pair))
-        assert (change.low, change.p, change.reason) == (None, None, found.reason)
+        assert (change.low, change.p, change.reason) == (None, None, estimate.reason)
     alike, varied = np.full((3, 2, 2), 50.0), np.array([[[50.0, 75.0]] * 2] * 3)
-    found = fixed.estimate(MEAN, cells(a=alike))
-    assert found.value == pytest.approx(50)
-    assert (found.se, found.low, found.reason) == (None, None, fixed.NOTHING_VARIED)
+    estimate = fixed.estimate(MEAN, cells(a=alike))
+    assert estimate.value == pytest.approx(50)
+    assert (estimate.se, estimate.low, estimate.reason) == (None, None, fixed.NOTHING_VARIED)
     change = fixed.difference(MEAN, cells(a=alike), cells(a=alike + 25))
     assert change.value == pytest.approx(25)
     assert (change.low, change.reason) == (None, fixed.NOTHING_VARIED)
@@ -163,8 +163,8 @@ def test_only_cases_that_both_have_are_compared() -> None:
     runs = np.random.default_rng(7).uniform(0, 100, (4, 2, 3))
     fewer = runs + 10
     fewer[0, 0] = math.nan
-    found = fixed.difference(COUNT, cells(a=runs), cells(a=fewer))
-    assert (found.value, found.n, found.unpaired) == (pytest.approx(10), 7, 1)
+    change = fixed.difference(COUNT, cells(a=runs), cells(a=fewer))
+    assert (change.value, change.n, change.unpaired) == (pytest.approx(10), 7, 1)
     assert fixed.estimate(MEAN, []).reason == "no questions"
     nothing = fixed.estimate(RATIO, cells(a=np.zeros((2, 1, 3)), b=np.zeros((2, 1, 3))))
     assert (nothing.value, nothing.reason) == (None, "not defined")

@@ -15,9 +15,8 @@ from scipy.special import stdtrit
 from simulated import holds, observe
 
 from equipoise.core.figures import Estimate
-from equipoise.stats import mean
+from equipoise.stats import Observation, mean
 from equipoise.stats.intervals import (
-    Observation,
     clustered_mean,
     clustered_rate,
     clustered_ratio,
@@ -37,9 +36,9 @@ def gapped(seed: int, questions: int, languages: int, gaps: float) -> Array:
     return cells
 
 
-def fields(found: Estimate) -> tuple[float | None, ...]:
+def fields(estimate: Estimate) -> tuple[float | None, ...]:
     """Value, standard error and limits."""
-    return found.value, found.se, found.low, found.high
+    return estimate.value, estimate.se, estimate.low, estimate.high
 
 
 def test_with_all_cells_it_is_the_t_interval_on_the_questions_means() -> None:
@@ -48,10 +47,10 @@ def test_with_all_cells_it_is_the_t_interval_on_the_questions_means() -> None:
         cells = gapped(3, questions, languages, gaps=0)
         test = scipy.stats.ttest_1samp(cells.mean(axis=1), 0)
         interval = test.confidence_interval(confidence)
-        found = clustered_mean(observe(cells), confidence=confidence)
+        estimate = clustered_mean(observe(cells), confidence=confidence)
         expected = (cells.mean(), scipy.stats.sem(cells.mean(axis=1)), interval.low, interval.high)
-        assert fields(found) == pytest.approx(expected, rel=1e-9)
-        assert found.n == questions
+        assert fields(estimate) == pytest.approx(expected, rel=1e-9)
+        assert estimate.n == questions
         assert linearised_mean(observe(cells), confidence)[1] == pytest.approx(questions - 1, rel=1e-12)
 
 
@@ -82,19 +81,21 @@ def test_with_cells_missing_it_is_bias_reduced_linearisation_by_its_definition(g
         parts.append(hat[:, own] @ adjusted)
     form = np.array(parts) @ np.array(parts).T
     degrees = np.trace(form) ** 2 / (form**2).sum()
-    found, found_degrees = linearised_mean(observe(cells), 0.95)
+    estimate, found_degrees = linearised_mean(observe(cells), 0.95)
     half = stdtrit(degrees, 0.975) * math.sqrt(squares)
     value = fit.params.mean()
-    assert fields(found) == pytest.approx((value, math.sqrt(squares), value - half, value + half), rel=1e-9)
+    assert fields(estimate) == pytest.approx(
+        (value, math.sqrt(squares), value - half, value + half), rel=1e-9
+    )
     assert found_degrees == pytest.approx(degrees, rel=1e-9)
 
 
 def test_one_language_missing_for_a_question_by_hand() -> None:
     """Pulls -(1/sqrt 6 + 1/sqrt 8), 1/sqrt 8 and 1/sqrt 6: their squares add up to 7/12 + 1/sqrt 12."""
-    found = clustered_mean(observe([[1, 2], [3, 4], [5, NAN]]))
-    assert found.value == 3
-    assert found.se == pytest.approx(math.sqrt(7 / 12 + 1 / math.sqrt(12)), rel=1e-12)
-    assert found.n == 3
+    estimate = clustered_mean(observe([[1, 2], [3, 4], [5, NAN]]))
+    assert estimate.value == 3
+    assert estimate.se == pytest.approx(math.sqrt(7 / 12 + 1 / math.sqrt(12)), rel=1e-12)
+    assert estimate.n == 3
 
 
 @pytest.mark.parametrize("cells", [gapped(7, 49, 3, gaps=0.1), np.full((6, 2), 0.1)], ids=["any", "tenths"])
@@ -120,9 +121,10 @@ def test_where_nothing_can_be_said_the_reason_is(
     cells: Sequence[Sequence[float]], value: float | None, n: int, reason: str
 ) -> None:
     """The figure stays; limits and error are None, never zero wide."""
-    found = clustered_mean(observe(cells))
-    assert (found.se, found.low, found.high, found.n, found.reason) == (None, None, None, n, reason)
-    assert found.value == pytest.approx(value)
+    estimate = clustered_mean(observe(cells))
+    assert (estimate.se, estimate.low, estimate.high) == (None, None, None)
+    assert (estimate.n, estimate.reason) == (n, reason)
+    assert estimate.value == pytest.approx(value)
 
 
 def test_what_is_no_number_is_refused() -> None:
@@ -151,12 +153,12 @@ def test_a_confidence_is_a_share() -> None:
 )
 def test_no_event_is_no_certainty(successes: list[int], totals: list[int]) -> None:
     """The upper limit is at least the one-sided exact one of k independent questions, and not much more."""
-    found, k = clustered_rate(successes, totals), len(totals)
-    assert (found.value, found.se, found.low, found.reason) == (0, None, 0, None)
-    assert found.high is not None
-    assert 1 - 0.05 ** (1 / k) < found.high < 1.2 * (1 - 0.025 ** (1 / k))
+    estimate, k = clustered_rate(successes, totals), len(totals)
+    assert (estimate.value, estimate.se, estimate.low, estimate.reason) == (0, None, 0, None)
+    assert estimate.high is not None
+    assert 1 - 0.05 ** (1 / k) < estimate.high < 1.2 * (1 - 0.025 ** (1 / k))
     only = clustered_rate(totals, totals)
-    assert (only.low, only.high) == pytest.approx((1 - found.high, 1), abs=1e-12)
+    assert (only.low, only.high) == pytest.approx((1 - estimate.high, 1), abs=1e-12)
 
 
 def test_a_question_asked_far_more_often_than_the_others_bounds_less() -> None:
@@ -171,8 +173,8 @@ def test_single_runs_of_many_questions_have_wilsons_own_interval() -> None:
     """One run a question is a binomial sample: statsmodels' Wilson, once t and the halves weigh little."""
     from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
-    found = clustered_rate([1] * 6000 + [0] * 14000, [1] * 20000)
-    assert (found.low, found.high) == pytest.approx(
+    estimate = clustered_rate([1] * 6000 + [0] * 14000, [1] * 20000)
+    assert (estimate.low, estimate.high) == pytest.approx(
         proportion_confint(6000, 20000, method="wilson"), rel=1e-4
     )
 
@@ -195,8 +197,9 @@ def test_a_rate_of_too_few_questions_has_a_reason(
     successes: list[int], totals: list[int], value: float | None, n: int, reason: str
 ) -> None:
     """Questions without runs do not count."""
-    found = clustered_rate(successes, totals)
-    assert (found.value, found.n, found.reason, found.low, found.high) == (value, n, reason, None, None)
+    estimate = clustered_rate(successes, totals)
+    assert (estimate.value, estimate.n, estimate.reason) == (value, n, reason)
+    assert (estimate.low, estimate.high) == (None, None)
 
 
 @pytest.mark.parametrize(("successes", "totals"), [([2], [1]), ([-1], [1]), ([1], []), ([NAN], [1])])
@@ -230,8 +233,8 @@ def test_the_bootstrap_of_a_ratio_is_scipys() -> None:
         confidence_level=0.9,
         rng=np.random.default_rng(16),
     ).confidence_interval
-    found = clustered_ratio(above.tolist(), below.tolist(), seed=16, confidence=0.9)
-    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), rel=1e-9)
+    estimate = clustered_ratio(above.tolist(), below.tolist(), seed=16, confidence=0.9)
+    assert (estimate.low, estimate.high) == pytest.approx((theirs.low, theirs.high), rel=1e-9)
 
 
 def test_draws_that_are_equal_but_for_rounding_are_ties(subtests: pytest.Subtests) -> None:
@@ -255,10 +258,10 @@ def test_the_seed_decides_the_draws() -> None:
 
 def test_percentiles_take_over_where_the_correction_turns_around() -> None:
     """A strong acceleration at nearly 100 %: the denominator is negative, and the level no level."""
-    found = clustered_ratio([0] * 99 + [1], [1] * 100, seed=1, confidence=1 - 1e-9)
-    assert found.low == 0
-    assert found.high is not None
-    assert found.high > 0.04
+    estimate = clustered_ratio([0] * 99 + [1], [1] * 100, seed=1, confidence=1 - 1e-9)
+    assert estimate.low == 0
+    assert estimate.high is not None
+    assert estimate.high > 0.04
 
 
 @pytest.mark.parametrize(
@@ -277,6 +280,6 @@ def test_where_nothing_can_be_resampled_the_reason_is(
     pairs: list[tuple[int, int]], value: float | None, reason: str
 ) -> None:
     """The questions are too few, too much alike, or have too often nothing to divide by."""
-    found = clustered_ratio([above for above, _ in pairs], [below for _, below in pairs], seed=5)
-    assert (found.value, found.n, found.reason) == (value, len(pairs), reason)
-    assert (found.se, found.low, found.high) == (None, None, None)
+    estimate = clustered_ratio([above for above, _ in pairs], [below for _, below in pairs], seed=5)
+    assert (estimate.value, estimate.n, estimate.reason) == (value, len(pairs), reason)
+    assert (estimate.se, estimate.low, estimate.high) == (None, None, None)

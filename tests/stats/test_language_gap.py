@@ -25,16 +25,16 @@ def test_parts_by_hand() -> None:
     The intervals are Student's over the questions, as scipy has them. In one language to judge in the parts
     still add up.
     """
-    asked = [question(100, 80, 40, 70), question(90, 80, 50, 60), {("aa", "aa"): 0.0, ("bb", "bb"): 99.0}]
-    [found] = split_gaps(asked, BOTH, BOTH)
-    assert (found.gap.value, found.gap.n) == (50, 2)
-    said = [(100 - 70 + 80 - 40) / 2, (90 - 60 + 80 - 50) / 2]
-    judged = [(100 - 80 + 70 - 40) / 2, (90 - 80 + 60 - 50) / 2]
-    for part, differences in ((found.said, said), (found.judged, judged)):
+    questions = [question(100, 80, 40, 70), question(90, 80, 50, 60), {("aa", "aa"): 0.0, ("bb", "bb"): 99.0}]
+    [split] = split_gaps(questions, BOTH, BOTH)
+    assert (split.gap.value, split.gap.n) == (50, 2)
+    expected_said = [(100 - 70 + 80 - 40) / 2, (90 - 60 + 80 - 50) / 2]
+    expected_judged = [(100 - 80 + 70 - 40) / 2, (90 - 80 + 60 - 50) / 2]
+    for part, differences in ((split.said, expected_said), (split.judged, expected_judged)):
         limits = scipy.stats.ttest_1samp(differences, 0).confidence_interval(0.95)
         assert (part.value, part.low, part.high) == pytest.approx((np.mean(differences), *limits))
-    [found] = split_gaps([question(100, 80, 40, 70), question(90, 90, 50, 60)], BOTH, ["bb"])
-    assert (found.said.value, found.judged.value, found.gap.value) == (40, 10, 50)
+    [split] = split_gaps([question(100, 80, 40, 70), question(90, 90, 50, 60)], BOTH, ["bb"])
+    assert (split.said.value, split.judged.value, split.gap.value) == (40, 10, 50)
     assert split_gaps([question(1, 1, 1, 1)], BOTH, []) == []
 
 
@@ -42,9 +42,9 @@ def test_strata_are_in_proportion() -> None:
     """Within one of each stratum's share, whatever the seed, which gives the same sample again."""
     items = [(area, str(n)) for area, many in (("a", 60), ("b", 30), ("c", 10)) for n in range(many)]
     for seed in range(20):
-        found = stratified(items, lambda item: item[:1], 20, seed)
-        counts = Counter(area for area, _ in found)
+        sample = stratified(items, lambda item: item[:1], 20, seed)
+        counts = Counter(area for area, _ in sample)
         assert (counts["a"], counts["b"], counts["c"]) == (12, 6, 2)
-        assert found == stratified(items, lambda item: item[:1], 20, seed)
-        assert len(set(found)) == 20
+        assert sample == stratified(items, lambda item: item[:1], 20, seed)
+        assert len(set(sample)) == 20
     assert sorted(stratified(items, lambda item: item[:1], 1000, 0)) == sorted(items)

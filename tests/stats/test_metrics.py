@@ -15,7 +15,7 @@ from simulated import cells_of
 
 from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell, Kind, Metric
-from equipoise.stats import fixed
+from equipoise.stats import fixed, valid
 from equipoise.stats.metrics import (
     QUOTIENTS,
     SEED,
@@ -24,7 +24,6 @@ from equipoise.stats.metrics import (
     measure,
     observations,
     run_parts,
-    valid,
 )
 
 Array = NDArray[np.float64]
@@ -50,9 +49,9 @@ def flags(seed: int, questions: int = 20, languages: int = 2, runs: int = 5) -> 
     )
 
 
-def four(found: Estimate | Difference) -> tuple[float | None, ...]:
+def four(estimate: Estimate | Difference) -> tuple[float | None, ...]:
     """Value, standard error and limits."""
-    return found.value, found.se, found.low, found.high
+    return estimate.value, estimate.se, estimate.low, estimate.high
 
 
 # Means.
@@ -66,9 +65,9 @@ def wilsons(means: Array) -> tuple[float, float, float, float]:
     value, error = float(means.mean()), float(scipy.stats.sem(means))
     critical = scipy.stats.t.isf(0.025, len(means) - 1)
 
-    def beyond(place: float) -> float:
-        scale = place * (100 - place) / (value * (100 - value))
-        return float((value - place) ** 2 - critical**2 * error**2 * scale)
+    def beyond(limit: float) -> float:
+        scale = limit * (100 - limit) / (value * (100 - value))
+        return float((value - limit) ** 2 - critical**2 * error**2 * scale)
 
     return (
         value,
@@ -85,9 +84,9 @@ def test_a_mean_of_balanced_data_is_scipys_on_the_questions_means(
     """Mean and standard error of the questions' own means, in Wilson's interval with Student's t."""
     data = percents(questions, questions, languages, runs)
     means = data.mean(axis=(1, 2))
-    found = measure(MEAN, cells_of("percent", data))
-    assert four(found) == pytest.approx(wilsons(means), rel=1e-9)
-    assert (found.n, found.reason) == (questions, None)
+    estimate = measure(MEAN, cells_of("percent", data))
+    assert four(estimate) == pytest.approx(wilsons(means), rel=1e-9)
+    assert (estimate.n, estimate.reason) == (questions, None)
 
 
 def test_runs_without_a_score_do_not_count() -> None:
@@ -96,28 +95,28 @@ def test_runs_without_a_score_do_not_count() -> None:
     data[np.random.default_rng(3).random(data.shape) < 0.3] = NAN
     data[:, :, 0] = np.where(np.isnan(data).all(axis=2), 50.0, data[:, :, 0])
     means = np.nanmean(data, axis=2).mean(axis=1)
-    found = measure(MEAN, cells_of("percent", data))
-    assert four(found) == pytest.approx(wilsons(means), rel=1e-9)
+    estimate = measure(MEAN, cells_of("percent", data))
+    assert four(estimate) == pytest.approx(wilsons(means), rel=1e-9)
 
 
 def test_languages_weigh_alike_and_cells_without_a_score_do_not_count() -> None:
     """(0 + 50) / 2 in one language, 100 in the other, where a question is missing: 62.5, not 50."""
     cells = cells_of("percent", [[[0.0, NAN], [100.0, 100.0]], [[50.0, 50.0], [NAN, NAN]]])
-    found = measure(MEAN, cells)
-    assert (found.value, found.n, found.reason) == (62.5, 2, "1 question in 'l1'")
-    (found,) = observations(MEAN, cells_of("percent", [[[20.0, NAN, 40.0]], [[NAN, NAN, NAN]]]))
-    assert (found.cluster, found.stratum, found.value) == ("q0", "l0", 30.0)
+    estimate = measure(MEAN, cells)
+    assert (estimate.value, estimate.n, estimate.reason) == (62.5, 2, "1 question in 'l1'")
+    (observation,) = observations(MEAN, cells_of("percent", [[[20.0, NAN, 40.0]], [[NAN, NAN, NAN]]]))
+    assert (observation.cluster, observation.stratum, observation.value) == ("q0", "l0", 30.0)
     assert valid([None, 0.0, 1.0, None]) == [0.0, 1.0]
 
 
 @pytest.mark.parametrize("values", [(0.0, 100.0), (90.0, 100.0), (0.0, 10.0)])
 def test_limits_of_a_mean_lie_where_figures_do(values: tuple[float, float]) -> None:
     """Two questions have 12.706 standard errors to each side: within 0 and 100 on both, around the mean."""
-    found = measure(MEAN, cells_of("percent", [[[value]] for value in values]))
-    assert four(found) == pytest.approx(wilsons(np.array(values)), rel=1e-6)
-    assert found.low is not None
-    assert found.high is not None
-    assert 0 < found.low < sum(values) / 2 < found.high < 100
+    estimate = measure(MEAN, cells_of("percent", [[[value]] for value in values]))
+    assert four(estimate) == pytest.approx(wilsons(np.array(values)), rel=1e-6)
+    assert estimate.low is not None
+    assert estimate.high is not None
+    assert 0 < estimate.low < sum(values) / 2 < estimate.high < 100
 
 
 def test_where_chooses_the_cells_that_count() -> None:
@@ -134,14 +133,14 @@ def test_where_chooses_the_cells_that_count() -> None:
     assert (none.value, none.n, none.reason) == (None, 0, "no questions")
     metric = Metric(name="composite", of="percent", kind="balance", unit="points", higher_is_better=None)
     data = percents(7)
-    found, plain = (
+    balance, plain = (
         measure(metric, cells_of("percent", 2 * data - 100)),
         measure(MEAN, cells_of("percent", data)),
     )
     assert four(plain)[1:] != (None, None, None)
     expected = [2 * figure - 100 for figure in four(plain) if figure is not None]
     expected[1] = 2 * (plain.se or 0)
-    assert four(found) == pytest.approx(expected, rel=1e-9)
+    assert four(balance) == pytest.approx(expected, rel=1e-9)
 
 
 # Rates.
@@ -157,8 +156,8 @@ def test_the_error_of_a_rate_is_that_of_statsmodels() -> None:
     options = {"groups": np.nonzero(known)[0]}
     runs = data[known]
     fit = OLS(runs, np.ones(len(runs))).fit(cov_type="cluster", cov_kwds=options)
-    found = measure(RATE, cells_of("refused", data))
-    assert (found.value, found.se) == pytest.approx((100 * fit.params[0], 100 * fit.bse[0]), rel=1e-9)
+    estimate = measure(RATE, cells_of("refused", data))
+    assert (estimate.value, estimate.se) == pytest.approx((100 * fit.params[0], 100 * fit.bse[0]), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", [7, 8])
@@ -176,8 +175,8 @@ def test_limits_of_a_rate_are_the_roots_of_wilsons_equation(seed: int) -> None:
     limits = [
         scipy.optimize.brentq(apart, *ends, xtol=1e-15) for ends in ((1e-12, value), (value, 1 - 1e-12))
     ]
-    found = measure(RATE, cells_of("refused", flags(seed)))
-    assert (found.low, found.high) == pytest.approx(tuple(100 * limit for limit in limits), rel=1e-9)
+    estimate = measure(RATE, cells_of("refused", flags(seed)))
+    assert (estimate.low, estimate.high) == pytest.approx(tuple(100 * limit for limit in limits), rel=1e-9)
 
 
 # Ratios.
@@ -197,8 +196,8 @@ def ratio_cells(above: Array, below: Array) -> list[Cell]:
         values.append({"hits": [hits, 0.0], "tries": [tried - 1, 0.0]})
         values.append({"hits": [None, 0.0], "tries": [None, 1.0]})
     return [
-        Cell(id=f"c{place}", cluster=f"q{place // 2}", stratum=f"l{place % 2}", values=found)
-        for place, found in enumerate(values)
+        Cell(id=f"c{index}", cluster=f"q{index // 2}", stratum=f"l{index % 2}", values=sums)
+        for index, sums in enumerate(values)
     ]
 
 
@@ -208,8 +207,8 @@ def test_runs_that_count_in_part_are_as_many_fewer() -> None:
     second[::3, :, :2] = NAN
     apart = [
         replace(cell, id=f"{cell.id}/{side}")
-        for side, found in (("a", first), ("b", second))
-        for cell in cells_of("said", found)
+        for side, replies in (("a", first), ("b", second))
+        for cell in cells_of("said", replies)
     ]
     shares = np.nanmean([first, second], axis=0)
     parts = (1 - np.isnan(second) / 2).tolist()
@@ -235,10 +234,10 @@ def test_a_ratio_is_scipys_bootstrap_of_the_sums_by_question() -> None:
         n_resamples=4000,
         rng=np.random.default_rng(SEED),
     )
-    found, limits = measure(RATIO, ratio_cells(above, below)), theirs.confidence_interval
+    estimate, limits = measure(RATIO, ratio_cells(above, below)), theirs.confidence_interval
     expected = (above.sum() / below.sum(), theirs.standard_error, limits.low, limits.high)
-    assert four(found) == pytest.approx(tuple(100 * float(figure) for figure in expected), rel=1e-9)
-    assert (found.n, measure(RATIO, ratio_cells(above, below))) == (25, found)
+    assert four(estimate) == pytest.approx(tuple(100 * float(figure) for figure in expected), rel=1e-9)
+    assert (estimate.n, measure(RATIO, ratio_cells(above, below))) == (25, estimate)
 
 
 def test_a_difference_of_ratios_is_that_of_a_weighted_regression() -> None:
@@ -253,10 +252,10 @@ def test_a_difference_of_ratios_is_that_of_a_weighted_regression() -> None:
     )
     value, se = 100 * theirs.params[1], 100 * theirs.bse[1] * math.sqrt(25 / 24)
     half = se * scipy.stats.t.isf(0.025, 24)
-    found = difference(RATIO, ratio_cells(*sums[:2]), ratio_cells(*sums[2:]))
-    assert four(found) == pytest.approx((value, se, value - half, value + half), rel=1e-9)
-    assert found.p == pytest.approx(2 * scipy.stats.t.sf(abs(value) / se, 24), rel=1e-9)
-    assert (found.n, found.unpaired, found.reason) == (25, 0, None)
+    change = difference(RATIO, ratio_cells(*sums[:2]), ratio_cells(*sums[2:]))
+    assert four(change) == pytest.approx((value, se, value - half, value + half), rel=1e-9)
+    assert change.p == pytest.approx(2 * scipy.stats.t.sf(abs(value) / se, 24), rel=1e-9)
+    assert (change.n, change.unpaired, change.reason) == (25, 0, None)
 
 
 @pytest.mark.parametrize("kind", ["gap", "lift"])
@@ -310,25 +309,25 @@ def test_a_difference_of_means_is_scipys_paired_t_test() -> None:
     means = [data.mean(axis=(1, 2)) for data in (after, before)]
     theirs = scipy.stats.ttest_rel(*means)
     limits = theirs.confidence_interval(0.95)
-    found = difference(MEAN, cells_of("percent", before), cells_of("percent", after))
+    change = difference(MEAN, cells_of("percent", before), cells_of("percent", after))
     expected = ((means[0] - means[1]).mean(), scipy.stats.sem(means[0] - means[1]), limits.low, limits.high)
-    assert four(found) == pytest.approx(expected, rel=1e-9)
-    assert found.p == pytest.approx(float(theirs.pvalue), rel=1e-9)
-    assert (found.n, found.unpaired) == (20, 0)
+    assert four(change) == pytest.approx(expected, rel=1e-9)
+    assert change.p == pytest.approx(float(theirs.pvalue), rel=1e-9)
+    assert (change.n, change.unpaired) == (20, 0)
 
 
 def test_a_difference_of_rates_has_the_error_of_the_questions_shares() -> None:
     """Value and error as scipy's of the paired shares, in points; the limits hold the value, p is a p."""
     before, after = flags(18), flags(19)
     shifts = 100 * (after.mean(axis=(1, 2)) - before.mean(axis=(1, 2)))
-    found = difference(RATE, cells_of("refused", before), cells_of("refused", after))
-    assert (found.value, found.se) == pytest.approx((shifts.mean(), scipy.stats.sem(shifts)), rel=1e-9)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.p is not None
-    assert found.low < shifts.mean() < found.high
-    assert 0 < found.p < 1
-    assert (found.p < 0.05) is not (found.low <= 0 <= found.high)
+    change = difference(RATE, cells_of("refused", before), cells_of("refused", after))
+    assert (change.value, change.se) == pytest.approx((shifts.mean(), scipy.stats.sem(shifts)), rel=1e-9)
+    assert change.low is not None
+    assert change.high is not None
+    assert change.p is not None
+    assert change.low < shifts.mean() < change.high
+    assert 0 < change.p < 1
+    assert (change.p < 0.05) is not (change.low <= 0 <= change.high)
 
 
 @pytest.mark.parametrize("metric", [MEAN, RATE, RATIO], ids=["mean", "rate", "ratio"])
@@ -338,9 +337,9 @@ def test_without_a_common_cell_there_is_no_difference(metric: Metric) -> None:
     before, after = (
         [Cell(id=name, cluster=name, stratum="l", values=values) for name in names] for names in ("ab", "c")
     )
-    found = difference(metric, before, after)
-    assert (found.value, found.low, found.p, found.n) == (None, None, None, 0)
-    assert (found.unpaired, found.reason) == (3, "no questions")
+    change = difference(metric, before, after)
+    assert (change.value, change.low, change.p, change.n) == (None, None, None, 0)
+    assert (change.unpaired, change.reason) == (3, "no questions")
 
 
 @pytest.mark.parametrize("kind", sorted({*get_args(Kind)} - {"contrast"}))

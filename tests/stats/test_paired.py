@@ -48,27 +48,28 @@ def refusals(number: int, unstable: float, flipping: float, questions: int, seed
 
 def test_two_questions_by_hand() -> None:
     """Differences 1 and 3: the mean 2, the error 1, t = 2 with 1 degree: p = 0.2952, half-width 12.706."""
-    found = paired_difference(observe([[1, 2], [3, 4]]), observe([[2, 3], [6, 7]]))
-    assert (found.value, found.se, found.p) == pytest.approx(
+    change = paired_difference(observe([[1, 2], [3, 4]]), observe([[2, 3], [6, 7]]))
+    assert (change.value, change.se, change.p) == pytest.approx(
         (2, 1, 1 - 2 / math.pi * math.atan(2)), rel=1e-12
     )
-    assert (found.low, found.high) == pytest.approx((2 - 12.7062047364, 2 + 12.7062047364), rel=1e-9)
+    assert (change.low, change.high) == pytest.approx((2 - 12.7062047364, 2 + 12.7062047364), rel=1e-9)
 
 
 def test_cells_are_paired_and_weigh_as_in_a_clustered_mean() -> None:
     """Four cells have no partner: the difference is that of the two that do, and says so."""
     before = observe([[1, 2], [3, NAN], [5, 1], [NAN, NAN]])
     after = observe([[2, NAN], [5, 3], [NAN, NAN], [4, NAN]])
-    found = paired_difference(before, after)
-    assert (found.value, found.n, found.unpaired) == (1.5, 2, 5)
+    change = paired_difference(before, after)
+    assert (change.value, change.n, change.unpaired) == (1.5, 2, 5)
     chance = np.random.default_rng(4)
     before, after = chance.normal(3, 1, (2, 20, 3))
     before[3:9, 1], after[5, 2] = NAN, NAN
-    found, alone = paired_difference(observe(before), observe(after)), clustered_mean(observe(after - before))
-    assert (found.value, found.se, found.low, found.high) == pytest.approx(
+    change = paired_difference(observe(before), observe(after))
+    alone = clustered_mean(observe(after - before))
+    assert (change.value, change.se, change.low, change.high) == pytest.approx(
         (alone.value, alone.se, alone.low, alone.high), rel=1e-9
     )
-    assert found.unpaired == 7
+    assert change.unpaired == 7
 
 
 @pytest.mark.parametrize(
@@ -87,10 +88,10 @@ def test_where_nothing_can_be_said_the_reason_is(
     before: list[list[float]], after: list[list[float]], value: float | None, n: int, reason: str
 ) -> None:
     """No limits, no p, and a gate that is inconclusive."""
-    found = paired_difference(observe(before), observe(after))
-    assert (found.value, found.n, found.reason) == (value, n, reason)
-    assert (found.se, found.low, found.high, found.p) == (None, None, None, None)
-    assert noninferiority(found, 1) == "inconclusive"
+    change = paired_difference(observe(before), observe(after))
+    assert (change.value, change.n, change.reason) == (value, n, reason)
+    assert (change.se, change.low, change.high, change.p) == (None, None, None, None)
+    assert noninferiority(change, 1) == "inconclusive"
 
 
 @pytest.mark.parametrize("compare", [paired_difference, paired_rate_difference])
@@ -115,9 +116,9 @@ def test_holm_is_that_of_statsmodels() -> None:
 
     for seed in range(5):
         values = np.random.default_rng(seed).choice([0.001, 0.01, 0.02, 0.04, 0.3, 1.0], 12).tolist()
-        found = holm({f"metric{place}": p for place, p in enumerate(values)})
-        assert [*found] == [f"metric{place}" for place in range(12)]
-        assert [*found.values()] == pytest.approx(multipletests(values, method="holm")[1], rel=1e-12)
+        adjusted = holm({f"metric{number}": p for number, p in enumerate(values)})
+        assert [*adjusted] == [f"metric{number}" for number in range(12)]
+        assert [*adjusted.values()] == pytest.approx(multipletests(values, method="holm")[1], rel=1e-12)
 
 
 def test_holm_by_hand() -> None:
@@ -135,12 +136,12 @@ def test_holm_by_hand() -> None:
 def test_no_change_of_rates_is_no_certainty(questions: int) -> None:
     """[0, 0] would be one: the limits are at least the one-sided exact ones of k questions, on both sides."""
     shares = np.random.default_rng(6).integers(0, 6, (questions, 3)) / 5
-    found = paired_rate_difference(observe(shares), observe(shares))
-    assert (found.value, found.se, found.p, found.n, found.reason) == (0, None, 1, questions, None)
-    assert found.low is not None
-    assert found.high == pytest.approx(-found.low, rel=1e-12)
-    assert found.high > 1 - 0.05 ** (1 / questions)
-    assert noninferiority(found, 0.02) == "inconclusive"
+    change = paired_rate_difference(observe(shares), observe(shares))
+    assert (change.value, change.se, change.p, change.n, change.reason) == (0, None, 1, questions, None)
+    assert change.low is not None
+    assert change.high == pytest.approx(-change.low, rel=1e-12)
+    assert change.high > 1 - 0.05 ** (1 / questions)
+    assert noninferiority(change, 0.02) == "inconclusive"
 
 
 def test_no_change_says_less_where_one_language_has_few_pairs() -> None:
@@ -159,33 +160,33 @@ def test_many_single_pairs_have_the_textbook_interval_of_paired_proportions() ->
     """2,000 rises and 1,200 falls in 20,000: Wald's and McNemar's, to one percent of the width."""
     before = [[0.0]] * 2000 + [[1.0]] * 1200 + [[0.0]] * 16800
     after = [[1.0]] * 2000 + [[0.0]] * 1200 + [[0.0]] * 16800
-    found = paired_rate_difference(observe(before), observe(after))
+    change = paired_rate_difference(observe(before), observe(after))
     half = 1.959964 * math.sqrt((0.1 + 0.06 - 0.04**2) / 20000)
-    assert (found.low, found.high) == pytest.approx((0.04 - half, 0.04 + half), abs=0.02 * half)
-    assert found.se == pytest.approx(half / 1.959964, rel=1e-4)
+    assert (change.low, change.high) == pytest.approx((0.04 - half, 0.04 + half), abs=0.02 * half)
+    assert change.se == pytest.approx(half / 1.959964, rel=1e-4)
 
 
 def test_turned_around_the_rate_difference_changes_sign() -> None:
     """Before and after exchanged: the limits are mirrored, p is the same."""
     before, after = (side[0] for side in refusals(1, 0.2, 0.1, 50, seed=7))
-    found, turned = (
+    change, turned = (
         paired_rate_difference(observe(one), observe(other))
         for one, other in ((before, after), (after, before))
     )
-    assert found.low is not None
-    assert found.high is not None
-    assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low), abs=1e-12)
-    assert turned.p == pytest.approx(found.p, rel=1e-6)
-    assert found.low <= (found.value or 0) <= found.high
+    assert change.low is not None
+    assert change.high is not None
+    assert (turned.low, turned.high) == pytest.approx((-change.high, -change.low), abs=1e-12)
+    assert turned.p == pytest.approx(change.p, rel=1e-6)
+    assert change.low <= (change.value or 0) <= change.high
 
 
 def test_the_interval_of_a_rate_difference_ends_at_zero_at_its_own_p() -> None:
     """So a p below 0.05 and a 95 % interval without zero are the same statement."""
     for seed in range(8):
         before, after = (side[0] for side in refusals(1, 0.3, 0.06, 50, seed=seed))
-        found = paired_rate_difference(observe(before), observe(after))
-        assert found.p is not None
-        again = paired_rate_difference(observe(before), observe(after), confidence=1 - found.p)
+        change = paired_rate_difference(observe(before), observe(after))
+        assert change.p is not None
+        again = paired_rate_difference(observe(before), observe(after), confidence=1 - change.p)
         assert again.low is not None
         assert again.high is not None
         assert min(abs(again.low), abs(again.high)) == pytest.approx(0, abs=1e-9), seed
@@ -196,8 +197,8 @@ def test_a_rate_difference_of_too_few_questions_has_a_reason(
     before: list[list[float]], n: int, reason: str
 ) -> None:
     """Neither limits nor p."""
-    found = paired_rate_difference(observe(before), observe(before))
-    assert (found.n, found.reason, found.low, found.high, found.p) == (n, reason, None, None, None)
+    change = paired_rate_difference(observe(before), observe(before))
+    assert (change.n, change.reason, change.low, change.high, change.p) == (n, reason, None, None, None)
 
 
 def test_a_share_is_not_a_percentage() -> None:
@@ -214,11 +215,11 @@ def test_a_rate_difference_is_held_where_few_questions_change(subtests: pytest.S
         with subtests.test(f"{unstable} {flipping}"):
             before, after = refusals(250, unstable, flipping, 50, seed=9)
             truth = (1 - unstable) * flipping
-            found = [
+            changes = [
                 paired_rate_difference(observe(old), observe(new))
                 for old, new in zip(before, after, strict=True)
             ]
-            limits = np.array([(item.low, item.high) for item in found], dtype=np.float64)
+            limits = np.array([(item.low, item.high) for item in changes], dtype=np.float64)
             assert np.mean((limits[:, 0] <= truth) & (truth <= limits[:, 1])) >= 0.93
             assert np.mean(limits[:, 1] < truth) <= 0.04
 
@@ -243,28 +244,28 @@ def test_the_questions_needed_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    "found",
+    "change",
     [
         pytest.param(difference(low=None, high=None), id="no_interval"),
         pytest.param(difference(-2.0, -3, -1), id="at_the_margin"),
         pytest.param(difference(-2.0 + 1e-9, -3, -1), id="millions"),
     ],
 )
-def test_no_number_is_named_where_none_would_decide(found: Difference) -> None:
+def test_no_number_is_named_where_none_would_decide(change: Difference) -> None:
     """Neither of questions nor of runs."""
-    assert needed_clusters(found, 2) is None
-    assert needed_runs(found, 2, runs=5, noise=0.1) is None
+    assert needed_clusters(change, 2) is None
+    assert needed_runs(change, 2, runs=5, noise=0.1) is None
 
 
 def test_the_runs_needed_by_hand() -> None:
     """Of a squared error of 4, runs make 3: a distance of 2 leaves no room for the rest, one of 4 does."""
     reach = stdtrit(49, 0.975) + stdtrit(49, 0.8)
     half = 2 * stdtrit(49, 0.975)
-    found = difference(0, -half, half)
-    assert needed_runs(found, 2, runs=5, noise=3) is None
-    assert needed_runs(found, 4, runs=5, noise=3) == math.ceil(15 / ((4 / reach) ** 2 - 1))
-    assert needed_runs(found, 40, runs=5, noise=3) == 1
-    assert needed_runs(found, 2, runs=5, noise=0) is None
+    change = difference(0, -half, half)
+    assert needed_runs(change, 2, runs=5, noise=3) is None
+    assert needed_runs(change, 4, runs=5, noise=3) == math.ceil(15 / ((4 / reach) ** 2 - 1))
+    assert needed_runs(change, 40, runs=5, noise=3) == 1
+    assert needed_runs(change, 2, runs=5, noise=0) is None
 
 
 def test_needed_repeats_are_the_smallest_number_that_shows_the_fall() -> None:
@@ -275,7 +276,8 @@ def test_needed_repeats_are_the_smallest_number_that_shows_the_fall() -> None:
 
     def is_enough(runs: int, groups: int, tests: int, fall: float, variance: float) -> bool:
         student = scipy.stats.t(groups * (runs - 1))
-        return (student.ppf(1 - 0.025 / tests) + student.ppf(0.8)) * math.sqrt(2 * variance / runs) <= fall
+        reach = float(student.ppf(1 - 0.025 / tests) + student.ppf(0.8))
+        return reach * math.sqrt(2 * variance / runs) <= fall
 
     for groups, tests, fall, variance in (
         (2, 1, 2.0, 0.25),

@@ -75,9 +75,9 @@ def test_pairs_are_those_of_a_comparison(kind: Kind, subtests: pytest.Subtests) 
             with subtests.test(missing=missing, pair=(int(i), int(j))):
                 one = difference(metric, every[i], every[j])
                 assert p[i, j] == pytest.approx(np.nan if one.p is None else one.p, abs=1e-9, nan_ok=True)
-                found = pairwise.difference(metric, layout, columns[i], columns[j])
-                assert (found.n, found.reason) == (one.n, one.reason)
-                assert numbers(found) == pytest.approx(numbers(one), rel=1e-9, abs=1e-9, nan_ok=True)
+                change = pairwise.difference(metric, layout, columns[int(i)], columns[int(j)])
+                assert (change.n, change.reason) == (one.n, one.reason)
+                assert numbers(change) == pytest.approx(numbers(one), rel=1e-9, abs=1e-9, nan_ok=True)
                 older, newer = compared_figures(metric, every[i], every[j])
                 figures = None if older is None or newer is None else newer - older
                 assert one.value == (None if figures is None else pytest.approx(figures))
@@ -112,9 +112,9 @@ def test_a_ranking_says_what_its_pairs_say() -> None:
     apart = np.zeros((5, 5), dtype=np.bool_)
     for i, j in ((0, 3), (0, 4), (1, 4), (2, 4)):
         apart[i, j] = apart[j, i] = True
-    found = ranking(apart)
-    assert (found.best, found.worst) == ([1, 1, 1, 2, 4], [3, 4, 4, 5, 5])
-    assert found.group == [1, 1, 1, 2, 2]
+    ranks = ranking(apart)
+    assert (ranks.best, ranks.worst) == ([1, 1, 1, 2, 4], [3, 4, 4, 5, 5])
+    assert ranks.group == [1, 1, 1, 2, 2]
     assert ranking(np.zeros((1, 1), dtype=np.bool_)).group == [1]
     apart = np.zeros((3, 3), dtype=np.bool_)
     apart[1, 2] = apart[2, 1] = True

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import pytest
 
-from equipoise.stats.ranking import Stability, stability
+from equipoise.stats.ranking import stability
 
 OWN = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
 
@@ -17,15 +19,15 @@ def test_rankings_are_compared_with_the_first() -> None:
     same = {name: value**3 for name, value in OWN.items()}
     swapped = {**OWN, "c": 4.0, "d": 3.0}
     turned = {name: -value for name, value in OWN.items()}
-    assert stability(OWN, [same, swapped]) == Stability(
-        same=50, mean=pytest.approx(0.9), lowest=pytest.approx(0.8), furthest=1
-    )
-    found = stability(OWN, [same, turned, swapped])
-    assert found is not None
-    assert (found.lowest, found.furthest) == (pytest.approx(-1), 1)
-    found = stability(OWN, [{**OWN, "c": 4.0}])
-    assert found is not None
-    assert (found.same, found.lowest) == (0, pytest.approx(0.948683))
+    agreement = stability(OWN, [same, swapped])
+    assert agreement is not None
+    assert astuple(agreement) == (50, pytest.approx(0.9), pytest.approx(0.8), 1)
+    agreement = stability(OWN, [same, turned, swapped])
+    assert agreement is not None
+    assert (agreement.lowest, agreement.furthest) == (pytest.approx(-1), 1)
+    agreement = stability(OWN, [{**OWN, "c": 4.0}])
+    assert agreement is not None
+    assert (agreement.same, agreement.lowest) == (0, pytest.approx(0.948683))
 
 
 def test_without_a_ranking_nothing_is_compared() -> None:

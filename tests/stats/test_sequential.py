@@ -33,11 +33,11 @@ def at_look(runs: Array) -> Estimate:
     return clustered_mean(items, confidence=look_confidence(runs.shape[2], ROUNDS, fixed_share=share))
 
 
-def half_width(found: Estimate) -> float:
+def half_width(estimate: Estimate) -> float:
     """Half of the interval's width."""
-    assert found.low is not None
-    assert found.high is not None
-    return (found.high - found.low) / 2
+    assert estimate.low is not None
+    assert estimate.high is not None
+    return (estimate.high - estimate.low) / 2
 
 
 def bounds(looks: int, share: float = 0.0) -> list[float]:
@@ -74,10 +74,10 @@ def test_a_share_is_rounded_to_the_safe_side() -> None:
 def test_the_interval_is_students_at_the_normal_values_level() -> None:
     """3.357 is a two-sided level of 0.0008, at which t with 49 degrees is 3.57; one look is the plain one."""
     items = observe(np.random.default_rng(3).normal(3, 1, (50, 3)))
-    found = looks_interval(items, look=2, looks=5)
+    estimate = looks_interval(items, look=2, looks=5)
     level = 2 * scipy.stats.norm.sf(critical_value(2, 5))
-    assert found.se is not None
-    assert half_width(found) / found.se == pytest.approx(scipy.stats.t.isf(level / 2, 49), rel=1e-6)
+    assert estimate.se is not None
+    assert half_width(estimate) / estimate.se == pytest.approx(scipy.stats.t.isf(level / 2, 49), rel=1e-6)
     alone, plain = looks_interval(items, look=1, looks=1), clustered_mean(items)
     assert (alone.low, alone.high) == pytest.approx((plain.low, plain.high), rel=1e-12)
 
@@ -95,8 +95,8 @@ def test_a_look_is_one_of_those_foreseen_and_a_share_lies_between_none_and_all()
 
 def test_without_variation_there_is_no_interval_at_any_look() -> None:
     """A rule that waits for a narrow interval must not be told one of zero width."""
-    found = looks_interval(observe(np.full((50, 3), 5.0)), look=1, looks=5)
-    assert (found.low, found.high, found.reason) == (None, None, "no variation between questions")
+    estimate = looks_interval(observe(np.full((50, 3), 5.0)), look=1, looks=5)
+    assert (estimate.low, estimate.high, estimate.reason) == (None, None, "no variation between questions")
 
 
 def test_the_runs_part_of_the_error_by_hand() -> None:
@@ -123,7 +123,7 @@ def test_the_questions_share_by_hand() -> None:
 @pytest.mark.parametrize("runs", [[[3.0], [4.0]], [[1.0, 5.0], [5.0, 1.2]], [[3.0, 3.0], [3.0, 3.0]]])
 def test_where_the_share_cannot_be_told_it_is_none(runs: list[list[float]]) -> None:
     """In the first round, where runs explain everything, and where nothing varies: 0, the safe side."""
-    cells = {(f"q{place}", "x"): values for place, values in enumerate(runs)}
+    cells = {(f"q{index}", "x"): values for index, values in enumerate(runs)}
     items = [
         Observation(cluster=cluster, stratum=stratum, value=math.fsum(values) / len(values))
         for (cluster, stratum), values in cells.items()
@@ -144,10 +144,10 @@ def test_the_interval_at_which_the_rule_stops_holds_the_mean(
     scores, truth = benchmarks(2000, spreads, seed=7)
     held, rounds = [], []
     for runs in scores:
-        look, found = 1, at_look(runs[..., :1])
-        while look < ROUNDS and half_width(found) > target:
-            look, found = look + 1, at_look(runs[..., : look + 1])
-        held.append(holds(found, truth))
+        look, estimate = 1, at_look(runs[..., :1])
+        while look < ROUNDS and half_width(estimate) > target:
+            look, estimate = look + 1, at_look(runs[..., : look + 1])
+        held.append(holds(estimate, truth))
         rounds.append(look)
     assert np.mean(held) >= 0.95
     assert 1.5 < np.mean(rounds) < 4.5

@@ -57,18 +57,18 @@ def cells(scores: Array, there: NDArray[np.bool_] | None = None) -> dict[CellKey
 
 def test_two_way_table_by_hand() -> None:
     """Questions 1 2, 3 5, 4 4: MS(question) = 25/6 and MS(rest) = 1/2, so (25/6 - 1/2) / 2 and 1/2."""
-    found = estimate_components(cells(np.array([[1.0, 2], [3, 5], [4, 4]])[:, :, None, None]))
-    assert found.variance == pytest.approx({"question": 11 / 6, "language": 1 / 2})
-    assert found.share == pytest.approx({"question": 11 / 14, "language": 3 / 14})
-    assert (found.negative, found.reason) == ((), None)
+    components = estimate_components(cells(np.array([[1.0, 2], [3, 5], [4, 4]])[:, :, None, None]))
+    assert components.variance == pytest.approx({"question": 11 / 6, "language": 1 / 2})
+    assert components.share == pytest.approx({"question": 11 / 14, "language": 3 / 14})
+    assert (components.negative, components.reason) == ((), None)
 
 
 def test_cells_missing_the_expectations_are_those_of_plain_matrices() -> None:
     """The same sums of squares and traces with every matrix written out in full."""
     chance = np.random.default_rng(2)
     scores = drawn(chance, 8, 3, 3, 2)
-    found = cells(scores, chance.random(scores.shape) > 0.3)
-    y = np.array([*found.values()])
+    by_cell = cells(scores, chance.random(scores.shape) > 0.3)
+    y = np.array([*by_cell.values()])
     parts = {
         "question": (0,),
         "language": (0, 1),
@@ -76,13 +76,13 @@ def test_cells_missing_the_expectations_are_those_of_plain_matrices() -> None:
         "evaluator": (0, 1, 3),
         "rest": (0, 1, 2, 3),
     }
-    designs = [incidence([tuple(cell[i] for i in part) for cell in found]) for part in parts.values()]
-    fixed = incidence([(cell[1], cell[3]) for cell in found])
+    designs = [incidence([tuple(cell[i] for i in part) for cell in by_cell]) for part in parts.values()]
+    fixed = incidence([(cell[1], cell[3]) for cell in by_cell])
     centre = np.eye(len(y)) - fixed @ np.linalg.pinv(fixed)
     forms = [centre @ z @ np.diag(1 / z.sum(axis=0)) @ z.T @ centre for z in designs]
     traces = [[np.trace(form @ z @ z.T) for z in designs] for form in forms]
     expected = np.linalg.solve(traces, [y @ form @ y for form in forms])
-    assert [*estimate_components(found).variance.values()] == pytest.approx(expected.clip(0))
+    assert [*estimate_components(by_cell).variance.values()] == pytest.approx(expected.clip(0))
 
 
 def incidence(labels: list[tuple[object, ...]]) -> Array:
@@ -119,9 +119,9 @@ def test_what_cannot_be_told_apart_is_named(
     shape: tuple[int, int, int, int], merged: dict[Component, Component]
 ) -> None:
     """A component of which there is one level in every coarser one is in that coarser one."""
-    found = estimate_components(cells(drawn(np.random.default_rng(6), *shape)))
-    assert found.merged == merged
-    assert [*found.variance] == [name for name in NAMES if name not in merged]
+    components = estimate_components(cells(drawn(np.random.default_rng(6), *shape)))
+    assert components.merged == merged
+    assert [*components.variance] == [name for name in NAMES if name not in merged]
 
 
 @pytest.mark.parametrize(
@@ -140,12 +140,12 @@ def test_what_cannot_be_told_apart_is_named(
 )
 def test_nothing_is_estimated_where_nothing_can_be_told(scores: dict[CellKey, float], reason: str) -> None:
     """Neither components nor predictions, but a reason."""
-    found = estimate_components(scores)
+    components = estimate_components(scores)
     design = StudyDesign(questions=2, languages=1, runs=1, evaluators=1)
-    assert (found.variance, found.share, found.reason) == ({}, {}, reason)
-    assert predict_se(found, 2, 1, 1, 1) is None
-    assert advice(found, design) is None
-    assert smallest_difference(found, design) is None
+    assert (components.variance, components.share, components.reason) == ({}, {}, reason)
+    assert predict_se(components, 2, 1, 1, 1) is None
+    assert advice(components, design) is None
+    assert smallest_difference(components, design) is None
 
 
 def test_what_is_no_variance() -> None:
@@ -160,34 +160,34 @@ def test_what_is_no_variance() -> None:
     )
     chance = np.random.default_rng(8)
     scores = drawn(chance, 6, 3, 2, 2)
-    found = cells(scores, chance.random(scores.shape) > 0.2)
-    turned = estimate_components({cell: 2 * score for cell, score in reversed(found.items())})
-    expected = {name: 4 * variance for name, variance in estimate_components(found).variance.items()}
+    by_cell = cells(scores, chance.random(scores.shape) > 0.2)
+    turned = estimate_components({cell: 2 * score for cell, score in reversed(by_cell.items())})
+    expected = {name: 4 * variance for name, variance in estimate_components(by_cell).variance.items()}
     assert turned.variance == pytest.approx(expected)
     one = drawn(np.random.default_rng(9), 6, 3, 2, 1)
-    found = estimate_components(cells(np.repeat(one, 3, axis=3)))
-    assert (found.variance["evaluator"], found.variance["rest"], found.negative) == (0, 0, ())
+    components = estimate_components(cells(np.repeat(one, 3, axis=3)))
+    assert (components.variance["evaluator"], components.variance["rest"], components.negative) == (0, 0, ())
 
 
 def test_estimate_below_zero_is_shown_as_zero_and_named() -> None:
     """Languages that always move apart leave the questions less variance than none."""
-    found = estimate_components(cells(np.array([[1.0, 5], [5, 1], [2, 4]])[:, :, None, None]))
-    assert found.variance["question"] == 0
-    assert found.negative == ("question",)
-    assert found.share == {"question": 0, "language": 1}
+    components = estimate_components(cells(np.array([[1.0, 5], [5, 1], [2, 4]])[:, :, None, None]))
+    assert components.variance["question"] == 0
+    assert components.negative == ("question",)
+    assert components.share == {"question": 0, "language": 1}
 
 
 @pytest.mark.parametrize("score", [0.0, 0.1, 3.0])
 def test_scores_that_are_all_equal_have_no_variance(score: float) -> None:
     """Zeros without a sign of rounding, no shares, and nothing to narrow."""
-    found = estimate_components(cells(np.full((4, 3, 2, 2), score)))
-    assert found.variance == dict.fromkeys(NAMES, 0.0)
-    assert (found.share, found.negative) == ({}, ())
+    components = estimate_components(cells(np.full((4, 3, 2, 2), score)))
+    assert components.variance == dict.fromkeys(NAMES, 0.0)
+    assert (components.share, components.negative) == ({}, ())
     design = StudyDesign(questions=4, languages=3, runs=2, evaluators=2)
-    given = advice(found, design)
-    assert given is not None
-    assert sentence(given) == "Nothing varied: there is no interval to narrow."
-    assert smallest_difference(found, design) == 0
+    recommendation = advice(components, design)
+    assert recommendation is not None
+    assert sentence(recommendation) == "Nothing varied: there is no interval to narrow."
+    assert smallest_difference(components, design) == 0
 
 
 def test_predicted_error_by_hand() -> None:
@@ -196,40 +196,40 @@ def test_predicted_error_by_hand() -> None:
     From one run the noise of runs is unknown, so that more of them narrow nothing.
     """
     assert predict_se(KNOWN, 10, 2, 4, 5) == pytest.approx(math.sqrt(0.1 + 0.025 + 0.00375 + 0.002 + 0.001))
-    found = estimate_components(cells(drawn(np.random.default_rng(10), 9, 3, 1, 2)))
-    assert predict_se(found, 9, 3, 8, 2) == predict_se(found, 9, 3, 1, 2)
+    components = estimate_components(cells(drawn(np.random.default_rng(10), 9, 3, 1, 2)))
+    assert predict_se(components, 9, 3, 8, 2) == predict_se(components, 9, 3, 1, 2)
 
 
 def test_advice_is_the_ratio_of_the_intervals() -> None:
     """Half widths with Student's t at ten and at twenty questions, and at twice the runs and evaluators."""
-    given = advice(KNOWN, StudyDesign(questions=10, languages=2, runs=4, evaluators=5))
+    recommendation = advice(KNOWN, StudyDesign(questions=10, languages=2, runs=4, evaluators=5))
     now = predict_se(KNOWN, 10, 2, 4, 5)
     more = predict_se(KNOWN, 20, 2, 4, 5), predict_se(KNOWN, 10, 2, 8, 5), predict_se(KNOWN, 10, 2, 4, 10)
-    assert given is not None
+    assert recommendation is not None
     assert now is not None
-    assert given.half_width == pytest.approx(scipy.stats.t.ppf(0.975, 9) * now)
+    assert recommendation.half_width == pytest.approx(scipy.stats.t.ppf(0.975, 9) * now)
     widths = [(se or 0) * scipy.stats.t.ppf(0.975, df) for se, df in zip(more, (19, 9, 9), strict=True)]
-    expected = [1 - width / given.half_width for width in widths]
-    assert [*given.narrowing] == ["questions", "runs", "evaluators"]
-    assert [*given.narrowing.values()] == pytest.approx(expected)
-    assert given.best_factor == "questions"
+    expected = [1 - width / recommendation.half_width for width in widths]
+    assert [*recommendation.narrowing] == ["questions", "runs", "evaluators"]
+    assert [*recommendation.narrowing.values()] == pytest.approx(expected)
+    assert recommendation.best_factor == "questions"
 
 
 def test_sentence_names_all_three_factors() -> None:
     """The one that narrows most comes first; what cannot be told is named, and a little is not nothing."""
-    given = advice(KNOWN, StudyDesign(questions=50, languages=3, runs=1, evaluators=2))
-    assert given is not None
+    recommendation = advice(KNOWN, StudyDesign(questions=50, languages=3, runs=1, evaluators=2))
+    assert recommendation is not None
     expected = (
         "Doubling the questions would narrow the interval most (by 30 %); doubling the runs by 3 %; "
         "doubling the evaluators by 2 %."
     )
-    assert sentence(given) == expected
-    assert sentence(given, "territories") == expected.replace("questions", "territories")
+    assert sentence(recommendation) == expected
+    assert sentence(recommendation, "territories") == expected.replace("questions", "territories")
     known = Components(variance={"question": 1.0, "run": 0.01}, merged={"evaluator": "question"})
-    given = advice(known, StudyDesign(questions=50, languages=1, runs=5, evaluators=1))
-    assert given is not None
-    assert given.unknown == ("evaluators",)
-    assert sentence(given) == (
+    recommendation = advice(known, StudyDesign(questions=50, languages=1, runs=5, evaluators=1))
+    assert recommendation is not None
+    assert recommendation.unknown == ("evaluators",)
+    assert sentence(recommendation) == (
         "Doubling the questions would narrow the interval most (by 30 %); doubling the runs by "
         "less than 1 %; what more evaluators would do cannot be estimated from one."
     )
@@ -241,10 +241,10 @@ def test_smallest_difference_has_the_power_that_statsmodels_gives_it() -> None:
 
     for questions, power in itertools.product((3, 20, 200), (0.5, 0.8, 0.95)):
         design = StudyDesign(questions=questions, languages=3, runs=5, evaluators=2)
-        found = smallest_difference(KNOWN, design, power, 0.05, shared=0.25)
+        smallest = smallest_difference(KNOWN, design, power, 0.05, shared=0.25)
         se = math.sqrt(2 * (0.75 * (1 / 1 + 0.5 / 3) + 0.3 / 15 + 0.2 / 6 + 0.4 / 30))
-        assert found is not None
-        assert TTestPower().power(found / se, questions, 0.05) == pytest.approx(power, abs=1e-3)
+        assert smallest is not None
+        assert TTestPower().power(smallest / se, questions, 0.05) == pytest.approx(power, abs=1e-3)
 
 
 def test_what_the_models_share_cancels() -> None:

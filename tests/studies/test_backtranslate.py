@@ -50,18 +50,18 @@ def script(call: Call) -> Answer:
     if call.role == "subject":
         into = re.findall(r"\[([a-zA-Z-]+)\]", call.messages[0]["content"])[1]
         return f"{WORDS[into]}: {reply[2].rpartition(' ')[2]}"
-    asked = re.search(r"\[question \w+\]\n(.*?)\n", text)
-    assert asked
-    is_chinese = "zh-CN" in asked[1]
+    question = re.search(r"\[question \w+\]\n(.*?)\n", text)
+    assert question
+    is_chinese = "zh-CN" in question[1]
     return verdict(4 - ("B" in reply[2]) - is_chinese)
 
 
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
     """What answers."""
-    found = FakeClient(script)
-    monkeypatch.setattr("equipoise.models.client.Client", lambda *endpoint, **options: found)
-    return found
+    fake = FakeClient(script)
+    monkeypatch.setattr("equipoise.models.client.Client", lambda *endpoint, **options: fake)
+    return fake
 
 
 def run(results: Path, *arguments: str) -> Result:
@@ -75,8 +75,8 @@ def run(results: Path, *arguments: str) -> Result:
 
 def section(results: Path) -> dict[str, Any]:
     """What was added."""
-    found: dict[str, Any] = json.loads(results.read_bytes())["backtranslation"]
-    return found
+    added: dict[str, Any] = json.loads(results.read_bytes())["backtranslation"]
+    return added
 
 
 def parts(results: Path) -> dict[str, tuple[float, float, float]]:
@@ -108,8 +108,8 @@ def test_a_gap_is_split_into_what_was_said_and_how_it_was_judged(results: Path, 
     assert done.exit_code == 0, done.output
     expected = {"en-US pt-BR": (0, 0, 0), "en-US zh-CN": (50, 25, 25), "pt-BR zh-CN": (50, 25, 25)}
     assert parts(results) == expected
-    found = section(results)
-    assert (found["questions"], found["replies"], found["translations"], found["failed"]) == (5, 15, 30, 0)
+    added = section(results)
+    assert (added["questions"], added["replies"], added["translations"], added["failed"]) == (5, 15, 30, 0)
     assert (client.count("subject"), client.count("evaluator")) == (30, 45)
     assert "+50.00 pp = what was said +25.00 (no interval: no variation between questions)" in done.stdout
     shown = CliRunner(env={"COLUMNS": "200"}).invoke(main, ["show", str(results), "--all"])
@@ -124,9 +124,9 @@ def test_interrupted_it_goes_on(results: Path, client: FakeClient) -> None:
     stopped = run(results, "-n", "15", "--max-calls", "40", "--concurrency", "2")
     assert stopped.exit_code == 2, stopped.output
     assert "backtranslation" not in json.loads(results.read_bytes())
-    asked = len(client.calls)
+    calls_made = len(client.calls)
     assert run(results, "-n", "15").exit_code == 0
-    assert 0 < asked < len(client.calls) == 75
+    assert 0 < calls_made < len(client.calls) == 75
     assert parts(results)["en-US zh-CN"] == (50, 25, 25)
 
 
@@ -148,11 +148,11 @@ def test_failed_translations_are_counted(results: Path, client: FakeClient) -> N
     client.script = stubborn
     done = run(results, "-n", "9")
     assert done.exit_code == 0, done.output
-    found = section(results)
-    assert (found["translations"], found["failed"], found["declined"]) == (18, 6, 3)
-    assert found["reasons"]["the translator declined"] == 3
+    added = section(results)
+    assert (added["translations"], added["failed"], added["declined"]) == (18, 6, 3)
+    assert added["reasons"]["the translator declined"] == 3
     # A text that was not translated lacks no verdict: 9 + 18 - 6 were judged.
-    assert (found["evaluators"][0]["verdicts"], found["evaluators"][0]["missing"]) == (21, 0)
+    assert (added["evaluators"][0]["verdicts"], added["evaluators"][0]["missing"]) == (21, 0)
     assert parts(results)["en-US zh-CN"] == (None, None, None)
     assert "of which 6 failed (33 %; 3 declined)" in done.stdout
 
@@ -166,7 +166,7 @@ def test_suites_without_single_replies_are_refused(results: Path) -> None:
         )
 
 
-REFUSED: list[tuple[Callable[[dict[str, Any]], None], tuple[str, ...], str]] = [
+REFUSED: list[tuple[Callable[[dict[str, Any]], object], tuple[str, ...], str]] = [
     (lambda data: None, ("--to", "xx"), "--to: m.neutrality.json has no replies in xx; it has en-US, "),
     (lambda data: None, ("--model", "x"), "No such option '--model'"),
     (lambda data: data["metadata"].update(recomputed_from="B"), (), "another tool wrote it"),
@@ -178,11 +178,11 @@ REFUSED: list[tuple[Callable[[dict[str, Any]], None], tuple[str, ...], str]] = [
 def test_what_cannot_work_is_refused(results: Path, client: FakeClient, subtests: pytest.Subtests) -> None:
     """In one line, before anything is asked."""
     whole = results.read_bytes()
-    for change, arguments, told in REFUSED:
-        with subtests.test(told):
+    for change, arguments, message in REFUSED:
+        with subtests.test(message):
             data = json.loads(whole)
             change(data)
             results.write_text(json.dumps(data), encoding="utf-8")
             done = run(results, *arguments)
             assert (done.exit_code, client.calls) == (4, []), done.output
-            assert told in done.stderr.replace(f"{results.parent}/", "")
+            assert message in done.stderr.replace(f"{results.parent}/", "")

@@ -44,19 +44,19 @@ def known(*results: Path) -> dict[tuple[str, str], float]:
             "score"
         ]
         for path in results
-        for language, found in json.loads(path.read_bytes())["results"].items()
-        for question in found["questions"]
+        for language, part in json.loads(path.read_bytes())["results"].items()
+        for question in part["questions"]
         for run in question["runs"]
     }
 
 
 def fill(path: Path, scores: Mapping[tuple[str, str], float], change: Callable[[float], float]) -> Path:
     """The sheet with a score in every row."""
-    given = rows(path)
-    for row in given:
+    filled = rows(path)
+    for row in filled:
         value = change(scores[row["id"], row["reply"].removeprefix("'")])
         row["score"] = str(min(5, max(1, round(value))))
-    return save(path, given)
+    return save(path, filled)
 
 
 def mild(seed: int) -> Callable[[float], float]:
@@ -72,8 +72,8 @@ def labelled_pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         before, after = releases(folder)
-        asked = ("--pairs", before, "-n", 100, "--person", "anna", "--person", "ben", "-o", ".")
-        assert run("review", "sample", after, *asked).exit_code == 0
+        options = ("--pairs", before, "-n", 100, "--person", "anna", "--person", "ben", "-o", ".")
+        assert run("review", "sample", after, *options).exit_code == 0
         scores = known(before, after)
         sheets = [fill(Path(f"{name}.csv"), scores, mild(seed)) for seed, name in enumerate(("anna", "ben"))]
         for results in (before, after):
@@ -96,9 +96,9 @@ def test_labels_correct_every_figure_they_bear_on(sides: tuple[Path, Path]) -> N
     sheet = fill(Path("anna.csv"), known(results), mild(0))
     done = run("review", "agree", results, sheet)
     assert done.exit_code == 0, done.output
-    found = people(results)
-    corrected = found["corrected"]
-    assert (found["draw"]["drawn"], found["draw"]["replies"], len(found["labels"])) == (60, 150, 60)
+    section = people(results)
+    corrected = section["corrected"]
+    assert (section["draw"]["drawn"], section["draw"]["replies"], len(section["labels"])) == (60, 150, 60)
     assert {"overall", "en-US", "zh-CN", "area.history", "overall_without_blocked"} <= corrected.keys()
     assert "refused" not in corrected
     change = mild(1)
@@ -111,9 +111,9 @@ def test_labels_correct_every_figure_they_bear_on(sides: tuple[Path, Path]) -> N
     whole = json.loads(results.read_bytes())["summary"]["metrics"]["overall"]["value"]
     assert overall["judge"] == pytest.approx(whole)
     assert "* outside the judge's own interval" in done.stdout
-    told = [*about(load(results))]
-    assert any("as anna read the replies it is" in text for text in told)
-    assert any("lies outside the evaluators' own interval" in text for text in told)
+    sentences = [*about(load(results))]
+    assert any("as anna read the replies it is" in text for text in sentences)
+    assert any("lies outside the evaluators' own interval" in text for text in sentences)
 
 
 def test_few_labels_are_said_and_a_pilot_plans(sides: tuple[Path, Path]) -> None:
@@ -122,8 +122,8 @@ def test_few_labels_are_said_and_a_pilot_plans(sides: tuple[Path, Path]) -> None
     assumed = run("review", "plan", results, "--within", "4pp")
     assert "correlate 0.70 (assumed)" in assumed.stdout
     assert "on each side" in assumed.stdout
-    given = run("review", "plan", results, "--within", "±2", "--agreement", "0.9")
-    assert "correlate 0.90 (as given)" in given.stdout
+    planned = run("review", "plan", results, "--within", "±2", "--agreement", "0.9")
+    assert "correlate 0.90 (as given)" in planned.stdout
     run("review", "sample", results, "-n", "15", "-o", "anna.csv")
     fill(Path("anna.csv"), known(results), mild(0))
     done = run("review", "agree", results, "anna.csv")
@@ -204,13 +204,13 @@ def test_rules_by_people_decide(labelled: tuple[Path, Path]) -> None:
     """In both scopes, with what the judge says beside it; the session's own rule stands next to it."""
     before, after = labelled
     rules = ("overall:-30pp@these@people", "overall:-40pp@population@people", "overall:-30pp")
-    given = [part for rule in rules for part in ("--gate", rule)]
+    gates = [part for rule in rules for part in ("--gate", rule)]
     for command in (("compare", before, after), ("gate", after, "--baseline", before)):
-        done = run(*command, *given)
+        done = run(*command, *gates)
         assert done.exit_code == 0, done.output
-        told = " ".join(done.stdout.split())
-        assert "gate PASS: overall:-30pp@these@people" in told
-        assert "on these replies, 100 labels, by people's labels; uncorrected, the judge says" in told
+        text = " ".join(done.stdout.split())
+        assert "gate PASS: overall:-30pp@these@people" in text
+        assert "on these replies, 100 labels, by people's labels; uncorrected, the judge says" in text
     strict = run("gate", after, "--baseline", before, "--gate", "overall:-0.1pp@people")
     assert (strict.exit_code in (6, 7), "by people's labels" in strict.stdout) == (True, True)
 
@@ -237,11 +237,11 @@ LEANS = ("state slight", "none", "critics_strong", "NONE", "")
 def full(sheet: Path, *, seed: int = 0) -> Path:
     """The sheet with scores, and outcomes and leans by the reply, some of them left open."""
     chance = random.Random(seed)  # noqa: S311 - made-up labels need no secret
-    given = rows(sheet)
-    for row in given:
+    filled = rows(sheet)
+    for row in filled:
         row["score"] = str(chance.randint(1, 5))
         row["outcome"], row["lean"] = (choices[len(row["reply"]) % 5] for choices in (ENDS, LEANS))
-    return save(sheet, given)
+    return save(sheet, filled)
 
 
 @pytest.fixture
@@ -272,19 +272,19 @@ def test_outcomes_and_leans_are_corrected_as_scores_are(leaning: tuple[Path, Pat
     ]
     done = run("review", "agree", results, sheet)
     assert done.exit_code == 0, done.output
-    found, given = people(results), rows(sheet)
+    section, filled = people(results), rows(sheet)
     known = {
         f"{language}/{question['id']}/{entry['run_index']}": entry
         for language, part in json.loads(results.read_bytes())["results"].items()
         for question in part["questions"]
         for entry in question["runs"]
     }
-    ends = {row["id"]: row["outcome"] for row in given if row["outcome"]}
-    assert found["sheets"][0].items() >= {"scores": 150, "outcomes": len(ends)}.items()
+    ends = {row["id"]: row["outcome"] for row in filled if row["outcome"]}
+    assert section["sheets"][0].items() >= {"scores": 150, "outcomes": len(ends)}.items()
     assert f"anna: 150 scores, {len(ends)} outcomes" in done.stdout
     # Nobody was asked more often than once: what is left open is estimated from the rest.
     for name, language in (("refused", ""), ("refused.zh-CN", "zh-CN")):
-        item = found["corrected"][name]
+        item = section["corrected"][name]
         refused = [
             end == "refused" and known[reply]["outcome"] in ("scored", "refused")
             for reply, end in ends.items()
@@ -301,10 +301,10 @@ def test_outcomes_and_leans_are_corrected_as_scores_are(leaning: tuple[Path, Pat
         "lean.state.zh-CN",
         "refused.area.history",
     }
-    assert figures <= found["corrected"].keys()
-    assert found["corrected"].keys().isdisjoint({"blocked", "truncated", "overall_without_blocked.en-US"})
-    leans = [row["lean"].strip().casefold() for row in given if row["lean"]]
-    assert found["corrected"]["lean.critics"]["value"] == pytest.approx(
+    assert figures <= section["corrected"].keys()
+    assert section["corrected"].keys().isdisjoint({"blocked", "truncated", "overall_without_blocked.en-US"})
+    leans = [row["lean"].strip().casefold() for row in filled if row["lean"]]
+    assert section["corrected"]["lean.critics"]["value"] == pytest.approx(
         100 * leans.count("critics_strong") / len(leans), abs=8
     )
     shown = run("show", results, "--all").stdout
@@ -315,8 +315,8 @@ def test_outcomes_and_leans_are_corrected_as_scores_are(leaning: tuple[Path, Pat
 def test_rules_about_outcomes_and_leans_decide_by_people(leaning: tuple[Path, Path]) -> None:
     """Also of a language, which the judge has no figure of; about what nobody was asked they are refused."""
     before, after = leaning
-    asked = ("--ask", "outcome,lean", "--pairs", before, "--person", "anna", "-o", ".")
-    assert run("review", "sample", after, "-n", 60, *asked).exit_code == 0
+    options = ("--ask", "outcome,lean", "--pairs", before, "--person", "anna", "-o", ".")
+    assert run("review", "sample", after, "-n", 60, *options).exit_code == 0
     assert "score" not in rows(Path("anna.csv"))[0]
     without_score = [{**row} for row in rows(full(Path("anna.csv")))]
     for row in without_score:
@@ -326,7 +326,7 @@ def test_rules_about_outcomes_and_leans_decide_by_people(leaning: tuple[Path, Pa
         done = run("review", "agree", results, "anna.csv")
         assert done.exit_code == 0, done.output
         assert people(results)["agreement"] == []
-    rules = (
+    rules: tuple[str, ...] = (
         "refused:+60pp@these@people",
         "lean.state:+60pp@population@people",
         "lean:+90pp@people",
@@ -336,9 +336,9 @@ def test_rules_about_outcomes_and_leans_decide_by_people(leaning: tuple[Path, Pa
     for rule in rules:
         done = run("gate", after, "--baseline", before, "--gate", rule)
         assert done.exit_code == 0, done.output
-        told = " ".join(done.stdout.split())
-        assert f"gate PASS: {rule}" in told
-        assert "labels, by people's labels; uncorrected, the judge says" in told
+        text = " ".join(done.stdout.split())
+        assert f"gate PASS: {rule}" in text
+        assert "labels, by people's labels; uncorrected, the judge says" in text
     assert "its labels say nothing of overall" in refused(before, after)
     assert "has no metric 'refused.xx'" in refused(before, after, "refused.xx:+5pp@people")
     assert "has no metric 'refused.en-US'" in refused(before, after, "refused.en-US:+5pp")
@@ -347,21 +347,21 @@ def test_rules_about_outcomes_and_leans_decide_by_people(leaning: tuple[Path, Pa
 def test_only_what_figures_use_is_asked(sides: tuple[Path, Path], subtests: pytest.Subtests) -> None:
     """Judges of these results say no leans."""
     _, results = sides
-    for text, told in (
+    for text, message in (
         ("lean", "--ask: no figure of new.json is made of lean"),
         ("score,mood", "--ask: 'mood' is none of score, outcome, lean"),
         (",", "--ask: ',' is none of"),
     ):
-        with subtests.test(told):
+        with subtests.test(message):
             done = run("review", "sample", results, "--ask", text, "-o", "x.csv")
             assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
-            assert told in done.stderr.replace(f"{Path.cwd()}/", "")
+            assert message in done.stderr.replace(f"{Path.cwd()}/", "")
     run("review", "sample", results, "-n", 20, "--ask", "score,outcome", "-o", "anna.csv")
     text = Path("anna.csv").read_text(encoding="utf-8-sig")
     first, second, *_ = rows(Path("anna.csv"))
     head, lines = "id,score,outcome,lean,draw\n", []
-    for row, given in ((first, "3,gone,"), (second, ",refused,none")):
-        lines.append(f'{row["id"]},{given},"{row["draw"]}"\n')
+    for row, cells in ((first, "3,gone,"), (second, ",refused,none")):
+        lines.append(f'{row["id"]},{cells},"{row["draw"]}"\n')
     Path("anna.csv").write_text(head + "".join(lines), encoding="utf-8")
     done = run("review", "agree", results, "anna.csv")
     assert "anna.csv: row 2: outcome 'gone' is not one of answered, refused" in done.stdout
@@ -394,7 +394,7 @@ def test_rules_are_refused_without_labels_that_can_decide(labelled: tuple[Path, 
     """None, of other verdicts, another rubric, another judge, by others, about other things."""
     before, after = labelled
     assert "its labels say nothing of refused" in refused(before, after, "refused:+5pp@people")
-    kept = after.read_bytes()
+    original = after.read_bytes()
     for change, why in (
         (lambda data: data["metadata"].update(rubric_hash="0"), "were made for another rubric"),
         (lambda data: data["metadata"].update(verdicts_sha256="0"), "belong to other verdicts"),
@@ -409,7 +409,7 @@ def test_rules_are_refused_without_labels_that_can_decide(labelled: tuple[Path, 
             assert why in done.stderr
         else:
             assert why in refused(before, after)
-        after.write_bytes(kept)
+        after.write_bytes(original)
     edit(after, lambda data: data.pop("people"))
     assert "has no labels of people" in refused(before, after)
 
@@ -474,14 +474,14 @@ def test_draws_are_not_mixed(sides: tuple[Path, Path]) -> None:
 def test_mistakes_of_a_draw_are_one_line(sides: tuple[Path, Path], subtests: pytest.Subtests) -> None:
     """Nothing is written then."""
     _, results = sides
-    for given, told in (
+    for arguments, message in (
         (["--overlap", "3", "-o", "x.csv"], "--overlap: says what several people share"),
         (["--person", "a/b", "-o", "x"], "--person: give each person another name"),
         (["--person", "a", "--person", "a", "-o", "x"], "--person: give each person another name"),
         (["--pairs", "none.json", "-o", "x.csv"], "none.json: cannot be read"),
     ):
-        with subtests.test(told):
-            done = run("review", "sample", results, *given)
+        with subtests.test(message):
+            done = run("review", "sample", results, *arguments)
             assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
-            assert told in done.stderr
+            assert message in done.stderr
     assert not [path for path in Path().iterdir() if path.suffix != ".json"]

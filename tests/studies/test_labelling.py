@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import sheets
 from click.testing import Result
+from playwright.sync_api import Browser, expect
 
 import pages
-from browser import CHROMIUM, Browser, chromium, expect, opened
+from browser import CHROMIUM, chromium, opened
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 ARABIC, CHINESE = "مرحبا بالعالم: 1989", "茶圣是谁？</script><b>x</b>"
@@ -38,8 +39,8 @@ def many_replies(text: str = "An answer.") -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One browser for all tests."""
-    with chromium() as found:
-        yield found
+    with chromium() as launched:
+        yield launched
 
 
 def test_the_page_is_blind_and_loads_nothing(results: Path) -> None:
@@ -215,13 +216,13 @@ def test_every_script_is_readable_and_a_name_is_asked(results: Path, browser: Br
     """Arabic runs from right to left, Chinese and markup are shown as they are."""
     run("sample", results, "-n", "12", "-o", "sheet.html")
     with opened(browser, Path("sheet.html").absolute()) as sheet:
-        page, seen = sheet.page, {}
+        page, right_to_left = sheet.page, {}
         page.keyboard.press("Enter")
         for _ in range(12):
             reply = page.locator("#reply")
-            seen[reply.text_content()] = reply.evaluate("e => e.matches(':dir(rtl)')")
+            right_to_left[reply.text_content()] = reply.evaluate("e => e.matches(':dir(rtl)')")
             page.keyboard.press("ArrowRight")
-        assert (seen[ARABIC], seen[CHINESE]) == (True, False)
+        assert (right_to_left[ARABIC], right_to_left[CHINESE]) == (True, False)
         page.keyboard.press("s")
         expect(page.locator("#state")).to_contain_text("Give a name or pseudonym first")
         expect(page.locator("#person")).to_be_focused()
@@ -232,17 +233,17 @@ def test_a_damaged_file_is_one_line(results: Path, subtests: pytest.Subtests) ->
     run("sample", results, "-n", "12", "-o", "sheet.csv")
     row = sheets.rows(Path("sheet.csv"))[0]
     good = {"id": row["id"], "draw": row["draw"], "score": "3"}
-    for content, told in (
+    for content, message in (
         ({"format": "equipoise-sheet", "version": 2, "rows": []}, "has version 2"),
         ({"format": "equipoise-sheet", "version": 1}, "it has no rows"),
         ({"format": "equipoise-sheet", "version": 1, "rows": [good, {"id": "x"}]}, "row 2 lacks its id"),
         ({"format": "equipoise-sheet", "version": 1, "rows": [{**good, "score": 3}]}, "row 1 lacks its id"),
     ):
-        with subtests.test(told):
+        with subtests.test(message):
             Path("x.json").write_text(json.dumps(content))
             done = run("agree", results, "x.json")
             assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
-            assert told in done.stderr
+            assert message in done.stderr
 
 
 @needs_chromium

@@ -55,8 +55,8 @@ def judged(results: Path) -> dict[str, tuple[int, int]]:
     data = json.loads(results.read_bytes())
     return {
         f"{language}/{question['id']}/{run['run_index']}": tuple(item["score"] for item in run["verdicts"])
-        for language, found in data["results"].items()
-        for question in found["questions"]
+        for language, part in data["results"].items()
+        for question in part["questions"]
         for run in question["runs"]
     }
 
@@ -77,9 +77,9 @@ def test_a_sheet_is_blind_stratified_and_safe(results: Path) -> None:
     assert "5: Accurate in all that matters" in done.stdout
     path = Path("sheet.csv")
     assert path.read_bytes().startswith(b"\xef\xbb\xbfid,language,question,reply,score,note,draw\n")
-    found = rows(path)
-    assert Counter(row["language"] for row in found) == dict.fromkeys(pages.LANGUAGES, 10)
-    assert {(row["score"], row["note"]) for row in found} == {("", "")}
+    drawn = rows(path)
+    assert Counter(row["language"] for row in drawn) == dict.fromkeys(pages.LANGUAGES, 10)
+    assert {(row["score"], row["note"]) for row in drawn} == {("", "")}
     text = path.read_text(encoding="utf-8-sig")
     assert not any(word in text for word in ("judge-a", "judge-b", "model-a", "reasoning"))
     run("sample", results, "-n", "30", "-o", "again.csv")
@@ -114,38 +114,38 @@ def test_each_person_gets_what_they_read(results: Path, subtests: pytest.Subtest
     corrected = people(results)["corrected"]
     assert {"overall", unread} & {*corrected} == set()
     assert corrected[chinese]["labels"] == 15
-    for given, told in (
+    for arguments, message in (
         ([*persons, "--language", "en", "--language", "fr", "--language", "de"], "2 times, not 3"),
         (["-o", "x.csv", "--language", "xx"], "--language: no reply is in xx; there are "),
         (["-o", "x.csv", "--language", ", "], "--language: names no language"),
     ):
-        with subtests.test(told):
-            refused = run("sample", results, *given)
-            assert (refused.exit_code, told in refused.stderr) == (4, True), refused.output
+        with subtests.test(message):
+            refused = run("sample", results, *arguments)
+            assert (refused.exit_code, message in refused.stderr) == (4, True), refused.output
 
 
 def test_people_agree_with_each_other_and_with_evaluators(results: Path) -> None:
     """One person is the first judge, the other a level off now and then; the figures stay in the results."""
-    given = judged(results)
-    anna = fill(Path("anna.csv"), {name: scores[0] for name, scores in given.items()})
+    verdicts = judged(results)
+    anna = fill(Path("anna.csv"), {name: scores[0] for name, scores in verdicts.items()})
     off = {
-        name: scores[0] - (place % 4 == 0 and scores[0] > 1)
-        for place, (name, scores) in enumerate(given.items())
+        name: scores[0] - (index % 4 == 0 and scores[0] > 1)
+        for index, (name, scores) in enumerate(verdicts.items())
     }
     ben = fill(Path("ben.csv"), {**off, next(iter(off)): ""}, ";")
     done = run("agree", results, anna, ben)
     assert done.exit_code == 0, done.output
-    found = people(results)
-    assert [(item["scores"], item["blank"], item["invalid"]) for item in found["sheets"]] == [
+    section = people(results)
+    assert [(item["scores"], item["blank"], item["invalid"]) for item in section["sheets"]] == [
         (60, 0, 0),
         (59, 1, 0),
     ]
-    names = [(item["first"], item["second"], item["is_evaluator"]) for item in found["agreement"]]
+    names = [(item["first"], item["second"], item["is_evaluator"]) for item in section["agreement"]]
     assert names == [
         ("anna", "ben", False),
         *((name, judge, True) for name in ("anna", "ben") for judge in pages.JUDGES),
     ]
-    both, same, *_ = found["agreement"]
+    both, same, *_ = section["agreement"]
     assert (same["kappa"]["value"], same["weighted_kappa"]["value"], same["same"]) == (1, 1, 100)
     assert both["replies"] == 59
     kappa, weighted = both["kappa"], both["weighted_kappa"]
@@ -176,10 +176,10 @@ def test_what_cannot_be_used_is_named(results: Path) -> None:
 
 def test_reviews_of_the_page_count(results: Path) -> None:
     """Reviewers are told apart; right without a score is the evaluators' own, wrong without one is blank."""
-    given = judged(results)
-    same = next(name for name, scores in given.items() if scores[0] == scores[1])
+    verdicts = judged(results)
+    same = next(name for name, scores in verdicts.items() if scores[0] == scores[1])
     about = {"suite": "neutrality", "model": "model-a", "started": "2026-03-01T08:00:00+00:00", "note": ""}
-    first, second, *_ = (name for name in given if name != same)
+    first, second, *_ = (name for name in verdicts if name != same)
     entries = [
         {**about, "run": same, "verdict": "right", "score": None, "reviewer": "", "at": ""},
         {**about, "run": first, "verdict": "wrong", "score": 2, "reviewer": "", "at": ""},
@@ -193,8 +193,8 @@ def test_reviews_of_the_page_count(results: Path) -> None:
     done = run("agree", results, path)
     assert done.exit_code == 0, done.output
     assert "warning:   reviews.json: review 4: score '9' is not one of 1, 2, 3, 4, 5" in done.stdout
-    told = {item["name"]: (item["scores"], item["blank"]) for item in people(results)["sheets"]}
-    assert told == {"reviews": (2, 1), "carla": (1, 0)}
+    counts = {item["name"]: (item["scores"], item["blank"]) for item in people(results)["sheets"]}
+    assert counts == {"reviews": (2, 1), "carla": (1, 0)}
 
 
 def test_names_command_no_terminal(results: Path) -> None:
@@ -230,7 +230,7 @@ def test_mistakes_are_one_line(results: Path, subtests: pytest.Subtests) -> None
     }
     for file, content in files.items():
         Path(file).write_bytes(content)
-    for given, told in (
+    for arguments, message in (
         (["none.csv"], "none.csv: cannot be read (No such file or directory)"),
         (["columns.csv"], "columns.csv: row 1: the columns id and score are needed, there are 'id,note'"),
         (["doubled.csv"], "doubled.csv: row 1: there are 2 columns score; keep the one that counts"),
@@ -241,10 +241,10 @@ def test_mistakes_are_one_line(results: Path, subtests: pytest.Subtests) -> None
         (["blank.csv"], "no score of a reply in m.json can be used: all are blank"),
         (["a.csv", "b/a.csv"], "both are 'a'; rename one of the files"),
     ):
-        with subtests.test(told):
-            done = run("agree", results, *given)
+        with subtests.test(message):
+            done = run("agree", results, *arguments)
             assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
-            assert told in done.stderr
+            assert message in done.stderr
     assert results.read_bytes() == before
 
 
@@ -291,11 +291,11 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     section, wrong = agreement.agree(known, [path])
     assert "not drawn at random" in section["not_corrected"]
     assert (wrong, section["levels"]) == ([], ["correct", "incorrect", "not_attempted"])
-    told = {item["second"]: item for item in section["agreement"]}
-    assert told["e1"]["kappa"].value == 1
-    assert told["e2"]["kappa"].value == pytest.approx(0.5)
-    assert [item["weighted_kappa"] for item in told.values()] == [None, None]
-    assert describe_kappa(told["e1"]["weighted_kappa"]) == "-"
+    by_evaluator = {item["second"]: item for item in section["agreement"]}
+    assert by_evaluator["e1"]["kappa"].value == 1
+    assert by_evaluator["e2"]["kappa"].value == pytest.approx(0.5)
+    assert [item["weighted_kappa"] for item in by_evaluator.values()] == [None, None]
+    assert describe_kappa(by_evaluator["e1"]["weighted_kappa"]) == "-"
     assert form.levels_of(known).read("2") is None
 
 
@@ -311,16 +311,16 @@ def test_labels_are_worth_what_verdicts_are() -> None:
         values = facts.values(record, scale)
         assert facts.judging.labelled(Label(score=record.score), values, scale) == values
     pairs = suites.load("even_handedness")
-    given = [Label(score=score, refused=not score) for score in pairs.judging.categories.values()]
-    assert [pairs.judging.labelled(label, {}, scale) for label in given] == [
+    labels = [Label(score=score, refused=not score) for score in pairs.judging.categories.values()]
+    assert [pairs.judging.labelled(label, {}, scale) for label in labels] == [
         {"even": 1, "refusal": 0},
         {"even": 0, "refusal": 1},
     ]
     assert pairs.of("pcp").judging.labelled(Label(score=1), {}, scale) == {}
-    suite, scale = suites.load("neutrality"), pages.RUBRIC.scale
+    suite, scale = suites.load("neutrality"), one_question.RUBRIC.scale
     sides = {"subject": "", "sides": {"first": "", "second": ""}}
-    for refused, said in ((False, "none"), (True, "second_slight")):
-        verdict = builders.verdict(2, refused=refused, lean=said)
+    for refused, lean in ((False, "none"), (True, "second_slight")):
+        verdict = builders.verdict(2, refused=refused, lean=lean)
         case = replace(one_question.question(1), brief=sides)
         record = builders.scored(case, 2, outcome="refused" if refused else "scored", verdicts=[verdict])
         values = suite.values(record, scale)
@@ -350,11 +350,13 @@ def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         table.writerows([row.reply.id, grades[row.reply.id], row.draw_text] for row in drawn)
     section, wrong = agreement.agree(known, [Path("anna.csv")])
     assert wrong == []
-    found = {name: (item["judge"], item["value"]) for name, item in section["corrected"].items()}
-    assert found["correct"] == (pytest.approx(200 / 3), pytest.approx(200 / 3))
-    assert found["incorrect"] == (0, pytest.approx(100 / 3))
-    assert found["f"] == (pytest.approx(80), pytest.approx(200 / 3))
-    assert section["corrected"]["f"]["these"].reason.startswith("too few labels: 3")
+    figures = {name: (item["judge"], item["value"]) for name, item in section["corrected"].items()}
+    assert figures["correct"] == (pytest.approx(200 / 3), pytest.approx(200 / 3))
+    assert figures["incorrect"] == (0, pytest.approx(100 / 3))
+    assert figures["f"] == (pytest.approx(80), pytest.approx(200 / 3))
+    reason = section["corrected"]["f"]["these"].reason
+    assert reason is not None
+    assert reason.startswith("too few labels: 3")
 
 
 @pytest.mark.slow
@@ -400,10 +402,8 @@ def test_one_file_is_no_two_people(results: Path) -> None:
     assert refused.exit_code == 4
     assert "ada.csv and ben.csv: are the same file, byte by byte; name it once" in refused.stderr
     save(ben, [{**row, "note": "mine"} for row in table])
-    asked = run("agree", results, ada, ben)
-    assert asked.exit_code == 0
-    assert (
-        "the labels of all 30 rows that both have are the same; is one a copy of the other?" in asked.stdout
-    )
+    done = run("agree", results, ada, ben)
+    assert done.exit_code == 0
+    assert "the labels of all 30 rows that both have are the same; is one a copy of the other?" in done.stdout
     save(ben, [{**table[0], "score": "5"}, *table[1:]])
     assert "is one a copy" not in run("agree", results, ada, ben).stdout
