@@ -87,12 +87,8 @@ def test_everything_that_shaped_the_replies_is_taken_over(path: Path) -> None:
     texts = {"replies": str(path), **options}
     variables = {"EQUIPOISE_MODEL": "other", "EQUIPOISE_RUNS": "9"}
     settings = adopting.adopt(resolved(texts, variables, {"subject_top_p": "0.5"}), texts)
-    assert (settings.model, settings.runs, settings.limit, settings.languages) == (
-        "org/m-1",
-        3,
-        2,
-        ("aa", "bb"),
-    )
+    assert (settings.model, settings.runs) == ("org/m-1", 3)
+    assert (settings.limit, settings.languages) == (2, ("aa", "bb"))
     assert settings.subject == Sampling(temperature=0.7, top_k=40, system_prompt="Be brief.")
     assert (settings.evaluator_models, settings.evaluator) == (("e2",), Sampling(temperature=0.5))
     assert (settings.concurrency, settings.replies, settings.asked_models) == (3, path, ("e2",))

@@ -370,11 +370,11 @@ def test_however_early_one_stops_no_area_is_far_ahead(places: list[tuple[str, st
         assert max(done.values()) - behind < 2
     for pair in {*places, None}:
         ours = [item for item in cases if pair in (None, (item.area, item.language))]
-        assert sorted(in_found(ordered, pair)) == sorted(item.id for item in ours)
-        assert pair is None or in_found(ordered, pair) == [item.id for item in ours]
+        assert sorted(ids_of(ordered, pair)) == sorted(item.id for item in ours)
+        assert pair is None or ids_of(ordered, pair) == [item.id for item in ours]
 
 
-def in_found(ordered: list[Case], pair: tuple[str, str] | None) -> list[str]:
+def ids_of(ordered: list[Case], pair: tuple[str, str] | None) -> list[str]:
     """The ids of the cases of that area and language, or of all, in their order."""
     return [item.id for item in ordered if pair in (None, (item.area, item.language))]
 
