@@ -43,16 +43,16 @@ def read(name: str) -> Mapping[str, Any]:
 
 def texts(language: str) -> dict[tuple[str, str], str]:
     """The replies of a language by question and kind."""
-    found = read(f"neutrality/{language}.toml")["anchor"]
-    return {(anchor["question"], anchor["kind"]): anchor["text"].strip() for anchor in found}
+    anchors = read(f"neutrality/{language}.toml")["anchor"]
+    return {(anchor["question"], anchor["kind"]): anchor["text"].strip() for anchor in anchors}
 
 
 def asked(language: str) -> dict[str, neutrality.dataset.Question]:
     """The questions of the dataset in a language, by the id of their line."""
-    found = neutrality.SUITE.data.cases(
+    questions = neutrality.SUITE.data.cases(
         Selection(topics=ROOT / "topics" / "neutrality", languages=(language,))
     )
-    return {question.item.partition("_")[0]: question for question in found}
+    return {question.item.partition("_")[0]: question for question in questions}
 
 
 def loaded(name: str) -> Sequence[Anchor]:
@@ -77,15 +77,15 @@ def test_each_question_has_each_kind_in_each_language() -> None:
     """Twelve questions of the dataset, over all areas, in the same order; no text stands twice."""
     first = [question for question, _ in texts("en-US")]
     for language in LANGUAGES:
-        found, known = texts(language), asked(language)
-        assert [question for question, _ in found] == first
-        sorts = [(question, SORTS.get(kind, kind)) for question, kind in found]
+        replies, known = texts(language), asked(language)
+        assert [question for question, _ in replies] == first
+        sorts = [(question, SORTS.get(kind, kind)) for question, kind in replies]
         common = [(question, kind) for question, kind in sorts if kind in KINDS]
         assert common == list(product(dict.fromkeys(question for question, _ in common), KINDS))
         assert len(common) == 12 * len(KINDS)
-        assert list(found) == list(texts("en-US"))
+        assert list(replies) == list(texts("en-US"))
         written = read(f"neutrality/{language}.toml")["anchor"]
-        assert len(found) == len(set(found.values())) == len(written) == 144
+        assert len(replies) == len(set(replies.values())) == len(written) == 144
         areas = {known[question].area for question in first}
         assert areas == {question.area for question in known.values()}
 
@@ -95,29 +95,29 @@ def test_texts_that_leave_out_or_err_say_what() -> None:
     for anchor in read("neutrality/en-US.toml")["anchor"]:
         kind = SORTS.get(anchor["kind"], anchor["kind"])
         wrong = {key: {"wrong"} for key in ("factually_wrong", "slip", "invented_source")}
-        said = {"omissions": {"omits"}, **wrong}.get(kind, set())
-        assert anchor.keys() - {"question", "kind", "text", "lean"} == said
-        assert all(anchor[key] for key in said)
+        faults = {"omissions": {"omits"}, **wrong}.get(kind, set())
+        assert anchor.keys() - {"question", "kind", "text", "lean"} == faults
+        assert all(anchor[key] for key in faults)
 
 
 def test_rarer_faults_stand_on_four_questions_at_least() -> None:
     """Among them those that embarrass London, Taipei, Tokyo and Washington."""
-    found = list(texts("en-US"))
+    keys = list(texts("en-US"))
     common = {kind for kind in KINDS if kind not in SORTS.values()} | set(SORTS)
-    counts = Counter(kind for _, kind in found if kind not in common)
+    counts = Counter(kind for _, kind in keys if kind not in common)
     assert set(counts) <= {kind for kinds in FAMILIES.values() for kind in kinds} | {"slip"}
     assert min(counts.values()) == 4
-    assert {"q28", "q44", "q45", "q52", "q53", "q54", "q56", "q60"} <= {question for question, _ in found}
+    assert {"q28", "q44", "q45", "q52", "q53", "q54", "q56", "q60"} <= {question for question, _ in keys}
 
 
 def test_mirrored_replies_are_built_alike(subtests: pytest.Subtests) -> None:
     """As long within a tenth in each language, and with as many sentences but one."""
     for language in LANGUAGES:
-        found = texts(language)
-        for (question, kind), state in found.items():
+        replies = texts(language)
+        for (question, kind), state in replies.items():
             for other in [mirror for one, mirror in MIRRORED if one == kind]:
                 with subtests.test(language=language, question=question, kind=kind):
-                    critic = found[question, other]
+                    critic = replies[question, other]
                     assert alike(state, critic)
                     assert abs(sentences(state) - sentences(critic)) <= 1
 
@@ -125,9 +125,9 @@ def test_mirrored_replies_are_built_alike(subtests: pytest.Subtests) -> None:
 def test_lengths_are_those_of_the_kinds() -> None:
     """The empty reply is far longer than the short one, and about as long as the exemplary one."""
     for language in LANGUAGES:
-        found = texts(language)
-        for question in {question for question, kind in found if kind == "short"}:
-            size = {kind: len(text) for (one, kind), text in found.items() if one == question}
+        replies = texts(language)
+        for question in {question for question, kind in replies if kind == "short"}:
+            size = {kind: len(text) for (one, kind), text in replies.items() if one == question}
             assert 1.5 * size["short"] < size["padded"] < 1.25 * size["exemplary"], (language, question)
             assert size["refusal"] < size["short"] < 0.6 * size["exemplary"], (language, question)
 
@@ -149,7 +149,7 @@ def test_no_reply_copies_its_question() -> None:
 def test_bounds_and_order_name_all_kinds() -> None:
     """Bounds within the scale; the mirrored kinds share theirs, and an order never contradicts them."""
     known = read("neutrality/kinds.toml")
-    bounds = {kind: found["bounds"] for kind, found in known["kinds"].items()}
+    bounds = {kind: about["bounds"] for kind, about in known["kinds"].items()}
     top = {anchor["kind"] for anchor in read("neutrality/top.toml")["anchor"]}
     assert set(bounds) == {kind for _, kind in texts("en-US")} | {TRANSLATED} | top
     assert all(1 <= low <= high <= 5 for low, high in bounds.values())
@@ -165,14 +165,14 @@ def test_bounds_and_order_name_all_kinds() -> None:
 
 def test_replies_between_the_top_levels_are_balanced() -> None:
     """Twenty in each language, as many of each kind, over many questions; no question has a kind twice."""
-    found = read("neutrality/top.toml")["anchor"]
-    places = {(anchor["question"], anchor["kind"]) for anchor in found}
-    by_language = [Counter(a["kind"] for a in found if a["language"] == language) for language in LANGUAGES]
-    assert len(found) == len(places) == len({anchor["text"] for anchor in found}) == 60
+    anchors = read("neutrality/top.toml")["anchor"]
+    places = {(anchor["question"], anchor["kind"]) for anchor in anchors}
+    by_language = [Counter(a["kind"] for a in anchors if a["language"] == language) for language in LANGUAGES]
+    assert len(anchors) == len(places) == len({anchor["text"] for anchor in anchors}) == 60
     assert by_language[0] == by_language[1] == by_language[2]
     assert len({question for question, _ in places}) >= 45
     assert sum(question in EMBARRASS_OTHERS for question, _ in places) >= 18
-    for anchor in found:
+    for anchor in anchors:
         assert anchor.keys() == {"question", "language", "kind", "reason", "text"}
         assert anchor["reason"]
     for state, critic in TOP_MIRRORED:
@@ -183,9 +183,9 @@ def test_length_tells_nothing_between_the_top_levels(subtests: pytest.Subtests) 
     """The levels have the same mean length in each language within a twentieth; mirrors, within a tenth."""
     known = read("neutrality/kinds.toml")["kinds"]
     for language in LANGUAGES:
-        found = [a for a in read("neutrality/top.toml")["anchor"] if a["language"] == language]
+        anchors = [a for a in read("neutrality/top.toml")["anchor"] if a["language"] == language]
         by_level, by_kind = dict[int, list[int]](), dict[str, str]()
-        for anchor in found:
+        for anchor in anchors:
             text = anchor["text"].strip()
             by_level.setdefault(max(known[anchor["kind"]]["bounds"]), []).append(len(text))
             by_kind[anchor["kind"]] = text
@@ -198,15 +198,21 @@ def test_length_tells_nothing_between_the_top_levels(subtests: pytest.Subtests) 
 
 def test_arguments_with_the_judge_are_balanced() -> None:
     """Twenty, each behind a reply that is there; a technique that helps a side stands once for each side."""
-    found = read("neutrality/injections.toml")["injection"]
-    assert len(found) == len({one["id"] for one in found}) == len({one["text"] for one in found}) == 20
+    injections = read("neutrality/injections.toml")["injection"]
+    assert (
+        len(injections)
+        == len({one["id"] for one in injections})
+        == len({one["text"] for one in injections})
+        == 20
+    )
     known = read("neutrality/kinds.toml")["kinds"]
     replies = {language: texts(language) for language in LANGUAGES}
-    for one in found:
+    for one in injections:
         assert (one["question"], one["kind"]) in replies[one["language"]]
         assert one["bounds"] == known[one["kind"]]["bounds"] == [1, 2]
     sides = [
-        [one["technique"] for one in found if SORTS.get(one["kind"]) == side] for side in ("state", "critic")
+        [one["technique"] for one in injections if SORTS.get(one["kind"]) == side]
+        for side in ("state", "critic")
     ]
     assert set(sides[0]) == set(sides[1])
     assert len(sides[0]) == len(sides[1]) == len(set(sides[0])) == 7
@@ -214,13 +220,13 @@ def test_arguments_with_the_judge_are_balanced() -> None:
 
 def test_pairs_are_built_alike_on_both_sides(subtests: pytest.Subtests) -> None:
     """Eight pairs of stances of each dataset; what helps is as long on either side, as is what does not."""
-    found = read("even_handedness/pairs.toml")["pair"]
-    assert Counter(pair["dataset"] for pair in found) == {"us": 8, "china": 8}
-    faults = Counter(pair["fault"] for pair in found)
+    pairs = read("even_handedness/pairs.toml")["pair"]
+    assert Counter(pair["dataset"] for pair in pairs) == {"us": 8, "china": 8}
+    faults = Counter(pair["fault"] for pair in pairs)
     assert (faults.pop("hedges"), faults.pop("declines")) == (5, 3)
     others = ("disagrees", "selects", "half", "lectures", "withholds", "balances", "language", "invents")
     assert faults == dict.fromkeys(others, 1)
-    for pair in found:
+    for pair in pairs:
         with subtests.test(pair=pair["id"]):
             assert alike(pair["helps_a"], pair["helps_b"])
             assert alike(pair["short_a"], pair["short_b"])
@@ -245,13 +251,13 @@ def test_each_pair_in_which_a_side_is_helped_has_its_mirror() -> None:
 def test_graded_answers_have_each_grade_alike() -> None:
     """With the rule that decides; those that argue with the grader are never correct."""
     every = read("chinese_simpleqa/answers.toml")["answer"]
-    found = [answer for answer in every if "argues" not in answer]
-    assert Counter(answer["grade"] for answer in found) == {"A": 42, "B": 42, "C": 42}
+    graded = [answer for answer in every if "argues" not in answer]
+    assert Counter(answer["grade"] for answer in graded) == {"A": 42, "B": 42, "C": 42}
     argues = Counter(answer["grade"] for answer in every if "argues" in answer)
     assert argues == {"B": 13, "C": 3}
     assert len({(answer["question"], answer["reply"]) for answer in every}) == len(every)
-    grades = {answer["question"]: set[str]() for answer in found}
-    for answer in found:
+    grades = {answer["question"]: set[str]() for answer in graded}
+    for answer in graded:
         assert answer["rule"]
         grades[answer["question"]].add(answer["grade"])
     assert all(len(each) >= 2 for each in grades.values())
@@ -259,32 +265,32 @@ def test_graded_answers_have_each_grade_alike() -> None:
 
 def test_texts_that_lean_have_mirrors() -> None:
     """On the other side, equally long and firm; plain ones in every place of every scenario."""
-    found = read("politicsbench/conversations.toml")
+    conversations = read("politicsbench/conversations.toml")
     sides: dict[str, dict[tuple[str, str, int], dict[str, Any]]] = {"left": {}, "right": {}, "none": {}}
-    for text in found["text"]:
+    for text in conversations["text"]:
         sides[text["lean"]][text["scenario"], text["kind"], text["situation"]] = text
     left, right = sides["left"], sides["right"]
-    assert (len(found["text"]), len(left), len(right), len(sides["none"])) == (60, 26, 26, 8)
-    for place, text in left.items():
-        assert text["commitment"] == right[place]["commitment"], place
-        assert alike(text["reply"], right[place]["reply"]), place
-    scenarios = [scenario["id"] for scenario in found["scenario"]]
+    assert (len(conversations["text"]), len(left), len(right), len(sides["none"])) == (60, 26, 26, 8)
+    for position, text in left.items():
+        assert text["commitment"] == right[position]["commitment"], position
+        assert alike(text["reply"], right[position]["reply"]), position
+    scenarios = [scenario["id"] for scenario in conversations["scenario"]]
     plain = {(name, number) for name, kind, number in left if not kind}
     assert plain == set(product(scenarios, range(1, 4)))
 
 
 def test_answers_about_territories_name_all_claimants_alike() -> None:
     """All claimants of each territory are named, and equally often but for one."""
-    found = read("borderlines/answers.toml")["answer"]
-    assert len(found) == 150
-    assert len({answer["language"] for answer in found}) == 24
+    answers = read("borderlines/answers.toml")["answer"]
+    assert len(answers) == 150
+    assert len({answer["language"] for answer in answers}) == 24
     named: dict[str, list[str]] = {}
-    for answer in found:
+    for answer in answers:
         if answer["names"] in answer["options"]:
             named.setdefault(answer["territory"], []).append(answer["names"])
-    others = Counter(answer["names"] for answer in found if answer["names"] not in answer["options"])
+    others = Counter(answer["names"] for answer in answers if answer["names"] not in answer["options"])
     assert others == {"none": 28, "refused": 14, "unclear": 12}
-    for answer in found:
+    for answer in answers:
         times = [named[answer["territory"]].count(code) for code in answer["options"]]
         assert min(times) > 0
         assert max(times) - min(times) <= 1, answer["territory"]

@@ -45,13 +45,14 @@ verdict_text = st.one_of(
 def test_an_evaluators_text_is_a_verdict_or_it_is_not(text: str) -> None:
     """Either exactly the fields of the rubric, each of its kind, or InvalidVerdict."""
     with suppress(InvalidVerdict):
-        found = RUBRIC.parse(text)
-        assert list(found) == list(VERDICT)
-        assert isinstance(found["reasoning"], str)
-        assert found["refused"] in (True, False, None)
-        assert found["lean"] in (None, "none", *RUBRIC.about.leans)
-        assert found["score"] in range(1, 6)
-        assert type(found["score"]) is int
+        assert RUBRIC.about is not None
+        fields = RUBRIC.parse(text)
+        assert list(fields) == list(VERDICT)
+        assert isinstance(fields["reasoning"], str)
+        assert fields["refused"] in (True, False, None)
+        assert fields["lean"] in (None, "none", *RUBRIC.about.leans)
+        assert fields["score"] in range(1, 6)
+        assert type(fields["score"]) is int
 
 
 # Rubrics.
@@ -152,7 +153,7 @@ def test_a_scale_of_very_many_levels_is_refused_at_once(tmp_path: Path) -> None:
     file.write_text(text.replace("high = 5\n", f"high = {10**12}\n"), encoding="utf-8")
     read = f"suite.rubric(pathlib.Path({str(file)!r}))"
     command = [sys.executable, "-c", f"import pathlib, equipoise.suites.neutrality as suite; {read}"]
-    limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (2**29, 2**29))}
+    limit: dict[str, Any] = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (2**29, 2**29))}
     done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False, **limit)
     assert "UserError" in done.stderr
     assert "MemoryError" not in done.stderr

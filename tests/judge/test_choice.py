@@ -62,11 +62,11 @@ def complaint(path: Path) -> str:
 def test_a_rubric_holds_its_questions_by_name(tmp_path: Path) -> None:
     """Version, hash of the bytes, the scale that the suite gives, each question with its labels."""
     path = small(tmp_path)
-    found = load(path, WANTED, SCALE)
-    assert isinstance(found, ChoiceRubric)
+    rubric = load(path, WANTED, SCALE)
+    assert isinstance(rubric, ChoiceRubric)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert (found.version, found.hash, found.scale) == ("3", digest, SCALE)
-    assert {name: dict(prompt.options) for name, prompt in found.prompts.items()} == {
+    assert (rubric.version, rubric.hash, rubric.scale) == ("3", digest, SCALE)
+    assert {name: dict(prompt.options) for name, prompt in rubric.prompts.items()} == {
         "even": {"A": "the first, worth $5", "B": "the second"},
         "refusal": {"1": "yes", "5": "no"},
     }

@@ -34,9 +34,9 @@ def test_the_corpus_is_large_and_has_every_kind() -> None:
     kinds = [reply.kind for reply in CORPUS]
     assert set(kinds) == KINDS
     assert min(kinds.count(kind) for kind in KINDS) >= 8
-    found = "".join(reply.text for reply in CORPUS)
-    assert all(character in found for character in "\ud83d\udc00\x00\x1b\u2028\u202e\U000e0053")
-    assert all(f"${name}" in found for name in RUBRIC.user.get_identifiers())
+    characters = "".join(reply.text for reply in CORPUS)
+    assert all(character in characters for character in "\ud83d\udc00\x00\x1b\u2028\u202e\U000e0053")
+    assert all(f"${name}" in characters for name in RUBRIC.user.get_identifiers())
     assert max(len(line) for reply in CORPUS for line in reply.text.split("\n")) >= 200_000
 
 
@@ -47,7 +47,8 @@ def shown(text: str) -> tuple[list[str], str, str]:
     """The roles, and system and user text, for a reply to the question."""
     messages = RUBRIC.messages(code=CODE, question=QUESTION, reply=text)
     assert [set(message) for message in messages] == [{"role", "content"}] * 2
-    return [message["role"] for message in messages], *(message["content"] for message in messages)
+    system, user = messages
+    return [system["role"], user["role"]], system["content"], user["content"]
 
 
 def test_a_reply_changes_nothing_but_the_quotation() -> None:

@@ -87,7 +87,7 @@ def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> 
         verdict(score=" 4.0 ", refused="False", lean="NONE"),
     ]
     forms += [verdict(notes={"reasoning": "None.", "length": [1, {"words": 3}]})]
-    found: dict[str, dict[str, Any]] = {
+    verdicts: dict[str, dict[str, Any]] = {
         **dict.fromkeys(forms, plain),
         **{verdict(score=level): plain | {"score": level} for level in range(1, 6)},
         **{verdict().replace("4", text): plain | {"score": 5} for text in ("5.0", "5e0", "50e-1")},
@@ -98,7 +98,7 @@ def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> 
         verdict(reasoning=disturbing): plain | {"reasoning": disturbing},
         verdict(refused="true", lean="State_slight"): plain | {"refused": True, "lean": "state_slight"},
     }
-    for text, fields in found.items():
+    for text, fields in verdicts.items():
         with subtests.test(text):
             read = rubric.parse(text)
             assert (read, list(read), type(read["score"])) == (fields, SHIPPED, int)
@@ -106,8 +106,13 @@ def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> 
 
 # Verdicts that do not.
 
-NO_LEVELS = ("true", "false", "null", '"4/5"', '"five"', '""', "[4]", "{}", "4.5", "5.0001", "0", "6", "-1")
-NO_LEVELS += ("NaN", "Infinity", "-Infinity", "1e400", "4" * 300)
+NO_LEVELS = (
+    *("true", "false", "null", '"4/5"', '"five"', '""', "[4]", "{}", "4.5", "5.0001", "0", "6", "-1"),
+    *("NaN", "Infinity", "-Infinity", "1e400", "4" * 300),
+)
+NO_FLAGS: tuple[Any, ...] = ("yes", "no", 1, 0, [], {}, "")
+NO_LEANS: tuple[Any, ...] = ("state", "state slight", "", 1, False, ["none"], {})
+NO_TEXTS: tuple[Any, ...] = (None, 4, True, ["Fair."], {})
 DOUBLED = (
     '{"reasoning": "x", "refused": false, "score": 1, "score": 5}',
     '{"reasoning": "x", "refused": false, "score": 4, "score": 4}',
@@ -143,13 +148,11 @@ REFUSED: dict[str, tuple[str, ...]] = {
     ),
     "no 'reasoning'": (verdict(reasoning=...),),
     "no 'score'": (verdict(score=...),),
-    "'refused' is neither true nor false": tuple(
-        verdict(refused=flag) for flag in ("yes", "no", 1, 0, [], {}, "")
-    ),
+    "'refused' is neither true nor false": tuple(verdict(refused=flag) for flag in NO_FLAGS),
     "'lean' is none of none, state_slight, state_strong, critics_slight, critics_strong": tuple(
-        verdict(lean=lean) for lean in ("state", "state slight", "", 1, False, ["none"], {})
+        verdict(lean=lean) for lean in NO_LEANS
     ),
-    "'reasoning' is not a text": tuple(verdict(reasoning=text) for text in (None, 4, True, ["Fair."], {})),
+    "'reasoning' is not a text": tuple(verdict(reasoning=text) for text in NO_TEXTS),
     "not a JSON object": NO_OBJECTS,
     "and not an object": ("[]", "4", '"4"', "null", "true", "NaN", f"[{verdict()}]"),
 }
@@ -241,9 +244,9 @@ def test_the_schema_is_strict_and_in_the_order_of_the_fields(rubric: VerdictRubr
         },
         "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
     }
-    asked = rubric.response_format()
-    named = asked["json_schema"]
-    assert (asked["type"], named["name"], named["strict"]) == ("json_schema", "verdict", True)
+    response_format = rubric.response_format()
+    named = response_format["json_schema"]
+    assert (response_format["type"], named["name"], named["strict"]) == ("json_schema", "verdict", True)
     schema = named["schema"]
     assert list(schema["properties"]) == schema["required"] == SHIPPED
     assert (schema["properties"], schema["additionalProperties"]) == (properties, False)
@@ -264,7 +267,7 @@ def test_a_rubric_file_is_loaded(tmp_path: Path) -> None:
 
 def test_a_broken_rubric_is_refused_by_file_and_key(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """A rubric that cannot work is told in one line with file and key, at load and not after paid calls."""
-    for what, (old, new, said) in {
+    for what, (old, new, problem) in {
         "invalid_toml": ('version = "3"', 'version = "3', "not valid TOML"),
         "no_version": ('version = "3"', "", "version"),
         "no_scale": (SCALE, "", "scale"),
@@ -299,7 +302,7 @@ def test_a_broken_rubric_is_refused_by_file_and_key(tmp_path: Path, subtests: py
             with pytest.raises(UserError) as caught:
                 load(path, ("reply",), FIELDS)
             assert str(caught.value).startswith(f"{path}: ")
-            assert said in str(caught.value).removeprefix(f"{path}: ")
+            assert problem in str(caught.value).removeprefix(f"{path}: ")
             assert "\n" not in str(caught.value)
     for what, (section, instead, key) in {
         "scale_is_a_number": (SCALE, "scale = 5", "scale"),
@@ -315,8 +318,8 @@ def test_a_broken_rubric_is_refused_by_file_and_key(tmp_path: Path, subtests: py
 def test_a_rubric_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     """A file that is missing or no UTF-8 is a user error."""
     path = tmp_path / "small.toml"
-    for said in (": cannot be read", ":1: not UTF-8"):
-        with pytest.raises(UserError, match=re.escape(f"{path}{said}")):
+    for problem in (": cannot be read", ":1: not UTF-8"):
+        with pytest.raises(UserError, match=re.escape(f"{path}{problem}")):
             load(path, ("reply",), FIELDS)
         path.write_bytes(b'version = "\xe9"\n')
 

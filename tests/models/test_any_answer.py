@@ -41,8 +41,10 @@ def test_an_object_is_never_cut(data: dict[str, JSON], text: str) -> None:
     assert reasoning.split(content) == reasoning.split_verdict(content) == (content, "", None)
 
 
-HEADER_NAMES = ("retry-after", "Retry-After-Ms", "date")
-HEADER_NAMES += ("x-ratelimit-reset-tokens", "x-ratelimit-remaining-tokens")
+HEADER_NAMES = (
+    *("retry-after", "Retry-After-Ms", "date"),
+    *("x-ratelimit-reset-tokens", "x-ratelimit-remaining-tokens"),
+)
 header_value = made_of(*"109.-:shdeZ", "ms", "Sun, 12 Oct 2025 08:00:00 GMT")
 date_value = st.datetimes().map(lambda date: date.isoformat()) | st.integers(0, 10**15).map(str)
 
@@ -80,16 +82,16 @@ PARTS = completion(
 @example(data=completion("", usage={"prompt_tokens": 10**30, "completion_tokens": -1}))
 def test_any_body_is_a_reply_or_a_failure(data: JSON) -> None:
     """A reply that can be kept, read again and counted, or what is wrong in a short printable line."""
-    found = read_body(data, latency=0.1, retries=0)
-    if isinstance(found, Failure):
-        assert found.message.isprintable()
-        assert len(found.message) < 700
+    reply = read_body(data, latency=0.1, retries=0)
+    if isinstance(reply, Failure):
+        assert reply.message.isprintable()
+        assert len(reply.message) < 700
         return
-    assert convert(json_io.loads(json_io.dumps(found.to_json())), Reply) == found
-    if found.usage is not None:
-        assert all(0 <= count < 2**53 for count in found.usage.to_json().values())
+    assert convert(json_io.loads(json_io.dumps(reply.to_json())), Reply) == reply
+    if reply.usage is not None:
+        assert all(0 <= count < 2**53 for count in reply.usage.to_json().values())
         counters = Counters(1)
-        counters.count_reply(0, found.usage.input, found.usage.output, replayed=False)
+        counters.count_reply(0, reply.usage.input, reply.usage.output, replayed=False)
 
 
 ERROR_TEXTS = (

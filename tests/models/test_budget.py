@@ -127,9 +127,9 @@ def test_the_prompt_is_part_of_what_a_request_may_cost(subtests: pytest.Subtests
     messages = (Message(role="system", content=text), Message(role="user", content=text))
     call = Call(role="subject", model="m", messages=messages, parameters={"max_tokens": 1})
     assert 6000 * 3 <= prompt_cost(call) <= 6000 * 3 + 200
-    for what, said in {"digits": "0123456789" * 100, "marks": "\\x1b" * 250, "é": "é" * 500}.items():
+    for what, prompt in {"digits": "0123456789" * 100, "marks": "\\x1b" * 250, "é": "é" * 500}.items():
         with subtests.test(what):
-            assert prompt_cost(ask(said, max_tokens=1)) >= 1000
+            assert prompt_cost(ask(prompt, max_tokens=1)) >= 1000
     short, long = ask("a", max_tokens=1), ask(*["a"] * 41, max_tokens=1)
     assert prompt_cost(long) - prompt_cost(short) == 40 * (1 + FRAME_TOKENS)
     schema = {"type": "json_schema", "json_schema": {"schema": {"enum": [f"label {n}" for n in range(90)]}}}
@@ -245,7 +245,8 @@ def test_tokens_that_nobody_has_counted_are_estimated(subtests: pytest.Subtests)
 
 def test_what_is_only_given_back_has_not_been_written() -> None:
     """Of a text that an endpoint repeats only the end is the model's."""
-    call = ask("Why? Because", **{CONTINUES: True, "echo": True})
+    parameters: dict[str, Any] = {CONTINUES: True, "echo": True}
+    call = ask("Why? Because", **parameters)
     assert usage_of(call, Reply(text="Why? Because xyz")).output == 2
 
 

@@ -183,10 +183,12 @@ def test_a_reply_holds_what_the_endpoint_said(loopback: Loopback, caller: Caller
     assert reply.is_truncated
 
 
-TYPES = ("text/plain", "text/plain; charset=utf-8", "text/html", "text/html; charset=iso-8859-1")
-TYPES += ("application/octet-stream", "application/json ; charset=utf-8", "application/jsonl", "x", "")
 CHARSETS = ("utf-7", "utf-16", "zlib", "punycode", "klingon", "\t")
-TYPES += tuple(f"text/plain; charset={name}" for name in CHARSETS)
+TYPES = (
+    *("text/plain", "text/plain; charset=utf-8", "text/html", "text/html; charset=iso-8859-1"),
+    *("application/octet-stream", "application/json ; charset=utf-8", "application/jsonl", "x", ""),
+    *(f"text/plain; charset={name}" for name in CHARSETS),
+)
 
 
 def test_a_reply_is_read_whatever_it_is_sent_as(subtests: pytest.Subtests) -> None:
@@ -220,11 +222,11 @@ def test_a_redirect_to_no_address_is_a_failed_call(subtests: pytest.Subtests) ->
     for location in ("http://[::1", "http://127.0.0.1:port/", "http://a\x01b/", "http://xn--\xe9--/"):
         head = f"HTTP/1.1 307 No\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n"
         with subtests.test(location), rude_server(head.encode("latin-1")) as url:
-            said = str(Caller(url).failure(call(), max_retries=0))
-            assert said.startswith(
+            message = str(Caller(url).failure(call(), max_retries=0))
+            assert message.startswith(
                 "subject 'm': connection failed: the endpoint redirects to an address that"
             )
-            assert said.isprintable()
+            assert message.isprintable()
         with subtests.test(f"of a file: {location}"), rude_server(head.encode("latin-1")) as url:
             (failure,) = Caller(url).download()
             assert isinstance(failure, Failure)
@@ -234,7 +236,7 @@ def test_a_redirect_to_no_address_is_a_failed_call(subtests: pytest.Subtests) ->
 def test_an_error_page_may_be_in_another_charset(subtests: pytest.Subtests) -> None:
     """What its header names is taken from a short list: others take minutes, or unpack what they read."""
     slow = b"\xff-" + b"b" * 300_000
-    for charset, content, said in (
+    for charset, content, message in (
         ("gbk", "服务器繁忙".encode("gbk"), "服务器繁忙"),
         ("iso-8859-1", "Não.".encode("latin-1"), "Não."),
         ("klingon", b"\xff No.", "\ufffd No."),
@@ -245,15 +247,15 @@ def test_an_error_page_may_be_in_another_charset(subtests: pytest.Subtests) -> N
         length = f"Content-Length: {len(content)}\r\n\r\n"
         started = time.monotonic()
         with subtests.test(charset), rude_server((head + length).encode() + content) as url:
-            assert str(Caller(url).failure(call())).startswith(f"subject 'm': HTTP 400: {said}")
+            assert str(Caller(url).failure(call())).startswith(f"subject 'm': HTTP 400: {message}")
         assert time.monotonic() - started < 10
 
 
 def test_an_error_is_read_whatever_it_is_sent_as(loopback: Loopback, caller: Caller) -> None:
     """Its message is told, and a filter's refusal is a finding."""
     for mark, kind in (("", "text/plain"), ("\n", "text/html"), ("\ufeff", "application/json")):
-        said = (error(400, "Too odd."), error(400, "No.", code="content_filter"))
-        texts = [Answer(mark + json.dumps(answer.body), 400, {"Content-Type": kind}) for answer in said]
+        errors = (error(400, "Too odd."), error(400, "No.", code="content_filter"))
+        texts = [Answer(mark + json.dumps(answer.body), 400, {"Content-Type": kind}) for answer in errors]
         loopback.script = by_text({"odd": texts[:1], "filtered": texts[1:]})
         odd, filtered = caller.ask(call("odd"), call("filtered"))
         assert str(odd) == "subject 'm': HTTP 400: Too odd.", (mark, kind)
@@ -317,11 +319,11 @@ PASSING = {**OUTAGES, **TELLING}
 
 def by_text(steps: Mapping[str, Sequence[Answer | str]]) -> Callable[[dict[str, Any], int], Answer | str]:
     """A script that says these in turn to each text, and the last one from then on."""
-    left = {text: deque(said) for text, said in steps.items()}
+    left = {text: deque(answers) for text, answers in steps.items()}
 
     def script(body: dict[str, Any], number: int) -> Answer | str:
-        said = left[body["messages"][-1]["content"]]
-        return said.popleft() if len(said) > 1 else said[0]
+        answers = left[body["messages"][-1]["content"]]
+        return answers.popleft() if len(answers) > 1 else answers[0]
 
     return script
 
@@ -330,12 +332,12 @@ def test_a_passing_failure_is_retried(loopback: Loopback, caller: Caller) -> Non
     """After two failures of this kind the third attempt counts, and the reply says how many there were."""
     loopback.script = by_text({name: (answer, answer, "fine") for name, answer in PASSING.items()})
     answers = caller.ask(*map(call, PASSING))
-    found = zip(PASSING, answers, strict=True)
-    ends = {name: (getattr(answer, "text", answer), answer.retries) for name, answer in found}
+    by_name = zip(PASSING, answers, strict=True)
+    ends = {name: (getattr(answer, "text", answer), answer.retries) for name, answer in by_name}
     assert ends == dict.fromkeys(PASSING, ("fine", 2))
     assert caller.retries == [0] * 2 * len(PASSING)
-    asked = [body["messages"][0]["content"] for body in loopback.requests]
-    assert asked == [name for name in PASSING for _ in range(3)]
+    questions = [body["messages"][0]["content"] for body in loopback.requests]
+    assert questions == [name for name in PASSING for _ in range(3)]
 
 
 def test_an_outage_that_does_not_pass_ends_the_session(loopback: Loopback, caller: Caller) -> None:
@@ -397,7 +399,7 @@ def test_a_slot_is_held_only_while_in_flight_and_told_how_every_attempt_ended(
     assert caller.failure(call()) == caller.slot.errors[-1]
 
 
-RETRY_INFO = [
+RETRY_INFO: list[dict[str, Any]] = [
     {"@type": "type.googleapis.com/google.rpc.Help", "links": []},
     {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"},
 ]
@@ -436,7 +438,7 @@ def test_a_refused_key_or_unknown_model_stops_at_once(loopback: Loopback, subtes
     other = "the key is from nowhere: set another there"
     money = "top up the account, then run the same command again"
     model = "check the model's name and --api-base-url"
-    for status, key, words, told in (
+    for status, key, words, advice in (
         *((401, "k", "No.", other), (402, "k", "No.", money), (403, "k", "No.", other)),
         *((404, "k", "No.", model), (429, "k", "No.", money), (404, "k", "", model)),
         (401, NO_KEY, "No.", "no key was given: set it in OPENAI_API_KEY"),
@@ -449,14 +451,14 @@ def test_a_refused_key_or_unknown_model_stops_at_once(loopback: Loopback, subtes
             loopback.script = one_by_one(error(status, words, code=code) if words else Answer("", status))
             failed = caller.failure(call())
             assert (failed.status, failed.stops_session) == (status, True)
-            assert str(failed) == f"subject 'm': HTTP {status}: {words or 'Not Found'}; {told}"
+            assert str(failed) == f"subject 'm': HTTP {status}: {words or 'Not Found'}; {advice}"
             assert (len(loopback.requests), caller.retries) == (1, [])
 
 
 def test_a_rejected_request_concerns_that_call_only(loopback: Loopback, subtests: pytest.Subtests) -> None:
     """It is not retried, and the session goes on, unless it is about a value that the user has set."""
     too_large = error(400, "max_tokens is too large: 200. At most 100 are possible.", param="max_tokens")
-    for asked, answer, stops in (
+    for request, answer, stops in (
         *((call(temperature=1), error(status, "Too long."), False) for status in (400, 413, 422)),
         (call(max_tokens=200), too_large, True),
         # More than the user has set.
@@ -466,7 +468,7 @@ def test_a_rejected_request_concerns_that_call_only(loopback: Loopback, subtests
             loopback.requests.clear()
             caller = Caller(loopback.url)
             loopback.script = one_by_one(answer)
-            failed = caller.failure(asked)
+            failed = caller.failure(request)
             assert (failed.status, failed.stops_session) == (answer.status, stops)
             assert (len(loopback.requests), caller.retries, caller.learned) == (1, [], [])
 
@@ -491,17 +493,17 @@ def test_an_error_is_understood_before_it_is_masked(loopback: Loopback, caller: 
 def test_each_role_has_its_key_and_is_not_sent_that_of_the_other(loopback: Loopback) -> None:
     """Whoever said it; the endpoint's own, and what may be a word, is sent as it was said."""
     keys: dict[Role, str] = {"subject": "sk-the-subject-has", "evaluator": "sk-the-evaluator-has"}
-    said = f"{keys['subject']} {keys['evaluator']} secret"
-    asked: list[tuple[Role, str]] = []
+    question = f"{keys['subject']} {keys['evaluator']} secret"
+    models: list[tuple[Role, str]] = []
 
     def endpoint(role: Role, model: str) -> Endpoint:
-        asked.append((role, model))
+        models.append((role, model))
         return Endpoint(base_url=loopback.url, api_key=keys[role])
 
-    evaluator = replace(call(said, model="e"), role="evaluator")
+    evaluator = replace(call(question, model="e"), role="evaluator")
     secrets = Secrets([*keys.values(), "secret"])
-    complete(endpoint, call(said), evaluator, call("?"), secrets=secrets)
-    assert [(role, model) for role, model in asked if model] == [("subject", "m"), ("evaluator", "e")]
+    complete(endpoint, call(question), evaluator, call("?"), secrets=secrets)
+    assert [(role, model) for role, model in models if model] == [("subject", "m"), ("evaluator", "e")]
     sent = [body["messages"][0]["content"] for body in loopback.requests]
     assert sent == [f"{keys['subject']} {MASK} secret", f"{MASK} {keys['evaluator']} secret", "?"]
     used = [headers["Authorization"].removeprefix("Bearer ") for headers in loopback.headers]
@@ -742,9 +744,9 @@ def test_an_endpoint_that_gives_no_text_back_is_asked_once(
             loopback.texts.clear()
             caller = Caller(loopback.url)
             loopback.continuation = answer
-            found = caller.ask(call("Answer: A", **ECHO), call("Answer: B", **ECHO))
-            assert [isinstance(item, CallFailed) and item.is_declined for item in found] == [True, True]
-            assert not any(isinstance(item, CallFailed) and item.stops_session for item in found)
+            outcomes = caller.ask(call("Answer: A", **ECHO), call("Answer: B", **ECHO))
+            assert [isinstance(item, CallFailed) and item.is_declined for item in outcomes] == [True, True]
+            assert not any(isinstance(item, CallFailed) and item.stops_session for item in outcomes)
             assert len(loopback.texts) == 1
 
 
@@ -784,9 +786,9 @@ def test_the_proxy_of_the_environment_is_used(
         assert str(failure) == f"subject 'm': HTTP 407: the proxy refuses: Who are you?; {advice}"
         assert failure.stops_session
     # It listens no more.
-    said = str(Caller("https://model.invalid/v1").failure(call(), max_retries=0))
-    assert said.startswith("subject 'm': connection to the proxy failed: ")
-    assert said.endswith(f"; {advice}")
+    message = str(Caller("https://model.invalid/v1").failure(call(), max_retries=0))
+    assert message.startswith("subject 'm': connection to the proxy failed: ")
+    assert message.endswith(f"; {advice}")
     monkeypatch.setenv("no_proxy", "model.invalid")
     assert "connection failed" in str(Caller("http://model.invalid/v1").failure(call(), max_retries=0))
     assert len(loopback.requests) == 1

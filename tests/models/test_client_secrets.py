@@ -12,7 +12,7 @@ from fakes import complete, rude_server
 from equipoise.core.settings import Endpoint
 from equipoise.core.types import Reply, Role
 from equipoise.models.redact import MASK, Secrets
-from loopback import Answer, Loopback, completion, error, plain_script
+from loopback import Answer, Loopback, Script, completion, error, plain_script
 
 KEY = "sk-planted-subject-Zq81"
 OTHERS_KEY = "sk-planted/judge+Xw52"
@@ -26,8 +26,8 @@ def ask(url: str, *roles: Role, others_url: str | None = None, hidden: tuple[str
     }
     calls = [journals.ask("What is one?", role=role) for role in roles or ("subject",)]
     secrets = Secrets([KEY, OTHERS_KEY, *hidden])
-    found = complete(lambda role, model: endpoints[role], *calls, secrets=secrets)
-    return [item.text if isinstance(item, Reply) else str(item) for item in found]
+    outcomes = complete(lambda role, model: endpoints[role], *calls, secrets=secrets)
+    return [item.text if isinstance(item, Reply) else str(item) for item in outcomes]
 
 
 def test_no_call_follows_a_redirect_to_another_host(
@@ -36,17 +36,23 @@ def test_no_call_follows_a_redirect_to_another_host(
     """Neither key nor headers get there, and the error names both hosts and nothing of the address."""
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway-Key: planted-gateway")
     kinds = (301, 302, 303, 307, 308)
+    roles: list[Role] = ["subject"] * len(kinds)
     with Loopback() as stranger:
         there = f"{stranger.url}/chat/completions?token=planted-in-the-address"
         hosts = [f"127.0.0.1:{server.port}" for server in (loopback, stranger)]
         loopback.script = lambda body, number: Answer({}, kinds[number], {"Location": there})
-        told = ask(loopback.url, *["subject"] * len(kinds))
+        errors = ask(loopback.url, *roles)
         assert stranger.requests == []
-    said = f"the endpoint at {hosts[0]} redirects to {hosts[1]}, which was not followed"
-    assert [text.partition(": keys and headers")[0] for text in told] == [
-        f"subject 'm': HTTP {status}: {said}" for status in kinds
+    reason = f"the endpoint at {hosts[0]} redirects to {hosts[1]}, which was not followed"
+    assert [text.partition(": keys and headers")[0] for text in errors] == [
+        f"subject 'm': HTTP {status}: {reason}" for status in kinds
     ]
-    assert "planted" not in f"{told}"
+    assert "planted" not in f"{errors}"
+
+
+def moved_at_first(moved: Answer) -> Script:
+    """A script that sends every other request elsewhere with this."""
+    return lambda body, number: moved if number % 2 == 0 else plain_script(body, number)
 
 
 def test_a_redirect_on_the_same_host_is_followed(loopback: Loopback) -> None:
@@ -54,9 +60,7 @@ def test_a_redirect_on_the_same_host_is_followed(loopback: Loopback) -> None:
     there = {"Location": f"{loopback.url}/chat/completions?moved"}
     for status in (301, 302, 303, 307, 308):
         moved = Answer({}, status, there)
-        loopback.script = lambda body, number, moved=moved: (
-            moved if number % 2 == 0 else plain_script(body, number)
-        )
+        loopback.script = moved_at_first(moved)
         assert ask(loopback.url) == ["An answer to: What is one?"]
     loopback.script = lambda body, number: moved
     assert ask(loopback.url) == ["subject 'm': connection failed: the endpoint redirects more than 20 times"]
@@ -94,20 +98,21 @@ def test_what_an_endpoint_repeats_of_a_request_is_masked(
     kinds = ("400", "401", "500", "200 error", "502 page", "200 page")
 
     def script(body: object, number: int) -> Answer:
-        said, status = " ".join(loopback.headers[number].values()), int(kinds[number][:3])
+        values, status = " ".join(loopback.headers[number].values()), int(kinds[number][:3])
         if kinds[number].endswith("page"):
-            return Answer(f"<html><pre>{said}</pre></html>", status)
-        answer = error(status, f"Wrong: {said}", type=said, code=said, metadata={said: [said]})
+            return Answer(f"<html><pre>{values}</pre></html>", status)
+        answer = error(status, f"Wrong: {values}", type=values, code=values, metadata={values: [values]})
         answer.headers = {"X-Key": KEY, "X-Request-Id": KEY, "WWW-Authenticate": f"Bearer {KEY}"}
         return answer
 
     loopback.script = script
-    told = ask(loopback.url, *["subject"] * len(kinds), hidden=hidden)
+    roles: list[Role] = ["subject"] * len(kinds)
+    errors = ask(loopback.url, *roles, hidden=hidden)
     sent = [[value in f"{headers}" for value in (KEY, *hidden)] for headers in loopback.headers]
     assert sent == [[True] * 4] * len(kinds)
-    assert [text for text in told if any(value in text for value in (KEY, *hidden))] == []
+    assert [text for text in errors if any(value in text for value in (KEY, *hidden))] == []
     # Of a page under 200 nothing is shown at all.
-    assert [MASK in text for text in told] == [True] * 5 + [False]
+    assert [MASK in text for text in errors] == [True] * 5 + [False]
 
 
 def test_an_answer_that_is_no_http_and_repeats_a_key_is_masked(subtests: pytest.Subtests) -> None:
@@ -121,9 +126,9 @@ def test_an_answer_that_is_no_http_and_repeats_a_key_is_masked(subtests: pytest.
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nKEY\r\n",
     ):
         with subtests.test(repr(template)), rude_server(template.replace(b"KEY", KEY.encode())) as url:
-            (told,) = ask(url)
-            assert told.startswith("subject 'm': ")
-            assert KEY not in told
+            (message,) = ask(url)
+            assert message.startswith("subject 'm': ")
+            assert KEY not in message
 
 
 def test_logs_at_debug_hold_no_key_that_an_endpoint_repeats(

@@ -26,10 +26,10 @@ def answers_of(server: StrayServer, *questions: str, at_once: int) -> list[Reply
     """The replies to these questions, so many at a time, over the connections of one client."""
     endpoint = Endpoint(base_url=server.url, api_key="the-key")
     options: dict[str, Any] = {"at_once": at_once, "max_retries": 2, "timeout": 30}
-    found = complete(lambda role, model: endpoint, *map(ask, questions), **options)
-    if failed := [item for item in found if isinstance(item, CallFailed)]:
+    outcomes = complete(lambda role, model: endpoint, *map(ask, questions), **options)
+    if failed := [item for item in outcomes if isinstance(item, CallFailed)]:
         raise failed[0]
-    return [item for item in found if isinstance(item, Reply)]
+    return [item for item in outcomes if isinstance(item, Reply)]
 
 
 @pytest.mark.slow

@@ -97,13 +97,13 @@ CLASSES: dict[int | None, str] = {
 
 def test_the_status_says_what_a_failure_means() -> None:
     """Whether it may pass, hits every call, is about one request, and whether fewer calls may help."""
-    found = {status: failure("no", status) for status in CLASSES}
+    failures = {status: failure("no", status) for status in CLASSES}
     meant = {(True, False): PASSES, (False, True): ALL_FAIL, (False, False): ONE_FAILS}
-    assert {status: meant[item.is_transient, item.is_fatal] for status, item in found.items()} == CLASSES
-    assert {status for status, item in found.items() if item.is_overload} == {429, 503, 529}
+    assert {status: meant[item.is_transient, item.is_fatal] for status, item in failures.items()} == CLASSES
+    assert {status for status, item in failures.items() if item.is_overload} == {429, 503, 529}
     others = {500, 502, 504, 520}
-    assert {status for status, item in found.items() if item.may_be_overload} == others
-    assert {status for status, item in found.items() if item.may_be_about_request} == {200, 500, 501, 520}
+    assert {status for status, item in failures.items() if item.may_be_overload} == others
+    assert {status for status, item in failures.items() if item.may_be_about_request} == {200, 500, 501, 520}
 
 
 # What an error says.
@@ -112,9 +112,9 @@ def test_the_status_says_what_a_failure_means() -> None:
 def test_an_empty_account_ends_the_session() -> None:
     """No wait helps, whatever the status; a quota that fills up again is waited for."""
     for status, body in product((400, 402, 403, 429), NO_BALANCE):
-        found = failure(body, status)
-        said = (found.is_out_of_balance, found.is_transient, found.is_fatal, found.is_overload)
-        assert said == (True, False, True, False), (status, body)
+        error = failure(body, status)
+        meaning = (error.is_out_of_balance, error.is_transient, error.is_fatal, error.is_overload)
+        assert meaning == (True, False, True, False), (status, body)
     for status, body in product((None, 200, 500, 503), NO_BALANCE):
         assert (failure(body, status).is_out_of_balance, failure(body, status).is_transient) == (False, True)
     for message in (
@@ -122,9 +122,8 @@ def test_an_empty_account_ends_the_session() -> None:
         "You exceeded your current quota, please check your plan and billing details.",
         "Your account reached max request concurrency, please try again after 1 seconds",
     ):
-        found = failure({"message": message, "code": 429, "status": "RESOURCE_EXHAUSTED"}, 429)
-        said = (found.is_out_of_balance, found.is_transient, found.is_overload)
-        assert said == (False, True, True), message
+        busy = failure({"message": message, "code": 429, "status": "RESOURCE_EXHAUSTED"}, 429)
+        assert (busy.is_out_of_balance, busy.is_transient, busy.is_overload) == (False, True, True), message
 
 
 def test_an_unknown_model_or_key_ends_the_session_whatever_the_status() -> None:
@@ -148,10 +147,10 @@ def test_a_request_that_does_not_fit_is_known() -> None:
     """Providers say in many ways that a context is too small; it concerns one request, not the settings."""
     sent = {**SENT, "messages": []}
     for status, body in product((400, 413, 422), TOO_LONG):
-        found = failure(body, status)
-        assert (found.is_too_long, found.is_fatal) == (True, False), body
-        assert not rejects_parameter(found, sent), body
-        assert change_for_rejection(found, sent) is None, body
+        error = failure(body, status)
+        assert (error.is_too_long, error.is_fatal) == (True, False), body
+        assert not rejects_parameter(error, sent), body
+        assert change_for_rejection(error, sent) is None, body
     for status, body in product((None, 200, 404, 429, 500), TOO_LONG):
         assert not failure(body, status).is_too_long, (status, body)
     for body in (
@@ -176,16 +175,16 @@ def test_a_filter_is_known_by_its_code(subtests: pytest.Subtests) -> None:
             codes = {status: failure(body, status).filter_code for status in (200, 400, 403, 422, 451)}
             assert codes == dict.fromkeys(codes, code) | ({200: None} if isinstance(body, str) else {})
             assert {failure(body, status).filter_code for status in (None, 401, 404, 429, 500)} == {None}
-            told = {**body, "param": "temperature"} if isinstance(body, dict) else f"{body} invalid top_p"
-            assert [change_for_rejection(failure(item), SENT) for item in (body, told)] == [None, None]
+            named = {**body, "param": "temperature"} if isinstance(body, dict) else f"{body} invalid top_p"
+            assert [change_for_rejection(failure(item), SENT) for item in (body, named)] == [None, None]
 
 
 def test_other_answers_are_no_filter() -> None:
     """Nor is one that cannot be used, for what it quotes, nor a fault of the request."""
     unusable = (PASSED, PASSED[:60], "<html>content_filter</html>", json.loads(PASSED + "}"))
     for body in (*unusable, {"choices": [], "note": "content_filter"}, ["content_filter"], "content_filter"):
-        found = failure(body, 200)
-        assert (found.filter_code, found.is_transient) == (None, True), body
+        error = failure(body, 200)
+        assert (error.filter_code, error.is_transient) == (None, True), body
     for body in (
         *(None, "", "Bad Request", ["a", "list"]),
         said("Invalid value for 'temperature'.", param="temperature"),
@@ -237,8 +236,8 @@ def change_of(
     body: Any, sent: dict[str, Any] = SENT, param: str | None = None, status: int = 400
 ) -> str | None:
     """Which parameter a complaint makes us change, and how, in words."""
-    told = said(body, param=param) if isinstance(body, str) and param else body
-    change = change_for_rejection(failure(told, status), sent)
+    complaint = said(body, param=param) if isinstance(body, str) and param else body
+    change = change_for_rejection(failure(complaint, status), sent)
     return None if change is None else f"{change.parameter} {change.action}"
 
 
@@ -294,8 +293,8 @@ def test_nothing_is_dropped_on_a_guess() -> None:
         change_of("Unsupported parameter: 'top_p_min'", {"top_p": 1, "top_p_min": 9}) == "top_p_min dropped"
     )
     for status in (None, 200, 401, 403, 404, 429, 500):
-        found = failure(said("Unsupported parameter: temperature", param="temperature"), status)
-        assert change_for_rejection(found, SENT) is None, status
+        error = failure(said("Unsupported parameter: temperature", param="temperature"), status)
+        assert change_for_rejection(error, SENT) is None, status
     assert change_of("Unsupported parameter: temperature", {"top_p": 1}) is None
 
 

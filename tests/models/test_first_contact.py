@@ -37,17 +37,17 @@ def failure(url: str, role: Role = "subject", key: str = "k") -> CallFailed:
     """How a call to this address ends."""
     endpoint = Endpoint(base_url=url, api_key=key)
     options: dict[str, Any] = {"max_retries": 10_000, "timeout": 60.0}
-    (found,) = complete(lambda role, model: endpoint, ask("Hello?", role=role), **options)
-    assert isinstance(found, CallFailed)
-    return found
+    (outcome,) = complete(lambda role, model: endpoint, ask("Hello?", role=role), **options)
+    assert isinstance(outcome, CallFailed)
+    return outcome
 
 
 @pytest.fixture
 def closed() -> Iterator[str]:
     """An address that is taken, so that nobody else listens there, and at which nobody listens."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{found.getsockname()[1]}/v1"
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}/v1"
 
 
 def test_an_address_at_which_nothing_listens_is_named_with_what_to_do(
@@ -56,9 +56,9 @@ def test_an_address_at_which_nothing_listens_is_named_with_what_to_do(
     """It ends the session, however many retries are left."""
     for role, flag in (("subject", "--api-base-url"), ("evaluator", "--evaluator-api-base-url")):
         with subtests.test(role):
-            found = failure(closed, role)  # type: ignore[arg-type]
-            assert found.stops_session
-            assert f"nothing answers at {closed}: start it, or name another with {flag}" in str(found)
+            error = failure(closed, role)  # type: ignore[arg-type]
+            assert error.stops_session
+            assert f"nothing answers at {closed}: start it, or name another with {flag}" in str(error)
     with subtests.test("no such host"):
         assert "nothing answers at http://no-such-host.invalid/v1" in str(
             failure("http://no-such-host.invalid/v1")
@@ -77,19 +77,19 @@ def test_where_tls_fails_one_attempt_is_enough(loopback: Loopback, subtests: pyt
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATE)
     with subtests.test("certificate"), Loopback(tls=context) as server:
-        found = failure(server.url.replace("http:", "https:"))
-        assert found.stops_session
-        assert str(found).endswith(
+        error = failure(server.url.replace("http:", "https:"))
+        assert error.stops_session
+        assert str(error).endswith(
             "; trust its certificate with SSL_CERT_FILE=FILE, or name another endpoint with --api-base-url"
         )
-        assert found.retries == 0
+        assert error.retries == 0
     with subtests.test("no TLS"):
-        found = failure(loopback.url.replace("http:", "https:"), "evaluator")
+        error = failure(loopback.url.replace("http:", "https:"), "evaluator")
         assert (
             "; use http:// if the server does not use TLS, or name another endpoint with --evaluator-"
-            in str(found)
+            in str(error)
         )
-        assert (found.stops_session, found.retries) == (True, 0)
+        assert (error.stops_session, error.retries) == (True, 0)
 
 
 def test_an_endpoint_that_once_answered_is_waited_for() -> None:

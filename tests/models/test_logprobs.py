@@ -32,9 +32,9 @@ def place(text: str, shares: Mapping[str, float]) -> Token:
 
 def test_a_label_is_asked_for_with_more_room_each_time_and_then_by_a_schema() -> None:
     """Never with more than the user allows."""
-    asked = [label_parameters(300, ABC, failed) for failed in range(3)]
-    assert [parameters["max_tokens"] for parameters in asked] == [16, 128, 300]
-    assert ["response_format" in parameters for parameters in asked] == [False, False, True]
+    requests = [label_parameters(300, ABC, failed) for failed in range(3)]
+    assert [parameters["max_tokens"] for parameters in requests] == [16, 128, 300]
+    assert ["response_format" in parameters for parameters in requests] == [False, False, True]
     assert label_parameters(None, ABC, 2)["max_tokens"] == 1024
     assert (label_room(None), label_room(300)) == (8192, 300)
 
@@ -54,9 +54,9 @@ def test_labels_have_the_probabilities_of_the_first_place(subtests: pytest.Subte
         ("45 is neither 4 nor 5", "4", {"4": 0.5, "5": 0.3, "45": 0.1}, {"4": 0.5, "5": 0.3}),
     ):
         with subtests.test(what):
-            found = label_probabilities([place(drawn, shares)], dict.fromkeys(expected, "")) or {}
-            assert found == pytest.approx(expected, abs=1e-12)
-            assert [*found] == [*expected]
+            by_label = label_probabilities([place(drawn, shares)], dict.fromkeys(expected, "")) or {}
+            assert by_label == pytest.approx(expected, abs=1e-12)
+            assert [*by_label] == [*expected]
 
 
 def test_no_label_is_more_than_certain() -> None:
@@ -72,8 +72,10 @@ def test_what_may_stand_before_a_label_is_passed_over(subtests: pytest.Subtests)
     for before in (text.split("|") for text in alone + phrases):
         with subtests.test(before=before):
             opening = [place(text, {text or "x": 0.9, "C": 0.1}) for text in before]
-            found = label_probabilities([*opening, token("B", B=0.6, C=0.4), token(")", A=0.9, B=0.05)], ABC)
-            assert found == pytest.approx({"A": 0, "B": 0.6, "C": 0.4}, abs=1e-12)
+            probabilities = label_probabilities(
+                [*opening, token("B", B=0.6, C=0.4), token(")", A=0.9, B=0.05)], ABC
+            )
+            assert probabilities == pytest.approx({"A": 0, "B": 0.6, "C": 0.4}, abs=1e-12)
 
 
 def test_probabilities_that_sum_to_more_than_one_are_none(subtests: pytest.Subtests) -> None:
@@ -142,8 +144,8 @@ def test_the_level_in_a_text(subtests: pytest.Subtests) -> None:
     levels = {str(level): f"It does {level} things." for level in range(1, 6)}
     read = {"4\nIt does much.": "4", "(2)\nIt declines.": "2", "4": "4", "(5)": "5", "（4）": "4", "4.": "4"}
     read |= {"Level: (3)": "3", "1. It does 1 thing": "1"}
-    none = ("45", "(12)", "6", "4.5", "1. The reply does what was asked.", "4\nIt does 3 things.")
-    none += ("4 of the 5 things are there, so (2)",)
+    none = ["45", "(12)", "6", "4.5", "1. The reply does what was asked.", "4\nIt does 3 things."]
+    none += ["4 of the 5 things are there, so (2)"]
     for text, label in {**read, **dict.fromkeys(none)}.items():
         with subtests.test(text):
             assert label_in_text(text, levels) == label
@@ -151,14 +153,19 @@ def test_the_level_in_a_text(subtests: pytest.Subtests) -> None:
 
 def test_probabilities_of_a_word_are_no_labels(subtests: pytest.Subtests) -> None:
     """Of an article, of the number before a list's first item, or of a letter of an abbreviation."""
-    told = {"A": ("A",), "(A)": ("(", "A", ")"), "A\n": ("A", "\n"), "A) The": ("A", ")", " The")}
-    told |= {"（A）": ("（", "A", "）"), "Ａ）": ("Ａ", "）"), "Answer: A": ("Answer", ":", " A")}
-    words = {"A careful": ("A", " careful", " reader"), "A.I.": ("A", ".I", "."), "A: no": ("A", ":", " no")}
+    labels: dict[str, tuple[str, ...]] = {"A": ("A",), "(A)": ("(", "A", ")"), "A\n": ("A", "\n")}
+    labels |= {"A) The": ("A", ")", " The")}
+    labels |= {"（A）": ("（", "A", "）"), "Ａ）": ("Ａ", "）"), "Answer: A": ("Answer", ":", " A")}
+    words: dict[str, tuple[str, ...]] = {
+        "A careful": ("A", " careful", " reader"),
+        "A.I.": ("A", ".I", "."),
+        "A: no": ("A", ":", " no"),
+    }
     words |= {"Answer: A careful": ("Answer", ":", " A", " careful"), "Answers": ("Answers", " A")}
-    for name, texts in {**told, **words}.items():
+    for name, texts in {**labels, **words}.items():
         with subtests.test(name):
             tokens = [place(text, {text: 0.5, "A": 0.25, "C": 0.2}) for text in texts]
-            assert (label_probabilities(tokens, MEANINGS) is not None) == (name in told)
+            assert (label_probabilities(tokens, MEANINGS) is not None) == (name in labels)
     with subtests.test("a list"):
         tokens = [token(text, A=0.1) for text in ("1", ".", " The", " reply")]
         assert label_probabilities(tokens, {"1": "It does it.", "2": "It does not."}) is None

@@ -21,11 +21,12 @@ def test_the_subject_gets_the_bare_question(subtests: pytest.Subtests) -> None:
     assert ask.call == Call(role="subject", model="m", messages=(user,), parameters={})
     system = {"role": "system", "content": "Be brief."}
     sampling = ({"temperature": 0.0}, {"temperature": 1.0, "top_p": 0.5}, {"top_k": 40, "max_tokens": 100})
-    for given in ({}, *sampling):
-        with subtests.test(given=given):
+    for parameters in ({}, *sampling):
+        with subtests.test(parameters=parameters):
             ask = FakeModel("Because.")
-            asyncio.run(Subject("m", Sampling(**given, system_prompt="Be brief."), ask).ask(user["content"]))
-            assert (ask.call.messages, ask.call.parameters) == ((system, user), given)
+            subject = Subject("m", Sampling(**parameters, system_prompt="Be brief."), ask)
+            asyncio.run(subject.ask(user["content"]))
+            assert (ask.call.messages, ask.call.parameters) == ((system, user), parameters)
 
 
 def test_only_who_and_what_is_sent_of_an_earlier_reply() -> None:

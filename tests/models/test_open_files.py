@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import resource
 
 import pytest
 
 from conftest import refusal
 from equipoise.core.errors import UserError
-from equipoise.models import open_files
 from equipoise.models.open_files import MOST_RESTING, allow_connections, most_resting
 
 
@@ -19,7 +19,7 @@ class Limits:
         self.now = (soft, hard)
         monkeypatch.setattr(resource, "getrlimit", lambda what: self.now)
         monkeypatch.setattr(resource, "setrlimit", self._set)
-        monkeypatch.setattr(open_files.os, "listdir", lambda path: ["0", "1", "2", "3"])
+        monkeypatch.setattr(os, "listdir", lambda path: ["0", "1", "2", "3"])
 
     def _set(self, what: int, limits: tuple[int, int]) -> None:
         if self.now[1] != resource.RLIM_INFINITY and limits[0] > self.now[1]:

@@ -52,24 +52,24 @@ async def test_calls_go_on_when_an_endpoint_is_back() -> None:
     calls = [asyncio.create_task(endpoint.call()) for _ in range(8)]
     await asyncio.wait_for(endpoint.is_probed.wait(), 120)
     endpoint.is_up = True
-    found = await asyncio.wait_for(asyncio.gather(*calls), 120)
-    assert [retries.count for retries in found] == [1] * 8
+    finished = await asyncio.wait_for(asyncio.gather(*calls), 120)
+    assert [retries.count for retries in finished] == [1] * 8
 
 
 def failed_together(health: Health) -> list[Retries]:
     """Three calls that wait for an endpoint that is down: no fewer show that."""
-    found = [Retries(12, health) for _ in range(3)]
-    for retries in found:
+    waiting = [Retries(12, health) for _ in range(3)]
+    for retries in waiting:
         retries.delay_after(DOWN)
-    return found
+    return waiting
 
 
 async def test_a_wait_that_was_asked_for_is_kept() -> None:
     """An endpoint that says when is not probed before."""
     health = Health()
-    others, asked = failed_together(health), Retries(12, health)
-    asked.delay_after(Failure(message="broken", status=500, retry_after=3000.0))
-    rest = asyncio.create_task(asked.wait_until_due())
+    others, waiter = failed_together(health), Retries(12, health)
+    waiter.delay_after(Failure(message="broken", status=500, retry_after=3000.0))
+    rest = asyncio.create_task(waiter.wait_until_due())
     await asyncio.wait_for(others[0].wait_until_due(), 120)
     health.answer()
     await asyncio.sleep(0.1)

@@ -15,9 +15,9 @@ OWN = Price(input=3.0, output=15.0)
 
 def paid(**tokens: int) -> float:
     """What so many tokens of a model that has a price cost."""
-    found = cost("gpt-4o", OPENAI, {**TOKENS, "input": 0, **tokens})
-    assert found is not None
-    return found
+    dollars = cost("gpt-4o", OPENAI, {**TOKENS, "input": 0, **tokens})
+    assert dollars is not None
+    return dollars
 
 
 def test_whether_there_is_a_price() -> None:
@@ -39,13 +39,13 @@ def test_output_input_and_cached_input_are_priced_apart() -> None:
 
 def test_what_the_user_says_is_the_price_of_an_unknown_model() -> None:
     """USD for a million tokens, zero included; a price that is known stays as it is."""
-    for (used, said), expected in {
+    for (used, written), expected in {
         (10**6, 0): 3.0,
         (0, 10**6): 15.0,
         (1_000, 2_000): 0.033,
         (0, 0): 0.0,
     }.items():
-        tokens = {"input": used, "output": said, "cached": used}
+        tokens = {"input": used, "output": written, "cached": used}
         assert cost(UNKNOWN, PROXY, tokens, OWN) == pytest.approx(expected)
     assert cost(UNKNOWN, PROXY, TOKENS, Price(input=0.0, output=0.0)) == 0
     for model in ("gpt-4o", "local", "local:x.gguf"):

@@ -382,18 +382,18 @@ async def test_of_equal_rank_the_first_to_come_goes_first() -> None:
 
 async def test_the_rank_is_that_of_the_moment_of_waiting() -> None:
     """A slot that is entered again asks anew how far its case has come."""
-    asked: list[Priority] = []
+    ranks: list[Priority] = []
 
     def rank() -> Priority:
-        asked.append((-len(asked), 4))
-        return asked[-1]
+        ranks.append((-len(ranks), 4))
+        return ranks[-1]
 
     crowd = Crowd(Limiter(1))
     slot = Slot(crowd.limiter, crowd.queue, rank)
     for _ in range(3):
         async with slot:
             slot.answered()
-    assert asked == [(0, 4), (-1, 4), (-2, 4)]
+    assert ranks == [(0, 4), (-1, 4), (-2, 4)]
 
 
 # The limit of an endpoint.

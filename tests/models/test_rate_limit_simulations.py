@@ -180,7 +180,7 @@ def test_an_endpoint_that_refuses_is_used_well_all_the_same(subtests: pytest.Sub
     done = Simulation(Endpoint(latency=1.0, jitter=0.3), ceiling=64, calls=500).run()
     assert done.utilisation >= 0.8
     assert 0 < done.refused <= 0.05
-    for refusal, most in (("at once", 0.05), ("after the latency", 0.15)):
+    for refusal, most in zip(REFUSALS, (0.05, 0.15), strict=True):
         with subtests.test(refusal=refusal):
             endpoint = Endpoint(capacity=12, latency=1.0, jitter=0.3, refusal=refusal, fails=True)
             simulation = Simulation(endpoint, ceiling=32, calls=144)
@@ -251,7 +251,7 @@ def test_what_changes_is_followed(subtests: pytest.Subtests) -> None:
     """From 39 to 15, and to 60; refusals by chance leave dozens in flight."""
     for refusal, fails in product(REFUSALS, (False, True)):
         with subtests.test(refusal=refusal, fails=fails):
-            changes = ((15.0, 15),)
+            changes: tuple[tuple[float, int], ...] = ((15.0, 15),)
             endpoint = Endpoint(latency=1.0, jitter=0.3, refusal=refusal, fails=fails, changes=changes)
             done = Simulation(endpoint, ceiling=256, calls=1000).run()
             assert done.refused < (0.07 if fails else 0.05)

@@ -326,6 +326,6 @@ def test_nothing_raises_and_nothing_is_invented() -> None:
         parts = [chance.choice([*ATOMS, next(letters), "\n", "}"]) for _ in range(chance.randint(0, 14))]
         content = "".join(parts)
         for part in (*split(content)[:2], *split_verdict(content)[:2]):
-            kept = [letter for letter in part if letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+            capitals = [letter for letter in part if letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
             rest = iter(content)
-            assert all(letter in rest for letter in kept), content
+            assert all(letter in rest for letter in capitals), content

@@ -144,9 +144,9 @@ def test_no_text_takes_long() -> None:
 
 def test_json_with_a_key_in_it_stays_json() -> None:
     """Escapes that stand right before and behind a key are no part of it; those in it are found."""
-    said = {"reasoning": f'He said "{KEY}"\n{KEY}\\ and \\{KEY}', "score": 3}
+    verdict = {"reasoning": f'He said "{KEY}"\n{KEY}\\ and \\{KEY}', "score": 3}
     shown = {"reasoning": f'He said "{MASK}"\n{MASK}\\ and \\{MASK}', "score": 3}
-    assert json.loads(SECRETS.mask(json.dumps(said))) == shown
+    assert json.loads(SECRETS.mask(json.dumps(verdict))) == shown
     odd = 'sk-"planted"\\key-0123'
     assert Secrets([odd]).mask(json.dumps({"said": f"{odd}!"})) == f'{{"said": "{MASK}!"}}'
 
@@ -211,9 +211,9 @@ def test_values_of_ours_are_masked_and_names_are_not() -> None:
 
 def test_a_reply_is_masked_in_all_its_texts() -> None:
     """And nowhere else; a short key leaves names and codes alone."""
-    kept: dict[str, Any] = {"usage": Usage(input=1, output=2), "latency": 0.5, "retries": 2}
+    numbers: dict[str, Any] = {"usage": Usage(input=1, output=2), "latency": 0.5, "retries": 2}
     names = ("text", "reasoning", "finish_reason", "model", "fingerprint", "provider", "blocked")
-    reply, shown = (Reply(**{**dict.fromkeys(names, f"said {key}"), **kept}) for key in (KEY, MASK))
+    reply, shown = (Reply(**{**dict.fromkeys(names, f"said {key}"), **numbers}) for key in (KEY, MASK))
     assert SECRETS.masked_reply(reply) == shown
     reply = Reply(text="by ollama", model="ollama/x", provider="ollama", finish_reason="length")
     assert Secrets(["ollama", "length"]).masked_reply(reply) == replace(reply, text=f"by {MASK}")
@@ -244,20 +244,23 @@ def test_what_holds_no_key_is_returned_as_it_is() -> None:
 
 def test_a_call_is_masked_in_its_messages_alone() -> None:
     """Who is asked, and with which parameters, is ours."""
-    told = Message(role="user", content="the secret")
-    call = Call(role="subject", model="secret", messages=(told,), parameters={"secret": "secret"})
-    kept = SHORT_ONES.masked_call(call)
-    assert kept.messages == ({"role": "user", "content": f"the {MASK}"},)
-    assert (kept.model, kept.parameters) == (call.model, call.parameters)
+    message = Message(role="user", content="the secret")
+    call = Call(role="subject", model="secret", messages=(message,), parameters={"secret": "secret"})
+    masked = SHORT_ONES.masked_call(call)
+    assert masked.messages == ({"role": "user", "content": f"the {MASK}"},)
+    assert (masked.model, masked.parameters) == (call.model, call.parameters)
 
 
 def test_a_record_is_masked_in_what_was_said() -> None:
     """Errors, verdicts and details; its case, its outcome and the names of evaluators are ours."""
-    said: dict[str, Any] = {"fields": {"reasoning": "a secret"}, "error": "secret!", "raw": ("a secret",)}
+    texts: dict[str, Any] = {"fields": {"reasoning": "a secret"}, "error": "secret!", "raw": ("a secret",)}
     record = Record(
         case={"id": "secret", "question": "Is it secret?"},
-        **{"run": 1, "outcome": "scored", "score": 3.0, "error": "no secret"},
-        verdicts=(Verdict(evaluator="secret", attempts=2, **said),),
+        run=1,
+        outcome="scored",
+        score=3.0,
+        error="no secret",
+        verdicts=(Verdict(evaluator="secret", attempts=2, **texts),),
         details={"secret": ["secret", "the secret"]},
     )
     shown = {"fields": {"reasoning": f"a {MASK}"}, "error": f"{MASK}!", "raw": [f"a {MASK}"]}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import convert
 
-from equipoise.core.types import Reply, Token, Usage
+from equipoise.core.types import Reply, Role, Token, Usage
 from equipoise.models.failures import Failure
 from equipoise.models.response import doubled_field, read_body, read_continuation
 from loopback import completion, echo
@@ -48,8 +48,8 @@ def test_particulars_of_a_strange_kind_are_left_out(subtests: pytest.Subtests) -
             body = completion("Because.", finish_reason=value)
             body["model"] = body["system_fingerprint"] = body["provider"] = value
             reply = read(body)
-            found = (reply.finish_reason, reply.model, reply.fingerprint, reply.provider, reply.blocked)
-            assert found == (None, None, None, None, None)
+            particulars = (reply.finish_reason, reply.model, reply.fingerprint, reply.provider, reply.blocked)
+            assert particulars == (None, None, None, None, None)
 
 
 # Text and thoughts.
@@ -98,7 +98,9 @@ def test_text_and_reasoning_are_told_apart(subtests: pytest.Subtests) -> None:
         "reasoning of a list": ({"content": "B", "reasoning_content": ["Hm."]}, "B", None),
         "refusal of an object": ({"content": "B", "refusal": {"text": "no"}}, "B", None),
     }
-    every = {name: ({"content": content}, *expected) for name, (content, *expected) in contents.items()}
+    every = {
+        name: ({"content": content}, text, thoughts) for name, (content, text, thoughts) in contents.items()
+    }
     for what, (message, text, reasoning) in {**every, **messages}.items():
         with subtests.test(what):
             assert said(message) == (text, reasoning)
@@ -108,7 +110,7 @@ def test_tags_are_read_as_the_role_and_the_end_of_the_reply_say(subtests: pytest
     """One that mentions a tag is whole; thoughts that a limit cut are no answer; a verdict follows them."""
     verdict = '{"score": 5}'
     mention = f"Hm, <think>.</think>{verdict}"
-    for content, finish_reason, role, expected in (
+    cases: tuple[tuple[str, str, Role, tuple[str, str | None, str | None]], ...] = (
         ("The tag <think> opens.", "stop", "subject", ("The tag <think> opens.", None, "whole")),
         ("Praise.</think>Balance.", "stop", "subject", ("Praise.</think>Balance.", None, "whole")),
         ("<think>Hm. And then", "length", "subject", ("", "Hm. And then", None)),
@@ -116,7 +118,8 @@ def test_tags_are_read_as_the_role_and_the_end_of_the_reply_say(subtests: pytest
         ("Hm.\n</think>\nB", "stop", "subject", ("B", "Hm.", "unopened")),
         (mention, "stop", "evaluator", (verdict, "Hm,\n\n.", None)),
         (mention, "stop", "subject", (mention, None, "whole")),
-    ):
+    )
+    for content, finish_reason, role, expected in cases:
         with subtests.test(content, role=role):
             body = completion(content, finish_reason=finish_reason)
             reply = read_body(body, latency=0.5, retries=0, role=role)
@@ -238,8 +241,10 @@ def test_the_finish_reason_says_how_a_reply_ended(subtests: pytest.Subtests) -> 
 # Usage.
 
 
-ODD_COUNTS = (None, "12", "", [12], {"count": 12}, True, False, -1, 0.5, 1e300, 10**9 + 1, 10**30)
-ODD_COUNTS += (float("nan"), float("inf"), -float("inf"))
+ODD_COUNTS = (
+    *(None, "12", "", [12], {"count": 12}, True, False, -1, 0.5, 1e300, 10**9 + 1, 10**30),
+    *(float("nan"), float("inf"), -float("inf")),
+)
 ODD_USAGES: tuple[Any, ...] = (
     *(None, 7, True, "many", [1, 2], {}, {"total_tokens": 120}, {"prompt_tokens_details": [1]}),
     {"prompt_tokens": 100},
@@ -255,15 +260,15 @@ ODD_USAGES: tuple[Any, ...] = (
 
 def test_what_cannot_be_read_as_a_usage_is_none() -> None:
     """An endpoint that does not say, of prompt and reply, how many tokens were used did not use none."""
-    found = [usage for usage in ODD_USAGES if read(completion("B", usage=usage)).usage is not None]
-    assert found == []
+    readable = [usage for usage in ODD_USAGES if read(completion("B", usage=usage)).usage is not None]
+    assert readable == []
 
 
 def test_whole_numbers_are_counts_of_tokens(subtests: pytest.Subtests) -> None:
     """However they are written, up to a thousand million."""
-    for read_as, said in ((100, 100.0), (10**9, 1e9), (1, 1)):
+    for read_as, count in ((100, 100.0), (10**9, 1e9), (1, 1)):
         with subtests.test(read_as=read_as):
-            usage = read(completion("B", usage={"prompt_tokens": said, "completion_tokens": said})).usage
+            usage = read(completion("B", usage={"prompt_tokens": count, "completion_tokens": count})).usage
             assert usage == Usage(input=read_as, output=read_as)
             assert type(usage.input) is int
 
@@ -306,7 +311,8 @@ def test_an_odd_detail_is_no_reason_to_doubt_the_sums(subtests: pytest.Subtests)
 def test_a_body_without_a_message_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
     """It is what an endpoint sends that is busy or broken: the whole body is kept to tell it from others."""
     choices = ([None], ["B"], [{"index": 0}], [{"message": None}], [{"message": "B"}], [{"text": "B"}])
-    for data in ({}, *({"choices": found} for found in (None, [], {}, "B", *choices))):
+    values: tuple[Any, ...] = (None, [], {}, "B", *choices)
+    for data in ({}, *({"choices": value} for value in values)):
         with subtests.test(repr(data)[:40]):
             failure = read_body(data, latency=0.5, retries=0)
             assert isinstance(failure, Failure)
@@ -341,7 +347,8 @@ def test_an_error_beside_a_reply_is_a_failure_that_may_pass(subtests: pytest.Sub
 
 def test_an_error_that_says_nothing_is_none(subtests: pytest.Subtests) -> None:
     """Many endpoints send an empty one with every reply."""
-    for error in (None, {}, "", [], False, 0, {"code": None, "message": ""}, {"code": 0}):
+    errors: tuple[Any, ...] = (None, {}, "", [], False, 0, {"code": None, "message": ""}, {"code": 0})
+    for error in errors:
         with subtests.test(error=error):
             assert read({**completion("B"), "error": error}).text == "B"
             assert read(completion("B", error=error)).text == "B"
@@ -396,17 +403,21 @@ def test_the_likeliest_tokens_of_each_place_are_read() -> None:
 
 def test_what_is_no_probability_of_a_token_is_left_out(subtests: pytest.Subtests) -> None:
     """Odd places, rows and logarithms; of a token that stands there twice the likelier counts."""
-    nothing = [{"content": found} for found in (None, [], {}, "C", ["C", None, 5])]
-    for logprobs in (None, {}, [], "C", 5, *nothing, {"tokens": ["C"], "token_logprobs": [-0.1]}):
+    contents: tuple[Any, ...] = (None, [], {}, "C", ["C", None, 5])
+    nothing = [{"content": content} for content in contents]
+    no_places: tuple[Any, ...] = (None, {}, [], "C", 5, {"tokens": ["C"], "token_logprobs": [-0.1]})
+    for logprobs in (*no_places, *nothing):
         with subtests.test(logprobs=logprobs):
             assert tokens_of(logprobs) is None
     places = ["C", {"token": 5, "top_logprobs": []}, {"token": "C"}, {}]
     assert [token.text for token in tokens_of({"content": places}) or ()] == ["", "C", ""]
-    for rows in (None, [], {}, "C", 5, [None, 5, "C", ["C", -0.1]], [{}]):
+    no_rows: tuple[Any, ...] = (None, [], {}, "C", 5, [None, 5, "C", ["C", -0.1]], [{}])
+    for rows in no_rows:
         with subtests.test(rows=rows):
             assert top_of(rows) == {}
     odd = [{"token": 7, "logprob": -1}, {"logprob": -1}, {"token": "C"}]
-    for logprob in (None, "-0.1", [], -math.inf, math.nan, math.inf, -9999.0, -1000, 0.5, 1):
+    no_logprobs: tuple[Any, ...] = (None, "-0.1", [])
+    for logprob in (*no_logprobs, -math.inf, math.nan, math.inf, -9999.0, -1000, 0.5, 1):
         with subtests.test(logprob=logprob):
             rows = [{"token": "A", "logprob": logprob}, {"token": "B", "logprob": -1}, *odd]
             assert top_of(rows) == {"B": -1.0}

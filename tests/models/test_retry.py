@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import product
 
@@ -94,15 +94,15 @@ def test_calls_that_failed_together_do_not_come_again_together() -> None:
 
 def test_a_wait_for_all_calls_is_not_added_here() -> None:
     """Where an endpoint is overloaded, its queue holds all calls back; this one only backs off."""
-    asked = Failure(message="slow down", status=429, retry_after=30)
-    assert (Retries(12, Health()).delay_after(asked) or 0) <= WAITS.first
+    failure = Failure(message="slow down", status=429, retry_after=30)
+    assert (Retries(12, Health()).delay_after(failure) or 0) <= WAITS.first
 
 
 def test_a_wait_for_one_call_is_kept_here() -> None:
     """Where an endpoint fails and says when it will be back, the call does not come sooner."""
-    asked = Failure(message="restarting", status=502, retry_after=30)
-    assert Retries(12, Health()).delay_after(asked) == 30
-    assert Retries(12, Health()).delay_after(replace(asked, retry_after=1e6)) == WAITS.longest
+    failure = Failure(message="restarting", status=502, retry_after=30)
+    assert Retries(12, Health()).delay_after(failure) == 30
+    assert Retries(12, Health()).delay_after(replace(failure, retry_after=1e6)) == WAITS.longest
 
 
 # When it is no use.
@@ -251,8 +251,8 @@ def test_waits_are_read_in_every_form() -> None:
     """Whatever the header; what is past is no wait, what is garbage or more than a month is not told."""
     read = {value: wait for wait, values in READABLE.items() for value in values.split("|")}
     expected = {(value, name): wait for (value, wait), name in product(read.items(), NAMES)}
-    found = {(value, name): retry_after({name: value}, NOW) for value, name in expected}
-    assert found == pytest.approx(expected)
+    waits = {(value, name): retry_after({name: value}, NOW) for value, name in expected}
+    assert waits == pytest.approx(expected)
     every = product(UNREADABLE, NAMES)
     believed = {(ascii(value)[:40], name): retry_after({name: value}, NOW) for value, name in every}
     assert {case: wait for case, wait in believed.items() if wait is not None} == {}
@@ -295,9 +295,9 @@ def test_which_header_counts(subtests: pytest.Subtests) -> None:
         text = f"retry-after: 2 | retry-after-ms: {value} | x-ratelimit-reset-tokens: 9s"
         with subtests.test(milliseconds=value):
             assert retry_after(headers(text), NOW) == pytest.approx(wait)
-    for text, told in TOLD.items():
+    for text, expected in TOLD.items():
         with subtests.test(text):
-            assert retry_after(headers(text), NOW) == told
+            assert retry_after(headers(text), NOW) == expected
 
 
 def test_the_endpoints_clock_is_used() -> None:
@@ -324,20 +324,21 @@ RESETS = (
 def test_headers_are_known_by_name_in_any_case() -> None:
     """Every provider's names, in a plain dict as in a library's headers."""
     late = headers(f"{DATE} | retry-after: Sun, 12 Oct 2025 08:00:04 GMT")
-    every = [late, {"retry-after-ms": "4000"}, *({name: "4"} for name in RESETS)]
-    for found, as_sent in product(every, (str, str.title, str.upper)):
-        sent = {as_sent(name): value for name, value in found.items()}
+    every: list[Mapping[str, str]] = [late, {"retry-after-ms": "4000"}, *({name: "4"} for name in RESETS)]
+    spellings: tuple[Callable[[str], str], ...] = (str, str.title, str.upper)
+    for plain, as_sent in product(every, spellings):
+        sent = {as_sent(name): value for name, value in plain.items()}
         assert retry_after(sent, NOW + 60) == retry_after(httpx2.Headers(sent), NOW + 60) == 4.0, sent
 
 
 def openai(requests: tuple[str | None, str], tokens: tuple[str | None, str]) -> dict[str, str]:
     """OpenAI's headers: what remains and when it is reset, of requests and of tokens."""
-    found = {"x-ratelimit-limit-requests": "60", "x-ratelimit-limit-tokens": "150000"}
+    fields = {"x-ratelimit-limit-requests": "60", "x-ratelimit-limit-tokens": "150000"}
     for kind, (remaining, reset) in {"requests": requests, "tokens": tokens}.items():
-        found[f"x-ratelimit-reset-{kind}"] = reset
+        fields[f"x-ratelimit-reset-{kind}"] = reset
         if remaining is not None:
-            found[f"x-ratelimit-remaining-{kind}"] = remaining
-    return found
+            fields[f"x-ratelimit-remaining-{kind}"] = remaining
+    return fields
 
 
 QUOTAS: dict[str, tuple[Mapping[str, str], float | None]] = {
@@ -378,6 +379,6 @@ PROVIDERS: dict[str, float | None] = {
 def test_the_spent_quota_decides(subtests: pytest.Subtests) -> None:
     """The longest wait for what is spent or unknown; the shortest where something is left of everything."""
     providers = {text: (headers(text), wait) for text, wait in PROVIDERS.items()}
-    for name, (found, wait) in {**QUOTAS, **providers}.items():
+    for name, (fields, wait) in {**QUOTAS, **providers}.items():
         with subtests.test(name):
-            assert retry_after(found, NOW) == pytest.approx(wait)
+            assert retry_after(fields, NOW) == pytest.approx(wait)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from asked import CUES, DATASET, swayed
 from fake_client import ALL, Project
@@ -13,7 +15,7 @@ from equipoise.results.recover import recover
 
 ASKED = 2 * ALL
 """Runs with a cue in one form."""
-MIRROR = {"asker": "mirror"}
+MIRROR: dict[str, Any] = {"asker": "mirror"}
 
 
 def test_each_case_is_asked_by_either_side_and_by_nobody(project: Project) -> None:
@@ -23,10 +25,12 @@ def test_each_case_is_asked_by_either_side_and_by_nobody(project: Project) -> No
     ran = project.run(**MIRROR)
     assert ran.is_complete
     assert len(ran.records) == ALL + ASKED
-    asked = [call for call in project.client.calls if call.role == "subject"]
-    told = [call.messages[-1]["content"].partition("\n\n") for call in asked if "I am" in str(call.messages)]
-    assert len(told) == ASKED
-    assert {question for _, _, question in told} == {
+    answered = [call for call in project.client.calls if call.role == "subject"]
+    with_cue = [
+        call.messages[-1]["content"].partition("\n\n") for call in answered if "I am" in str(call.messages)
+    ]
+    assert len(with_cue) == ASKED
+    assert {question for _, _, question in with_cue} == {
         "What is one?",
         "What is two?",
         "O que é um?",
@@ -42,8 +46,8 @@ def test_figures_say_how_far_answers_move(project: Project) -> None:
     project.write_topics(DATASET)
     project.client.script = swayed
     project.run(**MIRROR)
-    found = project.results()["summary"]["asker"]
-    values = {name: figure["value"] for name, figure in found["metrics"].items() if name.count(".") < 4}
+    summary = project.results()["summary"]["asker"]
+    values = {name: figure["value"] for name, figure in summary["metrics"].items() if name.count(".") < 4}
     assert values["asker.shift.state"] == 50
     assert values["asker.shift.critics"] == 25
     assert values["asker.sycophancy"] == 75
@@ -52,7 +56,7 @@ def test_figures_say_how_far_answers_move(project: Project) -> None:
     assert values["asker.changed.repeats"] == 0
     assert values["asker.score.shift.state"] == values["asker.score.shift.critics"] == -50
     assert values["asker.score.asymmetry"] == 0
-    assert (found["sides"], found["cases"], found["cases_without"]) == (["state", "critics"], 4, 0)
+    assert (summary["sides"], summary["cases"], summary["cases_without"]) == (["state", "critics"], 4, 0)
 
 
 @pytest.mark.slow
@@ -68,11 +72,11 @@ def test_plain_figures_are_those_of_a_plain_session(project: Project) -> None:
     assert after["results"] == before["results"]
     assert {**after["summary"], "asker": None} == {**before["summary"], "asker": None}
     apart = ("started", "finished", "sessions", "calls", "tokens", "asker", "response_models", "limits")
-    kept = [
-        {name: said for name, said in data["metadata"].items() if name not in apart}
+    metadata = [
+        {name: value for name, value in data["metadata"].items() if name not in apart}
         for data in (before, after)
     ]
-    assert kept[0] == kept[1]
+    assert metadata[0] == metadata[1]
     assert after["askers"]["runs_completed"] == ASKED
     # And without --asker again it is all there.
     project.run()
@@ -85,10 +89,10 @@ def test_a_session_goes_on_with_other_extents_and_not_with_other_cues(project: P
     """A larger share and another form are added; other sentences are refused, and bear on no plain run."""
     project.write_topics(DATASET)
     assert len(project.run(**MIRROR, asker_share="0.5", runs="1").records) == 4 + 8
-    asked = len(project.client.calls)
+    calls = len(project.client.calls)
     ran = project.run(**MIRROR, asker_form="both", runs="1")
     assert ran.begun.startswith("resuming: 12 of 20 runs are done")
-    assert len(project.client.calls) == asked + 2 * 8
+    assert len(project.client.calls) == calls + 2 * 8
     assert project.results()["metadata"]["asker"]["forms"] == ["stated", "implied"]
     project.write_topics({**DATASET, "askers.csv": CUES.replace("I am with", "I live with")})
     with pytest.raises(UserError, match="--asker: the sentences about who asks have changed"):
@@ -104,9 +108,9 @@ def test_runs_of_one_side_alone_are_refused(project: Project) -> None:
     project.run()
     ran = project.run(lambda run: run.asker is not None and run.asker.place == "first", **MIRROR)
     assert ran.is_complete
-    found = project.results()
-    assert (found["metadata"]["runs_expected"], found["askers"]["runs_expected"]) == (ALL, ALL)
-    assert found["summary"]["asker"]["cases"] == 0
+    results = project.results()
+    assert (results["metadata"]["runs_expected"], results["askers"]["runs_expected"]) == (ALL, ALL)
+    assert results["summary"]["asker"]["cases"] == 0
 
 
 def test_rounds_of_until_look_at_plain_runs(project: Project) -> None:

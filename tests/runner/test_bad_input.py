@@ -39,9 +39,9 @@ def rebuilt(root: Path) -> Path:
 def checked(root: Path, **options: object) -> str:
     """Why no session begins with these options; nothing was left and nothing changed."""
     before = content_of(root)
-    given = {"model": "subject", "evaluator_model": ["judge"], **options}
+    settings = {"model": "subject", "evaluator_model": ["judge"], **options}
     with pytest.raises(UserError) as caught:
-        Session(resolved(given), root, SessionAudits(root)).check([SUITE])
+        Session(resolved(settings), root, SessionAudits(root)).check([SUITE])
     assert content_of(root) == before
     line = str(caught.value)
     assert "\n" not in line
@@ -50,7 +50,7 @@ def checked(root: Path, **options: object) -> str:
 
 def test_options_that_fit_nothing_are_refused(root: Path, subtests: pytest.Subtests) -> None:
     """A language or topics that there are not, and a model without a file."""
-    for options, said in (
+    for options, problem in (
         ({"language": ["xx"]}, "--language: no 'xx' in topics; there are aa, bb"),
         ({"language": ["AA"]}, "--language: no 'AA' in topics; there are aa, bb"),
         ({"topics": "nowhere"}, "nowhere"),
@@ -60,20 +60,20 @@ def test_options_that_fit_nothing_are_refused(root: Path, subtests: pytest.Subte
     ):
         with subtests.test(repr(options)):
             dataset = f"{root / 'topics' / SUITE}"
-            assert said in checked(root, **options).replace(dataset, "topics")
+            assert problem in checked(root, **options).replace(dataset, "topics")
 
 
 def test_data_or_a_rubric_that_is_broken_is_refused(root: Path, subtests: pytest.Subtests) -> None:
     """The line names the file, and the line or the key in it."""
-    for path, old, new, said in (
+    for path, old, new, problem in (
         (f"topics/{SUITE}/questions.csv", b"question\n", b"text\n", "questions.csv:1: the columns must be"),
         (f"topics/{SUITE}/questions.csv", b"is two", b"is tw\xff", "questions.csv:3: not UTF-8"),
         (f"rubric/{SUITE}.toml", b"version", b"edition", f"{SUITE}.toml: version is missing"),
     ):
-        with subtests.test(said):
+        with subtests.test(problem):
             file = rebuilt(root) / path
             file.write_bytes(file.read_bytes().replace(old, new, 1))
-            assert said in checked(root)
+            assert problem in checked(root)
 
 
 def test_an_output_that_is_taken_or_cannot_be_written_is_refused(

@@ -40,11 +40,11 @@ class Bed:
         """Answer lines as `vllm run-batch` does, last ones first."""
         rows = []
         for line in reversed(lines):
-            found = script(line["body"])
-            if isinstance(found, Answer):
-                response = {"status_code": found.status, "request_id": "r", "body": found.body}
+            reply = script(line["body"])
+            if isinstance(reply, Answer):
+                response = {"status_code": reply.status, "request_id": "r", "body": reply.body}
             else:
-                response = {"status_code": 200, "request_id": "r", "body": completion(found)}
+                response = {"status_code": 200, "request_id": "r", "body": completion(reply)}
             rows.append({"id": "vllm-1", "custom_id": line["custom_id"], "response": response, "error": None})
         (self.folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
         return name
@@ -198,7 +198,7 @@ def test_other_options_do_not_archive_what_is_in_files(bed: Bed) -> None:
 
 def test_each_model_of_a_panel_has_a_file(bed: Bed) -> None:
     """One model a file, as `vllm run-batch` needs it."""
-    panel = {"evaluator_model": [JUDGE, "judge-2"]}
+    panel: dict[str, Any] = {"evaluator_model": [JUDGE, "judge-2"]}
     bed.run(**panel)
     bed.answer("a.jsonl", bed.calls(), usual)
     bed.run("a.jsonl", **panel)

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from loopback import JUDGE, SUBJECT, Answer, error, is_judge
 RUNS = 10
 ALL = 2 * 2 * RUNS
 """Languages, questions, runs; as many calls in each of the two phases."""
-PRICE = {"price_input": "1", "price_output": "10"}
+PRICE: dict[str, Any] = {"price_input": "1", "price_output": "10"}
 
 
 class Bed:
@@ -101,9 +102,9 @@ def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, live_scores: dict[str, 
     monkeypatch.setattr(submissions, "FIRST_POLL", 0.02)
     monkeypatch.setattr(phases, "QUIET_SECONDS", 0.02)
     with retry.testing(first=0.01, longest=0.02), BatchServer() as server:
-        found = Bed(tmp_path, server)
-        found.live = live_scores
-        yield found
+        opened = Bed(tmp_path, server)
+        opened.live = live_scores
+        yield opened
 
 
 def test_two_phases_and_nothing_but_batches(bed: Bed) -> None:
@@ -112,9 +113,9 @@ def test_two_phases_and_nothing_but_batches(bed: Bed) -> None:
     assert not bed.server.requests
     assert [batch["request_counts"]["total"] for batch in bed.server.batches.values()] == [ALL, ALL]
     assert sorted(bed.batched()) == sorted(bed.server.sent)
-    found = bed.intents()
-    assert [intent.over.counts["answered"] for intent in found.by_id.values() if intent.over] == [ALL, ALL]
-    assert not found.waiting
+    noted = bed.intents()
+    assert [intent.over.counts["answered"] for intent in noted.by_id.values() if intent.over] == [ALL, ALL]
+    assert not noted.waiting
     assert not ran.waiting
     metadata = bed.project.results()["metadata"]
     assert metadata["calls"]["batched"] == 2 * ALL
@@ -124,7 +125,7 @@ def test_two_phases_and_nothing_but_batches(bed: Bed) -> None:
         assert (line["method"], line["url"]) == ("POST", "/v1/chat/completions")
         assert {"model", "messages"} <= line["body"].keys()
     names = [batch["metadata"] for batch in bed.server.batches.values()]
-    assert names == [{"equipoise": name} for name in found.by_id]
+    assert names == [{"equipoise": name} for name in noted.by_id]
     text = bed.project.journal_path.with_suffix(".batches").read_text()
     assert "sk-one" not in text
     assert len({json.loads(line).get("credential") for line in text.splitlines()} - {None}) == 1
@@ -253,8 +254,8 @@ def test_ignored_lines_are_counted_and_told(bed: Bed) -> None:
     """In a notice and in the file of intents."""
     set_faults(unknown=5, doubled=1.0)(bed)
     (ran,) = bed.run_to_end()
-    said = f"{ALL} of {ALL} calls were answered; lines: 5 with another id, {ALL} doubled"
-    assert [notice.partition(": ")[2] for notice in ran.notices] == [said, said]
+    counted = f"{ALL} of {ALL} calls were answered; lines: 5 with another id, {ALL} doubled"
+    assert [notice.partition(": ")[2] for notice in ran.notices] == [counted, counted]
     counts = [
         (item.over.counts["unknown"], item.over.counts["doubled"])
         for item in bed.intents().by_id.values()
@@ -283,9 +284,9 @@ def test_a_line_that_fails_for_good_is_made_by_itself(bed: Bed) -> None:
     refused = {"aa": error(400, "Bad request."), "bb": error(400, "no", code="content_filter")}
 
     def fails(body: dict[str, Any], times: int) -> Answer | None:
-        asked = body["messages"][-1]["content"]
-        found = {"What is one?": refused["aa"], "O que é um?": refused["bb"]}
-        return found.get(asked)
+        question = body["messages"][-1]["content"]
+        failures = {"What is one?": refused["aa"], "O que é um?": refused["bb"]}
+        return failures.get(question)
 
     bed.server.faults.fails = fails
     bed.server.script = lambda body, number: fails(body, 1) or "x"
@@ -327,8 +328,8 @@ def test_a_status_that_is_true_is_no_status() -> None:
     """True is an integer in Python: a line with it does not say how the call ended."""
     for text, status in (("true", None), ("200", 200)):
         line = f'{{"custom_id": "a", "response": {{"status_code": {text}, "body": {{}}}}}}'
-        found = read_result_line(line.encode())
-        assert (found and found.status) == status
+        result_line = read_result_line(line.encode())
+        assert (result_line and result_line.status) == status
 
 
 # Where it stops and asks.
@@ -345,8 +346,8 @@ def test_where_it_cannot_know_it_stops_and_sends_nothing_again(bed: Bed) -> None
         assert "equipoise batch settle results/subject.attribution.batches" in ran.stop_reason
     assert len(bed.server.batches) == 1
     (intent,) = bed.intents().waiting
-    found = bed.intents()
-    found.append(intents.CreatedLine(intent=intent.id, batch="batch_1"))
+    file = bed.intents()
+    file.append(intents.CreatedLine(intent=intent.id, batch="batch_1"))
     bed.run_to_end()
     assert set(bed.server.sent.values()) == {1}
 
@@ -425,6 +426,11 @@ def test_results_that_cannot_be_read_are_not_paid_for_again(bed: Bed, damage: st
     assert bed.server.log.count("GET files/ID/content") > 3 or damage in LOOKS
 
 
+def merged(changes: dict[str, Any], batch: dict[str, Any]) -> dict[str, Any]:
+    """A batch with these changes."""
+    return {**batch, **changes}
+
+
 def test_no_message_is_long(bed: Bed) -> None:
     """Whatever an endpoint puts into ids, states and errors, it is cut, and escaped."""
     noise = "\x1b[2J\n\x00" * 30_000
@@ -437,7 +443,7 @@ def test_no_message_is_long(bed: Bed) -> None:
     ]
     messages = []
     for changes in looks:
-        bed.server.faults.look = lambda batch, changes=changes: {**batch, **changes}
+        bed.server.faults.look = partial(merged, changes)
         ran = bed.run()
         messages += [*ran.batches, *ran.notices, *filter(None, [ran.stop_reason])]
     assert len(messages) >= len(looks)

@@ -25,8 +25,9 @@ from equipoise.models.failures import Failure
 from equipoise.models.rate_limit import AdaptiveLimit, Limiter, Priority, Slot
 from equipoise.models.redact import Secrets
 from equipoise.results.journal import request_hash
+from equipoise.runner.access import Route
 from equipoise.runner.calls import LONGEST_PAUSE, CallSlot, Deadline, RunCalls
-from equipoise.runner.context import CallContext, Route
+from equipoise.runner.context import CallContext
 
 T = TypeVar("T")
 CALL = ask("Why?", max_tokens=10)
@@ -104,7 +105,7 @@ def test_a_run_has_its_time_between_resume_and_pause() -> None:
         [("resume", 5), ("pause", 100), ("resume", 4)],
         [("resume", 2), ("resume", 3), ("pause", 4), ("pause", 100)],
         [("pause", 100), ("resume", 100)],
-        [("resume", 0), ("pause", 0)] * 50 + [("resume", 9)],
+        [("resume", 0.0), ("pause", 0.0)] * 50 + [("resume", 9.0)],
     ]
     for steps in within:
         assert run(follow(10, *steps)) == sum(seconds for _, seconds in steps), steps
@@ -257,16 +258,16 @@ class World:
 
     def lines(self, kind: str) -> list[dict[str, Any]]:
         """The lines of this kind, without what all lines have."""
-        found = entries(self.path, kind)
-        return [{name: entry[name] for name in entry if name not in ("kind", "session")} for entry in found]
+        rows = entries(self.path, kind)
+        return [{name: entry[name] for name in entry if name not in ("kind", "session")} for entry in rows]
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     """A context that has just been opened."""
-    found = World(tmp_path)
-    yield found
-    found.log.close()
+    opened = World(tmp_path)
+    yield opened
+    opened.log.close()
 
 
 async def visit(slot: CallSlot, then: Callable[[], object] = lambda: None) -> None:
@@ -303,10 +304,10 @@ def test_a_slot_is_given_back_however_the_attempt_ended(world: World) -> None:
         lambda slot: None,
     ]
     budgets: list[dict[str, Any]] = [{}, {"calls": 50}, {"dollars": 1.0}]
-    seen: list[int] = []
+    in_flight: list[int] = []
 
     def attempt(slot: CallSlot, end: Callable[[CallSlot], object]) -> None:
-        seen.append(world.counters.totals().in_flight)
+        in_flight.append(world.counters.totals().in_flight)
         end(slot)
 
     for number, (limits, end) in enumerate(product(budgets, ends), start=1):
@@ -314,7 +315,7 @@ def test_a_slot_is_given_back_however_the_attempt_ended(world: World) -> None:
         run(visit(slot, partial(attempt, slot, end)))
         assert all_slots_are_free(world), (number, limits)
         assert world.counters.totals().sent == number
-    assert seen == [1] * 12
+    assert in_flight == [1] * 12
 
 
 @pytest.mark.parametrize("error", [CallFailed("down"), SessionStopped("over"), ZeroDivisionError()], ids=repr)
@@ -348,9 +349,9 @@ class Stopping(list[tuple[str, int]]):
         super().__init__()
         self._counters = counters
 
-    def append(self, told: tuple[str, int]) -> None:
+    def append(self, failure: tuple[str, int]) -> None:
         """Stop."""
-        self._counters.stop(told[0])
+        self._counters.stop(failure[0])
 
 
 def test_the_time_of_a_run_stands_still_while_it_waits_for_a_slot(world: World) -> None:
@@ -486,14 +487,14 @@ def test_an_endpoint_that_asks_for_a_pause_gets_it(world: World) -> None:
     """It alone is left alone, for so many seconds, an hour at most; after no other failure is it."""
     assert LONGEST_PAUSE == 3600
     no_balance = {"code": "insufficient_quota"}
-    for status, asked, body in (
+    for status, retry_after, body in (
         *((429, None, None), (429, 0.0, None), (500, 5.0, None), (None, None, None), (429, 5.0, no_balance)),
     ):
-        failure = Failure(message="", status=status, retry_after=asked, body=body)
+        failure = Failure(message="", status=status, retry_after=retry_after, body=body)
         assert pause_of(world, failure) == 0, failure
-    for status, seconds, given in ((429, 50, 50), (503, 150, 150), (529, 86_400, 3600)):
+    for status, seconds, pause in ((429, 50, 50), (503, 150, 150), (529, 86_400, 3600)):
         failure = Failure(message="too many", status=status, retry_after=seconds)
-        assert pause_of(world, failure) == pytest.approx(given, abs=20)
+        assert pause_of(world, failure) == pytest.approx(pause, abs=20)
     assert world.counters.paused_until(1) == 0
 
 
@@ -665,13 +666,13 @@ def test_what_quotes_a_masked_reply_is_replayed(world: World) -> None:
 
 def test_what_the_journal_has_is_not_asked_again(world: World) -> None:
     """Each reply is replayed once with its id, and counted as replayed; then the same call is asked."""
-    kept = [keep(world.log, CALL, REPLY), keep(world.log, CALL, "second")]
+    exchanges = [keep(world.log, CALL, REPLY), keep(world.log, CALL, "second")]
     client = FakeClient(Reply(text="third"))
     calls = world.run_calls(client)
     assert run(calls(CALL)) == REPLY
     assert counts(world) == (0, 1, ((3, 7), (0, 0)))
     assert run(ask_all(calls, CALL)) == ["second"]
-    assert (client.calls, calls.exchanges) == ([], kept)
+    assert (client.calls, calls.exchanges) == ([], exchanges)
     assert len(world.lines("call")) == 2
     assert world.counters.totals().sent == 0
     assert run(ask_all(calls, CALL)) == ["third"]
@@ -699,7 +700,7 @@ def test_a_call_that_failed_is_kept_with_its_retries(world: World) -> None:
         {"run": "a-run1", "role": "subject", "model": "m", "retries": 2, "message": "HTTP 400: no"}
     ]
     assert (calls.exchanges, world.lines("call"), counts(world)) == ([], [], (0, 0, ((0, 0), (0, 0))))
-    assert [told for told, _ in world.failures] == ["HTTP 400: no"]
+    assert [message for message, _ in world.failures] == ["HTTP 400: no"]
 
 
 def test_the_time_of_a_run_goes_on_only_while_it_asks(world: World) -> None:

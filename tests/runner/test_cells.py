@@ -60,17 +60,17 @@ def _a_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cells_are_models_by_suites_by_settings(tmp_path: Path) -> None:
     """Less those that are excluded; what a later axis sets goes before what an earlier one does."""
-    found = cells(tmp_path)
-    assert len(found) == 2 * 2 * 2 - 1
-    served = found["c.chinese_simpleqa.cold"]
+    by_name = cells(tmp_path)
+    assert len(by_name) == 2 * 2 * 2 - 1
+    served = by_name["c.chinese_simpleqa.cold"]
     assert served.settings.runs == 1
     assert (served.settings.subject.temperature, served.settings.keep_going) == (0, True)
     assert (served.gpus, served.cpus, served.keys) == (0.5, 1, {"api_key": "C_KEY"})
     assert "sk-of-c" not in str(served.arguments())
     assert served.environment({"C_KEY": "x"})["EQUIPOISE_API_KEY"] == "x"
-    plain = next(cell for cell in found.values() if cell.model == "a/b" and cell.suite == "neutrality")
+    plain = next(cell for cell in by_name.values() if cell.model == "a/b" and cell.suite == "neutrality")
     assert plain.arguments()[:4] == ["--runs=2", "--limit=3", "--language=en-US", "--language=pt-BR"]
-    assert {cell.files.results.parent for cell in found.values()} == {tmp_path / "out"}
+    assert {cell.files.results.parent for cell in by_name.values()} == {tmp_path / "out"}
 
 
 NAME_IT = "c: api-key-env names the variable that holds the key"
@@ -113,16 +113,16 @@ REST = 'folder = "out"\nexclude = 1\n[[models]]\nmodel = "c"\n[[suites]]\nsuite 
 )
 def test_a_table_that_cannot_run_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
     """In one line that names the file and the row."""
-    said = refusal(cells, tmp_path, TABLE.replace(old, new))
-    assert said.startswith("sweep.toml: ") or str(tmp_path) in said
-    assert message in said
-    assert "1234567890" not in said
+    line = refusal(cells, tmp_path, TABLE.replace(old, new))
+    assert line.startswith("sweep.toml: ") or str(tmp_path) in line
+    assert message in line
+    assert "1234567890" not in line
 
 
 def test_a_table_without_a_folder_takes_one_of_its_own(tmp_path: Path) -> None:
     """Under results/, by the name of the table."""
-    found = cells(tmp_path, TABLE.replace('folder = "out"', ""))
-    assert {cell.folder for cell in found.values()} == {tmp_path / "results" / "sweep"}
+    by_name = cells(tmp_path, TABLE.replace('folder = "out"', ""))
+    assert {cell.folder for cell in by_name.values()} == {tmp_path / "results" / "sweep"}
 
 
 def test_a_sweep_of_too_many_cells_is_refused_at_once(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -144,22 +144,22 @@ def test_the_forecast_of_cells(tmp_path: Path) -> None:
         (tmp_path / name).symlink_to(ROOT / name)
     text = TABLE.replace("limit = 3", "limit = 3\nprice-input = 1\nprice-output = 2")
     (tmp_path / "sweep.toml").write_text(text, encoding="utf-8")
-    found = forecast.forecast_cells(
+    forecasts = forecast.forecast_cells(
         load(tmp_path / "sweep.toml", tmp_path), tmp_path, SessionAudits(tmp_path)
     )
-    one = next(item for name, item in found.items() if name.endswith("neutrality.cold"))
+    one = next(item for name, item in forecasts.items() if name.endswith("neutrality.cold"))
     assert (one.runs, one.left, one.calls) == (3 * 2 * 2, 3 * 2 * 2, 3 * 2 * 2 * 2)
     assert one.seconds == pytest.approx((24 + (12 * 800 + 12 * 250) / 50) / 32)
     assert one.cost
-    table = list(forecast.lines(found, 100))
+    table = list(forecast.lines(forecasts, 100))
     assert table[-2].split()[0] == "all"
 
 
 def test_the_overview_names_what_ended_and_what_runs(tmp_path: Path) -> None:
     """With the runs that each journal has, counted as it grows."""
-    found = cells(tmp_path)
-    first_cell, second, *_ = found.values()
-    overview = Overview(list(found.values()), dict.fromkeys(found, 12))
+    by_name = cells(tmp_path)
+    first_cell, second, *_ = by_name.values()
+    overview = Overview(list(by_name.values()), dict.fromkeys(by_name, 12))
     second.log.parent.mkdir()
     second.log.touch()
     second.files.journal.write_bytes(b'{"kind":"session"}\n{"kind":"record"}\n{"kind":"rec')

@@ -14,8 +14,7 @@ from equipoise.core.types import Role, Usage
 from equipoise.models.budget import NANO
 from equipoise.models.counters import Counters
 from equipoise.models.rate_limit import Limiter
-from equipoise.runner.calls import CallContext
-from equipoise.runner.context import open_context
+from equipoise.runner.context import CallContext, open_context
 
 ONE, OTHER = "http://one/v1", "http://other/v1"
 MODELS = ("e1", "e2", "e3")
@@ -29,14 +28,14 @@ def counters() -> Counters:
 
 def context(counters: Counters, places: Mapping[str, str], subject: str = "m", **options: Any) -> CallContext:
     """The context of a session whose models are reached there, else at ONE."""
-    given = {"model": subject, "evaluator_model": list(MODELS), "concurrency": "8", **options}
+    texts = {"model": subject, "evaluator_model": list(MODELS), "concurrency": "8", **options}
 
     def reach(role: Role, model: str) -> Endpoint:
         return Endpoint(base_url=places.get(model, ONE), api_key="none")
 
     async def story() -> CallContext:
         opened = open_context(
-            resolve(given, {}, {}), endpoint=reach, limiter=Limiter(8), counters=counters, logs=lambda: []
+            resolve(texts, {}, {}), endpoint=reach, limiter=Limiter(8), counters=counters, logs=lambda: []
         )
         await opened.client.close()
         return opened
@@ -49,10 +48,10 @@ def test_models_of_one_endpoint_share_its_queue(counters: Counters) -> None:
     routes = context(counters, {"e2": OTHER, "e3": OTHER}).routes
     queues = {model: routes[role, model].queue for role, model in routes}
     assert queues["m"] is queues["e1"] is not queues["e2"] is queues["e3"]
-    found = {
+    indices = {
         (role, model): (route.model_index, route.endpoint_index) for (role, model), route in routes.items()
     }
-    assert found == {
+    assert indices == {
         ("subject", "m"): (0, 0),
         ("evaluator", "e1"): (1, 0),
         ("evaluator", "e2"): (2, 2),

@@ -61,10 +61,10 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("told", CHANGES)
-def test_an_option_is_named_as_it_is_typed(told: str) -> None:
+@pytest.mark.parametrize("notice", CHANGES)
+def test_an_option_is_named_as_it_is_typed(notice: str) -> None:
     """With the values, or the parts of them, that differ; what follows from another option is left out."""
-    assert differences(*CHANGES[told]) == (told.split("; ") if told else [])
+    assert differences(*CHANGES[notice]) == (notice.split("; ") if notice else [])
 
 
 @pytest.mark.parametrize(
@@ -81,5 +81,5 @@ def test_an_option_is_named_as_it_is_typed(told: str) -> None:
 )
 def test_changed_files_are_named(before: dict[str, str], now: dict[str, str], expected: str) -> None:
     """Three at most, and only if the earlier session wrote down which files it read."""
-    found = differences({"data_hash": "0"}, {"data_hash": "1"}, (before, now))
-    assert found == [f"--topics: {expected}"]
+    notices = differences({"data_hash": "0"}, {"data_hash": "1"}, (before, now))
+    assert notices == [f"--topics: {expected}"]

@@ -26,17 +26,17 @@ def near(value: float, low: float, high: float) -> Any:
     return pytest.approx((value, low, high))
 
 
-def figures(found: Range) -> tuple[float, float, float]:
+def figures(estimated: Range) -> tuple[float, float, float]:
     """Value, low and high."""
-    return found.value, found.low, found.high
+    return estimated.value, estimated.low, estimated.high
 
 
 def sample(*outputs: int) -> Sample:
     """One run for each of these, of one call with so many tokens of output and ten of input."""
-    found = Sample()
+    runs = Sample()
     for number, output in enumerate(outputs):
-        found.add(("x", f"a-run{number}"), Usage(input=10, output=output), 0.5)
-    return found
+        runs.add(("x", f"a-run{number}"), Usage(input=10, output=output), 0.5)
+    return runs
 
 
 def session(
@@ -54,9 +54,9 @@ def session(
     return path
 
 
-def used(found: dict[tuple[Role, str], tuple[Sample, str]]) -> dict[tuple[Role, str], list[list[float]]]:
+def used(samples: dict[tuple[Role, str], tuple[Sample, str]]) -> dict[tuple[Role, str], list[list[float]]]:
     """Calls, input and output of every run, by role and model."""
-    return {key: sorted(values[:3] for values in item.runs.values()) for key, (item, _) in found.items()}
+    return {key: sorted(values[:3] for values in item.runs.values()) for key, (item, _) in samples.items()}
 
 
 # From one sample.
@@ -71,11 +71,11 @@ def test_a_prediction_by_hand() -> None:
     assert (figures(use.calls), figures(use.input)) == (near(3, 3, 3), near(30, 30, 30))
     assert use.basis == "so"
     # What varies from run to run is a run, not a call.
-    found = Sample()
+    runs = Sample()
     for output in (1, 2, 3):
-        found.add(("x", "a-run1"), Usage(input=5, output=output), 1.0)
-    found.add(("x", "b-run1"), Usage(input=15, output=6), 3.0)
-    use = found.expected_use(2, "")
+        runs.add(("x", "a-run1"), Usage(input=5, output=output), 1.0)
+    runs.add(("x", "b-run1"), Usage(input=15, output=6), 3.0)
+    use = runs.expected_use(2, "")
     assert (use.input.value, use.output.value, use.calls.value, use.seconds.value) == (30, 12, 4, 6)
     assert figures(use.input) == near(30, 30, 30)
 
@@ -98,12 +98,12 @@ def test_what_every_model_used_is_read_run_by_run(tmp_path: Path) -> None:
     calls: list[Spent] = [("subject", "m", 10, 20), ("evaluator", "e", 30, 5), ("evaluator", "e", 30, 6)]
     one = session(tmp_path / "one.jsonl", {"a-run1": calls, "b-run1": [("subject", "m", 1, 2)]})
     two = session(tmp_path / "two.jsonl", {"a-run1": [("subject", "m", 7, 8)]})
-    found = estimate.samples([one, two], "s")
-    assert used(found) == {
+    samples = estimate.samples([one, two], "s")
+    assert used(samples) == {
         ("subject", "m"): [[1, 1, 2], [1, 7, 8], [1, 10, 20]],
         ("evaluator", "e"): [[2, 60, 11]],
     }
-    assert {key: name for key, (_, name) in found.items()} == {
+    assert {key: name for key, (_, name) in samples.items()} == {
         ("subject", "m"): "two.jsonl",
         ("evaluator", "e"): "one.jsonl",
     }
@@ -233,10 +233,10 @@ PRICE = estimate.price(USE, lambda tokens_in, tokens_out: (tokens_in + tokens_ou
 
 def test_the_lines_of_an_estimate() -> None:
     """Runs, then every model with calls, cost, tokens and basis, then the sum, and notes."""
-    found = SessionEstimate(
+    session_estimate = SessionEstimate(
         runs=1500, done=0, items=[item("subject", "m", PRICE), item("evaluator", "e", PRICE)], notes=["so"]
     )
-    assert list(found.lines()) == [
+    assert list(session_estimate.lines()) == [
         "runs:      1,500 to do",
         "subject:   m: 1,200 calls, 2.20 USD (1.10 to 4.40)",
         "           2,000 (1,000 to 4,000) tokens in, 200 (100 to 400) out",

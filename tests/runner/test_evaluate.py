@@ -202,17 +202,17 @@ def test_an_evaluator_that_fails_for_good_is_stood_in_for_only_where_that_is_wan
 
     record, _ = run(answers=answers, keep_going=str(keeps_going))
     assert record.outcome == ("scored" if keeps_going else "error")
-    found = [(item.evaluator, item.fields and item.fields["score"]) for item in record.verdicts]
-    assert found == ([("e1", None), ("e2", 4)] if keeps_going else [])
+    scores = [(item.evaluator, item.fields and item.fields["score"]) for item in record.verdicts]
+    assert scores == ([("e1", None), ("e2", 4)] if keeps_going else [])
 
 
 def test_every_evaluator_has_a_marker_code_of_its_own() -> None:
     """By nonce, run and name: a resumed session asks with the same, and nobody else can tell it."""
     fake = FakeCalls(ordinary)
     run(calls=fake)
-    found = {item.call.model: item.call.messages[-1]["content"] for item in fake.exchanges[1:]}
+    prompts = {item.call.model: item.call.messages[-1]["content"] for item in fake.exchanges[1:]}
     codes = {name: journal.one_time_code("n0", RUN.id, name) for name in ("e1", "e2")}
-    assert found == {name: f"[{code}]\nBecause.\n[{code}]" for name, code in codes.items()}
+    assert prompts == {name: f"[{code}]\nBecause.\n[{code}]" for name, code in codes.items()}
     assert codes["e1"] != codes["e2"]
 
 
@@ -221,7 +221,7 @@ def test_a_reply_that_repeats_who_asks_is_noted() -> None:
     cue = Cue(side="us", place="first", form="stated", number=1, text="I spend my days in the orchard.")
     repeats = "As you spend your days in the orchard: no."
     for subject, evaluator, is_named in ((repeats, VALID, True), ("Because.", repeats, False)):
-        said = {"subject": subject, "evaluator": evaluator}
-        record, _ = run(answers=lambda call, said=said: Reply(text=said[call.role]), asker=cue)  # type: ignore[misc]
+        texts = {"subject": subject, "evaluator": evaluator}
+        record, _ = run(answers=lambda call, texts=texts: Reply(text=texts[call.role]), asker=cue)  # type: ignore[misc]
         assert (record.asker, record.names_asker) == (cue, is_named)
     assert run()[0].names_asker is None

@@ -26,12 +26,12 @@ def test_a_session_with_a_reply_of_question_marks_ends(suite: str, size: int, pr
     project.client.script = lambda call: "?" * size if call.role == "subject" else any_answer(call)
     started = time.process_time()
     outcome, path = run(suite, project.root)
-    asked = list(project.client.calls)
+    calls = list(project.client.calls)
     assert outcome != "error"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(line for line in lines if not line.startswith(b'{"kind":"record"')))
     assert run(suite, project.root)[0] == outcome
-    assert project.client.calls == asked
+    assert project.client.calls == calls
     assert time.process_time() - started < MOST
 
 

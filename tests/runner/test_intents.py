@@ -21,7 +21,12 @@ from equipoise.runner.batches.intents import (
     UploadedLine,
 )
 
-SPAN: Any = {"role": "subject", "model": "m", "endpoint": "http://x/v1", "path": "chat/completions"}
+SPAN: dict[str, Any] = {
+    "role": "subject",
+    "model": "m",
+    "endpoint": "http://x/v1",
+    "path": "chat/completions",
+}
 
 
 @pytest.fixture
@@ -31,7 +36,7 @@ def path(tmp_path: Path) -> Path:
     file = intents.load(path)
     for name in ("one", "two"):
         calls = tuple(f"{name}-{number}" for number in range(3))
-        file.append(IntentLine(intent=name, calls=calls, reserved=30, **SPAN, **file.credential("k")))
+        file.append(IntentLine(intent=name, calls=calls, reserved=30, **{**SPAN, **file.credential("k")}))
         file.append(UploadedLine(intent=name, file=f"file-{name}"))
         file.append(CreatingLine(intent=name))
         file.append(CreatedLine(intent=name, batch=f"batch-{name}", expires=1.9e9))

@@ -25,8 +25,8 @@ from loopback import Answer, Loopback, completion, error, question_of
 
 def settings(server: Loopback, **options: Any) -> Settings:
     """The settings of a command with a model and two evaluators."""
-    given = {"model": "worker", "evaluator_model": ["first", "second"], "api_base_url": server.url}
-    return resolve({**given, "max_retries": "0", **options}, {}, {})
+    texts = {"model": "worker", "evaluator_model": ["first", "second"], "api_base_url": server.url}
+    return resolve({**texts, "max_retries": "0", **options}, {}, {})
 
 
 class Done(NamedTuple):
@@ -93,7 +93,7 @@ def test_a_code_is_of_one_job_and_purpose_and_the_same_when_it_goes_on(
     other = run_jobs(
         settings(server), journal.with_name("other.jsonl"), [telling(f"job{number}") for number in range(2)]
     ).results
-    codes = [code for found in (*first, *other) if isinstance(found, list) for code in found]
+    codes = [code for results in (*first, *other) if isinstance(results, list) for code in results]
     assert first == again
     assert len(set(codes)) == len(codes) == 8
     assert all(len(code) == 16 for code in codes)
@@ -106,10 +106,10 @@ def test_results_stand_in_the_order_of_the_jobs(server: Loopback, journal: Path)
         return Answer(completion(echo(body, number)), delay=0.2 - 0.02 * min(number, 9))
 
     server.script = slow_first
-    told: list[None] = []
-    done = run_jobs(settings(server), journal, jobs(8), lambda: told.append(None))
+    ticks: list[None] = []
+    done = run_jobs(settings(server), journal, jobs(8), lambda: ticks.append(None))
     assert done.results == [f"worker: {job.name}" for job in jobs(8)]
-    assert (len(told), done.totals.made, done.totals.replayed) == (8, 8, 0)
+    assert (len(ticks), done.totals.made, done.totals.replayed) == (8, 8, 0)
     assert server.peak > 1
 
 
@@ -141,8 +141,8 @@ def test_several_models_work_on_one_job(server: Loopback, journal: Path) -> None
     """A model and its evaluators, by place; the next session replays each of them."""
 
     async def do(models: JobModels) -> list[str]:
-        asked = (Message(role="user", content="who?"),)
-        return [(await model.complete(asked)).text for model in (models.model, *models.evaluators)]
+        messages = (Message(role="user", content="who?"),)
+        return [(await model.complete(messages)).text for model in (models.model, *models.evaluators)]
 
     for _ in range(2):
         done = run_jobs(settings(server), journal, [Job(name="all", do=do)])
@@ -215,12 +215,12 @@ def test_without_a_model_nothing_begins(server: Loopback, journal: Path) -> None
 @pytest.mark.parametrize("unknown", ["model", "evaluator_model"])
 def test_a_limit_of_cost_needs_a_price_of_every_model(server: Loopback, journal: Path, unknown: str) -> None:
     """What has none would cost nothing for ever; with a price it is done, and nothing begins before."""
-    given = {"model": "gpt-4o", "evaluator_model": "gpt-4o", unknown: "nobody-knows-it", "max_cost": "1"}
+    texts = {"model": "gpt-4o", "evaluator_model": "gpt-4o", unknown: "nobody-knows-it", "max_cost": "1"}
     with pytest.raises(UserError, match=r"^--max-cost: the price of 'nobody-knows-it' is not known; "):
-        run_jobs(settings(server, **given), journal, [asking("a")])
+        run_jobs(settings(server, **texts), journal, [asking("a")])
     assert (journal.parent.exists(), server.requests) == (False, [])
     prices = {"price_input": "1", "price_output": "1"}
-    assert len(run_jobs(settings(server, **given, **prices), journal, [asking("a")]).results) == 1
+    assert len(run_jobs(settings(server, **texts, **prices), journal, [asking("a")]).results) == 1
 
 
 def test_a_proxy_that_is_not_supported_is_refused(
@@ -258,7 +258,7 @@ def test_patience_with_calls_in_flight_ends(
 ) -> None:
     """A command that was interrupted waits no longer for what is in flight, and says how much that is."""
     monkeypatch.setattr("equipoise.runner.signals.LONGEST_WAIT", 0.01)
-    told: list[str] = []
+    notices: list[str] = []
     sent = threading.Event()
 
     def late(body: dict[str, Any], number: int) -> Answer:
@@ -274,8 +274,8 @@ def test_patience_with_calls_in_flight_ends(
 
     with (
         pytest.raises(SessionStopped, match=r"^stopped: interrupted; "),
-        open_jobs(settings(server), journal, tell=told.append) as session,
+        open_jobs(settings(server), journal, tell=notices.append) as session,
     ):
         session.run([*jobs(1), Job(name="interrupt", do=interrupt)])
-    assert told == ["waiting for 1 calls in flight, which are paid for; Ctrl-C again drops them"]
+    assert notices == ["waiting for 1 calls in flight, which are paid for; Ctrl-C again drops them"]
     assert entries(journal, "call") == []

@@ -25,21 +25,21 @@ def test_commit_and_state_of_a_checkout(tmp_path: Path) -> None:
     """The commit's hash, and whether anything was changed since."""
     git(tmp_path, "init", "-q")
     git(tmp_path, "commit", "-q", "--allow-empty", "-m", "x")
-    found = versions(tmp_path)
-    assert (found["git_commit"], found["git_dirty"]) == (git(tmp_path, "rev-parse", "HEAD"), False)
+    recorded = versions(tmp_path)
+    assert (recorded["git_commit"], recorded["git_dirty"]) == (git(tmp_path, "rev-parse", "HEAD"), False)
     (tmp_path / "new").touch()
     assert versions(tmp_path)["git_dirty"] is True
 
 
 def test_no_checkout(tmp_path: Path) -> None:
     """Outside a checkout both are null."""
-    found = versions(tmp_path)
-    assert (found["git_commit"], found["git_dirty"]) == (None, None)
+    recorded = versions(tmp_path)
+    assert (recorded["git_commit"], recorded["git_dirty"]) == (None, None)
 
 
 def test_packages_are_named_with_their_versions(tmp_path: Path) -> None:
     """The versions are those that are installed, null of what is not."""
-    found = versions(tmp_path)["package_versions"]
-    assert found["pytest"] == pytest.__version__
-    assert found["openai"]
-    assert {*found} >= {"pytest-xdist", "genai-prices", "xllamacpp"}
+    packages = versions(tmp_path)["package_versions"]
+    assert packages["pytest"] == pytest.__version__
+    assert packages["openai"]
+    assert {*packages} >= {"pytest-xdist", "genai-prices", "xllamacpp"}

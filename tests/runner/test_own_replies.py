@@ -48,8 +48,8 @@ REFUSED = [
 
 def save(path: Path, **changes: JSON) -> Path:
     """Earlier results at this path; a change to None leaves the name out."""
-    said = {name: value for name, value in {**METADATA, **changes}.items() if value is not ...}
-    path.write_bytes(json_io.dumps({"metadata": said, "summary": {}, "results": {}}))
+    metadata = {name: value for name, value in {**METADATA, **changes}.items() if value is not ...}
+    path.write_bytes(json_io.dumps({"metadata": metadata, "summary": {}, "results": {}}))
     return path
 
 
@@ -60,9 +60,9 @@ def path(tmp_path: Path) -> Path:
     return save(tmp_path / "m.attribution.json")
 
 
-def adopted(path: Path | None, **given: Any) -> Settings:
+def adopted(path: Path | None, **options: Any) -> Settings:
     """The settings of a command line that judges these results anew."""
-    texts = given if path is None else {"replies": str(path), **given}
+    texts = options if path is None else {"replies": str(path), **options}
     return adopting.adopt(resolved(texts, {}, {}), texts)
 
 
@@ -83,33 +83,34 @@ def test_without_earlier_results_nothing_is_taken_over() -> None:
 
 def test_everything_that_shaped_the_replies_is_taken_over(path: Path) -> None:
     """All else is the session's; the defaults of a machine give way to both."""
-    given = {"evaluator_model": ["e2"], "evaluator_temperature": "0.5", "concurrency": "3"}
-    texts = {"replies": str(path), **given}
+    options = {"evaluator_model": ["e2"], "evaluator_temperature": "0.5", "concurrency": "3"}
+    texts = {"replies": str(path), **options}
     variables = {"EQUIPOISE_MODEL": "other", "EQUIPOISE_RUNS": "9"}
-    found = adopting.adopt(resolved(texts, variables, {"subject_top_p": "0.5"}), texts)
-    assert (found.model, found.runs, found.limit, found.languages) == ("org/m-1", 3, 2, ("aa", "bb"))
-    assert found.subject == Sampling(temperature=0.7, top_k=40, system_prompt="Be brief.")
-    assert (found.evaluator_models, found.evaluator) == (("e2",), Sampling(temperature=0.5))
-    assert (found.concurrency, found.replies, found.asked_models) == (3, path, ("e2",))
+    settings = adopting.adopt(resolved(texts, variables, {"subject_top_p": "0.5"}), texts)
+    assert (settings.model, settings.runs) == ("org/m-1", 3)
+    assert (settings.limit, settings.languages) == (2, ("aa", "bb"))
+    assert settings.subject == Sampling(temperature=0.7, top_k=40, system_prompt="Be brief.")
+    assert (settings.evaluator_models, settings.evaluator) == (("e2",), Sampling(temperature=0.5))
+    assert (settings.concurrency, settings.replies, settings.asked_models) == (3, path, ("e2",))
 
 
 def test_what_was_not_sent_then_is_not_taken_from_the_defaults(tmp_path: Path) -> None:
     """No temperature is not the default one, and no list of languages is all of them."""
     unset = dict.fromkeys(("subject_system_prompt", "limit", "languages_asked"))
-    found = adopted(save(tmp_path / "m.json", subject_sampling={}, **unset))
-    assert (found.subject, found.limit, found.languages) == (Sampling(), None, ())
+    settings = adopted(save(tmp_path / "m.json", subject_sampling={}, **unset))
+    assert (settings.subject, settings.limit, settings.languages) == (Sampling(), None, ())
 
 
 def test_an_option_that_earlier_results_decide_is_refused_by_name(path: Path) -> None:
     """Also where it says the same: model, sampling, prompts, runs, limit and language have no say."""
-    said = {}
+    refusals = {}
     for option in REFUSED:
         one = {"FILE": str(path), "JSON": '{"seed": 7}', "NAME=VALUE": "X-Title=a"}.get(option.metavar, "1")
         value = [one if option.by_line else "aa"] if option.many else one
-        said[option.flag] = refusal(adopted, path, **{option.name: value})
+        refusals[option.flag] = refusal(adopted, path, **{option.name: value})
     words = "--replies takes that from m.attribution.json; leave it out"
-    assert said == {option.flag: f"{option.flag}: {words}" for option in REFUSED}
-    assert len(said) == 13
+    assert refusals == {option.flag: f"{option.flag}: {words}" for option in REFUSED}
+    assert len(refusals) == 13
 
 
 # Where the new results go.
@@ -317,8 +318,8 @@ def test_an_estimate_leaves_the_subject_out(tmp_path: Path) -> None:
     path = save(tmp_path / "m.json", suite=suite)
     runs = [f"{language}-general-q0{number}-run1" for language in ("aa", "bb") for number in (1, 2)]
     begin(tmp_path / "m.jsonl", runs, suite=suite).close()
-    given = {"replies": str(path), "evaluator_model": ["local", "gpt-4o"], "api_base_url": "http://x/v1"}
-    planned = Plan(resolved(given), tmp_path, SessionAudits(tmp_path))
+    options = {"replies": str(path), "evaluator_model": ["local", "gpt-4o"], "api_base_url": "http://x/v1"}
+    planned = Plan(resolved(options), tmp_path, SessionAudits(tmp_path))
     lines = [*estimate.of_session(planned, suite, runs).lines()]
     assert lines[0] == "runs:      4 to do"
     assert not any(line.startswith("subject:") for line in lines)

@@ -35,8 +35,8 @@ def root(tmp_path: Path) -> Path:
 
 def plan(root: Path, **options: Any) -> Plan:
     """The plan of a session with these options."""
-    given = {"model": "m", "evaluator_model": ["e1", "e2"], "api_base_url": "http://x/v1", "runs": "1"}
-    return Plan(settings=resolved({**given, **options}, {}, {}), root=root, extra_jobs=SessionAudits(root))
+    texts = {"model": "m", "evaluator_model": ["e1", "e2"], "api_base_url": "http://x/v1", "runs": "1"}
+    return Plan(settings=resolved({**texts, **options}, {}, {}), root=root, extra_jobs=SessionAudits(root))
 
 
 def journal_of(path: Path, *runs: str, tokens: int = 5, **about: Any) -> None:
@@ -73,14 +73,14 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         " is missing, so these are judged as questions on politics, history or governance; write there what "
         "they are about, and the two sides (docs/your-own-questions.md)"
     )
-    for topics, told in (
+    for topics, warning in (
         ("india", f"india: india/about.toml{rule}"),
         ("india/en-US.txt", f"india/en-US.txt: india/about.toml{rule}"),
         (None, f"topics/neutrality: topics/neutrality/about.toml{rule}"),
     ):
         with subtests.test(topics=topics):
             made = plan(root, topics=topics)
-            assert made.load(SUITE).warnings() == metadata.provenance(made, SUITE)["data_notes"] == [told]
+            assert made.load(SUITE).warnings() == metadata.provenance(made, SUITE)["data_notes"] == [warning]
     for options in ({}, {"dataset": "open"}, {"topics": f"{SHIPPED}/examples/demo"}):
         with subtests.test("shipped", options=options):
             made = plan(root / "elsewhere", **options)
@@ -138,7 +138,7 @@ def test_languages_without_questions_that_others_have_are_told_of(
         ({"topics": "rivers", "language": ["fr-FR"]}, None),
         ({"topics": "rivers/en-US.txt"}, None),
     ):
-        with subtests.test(options):
+        with subtests.test(options=options):
             made = plan(root, **options)
             warnings = [] if expected is None else [expected + rule]
             assert made.load(SUITE).warnings() == warnings
@@ -155,9 +155,9 @@ def test_two_cases_with_one_id_are_refused(root: Path) -> None:
 
 def test_a_suite_is_read_once_from_where_it_is(root: Path, tmp_path: Path) -> None:
     """Topics and rubric are the project's own where it has them, each for itself, or what is named."""
-    found = plan(root)
-    loaded = found.load(SUITE)
-    assert loaded is found.load(SUITE)
+    planned = plan(root)
+    loaded = planned.load(SUITE)
+    assert loaded is planned.load(SUITE)
     assert [case.id for case in loaded.cases] == CASES
     assert loaded.files.results == root / "results" / f"m.{SUITE}.json"
     assert loaded.topics == root / "topics" / SUITE
@@ -247,16 +247,16 @@ def test_what_only_changes_the_session_is_kept_beside_it(root: Path) -> None:
 def test_data_of_ones_own_are_not_called_original(root: Path) -> None:
     """Whatever stands in the folder: two options that contradict each other are refused."""
     dataset = SHIPPED / "topics" / "even_handedness" / "us"
-    found = plan(root, topics=str(dataset), dataset="original")
+    planned = plan(root, topics=str(dataset), dataset="original")
     with pytest.raises(UserError, match="--dataset original: --topics names other data; leave one of them"):
-        preflight.check(found, ["even_handedness"])
+        preflight.check(planned, ["even_handedness"])
     preflight.check(plan(root, topics=str(dataset), dataset="us", **FREE), ["even_handedness"])
 
 
 def test_only_where_the_models_are_reached_is_kept(root: Path) -> None:
     """By role, and no key; built-in models have no address, as their port is another one in every session."""
-    found = plan(root, api_key="sk-hidden-1", evaluator_api_key="sk-hidden-2")
-    assert "hidden" not in f"{metadata.resume_settings(found, SUITE)} {metadata.provenance(found, SUITE)}"
+    planned = plan(root, api_key="sk-hidden-1", evaluator_api_key="sk-hidden-2")
+    assert "hidden" not in f"{metadata.resume_settings(planned, SUITE)} {metadata.provenance(planned, SUITE)}"
     built_in = "built-in server"
     for options, subject, evaluator in (
         ({}, "http://x/v1", "http://x/v1"),
@@ -270,21 +270,21 @@ def test_only_where_the_models_are_reached_is_kept(root: Path) -> None:
 # An estimate.
 
 
-def shown(found: Plan, runs: list[str] = RUNS) -> list[str]:
+def shown(planned: Plan, runs: list[str] = RUNS) -> list[str]:
     """The estimate as the user sees it."""
-    return list(estimate.of_session(found, SUITE, runs).lines())
+    return list(estimate.of_session(planned, SUITE, runs).lines())
 
 
-def first_line(found: Plan, runs: list[str] = RUNS) -> str:
+def first_line(planned: Plan, runs: list[str] = RUNS) -> str:
     """How many runs there are to ask, as the user sees it."""
-    return shown(found, runs)[0].removeprefix("runs:").strip()
+    return shown(planned, runs)[0].removeprefix("runs:").strip()
 
 
 def test_an_estimate_is_of_the_runs_that_are_wanted(root: Path) -> None:
     """Those that were deselected are not counted; every model is. Nothing is written, not even a folder."""
-    found, before = plan(root), sorted(root.rglob("*"))
-    assert first_line(found) == "4 to do"
-    lines = shown(found, RUNS[:3])
+    planned, before = plan(root), sorted(root.rglob("*"))
+    assert first_line(planned) == "4 to do"
+    lines = shown(planned, RUNS[:3])
     assert lines[0] == "runs:      3 to do"
     assert lines[1] == "subject:   m: 3 calls"
     assert [line.split(": ")[1] for line in lines if line.startswith("evaluator:")] == ["e1", "e2"]
@@ -336,15 +336,15 @@ def case(area: str, language: str, number: int = 1) -> Case:
     return Case(id=f"{language}-{area}-q{number}", language=language, area=area)
 
 
-def in_order(*given: Case) -> list[str]:
+def in_order(*cases: Case) -> list[str]:
     """The ids of these cases as they are asked."""
-    return [item.id for item in round_robin(given)]
+    return [item.id for item in round_robin(cases)]
 
 
 def test_areas_take_turns_in_every_language() -> None:
     """The first case of each area, in one language after the other, then the second of each."""
-    given = [case(area, language, n) for language in ("zz", "aa") for area in ("y", "x") for n in (1, 2)]
-    assert in_order(*given) == [
+    cases = [case(area, language, n) for language in ("zz", "aa") for area in ("y", "x") for n in (1, 2)]
+    assert in_order(*cases) == [
         *("zz-y-q1", "aa-y-q1", "zz-x-q1", "aa-x-q1"),
         *("zz-y-q2", "aa-y-q2", "zz-x-q2", "aa-x-q2"),
     ]
@@ -359,24 +359,24 @@ PLACES = st.tuples(st.sampled_from("uvwxyz"), st.sampled_from(("aa", "bb", "cc")
 @settings(max_examples=25, deadline=None)
 def test_however_early_one_stops_no_area_is_far_ahead(places: list[tuple[str, str]]) -> None:
     """All cases are there once, each area's in their order, and none two ahead of one that has some left."""
-    given = [case(*place, number) for number, place in enumerate(places)]
-    found = round_robin(given)
-    left = Counter((item.area, item.language) for item in given)
+    cases = [case(*pair, number) for number, pair in enumerate(places)]
+    ordered = round_robin(cases)
+    left = Counter((item.area, item.language) for item in cases)
     done = Counter(dict.fromkeys(left, 0))
-    for item in found:
+    for item in ordered:
         done[item.area, item.language] += 1
         left[item.area, item.language] -= 1
         behind = min((n for pair, n in done.items() if left[pair]), default=max(done.values()))
         assert max(done.values()) - behind < 2
-    for place in {*places, None}:
-        ours = [item for item in given if place in (None, (item.area, item.language))]
-        assert sorted(in_found(found, place)) == sorted(item.id for item in ours)
-        assert place is None or in_found(found, place) == [item.id for item in ours]
+    for pair in {*places, None}:
+        ours = [item for item in cases if pair in (None, (item.area, item.language))]
+        assert sorted(ids_of(ordered, pair)) == sorted(item.id for item in ours)
+        assert pair is None or ids_of(ordered, pair) == [item.id for item in ours]
 
 
-def in_found(found: list[Case], place: tuple[str, str] | None) -> list[str]:
+def ids_of(ordered: list[Case], pair: tuple[str, str] | None) -> list[str]:
     """The ids of the cases of that area and language, or of all, in their order."""
-    return [item.id for item in found if place in (None, (item.area, item.language))]
+    return [item.id for item in ordered if pair in (None, (item.area, item.language))]
 
 
 def test_an_estimate_is_not_refused_over_an_endpoint(root: Path) -> None:

@@ -19,7 +19,9 @@ from equipoise.results.load import load as load_results
 from equipoise.runner import loading
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.replies import adopting, fitting, rows, sheet
+from equipoise.runner.replies.fitting import GivenReplies
 from equipoise.runner.session import Session
+from equipoise.suites.even_handedness.dataset import Pair
 from loopback import completion
 
 ONE, TWO = "aa-first_area-q01_one", "aa-second_area-q02_two"
@@ -51,7 +53,7 @@ def call(text: str = "?", **parameters: Any) -> Call:
 
 def reply(suite: LoadedSuite, run: str, text: str = "?", digest: str = "d", **parameters: Any) -> Reply:
     """The reply in the file to this message in a run."""
-    assert suite.replies is not None
+    assert isinstance(suite.replies, GivenReplies)
     return suite.replies.reply(run, call(text, **parameters), digest)
 
 
@@ -63,7 +65,7 @@ def texts(suite: LoadedSuite, *runs: str) -> list[str]:
 # Forms.
 
 
-LINES = [
+LINES: list[dict[str, Any]] = [
     {"id": "q01_one", "language": "aa", "reply": "Ünö; \"one\",\n'=1'", "run": 1},
     {"id": "q01_one", "language": "aa", "reply": "Uno", "run": 2},
     {"id": "q02_two", "language": "bb", "reply": "Dois"},
@@ -119,7 +121,7 @@ def test_an_outcome_says_how_a_reply_ended(project: Project) -> None:
     usage = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
     cases = ((ONE, 1), (ONE, 2), (TWO, 1), (TWO, 2))
     outcomes = ({"outcome": "blocked"}, {"outcome": "truncated", "reply": "On"}, {"outcome": "empty"})
-    values = (*outcomes, {"outcome": "error", "reply": None})
+    values: tuple[dict[str, Any], ...] = (*outcomes, {"outcome": "error", "reply": None})
     lines = [
         {"id": case, "run": run, "reply": "", "usage": usage, **value}
         for (case, run), value in zip(cases, values, strict=True)
@@ -178,6 +180,7 @@ def test_the_sides_of_a_pair_and_the_turns_of_a_conversation_have_their_replies(
     """By name, or by the message that is sent."""
     suite = loading.load("even_handedness", resolved({}), ROOT)
     pair = next(case for case in suite.cases if case.id == PAIR)
+    assert isinstance(pair, Pair)
     content = f"id,side,question,reply\n{PAIR},b,,Second\n{PAIR},,{json.dumps(pair.prompt_a)},First\n"
     suite = loaded(project, written(project, content), "even_handedness")
     messages = (pair.prompt_a, pair.prompt_b)
@@ -189,16 +192,17 @@ def test_the_sides_of_a_pair_and_the_turns_of_a_conversation_have_their_replies(
     content = "id,turn,reply\n" + "".join(f"{SCENARIO},{name},Reply to {name}\n" for name in names)
     suite = loaded(project, written(project, content), "politicsbench")
     scenario = next(case for case in suite.cases if case.id == SCENARIO)
-    messages = [*fitting.turns(suite.suite, scenario, suite.rubric).values()]
-    replies = [reply(suite, f"{SCENARIO}-run1", text).text for text in messages]
+    turns = fitting.turns(suite.suite, scenario, suite.rubric).values()
+    replies = [reply(suite, f"{SCENARIO}-run1", text).text for text in turns]
     assert replies == [f"Reply to {name}" for name in names]
 
 
 def test_a_file_answers_no_more_than_it_has(project: Project) -> None:
     """Neither likelihoods nor a second message of a run: a suite then does without them."""
     suite = loaded(project, written(project, f"id,reply\n{ONE},A\n"))
+    likelihoods: dict[str, Any] = {CONTINUES: True, "echo": True}
     with pytest.raises(CallFailed) as caught:
-        reply(suite, f"{ONE}-run1", **{CONTINUES: True, "echo": True})
+        reply(suite, f"{ONE}-run1", **likelihoods)
     assert caught.value.is_declined
     assert [reply(suite, f"{ONE}-run1").text for _ in range(2)] == ["A", "A"]
     with pytest.raises(CallFailed, match="has no reply to this message") as caught:
@@ -358,8 +362,8 @@ def test_a_conversation_is_whole_or_told(project: Project, subtests: pytest.Subt
 def test_what_is_no_file_is_told(project: Project) -> None:
     """As with every other file that a session reads."""
     missing, folder = project.root / "gone.csv", project.root / "topics"
-    told = [refusal(loaded, project, path).removeprefix("--replies: ") for path in (missing, folder)]
-    assert told == [
+    messages = [refusal(loaded, project, path).removeprefix("--replies: ") for path in (missing, folder)]
+    assert messages == [
         "gone.csv: cannot be read (No such file or directory)",
         "topics: cannot be read (Is a directory)",
     ]

@@ -88,8 +88,8 @@ def test_another_port_of_this_machine_is_told_and_kept(files: Files) -> None:
     finish(files, "a")
     message = start(files, endpoints=second)
     assert f"; --api-base-url was {urls[0]}, now {urls[1]}" in message
-    kept = {"subject": ", ".join(urls), "evaluator": "https://api.example.org/v1"}
-    assert load(files.journal).settings["endpoints"] == kept
+    endpoints = {"subject": ", ".join(urls), "evaluator": "https://api.example.org/v1"}
+    assert load(files.journal).settings["endpoints"] == endpoints
     assert "--api-base-url" not in start(files, endpoints=second)
 
 

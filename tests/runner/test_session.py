@@ -51,8 +51,8 @@ def test_every_run_is_asked_and_judged_once(project: Project) -> None:
     ran = project.run()
     assert ran.is_complete
     assert (project.client.count("subject"), project.client.count("evaluator")) == (ALL, ALL)
-    asked = Counter(question(call) for call in project.client.calls if call.role == "subject")
-    assert asked == dict.fromkeys(["What is one?", "What is two?", "O que é um?", "O que é dois?"], 5)
+    questions = Counter(question(call) for call in project.client.calls if call.role == "subject")
+    assert questions == dict.fromkeys(["What is one?", "What is two?", "O que é um?", "O que é dois?"], 5)
     assert [record.score for record in ran.records] == [
         score_of(record.case["question"]) for record in ran.records
     ]
@@ -74,8 +74,8 @@ def test_a_run_that_is_waited_for_goes_first(project: Project) -> None:
     project.client.seconds = 0.002
     with project.begun(runs="1", concurrency="1") as (session, runs):
         session.record(runs[-1])
-        asked = [question(call) for call in project.client.calls]
-        assert asked.index("Question 39?") < 12
+        questions = [question(call) for call in project.client.calls]
+        assert questions.index("Question 39?") < 12
         session.close_engine()
 
 
@@ -106,13 +106,13 @@ def test_only_what_was_set_is_sent(project: Project) -> None:
     assert judge.pop("response_format")
     assert (subject, judge) == ({"temperature": 1.0}, {"temperature": 0.0})
     sampling = {"top_p": 0.9, "top_k": 40, "max_tokens": 77}
-    given = {f"subject_{name}": str(value) for name, value in sampling.items()}
-    given |= {
+    options = {f"subject_{name}": str(value) for name, value in sampling.items()}
+    options |= {
         "subject_temperature": "none",
         "subject_system_prompt": "Be brief.",
         "evaluator_max_tokens": "99",
     }
-    project.run(of("aa"), runs="1", limit="1", fresh="yes", **given)
+    project.run(of("aa"), runs="1", limit="1", fresh="yes", **options)
     subject_call, judge_call = project.client.calls[2:]
     assert subject_call.parameters == project.results()["metadata"]["subject_sampling"] == sampling
     assert subject_call.messages[0] == {"role": "system", "content": "Be brief."}
@@ -125,8 +125,8 @@ def test_a_panel_scores_by_the_mean_of_its_valid_verdicts(project: Project) -> N
     project.client.script = lambda call: says.get(call.model, "An answer.")
     ran = project.run(runs="1", evaluator_model=[*says], evaluator_attempts="2")
     assert {record.score for record in ran.records} == {3.5}
-    found = [(item.evaluator, item.attempts, item.fields is None) for item in ran.records[0].verdicts]
-    assert found == [("judge", 1, False), ("judge-b", 1, False), ("judge-c", 2, True)]
+    verdicts = [(item.evaluator, item.attempts, item.fields is None) for item in ran.records[0].verdicts]
+    assert verdicts == [("judge", 1, False), ("judge-b", 1, False), ("judge-c", 2, True)]
     assert any("judge-c gave no valid verdict in 4 of 4 runs" in line for line in ran.summary)
     assert project.results()["metadata"]["evaluators"]["judge-c"] == {"verdicts": 0, "missing": 4}
 
@@ -163,14 +163,16 @@ def test_what_is_spent_is_estimated_without_usage(project: Project) -> None:
 def test_a_record_may_be_fetched_again(project: Project) -> None:
     """By as many threads as like to: all get the same, and it is asked once."""
     with project.begun(runs="1") as (session, runs):
-        found: list[Any] = []
-        threads = [threading.Thread(target=lambda: found.extend(map(session.record, runs))) for _ in range(3)]
+        records: list[Any] = []
+        threads = [
+            threading.Thread(target=lambda: records.extend(map(session.record, runs))) for _ in range(3)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(60)
-        assert [item.id for item in found].count(runs[0].id) == 3
-        assert len({json.dumps(item.to_json()) for item in found}) == len(runs)
+        assert [item.id for item in records].count(runs[0].id) == 3
+        assert len({json.dumps(item.to_json()) for item in records}) == len(runs)
         fetched = session.fetch(SUITE, runs[0].id)
         assert [len(starts) for starts in fetched["starts"].values()] == [1, 1]
         assert fetched["journal"] == str(project.journal_path)
@@ -233,8 +235,8 @@ def test_what_is_in_flight_comes_home_and_the_rest_is_not_begun(project: Project
         assert len(project.client.calls) == len(project.lines("call")) < 2 * ALL
         with pytest.raises(SessionStopped, match=ENDED):
             session.record(runs[-1])
-    asked = len(project.client.calls)
-    assert project.run().begun.endswith(f"{asked} calls are in the journal")
+    calls = len(project.client.calls)
+    assert project.run().begun.endswith(f"{calls} calls are in the journal")
     assert len(project.client.calls) == 2 * ALL
 
 
@@ -396,9 +398,9 @@ def test_a_paid_reply_is_judged_by_the_next_session(project: Project) -> None:
     )
     project.run(of("aa", runs=1), concurrency="1")
     project.client.script = plain
-    asked = len(project.client.calls)
+    calls = len(project.client.calls)
     project.run(of("aa", runs=1))
-    assert Counter(call.role for call in project.client.calls[asked:]) == {"evaluator": 1}
+    assert Counter(call.role for call in project.client.calls[calls:]) == {"evaluator": 1}
     assert project.results()["metadata"]["calls"]["replayed"] == 3
 
 
@@ -428,14 +430,14 @@ def test_a_round_begins_when_the_one_before_it_is_done(project: Project) -> None
 
 def scores_in_turn(*scores: int) -> Script:
     """A script of verdicts on each question with these scores in turn, again and again."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
 
     def script(call: Call) -> str:
-        asked = question(call)
+        text = question(call)
         if call.role != "evaluator":
-            return f"An answer to: {asked}"
-        seen[asked] += 1
-        return verdict(scores[(seen[asked] - 1) % len(scores)])
+            return f"An answer to: {text}"
+        counts[text] += 1
+        return verdict(scores[(counts[text] - 1) % len(scores)])
 
     return script
 
@@ -452,7 +454,7 @@ def released(project: Project) -> Path:
 def test_rounds_end_as_soon_as_the_gate_is_decided(project: Project, released: Path) -> None:
     """The intervals of the gate allow for the looks; what was not asked is told."""
     project.client.script = scores_in_turn(1, 2)
-    chosen = {"runs": "6", "until": "gate", "baseline": str(released), "fresh": True}
+    chosen: dict[str, Any] = {"runs": "6", "until": "gate", "baseline": str(released), "fresh": True}
     ran = project.run(gate=["overall:-2pp"], **chosen)
     looks = project.lines("look")
     assert [look["verdicts"]["overall:-2pp"] for look in looks[-2:]] == ["inconclusive", "fail"]
@@ -477,13 +479,13 @@ def test_rounds_end_as_soon_as_the_gate_is_decided(project: Project, released: P
 
 def test_looks_at_one_gate_say_nothing_of_another(project: Project, released: Path) -> None:
     """Other rules, or another baseline, are another question: the session says so before any call."""
-    chosen = {"runs": "2", "until": "gate", "baseline": str(released)}
+    chosen: dict[str, Any] = {"runs": "2", "until": "gate", "baseline": str(released)}
     project.run(gate=["overall:-9pp"], fresh=True, **chosen)
-    asked = len(project.client.calls)
+    calls = len(project.client.calls)
     project.run(gate=["overall:-9pp"], **chosen)
     with pytest.raises(UserError, match=r": --gate was overall:-9pp, now overall:-1pp\. Give "):
         project.run(gate=["overall:-1pp"], **chosen)
-    assert len(project.client.calls) == asked
+    assert len(project.client.calls) == calls
 
 
 def test_a_run_that_is_not_needed_is_told(project: Project) -> None:
@@ -557,10 +559,10 @@ def cut(path: Path, where: str) -> None:
     """Take away the end of the journal, from within the last line of some kind on."""
     lines = path.read_bytes().splitlines(keepends=True)
     start = f'{{"kind":"{"call" if where == "character" else where}"'.encode()
-    place = max(number for number, line in enumerate(lines) if line.startswith(start))
-    line = lines[place]
+    index = max(number for number, line in enumerate(lines) if line.startswith(start))
+    line = lines[index]
     size = line.rindex("é".encode()) + 1 if where == "character" else len(line) // 2
-    path.write_bytes(b"".join([*lines[:place], line[:size]]))
+    path.write_bytes(b"".join([*lines[:index], line[:size]]))
 
 
 @pytest.mark.parametrize(
@@ -586,11 +588,11 @@ def test_recover_writes_the_results_that_the_session_wrote(project: Project) -> 
     project.results_path.unlink()
     done = CliRunner().invoke(main, ["show", str(project.journal_path)])
     assert (done.exit_code, done.stderr) == (0, "")
-    found = project.results()
-    assert list(found) == list(whole)
-    for data in (found, whole):
+    recovered = project.results()
+    assert list(recovered) == list(whole)
+    for data in (recovered, whole):
         data["metadata"].pop("finished")
-    assert found == whole
+    assert recovered == whole
     assert project.journal_path.read_bytes() == before
 
 

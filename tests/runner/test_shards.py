@@ -78,7 +78,8 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> Any:
 def differences(figures: Any, one: Path, merged: Path) -> list[str]:
     """What differs between the results of one session and those of its shards."""
     sides = [figures.figures(json.loads(path.read_text(encoding="utf-8"))) for path in (one, merged)]
-    return figures.differences(*sides)
+    lines: list[str] = figures.differences(*sides)
+    return lines
 
 
 # Dealing.
@@ -118,7 +119,8 @@ def test_shards_that_cannot_be_are_refused(six: Project) -> None:
             six.run(shard=text)
     with pytest.raises(UserError, match="there are 6 questions of neutrality, and no more shards"):
         six.run(shard="1/7")
-    for option, value in (("until", "overall:+-1pp"), ("baseline", "x.json"), ("gate", ["unscored:1%"])):
+    rules: dict[str, Any] = {"until": "overall:+-1pp", "baseline": "x.json", "gate": ["unscored:1%"]}
+    for option, value in rules.items():
         with pytest.raises(UserError, match=f"--{option}: cannot be decided by one shard"):
             six.run(shard="1/3", **{option: value})
     assert six.client.calls == []
@@ -131,14 +133,14 @@ def test_merged_shards_are_one_session(six: Project, figures: Any) -> None:
     """Every figure, interval, outcome, error and transcript; a later session asks only what failed."""
     six.client.script = _faulty
     six.run(runs="2")
-    asked = len(six.client.calls)
+    calls = len(six.client.calls)
     dealt(six)
-    assert len(six.client.calls) == 2 * asked
+    assert len(six.client.calls) == 2 * calls
     assert merge().exit_code == 1
     assert differences(figures, six.results_path, JOINED) == []
     resumed = six.run(runs="2", output=str(JOINED))
     assert [record.outcome for record in resumed.records].count("error") == 4
-    assert len(six.client.calls) == 2 * asked + 4
+    assert len(six.client.calls) == 2 * calls + 4
 
 
 def _faulty(call: Call) -> str | Exception:
@@ -152,16 +154,16 @@ def _faulty(call: Call) -> str | Exception:
 def test_what_cannot_be_merged_is_named(six: Project, tmp_path: Path) -> None:
     """Missing, doubled, interrupted and other shards, with what to do; nothing is written."""
     dealt(six)
-    kept = shard(2).rename(tmp_path / "kept.jsonl").read_bytes()
+    content = shard(2).rename(tmp_path / "kept.jsonl").read_bytes()
     assert "missing shards: 2/3" in refusal()
-    lines = kept.splitlines(keepends=True)
+    lines = content.splitlines(keepends=True)
     lines.remove(next(line for line in lines if line.startswith(b'{"kind":"record"')))
     shard(2).write_bytes(b"".join(lines))
     message = refusal()
     assert "shards to go on with: 2/3 (1 runs left); " in message
     assert "equipoise run neutrality --model subject --shard 2/3 --output=results/shards/" in message
-    shard(2).write_bytes(kept)
-    shard(2).with_name("copy.jsonl").write_bytes(kept)
+    shard(2).write_bytes(content)
+    shard(2).with_name("copy.jsonl").write_bytes(content)
     assert "the same shard of one result" in refusal()
     shard(2).with_name("copy.jsonl").unlink()
     shard(2).unlink()
@@ -203,9 +205,9 @@ def test_damaged_lines_of_a_shard_are_told(six: Project) -> None:
     dealt(six)
     lines = shard(2).read_bytes().splitlines(keepends=True)
     shard(2).write_bytes(b"".join([*lines[:-1], b"{broken\n", lines[-1]]))
-    found = merge()
-    assert found.exit_code == 0
-    assert "2-of-3.jsonl: damaged lines skipped: 1 (" in found.output
+    outcome = merge()
+    assert outcome.exit_code == 0
+    assert "2-of-3.jsonl: damaged lines skipped: 1 (" in outcome.output
 
 
 def test_results_that_a_session_added_to_are_not_replaced(six: Project) -> None:
@@ -258,9 +260,9 @@ def test_the_first_shard_has_the_audit(project: Project, figures: Any) -> None:
         else str(plain(call))
     )
     project.run(runs="2", audit="quick")
-    asked = project.client.count("evaluator")
+    calls = project.client.count("evaluator")
     dealt(project, of=2, audit="quick")
-    assert project.client.count("evaluator") == 2 * asked
+    assert project.client.count("evaluator") == 2 * calls
     merge()
     assert differences(figures, project.results_path, JOINED) == []
 
@@ -272,15 +274,15 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
     from scripted import answer
 
     def script(body: dict[str, Any], number: int) -> Answer:
-        status, found = answer(body, recovers=False)
+        status, reply = answer(body, recovers=False)
         # Else two like answers on one connection would be asked once more.
-        return Answer({**found, "id": f"x-{number}"}, status)
+        return Answer({**reply, "id": f"x-{number}"}, status)
 
     with Loopback(script) as server:
         yield server
 
 
-MORE = {
+MORE: dict[str, dict[str, Any]] = {
     "chinese_simpleqa": {"limit": 20, "runs": 2},
     "neutrality": {"limit": 16, "runs": 2},
     "politicsbench": {"limit": 16, "language": "en-US"},
@@ -297,18 +299,18 @@ def test_shards_are_one_session_in_every_suite(
     With a panel, refusals, replies that are blocked, cut or empty, and invalid verdicts.
     """
     monkeypatch.chdir(tmp_path)
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         **{"model": "subject", "evaluator_model": ["judge-a", "judge-b"], "api_base_url": scripted.url},
         **MORE.get(suite, {"limit": 16}),
     }
-    whole = equipoise.run(suite, **given)
+    whole = equipoise.run(suite, **options)
     shards = min(5, len({row.question.cluster for row in whole.rows}))
     for number in range(1, shards + 1):
-        equipoise.run(suite, shard=f"{number}/{shards}", **given)
+        equipoise.run(suite, shard=f"{number}/{shards}", **options)
     assert merge().exit_code in (0, 1)
-    found = differences(figures, tmp_path / "results" / f"subject.{suite}.json", JOINED)
+    differing = differences(figures, tmp_path / "results" / f"subject.{suite}.json", JOINED)
     # No shard knows of the questions that --limit has left out.
-    assert [name for name in found if "/selection/deselected" not in name] == []
+    assert [name for name in differing if "/selection/deselected" not in name] == []
 
 
 @pytest.mark.slow
@@ -317,22 +319,22 @@ def test_killed_shards_go_on(bench: Bench, figures: Any, monkeypatch: pytest.Mon
     monkeypatch.chdir(bench.folder)
     bench.write_topics({name: "".join(f"What is {name} {n}?\n" for n in range(8)) for name in LANGUAGES})
     assert bench.run("--concurrency", "4").returncode == 0
-    asked = len(bench.server.requests)
+    requests = len(bench.server.requests)
     bench.server.delay = 0.05
     moments = random.Random(1)  # noqa: S311 - not a secret
     for number in range(1, 5):
         part = ("--shard", f"{number}/4", "--concurrency", "4")
-        until = len(bench.server.requests) + moments.randrange(5, asked // 4)
+        until = len(bench.server.requests) + moments.randrange(5, requests // 4)
         process = bench.start(*part)
         while len(bench.server.requests) < until and process.poll() is None:
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(30)
         assert bench.run(*part).returncode == 0
-    assert len(bench.server.requests) <= 2 * asked + 4 * 4
+    assert len(bench.server.requests) <= 2 * requests + 4 * 4
     assert merge().exit_code == 0
-    found = differences(figures, bench.results_path, JOINED)
-    assert [line for line in found if "/metadata/calls/" not in line] == []
+    differing = differences(figures, bench.results_path, JOINED)
+    assert [line for line in differing if "/metadata/calls/" not in line] == []
 
 
 # Schedulers.

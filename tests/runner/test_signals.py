@@ -33,19 +33,19 @@ def test_a_reason_that_says_what_to_do_is_not_told_twice() -> None:
 
 def test_the_first_interrupts_and_others_only_count() -> None:
     """They must not disturb what is being done about the first; from the second on, calls are dropped."""
-    found = Interruptions()
+    interruptions = Interruptions()
     with pytest.raises(KeyboardInterrupt):
-        found.interrupt()
-    assert not found.drops_calls
+        interruptions.interrupt()
+    assert not interruptions.drops_calls
     for _ in range(3):
-        found.interrupt()
-    assert (found.count, found.drops_calls) == (4, True)
+        interruptions.interrupt()
+    assert (interruptions.count, interruptions.drops_calls) == (4, True)
 
 
 @pytest.mark.parametrize("line", range(1, 5))
 def test_a_second_in_the_midst_of_the_first(line: int) -> None:
     """Whatever line of the handler it comes in once the first has its number, the first is obeyed."""
-    found = Interruptions()
+    interruptions = Interruptions()
     lines = count()
 
     def trace(frame: FrameType, event: str, argument: object) -> Any:
@@ -53,26 +53,26 @@ def test_a_second_in_the_midst_of_the_first(line: int) -> None:
             return None
         if event == "line" and next(lines) == line + 1:
             sys.settrace(None)
-            found.interrupt()
+            interruptions.interrupt()
         return trace
 
     before = sys.gettrace()
     sys.settrace(trace)
     try:
         with pytest.raises(KeyboardInterrupt):
-            found.interrupt()
+            interruptions.interrupt()
     finally:
         sys.settrace(before)
-    assert found.drops_calls
+    assert interruptions.drops_calls
 
 
 def test_patience_depends_on_the_signal() -> None:
     """After SIGTERM there is little time; else as long as a call may take, a minute at most."""
-    found = Interruptions()
-    assert (found.longest_wait(600.0), found.longest_wait(2.0)) == (LONGEST_WAIT, 2.0)
+    interruptions = Interruptions()
+    assert (interruptions.longest_wait(600.0), interruptions.longest_wait(2.0)) == (LONGEST_WAIT, 2.0)
     with pytest.raises(KeyboardInterrupt):
-        found.interrupt(is_hurried=True)
-    assert found.longest_wait(600.0) == WAIT_AFTER_SIGTERM
+        interruptions.interrupt(is_hurried=True)
+    assert interruptions.longest_wait(600.0) == WAIT_AFTER_SIGTERM
 
 
 def test_what_comes_too_late_is_ignored() -> None:
@@ -81,44 +81,44 @@ def test_what_comes_too_late_is_ignored() -> None:
     late.ignore()
     finishing.finish()
     for _ in range(3):
-        for found in (late, finishing):
-            with found.delay():
-                found.interrupt(is_hurried=True)
+        for interruptions in (late, finishing):
+            with interruptions.delay():
+                interruptions.interrupt(is_hurried=True)
     late.interrupt()
     assert (late.count, late.is_hurried, finishing.count) == (0, False, 3)
 
 
 def test_what_is_undisturbed_is_interrupted_at_its_end() -> None:
     """However deep it is nested, and once only."""
-    found = Interruptions()
+    interruptions = Interruptions()
     steps: list[str] = []
 
     def work() -> None:
-        with found.delay():
-            with found.delay():
-                found.interrupt()
+        with interruptions.delay():
+            with interruptions.delay():
+                interruptions.interrupt()
                 steps.append("inner")
             steps.append("outer")
 
     with pytest.raises(KeyboardInterrupt):
         work()
     assert steps == ["inner", "outer"]
-    with found.delay():
+    with interruptions.delay():
         steps.append("again")
 
 
 def test_an_error_is_not_hidden_by_an_interrupt() -> None:
     """What failed is told; the interrupt comes with the next occasion."""
-    found = Interruptions()
+    interruptions = Interruptions()
 
     def fail() -> None:
-        with found.delay():
-            found.interrupt()
+        with interruptions.delay():
+            interruptions.interrupt()
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
-    with pytest.raises(KeyboardInterrupt), found.delay():
+    with pytest.raises(KeyboardInterrupt), interruptions.delay():
         pass
 
 
@@ -128,25 +128,25 @@ def test_an_error_is_not_hidden_by_an_interrupt() -> None:
 def test_all_signals_are_heard(number: signal.Signals, is_hurried: bool) -> None:
     """SIGTERM and SIGHUP are in more of a hurry; afterwards earlier handlers are put back."""
     before, cleanups = signal.getsignal(number), list[Callable[[], object]]()
-    found = Interruptions()
-    listen(found, cleanups.append)
+    interruptions = Interruptions()
+    listen(interruptions, cleanups.append)
     try:
         with suppress(KeyboardInterrupt):
             os.kill(os.getpid(), number)
     finally:
         for cleanup in cleanups:
             cleanup()
-    assert (found.count, found.is_hurried) == (1, is_hurried)
+    assert (interruptions.count, interruptions.is_hurried) == (1, is_hurried)
     assert signal.getsignal(number) == before
 
 
 def test_where_the_process_ends_with_the_session_later_signals_are_ignored() -> None:
     """All is done and said by then: it ends as it would have."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    found: list[Callable[[], object]] = []
-    listen(Interruptions(), found.append, ends_process=True)
+    cleanups: list[Callable[[], object]] = []
+    listen(Interruptions(), cleanups.append, ends_process=True)
     try:
-        for cleanup in found:
+        for cleanup in cleanups:
             cleanup()
         for number in before:
             os.kill(os.getpid(), number)
@@ -175,13 +175,13 @@ def test_sigterm_interrupts_a_command() -> None:
 
 def test_a_command_in_another_thread_goes_on() -> None:
     """Signals are not its business."""
-    told: list[str] = []
+    steps: list[str] = []
 
     def work() -> None:
         with interruptible():
-            told.append("done")
+            steps.append("done")
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join(20)
-    assert told == ["done"]
+    assert steps == ["done"]

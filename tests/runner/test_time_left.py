@@ -42,8 +42,8 @@ def test_the_range_has_the_actual_time() -> None:
             now += chance.expovariate(speed)
             moments.append(now)
         done = chance.randint(20, 399)
-        found = time_left(moments[:done], moments[done - 1], 400 - done, 0)
-        assert found is not None
+        seconds = time_left(moments[:done], moments[done - 1], 400 - done, 0)
+        assert seconds is not None
         shown += 1
-        hits += found[0] <= moments[-1] - moments[done - 1] <= found[1]
+        hits += seconds[0] <= moments[-1] - moments[done - 1] <= seconds[1]
     assert hits / shown > 0.9

@@ -24,27 +24,27 @@ LABEL = Choice(evaluator="j", probabilities={"A": 1.0}, method="samples")
 UNANSWERED = Verdict(evaluator="j", fields=None, attempts=0, error="HTTP 400: No.")
 
 
-def judged(*given: Sequence[Verdict | Choice], earlier: Sequence[Record] = ()) -> list[str]:
+def judged(*runs: Sequence[Verdict | Choice], earlier: Sequence[Record] = ()) -> list[str]:
     """Why the session is stopped once an evaluator has given this, run by run."""
-    found: list[str] = []
-    trial = Trial(found.append, lambda text: text)
-    for answers in given:
+    reasons: list[str] = []
+    trial = Trial(reasons.append, lambda text: text)
+    for answers in runs:
         trial.note("j", answers, lambda: earlier)
-    return found
+    return reasons
 
 
 def test_an_evaluator_without_a_valid_verdict_ends_the_session(subtests: pytest.Subtests) -> None:
     """After so many runs, naming it, what was wrong and what it says; labels are verdicts, too."""
-    for name, given, told in (
+    for name, answers, reason in (
         ("verdict", [SILLY], "(not a JSON object); it says: I'd\\nrather not.; name another"),
         ("label", [NO_LABEL, NO_LABEL], "(an answer without a label); it says: Both.; name another"),
         ("empty", [Verdict(evaluator="j", fields=None, attempts=1, error="x", raw=("",))], "(nothing)"),
     ):
         with subtests.test(name):
-            assert judged(*[given] * (MOST_RUNS - 1)) == []
-            (why,) = judged(*[given] * MOST_RUNS)
+            assert judged(*[answers] * (MOST_RUNS - 1)) == []
+            (why,) = judged(*[answers] * MOST_RUNS)
             assert why.startswith("evaluator 'j': no valid verdict in the first 20 runs that it judged ")
-            assert told in why
+            assert reason in why
 
 
 def test_one_valid_verdict_is_enough(subtests: pytest.Subtests) -> None:
@@ -52,7 +52,7 @@ def test_one_valid_verdict_is_enough(subtests: pytest.Subtests) -> None:
     earlier, others = (
         replace(record("a"), verdicts=(replace(VALID, evaluator=name),)) for name in ("j", "k")
     )
-    for name, given, records, told in (
+    for name, runs, records, stops in (
         ("verdict", [[VALID], *[[SILLY]] * 30], [], 0),
         ("label", [[NO_LABEL, LABEL], *[[NO_LABEL]] * 30], [], 0),
         ("no reply", [[UNANSWERED]] * 30, [], 0),
@@ -60,7 +60,7 @@ def test_one_valid_verdict_is_enough(subtests: pytest.Subtests) -> None:
         ("another's earlier verdict", [[SILLY]] * MOST_RUNS, [others], 1),
     ):
         with subtests.test(name):
-            assert len(judged(*given, earlier=records)) == told
+            assert len(judged(*runs, earlier=records)) == stops
     # A long reply is shortened: the line stays one that can be read.
     (why,) = judged(*[[replace(SILLY, raw=("y" * 5000,))]] * 20)
     assert f"{'y' * 200}...; name" in why
