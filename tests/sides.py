@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import builders
 import one_question
@@ -18,6 +18,7 @@ from from_records import parts_of
 from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
+from equipoise.results.document import Metadata
 from equipoise.results.results import Results, of_json
 
 LANGUAGES = ("aa", "bb", "cc")
@@ -54,10 +55,10 @@ def _record(cell: str, number: int, run: Run, *, is_neutrality: bool) -> Record:
     return builders.scored(case, score, number, outcome=outcome, verdicts=judged)
 
 
-def metadata(runs: Runs, **changes: JSON) -> dict[str, JSON]:
+def metadata(runs: Runs, **changes: JSON) -> Metadata:
     """How a session says that its results came about; all but `changes` is the same for all."""
     total = sum(map(len, runs.values()))
-    return {
+    fields = {
         "schema_version": 1,
         "suite": SUITE,
         "status": "complete",
@@ -79,6 +80,7 @@ def metadata(runs: Runs, **changes: JSON) -> dict[str, JSON]:
         "parameters_changed": [],
         **changes,
     }
+    return cast("Metadata", fields)
 
 
 def data_of(runs: Runs, suite: str = SUITE, **changes: JSON) -> dict[str, Any]:

@@ -57,12 +57,12 @@ def test_a_suite_is_run_without_pytest(project: Project) -> None:
         loaded.cells,
     )
     assert [run.subject for run in results.rows] == [run.subject for run in loaded.rows]
-    asked = len(project.client.calls)
-    assert asked == 2 * ALL * 2 // 5
+    calls = len(project.client.calls)
+    assert calls == 2 * ALL * 2 // 5
     assert equipoise.run(SUITE, **OPTIONS).metrics == results.metrics
-    assert len(project.client.calls) == asked
+    assert len(project.client.calls) == calls
     assert len(equipoise.run(SUITE, **{**OPTIONS, "runs": 3}).rows) == 12
-    assert len(project.client.calls) == asked * 3 / 2
+    assert len(project.client.calls) == calls * 3 / 2
 
 
 def test_a_suite_is_run_where_a_loop_runs(project: Project) -> None:
@@ -102,9 +102,9 @@ def test_a_session_that_stops_says_how_far_it_is(project: Project) -> None:
     with pytest.raises(SessionStopped, match=r"finished work is saved.* \(\d of 8 runs\)$"):
         equipoise.run(SUITE, **OPTIONS, max_calls=3)
     assert equipoise.load(project.results_path).status == "no_scores"
-    asked = len(project.client.calls)
+    calls = len(project.client.calls)
     assert equipoise.run(SUITE, **OPTIONS).status == "complete"
-    assert len(project.client.calls) < asked + 2 * ALL * 2 // 5
+    assert len(project.client.calls) < calls + 2 * ALL * 2 // 5
 
 
 def test_files_of_options_are_read(project: Project, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_files_of_options_are_read(project: Project, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("suite", "options", "said"),
+    ("suite", "options", "message"),
     [
         ("atribution", OPTIONS, "there is no suite 'atribution'; did you mean 'attribution'? "),
         (SUITE, {}, "which model? Name it with model="),
@@ -130,12 +130,12 @@ def test_files_of_options_are_read(project: Project, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_run_is_refused(
-    project: Project, suite: str, options: dict[str, Any], said: str
+    project: Project, suite: str, options: dict[str, Any], message: str
 ) -> None:
     """In one line, before anything is asked."""
     with pytest.raises(UserError) as refused:
         equipoise.run(suite, **options)
-    assert str(refused.value).startswith(said)
+    assert str(refused.value).startswith(message)
     assert "\n" not in str(refused.value)
     assert project.client.calls == []
 
@@ -145,6 +145,7 @@ def test_a_panel_is_run(project: Project) -> None:
     results = equipoise.run(SUITE, **{**OPTIONS, "evaluator_model": ["judge", "other"]})
     assert results.summary["panel"]["without"].keys() == {"judge", "other"}
     assert [item.name for item in results.rows[0].evaluators] == ["judge", "other"]
+    assert results.path is not None
     assert schema.problems(json.loads(results.path.read_bytes())) == []
 
 
@@ -165,6 +166,7 @@ def test_results_have_types(project: Project) -> None:
     assert next(iter(results.metrics)) == "overall"
     assert (overall.unit, overall.n, overall.confidence, len(overall.by_run)) == ("%", 2, 0.95, 2)
     refused = results.metrics["refused"]
+    assert refused.high is not None
     assert refused.low == refused.value == 0.0 < refused.high
     assert results.summary["outcomes"] == {"scored": 8}
     first = results.rows[0]
@@ -254,6 +256,6 @@ def test_results_are_compared_and_gated(results: Any) -> None:
     inconclusive = equipoise.gate(results, results, ["overall:-2pp", "unscored:0%"])
     assert (inconclusive.passes, inconclusive.rulings[0].verdict) == (False, "inconclusive")
     refused = {"there are no rules": [], "'much' is not a rule": "much", "no metric 'tea'": "tea:-2pp"}
-    for said, rules in refused.items():
-        with pytest.raises(EquipoiseError, match=said):
+    for message, rules in refused.items():
+        with pytest.raises(EquipoiseError, match=message):
             equipoise.gate(results, results, rules)

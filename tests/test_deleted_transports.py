@@ -18,8 +18,10 @@ from equipoise.runner.transports import TRANSPORTS
 from loopback import JUDGE, SUBJECT, Loopback, any_verdict
 
 pytestmark = pytest.mark.nightly
-COPIED = ("conftest.py", "pytest.ini", "pyproject.toml", "README.md", "CHANGELOG.md", "docs", "equipoise")
-COPIED += ("benchmarks", "examples", "rubric", "tests", "tests_benchmark", "topics")
+COPIED = (
+    *("conftest.py", "pytest.ini", "pyproject.toml", "README.md", "CHANGELOG.md", "docs", "equipoise"),
+    *("benchmarks", "examples", "rubric", "tests", "tests_benchmark", "topics"),
+)
 PARTS = {
     "batches": (
         "equipoise/runner/batches",
@@ -77,12 +79,12 @@ def without(request: pytest.FixtureRequest) -> Iterator[tuple[str, Path]]:
 
 def _copy(folder: Path, name: str) -> None:
     folder.mkdir()
-    for path in COPIED:
-        source = ROOT / path
+    for copied in COPIED:
+        source = ROOT / copied
         if source.is_dir():
-            shutil.copytree(source, folder / path, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, folder / copied, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy(source, folder / path)
+            shutil.copy(source, folder / copied)
     for pattern in PARTS[name]:
         paths = [*folder.glob(pattern)]
         assert paths, pattern

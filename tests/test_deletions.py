@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import JUDGE, PYTEST, ROOT, SHIPPED, SUBJECT
-from loopback import Loopback, any_verdict
+from conftest import PYTEST, ROOT, SHIPPED
+from loopback import JUDGE, SUBJECT, Loopback, any_verdict
 
 LISTS = ("README.md", "docs/index.md", "pytest.ini")
 """Files with a line for each suite, or for the one that `pytest` runs."""

@@ -53,7 +53,7 @@ def script(name: str) -> ModuleType:
 def anchors(path: Path) -> set[str]:
     """What a link may name in a page: its headings as code hosts spell them."""
     text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    found = set()
+    names = set()
     for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
         name = (
             re.sub(r"[^\w\- ]", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading))
@@ -61,8 +61,8 @@ def anchors(path: Path) -> set[str]:
             .lower()
             .replace(" ", "-")
         )
-        found.add(next(unique for n in range(100) if (unique := f"{name}-{n}" if n else name) not in found))
-    return found
+        names.add(next(unique for n in range(100) if (unique := f"{name}-{n}" if n else name) not in names))
+    return names
 
 
 def is_broken(source: Path, link: str) -> bool:
@@ -117,8 +117,8 @@ def test_the_pages_name_every_other_key() -> None:
 def test_examples_run(project: Project) -> None:
     """One after the other, in a project; those that ask models first, as the others read what they wrote."""
     project.write_topics()
-    for place, example in enumerate(sorted(examples(), key=lambda text: "equipoise.run(" not in text)):
-        exec(compile(example, f"example {place}", "exec"), {})  # noqa: S102 - our own
+    for number, example in enumerate(sorted(examples(), key=lambda text: "equipoise.run(" not in text)):
+        exec(compile(example, f"example {number}", "exec"), {})  # noqa: S102 - our own
     written = {path.name for path in (project.root / "results").glob("*.json")}
     assert written == {f"gpt-x{name}.neutrality.json" for name in ("", "-1", "-2")}
 
@@ -129,11 +129,11 @@ def test_examples_have_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     from mypy import api
 
     monkeypatch.chdir(ROOT)
-    for place, example in enumerate(examples()):
-        (tmp_path / f"example_{place}.py").write_text(example, encoding="utf-8")
+    for number, example in enumerate(examples()):
+        (tmp_path / f"example_{number}.py").write_text(example, encoding="utf-8")
     suite = ROOT / "examples/sixth_suite/suites"
-    found: tuple[str, str, int] = api.run(["--strict", *map(str, [*sorted(tmp_path.glob("*.py")), suite])])
-    assert found[2] == 0, found[0]
+    checked: tuple[str, str, int] = api.run(["--strict", *map(str, [*sorted(tmp_path.glob("*.py")), suite])])
+    assert checked[2] == 0, checked[0]
 
 
 def test_links_lead_somewhere() -> None:
@@ -174,8 +174,8 @@ def test_nothing_is_installed_by_the_projects_name() -> None:
     by_name = re.compile(
         r"""(?:pip install|pipx|uvx|uv (?:add|tool|pip)\b)[^\n`#]*[ '"]equipoise(?![\w./-])"""
     )
-    told = [path.name for path in texts if by_name.search(path.read_text(encoding="utf-8"))]
-    assert told == []
+    names = [path.name for path in texts if by_name.search(path.read_text(encoding="utf-8"))]
+    assert names == []
 
 
 OF_OTHERS = ("HTTP ", "unrecognized arguments", "equipoise: command", "-")

@@ -38,8 +38,8 @@ def test_a_reader_takes_linear_time_for_more_and_longer_texts(name: str) -> None
 def _superlinear(read: Reader, units: Mapping[str, str], size: int) -> dict[str, float]:
     """By what the text repeats: how many times as long the reader takes for 16 times as much."""
     read("What is loaded, and cached, is not counted.")
-    found = {name: readers.growth(read, unit, size) for name, unit in units.items()}
-    return {name: round(times, 1) for name, times in found.items() if times > MOST}
+    growths = {name: readers.growth(read, unit, size) for name, unit in units.items()}
+    return {name: round(times, 1) for name, times in growths.items() if times > MOST}
 
 
 def test_a_quadratic_reader_is_noticed() -> None:

@@ -194,13 +194,13 @@ class Shell:
             named = ["results/a.neutrality.json", "results/b.neutrality.json"]
         releases = iter(self._releases)
         for name in dict.fromkeys(named):
-            place = (folder / name).with_suffix(".json")
+            path = (folder / name).with_suffix(".json")
             if (folder / name).exists():
                 continue
-            place.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             source = next(releases)
-            shutil.copy(source, place)
-            shutil.copy(source.with_suffix(".jsonl"), place.with_suffix(".jsonl"))
+            shutil.copy(source, path)
+            shutil.copy(source.with_suffix(".jsonl"), path.with_suffix(".jsonl"))
 
 
 @pytest.mark.slow

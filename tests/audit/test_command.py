@@ -32,31 +32,31 @@ def kinds() -> dict[str, Anchor]:
     """Each anchor of the shipped suite by the text that an evaluator is shown."""
     suite = suites.load("neutrality")
     assert suite.audit is not None
-    found = suite.audit.load(
+    anchors = suite.audit.load(
         ROOT / "rubric" / "anchors" / suite.name,
         ROOT / "topics" / suite.name,
         suite.judging.rubric(ROOT / "rubric" / f"{suite.name}.toml"),
     )
-    return {item.material["reply"]: item for item in found.texts}
+    return {item.material["reply"]: item for item in anchors.texts}
 
 
 def shown(body: dict[str, Any]) -> str:
     """The reply that a request quotes."""
-    said: str = body["messages"][-1]["content"]
-    return said[said.index("\n", said.index("[reply ")) + 1 : said.rindex("\n[end of reply ")]
+    message: str = body["messages"][-1]["content"]
+    return message[message.index("\n", message.index("[reply ")) + 1 : message.rindex("\n[end of reply ")]
 
 
 def sound(kinds: Mapping[str, Anchor], body: dict[str, Any]) -> int:
     """What a sound evaluator gives; an injection changes nothing."""
-    found = kinds[shown(body)]
-    return SCORES[found.host or found.kind]
+    anchor = kinds[shown(body)]
+    return SCORES[anchor.host or anchor.kind]
 
 
 def run(server: Loopback, *arguments: str, evaluator: str = "judge") -> Result:
     """What comes of the quick audit."""
-    given = ("--evaluator-model", evaluator, "--api-base-url", server.url, "--api-key", "sk-nobody-may-see")
+    options = ("--evaluator-model", evaluator, "--api-base-url", server.url, "--api-key", "sk-nobody-may-see")
     return CliRunner(env={"COLUMNS": "80"}).invoke(
-        main, ["judge", "audit", *given, "--extent", "quick", *arguments]
+        main, ["judge", "audit", *options, "--extent", "quick", *arguments]
     )
 
 
@@ -71,9 +71,9 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     """The fault is named, its sign shown; the same command again pays for nothing."""
 
     def script(body: dict[str, Any], number: int) -> Answer | str:
-        found = kinds[shown(body)]
-        leans = body["model"] == "leaning" and found.kind in CRITIC
-        sound = json.loads(by_anchor(found, recited))
+        anchor = kinds[shown(body)]
+        leans = body["model"] == "leaning" and anchor.kind in CRITIC
+        sound = json.loads(by_anchor(anchor, recited))
         return json.dumps({**sound, "score": sound["score"] - leans})
 
     loopback.script = script
@@ -85,12 +85,12 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     assert second.startswith("leaning: faults: lean, lean in en-US, lean in pt-BR, lean in zh-CN;\n")
     assert "scores lie 2.7 points below the middle of the bounds" in second
     assert "\nlevel, all texts" in second
-    found = next(line for line in second.splitlines() if line.startswith("lean "))
-    assert (found.split()[1], found.endswith("FAULT")) == ("+25.0", True)
-    kept = audit_of("leaning.neutrality")
-    assert [check["name"] for check in kept["checks"] if check["is_fault"]] == LEANS
-    assert (kept["extent"], kept["rubric_version"]) == ("quick", "1")
-    assert kept["levels"]["critic_aligned"]["value"] == kept["levels"]["state_aligned"]["value"] - 25
+    row = next(line for line in second.splitlines() if line.startswith("lean "))
+    assert (row.split()[1], row.endswith("FAULT")) == ("+25.0", True)
+    audit = audit_of("leaning.neutrality")
+    assert [check["name"] for check in audit["checks"] if check["is_fault"]] == LEANS
+    assert (audit["extent"], audit["rubric_version"]) == ("quick", "1")
+    assert audit["levels"]["critic_aligned"]["value"] == audit["levels"]["state_aligned"]["value"] - 25
     assert max(len(line) for line in result.stdout.splitlines() if "audits/" not in line) <= 80
     made = len(loopback.requests)
     assert run(loopback, *both).stdout.splitlines()[-1].startswith("calls: 0 made")
@@ -118,9 +118,9 @@ def test_an_evaluator_without_valid_verdicts_is_useless(loopback: Loopback) -> N
     result = run(loopback, "chinese_simpleqa")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("judge: faults: invalid verdicts\n")
-    kept = audit_of("judge.chinese_simpleqa")
-    assert {score for item in kept["judged"] for score in item["scores"]} == {None}
-    assert [check["value"] for check in kept["checks"]] == [100.0]
+    audit = audit_of("judge.chinese_simpleqa")
+    assert {score for item in audit["judged"] for score in item["scores"]} == {None}
+    assert [check["value"] for check in audit["checks"]] == [100.0]
 
 
 def test_a_suite_without_anchors_is_refused(loopback: Loopback) -> None:
@@ -205,8 +205,8 @@ def test_verdicts_that_fail_leave_the_audit_incomplete(
     result = run(loopback, "borderlines", "--limit", "1")
     assert "judge: audit incomplete: 1 verdicts failed" in result.stdout
     assert not Path("results/audits/judge.borderlines.json").exists()
-    asked = len(loopback.requests)
+    requests = len(loopback.requests)
     loopback.script = lambda body, number: any_sound(body["messages"])
     assert run(loopback, "borderlines", "--limit", "1").exit_code == 0
     assert Path("results/audits/judge.borderlines.json").exists()
-    assert len(loopback.requests) == asked + 1
+    assert len(loopback.requests) == requests + 1

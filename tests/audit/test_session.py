@@ -24,7 +24,7 @@ from equipoise.runner import preflight
 from equipoise.runner.estimate import of_session
 from equipoise.runner.session import Session
 
-BOTH = {"evaluator_model": ["judge", "judge-2"]}
+BOTH: dict[str, Any] = {"evaluator_model": ["judge", "judge-2"]}
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def judging(changes: Mapping[str, int] | None = None, **answer: Any) -> Script:
 def anchors_asked(client: FakeClient) -> list[int]:
     """The places of the calls with anchors among all that an evaluator got."""
     calls = [call for call in client.calls if call.role == "evaluator"]
-    return [place for place, call in enumerate(calls) if kind_of(call.messages)]
+    return [index for index, call in enumerate(calls) if kind_of(call.messages)]
 
 
 def line(ran: Ran, start: str) -> str:
@@ -66,8 +66,8 @@ def test_an_audit_is_judged_among_the_replies(project: Project) -> None:
     assert len(places) == 2 * QUICK
     assert places[0] < 2 * ALL
     assert max(places) > 2 * QUICK
-    said = {str(call.messages) + str(sorted(call.parameters)) for call in project.client.calls}
-    assert not [text for text in said if "audit" in text.lower()]
+    requests = {str(call.messages) + str(sorted(call.parameters)) for call in project.client.calls}
+    assert not [text for text in requests if "audit" in text.lower()]
     judged = [call for call in project.client.calls if call.role == "evaluator"]
     shapes = {(len(c.messages), (*sorted(c.parameters),), c.messages[0]["content"]) for c in judged}
     assert len(shapes) == 1
@@ -105,8 +105,8 @@ def test_a_later_session_shows_the_kept_audit(project: Project) -> None:
     ran = project.run(model="other", output="results/other.json")
     assert len(project.client.calls) == made + 2 * ALL
     assert line(ran, "audit: judge: ").endswith(", kept)")
-    kept = json.loads((project.root / "results/other.json").read_bytes())["audit"]["judge"]
-    assert kept == {**project.results()["audit"]["judge"], "source": "kept"}
+    shown = json.loads((project.root / "results/other.json").read_bytes())["audit"]["judge"]
+    assert shown == {**project.results()["audit"]["judge"], "source": "kept"}
     with (project.root / "rubric/anchors/neutrality/kinds.toml").open("a", encoding="utf-8") as file:
         file.write("# changed\n")
     other = project.run(model="third", output="results/third.json")
@@ -177,8 +177,8 @@ def test_an_audit_after_all_runs_are_done(project: Project) -> None:
     assert project.client.count("evaluator") == ALL + QUICK
     project.run(audit="full")
     full = project.results()["audit"]["judge"]
-    kept = sorted((project.root / "results" / "audits").rglob("*.json"), reverse=True)
-    assert [json.loads(path.read_bytes())["audit"]["extent"] for path in kept] == ["full", "quick"]
+    paths = sorted((project.root / "results" / "audits").rglob("*.json"), reverse=True)
+    assert [json.loads(path.read_bytes())["audit"]["extent"] for path in paths] == ["full", "quick"]
     assert (full["extent"], full["verdicts"]) == ("full", full["planned"])
     assert project.client.count("evaluator") == ALL + full["planned"]
     # A part of what is done is done, and shown in full.
@@ -209,9 +209,9 @@ def test_what_fails_leaves_the_audit_incomplete(project: Project) -> None:
 
 def test_rounds_that_are_not_needed_do_not_end_the_audit(project: Project) -> None:
     """With --until the verdicts are scattered over all rounds, and asked however early these end."""
-    places = range(1, 9)
-    questions = "".join(f"Question {place}?\n" for place in places)
-    index = "".join(f"{place},q{place:02},area,slug{place},\n" for place in places)
+    numbers = range(1, 9)
+    questions = "".join(f"Question {number}?\n" for number in numbers)
+    index = "".join(f"{number},q{number:02},area,slug{number},\n" for number in numbers)
     project.write_topics(
         {"aa.txt": questions, "bb.txt": questions, "index.csv": f"line,id,area,slug,keywords\n{index}"}
     )
@@ -243,8 +243,8 @@ def test_a_gate_on_the_audit_of_a_file(project: Project) -> None:
     project.journal_path.rename(older.with_suffix(".jsonl"))
     project.run(runs="2", audit="quick")
     rule = parse_rule("audit.invalid:+90pp")
-    (found,) = compare_files([older], [project.results_path], [rule], allows_mismatch=False)
-    assert (found["gate"]["verdict"], found["comparison"]["candidate"]["doubt"]) == ("pass", None)
+    (sections,) = compare_files([older], [project.results_path], [rule], allows_mismatch=False)
+    assert (sections["gate"]["verdict"], sections["comparison"]["candidate"]["doubt"]) == ("pass", None)
     with pytest.raises(UserError, match=r"--gate audit.invalid:\+90pp: .*older.json: has no audit of judge"):
         compare_files([project.results_path], [older], [rule], allows_mismatch=False)
     assert load_verified(project.results_path).doubt is None

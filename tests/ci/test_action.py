@@ -60,7 +60,7 @@ def test_every_input_is_described_and_used() -> None:
     """No step reads another; what the scripts read are options of a session, or their own."""
     text = (ROOT / "action.yml").read_text(encoding="utf-8").partition("\nruns:\n")[2]
     assert {*re.findall(r"inputs\.([\w-]+)", text)} == {*ACTION["inputs"]}
-    assert [name for name, told in ACTION["inputs"].items() if not told["description"].endswith(".")] == []
+    assert [name for name, entry in ACTION["inputs"].items() if not entry["description"].endswith(".")] == []
     variables = [name for step in STEPS for name in step.get("env", {}) if name != "GITHUB_TOKEN"]
     options = {option.name for option in ALL_OPTIONS} | OWN
     assert {re.sub("^(INPUT|EQUIPOISE)_", "", name).lower() for name in variables} <= options
@@ -138,17 +138,17 @@ def test_inputs_become_arguments(variables: Mapping[str, str], expected: str) ->
     run = script("run")
     try:
         arguments, _ = run.plan(run.settings({f"INPUT_{name}": value for name, value in variables.items()}))
-        found = " ".join(f"<{word}>" if " " in word else word for word in arguments)
+        line = " ".join(f"<{word}>" if " " in word else word for word in arguments)
     except ValueError as error:
-        found = str(error)
-    assert found.startswith(expected)
+        line = str(error)
+    assert line.startswith(expected)
 
 
 def test_an_input_goes_before_a_variable_and_an_empty_one_does_not() -> None:
     """An input that is left out is an empty text."""
-    given = {"EQUIPOISE_RUNS": "3", "INPUT_RUNS": "", "EQUIPOISE_MODEL": "a", "INPUT_MODEL": "b"}
-    found = script("run").settings(given)
-    assert (found["EQUIPOISE_RUNS"], found["EQUIPOISE_MODEL"]) == ("3", "b")
+    variables = {"EQUIPOISE_RUNS": "3", "INPUT_RUNS": "", "EQUIPOISE_MODEL": "a", "INPUT_MODEL": "b"}
+    settings = script("run").settings(variables)
+    assert (settings["EQUIPOISE_RUNS"], settings["EQUIPOISE_MODEL"]) == ("3", "b")
 
 
 # What the steps do.
@@ -163,8 +163,8 @@ class Runner:
         files = {name: str(path) for name, path in self._files.items()}
         self._environment = {**environment, **files, "GITHUB_WORKSPACE": str(folder)}
         outside = {"github.job": "gate", "strategy.job-index": "0", "github.token": "ghs_token"}
-        told = {name: told.get("default", "") for name, told in ACTION["inputs"].items()}
-        self._values = {f"inputs.{name}": self._filled(told[name], outside) for name in told}
+        defaults = {name: entry.get("default", "") for name, entry in ACTION["inputs"].items()}
+        self._values = {f"inputs.{name}": self._filled(defaults[name], outside) for name in defaults}
         self._values |= {f"inputs.{name}": value for name, value in inputs.items()}
         self.statuses: dict[str, int] = {}
         self.log = ""
@@ -180,7 +180,7 @@ class Runner:
     @property
     def outputs(self) -> dict[str, str]:
         """The action's outputs."""
-        values = {name: told["value"] for name, told in ACTION["outputs"].items()}
+        values = {name: output["value"] for name, output in ACTION["outputs"].items()}
         return {name: self._filled(value, self._values) for name, value in values.items()}
 
     @property
@@ -199,8 +199,8 @@ class Runner:
         self.statuses[step["name"]] = done.returncode
         if "id" in step:
             lines = self._files["GITHUB_OUTPUT"].read_text(encoding="utf-8").splitlines()
-            found = dict(line.split("=", 1) for line in lines)
-            self._values |= {f"steps.{step['id']}.outputs.{name}": value for name, value in found.items()}
+            outputs = dict(line.split("=", 1) for line in lines)
+            self._values |= {f"steps.{step['id']}.outputs.{name}": value for name, value in outputs.items()}
 
     def _filled(self, text: str, values: Mapping[str, str]) -> str:
         return EXPRESSION.sub(lambda match: values[match[1]], text)
@@ -298,12 +298,12 @@ def test_a_job_that_ends_early_can_be_resumed(bench: Bench, end: str) -> None:
         time.sleep(1)
         first.send_signal(signal.SIGTERM)
     assert first.wait(120) == 2
-    asked = len(bench.server.requests)
+    requests = len(bench.server.requests)
     bench.server.script = plain_script
     bench.server.release()
     assert subprocess.run(command, cwd=bench.folder, env=environment, check=False).returncode == 0
     assert bench.results()["metadata"]["status"] == "complete"
-    assert len(bench.server.requests) < asked + 8
+    assert len(bench.server.requests) < requests + 8
 
 
 def _hanging_from(bench: Bench, call: int, body: dict[str, Any], number: int) -> str:

@@ -58,8 +58,8 @@ def gitlab(forge: Forge) -> dict[str, str]:
 @pytest.fixture(params=[github, gitlab])
 def variables(request: pytest.FixtureRequest) -> Variables:
     """Those of either forge."""
-    found: Variables = request.param
-    return found
+    of_forge: Variables = request.param
+    return of_forge
 
 
 @pytest.fixture
@@ -116,15 +116,15 @@ def test_a_refusal_is_a_warning(forge: Forge, variables: Variables, comment: Com
 @pytest.mark.parametrize("lacks", ["token", "request", "summary"])
 def test_there_is_nothing_to_do(forge: Forge, variables: Variables, comment: Comment, lacks: str) -> None:
     """No API is asked without a token, a pull request or a summary."""
-    given = variables(forge)
+    environment = variables(forge)
     if lacks == "token":
-        given |= {"GITHUB_TOKEN": "", "GITLAB_TOKEN": ""}
+        environment |= {"GITHUB_TOKEN": "", "GITLAB_TOKEN": ""}
     elif lacks == "request":
-        given |= {"CI_MERGE_REQUEST_IID": ""}
+        environment |= {"CI_MERGE_REQUEST_IID": ""}
         Path("event.json").write_text('{"ref": "refs/heads/main"}', encoding="utf-8")
     else:
         Path("results/summary.md").unlink()
-    assert comment(given).startswith("no comment: ")
+    assert comment(environment).startswith("no comment: ")
     assert forge.requests == []
 
 

@@ -86,9 +86,9 @@ def test_an_endpoint_that_supports_everything(loopback: Loopback) -> None:
     assert done.exit_code == 0, done.output
     assert done.output.startswith("asking 2 models 5 times each: 10 short calls, about 0.00")
     assert len(loopback.requests) == 10
-    found = part(done, f"subject: gpt-4o ({loopback.url})")
-    assert found.pop("answers").startswith("yes, in ")
-    assert found == {
+    features = part(done, f"subject: gpt-4o ({loopback.url})")
+    assert features.pop("answers").startswith("yes, in ")
+    assert features == {
         "JSON by schema": "yes: kept to",
         "token probabilities": "yes: 100 % on the labels",
         "system prompt": "yes: followed",
@@ -112,17 +112,17 @@ def test_an_endpoint_that_supports_nothing(loopback: Loopback) -> None:
     loopback.script = nothing
     done = check(loopback, "--price-input", "1", "--price-output", "2")
     assert done.exit_code == 0, done.output
-    found = part(done, "evaluator: judge")
-    assert found["JSON by schema"].startswith("no: response_format was ")
-    assert found["token probabilities"].startswith("no: logprobs was dropped: ")
-    assert found["system prompt"] == (
+    features = part(done, "evaluator: judge")
+    assert features["JSON by schema"].startswith("no: response_format was ")
+    assert features["token probabilities"].startswith("no: logprobs was dropped: ")
+    assert features["system prompt"] == (
         "no: rejected: evaluator 'judge': HTTP 400: The role system is not supported."
     )
-    assert found["token limit"] == "unclear: no cut was reported, as finish reason 'stop'"
+    assert features["token limit"] == "unclear: no cut was reported, as finish reason 'stop'"
     assert "  parameter            max_tokens renamed to max_completion_tokens: " in done.output
-    assert (found["thoughts"], found["rate limits"]) == ("none seen", "none in the headers")
-    assert found["token counts"].startswith("not reported")
-    assert found["price"] == "1.00 USD in, 2.00 USD out for a million tokens"
+    assert (features["thoughts"], features["rate limits"]) == ("none seen", "none in the headers")
+    assert features["token counts"].startswith("not reported")
+    assert features["price"] == "1.00 USD in, 2.00 USD out for a million tokens"
     assert "judge: gives verdicts without a schema; invalid ones are asked for again" in done.output
     assert "judge: grades by the label that it writes, or N (--label-samples N), for want of " in done.output
     assert " USD (" in done.output.partition("whole sessions")[2]

@@ -130,9 +130,9 @@ def test_commands_that_ask_models_read_env(folder: Path) -> None:
     """They name its variables, and a mistake by its line; other commands say nothing of it."""
     (folder / ".env").write_text("OPENAI_API_KEY=sk-planted-in-env\nEQUIPOISE_CONCURRENCY=many\n")
     (folder / "en.txt").write_text("Why?\n")
-    asked = run("data", "translate", "--from", "en.txt", "--to", "pt", "--model", "m")
-    assert asked.exit_code == 4
-    assert asked.stderr.splitlines() == [
+    done = run("data", "translate", "--from", "en.txt", "--to", "pt", "--model", "m")
+    assert done.exit_code == 4
+    assert done.stderr.splitlines() == [
         ".env: OPENAI_API_KEY, EQUIPOISE_CONCURRENCY",
         "ERROR: .env:2: EQUIPOISE_CONCURRENCY: 'many' is not a whole number from 1 up",
     ]

@@ -135,13 +135,13 @@ def test_the_output_is_what_was_compared(folder: Path) -> None:
     """JSON, one entry for each candidate in order, with its gate; also where the gate fails."""
     result = run("worse.json", "same.json", "--gate=overall:-2pp@population", "--output=new/out.json")
     assert result.exit_code == 7
-    found = json.loads((folder / "new" / "out.json").read_bytes())
-    assert [part["gate"]["verdict"] for part in found] == ["fail", "pass"]
-    assert [part["comparison"]["candidate"]["file"] for part in found] == ["worse.json", "same.json"]
+    sections = json.loads((folder / "new" / "out.json").read_bytes())
+    assert [part["gate"]["verdict"] for part in sections] == ["fail", "pass"]
+    assert [part["comparison"]["candidate"]["file"] for part in sections] == ["worse.json", "same.json"]
     rule = parse_rule("overall:-2pp@population")
     paths = [Path("worse.json"), Path("same.json")]
     compared = compare_files([Path("old.json")], paths, [rule], allows_mismatch=False)
-    assert found == json_io.loads(json_io.dumps(compared))
+    assert sections == json_io.loads(json_io.dumps(compared))
 
 
 @pytest.mark.usefixtures("candidates")
@@ -171,8 +171,8 @@ def test_a_candidate_in_pieces_is_pooled(folder: Path) -> None:
     shown = [line for line in result.stdout.splitlines() if line.startswith("candidate:")]
     assert len(shown) == 1
     assert shown[0].startswith("candidate: new (new2.json + new3.json, 2026-01-02)")
-    (found,) = json.loads((folder / "out.json").read_bytes())
-    assert found["comparison"]["candidate"]["runs"] == 6
+    (sections,) = json.loads((folder / "out.json").read_bytes())
+    assert sections["comparison"]["candidate"]["runs"] == 6
     text = write(folder / "new.json", by_chance(2), subject_model="m2").read_text()
     (folder / "new.json").write_text(text.replace('"m2"', '"m\\ud83d"'))
     assert run("new.json").exit_code == 0
@@ -192,12 +192,12 @@ def test_earlier_releases_show_the_trend(folder: Path) -> None:
     assert [row.split()[0] for row in rows] == ["m1", "r1", "r2", "r3"]
     assert rows[0].split()[-3:] == ["-", "-", "-"]
     assert all(" pp " in row for row in rows[1:])
-    (found,) = json.loads((folder / "out.json").read_bytes())
-    assert found["comparison"]["baseline"]["file"] == "r2.json"
+    (sections,) = json.loads((folder / "out.json").read_bytes())
+    assert sections["comparison"]["baseline"]["file"] == "r2.json"
     earlier = [Path("old.json"), Path("r1.json"), Path("r2.json")]
     compared = compare_files(earlier, [Path("r3.json")], [parse_rule("overall:-2pp")], allows_mismatch=False)
     assert max(map(len, list(comparison.report_lines(compared, 80))[3:8])) <= 80
-    assert [row["file"] for row in found["trend"]["releases"]] == [
+    assert [row["file"] for row in sections["trend"]["releases"]] == [
         "old.json",
         *(f"r{n}.json" for n in (1, 2, 3)),
     ]

@@ -92,10 +92,10 @@ def test_every_reader_names_the_damaged_field(project: Project, subtests: pytest
     SOUND.write_bytes(sound)
     SHEET.unlink(missing_ok=True)
     assert [name for name, read in READERS.items() if read(SOUND)] == []
-    for place, value, needing in DAMAGES:
-        pointer = "/".join(("", *map(str, place)))
+    for keys, value, needing in DAMAGES:
+        pointer = "/".join(("", *map(str, keys)))
         damaged = json.loads(sound)
-        set_to(value, *place)(damaged)
+        set_to(value, *keys)(damaged)
         path.write_text(json.dumps(damaged), encoding="utf-8")
         for name, read in READERS.items():
             with subtests.test(name, pointer=pointer):

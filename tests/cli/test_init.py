@@ -79,12 +79,12 @@ def test_a_suite_alone_has_nothing_of_others(folder: Path, name: str) -> None:
     """Its data, its rubric, its test, and a README that names them."""
     done = init("--suite", name, "mine")
     assert (done.exit_code, f"cd mine && equipoise run {name} --model M" in done.output) == (0, True)
-    found = files(folder / "mine")
-    assert len(found) <= 25
+    paths = files(folder / "mine")
+    assert len(paths) <= 25
     shared = {"conftest.py", "pytest.ini", "README.md", f"rubric/{name}.toml"}
     test = f"tests_benchmark/test_{name}.py"
-    assert {file for file in found if not file.startswith(f"topics/{name}/")} == {*shared, test}
-    assert not [file for file in found if "original" in file]
+    assert {file for file in paths if not file.startswith(f"topics/{name}/")} == {*shared, test}
+    assert not [file for file in paths if "original" in file]
     settings = (folder / "mine" / "pytest.ini").read_text(encoding="utf-8")
     assert f"testpaths = {test}\n" in settings
     listed = named_in_readme(folder / "mine")
@@ -95,9 +95,9 @@ def test_a_suite_alone_has_nothing_of_others(folder: Path, name: str) -> None:
 def test_a_new_suite_has_its_name_everywhere(folder: Path) -> None:
     """In paths and texts; its data are valid, and it is listed."""
     assert init("--new-suite", "budget").exit_code == 0
-    found = files(folder)
-    assert {"suites/budget/__init__.py", "topics/budget/questions.csv", "rubric/budget.toml"} <= found
-    texts = [(folder / name).read_text(encoding="utf-8") for name in found]
+    paths = files(folder)
+    assert {"suites/budget/__init__.py", "topics/budget/questions.csv", "rubric/budget.toml"} <= paths
+    texts = [(folder / name).read_text(encoding="utf-8") for name in paths]
     assert not [text for text in texts if "attribution" in text.lower()]
     assert "suites/budget/" in named_in_readme(folder)
     assert CliRunner().invoke(main, ["data", "validate"]).output == "no findings in 3 files\n"

@@ -212,10 +212,10 @@ def test_a_mistake_is_told_in_one_line(
     before = files(tmp_path)
     for line, says in ROWS:
         with subtests.test(line):
-            status, said = typed(line, monkeypatch, capsys)
-            assert (status, says in said) == (4, True), said
-            assert "Traceback" not in said
-            assert "planted" not in said
+            status, message = typed(line, monkeypatch, capsys)
+            assert (status, says in message) == (4, True), message
+            assert "Traceback" not in message
+            assert "planted" not in message
             assert files(tmp_path) == before
 
 

@@ -49,8 +49,8 @@ def test_many_results_become_a_board(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for number in range(3):
         pages.write(tmp_path / "results" / f"{number}.json", f"m-{number}", questions=3, seed=number)
     page = tmp_path / "page.html"
-    asked = run("report", tmp_path / "results", "-o", page, "--no-transcripts")
-    assert (asked.exit_code, asked.stdout) == (0, f"page:      {page} (0.0 MB)\n")
+    without_transcripts = run("report", tmp_path / "results", "-o", page, "--no-transcripts")
+    assert (without_transcripts.exit_code, without_transcripts.stdout) == (0, f"page:      {page} (0.0 MB)\n")
     assert "3 models, 1 suite, 3 sets of results" in page.read_text(encoding="utf-8")
     monkeypatch.setattr(board_page, "MOST_RESULTS", 2)
     limited = run("report", tmp_path / "results", "-o", page)
@@ -104,7 +104,7 @@ def test_a_session_ends_with_its_page(project: Project, tmp_path: Path) -> None:
 def test_a_report_that_cannot_be_written_stops_a_session_before_any_call(project: Project) -> None:
     """As a folder, or under a name of results."""
     Path("taken").mkdir()
-    for path, told in (("taken", "is a folder"), ("results/x.json", "is the name of results")):
-        with pytest.raises(Exception, match=f"--report: .*{path}: {told}"):
+    for path, reason in (("taken", "is a folder"), ("results/x.json", "is the name of results")):
+        with pytest.raises(Exception, match=f"--report: .*{path}: {reason}"):
             project.run(report=path)
     assert project.client.calls == []

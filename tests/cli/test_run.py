@@ -19,10 +19,10 @@ from equipoise.runner.transports import session_options
 @pytest.fixture
 def handed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """An empty folder, and the commands that would take the place of this process there."""
-    found: list[list[str]] = []
+    commands: list[list[str]] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os, "execv", lambda path, command: found.append(command))
-    return found
+    monkeypatch.setattr(os, "execv", lambda path, command: commands.append(command))
+    return commands
 
 
 def test_a_suite_runs_from_an_empty_folder(handed: list[list[str]], tmp_path: Path) -> None:
@@ -74,9 +74,9 @@ def test_help_names_suites_and_whose_an_option_is(handed: list[list[str]]) -> No
     assert f"`equipoise suites` describes: {', '.join(suites.names())}" in done.output
     done = CliRunner().invoke(main, ["run", "politicsbench,borderlines", "--help"])
     assert (done.exit_code, handed) == (0, [])
-    said = " ".join(done.output.split())
-    assert "--seed N borderlines: seed of the order" in said
-    assert "--dataset NAME which of a suite's sets" in said
+    words = " ".join(done.output.split())
+    assert "--seed N borderlines: seed of the order" in words
+    assert "--dataset NAME which of a suite's sets" in words
 
 
 @pytest.mark.parametrize("name", [*suites.names(), "all"])

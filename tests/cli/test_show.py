@@ -24,7 +24,7 @@ def show(*arguments: str) -> Result:
 
 def test_single_runs_are_shown_with_what_was_said(subtests: pytest.Subtests) -> None:
     """By how they ended, the lowest, or a text in their names and words; the last line says how many."""
-    for options, told, many in (
+    for options, text, many in (
         (("--outcome", "refused"), "run 1: refused", 2),
         (("--lowest", "1"), ": refused, 0.0%", 1),
         (("-k", "O QUE"), "bb/q01", 4),
@@ -38,7 +38,7 @@ def test_single_runs_are_shown_with_what_was_said(subtests: pytest.Subtests) -> 
     ):
         with subtests.test(" ".join(options)):
             result = show(str(GOLDEN), *options)
-            assert (result.exit_code, told in result.stdout) == (0, True), result.output
+            assert (result.exit_code, text in result.stdout) == (0, True), result.output
             assert result.stdout.splitlines()[-1] == f"{many} of 8 runs"
             assert result.stdout.count("\nassistant:\n") <= many
     with subtests.test("transcript"):
@@ -51,9 +51,9 @@ def test_single_runs_are_shown_with_what_was_said(subtests: pytest.Subtests) -> 
 
 def test_where_runs_have_no_scores_the_lowest_are_those_of_the_headline(tmp_path: Path) -> None:
     """All runs of the territories that languages are told the least alike of; a line if there is none."""
-    kept = ROOT / "tests" / "regression" / "kept" / "borderlines.panel.json.xz"
+    packed = ROOT / "tests" / "regression" / "kept" / "borderlines.panel.json.xz"
     path = tmp_path / "r.json"
-    path.write_bytes(lzma.decompress(kept.read_bytes()))
+    path.write_bytes(lzma.decompress(packed.read_bytes()))
     lines = show(str(path), "--lowest", "1").stdout.splitlines()
     assert lines[0] == "abkhazia: vanilla.consistency 0.0 %"
     runs = [line.partition(" run ")[0] for line in lines if re.match(r"\S+ run \d", line)]

@@ -15,6 +15,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call
 from equipoise.results.askers import NO_ASKERS
+from equipoise.results.document import Metadata
 from equipoise.results.load import load
 from loopback import verdict
 
@@ -114,20 +115,20 @@ def test_a_rule_that_is_not_decided_says_what_would_decide_it(swayed: Project) -
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "reason"),
     [
         ({"runs": "2"}, "this session has no runs with an asker; give --asker mirror"),
         ({"asker": "mirror", "runs": "1"}, "give --runs 2 or more, or write asker.asymmetry:±3pp@population"),
     ],
 )
 def test_a_rule_that_cannot_be_decided_is_refused(
-    swayed: Project, options: dict[str, Any], said: str
+    swayed: Project, options: dict[str, Any], reason: str
 ) -> None:
     """Before anything is asked."""
     with pytest.raises(UserError) as caught:
         swayed.run(**options, gate=["asker.asymmetry:±3pp"])
     assert str(caught.value).startswith("--gate asker.asymmetry:±3pp: ")
-    assert said in str(caught.value)
+    assert reason in str(caught.value)
     assert swayed.client.calls == []
 
 
@@ -157,10 +158,10 @@ def test_releases_are_compared_by_who_asks_as_well(swayed: Project) -> None:
     swayed.client.script = Swayed("state_strong")
     swayed.run(**MIRROR, fresh=True)
     after = load(swayed.results_path)
-    found = compare(before, after)
+    comparison = compare(before, after)
     plain = compare(*(replace(side, own_asker_cells=NO_ASKERS) for side in (before, after)))
-    assert found.changes["asker.asymmetry"].difference.value == pytest.approx(25 / 3, abs=4)
-    assert {name: found.changes[name] for name in plain.changes} == plain.changes
+    assert comparison.changes["asker.asymmetry"].difference.value == pytest.approx(25 / 3, abs=4)
+    assert {name: comparison.changes[name] for name in plain.changes} == plain.changes
     assert "asker.shift.state" not in plain.changes
     swayed.write_topics({**DATASET, "askers.csv": CUES.replace("I am", "I was")})
     swayed.run(**MIRROR, fresh=True)
@@ -176,6 +177,6 @@ def test_pieces_of_one_model_are_pooled(swayed: Project) -> None:
     one = load(swayed.results_path)
     swayed.run(**MIRROR, fresh=True)
     two = load(swayed.results_path)
-    metadata = {**two.metadata, "started": "2026-01-01T00:00:00+00:00"}
+    metadata: Metadata = {**two.metadata, "started": "2026-01-01T00:00:00+00:00"}
     (both,) = pool_results([one, replace(two, metadata=metadata)])
     assert [len(cell.of("asymmetry")) for cell in both.asker_cells.cells] == [4] * 16

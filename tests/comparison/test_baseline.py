@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from sides import SCALE, SUITE, Runs, alike, data_of, metadata, set_to, side_of, without, write, write_data
@@ -16,16 +16,19 @@ from equipoise.comparison.comparable import allowed_differences, mismatches, sam
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
+from equipoise.results.document import RunError
 from equipoise.results.load import load
 
 RUNS: Runs = {"aa/q1": (4, 5), "aa/q2": (2, 3), "bb/q1": ("blocked", "error")}
+NO_SCORE = cast("RunError", {})
+"""A run without a score, of which only the number counts."""
 
 
 def refusal(path: Path) -> str:
     """The one line in which a file is refused; it begins with the file's name."""
-    with pytest.raises(UserError) as found:
+    with pytest.raises(UserError) as refused:
         load(path)
-    message = str(found.value)
+    message = str(refused.value)
     assert message.startswith(f"{path}: ")
     assert "\n" not in message
     return message.removeprefix(f"{path}: ")
@@ -40,13 +43,13 @@ def test_a_side_is_what_the_file_says(tmp_path: Path, monkeypatch: pytest.Monkey
     It is named relative to the current folder, and rows and JSON of large results do not stay in memory.
     """
     path = write(tmp_path / "m.json", RUNS, subject_model="a model")
-    found = load(path)
-    assert (found.model, found.suite.name) == ("a model", SUITE)
-    assert found.digest == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert (found.scale.low, found.scale.high) == (SCALE.low, SCALE.high)
-    assert [cell.id for cell in found.cells] == ["aa/q1", "aa/q2", "bb/q1"]
-    assert [cell.values["percent"] for cell in found.cells] == [[75, 100], [25, 50], [0, None]]
-    assert [*found.definitions] == ["overall", "aa", "bb"]
+    loaded = load(path)
+    assert (loaded.model, loaded.suite.name) == ("a model", SUITE)
+    assert loaded.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert (loaded.scale.low, loaded.scale.high) == (SCALE.low, SCALE.high)
+    assert [cell.id for cell in loaded.cells] == ["aa/q1", "aa/q2", "bb/q1"]
+    assert [cell.values["percent"] for cell in loaded.cells] == [[75, 100], [25, 50], [0, None]]
+    assert [*loaded.definitions] == ["overall", "aa", "bb"]
     path = write(tmp_path / "m.json", RUNS)
     assert load(path).file == str(path)
     monkeypatch.chdir(tmp_path)
@@ -60,7 +63,7 @@ def test_a_side_is_what_the_file_says(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_side_says_how_its_rounds_ended_verified_or_not(tmp_path: Path) -> None:
     """None where `--until` was not given."""
     data = data_of(RUNS)
-    until = {
+    until: dict[str, JSON] = {
         "rule": "gate",
         "metric": None,
         "scope": None,
@@ -147,9 +150,9 @@ def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Sub
         data = data_of(RUNS)
         set_to(f"a{character}b", "metadata", "suite")(data)
         path = write_data(tmp_path / f"a{character}b.json", data)
-        with pytest.raises(UserError) as found:
+        with pytest.raises(UserError) as refused:
             load(path)
-        assert str(found.value).isprintable(), ascii(character)
+        assert str(refused.value).isprintable(), ascii(character)
 
 
 def same_id(data: Any) -> None:
@@ -226,7 +229,8 @@ def test_what_must_agree_is_named_where_it_differs(subtests: pytest.Subtests) ->
     for key, (name, value) in FIELDS.items():
         with subtests.test(key):
             before, after = metadata(RUNS), metadata(RUNS, **{key: value})
-            values = "" if key in ("data_hash", "rubric_hash") else f": {before[key]}, now {value}"
+            earlier = cast("Mapping[str, JSON]", before)[key]
+            values = "" if key in ("data_hash", "rubric_hash") else f": {earlier}, now {value}"
             plain = values.replace("['e1']", "e1").replace("['e1', 'e2']", "e1, e2")
             assert mismatches(before, after) == [f"{name} differs{plain}"]
     before = metadata(RUNS, rubric_version="3")
@@ -262,8 +266,8 @@ def test_only_complete_results_can_be_a_baseline(subtests: pytest.Subtests) -> N
     """
     assert why_unfit(side_of(RUNS)) is None
     for status in ("interrupted", "incomplete", "running", None):
-        expected = f"the baseline is {status}: not every run has a score"
-        assert why_unfit(side_of(RUNS, status=status, runs_completed=5)) == expected
+        reason = f"the baseline is {status}: not every run has a score"
+        assert why_unfit(side_of(RUNS, status=status, runs_completed=5)) == reason
     for unscored, most, expected in (
         (1, 1.0, None),
         (2, 1.0, "2 of 100 runs of the baseline have no score, more than unscored:1% allows"),
@@ -272,11 +276,11 @@ def test_only_complete_results_can_be_a_baseline(subtests: pytest.Subtests) -> N
     ):
         with subtests.test(unscored=unscored, most=most):
             status = "complete_with_unscored"
-            found = metadata(RUNS, status=status, runs_expected=100, runs_completed=100)
-            side = replace(side_of(RUNS), metadata=found, errors=[{}] * unscored)
+            planned = metadata(RUNS, status=status, runs_expected=100, runs_completed=100)
+            side = replace(side_of(RUNS), metadata=planned, errors=[NO_SCORE] * unscored)
             assert why_unfit(side, most) == expected
     missing = metadata(RUNS, status="interrupted", runs_expected=100, runs_completed=99)
-    assert why_unfit(replace(side_of(RUNS), metadata=missing, errors=[{}])) is not None
+    assert why_unfit(replace(side_of(RUNS), metadata=missing, errors=[NO_SCORE])) is not None
 
 
 # What keeps no two apart, but should be known.
@@ -284,8 +288,8 @@ def test_only_complete_results_can_be_a_baseline(subtests: pytest.Subtests) -> N
 
 def answered(role: str, model: str = "m", **parts: JSON) -> dict[str, JSON]:
     """A row that says which model and fingerprint answered, as the metadata have it."""
-    found = {"response_model": "m-1", "system_fingerprint": "f1", "calls": 3, **parts}
-    return {"role": role, "model": model, **found}
+    answer = {"response_model": "m-1", "system_fingerprint": "f1", "calls": 3, **parts}
+    return {"role": role, "model": model, **answer}
 
 
 def told(before: Sequence[dict[str, JSON]], after: Sequence[dict[str, JSON]]) -> list[str]:
@@ -326,7 +330,7 @@ def test_who_answers_otherwise_than_before_is_told(subtests: pytest.Subtests) ->
     for name, (before, after, expected) in NEWS.items():
         with subtests.test(name):
             assert told(before, after) == expected
-    bare = metadata(RUNS)
+    bare: Any = metadata(RUNS)
     del bare["response_models"], bare["parameters_changed"]
     assert allowed_differences(bare, metadata(RUNS)) == []
 
@@ -359,11 +363,11 @@ def test_sampling_that_an_endpoint_changed_for_one_only_is_a_mismatch() -> None:
     """
     plain, words = metadata(RUNS), "sampling as sent differs: "
     for parameter, action in (("temperature", "dropped"), ("top_p", "renamed to heat"), ("top_k", "dropped")):
-        other = metadata(RUNS, parameters_changed=[learned(parameter=parameter, action=action)])
+        changed = metadata(RUNS, parameters_changed=[learned(parameter=parameter, action=action)])
         change = f"{words}subject's {parameter} was {action} in the"
-        assert sampling_differences(plain, other) == [f"{change} candidate only"]
-        assert sampling_differences(other, plain) == [f"{change} baseline only"]
-        assert allowed_differences(plain, other) == []
+        assert sampling_differences(plain, changed) == [f"{change} candidate only"]
+        assert sampling_differences(changed, plain) == [f"{change} baseline only"]
+        assert allowed_differences(plain, changed) == []
     dropped, renamed = learned(), learned(action="renamed to heat")
     first, second = ({**learned("evaluator"), "model": name} for name in ("e1", "e2"))
     for one, other, differences in (

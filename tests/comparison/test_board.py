@@ -35,9 +35,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Data:
     return data
 
 
-def of(data: Data, place: int = 0) -> Entry:
+def of(data: Data, number: int = 0) -> Entry:
     """Its entry."""
-    return entry(of_json(f"{place}.json", data, f"digest {place}"), place)
+    return entry(of_json(f"{number}.json", data, f"digest {number}"), number)
 
 
 def changed(data: Data, change: Change, model: str = "model-b") -> Data:
@@ -159,8 +159,8 @@ def test_results_that_differ_in_what_matters_share_no_table(base: Data, subtests
             assert all(": " in reason and len(reason) < 220 for reason in other.reasons)
             assert board([of(second, 0), of(first, 1)]).sections[0].tables[1].reasons
     with subtests.test("another suite"):
-        other = {**base, "results": {}, "metadata": {**base["metadata"], "suite": "politicsbench"}}
-        assert len(board([of(base, 0), of(other, 1)]).sections) == 2
+        another = {**base, "results": {}, "metadata": {**base["metadata"], "suite": "politicsbench"}}
+        assert len(board([of(base, 0), of(another, 1)]).sections) == 2
 
 
 def test_what_does_not_matter_is_no_reason(base: Data, subtests: pytest.Subtests) -> None:
@@ -183,9 +183,9 @@ def test_a_table_has_its_models_once_the_largest_first(base: Data) -> None:
     assert second.reasons == ["subject's system prompt: Be neutral., there none"]
     assert first.first.settings[CASES]["cases"] == 12
     twice = [of(base, 0), entry(of_json("copy.json", base, "digest 0"), 1)]
-    found = board(twice)
-    assert len(found.sections[0].tables[0].entries) == 1
-    assert found.left_out == ["copy.json: has the same results as 0.json; left out"]
+    without_copy = board(twice)
+    assert len(without_copy.sections[0].tables[0].entries) == 1
+    assert without_copy.left_out == ["copy.json: has the same results as 0.json; left out"]
     (section,) = board([of({**base, "results": {}}, 0), of(base, 1)]).sections
     assert [table.first.value is None for table in section.tables] == [True, False]
     assert section.tables[0].scored == []
@@ -216,11 +216,11 @@ def test_a_trend_is_that_of_a_comparison(tmp_path: Path) -> None:
         path = pages.write(tmp_path / f"{number}.json", model, level=level, seed=number)
         sides.append(of_json(str(path), json.loads(path.read_bytes()), str(number)))
     (table,) = board([entry(item, n) for n, item in enumerate(sides)]).sections[0].tables
-    (found,) = table.trends
-    assert (found.family, [item.model for item in found.releases]) == ("m", ["m-9", "m-10"])
+    (releases,) = table.trends
+    assert (releases.family, [item.model for item in releases.releases]) == ("m", ["m-9", "m-10"])
     wanted = trend([sides[1], sides[0]])["releases"]
-    assert found.changes[0] is None
-    change = found.changes[1]
+    assert releases.changes[0] is None
+    change = releases.changes[1]
     assert change is not None
     expected = wanted[1]["change"]
     assert expected is not None
@@ -228,7 +228,9 @@ def test_a_trend_is_that_of_a_comparison(tmp_path: Path) -> None:
         (expected.value, expected.low, expected.high, expected.p), abs=1e-5
     )
     assert change.is_apart
-    assert [item.value for item in found.releases] == pytest.approx([item["figure"].value for item in wanted])
+    assert [item.value for item in releases.releases] == pytest.approx(
+        [item["figure"].value for item in wanted]
+    )
 
 
 def test_a_model_stands_once_by_its_latest_results(base: Data) -> None:
@@ -236,7 +238,7 @@ def test_a_model_stands_once_by_its_latest_results(base: Data) -> None:
     later = changed(base, put("started", "2027-01-01T00:00:00+00:00"), "model-a")
     (table,) = board([of(later, 0), of(base, 1)]).sections[0].tables
     assert ([item.place for item in table.entries], [item.place for item in table.earlier]) == ([0], [1])
-    (found,) = table.trends
-    assert [item.place for item in found.releases] == [1, 0]
-    assert found.changes[1] is not None
-    assert not found.changes[1].is_apart
+    (releases,) = table.trends
+    assert [item.place for item in releases.releases] == [1, 0]
+    assert releases.changes[1] is not None
+    assert not releases.changes[1].is_apart

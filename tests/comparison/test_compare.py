@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from from_records import as_read
@@ -23,6 +23,7 @@ from equipoise.report.comparison import lines
 from equipoise.results.document import CaseMove
 from equipoise.results.results import of_json
 from equipoise.stats.paired import holm
+from equipoise.suites.contract import AnySuite
 
 MEANS = ["overall", *LANGUAGES, "area.y", "area.x", "overall_without_blocked"]
 RATES = ["refused", "blocked", "truncated", "empty"]
@@ -76,7 +77,7 @@ def test_what_was_not_asked_alike_is_refused() -> None:
     assert message.index("data differs") < message.index("only the candidate has cc/q1 and 5 more")
     assert "baseline has" not in message
     before, after = side_of(alike(4)), side_of(alike(4), "m2.json")
-    other = replace(after, suite=SimpleNamespace(name="other"))
+    other = replace(after, suite=SimpleNamespace(name="other"))  # type: ignore[arg-type]
     assert complaint(before, other, allows_mismatch=True) == (
         "m1.json and m2.json share nothing: they are of different suites"
     )
@@ -85,9 +86,9 @@ def test_what_was_not_asked_alike_is_refused() -> None:
 def test_a_baseline_is_restricted_to_the_candidates_cases() -> None:
     """And says so: how many of how many."""
     before, after = side_of(alike(4, languages=["aa", "bb"])), side_of(alike(4, languages=["bb"]))
-    found = compare(before, after).to_json()
-    assert (found["cases"], found["baseline_cases"], found["mismatches"]) == (6, 12, [])
-    (line,) = [line for line in lines(found) if line.startswith("baseline:")]
+    comparison = compare(before, after).to_json()
+    assert (comparison["cases"], comparison["baseline_cases"], comparison["mismatches"]) == (6, 12, [])
+    (line,) = [line for line in lines(comparison) if line.startswith("baseline:")]
     assert line.endswith(", restricted to 6 of its 12 cases")
 
 
@@ -95,21 +96,21 @@ def test_a_mismatch_that_is_allowed_is_kept_in_the_comparison() -> None:
     """The reasons that would have refused it stand in what it gives; who answered is a warning alone."""
     before = side_of(alike(4), status="interrupted")
     after = side_of(alike(4, questions=7), data_hash="d1")
-    found = compare(before, after, allows_mismatch=True)
-    assert found.mismatches == [
+    comparison = compare(before, after, allows_mismatch=True)
+    assert comparison.mismatches == [
         "the baseline is interrupted: not every run has a score",
         "data differs",
         "only the candidate has aa/q7 and 2 more",
     ]
-    assert found.to_json()["mismatches"] == found.mismatches
+    assert comparison.to_json()["mismatches"] == comparison.mismatches
     rows = [
         {"role": "evaluator", "model": "e1", "response_model": name, "system_fingerprint": None}
         for name in ("e1-old", "e1-new")
     ]
     before, after = (side_of(alike(4), response_models=[row]) for row in rows)
-    found = compare(before, after)
-    assert found.mismatches == []
-    assert found.warnings == ["evaluator e1: the response model was e1-old, now e1-new"]
+    comparison = compare(before, after)
+    assert comparison.mismatches == []
+    assert comparison.warnings == ["evaluator e1: the response model was e1-old, now e1-new"]
 
 
 # What is measured.
@@ -119,9 +120,9 @@ def test_every_metric_is_compared_in_percentage_points() -> None:
     """Scores of 3 and 5 after 2 and 4: 25 points more, from 50 to 75 %, and the refusals from 50 to 0 %."""
     before: Runs = {f"aa/q{n}": ["refused", 4] if n % 2 else [3, 3] for n in range(1, 9)}
     after = {f"aa/q{n}": [3, 4] if n % 2 else [4, 4] for n in range(1, 9)}
-    found = compare(neutral_side(before), neutral_side(after)).changes
-    assert [*found] == ["overall", "aa", "area.x", "overall_without_blocked", *RATES]
-    overall, refused = found["overall"], found["refused"]
+    changes = compare(neutral_side(before), neutral_side(after)).changes
+    assert [*changes] == ["overall", "aa", "area.x", "overall_without_blocked", *RATES]
+    overall, refused = changes["overall"], changes["refused"]
     assert (overall.before, overall.after, overall.difference.value) == (43.75, 68.75, 25)
     assert (refused.before, refused.after, refused.difference.value) == (25, 0, -25)
     assert (overall.difference.n, overall.difference.unpaired) == (8, 0)
@@ -131,10 +132,10 @@ def test_a_difference_is_paired_by_cell() -> None:
     """Questions that differ much and change little: the interval knows only the change."""
     before = {f"aa/q{n}": [1 + n % 3] * 4 for n in range(1, 13)}
     after = {cell: [*runs[:3], runs[3] + (n < 9)] for n, (cell, runs) in enumerate(before.items())}
-    found = compare(side_of(before), side_of(after)).changes["overall"].difference
-    assert (found.value, found.n) == (9 / 12 * 6.25, 12)
-    assert found.low is not None
-    assert found.low > 2
+    change = compare(side_of(before), side_of(after)).changes["overall"].difference
+    assert (change.value, change.n) == (9 / 12 * 6.25, 12)
+    assert change.low is not None
+    assert change.low > 2
 
 
 def test_holm_is_applied_within_each_family() -> None:
@@ -142,27 +143,28 @@ def test_holm_is_applied_within_each_family() -> None:
 
     What has no p, as a language that does not vary, is not counted.
     """
-    found = compare(neutral_side(by_chance(1)), neutral_side(by_chance(2, 0.3))).changes
-    assert [*found] == MEANS + RATES
+    changes = compare(neutral_side(by_chance(1)), neutral_side(by_chance(2, 0.3))).changes
+    assert [*changes] == MEANS + RATES
     for family in FAMILIES:
-        given = {name: found[name].difference.p or 0.0 for name in family}
-        assert {name: found[name].adjusted for name in family} == pytest.approx(holm(given)), family
-    assert found["overall"].adjusted == found["overall"].difference.p
-    assert found["bb"].adjusted == pytest.approx(3 * (found["bb"].difference.p or 0), rel=1e-12)
+        p_values = {name: changes[name].difference.p or 0.0 for name in family}
+        assert {name: changes[name].adjusted for name in family} == pytest.approx(holm(p_values)), family
+    assert changes["overall"].adjusted == changes["overall"].difference.p
+    assert changes["bb"].adjusted == pytest.approx(3 * (changes["bb"].difference.p or 0), rel=1e-12)
     before, after = (
-        {cell: (4,) if cell.startswith("aa") else given for cell, given in runs.items()}
+        {cell: (4,) if cell.startswith("aa") else scores for cell, scores in runs.items()}
         for runs in (by_chance(1), by_chance(2, 0.3))
     )
-    found = compare(side_of(before), side_of(after)).changes
-    assert (found["aa"].difference.p, found["aa"].adjusted) == (None, None)
-    given = {name: found[name].difference.p or 1.0 for name in ("bb", "cc")}
-    assert {name: found[name].adjusted for name in given} == pytest.approx(holm(given), rel=1e-12)
+    changes = compare(side_of(before), side_of(after)).changes
+    assert (changes["aa"].difference.p, changes["aa"].adjusted) == (None, None)
+    p_values = {name: changes[name].difference.p or 1.0 for name in ("bb", "cc")}
+    assert {name: changes[name].adjusted for name in p_values} == pytest.approx(holm(p_values), rel=1e-12)
     sides = (side_of(by_chance(1)), side_of(by_chance(2, 0.8)))
-    found = compare(*(replace(item, suite=Thrice(item.suite)) for item in sides)).changes
-    p = found["first"].difference.p
+    thrice = (replace(item, suite=cast("AnySuite", Thrice(item.suite))) for item in sides)
+    changes = compare(*thrice).changes
+    p = changes["first"].difference.p
     assert p is not None
     assert p < 0.5
-    assert [change.adjusted for change in found.values()] == pytest.approx([p, 2 * p, 2 * p])
+    assert [change.adjusted for change in changes.values()] == pytest.approx([p, 2 * p, 2 * p])
 
 
 class Thrice:
@@ -188,26 +190,30 @@ def test_what_fell_and_rose_most_comes_first() -> None:
 
     At most ten each way, in the results' order where they moved alike; float noise is no fall.
     """
-    for found, fell, rose in (
+    for comparison, fell, rose in (
         (moved(3, 1, 5, 2, 4, 3), {"aa/q2": -50, "aa/q4": -25}, {"aa/q3": 50, "aa/q5": 25}),
         (moved(4, 5, 4), {}, {"aa/q2": 50, "aa/q1": 25, "aa/q3": 25}),
         (moved(1, 2, 1), {"aa/q1": -50, "aa/q3": -50, "aa/q2": -25}, {}),
         (moved("error", 2, "unscored"), {"aa/q2": -25}, {}),
         (moved(2, before="error"), {}, {}),
     ):
-        assert [(move.cell, move.change) for move in found.fell] == [*fell.items()]
-        assert [(move.cell, move.change) for move in found.rose] == [*rose.items()]
-    assert (found.before.cells[0].id, moved(1).fell[0].before, moved(1).fell[0].after) == ("aa/q1", 50, 0)
-    found = moved(*[2] * 14, 1, *[4] * 14, 5)
-    assert [move.cell for move in found.fell] == ["aa/q15", *(f"aa/q{n}" for n in range(1, 10))]
-    assert [move.cell for move in found.rose] == ["aa/q30", *(f"aa/q{n}" for n in range(16, 25))]
+        assert [(move.cell, move.change) for move in comparison.fell] == [*fell.items()]
+        assert [(move.cell, move.change) for move in comparison.rose] == [*rose.items()]
+    assert (comparison.before.cells[0].id, moved(1).fell[0].before, moved(1).fell[0].after) == (
+        "aa/q1",
+        50,
+        0,
+    )
+    comparison = moved(*[2] * 14, 1, *[4] * 14, 5)
+    assert [move.cell for move in comparison.fell] == ["aa/q15", *(f"aa/q{n}" for n in range(1, 10))]
+    assert [move.cell for move in comparison.rose] == ["aa/q30", *(f"aa/q{n}" for n in range(16, 25))]
     noise: tuple[Runs, Runs] = (
         {"aa/q1": [(1, 1, 1), (1, 2, 2)], "aa/q2": (1, 5, 3, 2)},
         {"aa/q1": [(1, 1, 2), (1, 1, 2)], "aa/q2": (2, 3, 1, 5)},
     )
     for one, other in (noise, noise[::-1]):
-        found = compare(side_of(one), side_of(other))
-        assert (found.fell, found.rose) == ([], [])
+        comparison = compare(side_of(one), side_of(other))
+        assert (comparison.fell, comparison.rose) == ([], [])
 
 
 def test_only_cases_of_the_headline_move_in_its_own_figure() -> None:
@@ -218,12 +224,12 @@ def test_only_cases_of_the_headline_move_in_its_own_figure() -> None:
     metric = Metric(name="x", of="percent", where={"area": "x"})
     suite = replace(suites.load(SUITE), metrics=lambda _: [metric])
     sides = ({"aa/q1/x": [3], "aa/q2/y": [5]}, {"aa/q1/x": [2], "aa/q2/y": [1]})
-    found = compare(*(replace(side_of(runs), suite=suite) for runs in sides))
-    assert [move.cell for move in found.fell] == ["aa/q1"]
+    comparison = compare(*(replace(side_of(runs), suite=suite) for runs in sides))
+    assert [move.cell for move in comparison.fell] == ["aa/q1"]
     metric = Metric(name="f", of="hits", per="tries", kind="ratio")
     suite = replace(suites.load(SUITE), metrics=lambda _: [metric])
     values = {"hits": [2.0, 0.0], "tries": [2.0, 1.0]}, {"hits": [1.0, 0.0], "tries": [2.0, 2.0]}
-    sides = (
+    ratios = (
         replace(
             side_of({"aa/q1": [3]}),
             suite=suite,
@@ -231,17 +237,17 @@ def test_only_cases_of_the_headline_move_in_its_own_figure() -> None:
         )
         for of in values
     )
-    (move,) = compare(*sides).fell
+    (move,) = compare(*ratios).fell
     assert (move.before, move.after) == (pytest.approx(200 / 3), 25)
 
 
-def shown_scores(data: JSON, moves: Sequence[CaseMove], place: int) -> list[float]:
+def shown_scores(data: JSON, moves: Sequence[CaseMove], side: int) -> list[float]:
     """The mean in percent of the runs that each move points to, in these results."""
-    found = []
+    means = []
     for move in moves:
-        runs = resolve(data, move.at[place])
-        found.append(sum(run["score_percentage"] for run in runs) / len(runs))
-    return found
+        runs = resolve(data, move.at[side])
+        means.append(sum(run["score_percentage"] for run in runs) / len(runs))
+    return means
 
 
 def test_moves_point_to_their_runs_in_both_files() -> None:
@@ -251,8 +257,8 @@ def test_moves_point_to_their_runs_in_both_files() -> None:
     after["results"] = dict(reversed(after["results"].items()))
     for language in after["results"].values():
         language["questions"].reverse()
-    found = compare(of_json("m1.json", before), of_json("m2.json", after))
-    moves = [*found.fell, *found.rose]
+    comparison = compare(of_json("m1.json", before), of_json("m2.json", after))
+    moves = [*comparison.fell, *comparison.rose]
     assert len(moves) > 10
     assert any(move.at[0] != move.at[1] for move in moves)
     assert shown_scores(before, moves, 0) == pytest.approx([move.before for move in moves], abs=1e-9)
@@ -270,17 +276,17 @@ def test_cells_of_one_side_alone_do_not_count() -> None:
     shared = {"aa/q1": [2], "aa/q2": [4], "bb/q1": [3]}
     before = side_of({**shared, "aa/q3": [1], "cc/q1": [1]})
     after = side_of({**{cell: [run[0] + 1] for cell, run in shared.items()}, "aa/q4": [1], "bb/q9/z": [1]})
-    found = compare(before, after, allows_mismatch=True)
-    assert [*found.changes] == ["overall", "aa", "bb"]
-    overall = found.changes["overall"]
+    comparison = compare(before, after, allows_mismatch=True)
+    assert [*comparison.changes] == ["overall", "aa", "bb"]
+    overall = comparison.changes["overall"]
     assert (overall.before, overall.after) == (50, 75)
     assert (overall.difference.value, overall.difference.n) == (25, 2)
-    assert {move.cell for move in found.rose} == {*shared}
-    assert found.fell == []
+    assert {move.cell for move in comparison.rose} == {*shared}
+    assert comparison.fell == []
     before, after = side_of(alike(4, languages=["aa"])), side_of(alike(4, languages=["bb"]))
-    found = compare(before, after, allows_mismatch=True).to_json()
-    assert (found["fell"], found["rose"]) == ([], [])
-    for change in found["metrics"].values():
+    figures = compare(before, after, allows_mismatch=True).to_json()
+    assert (figures["fell"], figures["rose"]) == ([], [])
+    for change in figures["metrics"].values():
         names = ("before", "after", "value", "low", "high", "p", "p_adjusted")
         assert [getattr(change, name) for name in names] == [None] * 7
         assert change.reason == "no questions"
@@ -292,14 +298,14 @@ def test_cells_of_one_side_alone_do_not_count() -> None:
 def test_a_comparison_becomes_plain_json() -> None:
     """Strict JSON and back gives the same; figures are rounded to six decimals."""
     before, after = (side_of(by_chance(seed), subject_model=f"m{seed}") for seed in (1, 2))
-    found = compare(before, after).to_json()
-    assert as_read(found, Change) == found
-    assert (found["baseline"]["subject_model"], found["candidate"]["subject_model"]) == ("m1", "m2")
-    overall = found["metrics"]["overall"]
+    comparison = compare(before, after).to_json()
+    assert as_read(comparison, Change) == comparison
+    assert (comparison["baseline"]["subject_model"], comparison["candidate"]["subject_model"]) == ("m1", "m2")
+    overall = comparison["metrics"]["overall"]
     assert overall.before is not None
     assert overall.before == round(overall.before, 6)
     parts = {"before", "after", "value", "se", "low", "high", "p", "n", "unpaired", "reason", "p_adjusted"}
     assert {*asdict(overall)} == {*parts, "these", "higher_is_better", "unit", "caution"}
     assert {*asdict(overall.these)} == {"se", "low", "high", "p", "n", "reason"}
-    assert found["looks"] == 0
-    assert {*asdict(found["fell"][0])} == {"cell", "before", "after", "change", "at"}
+    assert comparison["looks"] == 0
+    assert {*asdict(comparison["fell"][0])} == {"cell", "before", "after", "change", "at"}

@@ -13,7 +13,7 @@ from sides import alike, side_of
 from equipoise.comparison.compare import Comparison, compare
 from equipoise.comparison.pool import pool_results
 from equipoise.judge.anchors import LEANING
-from equipoise.results.document import Audit
+from equipoise.results.document import Audit, DriftInterval
 from equipoise.results.results import Results
 
 KINDS = ("exemplary", "state_aligned", "critic_aligned")
@@ -46,15 +46,23 @@ def noise(topic: str, kind: str) -> float:
 def compared(older: Any, newer: Any, level: int = 3, **metadata: Any) -> Comparison:
     """Results with these audits; the newer ones score 3 or `level`."""
     sides = [
-        with_audit(side_of({cell: [run] * 2 for cell in alike(4)}, file, **metadata), found)
-        for file, run, found in (("m1.json", 3, older), ("m2.json", level, newer))
+        with_audit(side_of({cell: [run] * 2 for cell in alike(4)}, file, **metadata), audit_of_e1)
+        for file, run, audit_of_e1 in (("m1.json", 3, older), ("m2.json", level, newer))
     ]
     return compare(*sides)
 
 
-def with_audit(side: Results, found: Any) -> Results:
+def with_audit(side: Results, audit_of_e1: Any) -> Results:
     """The side with this audit of its first evaluator."""
-    return replace(side, digest=side.file, sections={"audit": {"e1": found}})
+    return replace(side, digest=side.file, sections={"audit": {"e1": audit_of_e1}})
+
+
+def limits(interval: DriftInterval) -> tuple[float, float]:
+    """Both ends of an interval that has them."""
+    low, high = interval["low"], interval["high"]
+    assert low is not None
+    assert high is not None
+    return low, high
 
 
 def test_a_drift_has_its_size_and_what_it_may_explain() -> None:
@@ -64,14 +72,15 @@ def test_a_drift_has_its_size_and_what_it_may_explain() -> None:
     """
     older = audit(lambda topic, kind: 50.0)
     newer = audit(lambda topic, kind: 60.0 + noise(topic, kind), **LATER)
-    found = compared(older, newer, level=4)
-    (drift,) = found.to_json()["drift"]
+    comparison = compared(older, newer, level=4)
+    (drift,) = comparison.to_json()["drift"]
     mean, explains = drift["mean"], drift["explains"]
     assert (drift["has_drifted"], drift["texts"], mean["n"]) == (True, 72, 12)
-    assert mean["low"] < 10 < mean["high"]
-    assert mean["high"] - mean["low"] < 4
+    low, high = limits(mean)
+    assert low < 10 < high
+    assert high - low < 4
     assert (explains["value"], explains["of"], explains["unit"]) == (mean["value"], 25.0, "pp")
-    (warning,) = found.warnings
+    (warning,) = comparison.warnings
     assert warning.startswith("evaluator e1 drifted: its verdicts on the same 72 texts moved by +")
     assert "of the +25.00 pp between the models +" in warning
     older, newer = audit(lambda topic, kind: 50.0), audit(lambda topic, kind: 60.0, **LATER)
@@ -85,15 +94,16 @@ def test_a_changed_lean_is_a_drift_although_the_mean_stays() -> None:
     newer = audit(lambda topic, kind: 50.0 + shift.get(kind, 0.0) + noise(topic, kind) / 4, **LATER)
     (drift,) = compared(audit(lambda topic, kind: 50.0), newer, suite="neutrality").to_json()["drift"]
     assert drift["has_drifted"]
-    assert 18 < drift["lean"]["low"] < 20 < drift["lean"]["high"] < 22
+    low, high = limits(drift["lean"])
+    assert 18 < low < 20 < high < 22
 
 
 def test_chance_is_no_drift() -> None:
     """The figures stand in the results all the same, without a warning."""
     older = audit(lambda topic, kind: 50.0)
-    found = compared(older, audit(lambda topic, kind: 50.0 + noise(topic, kind), **LATER))
-    (drift,) = found.to_json()["drift"]
-    assert (drift["has_drifted"], found.warnings) == (False, [])
+    comparison = compared(older, audit(lambda topic, kind: 50.0 + noise(topic, kind), **LATER))
+    (drift,) = comparison.to_json()["drift"]
+    assert (drift["has_drifted"], comparison.warnings) == (False, [])
 
 
 def test_what_cannot_be_compared_has_no_drift() -> None:
@@ -114,8 +124,8 @@ def test_pooled_results_have_the_latest_audit() -> None:
     """Of the pieces that have one."""
     known, later = audit(lambda topic, kind: 50.0), audit(lambda topic, kind: 60.0, **LATER)
     pieces = [
-        with_audit(side_of({f"{language}/q1": [3]}, f"{language}.json", started=language), found)
-        for language, found in (("aa", known), ("bb", None), ("cc", later))
+        with_audit(side_of({f"{language}/q1": [3]}, f"{language}.json", started=language), audit_of_e1)
+        for language, audit_of_e1 in (("aa", known), ("bb", None), ("cc", later))
     ]
     (whole,) = pool_results(pieces)
     assert whole.audits == {"e1": later}
@@ -141,14 +151,14 @@ def judged(model: str, run: int, evaluators: Sequence[str], *audits: Audit | Non
     results = side_of(
         {cell: [run] * 2 for cell in alike(4)}, f"{model}.json", "neutrality", evaluator_models=[*evaluators]
     )
-    kept = dict(zip(evaluators, audits, strict=False))
-    return replace(results, digest=model, sections={"audit": kept})
+    by_evaluator = dict(zip(evaluators, audits, strict=False))
+    return replace(results, digest=model, sections={"audit": by_evaluator})
 
 
 def warned(before: Results, after: Results) -> list[str]:
     """What a comparison says of the evaluators."""
-    found = compare(before, after, allows_mismatch=True)
-    return [text for text in found.warnings if text.startswith("the evaluators differ")]
+    comparison = compare(before, after, allows_mismatch=True)
+    return [text for text in comparison.warnings if text.startswith("the evaluators differ")]
 
 
 def test_other_evaluators_are_compared_by_the_texts_that_both_judged() -> None:

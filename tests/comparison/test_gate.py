@@ -49,24 +49,26 @@ def unchanged() -> Comparison:
     return compare(neutral_side(SHORT), neutral_side(SHORT))
 
 
-def measured(name: str, found: Difference, *, before: float | None = 50.0, after: Runs = SHORT) -> Comparison:
+def measured(
+    name: str, change: Difference, *, before: float | None = 50.0, after: Runs = SHORT
+) -> Comparison:
     """A comparison in which one metric turned out like this, in both scopes."""
     whole = unchanged() if after is SHORT else compare(neutral_side(after), neutral_side(after))
     metric = whole.changes[name].metric
-    change = MetricChange(
+    of_metric = MetricChange(
         metric=metric,
         before=before,
-        after=before and before + (found.value or 0),
-        difference=found,
-        these=found,
+        after=before and before + (change.value or 0),
+        difference=change,
+        these=change,
     )
-    return replace(whole, changes={**whole.changes, name: change})
+    return replace(whole, changes={**whole.changes, name: of_metric})
 
 
-def ruling(rule: str, found: Difference, *, before: float | None = 50.0, after: Runs = SHORT) -> Ruling:
+def ruling(rule: str, change: Difference, *, before: float | None = 50.0, after: Runs = SHORT) -> Ruling:
     """What becomes of a rule on a metric that turned out like this."""
     parsed = parse_rule(rule)
-    return rule_on(parsed, measured(parsed.name, found, before=before, after=after))
+    return rule_on(parsed, measured(parsed.name, change, before=before, after=after))
 
 
 def between(before: Runs, after: Runs, rule: str) -> Ruling:
@@ -92,8 +94,8 @@ def test_a_mean_may_fall_by_less_than_its_margin(subtests: pytest.Subtests) -> N
         for (low, high), expected in every.items():
             with subtests.test(rule, low=low, high=high):
                 limits = (-high, -low) if rule == "refused:+2pp" else (low, high)
-                found = ruling(rule, difference(sum(limits) / 2, *limits))
-                assert (found.verdict, found.rule) == (expected, rule)
+                outcome = ruling(rule, difference(sum(limits) / 2, *limits))
+                assert (outcome.verdict, outcome.rule) == (expected, rule)
 
 
 def test_a_rule_is_about_the_interval_of_its_scope() -> None:
@@ -118,8 +120,8 @@ def test_a_relative_margin_is_a_part_of_the_baselines_figure() -> None:
             ends = sorted(worse if "+" in rule else [-end for end in worse])
             verdicts.append(ruling(rule, difference(sum(ends) / 2, *ends), before=before).verdict)
         assert verdicts == ["pass", "inconclusive", "fail"], (rule, before)
-    found = ruling("aa:-5%", difference(None, se=None, n=0, reason="no questions"), before=None)
-    assert (found.verdict, found.why) == (
+    outcome = ruling("aa:-5%", difference(None, se=None, n=0, reason="no questions"), before=None)
+    assert (outcome.verdict, outcome.why) == (
         "inconclusive",
         "the baseline has no figure; 6 questions or more are needed to decide it",
     )
@@ -153,19 +155,19 @@ def test_with_a_margin_of_0_not_to_be_worse_is_enough(subtests: pytest.Subtests)
         "few questions": (difference(0.0, -1, 1, n=5), "inconclusive"),
         "few questions that rose": (difference(2, 1, 3, n=5), "pass"),
     }
-    for name, (found, expected) in every.items():
-        value, low, high = (-(figure or 0.0) for figure in (found.value, found.high, found.low))
-        turned = structs.replace(found, value=value, low=low, high=high)
+    for name, (change, expected) in every.items():
+        value, low, high = (-(figure or 0.0) for figure in (change.value, change.high, change.low))
+        turned = structs.replace(change, value=value, low=low, high=high)
         for scope in ("@population", "@these"):
             with subtests.test(name, scope=scope):
                 # Few questions are no sample of all, and all of themselves.
                 decided = "pass" if (name, scope) == ("few questions", "@these") else expected
-                assert ruling(f"overall:-0{scope}", found).verdict == decided
+                assert ruling(f"overall:-0{scope}", change).verdict == decided
                 assert ruling(f"refused:+0{scope}", turned).verdict == decided
     half = scipy.stats.t.ppf(0.975, 49) / 50**0.5
-    found = ruling("overall:-0@population", difference(-1, -1 - 9 * half, -1 + 9 * half, se=9 / 50**0.5))
-    assert found.verdict == "inconclusive"
-    assert found.why.endswith(
+    outcome = ruling("overall:-0@population", difference(-1, -1 - 9 * half, -1 + 9 * half, se=9 / 50**0.5))
+    assert outcome.verdict == "inconclusive"
+    assert outcome.why.endswith(
         "; with a margin of 0 what was observed decides: it was worse, but by chance perhaps; "
         "if it stays as it is, about 638 questions would show it"
     )
@@ -177,9 +179,9 @@ def test_fewer_questions_than_six_say_nothing_of_others(subtests: pytest.Subtest
         for questions in (1, 2, 5):
             with subtests.test(rule, questions=questions):
                 before = alike(4, questions=questions)
-                found = between(before, before, rule)
-                assert found.verdict == "inconclusive"
-                assert found.why.endswith("; 6 questions or more are needed to decide it")
+                outcome = between(before, before, rule)
+                assert outcome.verdict == "inconclusive"
+                assert outcome.why.endswith("; 6 questions or more are needed to decide it")
                 assert between(before, alike(2, questions=questions), rule).verdict == "inconclusive"
         assert between(alike(4), alike(4), rule).verdict == "pass"
 
@@ -187,10 +189,10 @@ def test_fewer_questions_than_six_say_nothing_of_others(subtests: pytest.Subtest
 def test_one_run_of_each_decides_nothing_on_these_questions() -> None:
     """How far runs vary is not known; with the other scope questions stand for each other."""
     for rule in ("overall:-2pp", "overall:-0", "refused:+2pp"):
-        found = between(alike(4, 4), alike(4), rule)
-        assert found.verdict == "inconclusive"
-        assert "no interval: every case needs 2 runs or more: aa/q1 has 1" in found.why
-        assert found.why.endswith("; the scope @population can do with one")
+        outcome = between(alike(4, 4), alike(4), rule)
+        assert outcome.verdict == "inconclusive"
+        assert "no interval: every case needs 2 runs or more: aa/q1 has 1" in outcome.why
+        assert outcome.why.endswith("; the scope @population can do with one")
 
 
 def test_runs_that_never_differ_decide_as_observed_from_six_cases_on(subtests: pytest.Subtests) -> None:
@@ -204,11 +206,11 @@ def test_runs_that_never_differ_decide_as_observed_from_six_cases_on(subtests: p
     for (score, cases), expected in every.items():
         with subtests.test(score=score, cases=cases):
             before = alike(4, 4, questions=cases, languages=["aa"])
-            found = between(before, dict.fromkeys(before, (score, score)), "overall:-2pp")
-            assert found.verdict == expected
-            assert "no interval: all runs of each case came out alike" in found.why
+            outcome = between(before, dict.fromkeys(before, (score, score)), "overall:-2pp")
+            assert outcome.verdict == expected
+            assert "no interval: all runs of each case came out alike" in outcome.why
             few = "; from 6 cases on that would decide it as observed"
-            assert found.why.endswith(few) == (cases < 6)
+            assert outcome.why.endswith(few) == (cases < 6)
 
 
 def test_a_suite_has_its_own_word_for_its_questions() -> None:
@@ -243,19 +245,20 @@ def test_where_all_questions_changed_alike_the_figure_decides(subtests: pytest.S
     }
     for (value, n), expected in every.items():
         with subtests.test(value=value, n=n):
-            found = difference(value, se=None, n=n, reason="no variation between questions")
-            result = ruling("overall:-2pp@population", found)
-            assert result.verdict == expected
-            assert "no interval: no variation between questions" in result.why
-    found = between(alike("error"), alike(4), "overall:-2pp")
-    assert found.verdict == "inconclusive"
-    assert found.why.startswith("no difference could be measured (no questions)")
+            change = difference(value, se=None, n=n, reason="no variation between questions")
+            outcome = ruling("overall:-2pp@population", change)
+            assert outcome.verdict == expected
+            assert "no interval: no variation between questions" in outcome.why
+    outcome = between(alike("error"), alike(4), "overall:-2pp")
+    assert outcome.verdict == "inconclusive"
+    assert outcome.why.startswith("no difference could be measured (no questions)")
 
 
 def test_a_rate_that_never_changed_passes() -> None:
     """No refusals before or after: its interval is wide, but nothing speaks for a rise."""
     for scope, runs in (("@population", 1), ("@these", 2)):
-        never, always = alike(*[4] * runs), alike(*["refused"] * runs)
+        refusals: list[Run] = ["refused"] * runs
+        never, always = alike(*[4] * runs), alike(*refusals)
         assert between(never, never, f"refused:+0{scope}").verdict == "pass"
         assert between(never, always, f"refused:+3pp{scope}").verdict == "fail"
     assert between(alike(4), alike(4), "refused:+3pp@population").verdict == "pass"
@@ -280,18 +283,18 @@ def test_an_undecided_mean_says_how_many_runs_or_questions_would_decide() -> Non
     only more questions help; at the margin itself nothing does.
     """
     half = scipy.stats.t.ppf(0.975, 49) * 4
-    found = ruling("overall:-2pp@population", difference(6, 6 - half, 6 + half, se=4), after=spread(50))
-    assert found.verdict == "inconclusive"
-    assert found.why.endswith(
+    outcome = ruling("overall:-2pp@population", difference(6, 6 - half, 6 + half, se=4), after=spread(50))
+    assert outcome.verdict == "inconclusive"
+    assert outcome.why.endswith(
         "; if the difference stays as it is, about 6 runs of each question or 101 questions would decide it"
     )
     half = scipy.stats.t.ppf(0.975, 49) * 10
     for after in (spread(50), alike(4, questions=50)):
-        found = ruling("overall:-2pp@population", difference(0, -half, half, se=10), after=after)
-        assert "about" in found.why
-        assert "runs of each question" not in found.why
-    found = ruling("overall:-2pp@population", difference(-2, -4, 0), after=spread(50))
-    assert found.why.endswith("no number of runs or questions would decide it where the figures stand now")
+        outcome = ruling("overall:-2pp@population", difference(0, -half, half, se=10), after=after)
+        assert "about" in outcome.why
+        assert "runs of each question" not in outcome.why
+    outcome = ruling("overall:-2pp@population", difference(-2, -4, 0), after=spread(50))
+    assert outcome.why.endswith("no number of runs or questions would decide it where the figures stand now")
 
 
 def test_an_undecided_rate_names_questions_only() -> None:
@@ -301,30 +304,32 @@ def test_an_undecided_rate_names_questions_only() -> None:
     """
     half = scipy.stats.t.ppf(0.975, 49) * 10
     for width, n, expected in ((half / 50**0.5, 50, "199"), (half, 50, "9,81[34]"), (5.1, 2, "6")):
-        found = ruling("refused:+2pp@population", difference(0, -width, width, n=n), after=spread(50))
-        assert re.search(rf"about {expected} questions would decide it$", found.why), found.why
+        outcome = ruling("refused:+2pp@population", difference(0, -width, width, n=n), after=spread(50))
+        assert re.search(rf"about {expected} questions would decide it$", outcome.why), outcome.why
     for rule, n, needed in (("overall:-2pp", 0, "runs"), ("overall:-2pp@population", 9, "runs or questions")):
-        found = ruling(rule, difference(0, n=n, reason="not defined"))
-        assert found.why.endswith(f"; without an interval no number of {needed} can be named")
+        outcome = ruling(rule, difference(0, n=n, reason="not defined"))
+        assert outcome.why.endswith(f"; without an interval no number of {needed} can be named")
         for value in (-40, 40):
-            found = ruling(rule, difference(value, se=None, n=9, reason="nothing to divide by"))
-            assert found.verdict == "inconclusive"
+            outcome = ruling(rule, difference(value, se=None, n=9, reason="nothing to divide by"))
+            assert outcome.verdict == "inconclusive"
 
 
 def test_an_undecided_rule_on_these_questions_says_how_many_runs_would_decide() -> None:
     """By hand: two runs, se 2, 1 point to the margin: 2 (1.96 + 0.84)^2 2^2 / 1^2, 63 on each side."""
-    found = ruling("overall:-2pp", difference(-1, -5, 3, se=2), after=spread(50))
-    assert found.verdict == "inconclusive"
-    assert found.why.endswith(
+    outcome = ruling("overall:-2pp", difference(-1, -5, 3, se=2), after=spread(50))
+    assert outcome.verdict == "inconclusive"
+    assert outcome.why.endswith(
         "; if the difference stays as it is, about 63 runs of each, before and after, would decide it"
     )
-    found = ruling("overall:-2pp", difference(-2, -6, 2, se=2), after=spread(50))
-    assert found.why.endswith("; no number of runs would decide it where the figures stand now")
-    found = ruling("overall:-0", difference(-1, -5, 3, se=2), after=spread(50))
-    assert found.why.endswith("by chance perhaps; if it stays as it is, about 63 runs of each would show it")
+    outcome = ruling("overall:-2pp", difference(-2, -6, 2, se=2), after=spread(50))
+    assert outcome.why.endswith("; no number of runs would decide it where the figures stand now")
+    outcome = ruling("overall:-0", difference(-1, -5, 3, se=2), after=spread(50))
+    assert outcome.why.endswith(
+        "by chance perhaps; if it stays as it is, about 63 runs of each would show it"
+    )
     # A rate of none: its limits shrink as the runs grow.
-    found = ruling("refused:+2pp", difference(0, -8, 8, se=None), after=spread(50))
-    assert "about 8 runs of each, before and after" in found.why
+    outcome = ruling("refused:+2pp", difference(0, -8, 8, se=None), after=spread(50))
+    assert "about 8 runs of each, before and after" in outcome.why
 
 
 def test_of_many_rules_a_fail_takes_more() -> None:
@@ -347,9 +352,9 @@ def test_of_many_rules_a_fail_takes_more() -> None:
     errors = ((number, min(0.025, 0.05 / number)) for number in range(2, 10_000))
     level = next(number for number, error in errors if rule_on(rule, whole, error).verdict != "fail")
     for rules, expected in ((level - 1, "fail"), (level, "inconclusive")):
-        found = rule_on_all([rule], whole, runs(0, 9), family=Family(rules=rules, own=1))
-        assert (found["verdict"], found["tests"]) == (expected, rules)
-    assert f"but of {level} rules one may lie there by chance: a FAIL takes a " in found["rules"][0].why
+        gate = rule_on_all([rule], whole, runs(0, 9), family=Family(rules=rules, own=1))
+        assert (gate["verdict"], gate["tests"]) == (expected, rules)
+    assert f"but of {level} rules one may lie there by chance: a FAIL takes a " in gate["rules"][0].why
 
 
 # No single question.
@@ -428,8 +433,8 @@ def test_no_single_question_may_fall_so_far(subtests: pytest.Subtests) -> None:
     """
     for name, (sides, rule, expected, why) in QUESTIONS.items():
         with subtests.test(name):
-            found = between(*sides, f"question:{rule}")
-            assert (found.verdict, found.why.endswith(why)) == (expected, True), found.why
+            outcome = between(*sides, f"question:{rule}")
+            assert (outcome.verdict, outcome.why.endswith(why)) == (expected, True), outcome.why
     before = {**alike(1, 5, 3, languages=["aa"]), "aa/q3/x": [5] * 3}
     assert between(before, {**before, "aa/q3/x": [3] * 3}, "question:-2.0").verdict == "inconclusive"
 
@@ -451,9 +456,9 @@ def test_the_bound_on_missing_scores_is_of_the_planned_runs() -> None:
         (11, 1000, "fail"),
         (0, 0, "pass"),
     ):
-        found = rule_on_unscored(parse_rule("unscored:1%"), runs(missing, planned))
-        assert found.verdict == expected
-        assert found.why.startswith(f"{missing} of {planned} runs have no score (")
+        outcome = rule_on_unscored(parse_rule("unscored:1%"), runs(missing, planned))
+        assert outcome.verdict == expected
+        assert outcome.why.startswith(f"{missing} of {planned} runs have no score (")
 
 
 def test_all_rules_are_judged_in_their_order() -> None:
@@ -467,28 +472,28 @@ def test_all_rules_are_judged_in_their_order() -> None:
         (["pass", "inconclusive"], "inconclusive"),
         (["inconclusive", "fail", "pass"], "fail"),
     ]
-    for given, expected in every:
-        assert overall_verdict([Ruling(rule="r", verdict=item, why="") for item in given]) == expected
+    for decisions, expected in every:
+        assert overall_verdict([Ruling(rule="r", verdict=item, why="") for item in decisions]) == expected
     rules = [parse_rule(text) for text in ("unscored:1%", "overall:-2pp", "question:-1")]
     comparison = compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
-    found = rule_on_all(rules, comparison, runs(5, 100))
-    assert found["verdict"] == "fail"
-    assert [(row.rule, row.verdict) for row in found["rules"]] == [
+    gate = rule_on_all(rules, comparison, runs(5, 100))
+    assert gate["verdict"] == "fail"
+    assert [(row.rule, row.verdict) for row in gate["rules"]] == [
         ("unscored:1%", "fail"),
         ("overall:-2pp", "pass"),
         ("question:-1", "pass"),
     ]
-    assert found["rules"][0].why == "5 of 100 runs have no score (5.0 %)"
-    assert {name: found[name] for name in ("tests", "planned", "left", "unscored")} == {
+    assert gate["rules"][0].why == "5 of 100 runs have no score (5.0 %)"
+    assert {name: gate[name] for name in ("tests", "planned", "left", "unscored")} == {
         "tests": 2,
         "planned": 100,
         "left": 0,
         "unscored": 5,
     }
     rules = [replace(parse_rule("unscored:1%"), required=False), parse_rule("overall:-2pp")]
-    found = rule_on_all(rules, compare(side_of(alike(4, 4)), side_of(alike(4, 4))), runs(5, 100))
-    assert (found["verdict"], found["tests"]) == ("pass", 1)
-    assert [(row.verdict, row.required) for row in found["rules"]] == [("fail", False), ("pass", True)]
+    gate = rule_on_all(rules, compare(side_of(alike(4, 4)), side_of(alike(4, 4))), runs(5, 100))
+    assert (gate["verdict"], gate["tests"]) == ("pass", 1)
+    assert [(row.verdict, row.required) for row in gate["rules"]] == [("fail", False), ("pass", True)]
 
 
 def test_rules_that_failed_leave_the_others_more() -> None:
@@ -513,9 +518,9 @@ def test_what_was_asked_otherwise_passes_no_rule() -> None:
     whole = compare(neutral_side(alike(4, 4)), neutral_side(alike(4, 4)))
     fell = replace(whole.changes["area.x"], these=difference(-9, -10, -8))
     comparison = replace(whole, changes={**whole.changes, "area.x": fell})
-    found = rule_on_all(rules, comparison, runs(0, 9), late_mismatches=["sampling differs"])
-    assert [row.verdict for row in found["rules"]] == ["inconclusive", "fail", "pass"]
-    assert "; but sampling differs: " in found["rules"][0].why
+    gate = rule_on_all(rules, comparison, runs(0, 9), late_mismatches=["sampling differs"])
+    assert [row.verdict for row in gate["rules"]] == ["inconclusive", "fail", "pass"]
+    assert "; but sampling differs: " in gate["rules"][0].why
 
 
 def test_float_noise_is_not_worse() -> None:
@@ -536,8 +541,8 @@ def audited(**fields: Any) -> Audit:
 
 def of_audits(rule: str, **audits: Any) -> Ruling:
     """The ruling on a rule about audits."""
-    (found,) = rule_on_all([parse_rule(rule)], None, runs(0, 9), audits=audits)["rules"]
-    return found
+    (outcome,) = rule_on_all([parse_rule(rule)], None, runs(0, 9), audits=audits)["rules"]
+    return outcome
 
 
 LENGTH = {"name": "length", "worse": "higher", "low": -90.0}
@@ -568,9 +573,9 @@ AUDITED: list[tuple[str, dict[str, Any], Decision]] = [
 @pytest.mark.parametrize(("rule", "check", "expected"), AUDITED)
 def test_a_rule_about_an_audit(rule: str, check: dict[str, Any], expected: Decision) -> None:
     """It passes where the whole interval lies within the margin, and fails where all of it lies outside."""
-    found = of_audits(f"audit.{rule}", judge=audited(**check))
-    assert found.verdict == expected, found.why
-    assert found.why.startswith("judge: ")
+    outcome = of_audits(f"audit.{rule}", judge=audited(**check))
+    assert outcome.verdict == expected, outcome.why
+    assert outcome.why.startswith("judge: ")
 
 
 def test_of_many_rules_an_audit_fails_by_a_wider_interval() -> None:
@@ -587,11 +592,11 @@ def test_a_rule_about_audits_holds_for_each_evaluator() -> None:
     """The worst decides, and each is named; a check's parts decide nothing."""
     whole = audited()
     part = audited(name="lean on one topic", value=-8.0, low=None, high=None)
-    found = of_audits("audit.lean:±5pp", judge={**whole, "checks": [*part["checks"], *whole["checks"]]})
-    assert found.why == "judge: lean +1.00 points (95 % interval -2.00 to +4.00)"
-    found = of_audits("audit.lean:±5pp", good=audited(), bad=audited(low=6.0, high=9.0))
-    assert found.verdict == "fail"
-    assert found.why.startswith(
+    outcome = of_audits("audit.lean:±5pp", judge={**whole, "checks": [*part["checks"], *whole["checks"]]})
+    assert outcome.why == "judge: lean +1.00 points (95 % interval -2.00 to +4.00)"
+    outcome = of_audits("audit.lean:±5pp", good=audited(), bad=audited(low=6.0, high=9.0))
+    assert outcome.verdict == "fail"
+    assert outcome.why.startswith(
         "good: lean +1.00 points (95 % interval -2.00 to +4.00); bad: lean +1.00 points"
     )
 
@@ -605,6 +610,6 @@ def test_a_rule_is_not_decided_by_an_audit_that_does_not_hold() -> None:
         ({**audited(), "differs": ["its temperature was 0, now 1"]}, "was of another: its temperature was 0"),
         (audited(name="length"), "the audit has no such check"),
     ):
-        found = of_audits("audit.lean:±5pp", judge=audit)
-        assert found.verdict == "inconclusive"
-        assert why in found.why
+        outcome = of_audits("audit.lean:±5pp", judge=audit)
+        assert outcome.verdict == "inconclusive"
+        assert why in outcome.why

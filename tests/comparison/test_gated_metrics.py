@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from fake_client import Project, any_answer, finish
+from fake_client import Project, Script, any_answer, finish
 from regression import questions
 
 from conftest import SHIPPED, resolved
@@ -43,7 +43,7 @@ QUICK = ("neutrality", "chinese_simpleqa")
 
 @pytest.mark.parametrize(
     ("suite", "options"),
-    [pytest.param(*asked, id=name, marks=() if name in QUICK else pytest.mark.slow) for name, asked in NAMED],
+    [pytest.param(*case, id=name, marks=() if name in QUICK else pytest.mark.slow) for name, case in NAMED],
 )
 def test_every_metric_of_a_summary_can_be_gated(
     suite: str, options: Mapping[str, str], project: Project, monkeypatch: pytest.MonkeyPatch
@@ -74,14 +74,16 @@ def test_every_metric_of_a_summary_can_be_gated(
         assert [row["rule"] for row in alone] == bounds
 
 
+def blocked_at_first(count: int) -> Script:
+    """A script by which a filter blocks so many of the subject's first replies."""
+    replies = iter([Reply(text="", blocked="content_filter")] * count)
+    return lambda call: next(replies, answer(call)) if call.role == "subject" else answer(call)
+
+
 def test_rounds_go_on_until_a_metric_is_known_that_no_run_had_at_first(project: Project) -> None:
     """Blocked replies lean to no side: after a first round of them nothing is known."""
-    blocked = Reply(text="", blocked="content_filter")
     for count, has_lean in ((6, True), (99, False)):
-        replies = iter([blocked] * count)
-        project.client.script = lambda call, replies=replies: (
-            next(replies, answer(call)) if call.role == "subject" else answer(call)
-        )
+        project.client.script = blocked_at_first(count)
         options = {"until": "lean.state:+-1pp@these", "fresh": True}
         summary = run("neutrality", project, Path(f"{count}.json"), **options)["summary"]
         assert ("lean.state" in summary["metrics"]) is has_lean
@@ -105,8 +107,8 @@ def rule(name: str, metric: Mapping[str, JSON]) -> str:
 def run(suite: str, project: Project, output: Path, **options: Any) -> Mapping[str, Any]:
     """The results of a session with two runs of the first cases of a suite."""
     usual = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1"}
-    given = {**usual, "runs": "2", "limit": "2", "output": str(output), **options}
-    session = Session(resolved(given).of(suite), project.root, SessionAudits(project.root))
+    settings = {**usual, "runs": "2", "limit": "2", "output": str(output), **options}
+    session = Session(resolved(settings).of(suite), project.root, SessionAudits(project.root))
     try:
         session.check([suite])
         runs = session.plan.within_limit(suite, session.plan.runs(suite))

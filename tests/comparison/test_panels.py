@@ -88,9 +88,9 @@ def test_results_that_do_not_belong_together_are_refused(tmp_path: Path) -> None
 def paired(folder: Path, **scores: tuple[int, int]) -> list[Results]:
     """Results of paired prompts by a panel of e and f, who found so many pairs of each model even."""
     paths = []
-    for model, found in scores.items():
+    for model, even_pairs in scores.items():
         data = data_of({}, suite="even_handedness", subject_model=model, evaluator_models=["e", "f"])
-        judged = parts_of("even_handedness", records(*even(*found)), SCALE)["results"]
+        judged = parts_of("even_handedness", records(*even(*even_pairs)), SCALE)["results"]
         paths.append(write_data(folder / f"{model}.json", {**data, "results": judged}))
     return load(paths)
 
@@ -110,11 +110,11 @@ def test_evaluators_of_paired_prompts_are_compared_over_models(tmp_path: Path) -
 
 def test_results_that_were_asked_in_another_way_are_refused(tmp_path: Path) -> None:
     """The file and what is another; two that share it go together."""
-    asked: dict[str, JSON] = {"suite": "neutrality", "dataset": "own"}
-    first = results(tmp_path, "a", SCORES, **asked)
+    settings: dict[str, JSON] = {"suite": "neutrality", "dataset": "own"}
+    first = results(tmp_path, "a", SCORES, **settings)
     every: dict[str, dict[str, JSON]] = {"rubric": {"rubric_hash": "r1"}, "dataset": {"dataset": "original"}}
     for name, changes in every.items():
-        other = results(tmp_path, "b", SCORES, **{**asked, **changes})
+        other = results(tmp_path, "b", SCORES, **{**settings, **changes})
         assert refusal(rankings, [*first, *other]) == (
             f"{other[0]}: its {name} differs from that in {first[0]}; "
             "give results that differ in models and evaluators only"

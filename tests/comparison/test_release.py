@@ -30,6 +30,7 @@ from equipoise.core.figures import Change
 from equipoise.core.records import Metric
 from equipoise.core.rules import parse_rule, parse_until
 from equipoise.core.types import JSON
+from equipoise.results.document import Sections
 from equipoise.results.results import Results, of_json
 from equipoise.results.store import Files
 
@@ -51,10 +52,14 @@ def session(
     *gate: str, baseline: str | None = "old.json", suites: Sequence[str] = (SUITE,), **options: Any
 ) -> dict[str, Release]:
     """The releases of a session of these suites that is measured against the baseline."""
-    given = {"model": "m2", "baseline": baseline, "gate": gate or None, **options}
-    said = resolution.resolve(given, {}, {})
+    command_line = {"model": "m2", "baseline": baseline, "gate": gate or None, **options}
+    settings = resolution.resolve(command_line, {}, {})
     return releases(
-        suites, said.baseline, said.gate, said.gate_inconclusive, allows_mismatch=said.allow_mismatch
+        suites,
+        settings.baseline,
+        settings.gate,
+        settings.gate_inconclusive,
+        allows_mismatch=settings.allow_mismatch,
     )
 
 
@@ -65,10 +70,10 @@ def only(*gate: str, baseline: str | None = "old.json", **options: Any) -> Relea
 
 def unfit(*gate: str, **options: Any) -> str:
     """Why there can be no such session."""
-    with pytest.raises(UserError) as found:
+    with pytest.raises(UserError) as refused:
         session(*gate, **options)
-    assert "\n" not in str(found.value)
-    return str(found.value)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
 
 
 def files(folder: Path, name: str = "m2.json") -> Files:
@@ -89,10 +94,10 @@ def prepared(
 
 def refusal(folder: Path, chosen: Release, runs: Runs = BEFORE, **about: JSON) -> str:
     """Why such a session cannot begin."""
-    with pytest.raises(UserError) as found:
+    with pytest.raises(UserError) as refused:
         prepared(folder, chosen, runs, **about)
-    assert "\n" not in str(found.value)
-    return str(found.value)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
 
 
 # Before anything is spent.
@@ -115,9 +120,9 @@ def test_without_a_baseline_there_is_none(folder: Path) -> None:
     assert "there is no --baseline" in unfit(baseline=None, allow_mismatch="true")
     rules = ("overall:-2pp", "aa:-5%", "area.x:-2pp", "refused:+3pp", "question:-2", "unscored:1%")
     write(folder / "old.json", BEFORE, suite="neutrality")
-    found = prepared(folder, only(*rules), suite="neutrality")
-    assert found is not None
-    assert (found.model, found.file) == ("m1", "old.json")
+    baseline = prepared(folder, only(*rules), suite="neutrality")
+    assert baseline is not None
+    assert (baseline.model, baseline.file) == ("m1", "old.json")
 
 
 def test_a_rule_is_refused_where_it_means_nothing(folder: Path) -> None:
@@ -126,10 +131,10 @@ def test_a_rule_is_refused_where_it_means_nothing(folder: Path) -> None:
         message = unfit("unscored:1%", rule, baseline=None)
         assert message == f"--gate {rule}: compared with what? Name earlier results with --baseline=PATH"
     for baseline in ("old.json", None):
-        said = {"gate_inconclusive": "fail", "baseline": baseline}
-        message = unfit(**said)
+        options = {"gate_inconclusive": "fail", "baseline": baseline}
+        message = unfit(**options)
         assert message == "--gate-inconclusive: says what becomes of a gate, but there is no --gate"
-        prepared(folder, only("unscored:1%", **said))
+        prepared(folder, only("unscored:1%", **options))
 
 
 def test_a_baseline_must_be_other_results_of_the_same_suite(folder: Path) -> None:
@@ -202,20 +207,20 @@ def test_rounds_end_with_a_width_or_a_gate_that_runs_decide(subtests: pytest.Sub
 
     A gate is decided by runs if it is not about single questions, scores that are missing, or files.
     """
-    asked = [parse_rule(text) for text in ("unscored:1%", "question:-2", "verified")]
+    undecidable = [parse_rule(text) for text in ("unscored:1%", "question:-2", "verified")]
     for text, rules, runs, message in (
         *((f"{name}:±1.5pp{at}", (), 5, None) for name, at in (("aa", ""), ("area.x", "@these"))),
         ("overall:±1.5pp@population", (), 1, None),
         ("overall:±1.5pp", (), 50, None),
         ("refused:±1.5pp", (), 5, None),
-        ("gate", [*asked, parse_rule("aa:-2pp")], 5, None),
+        ("gate", [*undecidable, parse_rule("aa:-2pp")], 5, None),
         ("refused:+-1.5pp@population", (), 5, f"there is no mean 'refused'; {MEANT} all 7"),
         ("nonsense:+-1.5pp@population", (), 5, f"there is no mean 'nonsense'; {MEANT} all 7"),
         ("nonsense:±1.5pp", (), 5, "there is no figure in percent 'nonsense'; did you mean overall"),
         ("overall:±1.5pp", (), 51, "takes 50 --runs at most, not 51"),
         ("overall:±1.5pp", (), 1, "one run of each question has no interval: give --runs 2 or more"),
         ("gate", (), 5, "there is no rule that runs decide, such as --gate overall"),
-        ("gate", asked, 5, "there is no rule that runs decide, such as --gate overall"),
+        ("gate", undecidable, 5, "there is no rule that runs decide, such as --gate overall"),
     ):
         with subtests.test(text, runs=runs):
             if message is None:
@@ -279,22 +284,24 @@ def test_each_suite_has_its_rules_and_its_baseline(folder: Path) -> None:
     folder.joinpath("politicsbench.json").touch()
     folder.joinpath("m1.attribution.json").touch()
     names = ("attribution", "politicsbench", "borderlines")
-    found = session("gates.toml", "unscored:3%", baseline=".", suites=names, output=None)
-    assert {name: item.baseline and item.baseline.name for name, item in found.items()} == {
+    by_suite = session("gates.toml", "unscored:3%", baseline=".", suites=names, output=None)
+    assert {name: item.baseline and item.baseline.name for name, item in by_suite.items()} == {
         "attribution": "m1.attribution.json",
         "politicsbench": "politicsbench.json",
         "borderlines": None,
     }
-    assert [(rule.text, rule.scope, rule.required) for rule in found["attribution"].rules] == [
+    assert [(rule.text, rule.scope, rule.required) for rule in by_suite["attribution"].rules] == [
         ("unscored:1%", "these", True),
         ("overall:-2pp", "population", True),
         ("refused:+3pp@these", "these", True),
         ("zh-CN:-5%", "population", False),
         ("unscored:3%", "these", True),
     ]
-    assert {name: item.family.own for name, item in found.items()} == dict(zip(names, (2, 1, 0), strict=True))
-    assert {item.family.rules for item in found.values()} == {3}
-    assert {item.inconclusive for item in found.values()} == {"fail"}
+    assert {name: item.family.own for name, item in by_suite.items()} == dict(
+        zip(names, (2, 1, 0), strict=True)
+    )
+    assert {item.family.rules for item in by_suite.values()} == {3}
+    assert {item.inconclusive for item in by_suite.values()} == {"fail"}
 
 
 def test_what_is_wrong_with_a_file_of_rules_is_said(folder: Path, subtests: pytest.Subtests) -> None:
@@ -314,9 +321,9 @@ def test_what_is_wrong_with_a_file_of_rules_is_said(folder: Path, subtests: pyte
     }.items():
         with subtests.test(text):
             (folder / "gates.toml").write_text(text)
-            with pytest.raises(UserError) as found:
+            with pytest.raises(UserError) as refused:
                 session("gates.toml")
-            assert words in str(found.value)
+            assert words in str(refused.value)
     assert "cannot be read" in unfit("none.toml")
 
 
@@ -336,7 +343,7 @@ def test_a_folder_of_baselines_has_one_of_each_suite(folder: Path) -> None:
 # At the end.
 
 
-def concluded(chosen: Release, baseline: Results | None, data: Mapping[str, JSON]) -> dict[str, Any]:
+def concluded(chosen: Release, baseline: Results | None, data: Mapping[str, JSON]) -> Sections:
     """What a session adds to its results."""
     return comparison_sections(chosen, baseline, of_json("m2.json", data))
 
@@ -349,19 +356,19 @@ def test_a_session_adds_comparison_and_gate() -> None:
     data, baseline = data_of(by_chance(2), subject_model="m2"), side_of(BEFORE)
     assert [*concluded(only(), baseline, data)] == ["comparison"]
     assert [*concluded(only("unscored:1%", baseline=None), None, data)] == ["gate"]
-    found = concluded(only("overall:-2pp", "unscored:1%"), baseline, data)
-    assert [*found] == ["comparison", "gate"]
-    assert [row.rule for row in found["gate"]["rules"]] == ["overall:-2pp", "unscored:1%"]
-    candidate = found["comparison"]["candidate"]
+    sections = concluded(only("overall:-2pp", "unscored:1%"), baseline, data)
+    assert [*sections] == ["comparison", "gate"]
+    assert [row.rule for row in sections["gate"]["rules"]] == ["overall:-2pp", "unscored:1%"]
+    candidate = sections["comparison"]["candidate"]
     assert (candidate["file"], candidate["subject_model"], candidate["sha256"]) == ("m2.json", "m2", None)
-    assert as_read(found["comparison"], Change) == found["comparison"]
-    assert json_io.loads(json_io.dumps(found["gate"])) == msgspec.to_builtins(found["gate"])
+    assert as_read(sections["comparison"], Change) == sections["comparison"]
+    assert json_io.loads(json_io.dumps(sections["gate"])) == msgspec.to_builtins(sections["gate"])
     changed = {"role": "subject", "model": "m2", "parameter": "top_p", "action": "dropped", "reason": ""}
     data = data_of(BEFORE, parameters_changed=[changed])
     for allowed, result in (("true", "pass"), (None, "inconclusive")):
-        found = concluded(only("overall:-20pp", allow_mismatch=allowed), side_of(BEFORE), data)
-        assert found["gate"]["verdict"] == result
-        assert found["comparison"]["mismatches"] == [
+        sections = concluded(only("overall:-20pp", allow_mismatch=allowed), side_of(BEFORE), data)
+        assert sections["gate"]["verdict"] == result
+        assert sections["comparison"]["mismatches"] == [
             "sampling as sent differs: subject's top_p was dropped in the candidate only"
         ]
 
@@ -372,16 +379,16 @@ def test_a_session_is_never_refused_at_its_end() -> None:
     What was not asked decides nothing, and runs that were not done count as missing: 4 of 40.
     """
     data = data_of(by_chance(2, languages=["aa"]), data_hash="d1")
-    found = concluded(only("overall:-2pp"), side_of(BEFORE), data)
-    assert found["comparison"]["mismatches"] == ["data differs"]
+    sections = concluded(only("overall:-2pp"), side_of(BEFORE), data)
+    assert sections["comparison"]["mismatches"] == ["data differs"]
     part = {cell: runs for cell, runs in BEFORE.items() if not cell.startswith("cc")}
-    found = concluded(only("cc:-5%"), side_of(BEFORE), data_of(part, status="interrupted"))
-    assert found["gate"]["verdict"] == "inconclusive"
+    sections = concluded(only("cc:-5%"), side_of(BEFORE), data_of(part, status="interrupted"))
+    assert sections["gate"]["verdict"] == "inconclusive"
     shared = alike(4, languages=["aa"], area="y")
     before, after = ({**shared, f"aa/{question}/x": [4]} for question in ("q8", "q9"))
     chosen = only("area.x:-2pp", allow_mismatch="true")
-    found = concluded(chosen, neutral_side(before), data_of(after, suite="neutrality"))
-    assert found["gate"]["verdict"] == "inconclusive"
+    sections = concluded(chosen, neutral_side(before), data_of(after, suite="neutrality"))
+    assert sections["gate"]["verdict"] == "inconclusive"
     data = data_of({**alike(4), "aa/q7": ["error"]}, runs_expected=40, runs_completed=37)
     (row,) = concluded(only("unscored:1%", baseline=None), None, data)["gate"]["rules"]
     assert (row.verdict, row.why) == ("fail", "4 of 40 runs have no score (10.0 %)")

@@ -114,18 +114,18 @@ def test_a_comparison_is_of_the_cases_that_both_have(name: str, subtests: pytest
     for metric, before, after in trials(name):
         with subtests.test(metric.name, kind=metric.kind):
             older, newer = restricted(metric, before, after), restricted(metric, after, before)
-            found = change_in(metric, before, after, "cases", ConfidenceLevels())
+            change = change_in(metric, before, after, "cases", ConfidenceLevels())
             same = change_in(metric, older, newer, "cases", ConfidenceLevels())
             was, now = figure(metric, older), figure(metric, newer)
             assert was is not None
             assert now is not None
-            assert (found.before, found.after) == (pytest.approx(was), pytest.approx(now))
-            assert found.difference.value == pytest.approx(now - was)
-            assert found.difference.unpaired > same.difference.unpaired == same.these.unpaired == 0
+            assert (change.before, change.after) == (pytest.approx(was), pytest.approx(now))
+            assert change.difference.value == pytest.approx(now - was)
+            assert change.difference.unpaired > same.difference.unpaired == same.these.unpaired == 0
             for scope in ("population", "these"):
-                whole, shared = asdict(found.in_scope(scope)), asdict(same.in_scope(scope))
-                assert whole.pop("unpaired") == found.difference.unpaired
+                whole, shared = asdict(change.in_scope(scope)), asdict(same.in_scope(scope))
+                assert whole.pop("unpaired") == change.difference.unpaired
                 del shared["unpaired"]
                 assert whole == pytest.approx(shared), scope
-            if found.these.value is not None:
-                assert found.these.value == pytest.approx(now - was)
+            if change.these.value is not None:
+                assert change.these.value == pytest.approx(now - was)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from equipoise.comparison.gate.planning import plan_of
 from equipoise.comparison.gate.verdict import rule_on
 from equipoise.core.records import Cell
 from equipoise.core.rules import QUESTION, parse_rule
+from equipoise.results.document import Metadata, Summary
 from equipoise.results.results import Results
 from equipoise.stats import fixed
 from equipoise.stats.metrics import difference, measure
@@ -56,17 +58,16 @@ def side(runs: Runs, value: str) -> Results:
             cluster=question,
             stratum=language,
             labels={"language": language, "area": "x"},
-            values={value: found},
+            values={value: percents},
         )
-        for (question, language), found in zip(NAMES, runs.reshape(len(NAMES), -1).tolist(), strict=True)
+        for (question, language), percents in zip(NAMES, runs.reshape(len(NAMES), -1).tolist(), strict=True)
     ]
-    metadata = {"scale": {"low": 1, "high": 5}}
     return Results(
         file="",
         digest=None,
         suite=suites.load("neutrality"),
-        metadata=metadata,
-        summary={},
+        metadata=cast("Metadata", {"scale": {"low": 1, "high": 5}}),
+        summary=cast("Summary", {}),
         own_cells=cells,
     )
 
@@ -84,7 +85,7 @@ def verdict(text: str, before: Runs, after: Runs) -> Decision:
         difference=difference(metric, older.cells, newer.cells),
         these=fixed.difference(metric, older.cells, newer.cells),
     )
-    found = Comparison(
+    comparison = Comparison(
         before=older,
         after=newer,
         mismatches=(),
@@ -94,7 +95,7 @@ def verdict(text: str, before: Runs, after: Runs) -> Decision:
         fell=(),
         rose=(),
     )
-    return rule_on(rule, found).verdict
+    return rule_on(rule, comparison).verdict
 
 
 def most(number: int, nominal: float = 0.025) -> int:
@@ -136,20 +137,20 @@ def test_the_gate_seldom_fails_an_equal_model(rule: str) -> None:
 
     On these questions five runs pass it in three of four sessions or more.
     """
-    found = Counter(verdict(rule, *pair) for pair in alike(6))
-    assert found["fail"] <= most(JUDGED)
+    verdicts = Counter(verdict(rule, *pair) for pair in alike(6))
+    assert verdicts["fail"] <= most(JUDGED)
     if rule == "overall:-2pp":
-        assert found["pass"] >= 0.75 * JUDGED
+        assert verdicts["pass"] >= 0.75 * JUDGED
     if rule.startswith("question"):
-        assert found["pass"] == (JUDGED if rule == "question:-2.0" else 0)
+        assert verdicts["pass"] == (JUDGED if rule == "question:-2.0" else 0)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("part", [0.02, 0.1, 0.5])
 def test_the_gate_seldom_fails_a_model_that_is_blocked_as_often(part: float) -> None:
     """Whether one question in fifty is blocked at times or one in two."""
-    found = Counter(verdict("blocked:+0", *pair) for pair in blocked(7, part))
-    assert found["fail"] <= most(JUDGED)
+    verdicts = Counter(verdict("blocked:+0", *pair) for pair in blocked(7, part))
+    assert verdicts["fail"] <= most(JUDGED)
 
 
 # What a plan promises.

@@ -77,29 +77,29 @@ def test_a_look_is_the_interval_that_allows_for_all_looks() -> None:
     items = observations(OVERALL, cells_of(runs))
     level = look_confidence(3, 5, fixed_share=question_share(items, cells))
     expected = bounded_mean(items, least=0.0, most=100.0, confidence=level)
-    found = look_at_interval(until(1), OVERALL, cells_of(runs), 3, 5)
+    look = look_at_interval(until(1), OVERALL, cells_of(runs), 3, 5)
     names = ("value", "se", "low", "high")
-    assert [found[name] for name in names] == pytest.approx(
+    assert [look[name] for name in names] == pytest.approx(
         [getattr(expected, name) for name in names], abs=1e-6
     )
-    assert found["value"] == pytest.approx(means.mean(), abs=1e-6)
-    assert (found["rule"], found["metric"], found["round"]) == ("overall:±1pp", "overall", 3)
-    assert found["scope"] == "population"
-    assert (found["n"], found["reason"], found["is_enough"]) == (30, None, False)
+    assert look["value"] == pytest.approx(means.mean(), abs=1e-6)
+    assert (look["rule"], look["metric"], look["round"]) == ("overall:±1pp", "overall", 3)
+    assert look["scope"] == "population"
+    assert (look["n"], look["reason"], look["is_enough"]) == (30, None, False)
 
 
 def test_a_look_at_these_questions_is_the_interval_of_their_runs() -> None:
     """Nothing of it stays as it is from look to look; in the first round there is none."""
     cells = cells_of(percents(1, seed=1)[0][0][..., :3])
-    found = look_at_interval(until(1, scope="these"), OVERALL, cells, 3, 5)
+    look = look_at_interval(until(1, scope="these"), OVERALL, cells, 3, 5)
     expected = fixed.estimate(OVERALL, cells, confidence=look_confidence(3, 5))
     names = ("value", "se", "low", "high")
-    assert [found[name] for name in names] == pytest.approx(
+    assert [look[name] for name in names] == pytest.approx(
         [getattr(expected, name) for name in names], abs=1e-6
     )
-    assert found["scope"] == "these"
+    assert look["scope"] == "these"
     sample = look_at_interval(until(1), OVERALL, cells, 3, 5)
-    assert found["half_width"] < 0.7 * sample["half_width"]
+    assert look["half_width"] < 0.7 * sample["half_width"]
     first = look_at_interval(until(99, scope="these"), OVERALL, cells_of(np.full((9, 2, 1), 50.0)), 1, 5)
     assert (first["half_width"], first["is_enough"]) == (None, False)
 
@@ -109,11 +109,11 @@ def test_the_first_look_by_hand() -> None:
 
     Wilson's interval of 50 at 100 effective trials: half of sqrt(209^2 / (209^2 + 100)).
     """
-    found = look_at_interval(until(1), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), 1, 2)
+    look = look_at_interval(until(1), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), 1, 2)
     critical = scipy.stats.t.isf(scipy.stats.norm.sf(2.96259), 1)
     half = 50 * critical / math.sqrt(critical**2 + 100)
-    assert found["half_width"] == pytest.approx(half, rel=1e-4)
-    assert (found["low"], found["high"]) == pytest.approx((50 - half, 50 + half), abs=1e-3)
+    assert look["half_width"] == pytest.approx(half, rel=1e-4)
+    assert (look["low"], look["high"]) == pytest.approx((50 - half, 50 + half), abs=1e-3)
 
 
 def test_a_half_width_exactly_as_asked_is_enough() -> None:
@@ -141,9 +141,9 @@ def test_a_half_width_exactly_as_asked_is_enough() -> None:
 )
 def test_without_an_interval_it_is_never_enough(runs: Array, reason: str) -> None:
     """No interval is not one of no width."""
-    found = look_at_interval(until(100), OVERALL, cells_of(runs), 1, 5)
-    assert (found["low"], found["high"], found["half_width"]) == (None, None, None)
-    assert (found["reason"], found["is_enough"]) == (reason, False)
+    look = look_at_interval(until(100), OVERALL, cells_of(runs), 1, 5)
+    assert (look["low"], look["high"], look["half_width"]) == (None, None, None)
+    assert (look["reason"], look["is_enough"]) == (reason, False)
 
 
 def test_only_the_cells_of_the_metric_are_looked_at() -> None:
@@ -185,8 +185,8 @@ def test_a_look_at_a_gate_says_what_would_become_of_each_rule() -> None:
     before, after = (side(percents(1, seed=1)[0][0] - shift) for shift in (0.0, 25.0))
     decided, open_ = parse_rule("overall:-2pp"), parse_rule("overall:-2pp@population")
     for newer, verdict in ((after, "fail"), (before, "inconclusive")):
-        found = look_at_gate(wanted(decided), before, newer.cells, 5, 10)
-        assert found == {
+        look = look_at_gate(wanted(decided), before, newer.cells, 5, 10)
+        assert look == {
             "rule": "gate",
             "round": 5,
             "verdicts": {"overall:-2pp": verdict},
@@ -205,8 +205,8 @@ def test_a_rule_of_which_the_two_share_nothing_is_not_decided() -> None:
     """As at the end: a language that one of them lacks."""
     runs = percents(1, seed=1)[0][0]
     rule = parse_rule("l1:-2pp")
-    found = look_at_gate(wanted(rule), side(runs), side(runs[:, :1]).cells, 5, 5)
-    assert found["verdicts"] == {rule.text: "inconclusive"}
+    look = look_at_gate(wanted(rule), side(runs), side(runs[:, :1]).cells, 5, 5)
+    assert look["verdicts"] == {rule.text: "inconclusive"}
 
 
 # What a look leaves in the journal.
@@ -228,7 +228,9 @@ def journal_of(path: Path, done: int) -> Journal:
 
 def found_in(half_width: float, number: int) -> dict[str, object]:
     """A look at two questions that differ by 10 points, after one of two rounds."""
-    return look_at_interval(until(half_width), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), number, 3)
+    cells = cells_of(np.array([[[45.0]], [[55.0]]]))
+    look: dict[str, object] = look_at_interval(until(half_width), OVERALL, cells, number, 3)
+    return look
 
 
 def test_a_look_is_kept_whole(path: Path) -> None:
@@ -236,11 +238,9 @@ def test_a_look_is_kept_whole(path: Path) -> None:
     journal_of(path, 1).close()
     begin(path, planned(), session="s2").close()
     history = history_of(path)
-    found = found_in(1, 1)
-    resume.append(history, "look", **found)
-    assert msgspec.to_builtins([*history.plans.looks.values()]) == [
-        {"kind": "look", "session": "s2", **found}
-    ]
+    look = found_in(1, 1)
+    resume.append(history, "look", **look)
+    assert msgspec.to_builtins([*history.plans.looks.values()]) == [{"kind": "look", "session": "s2", **look}]
     assert history_of(path).plans.looks == history.plans.looks
 
 

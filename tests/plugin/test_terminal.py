@@ -11,11 +11,11 @@ import pytest
 from journals import record
 
 from equipoise.core.records import Outcome
-from equipoise.core.types import JSON
 from equipoise.models.counters import Counters
 from equipoise.plugin.command_line import suites_in
 from equipoise.plugin.terminal import Display, badge, report_properties, suite_and_run
 from equipoise.report.junit import ReportedCase, gate_cases
+from equipoise.results.document import GateVerdict
 from equipoise.runner.progress import Progress
 
 BADGES: list[tuple[dict[str, object], str, str, str]] = [
@@ -39,9 +39,9 @@ BADGES: list[tuple[dict[str, object], str, str, str]] = [
 def test_badge() -> None:
     """A digit for a score, a letter for every other end, words and a colour."""
     for properties, letter, words, colour in BADGES:
-        found = badge(properties)
-        assert found is not None
-        assert (found.letter, found.words, found.colour) == (letter, words, colour), properties
+        shown = badge(properties)
+        assert shown is not None
+        assert (shown.letter, shown.words, shown.colour) == (letter, words, colour), properties
 
 
 def test_other_reports_have_no_badge() -> None:
@@ -52,8 +52,8 @@ def test_other_reports_have_no_badge() -> None:
 def test_small_values_make_the_badge() -> None:
     """What travels with a report is enough to show the run, whatever became of it."""
     ends: tuple[Outcome, ...] = ("scored", "blocked", "unscored", "error")
-    found = [badge(dict(report_properties(record("a", outcome)))) for outcome in ends]
-    assert [shown and shown.words for shown in found] == [
+    badges = [badge(dict(report_properties(record("a", outcome)))) for outcome in ends]
+    assert [shown and shown.words for shown in badges] == [
         "SCORE 4 (75%)",
         "BLOCKED 4 (75%)",
         "UNSCORED",
@@ -110,9 +110,9 @@ class FakeProgress:
         return [case for gate in self.gates for case in gate_cases("attribution", gate, None)]
 
     @property
-    def gates(self) -> list[dict[str, JSON]]:
+    def gates(self) -> list[GateVerdict]:
         """The gates of as many suites as there are verdicts."""
-        return [{"verdict": verdict, "rules": []} for verdict in self.verdicts]
+        return [cast("GateVerdict", {"verdict": verdict, "rules": []}) for verdict in self.verdicts]
 
     def note(self, suite: str, run: str, *, has_failed: bool = False) -> None:
         """Keep the run."""
@@ -202,27 +202,27 @@ def test_a_failure_before_the_call_counts_too(progress: FakeProgress) -> None:
 def test_only_what_may_be_shown_of_a_run_stays_to_the_end(progress: FakeProgress) -> None:
     """Reports of setup and teardown go, unless they have texts; those of other tests are pytest's own."""
     other, telling = Report(nodeid="tests/test_x.py::test_y"), Report(sections=[("Captured stdout", "hello")])
-    kept = {"": [Report(), other, telling, Report(when="setup"), Report(when="teardown")]}
-    shown = Display(cast("Progress", progress), 0, print, kept)
+    reports = {"": [Report(), other, telling, Report(when="setup"), Report(when="teardown")]}
+    shown = Display(cast("Progress", progress), 0, print, reports)
     shown.pytest_runtest_logfinish(NODE)
     shown.pytest_runtest_logfinish(other.nodeid)
-    assert kept == {"": [Report(), other, telling]}
+    assert reports == {"": [Report(), other, telling]}
     display(progress).pytest_runtest_logfinish(NODE)
 
 
 @pytest.mark.parametrize(
-    ("in_flight", "said"),
+    ("in_flight", "expected"),
     [(0, []), (3, ["waiting for 3 calls in flight, which are paid for; Ctrl-C again drops them"])],
 )
 def test_an_interrupt_says_what_is_waited_for(
-    progress: FakeProgress, in_flight: int, said: list[str]
+    progress: FakeProgress, in_flight: int, expected: list[str]
 ) -> None:
     """No process starts another call, the live line goes, and the user learns why it takes a moment."""
     for _ in range(in_flight):
         progress.counters.enter()
-    found: list[str] = []
-    display(progress, say=found.append).pytest_keyboard_interrupt()
-    assert found == said
+    messages: list[str] = []
+    display(progress, say=messages.append).pytest_keyboard_interrupt()
+    assert messages == expected
     assert (progress.counters.stop_reason, progress.has_line) == ("interrupted", False)
 
 
@@ -276,8 +276,8 @@ def test_the_last_line_is_green_only_where_all_is_well(
 def test_a_run_without_a_score_is_no_failure_to_be_explained(progress: FakeProgress) -> None:
     """Pytest shows where in a test something failed; here nothing did."""
     report = Report(failed=True, outcome="failed", user_properties=report_properties(record("a", "unscored")))
-    found = display(progress).pytest_report_teststatus(report)
-    assert found == ("unscored", "u", ("UNSCORED", {"red": True}))
+    status = display(progress).pytest_report_teststatus(report)
+    assert status == ("unscored", "u", ("UNSCORED", {"red": True}))
 
 
 # Names.
@@ -285,14 +285,14 @@ def test_a_run_without_a_score_is_no_failure_to_be_explained(progress: FakeProgr
 
 def test_node_ids() -> None:
     """Only tests_benchmark/test_<suite>.py holds runs of a suite."""
-    for nodeid, found in {
+    for nodeid, names in {
         "tests_benchmark/test_attribution.py::test_attribution[aa-run1]": ("attribution", "aa-run1"),
         "x/tests_benchmark/test_attribution.py::test_attribution[a[b]-run1]": ("attribution", "a[b]-run1"),
         "tests/suites/test_attribution.py::test_score[aa-run1]": None,
         "tests_benchmark/test_unknown.py::test_unknown[aa-run1]": None,
         "tests_benchmark/test_attribution.py::test_plain": None,
     }.items():
-        assert suite_and_run(nodeid) == found, nodeid
+        assert suite_and_run(nodeid) == names, nodeid
 
 
 def test_suites_of_a_command_line(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from equipoise.core import json_io
 from equipoise.core.errors import NotNeeded, SessionStopped
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Case, Run
-from equipoise.plugin import xdist
 from equipoise.plugin.xdist import CONTROLLER_GONE, RecordClient, WorkerServer
 from equipoise.results.journal import encode
 
@@ -33,8 +32,8 @@ class FakeSession:
         self.gate.wait()
         if self.error is not None:
             raise self.error
-        kept = record(run.removesuffix("-run1")).to_json()
-        line = encode({"kind": "record", "session": "s1", "run": run, "calls": [], "record": kept}, "")
+        fields = record(run.removesuffix("-run1")).to_json()
+        line = encode({"kind": "record", "session": "s1", "run": run, "calls": [], "record": fields}, "")
         return {"line": line.decode(), "journal": "m.jsonl", "starts": {}}
 
 
@@ -47,9 +46,9 @@ def session() -> FakeSession:
 @pytest.fixture
 def server(session: FakeSession) -> Any:
     """A server that ends with the test."""
-    found = WorkerServer(session)  # type: ignore[arg-type]
-    yield found
-    found.close()
+    listening = WorkerServer(session)  # type: ignore[arg-type]
+    yield listening
+    listening.close()
 
 
 def run(name: str) -> Run:
@@ -60,9 +59,9 @@ def run(name: str) -> Run:
 def test_a_record_is_fetched_as_often_as_it_is_asked_for(server: WorkerServer, session: FakeSession) -> None:
     """Equal to what was kept, whichever worker asks."""
     workers = [RecordClient(**server.link) for _ in range(3)]
-    found: list[Record] = [worker.record(run(name)) for worker in workers for name in ("a", "b")]
-    assert [item.id for item in found] == ["a-run1", "b-run1"] * 3
-    assert found[0].to_json() == record("a").to_json()
+    records: list[Record] = [worker.record(run(name)) for worker in workers for name in ("a", "b")]
+    assert [item.id for item in records] == ["a-run1", "b-run1"] * 3
+    assert records[0].to_json() == record("a").to_json()
 
 
 @pytest.mark.parametrize(
@@ -113,10 +112,10 @@ def test_an_answer_to_another_request_is_refused(
     read = json_io.loads
 
     def renumbered(data: bytes) -> JSON:
-        found = read(data)
-        return {**found, "id": 8} if "stop" in found else found
+        message = read(data)
+        return {**message, "id": 8} if "stop" in message else message
 
-    monkeypatch.setattr(xdist.json_io, "loads", renumbered)
+    monkeypatch.setattr(json_io, "loads", renumbered)
     with pytest.raises(RuntimeError, match="received the record of request 8 for request 7"):
         worker.record(run("b"))
 
