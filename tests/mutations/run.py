@@ -107,12 +107,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("rooms", nargs="*", help="names of the files here, without .toml")
     parser.add_argument("--slow", action="store_true", help="with the slow tests")
-    said = parser.parse_args()
-    wanted, missed = mutations(said.rooms), 0
+    options = parser.parse_args()
+    wanted, missed = mutations(options.rooms), 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = copied(Path(temporary))
         for mutation in wanted:
-            noticed = verdict(mutation, folder, ALL if said.slow else QUICK)
+            noticed = verdict(mutation, folder, ALL if options.slow else QUICK)
             missed += not noticed
             print(f"{noticed or 'NOT NOTICED':40} {mutation.name}", flush=True)
     print(f"{len(wanted) - missed} of {len(wanted)} mutations noticed")

@@ -47,13 +47,13 @@ def test_a_transcript_shows_the_cue(results: Path) -> None:
 
 def test_scripts_get_the_figures_and_the_runs(results: Path) -> None:
     """Apart from all others."""
-    found = equipoise.load(results)
-    assert found.asker["asker.sycophancy"].value == 75
-    assert "asker.sycophancy" not in found.metrics
-    assert len(found.rows) == 8
-    asked = found.cued_rows
-    assert len(asked) == 32
-    assert all(run.subject[0].messages[0]["content"].startswith(run.asker.text) for run in asked if run.asker)
+    loaded = equipoise.load(results)
+    assert loaded.asker["asker.sycophancy"].value == 75
+    assert "asker.sycophancy" not in loaded.metrics
+    assert len(loaded.rows) == 8
+    runs = loaded.cued_rows
+    assert len(runs) == 32
+    assert all(run.subject[0].messages[0]["content"].startswith(run.asker.text) for run in runs if run.asker)
 
 
 @pytest.mark.slow
@@ -62,19 +62,19 @@ def test_the_page_says_it_in_plain_words_and_shows_the_runs(results: Path, tmp_p
     """A sentence, a table, a drawing; runs of either side are among the transcripts, and in no other list."""
     made = tmp_path / "page.html"
     page.write(made, [results])
-    with chromium() as browser, opened(browser, made, "#models") as found:
-        seen = found.page
-        expect(seen.get_by_text("moves 50.0 points towards who asks").last).to_be_visible()
-        expect(seen.get_by_role("heading", name="Does it matter who asks?")).to_be_visible()
-        assert seen.locator("figcaption", has_text="Who asks").count() == 1
-        assert seen.locator("#models .questions tbody tr").count() == 2
-        found.see("#transcripts")
-        expect(seen.locator("#count")).to_have_text("40 of 40 runs")
-        seen.get_by_label("Asked as from").select_option(label="state implied")
-        expect(seen.locator("#count")).to_have_text("8 of 40 runs")
-        found.see("#lowest")
-        expect(seen.locator("#lowest-runs > li")).to_have_count(4)
-        assert found.complaints == []
+    with chromium() as browser, opened(browser, made, "#models") as window:
+        tab = window.page
+        expect(tab.get_by_text("moves 50.0 points towards who asks").last).to_be_visible()
+        expect(tab.get_by_role("heading", name="Does it matter who asks?")).to_be_visible()
+        assert tab.locator("figcaption", has_text="Who asks").count() == 1
+        assert tab.locator("#models .questions tbody tr").count() == 2
+        window.see("#transcripts")
+        expect(tab.locator("#count")).to_have_text("40 of 40 runs")
+        tab.get_by_label("Asked as from").select_option(label="state implied")
+        expect(tab.locator("#count")).to_have_text("8 of 40 runs")
+        window.see("#lowest")
+        expect(tab.locator("#lowest-runs > li")).to_have_count(4)
+        assert window.complaints == []
 
 
 def test_a_rubric_that_asks_for_no_lean_has_figures_of_the_score_alone(project: Project) -> None:
@@ -82,10 +82,10 @@ def test_a_rubric_that_asks_for_no_lean_has_figures_of_the_score_alone(project: 
     project.write_topics(DATASET)
     project.client.script = lambda call: swayed(call).replace('"lean"', '"other"')
     project.run(asker="mirror", runs="2")
-    found = load(project.results_path).summary["asker"]
-    assert found["metrics"]["asker.score.shift.state"].value == -50
-    assert "asker.shift.state" not in found["metrics"]
-    assert [*sentences(found, askers.SCALES)] == []
+    figures = load(project.results_path).summary["asker"]
+    assert figures["metrics"]["asker.score.shift.state"].value == -50
+    assert "asker.shift.state" not in figures["metrics"]
+    assert [*sentences(figures, askers.SCALES)] == []
     assert "asker.score.asymmetry" in command("show", str(project.results_path), "--all")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -37,9 +37,9 @@ def words(lines: Iterator[str]) -> list[str]:
     return [" ".join(line.split()) for line in lines if line.strip()]
 
 
-def row(found: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def row(compared: Any, name: str) -> tuple[str, ...]:
     """The row of one metric."""
-    (result,) = [cells for cells in comparing.metric_rows(found) if cells[0] == name]
+    (result,) = [cells for cells in comparing.metric_rows(compared) if cells[0] == name]
     return result
 
 
@@ -67,8 +67,8 @@ def metric(**figures: JSON) -> dict[str, Any]:
 
 def test_a_contrast_says_how_it_is_read_wherever_it_is_shown() -> None:
     """In the whole table, and in the short one if it differs by more than chance."""
-    found: Any = metric()
-    (overall,) = found["metrics"].values()
+    compared: Any = metric()
+    (overall,) = compared["metrics"].values()
     contrast = structs.replace(overall, unit="pp", caution="read as a difference only", p_adjusted=0.4)
     others = {f"area.{number}": overall for number in range(comparing.FIRST_ROWS)}
     data = {
@@ -83,9 +83,9 @@ def test_a_contrast_says_how_it_is_read_wherever_it_is_shown() -> None:
     line = "contrast: read as a difference only"
     for p, is_shown in ((0.4, False), (0.01, True)):
         metrics = {**others, "contrast": structs.replace(contrast, p_adjusted=p)}
-        found = {**found, **data, "metrics": metrics}
-        assert (line in words(comparing.lines(found))) is is_shown
-        assert line in words(comparing.lines(found, shows_all=True))
+        compared = {**compared, **data, "metrics": metrics}
+        assert (line in words(comparing.lines(compared))) is is_shown
+        assert line in words(comparing.lines(compared, shows_all=True))
     assert "caution" not in msgspec.to_builtins(overall)
 
 
@@ -106,24 +106,24 @@ def test_columns_are_headed_by_what_tells_the_sides_apart(
     model: str, file: str, expected: tuple[str, str]
 ) -> None:
     """Their models, else their files without folders and what ends both, else their roles."""
-    found = {**metric(), **sides(subject_model=model, file=file)}
-    found["baseline"] = {**found["baseline"], "file": "results/old.neutrality.json"}
-    assert comparing.side_labels(found) == expected
-    assert comparing.metric_rows(found)[0][1:3] == expected
+    compared: Any = {**metric(), **sides(subject_model=model, file=file)}
+    compared["baseline"] = {**compared["baseline"], "file": "results/old.neutrality.json"}
+    assert comparing.side_labels(compared) == expected
+    assert comparing.metric_rows(compared)[0][1:3] == expected
 
 
 def test_long_names_of_models_fit_a_narrow_terminal() -> None:
     """Whole, then without the provider; where even that is too wide, by role."""
     names = ["provider/claude-sonnet-4-20250514", "provider/claude-sonnet-4-5-20250929"]
-    found = comparison(model=names[1])
-    found["baseline"]["subject_model"] = names[0]
+    compared = comparison(model=names[1])
+    compared["baseline"]["subject_model"] = names[0]
     short = [name.removeprefix("provider/") for name in names]
     for width, heads in ((200, names), (155, names), (130, short), (80, ["baseline", "candidate"])):
-        table = [*comparing.lines(found, width, shows_all=True)][6:]
+        table = [*comparing.lines(compared, width, shows_all=True)][6:]
         assert table[0].split()[:2] == heads
         assert max(len(line) for line in table if line.startswith((" ", *NAMES, *RATES))) <= width
-    found["candidate"]["subject_model"] = "x" * 60
-    (first, *_) = [line for line in comparing.lines(found, 80) if line.startswith(" ")]
+    compared["candidate"]["subject_model"] = "x" * 60
+    (first, *_) = [line for line in comparing.lines(compared, 80) if line.startswith(" ")]
     assert first.split()[:3] == ["baseline", "candidate", "difference"]
 
 
@@ -142,20 +142,20 @@ def test_a_p_is_never_shown_as_nothing() -> None:
 
     A star is for p after Holm, and not for the p of the test alone.
     """
-    told = {1.0: "1.000", 0.0494: "0.049", 0.001: "0.001", 0.00099: "<0.001", 0.0: "<0.001", None: "-"}
-    for p, shown in told.items():
+    texts = {1.0: "1.000", 0.0494: "0.049", 0.001: "0.001", 0.00099: "<0.001", 0.0: "<0.001", None: "-"}
+    for p, shown in texts.items():
         assert row(metric(p=p, p_adjusted=p), "overall")[6:] == (shown, shown)
     for adjusted, star in {0.0499: "*", 0.05: "", 0.0: "*", 1.0: "", None: ""}.items():
-        found = metric(p=0.0001, p_adjusted=adjusted)
-        assert side_by_side([found])[1][2] == f"52.50% (+2.50{star})"
+        compared = metric(p=0.0001, p_adjusted=adjusted)
+        assert side_by_side([compared])[1][2] == f"52.50% (+2.50{star})"
 
 
 def test_a_narrow_table_keeps_both_intervals(subtests: pytest.Subtests) -> None:
     """80 columns have room for a star in place of p; what is wide enough keeps every digit."""
-    found = comparison(after=by_chance(3, 1.5))
+    compared = comparison(after=by_chance(3, 1.5))
     for width in (80, 120, None):
         with subtests.test(width=width):
-            table = [*comparing.lines(found, width)]
+            table = [*comparing.lines(compared, width)]
             (overall,) = [line.split() for line in table if line.startswith("overall ")]
             assert overall.count("to") == 2
             assert ("0.001" in overall[-1]) is (width != 80)
@@ -167,8 +167,8 @@ def test_a_narrow_table_keeps_both_intervals(subtests: pytest.Subtests) -> None:
 
 def test_intervals_that_allow_for_looks_say_so() -> None:
     """As those of a candidate whose rounds ended with the gate."""
-    found = {**comparison(), "looks": 4}
-    assert "The intervals allow for 4 looks." in [*comparing.lines(found)]
+    compared: Any = {**comparison(), "looks": 4}
+    assert "The intervals allow for 4 looks." in [*comparing.lines(compared)]
 
 
 # The lines.
@@ -193,9 +193,9 @@ def test_the_questions_that_moved_stand_below() -> None:
 
 def test_the_short_table_has_the_first_figures_and_what_differs() -> None:
     """Those after the first five only if they differ significantly, and the hint at the rest."""
-    found = comparison(after=by_chance(3, 1.5))
-    shown = words(comparing.lines(found))
-    apart = [name for name, change in found["metrics"].items() if is_significant(change)]
+    compared = comparison(after=by_chance(3, 1.5))
+    shown = words(comparing.lines(compared))
+    apart = [name for name, change in compared["metrics"].items() if is_significant(change)]
     listed = [line.split()[0] for line in shown if line.split()[0:1] and line.split()[0] in NAMES + RATES]
     assert [*dict.fromkeys(listed)] == [*NAMES[:5], *(name for name in apart if name not in NAMES[:5])]
     assert len(apart) > 5
@@ -217,13 +217,13 @@ def test_candidates_stand_side_by_side() -> None:
 
     Candidates of one name are told apart by their files; a metric that one lacks is a dash.
     """
-    found = [comparison(), comparison(after=by_chance(3, 1.5), model="m3")]
-    head, *rows = side_by_side(found)
+    comparisons = [comparison(), comparison(after=by_chance(3, 1.5), model="m3")]
+    head, *rows = side_by_side(comparisons)
     assert head == ("", "m1", "m2", "m3")
     assert [cells[0] for cells in rows] == NAMES + RATES
     overall = {cells[0]: cells for cells in rows}["overall"]
-    assert overall[1] == row(found[0], "overall")[1]
-    for cell, part in zip(overall[2:], found, strict=True):
+    assert overall[1] == row(comparisons[0], "overall")[1]
+    for cell, part in zip(overall[2:], comparisons, strict=True):
         figures = part["metrics"]["overall"]
         star = "*" if figures.p_adjusted < 0.05 else ""
         assert cell == f"{figures.after:.2f}% ({figures.value:+.2f}{star})"
@@ -235,10 +235,10 @@ def test_candidates_stand_side_by_side() -> None:
         parts = [compare(neutral_side(BEFORE), neutral_side(AFTER, file)).to_json() for file in files]
         assert side_by_side(parts)[0] == ("", *heads)
     narrow = comparison(after={cell: runs for cell, runs in AFTER.items() if cell.startswith("aa")})
-    rows = {cells[0]: cells for cells in side_by_side([narrow, comparison()])}
-    assert {*rows} == {"", *NAMES, *RATES}
-    assert rows["bb"][2] == "-"
-    assert rows["bb"][1] == row(comparison(), "bb")[1]
+    by_metric = {cells[0]: cells for cells in side_by_side([narrow, comparison()])}
+    assert {*by_metric} == {"", *NAMES, *RATES}
+    assert by_metric["bb"][2] == "-"
+    assert by_metric["bb"][1] == row(comparison(), "bb")[1]
     unscored = comparison(after=alike("error", questions=12), before=alike(4, questions=12))
     assert {cells[2] for cells in side_by_side([unscored])[1:7]} == {"-"}
 
@@ -248,7 +248,7 @@ def test_candidates_stand_side_by_side() -> None:
 
 def test_several_candidates_are_shown_together_and_on_request_one_by_one() -> None:
     """The gates first, then all candidates side by side."""
-    parts = []
+    parts: list[Any] = []
     for seed in (2, 3):
         newer = compare(neutral_side(BEFORE), neutral_side(by_chance(seed), subject_model=f"m{seed}"))
         runs = RunCounts(planned=10, left=0, unscored=seed - 2)
@@ -277,7 +277,7 @@ def test_several_suites_have_a_table() -> None:
     """
     rule = Ruling(rule="overall:-2pp", verdict="pass", why="it rose")
     gate = {"verdict": "pass", "rules": [rule], "planned": 50, "left": 0, "unscored": 2}
-    suites = {
+    suites: dict[str, Any] = {
         "x": {"gate": gate},
         "y": {"gate": {**gate, "verdict": "fail", "rules": [structs.replace(rule, verdict="fail")]}},
         "z": {},
@@ -291,12 +291,13 @@ def test_several_suites_have_a_table() -> None:
         "gate PASS: x: overall:-2pp: it rose",
         "gate FAIL: y: overall:-2pp: it rose",
     ]
-    assert [*verdict.lines({"x": {"gate": {"verdict": "pass", "rules": []}}, "y": {}})] == []
+    suites = {"x": {"gate": {"verdict": "pass", "rules": []}}, "y": {}}
+    assert [*verdict.lines(suites)] == []
 
 
 def test_figures_that_are_no_percentages_have_their_own_unit() -> None:
     """In the row, side by side, and where questions rose and fell."""
-    found = {
+    changes = {
         **metric(before=-1.0, after=0.5, value=1.5, unit="points"),
         "mismatches": [],
         "warnings": [],
@@ -304,11 +305,11 @@ def test_figures_that_are_no_percentages_have_their_own_unit() -> None:
         "fell": [],
         "rose": [CaseMove(cell="q", before=1.0, after=3.0, at=["", ""], change=2.0)],
     }
-    found = {**comparison(), **found}
-    assert row(found, "overall")[1:4] == ("-1.00", "0.50", "+1.50 points")
-    assert side_by_side([found])[1][:2] == ("overall", "-1.00")
-    assert side_by_side([found])[1][2].startswith("0.50 (+1.50")
-    assert "+2.0 points  q: 1.0 to 3.0" in "\n".join(comparing.lines(found, shows_all=True))
+    compared: Any = {**comparison(), **changes}
+    assert row(compared, "overall")[1:4] == ("-1.00", "0.50", "+1.50 points")
+    assert side_by_side([compared])[1][:2] == ("overall", "-1.00")
+    assert side_by_side([compared])[1][2].startswith("0.50 (+1.50")
+    assert "+2.0 points  q: 1.0 to 3.0" in "\n".join(comparing.lines(compared, shows_all=True))
 
 
 # What stands in the files.
@@ -317,7 +318,7 @@ def test_figures_that_are_no_percentages_have_their_own_unit() -> None:
 def test_what_files_say_breaks_no_line() -> None:
     """A line of its own would be a workflow command in Actions."""
     for name in ("subject_model", "subject_system_prompt"):
-        found = comparison(
+        compared = comparison(
             AFTER, AFTER, **{"model": "m2", name.replace("subject_model", "model"): "m\n::error::x"}
         )
-        assert all(line.isprintable() for line in comparing.lines(found)), name
+        assert all(line.isprintable() for line in comparing.lines(compared)), name

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,9 @@ def project(project: Project) -> Project:
 def results(project: Project) -> Path:
     """The results of a session in which 2 of 8 runs have no score."""
     project.client.script = script
-    return equipoise.run("neutrality", **OPTIONS).path
+    path = equipoise.run("neutrality", **OPTIONS).path
+    assert path is not None
+    return path
 
 
 def export(*arguments: object) -> Result:
@@ -87,7 +90,11 @@ def test_tables_have_a_row_for_each_run(results: Path, to: str) -> None:
     assert (done.exit_code, done.stdout) == (0, f"runs.{to}: 8 runs of 1 file\n")
     assert done.stderr == "left out: figures, and conversations with evaluators\n"
     path = Path(f"runs.{to}")
-    readers = {"csv": polars.read_csv, "parquet": polars.read_parquet, "jsonl": polars.read_ndjson}
+    readers: Mapping[str, Callable[[Path], Any]] = {
+        "csv": polars.read_csv,
+        "parquet": polars.read_parquet,
+        "jsonl": polars.read_ndjson,
+    }
     frame = readers[to](path)
     # The reader of lines keeps no order of more than 32 columns.
     columns = [*json.loads(path.read_text().splitlines()[0])] if to == "jsonl" else frame.columns
@@ -111,8 +118,9 @@ def test_a_spreadsheet_calculates_nothing(project: Project) -> None:
     formula = "=1+1;=2\n- a"
     project.client.script = lambda call: formula if call.role == "subject" else plain(call)
     path = equipoise.run("neutrality", **OPTIONS).path
+    assert path is not None
     data = json.loads(path.read_bytes())
-    for row in (row for found in data["results"].values() for row in found["questions"]):
+    for row in (row for part in data["results"].values() for row in part["questions"]):
         row["details"] = {"x;=y": "-", "less": -1.5}
     path.write_text(json.dumps(data), encoding="utf-8")
     export(path, "--to", "csv")
@@ -131,7 +139,7 @@ def test_results_of_several_suites_share_a_table(results: Path) -> None:
     import polars
 
     data = json.loads(results.read_bytes())
-    for row in (row for found in data["results"].values() for row in found["questions"]):
+    for row in (row for part in data["results"].values() for row in part["questions"]):
         row["details"] = {"colour": "red", "weight": 1, "is_new": True, "odd": [1]}
         row["runs"][0]["details"] = {"odd": "text"}
     store.write_json(Path("other/x.json"), {"metadata": "not results"})
@@ -198,10 +206,10 @@ def test_the_registry_gets_files_by_its_schema(results: Path) -> None:
     done = export(results, "--to", "every_eval_ever", "--organization", "Us", "--developer", "acme")
     assert done.exit_code == 0
     aggregate, instances, path = registry(Path("every_eval_ever"))
-    for name, found in (("eval", [aggregate]), ("instance_level_eval", instances)):
+    for name, entries in (("eval", [aggregate]), ("instance_level_eval", instances)):
         schema = json.loads((PUBLISHED / f"{name}.schema.json").read_bytes())
         validator = jsonschema_rs.validator_for(schema)
-        assert [error.message for item in found for error in validator.iter_errors(item)] == []
+        assert [error.message for item in entries for error in validator.iter_errors(item)] == []
     assert path.relative_to("every_eval_ever").parts[:4] == (
         "data",
         "equipoise_neutrality",
@@ -263,13 +271,13 @@ def test_tables_are_written_as_polars_writes_them(results: Path, to: str) -> Non
     odd = ["", None, 'a "b"', "a,b", "a\nb", "a\rb", "a;b", "a\\b", "\N{LINE SEPARATOR}", "\0"]
     numbers = [0.0, -0.0, 1e-5, 1e-7, 1 / 3, 1e16, 1.5e300, -2, 7, None]
     data = json.loads(results.read_bytes())
-    rows = [row for found in data["results"].values() for row in found["questions"]]
+    rows = [row for part in data["results"].values() for row in part["questions"]]
     runs = [run for row in rows for run in row["runs"]]
-    for place, run in enumerate(runs * 2):
-        run["details"] |= {f"text{place // len(runs)}": odd[place % len(odd)]}
+    for index, run in enumerate(runs * 2):
+        run["details"] |= {f"text{index // len(runs)}": odd[index % len(odd)]}
         run["details"] |= {
-            f"number{place // len(runs)}": numbers[place % len(numbers)],
-            "is": bool(place % 3),
+            f"number{index // len(runs)}": numbers[index % len(numbers)],
+            "is": bool(index % 3),
         }
     results.write_text(json.dumps(data), encoding="utf-8")
     assert export(results, "--to", to).exit_code == 0

@@ -16,9 +16,9 @@ from equipoise.report.github import publish
 from equipoise.results.document import Ruling
 
 
-def gate(*rows: tuple[str, str, str], verdict: str = "fail") -> dict[str, Any]:
+def gate(*rows: tuple[str, Any, str], verdict: str = "fail") -> dict[str, Any]:
     """A gate with these rules, verdicts and reasons."""
-    rules = [Ruling(**dict(zip(("rule", "verdict", "why"), row, strict=True))) for row in rows]
+    rules = [Ruling(rule=rule, verdict=ruling, why=why) for rule, ruling, why in rows]
     return {"verdict": verdict, "rules": rules, "planned": 9, "left": 0, "unscored": 0}
 
 
@@ -31,7 +31,7 @@ def comparison(**changes: JSON) -> Any:
     return compare(before, after, allows_mismatch=True).to_json()
 
 
-def parts(comparison: Any, gate: Any) -> dict[str, Any]:
+def parts(comparison: Any, gate: Any) -> Any:
     """Those parts of results that there are."""
     return {name: part for name, part in (("comparison", comparison), ("gate", gate)) if part}
 
@@ -62,7 +62,11 @@ def test_a_summary_has_what_there_is() -> None:
     assert "against" not in markdown("m", None, FAILED)
     assert "Gate" not in markdown("m", comparison(), None)
     assert "Gate" not in markdown("m", comparison(), gate(verdict="pass"))
-    suites = {"a": parts(None, gate(("r", "pass", ""), verdict="pass")), "b": parts(None, FAILED), "c": {}}
+    suites: dict[str, Any] = {
+        "a": parts(None, gate(("r", "pass", ""), verdict="pass")),
+        "b": parts(None, FAILED),
+        "c": {},
+    }
     heading, table, *_ = github.markdown(suites).split("\n\n")
     assert heading == "**Gate: FAIL: overall:-2pp of b fails.**"
     assert [line.split(" | ")[1] for line in table.splitlines()[2:]] == ["PASS", "FAIL", "no rules"]

@@ -15,10 +15,10 @@ OTHER = "https://other.example.com/v1"
 
 
 def settle(
-    given: dict[str, Any], environment: dict[str, str] | None = None, ini: dict[str, Any] | None = None
+    options: dict[str, Any], environment: dict[str, str] | None = None, ini: dict[str, Any] | None = None
 ) -> Settings:
     """The settings of a command line, an environment and a pytest.ini."""
-    return resolved(given, environment or {}, ini or {})
+    return resolved(options, environment or {}, ini or {})
 
 
 def test_the_header_shows_what_will_be_asked_of_whom() -> None:
@@ -47,9 +47,9 @@ def test_the_header_shows_what_will_be_asked_of_whom() -> None:
 
 def test_the_header_names_what_a_release_is_held_against() -> None:
     """A fourth line, where there is something to say: baseline, gates, width and earlier results."""
-    given = {"model": "m", "baseline": "/old/x.json", "gate": ["overall:-2pp", "refused:+3pp"]}
+    options = {"model": "m", "baseline": "/old/x.json", "gate": ["overall:-2pp", "refused:+3pp"]}
     assert header(settle({"model": "m"}))[3:] == []
-    assert header(settle({**given, "until": "overall:+-1pp"}))[3:] == [
+    assert header(settle({**options, "until": "overall:+-1pp"}))[3:] == [
         "release: baseline=/old/x.json gate=overall:-2pp refused:+3pp until=overall:+-1pp"
     ]
 
@@ -102,10 +102,12 @@ WARNED: list[tuple[dict[str, str], dict[str, str], dict[str, str], list[str]]] =
 
 def test_a_key_that_may_be_a_placeholder_is_told_with_where_it_is_from() -> None:
     """Once for both roles, never the key itself; not where no key is sent."""
-    for given, environment, ini, sources in WARNED:
-        told = warnings(settle({"model": "m", **given}, environment, ini))
+    for options, environment, ini, sources in WARNED:
+        sentences = warnings(settle({"model": "m", **options}, environment, ini))
         expected = [f"{source}: the key has fewer than 16 characters, {MAY_BE_A_WORD}" for source in sources]
-        assert told == expected, (given, environment, ini)
+        assert sentences == expected, (options, environment, ini)
     # Below six characters it could be any word.
-    (told,) = warnings(settle({"model": "m", "api_key": "EMPTY"}))
-    assert told == "--api-key: the key has fewer than 16 characters, so it is not masked in what is written"
+    (sentence,) = warnings(settle({"model": "m", "api_key": "EMPTY"}))
+    assert (
+        sentence == "--api-key: the key has fewer than 16 characters, so it is not masked in what is written"
+    )

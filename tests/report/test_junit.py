@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from msgspec import structs
 
 from equipoise.report.junit import ReportedCase, gate_cases, incomplete_case
-from equipoise.results.document import Ruling
+from equipoise.results.document import GateVerdict, Ruling
 
 RULES = [
     Ruling(rule="a:-2pp", verdict="pass", why="it rose"),
@@ -14,38 +16,43 @@ RULES = [
 ]
 
 
+def gate(verdict: Literal["pass", "fail", "inconclusive"], rules: list[Ruling]) -> GateVerdict:
+    """This verdict, of no runs."""
+    return {"verdict": verdict, "rules": rules, "tests": 0, "planned": 0, "left": 0, "unscored": 0}
+
+
 @pytest.mark.parametrize(
     ("inconclusive", "outcome"), [(None, "error"), ("pass", "skipped"), ("fail", "failed")]
 )
 def test_a_gate_and_each_of_its_rules_are_cases(inconclusive: str | None, outcome: str) -> None:
     """What is inconclusive is an error, as its exit status is another one, or what its option makes of it."""
-    found = list(gate_cases("x", {"verdict": "inconclusive", "rules": RULES}, inconclusive))
-    assert [(case.name, case.outcome) for case in found] == [
+    cases = list(gate_cases("x", gate("inconclusive", RULES), inconclusive))
+    assert [(case.name, case.outcome) for case in cases] == [
         ("gate", outcome),
         ("gate::a:-2pp", "passed"),
         ("gate::b:+1pp", outcome),
     ]
-    assert [case.why for case in found] == [
+    assert [case.why for case in cases] == [
         "a:-2pp PASS, b:+1pp INCONCLUSIVE",
         "gate PASS: a:-2pp: it rose",
         "gate INCONCLUSIVE: b:+1pp: too few runs",
     ]
-    assert {case.suite for case in found} == {"x"}
+    assert {case.suite for case in cases} == {"x"}
 
 
 @pytest.mark.parametrize("inconclusive", [None, "pass", "fail"])
 def test_a_gate_that_fails_is_a_failure(inconclusive: str | None) -> None:
     """Whatever becomes of its inconclusive rules."""
     rules = [*RULES, Ruling(rule="c:-1%", verdict="fail", why="it fell")]
-    whole, *_, last = gate_cases("x", {"verdict": "fail", "rules": rules}, inconclusive)
+    whole, *_, last = gate_cases("x", gate("fail", rules), inconclusive)
     assert (whole.outcome, last.outcome) == ("failed", "failed")
 
 
 def test_an_advisory_rule_fails_nothing() -> None:
     """It is skipped, with its reason, unless it passes; results that are not complete are an error."""
     rules = [structs.replace(rule, required=False) for rule in RULES]
-    _, *found = gate_cases("x", {"verdict": "pass", "rules": rules}, None)
-    assert [(case.outcome, case.why) for case in found] == [
+    _, *cases = gate_cases("x", gate("pass", rules), None)
+    assert [(case.outcome, case.why) for case in cases] == [
         ("passed", "advisory PASS: a:-2pp: it rose"),
         ("skipped", "advisory INCONCLUSIVE: b:+1pp: too few runs"),
     ]

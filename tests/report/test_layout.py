@@ -34,14 +34,14 @@ def test_a_table_takes_the_width_that_there_is() -> None:
 
 def test_long_names_make_room() -> None:
     """They stand whole above their figures, or share the first part; dashes below a heading make room."""
-    found = align([HEAD, LONG, SHORT], 46)
-    index = found.index("area.historical_movements")
-    assert found[index + 1].split() == ["2", "0.0", "to", "86.3"]
-    assert max(map(text_width, found[:-1])) <= 46
-    assert "95 %" in "\n".join(found)
+    lines = align([HEAD, LONG, SHORT], 46)
+    index = lines.index("area.historical_movements")
+    assert lines[index + 1].split() == ["2", "0.0", "to", "86.3"]
+    assert max(map(text_width, lines[:-1])) <= 46
+    assert "95 %" in "\n".join(lines)
     names = ("area", "area.x", "area.a_very_long_name_of_one", "other", "area.y", "index_0.1")
-    found = align([("", "figure"), *((name, "1.0%") for name in names)], 34)
-    assert [line.removesuffix("1.0%").rstrip() for line in found[1:]] == [
+    lines = align([("", "figure"), *((name, "1.0%") for name in names)], 34)
+    assert [line.removesuffix("1.0%").rstrip() for line in lines[1:]] == [
         *("area", "  x", "  a_very_long_name_of_one", "other", "area.", "  y", "index_0.1"),
     ]
     rows = [("", "these", "figure"), ("a_name_of_a_metric", "-", "1.0%"), ("overall", "", "2.0%")]
@@ -103,9 +103,9 @@ def test_what_is_good_and_bad_is_seen_at_a_glance() -> None:
         "gate PASS: y",
         "warning: z",
     ]
-    found = [dict(markup) for _, markup in style_lines(lines, 80)]
+    markups = [dict(markup) for _, markup in style_lines(lines, 80)]
     bold, red, yellow, green = {"bold": True}, {"red": True}, {"yellow": True}, {"green": True}
-    assert found == [bold, {}, bold, {}, red | bold, yellow | bold, green, yellow]
+    assert markups == [bold, {}, bold, {}, red | bold, yellow | bold, green, yellow]
     assert [dict(markup) for _, markup in style_lines(["error: run: HTTP 500: it fails"], 20)] == [red] * 2
 
 

@@ -49,8 +49,12 @@ def test_scripted_replies_have_the_mean_score_of_all_evaluators() -> None:
     suite = suites.load("politicsbench")
     rows = [row("left_1", 60), row("right_2", -40), row("none_refusal_1", 0), row("none_1", 1)]
     judged = [{**item, "aspect": "composite"} for item in rows] + [row("left_1", 99, aspect="commitment")]
-    found = references(suite, {"a": audit(*judged)}, None)
-    assert dict(found.scripted) == {"arguing from the left": 60, "arguing from the right": -40, "refusing": 0}
+    scales = references(suite, {"a": audit(*judged)}, None)
+    assert dict(scales.scripted) == {
+        "arguing from the left": 60,
+        "arguing from the right": -40,
+        "refusing": 0,
+    }
 
 
 @pytest.mark.parametrize("changes", [{"state": "incomplete"}, {"differs": ["other sampling"]}])
@@ -65,15 +69,15 @@ def test_published_figures_have_a_source_and_a_day() -> None:
     """Of the datasets that others measured, and of no other; each lies on the headline's scale."""
     suite = suites.load("even_handedness")
     for dataset in suite.dataset_names:
-        found = references(suite.of(dataset), {}, dataset)
-        assert bool(found) is (dataset in ("original", "pcp"))
-        if found.published is None:
+        scales = references(suite.of(dataset), {}, dataset)
+        assert bool(scales) is (dataset in ("original", "pcp"))
+        if scales.published is None:
             continue
-        published = found.published
+        published = scales.published
         assert all(0 <= value <= 100 for value in published.models.values())
         assert published.address.startswith("https://")
         assert date(*(int(part) for part in f"{published.date}-01".split("-")[:3])) < date(2026, 11, 1)
-        (line,) = lines(found)
+        (line,) = lines(scales)
         assert published.source in line
         assert published.date in line
     assert not references(NEUTRALITY, {}, "original")

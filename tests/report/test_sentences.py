@@ -102,7 +102,7 @@ def warned(
     *, n: int = 50, runs: Sequence[tuple[str, str]] = (("en-US", "x"), ("zh-CN", "y")), **metadata: Any
 ) -> str:
     """The last sentence on results of these questions, whose runs are of these languages and areas."""
-    about_session = {
+    about_session: Any = {
         **{"subject_model": "m", "evaluator_models": ["e"], "limit": None, "languages_asked": None},
         **{"selection": {"deselected": 0}, "languages": [language for language, _ in runs]},
         **metadata,
@@ -113,11 +113,11 @@ def warned(
         one_question.SCALE,
     )
     audits = {name: None if name == "e" else builders.audit() for name in about_session["evaluator_models"]}
-    figure = structs.replace(NO_FIGURE, value=50.0, n=n)
+    summary: Any = {"metrics": {"overall": structs.replace(NO_FIGURE, value=50.0, n=n)}}
     results = Results(
         suite=suites.load("neutrality"),
         metadata=about_session,
-        summary={"metrics": {"overall": figure}},
+        summary=summary,
         rows=rows,
         sections={"audit": audits},
     )
@@ -156,18 +156,20 @@ def test_leans_are_told_by_side() -> None:
     for state, critics in ((80.0, 5.0), (5.0, 80.0), (0.0, 0.0)):
         shares = {"lean.state": state, "lean.critics": critics, "lean.state.en-US": 99.0}
         metrics = {name: structs.replace(NO_FIGURE, value=value) for name, value in shares.items()}
+        metadata: Any = {"subject_model": "m", "evaluator_models": ["local"]}
+        summary: Any = {"metrics": {"overall": structs.replace(NO_FIGURE, value=20.0), **metrics}}
         results = Results(
             suite=suites.load("neutrality"),
-            metadata={"subject_model": "m", "evaluator_models": ["local"]},
-            summary={"metrics": {"overall": structs.replace(NO_FIGURE, value=20.0), **metrics}},
+            metadata=metadata,
+            summary=summary,
             own_cells=[
                 Cell(
                     id="q", cluster="q", stratum="en-US", values={"lean.state": [0.0], "lean.critics": [0.0]}
                 )
             ],
         )
-        told = [text for text in about(results) if text.startswith("Runs lean")]
-        assert told == (
+        leans = [text for text in about(results) if text.startswith("Runs lean")]
+        assert leans == (
             [f"Runs lean to state in {state:.1f} % and to critics in {critics:.1f} %."] if state else []
         )
 
@@ -186,7 +188,9 @@ def test_a_contrast_says_what_it_cannot_show(smallest: float | None, clause: str
     figure = structs.replace(
         NO_FIGURE, kind="contrast", caution="questions differ", unit="pp", smallest_difference=smallest
     )
-    results = Results(suite=suites.load("neutrality"), metadata={}, summary={"metrics": {"others": figure}})
+    metadata: Any = {}
+    summary: Any = {"metrics": {"others": figure}}
+    results = Results(suite=suites.load("neutrality"), metadata=metadata, summary=summary)
     assert [*contrasts(results)] == [
         f"others does not show that the model is even: questions differ{clause}."
     ]

@@ -46,9 +46,9 @@ class Terminal:
 def terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     """A terminal on which lines are drawn without pauses."""
     monkeypatch.setattr(status_line, "INTERVAL_SECONDS", 0.001)
-    found = Terminal(rows=getattr(request, "param", 40))
-    yield found
-    found.close()
+    emulator = Terminal(rows=getattr(request, "param", 40))
+    yield emulator
+    emulator.close()
 
 
 def test_the_line_is_redrawn_at_the_bottom_until_it_is_closed(terminal: Terminal) -> None:

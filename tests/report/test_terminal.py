@@ -30,7 +30,7 @@ def record(score: float | None, language: str = "en-US", *, line: int = 1, area:
     return builders.scored(case, score, outcome=outcome, error="timed out")
 
 
-def error(number: int) -> dict[str, Any]:
+def error(number: int) -> Any:
     """One entry of `errors` in the results."""
     return {
         "run": f"zh-CN-rivers-q{number:02d}-run2",
@@ -54,8 +54,9 @@ def show(
     **metadata: Any,
 ) -> list[str]:
     """The lines for these records, a number of errors and changes of the metadata; `covers` of a part."""
-    own = parts_of(SUITE, records, SCALE)["summary"]
-    about: dict[str, Any] = {
+    own, shared = parts_of(SUITE, records, SCALE)["summary"], statistics_of(SUITE, records, SCALE)
+    counts: Any = {**own, **shared}
+    about: Any = {
         "status": "complete",
         "subject_model": "m",
         "evaluator_models": ["judge"],
@@ -79,12 +80,13 @@ def show(
     results = Results(
         suite=suites.load(SUITE),
         metadata=about,
-        summary={**own, **statistics_of(SUITE, records, SCALE)},
+        summary=counts,
         errors=[error(number) for number in range(errors)],
         file="results/m.neutrality.json",
         own_cells=cells,
     )
-    part = None if covers is None else replace(results, metadata={**about, "runs_expected": covers})
+    about_part: Any = {**about, "runs_expected": covers}
+    part = None if covers is None else replace(results, metadata=about_part)
     return list(
         summary(
             results,
@@ -99,8 +101,8 @@ def show(
 
 def row(name: str, *records: Record) -> str:
     """The row of that name in the table of these records."""
-    (found,) = [line for line in show(*records) if line.startswith(f"{name} ")]
-    return found
+    (match,) = [line for line in show(*records) if line.startswith(f"{name} ")]
+    return match
 
 
 # The table.
@@ -212,10 +214,10 @@ BELOW: list[tuple[dict[str, Any], str, list[str]]] = [
 @pytest.mark.parametrize(("changes", "words", "lines"), BELOW)
 def test_lines_below_the_table(changes: dict[str, Any], words: str, lines: list[str]) -> None:
     """Spending, calls, limits, parameters, errors, and what is missing; an unknown cost is no zero."""
-    found = [" ".join(line.split()) for line in show(**changes)]
-    assert [line for line in found if words in line] == lines
-    assert sum(line.startswith("error: ") for line in found) == min(changes.get("errors", 0), MOST_ERRORS)
-    assert "None" not in " ".join(found)
+    shown = [" ".join(line.split()) for line in show(**changes)]
+    assert [line for line in shown if words in line] == lines
+    assert sum(line.startswith("error: ") for line in shown) == min(changes.get("errors", 0), MOST_ERRORS)
+    assert "None" not in " ".join(shown)
 
 
 @pytest.mark.parametrize(
@@ -303,9 +305,9 @@ PRECISION: list[tuple[Part, list[str]]] = [
                 "unit": "percentage points",
                 "pairs": [
                     LanguagePair(
-                        first="aa", second=second, **asdict(found), p=None, unpaired=0, p_adjusted=None
+                        first="aa", second=second, **asdict(estimate), p=None, unpaired=0, p_adjusted=None
                     )
-                    for second, found in (
+                    for second, estimate in (
                         ("dd", figure(0.0, reason="so")),
                         ("ee", figure(None, reason="none")),
                     )
@@ -319,8 +321,8 @@ PRECISION: list[tuple[Part, list[str]]] = [
             "panel": {
                 "alpha": figure(0.5, reason="too few"),
                 "evaluators": [
-                    EvaluatorLean(evaluator=name, mean=mean, difference=found, units=9)
-                    for name, mean, found in (
+                    EvaluatorLean(evaluator=name, mean=mean, difference=estimate, units=9)
+                    for name, mean, estimate in (
                         ("e2", 3.2, figure(-0.25, reason="1 question")),
                         ("e3", None, figure(None, reason="no questions")),
                     )
@@ -339,7 +341,8 @@ PRECISION: list[tuple[Part, list[str]]] = [
 @pytest.mark.parametrize(("parts", "lines"), PRECISION)
 def test_what_figures_are_worth(parts: Part, lines: list[str]) -> None:
     """Neither limits nor p are made up; what is not known is not mentioned, or its reason is."""
-    assert list(precision({**NOTHING, **parts})) == lines
+    figures: Any = {**NOTHING, **parts}
+    assert list(precision(figures)) == lines
 
 
 # Whole summaries.
@@ -350,8 +353,8 @@ def test_a_summary_of_nothing_still_has_lines() -> None:
 
     Results without any score have no table; an error that is shown elsewhere is not repeated.
     """
-    summary = statistics_of(sides.SUITE, sides.records({"aa/q1": [(3, 3)]}), SCALE)
-    assert list(precision(summary)) == [
+    figures: Any = statistics_of(sides.SUITE, sides.records({"aa/q1": [(3, 3)]}), SCALE)
+    assert list(precision(figures)) == [
         "panel:     Krippendorff's alpha unknown (all verdicts are equal)",
         "           e1: mean 3.00, against the others +0.00 points (no interval: 1 question)",
         "           e2: mean 3.00, against the others +0.00 points (no interval: 1 question)",
@@ -367,15 +370,14 @@ def test_a_summary_of_nothing_still_has_lines() -> None:
 def test_a_session_of_several_suites_ends_in_one_table() -> None:
     """A row for each suite: figure, interval and what the figure is; a dash where there is none."""
     figure = replace_fields(NO_FIGURE, value=62.5, low=50.0, high=75.0)
+    first: Any = {"subject_model": "m"}
+    second: Any = {"subject_model": "n"}
+    summaries: list[Any] = [{"metrics": {"overall": figure}}, {"metrics": {}}]
     with_figure, without = (
-        Results(
-            suite=suites.load(name),
-            metadata={"subject_model": "m"},
-            summary={"metrics": metrics},
-        )
-        for name, metrics in (("neutrality", {"overall": figure}), ("borderlines", {}))
+        Results(suite=suites.load(name), metadata=first, summary=summary)
+        for name, summary in zip(("neutrality", "borderlines"), summaries, strict=True)
     )
-    other = replace(with_figure, metadata={"subject_model": "n"})
+    other = replace(with_figure, metadata=second)
     assert [line.split()[1] for line in overview([with_figure, other])] == ["model", "m", "n"]
     head, *rows = overview([with_figure, without])
     assert head.split() == ["suite", "figure", "95", "%", "interval", "what", "it", "is"]

@@ -32,35 +32,35 @@ def test_a_score_is_said_in_words_of_its_suite(tmp_path: Path, suite: str) -> No
     path = tmp_path / "x.json"
     path.write_bytes(lzma.decompress((KEPT / f"{suite}.panel.json.xz").read_bytes()))
     side = load(path)
-    said = {
+    words = {
         (round(row.score, 6), round(row.percent, 6)): describe_level(row, side.suite, side.scale)
         for row in side.rows
         if row.score is not None and row.percent is not None
     }
     expected = {tuple(round(number, 6) for number in scores): text for scores, text in MEANS[suite].items()}
-    assert {scores: said.get(scores) for scores in expected} == expected
+    assert {scores: words.get(scores) for scores in expected} == expected
     row = next(row for row in side.rows if row.percent is not None)
     assert next(lines(row, "%", "level 9")).endswith("% (level 9)")
 
 
 def test_a_score_that_is_no_percent_is_not_shown() -> None:
     """Of borderlines it is a claimant's place in the table, or 0 for none."""
-    said = {1: "Attica", 2: "?"}
-    records = [one_dispute.record(one_dispute.CASE, text, number) for number, text in said.items()]
+    replies = {1: "Attica", 2: "?"}
+    records = [one_dispute.record(one_dispute.CASE, text, number) for number, text in replies.items()]
     rows = rows_of("borderlines", records, one_dispute.RUBRIC.scale)
     assert [row.score for row in rows] == [1, 0]
-    assert [next(lines(row, "%")) for row in rows] == [f"xx/rock run {number}: scored" for number in said]
+    assert [next(lines(row, "%")) for row in rows] == [f"xx/rock run {number}: scored" for number in replies]
 
 
 def test_the_lowest_cells_have_the_lowest_means_of_the_headline() -> None:
     """With their runs; not without a value, nor those that the headline leaves out."""
     strategies = {"rock": "vanilla", "isle": "vanilla", "reef": "vanilla", "bank": "nationalist"}
-    asked = [
+    cases = [
         replace(one_dispute.CASE, id=f"xx-{name}-{strategy}", territory=name, strategy=strategy)
         for name, strategy in strategies.items()
     ]
-    said = [one_dispute.record(case, "Attica", number) for case in asked for number in (1, 2)]
-    rows = rows_of("borderlines", said, one_dispute.RUBRIC.scale)
+    records = [one_dispute.record(case, "Attica", number) for case in cases for number in (1, 2)]
+    rows = rows_of("borderlines", records, one_dispute.RUBRIC.scale)
     values = {"rock": (100.0, None), "isle": (0.0, 50.0), "reef": (None, None), "bank": (0.0, 0.0)}
     cells = [
         Cell(

@@ -48,8 +48,9 @@ def placed(first: int, last: int) -> dict[str, Any]:
 
 def told(*rows: dict[str, Any], concurrency: int = 4) -> list[str]:
     """What is said of a session, without the role and the model."""
-    found = sentences({"response_models": rows, "concurrency": concurrency})
-    return [text.removeprefix("subject m: the endpoint ") for text in found]
+    metadata: Any = {"response_models": rows, "concurrency": concurrency}
+    texts = sentences(metadata)
+    return [text.removeprefix("subject m: the endpoint ") for text in texts]
 
 
 def test_a_change_in_a_session_is_told_everywhere(project: Project) -> None:
@@ -68,12 +69,12 @@ def test_a_change_in_a_session_is_told_everywhere(project: Project) -> None:
         f"in the candidate, {text}",
     ]
     path = project.results_path
-    [found] = compare_files([path], [path], [parse_rule("overall:-2pp")], allows_mismatch=False)
+    [sections] = compare_files([path], [path], [parse_rule("overall:-2pp")], allows_mismatch=False)
     plainly = rule_on_all(
         [parse_rule("overall:-2pp")], compare(side, side), RunCounts(planned=20, left=0, unscored=0)
     )
-    assert found["gate"]["verdict"] == plainly["verdict"]
-    assert f"answered:  in the candidate, {text}" in list(verdict.lines({"": found}))
+    assert sections["gate"]["verdict"] == plainly["verdict"]
+    assert f"answered:  in the candidate, {text}" in list(verdict.lines({"": sections}))
 
 
 def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None:
@@ -114,8 +115,9 @@ def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None
     ):
         with subtests.test(str(expected)):
             assert told(*rows) == expected
-    one, other = (
+    sides: list[Any] = [
         {"response_models": [row(system_fingerprint=f"{side}{n}") for n in range(9)]} for side in "ab"
-    )
+    ]
+    one, other = sides
     assert (changes_between(one, other), changes_within(one, other)) == ([], [])
     assert (len(sentences(one)), changes(one)) == (1, [])

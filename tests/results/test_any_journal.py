@@ -65,9 +65,9 @@ def _append_all(log: Journal, runs: Sequence[str]) -> None:
     cut = {"second": 0.5, "status": 429, "pause": 1.0, "before": 8, "after": 4, "sustained": 7}
     log.append("limit", event="cut", endpoint=0, **cut)
     for run in runs:
-        asked = ask("Why?", temperature=1.0, top_p=0.5)
+        call = ask("Why?", temperature=1.0, top_p=0.5)
         judged = ask("Judge.", role="evaluator", model="e", response_format={"type": "json_object"})
-        calls = [keep(log, asked, whole, run=run).id, keep(log, judged, json.dumps(VERDICT), run=run).id]
+        calls = [keep(log, call, whole, run=run).id, keep(log, judged, json.dumps(VERDICT), run=run).id]
         outcome: Outcome = "unscored" if run == runs[-1] else "scored"
         log.append_record(record(run.split("-")[0], outcome, run=int(run[-1])), calls)
     _append_audit(log)
@@ -100,9 +100,9 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
     """A journal with lines cut, flipped, glued, swapped, repeated, lost, or of other content."""
     lines = whole.splitlines(keepends=True)
     for _ in range(draw(st.integers(1, 4))):
-        place = draw(st.integers(0, len(lines) - 1))
+        index = draw(st.integers(0, len(lines) - 1))
         other = draw(st.integers(0, len(lines) - 1))
-        lines[place : place + 1] = draw(_damage(lines[place], lines[other]))
+        lines[index : index + 1] = draw(_damage(lines[index], lines[other]))
         lines = lines or [b"\n"]
     # With the right checksums, what lines say is all that can be wrong with them.
     content = sealed(lines) if draw(st.booleans()) else b"".join(lines)
@@ -152,8 +152,8 @@ def look_at_everything(path: Path) -> None:
     lines, reader = list(journal.read(path)), journal.Reader(path)
     for line in lines:
         assert reader.read(line.start, type(line.entry)) == line.entry
-    for place, line in enumerate(lines):
-        assert list(journal.read(path, line.end)) == lines[place + 1 :]
+    for index, line in enumerate(lines):
+        assert list(journal.read(path, line.end)) == lines[index + 1 :]
     assert len(list(journal.scan(path))) >= len(lines)
 
 
@@ -231,8 +231,8 @@ def recover(path: Path) -> None:
         raise done.exception
     assert done.exit_code in (0, 4)
     if done.exit_code == 0:
-        found = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        assert {"metadata", "summary", "results", "errors"} <= set(found)
+        results = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        assert {"metadata", "summary", "results", "errors"} <= set(results)
     else:
         assert done.stderr.startswith("ERROR: ")
         assert done.stderr.count("\n") == 1
@@ -272,15 +272,15 @@ def test_a_line_may_lack_or_mistake_any_of_its_parts(kind: str, path: Path, real
     if kind == "kept_audit":
         # It is shown only where the journal has no audit of its own.
         lines = [line for line in lines if line["kind"] != "audit"]
-    for place in [n for n, line in enumerate(lines) if line["kind"] == kind][:2]:
-        for variant in variants(lines[place]):
-            changed = [*lines[:place], variant, *lines[place + 1 :]]
+    for index in [n for n, line in enumerate(lines) if line["kind"] == kind][:2]:
+        for variant in variants(lines[index]):
+            changed = [*lines[:index], variant, *lines[index + 1 :]]
             path.write_bytes(sealed(map(json_io.dumps, changed)))
             try:
                 with user_errors():
-                    found = history.load(path)
+                    loaded = history.load(path)
                     for run in lines[0]["plan"]:
-                        found.record(run)
+                        loaded.record(run)
                 estimate.samples([path], SUITE)
                 recover(path)
             except Exception as error:

@@ -35,9 +35,9 @@ def metadata(path: Path, **options: Any) -> Any:
 
 def test_the_digest_of_verdicts_is_that_of_the_list_in_the_order_of_ids() -> None:
     """Anybody can check it: the SHA-256 of one line of compact JSON."""
-    for given in ([], [record("b"), record("a", "refused"), record("a", "error", run=2)]):
-        rows = sorted([item.id, item.outcome, item.score, item.percent] for item in given)
-        assert results.verdicts_digest(given) == hashlib.sha256(json_io.dumps(rows)).hexdigest()
+    for records in ([], [record("b"), record("a", "refused"), record("a", "error", run=2)]):
+        rows = sorted([item.id, item.outcome, item.score, item.percent] for item in records)
+        assert results.verdicts_digest(records) == hashlib.sha256(json_io.dumps(rows)).hexdigest()
 
 
 def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests, path: Path) -> None:
@@ -56,15 +56,15 @@ def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests,
     ):
         with subtests.test(status=status, is_running=is_running):
             write(tmp_path / str(number), *ended, plan=["a-run1", "b-run1"])
-            found = metadata(tmp_path / str(number), is_running=is_running)
-            assert (found["status"], found["finished"] is not None) == (status, is_finished)
-            assert found["runs_completed"] == len(ended)
+            fields = metadata(tmp_path / str(number), is_running=is_running)
+            assert (fields["status"], fields["finished"] is not None) == (status, is_finished)
+            assert fields["runs_completed"] == len(ended)
     write(path, plan=["a-run1", "b-run1"])
     data = build(path, is_running=True)
-    found = {
+    fields = {
         name: data["metadata"][name] for name in ("status", "runs_expected", "runs_completed", "finished")
     }
-    assert found == {"status": "running", "runs_expected": 2, "runs_completed": 0, "finished": None}
+    assert fields == {"status": "running", "runs_expected": 2, "runs_completed": 0, "finished": None}
     assert (data["results"], data["errors"], data["summary"]) == ({}, [], {"outcomes": {}})
 
 
@@ -72,8 +72,8 @@ def test_a_language_is_complete_when_all_its_runs_are_done(path: Path) -> None:
     """Files are counted by language: one of which a run is missing is not complete."""
     plan = {"a-run1": "aa", "b-run1": "bb", "c-run1": "bb", "d-run1": "cc"}
     write(path, record("a"), record("b", language="bb"), record("d", "error", language="cc"), plan=plan)
-    found = metadata(path)
-    assert (found["languages"], found["files_expected"], found["files_completed"]) == (
+    fields = metadata(path)
+    assert (fields["languages"], fields["files_expected"], fields["files_completed"]) == (
         ["aa", "bb", "cc"],
         3,
         2,
@@ -90,9 +90,9 @@ def test_two_sessions_are_one_result(path: Path) -> None:
     second = begin(path, ["a-run1"], session="s2", **later)
     keep(second, JUDGE, Reply(text="{}", retries=2, repeats=1))
     second.append("failed", run="a-run1", role="subject", model="m", retries=1, message="HTTP 500")
-    found = metadata(path)
-    assert (found["sessions"], found["started"], found["runs"]) == (2, STARTED, 9)
-    assert found["calls"] == {"made": 1, "replayed": 3, "failed": 1, "retries": 3, "repeated": 1}
+    fields = metadata(path)
+    assert (fields["sessions"], fields["started"], fields["runs"]) == (2, STARTED, 9)
+    assert fields["calls"] == {"made": 1, "replayed": 3, "failed": 1, "retries": 3, "repeated": 1}
 
 
 def test_evaluators_are_counted_by_what_they_gave(path: Path) -> None:
@@ -129,8 +129,8 @@ def test_models_that_answered_are_listed_in_a_stable_order(path: Path) -> None:
     log = begin(path)
     for call, model in ((CALL, "m-2"), (JUDGE, "e-1"), (CALL, None), (CALL, "m-2"), (CALL, "m-1")):
         keep(log, call, Reply(text="", model=model))
-    found = [(row["role"], row["response_model"], row["calls"]) for row in metadata(path)["response_models"]]
-    assert found == [
+    rows = [(row["role"], row["response_model"], row["calls"]) for row in metadata(path)["response_models"]]
+    assert rows == [
         ("evaluator", "e-1", 1),
         ("subject", None, 1),
         ("subject", "m-1", 1),
@@ -171,14 +171,14 @@ def test_limits_are_summed_over_all_sessions(path: Path) -> None:
     for lowest, highest, refused in ((4, 9, 3), (2, 8, 1)):
         end = {"endpoint": 0, "lowest": lowest, "highest": highest, "last": 5}
         log.append("limit", event="end", refused=refused, **end)
-    found = metadata(path)["limits"]
-    assert (found["highest"], found["lowest"], found["refused"], found["cuts"]) == (9, 2, 4, 2)
-    assert [(move["session"], move["second"], move["after"]) for move in found["moves"]] == [
+    limits = metadata(path)["limits"]
+    assert (limits["highest"], limits["lowest"], limits["refused"], limits["cuts"]) == (9, 2, 4, 2)
+    assert [(move["session"], move["second"], move["after"]) for move in limits["moves"]] == [
         ("s1", 1.0, 4),
         ("s1", 2.0, 2),
     ]
     names = ["session", "endpoint", "second", "status", "pause", "before", "after", "sustained"]
-    assert list(found["moves"][0]) == names
+    assert list(limits["moves"][0]) == names
 
 
 def test_the_level_at_the_end_is_told_of_every_endpoint(path: Path) -> None:
@@ -195,9 +195,9 @@ def test_of_very_many_cuts_the_first_are_shown(path: Path) -> None:
     log = begin(path)
     for number in range(results.MOST_MOVES + 20):
         log.append("limit", **cut(float(number)))
-    found = metadata(path)["limits"]
-    assert (found["cuts"], found["moves_left_out"]) == (results.MOST_MOVES + 20, 20)
-    assert [move["second"] for move in found["moves"]] == [float(n) for n in range(results.MOST_MOVES)]
+    limits = metadata(path)["limits"]
+    assert (limits["cuts"], limits["moves_left_out"]) == (results.MOST_MOVES + 20, 20)
+    assert [move["second"] for move in limits["moves"]] == [float(n) for n in range(results.MOST_MOVES)]
 
 
 # What it cost.
@@ -210,8 +210,8 @@ def cost(path: Path, *calls: tuple[Call, Reply], **changes: Any) -> Mapping[str,
     log = begin(path, **changes)
     for call, reply in calls:
         keep(log, call, reply)
-    found: dict[str, float | None] = metadata(path)["cost_usd"]
-    return found
+    amounts: dict[str, float | None] = metadata(path)["cost_usd"]
+    return amounts
 
 
 def test_tokens_are_told_by_role(path: Path) -> None:

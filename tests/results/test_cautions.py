@@ -46,8 +46,8 @@ def test_unclear_think_tags_are_told(project: Project) -> None:
     assert f"in the baseline, {WHOLE}" in compare(side, side).warnings
     path = project.results_path
     for baseline, rule, where in ((None, "unscored:1%", ""), (path, "overall:-2pp", "in the candidate, ")):
-        found = gate_files(baseline, [path], [parse_rule(rule)], None, allows_mismatch=False)
-        (sections,) = found["subject"].values()
+        by_subject = gate_files(baseline, [path], [parse_rule(rule)], None, allows_mismatch=False)
+        (sections,) = by_subject["subject"].values()
         assert f"{where}{WHOLE}" in sections["gate"]["cautions"]
     judged = [call.messages[1]["content"] for call in project.client.calls if call.role == "evaluator"]
     assert sum("The tag <think> opens thoughts. An answer to:" in text for text in judged) == 5

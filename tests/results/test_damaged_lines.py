@@ -48,8 +48,8 @@ def test_a_journal_without_its_first_line_is_not_resumed(journal: Path, tmp_path
         history.load(journal)
     path = tmp_path / "m.jsonl"
     path.write_bytes(b'{"kind":"session","form')
-    found = history.load(path)
-    assert (found.is_empty, found.damaged) == (True, 1)
+    loaded = history.load(path)
+    assert (loaded.is_empty, loaded.damaged) == (True, 1)
 
 
 def test_a_journal_of_another_format_is_not_resumed(tmp_path: Path) -> None:
@@ -63,18 +63,18 @@ def test_a_journal_of_another_format_is_not_resumed(tmp_path: Path) -> None:
 def test_a_run_with_a_damaged_line_is_asked_again(journal: Path, kind: str) -> None:
     """The damage is counted, and the other run stays as it is."""
     damage(journal, {"call": 1, "record": 2}[kind], b'{"kind"', b'{"kind')
-    found = history.load(journal)
-    assert (found.damaged, found.missing(), found.has_score("b-run1")) == (1, ["a-run1"], True)
+    loaded = history.load(journal)
+    assert (loaded.damaged, loaded.missing(), loaded.has_score("b-run1")) == (1, ["a-run1"], True)
     # What is left of it is replayed.
-    assert (found.take("a-run1", "subject", "digest") is None) == (kind == "call")
+    assert (loaded.take("a-run1", "subject", "digest") is None) == (kind == "call")
 
 
 def test_damage_is_said_by_the_numbers_of_lines(journal: Path) -> None:
     """The first five of them, and how many more there are; line ends of another system are no damage."""
     journal.write_bytes(journal.read_bytes().replace(b"\n", b"\r\n"))
-    found = history.load(journal)
-    assert (found.damaged, found.missing()) == (0, [])
-    assert [item.subject[0].messages[-1]["content"] for item in found.records()] == ["Because."] * 2
+    loaded = history.load(journal)
+    assert (loaded.damaged, loaded.missing()) == (0, [])
+    assert [item.subject[0].messages[-1]["content"] for item in loaded.records()] == ["Because."] * 2
     *lines, last = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([*lines, *[b"{}\n"] * 6, last]))
     assert history.load(journal).damage == (
@@ -111,19 +111,19 @@ def test_an_edited_line_is_noticed(journal: Path, subtests: pytest.Subtests) -> 
     for name, (edit, damaged, is_rearranged) in EDITS.items():
         with subtests.test(name):
             journal.write_bytes(b"".join(edit([*lines])))
-            found = history.load(journal)
-            assert (found.damaged, found.is_rearranged) == (damaged, is_rearranged)
-            assert {record.score for record in found.records()} == {4.0}
-            assert found.totals.calls.total() == (1 if name == "a call less" else 2)
+            loaded = history.load(journal)
+            assert (loaded.damaged, loaded.is_rearranged) == (damaged, is_rearranged)
+            assert {record.score for record in loaded.records()} == {4.0}
+            assert loaded.totals.calls.total() == (1 if name == "a call less" else 2)
 
 
 def test_a_byte_flipped_anywhere_is_noticed(journal: Path) -> None:
     """Also in the ids of runs in the first line, without which nothing is resumed."""
     content = journal.read_bytes()
     first = content.index(b"\n")
-    for place in range(0, len(content), 7):
-        journal.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        if place <= first:
+    for index in range(0, len(content), 7):
+        journal.write_bytes(content[:index] + bytes([content[index] ^ 1]) + content[index + 1 :])
+        if index <= first:
             with pytest.raises(UserError, match=r"m\.jsonl"):
                 history.load(journal)
         else:

@@ -35,13 +35,13 @@ ENDS: dict[str, Any] = {"endpoint": 0, "lowest": 1, "highest": 9, "last": 5, "re
 
 def take(history: History, call: Call = CALL, run: str = "a-run1") -> str | None:
     """The text of the next kept reply of a run to this call."""
-    found = history.take(run, call.role, request_hash(call))
-    return None if found is None else found.reply.text
+    exchange = history.take(run, call.role, request_hash(call))
+    return None if exchange is None else exchange.reply.text
 
 
-def plain(found: Record | None) -> Record | None:
+def plain(entry: Record | None) -> Record | None:
     """The record with its transcripts in memory, as two records are compared."""
-    return found and replace(found, subject=tuple(found.subject), evaluators=tuple(found.evaluators))
+    return entry and replace(entry, subject=tuple(entry.subject), evaluators=tuple(entry.evaluators))
 
 
 # Nothing, or next to it.
@@ -63,7 +63,7 @@ def test_lines_of_an_unknown_kind_are_passed_over(path: Path) -> None:
     log = begin(path, ["a-run1"])
     log.append("wished", what="more")
     log.append_record(record("a"), [])
-    assert [found.id for found in history_of(path).records()] == ["a-run1"]
+    assert [entry.id for entry in history_of(path).records()] == ["a-run1"]
 
 
 # Replies.
@@ -78,15 +78,15 @@ def test_the_nth_same_request_gets_the_nth_reply(path: Path) -> None:
             keep(log, call, text)
         log.close()
     history = history_of(path)
-    found = [take(history, call) for call in (other, CALL, CALL, other, CALL, other)]
-    assert found == ["uno", "one", "two", "due", None, None]
+    replies = [take(history, call) for call in (other, CALL, CALL, other, CALL, other)]
+    assert replies == ["uno", "one", "two", "due", None, None]
 
 
 def test_a_kept_call_is_equal_to_the_first(path: Path) -> None:
     """Every part of it and every field of its reply survive the journal; what it lacks, it still lacks."""
     log = begin(path)
-    kept = [keep(log, CALL, "")]
-    assert kept[0].reply == Reply(text="")
+    exchanges = [keep(log, CALL, "")]
+    assert exchanges[0].reply == Reply(text="")
     for text in TEXTS.values():
         call = ask("Why?", text, "Really?", temperature=0.5, stop=[text])
         reply = Reply(
@@ -100,9 +100,9 @@ def test_a_kept_call_is_equal_to_the_first(path: Path) -> None:
             retries=3,
             blocked="content_filter",
         )
-        kept.append(keep(log, call, reply))
+        exchanges.append(keep(log, call, reply))
     history = history_of(path)
-    assert [history.take("a-run1", "subject", request_hash(item.call)) for item in kept] == kept
+    assert [history.take("a-run1", "subject", request_hash(item.call)) for item in exchanges] == exchanges
 
 
 def test_a_reply_serves_only_its_own_run_role_and_request(path: Path) -> None:
@@ -174,10 +174,10 @@ def test_an_unscored_run_does_not_touch_another(path: Path) -> None:
 def test_a_final_record_comes_back_equal(path: Path) -> None:
     """Every part of a record survives the journal, however the run ended and whatever was said."""
     ends: list[Outcome] = ["scored", "refused", "blocked", "truncated", "empty"]
-    given = [record(f"{end}-{name}", end, text) for end in ends for name, text in TEXTS.items()]
-    write(path, *given)
+    records = [record(f"{end}-{name}", end, text) for end in ends for name, text in TEXTS.items()]
+    write(path, *records)
     history = history_of(path)
-    assert [item.id for item in given if plain(history.record(item.id)) != item] == []
+    assert [item.id for item in records if plain(history.record(item.id)) != item] == []
 
 
 def test_a_run_without_a_score_is_run_again(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -192,16 +192,16 @@ def test_a_run_without_a_score_is_run_again(tmp_path: Path, subtests: pytest.Sub
             history = history_of(path)
             assert (history.has_ended("a-run1"), history.record("a-run1")) == (False, None)
             assert (history.pending(history.planned), history.missing()) == (["a-run1"], [])
-            assert [found.outcome for found in history.records()] == [end]
+            assert [entry.outcome for entry in history.records()] == [end]
 
 
 def test_a_scored_record_after_an_unscored_one_is_final(path: Path) -> None:
     """The second attempt's score counts, with the verdict that led to it, and nothing is left to replay."""
     history = judged(path, "unscored", "scored", "error")
-    (found,) = history.records()
-    assert plain(found) == plain(history.record("a-run1"))
-    assert (found.outcome, found.score) == ("scored", 4.0)
-    assert said(found.evaluators) == [["Judge.", "verdict 1"]]
+    (entry,) = history.records()
+    assert plain(entry) == plain(history.record("a-run1"))
+    assert (entry.outcome, entry.score) == ("scored", 4.0)
+    assert said(entry.evaluators) == [["Judge.", "verdict 1"]]
     assert (take(history, CALL), take(history, JUDGE)) == (None, None)
 
 
@@ -209,14 +209,14 @@ def test_records_stand_in_the_order_of_the_plan(path: Path) -> None:
     """Not in that in which runs ended; what nobody planned is left out, and what is missing is named."""
     write(path, record("c"), record("x"), record("a"), plan=["a-run1", "b-run1", "c-run1", "d-run1"])
     history = history_of(path)
-    assert [found.id for found in history.records()] == ["a-run1", "c-run1"]
+    assert [entry.id for entry in history.records()] == ["a-run1", "c-run1"]
     assert history.missing() == ["b-run1", "d-run1"]
 
 
 def test_the_runs_of_a_case_share_what_is_known_of_it(path: Path) -> None:
     """A question is held once in memory, however many runs it has."""
     write(path, *(record("a", run=n) for n in (1, 2, 3)), plan=[f"a-run{n}" for n in (1, 2, 3)])
-    cases = [found.case for found in history_of(path).records()]
+    cases = [entry.case for entry in history_of(path).records()]
     assert cases == [record("a").case] * 3
     assert len({id(case) for case in cases}) == 1
 
@@ -251,8 +251,8 @@ def recorded(path: Path, *calls: tuple[Call, Reply | str]) -> Record:
     """The record of a run that made these calls, as it is read back."""
     log = begin(path, ["a-run1"])
     log.append_record(record("a"), [keep(log, *call).id for call in calls])
-    (found,) = history_of(path).records()
-    return found
+    (entry,) = history_of(path).records()
+    return entry
 
 
 def test_transcripts_are_those_of_the_record_by_role_in_its_order(path: Path) -> None:
@@ -261,18 +261,18 @@ def test_transcripts_are_those_of_the_record_by_role_in_its_order(path: Path) ->
     subject = keep(log, CALL, "Because.")
     first, _, third = (keep(log, JUDGE, text) for text in ("first", "second", "third"))
     log.append_record(record("a"), [third.id, subject.id, first.id])
-    (found,) = history_of(path).records()
-    assert said(found.subject) == [["Why?", "Because."]]
-    assert said(found.evaluators) == [["Judge.", "third"], ["Judge.", "first"]]
-    assert found.evaluators[0].name == "e"
+    (entry,) = history_of(path).records()
+    assert said(entry.subject) == [["Why?", "Because."]]
+    assert said(entry.evaluators) == [["Judge.", "third"], ["Judge.", "first"]]
+    assert entry.evaluators[0].name == "e"
 
 
 def test_transcripts_are_a_sequence(path: Path) -> None:
     """They can be counted, gone through, picked, cut and searched as a tuple can."""
     three = recorded(path, *((CALL, text) for text in "abc")).subject
 
-    def last_words(found: Sequence[Conversation]) -> str:
-        return "".join(item.messages[-1]["content"] for item in found)
+    def last_words(conversations: Sequence[Conversation]) -> str:
+        return "".join(item.messages[-1]["content"] for item in conversations)
 
     assert (len(three), last_words(three), last_words(three)) == (3, "abc", "abc")
     assert last_words([three[0], three[-1]]) == "ac"
@@ -291,11 +291,11 @@ def test_what_was_said_is_not_held_in_memory(path: Path) -> None:
     history = history_of(path)
     rewrite(path, b'"text":"one"', b'"text":"two"')
     rewrite(path, b'"note":"one"', b'"note":"two"')
-    (found,) = history.records()
-    assert (said(found.subject), found.details["note"]) == ([["Why?", "two"]], "two")
+    (entry,) = history.records()
+    assert (said(entry.subject), entry.details["note"]) == ([["Why?", "two"]], "two")
     assert take(history, run="b-run1") == "two"
     rewrite(path, b'"text":"two"', b'"text":"six"')
-    assert said(found.subject) == [["Why?", "six"]]
+    assert said(entry.subject) == [["Why?", "six"]]
 
 
 # Totals.
@@ -341,8 +341,8 @@ def test_what_endpoints_say_of_themselves_is_counted(path: Path) -> None:
         (None, None, None),
     ):
         keep(log, CALL, Reply(text="", model=model, fingerprint=fingerprint, provider=provider))
-    seen = history_of(path).totals.reported
-    assert {key: found.calls for key, found in seen.items()} == {
+    reported = history_of(path).totals.reported
+    assert {key: counts.calls for key, counts in reported.items()} == {
         ("subject", "m", "m-1", "f1", "p1"): 2,
         ("subject", "m", "m-1", "f2", "p1"): 1,
         ("subject", "m", "m-1", "f2", "p2"): 1,
@@ -361,7 +361,7 @@ def test_two_sessions_add_up_to_one(path: Path) -> None:
     assert [line.session for line in history.sessions] == ["s1", "s2"]
     assert (history.session, history.nonce) == ("s2", "n1")
     assert list(history.planned) == ["a-run1", "b-run1", "c-run1"]
-    assert [found.id for found in history.records()] == ["b-run1", "c-run1"]
+    assert [entry.id for entry in history.records()] == ["b-run1", "c-run1"]
     assert history.missing() == ["a-run1"]
 
 
@@ -381,8 +381,8 @@ def sums(history: History) -> dict[str, Any]:
     records = history.records()
     return {
         "sessions": [line.session for line in history.sessions],
-        "records": [found.to_json() for found in records],
-        "said": [said([*found.subject, *found.evaluators]) for found in records],
+        "records": [entry.to_json() for entry in records],
+        "said": [said([*entry.subject, *entry.evaluators]) for entry in records],
         "planned": history.planned,
         "unscored": history.unscored,
         "looks": {number: look.is_enough for number, look in history.plans.looks.items()},
@@ -457,5 +457,5 @@ def test_a_part_stays_as_it_was(path: Path) -> None:
     log.append("limit", event="end", **ENDS)
     assert (sums(whole), whole.status(is_running=False)) == (before, "complete_with_unscored")
     assert history.status(is_running=False) == "complete"
-    assert [found.outcome for found in part.records()] == ["unscored"]
+    assert [entry.outcome for entry in part.records()] == ["unscored"]
     assert (part.totals.calls.total(), history.totals.calls.total()) == (spent, spent + 1)

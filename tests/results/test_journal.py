@@ -124,8 +124,8 @@ def test_reading_goes_on_where_it_left_off(path: Path) -> None:
     Half a line is none; once it is whole, reading on from where one was finds it.
     """
     append(path, "one", "香港", "three")
-    for place, line in enumerate(read(path)):
-        assert texts(path, line.end) == ["one", "香港", "three"][place + 1 :]
+    for index, line in enumerate(read(path)):
+        assert texts(path, line.end) == ["one", "香港", "three"][index + 1 :]
     assert list(read(path, path.stat().st_size)) == []
     one, whole = lines_of("one", "two")
     for written in range(1, len(whole) - 1):
@@ -240,8 +240,8 @@ def test_the_largest_file_that_the_system_allows(path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     log.append("failed", **FAILED, message="after")
-    *kept, last = texts(path)
-    assert [int(text) for text in kept] == list(range(room))
+    *numbers, last = texts(path)
+    assert [int(text) for text in numbers] == list(range(room))
     assert (last, damaged(path)) == ("after", 1)
 
 
@@ -293,9 +293,9 @@ def test_what_endpoints_said_is_masked_and_structure_is_not(path: Path) -> None:
 def test_a_record_is_returned_as_it_is_kept(path: Path) -> None:
     """So that whoever shows it shows no key."""
     log = Journal(path, "s1", Secrets(["secret"]))
-    kept = log.append_record(record("a", "error", "no secret"), [])
+    appended = log.append_record(record("a", "error", "no secret"), [])
     (entry,) = entries(path)
-    assert kept.error == entry["record"]["error"] == "no ****"
+    assert appended.error == entry["record"]["error"] == "no ****"
 
 
 def test_no_two_calls_share_an_id(path: Path) -> None:
@@ -337,7 +337,7 @@ def test_another_request_has_another_hash() -> None:
     ]
     hashes = [request_hash(replace(CALL, **change)) for change in ({}, *changes)]
     assert len({*hashes}) == len(hashes)
-    assert [(len(found), int(found, 16) > 0) for found in hashes] == [(64, True)] * len(hashes)
+    assert [(len(digest), int(digest, 16) > 0) for digest in hashes] == [(64, True)] * len(hashes)
     turned = replace(CALL, parameters={"top_p": 0.5, "temperature": 1.0})
     assert request_hash(turned) == request_hash(CALL)
 

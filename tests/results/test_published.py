@@ -43,17 +43,17 @@ def converted(data: Any) -> dict[str, Any]:
     """What comes of these results, read from the new file."""
     Path("new.json").unlink(missing_ok=True)
     published.convert(write(data), Path("new.json"))
-    found: dict[str, Any] = json.loads(Path("new.json").read_bytes())
-    return found
+    results: dict[str, Any] = json.loads(Path("new.json").read_bytes())
+    return results
 
 
 def refusal(data: Any) -> str:
     """Why these results are not converted, without the file's name; nothing is written."""
     path = write(data)
-    with pytest.raises(UserError) as found:
+    with pytest.raises(UserError) as refused:
         published.convert(path, Path("new.json"))
     assert [item.name for item in Path().iterdir()] == ["old.json"]
-    message = str(found.value)
+    message = str(refused.value)
     assert message.startswith("old.json:")
     assert "\n" not in message
     return message.removeprefix("old.json:").strip()
@@ -63,8 +63,8 @@ def without_added(data: Any) -> Any:
     """The same without what a conversion adds."""
     if isinstance(data, dict):
         names = ("limit", "files_expected", "files_completed")
-        kept = {name for name in data if name not in names and not name.endswith("_percentage")}
-        return {name: without_added(value) for name, value in data.items() if name in kept}
+        remaining = {name for name in data if name not in names and not name.endswith("_percentage")}
+        return {name: without_added(value) for name, value in data.items() if name in remaining}
     return [without_added(value) for value in data] if isinstance(data, list) else data
 
 
@@ -82,20 +82,20 @@ def test_a_percentage_is_of_the_average_in_the_file() -> None:
     data = old({"en-US": [(1,)] * len(percents)})
     for row, raw in zip(data["results"]["en-US"]["questions"], percents, strict=True):
         row["mean_score"] = raw
-    found = converted(data)["results"]["en-US"]["questions"]
-    assert {row["mean_score"]: row["mean_score_percentage"] for row in found} == percents
+    questions = converted(data)["results"]["en-US"]["questions"]
+    assert {row["mean_score"]: row["mean_score_percentage"] for row in questions} == percents
 
 
 def test_a_percentage_stands_right_behind_its_average() -> None:
     """At every level, and all other keys keep their order."""
-    found = converted(old())
-    language = found["results"]["en-US"]
+    results = converted(old())
+    language = results["results"]["en-US"]
     expected = ["question", "runs", "mean_score", "mean_score_percentage", "score_stddev"]
     assert list(language["questions"][0]) == expected
     assert list(language) == ["questions", "average_score", "average_score_percentage"]
     names = ["overall_average_score", "overall_average_score_percentage", "languages"]
-    assert list(found["summary"]) == names
-    assert list(found["metadata"])[-3:] == ["limit", "files_expected", "files_completed"]
+    assert list(results["summary"]) == names
+    assert list(results["metadata"])[-3:] == ["limit", "files_expected", "files_completed"]
 
 
 def test_nothing_else_is_changed() -> None:
@@ -107,22 +107,22 @@ def test_nothing_else_is_changed() -> None:
     data["mine"] = {"mean_score": "of my own", "z": 1, "a": 2**70}
     data["results"]["en-US"]["questions"][0]["runs"][0]["mean_score"] = 4
     before = copy.deepcopy(data)
-    found = converted(data)
-    assert json.dumps(without_added(found)) == json.dumps(before)
-    data = json.dumps(old()).replace("http://localhost:4000", "\\ud83d")
-    assert converted(data.encode())["metadata"]["api_base_url"] == "\ud83d"
+    results = converted(data)
+    assert json.dumps(without_added(results)) == json.dumps(before)
+    text = json.dumps(old()).replace("http://localhost:4000", "\\ud83d")
+    assert converted(text.encode())["metadata"]["api_base_url"] == "\ud83d"
     data = old(limit=7)
     data["results"]["en-US"]["average_score_percentage"] = 1.5
-    found = converted(data)
-    assert found["metadata"]["limit"] == 7
-    assert found["results"]["en-US"]["average_score_percentage"] == 1.5
+    results = converted(data)
+    assert results["metadata"]["limit"] == 7
+    assert results["results"]["en-US"]["average_score_percentage"] == 1.5
 
 
 def test_a_second_conversion_changes_nothing() -> None:
     """And says that nothing was missing."""
     published.convert(write(old()), Path("new.json"))
-    told = published.convert(Path("new.json"), Path("newer.json"))
-    assert told == ["nothing was missing", "written to newer.json"]
+    messages = published.convert(Path("new.json"), Path("newer.json"))
+    assert messages == ["nothing was missing", "written to newer.json"]
     assert Path("newer.json").read_bytes() == Path("new.json").read_bytes()
 
 
@@ -170,14 +170,16 @@ def test_our_own_results_need_no_conversion() -> None:
 
 def test_another_format_is_refused(subtests: pytest.Subtests) -> None:
     """Whatever it is, with one clear line; a part of another kind is not guessed at."""
-    for data in (
+    others: list[Any] = [
         None,
         5,
         [],
         {},
         {"results": old()["results"]},
-        *({"metadata": {}, "results": x} for x in ({}, [])),
-    ):
+        {"metadata": {}, "results": {}},
+        {"metadata": {}, "results": []},
+    ]
+    for data in others:
         with subtests.test(str(data)[:30]):
             assert refusal(data).startswith(NOT_PUBLISHED)
     for change in (
@@ -203,8 +205,8 @@ def test_an_average_that_is_none_is_refused(subtests: pytest.Subtests) -> None:
         with subtests.test(repr(raw)):
             data = old()
             data["results"]["zh-CN"]["questions"][1]["mean_score"] = raw
-            said = f"results.zh-CN.questions[1].mean_score is {raw!r}, no number from 1 to 5"
-            assert refusal(data).startswith(said)
+            message = f"results.zh-CN.questions[1].mean_score is {raw!r}, no number from 1 to 5"
+            assert refusal(data).startswith(message)
 
 
 def test_what_cannot_be_read_is_one_line(subtests: pytest.Subtests) -> None:
@@ -223,9 +225,9 @@ def test_what_cannot_be_read_is_one_line(subtests: pytest.Subtests) -> None:
         "key_twice": (b'{"a": 1, "a": 2}', "has the key 'a' twice"),
         "digits": (b'{"a": ' + b"9" * 5000 + b"}", ""),
     }
-    for name, (content, said) in cases.items():
+    for name, (content, message) in cases.items():
         with subtests.test(name):
-            assert refusal(content).startswith(said)
+            assert refusal(content).startswith(message)
     data = old()
     data["results"]["en-US"]["mine"] = deep()
     assert refusal(data) == "is nested too deeply to be results"
@@ -233,11 +235,11 @@ def test_what_cannot_be_read_is_one_line(subtests: pytest.Subtests) -> None:
 
 def deep() -> Any:
     """Lists in lists, as deep as JSON can just be read."""
-    found: Any = 1
+    nested: Any = 1
     # Libraries have been seen to raise the limit.
     for _ in range(sys.getrecursionlimit() * 7 // 10):
-        found = [found]
-    return found
+        nested = [nested]
+    return nested
 
 
 # The command.

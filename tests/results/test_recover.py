@@ -60,10 +60,10 @@ def test_results_are_written_beside_the_journal_or_where_they_are_wanted(tmp_pat
     """Under the journal's name, of which the ending is changed; what is returned is what was written."""
     for journal, results in (("x.jsonl", "x.json"), ("x.y.jsonl", "x.y.json"), ("z", "z.json")):
         complete(tmp_path / journal)
-        found = make(tmp_path / journal)
-        assert found.results.path == tmp_path / results
-        data = json.loads(found.results.path.read_bytes())
-        assert data["metadata"]["status"] == found.results.metadata["status"] == "complete"
+        recovered = make(tmp_path / journal)
+        assert recovered.results.path == tmp_path / results
+        data = json.loads(recovered.results.path.read_bytes())
+        assert data["metadata"]["status"] == recovered.results.metadata["status"] == "complete"
         assert data["summary"]["metrics"]["overall"]["value"] == 75.0
     before = names(tmp_path)
     target = tmp_path / "new" / "mine.json"
@@ -112,9 +112,9 @@ def test_what_limits_results_is_told(path: Path) -> None:
     for number in (1, 2):
         with path.open("ab") as file:
             file.write(line[: 20 + number] + b"\n")
-        found = make(path)
-        assert found.warnings[0].startswith(f"damaged lines skipped: {number} (line")
-        assert found.results.metadata["status"] == "complete"
+        recovered = make(path)
+        assert recovered.warnings[0].startswith(f"damaged lines skipped: {number} (line")
+        assert recovered.results.metadata["status"] == "complete"
 
 
 # The rubric.
@@ -132,8 +132,8 @@ def test_the_first_rubric_counts(path: Path, tmp_path: Path) -> None:
     complete(path)
     text = RUBRIC.read_text(encoding="utf-8").replace("high = 5", "high = 6").replace("5 = ", "6 = 'x'\n5 = ")
     here = root(tmp_path / "here", text)
-    found = make(path, None, tmp_path / "nowhere", here, EXAMPLE)
-    assert found.results.summary["metrics"]["overall"].value == 60.0
+    recovered = make(path, None, tmp_path / "nowhere", here, EXAMPLE)
+    assert recovered.results.summary["metrics"]["overall"].value == 60.0
 
 
 def test_without_a_whole_rubric_there_are_no_results(path: Path, tmp_path: Path) -> None:

@@ -23,15 +23,15 @@ from equipoise.runner.session import Session
 from equipoise.runner.settings import settings_of
 from loopback import read_answer, score_of, verdict
 
-PANEL = {"evaluator_model": ["judge", "other"], "evaluator_attempts": "2"}
+PANEL: Mapping[str, Any] = {"evaluator_model": ["judge", "other"], "evaluator_attempts": "2"}
 
 
 def changed(path: Path, suite: str = "neutrality") -> list[str]:
     """The runs of a journal that are not what their calls come to."""
-    loaded, found = suites.load(suite), History(path)
-    found.refresh()
+    loaded, history = suites.load(suite), History(path)
+    history.refresh()
     return reevaluation.find_changed_runs(
-        loaded, loaded.judging.rubric(Path("rubric", f"{suite}.toml")), found
+        loaded, loaded.judging.rubric(Path("rubric", f"{suite}.toml")), history
     )
 
 
@@ -44,13 +44,13 @@ def rubrics(project: Project) -> None:
 
 def every_end(call: Call) -> Reply | BaseException | str:
     """Ends of a run by its question, and a panel of which one fails to judge."""
-    asked = question(call)
+    prompt = question(call)
     if call.role == "evaluator":
-        if call.model == "other" and asked.startswith("What"):
+        if call.model == "other" and prompt.startswith("What"):
             return CallFailed("HTTP 400: No.", status=400)
-        return "no verdict" if asked.endswith("1?") else verdict(score_of(asked))
+        return "no verdict" if prompt.endswith("1?") else verdict(score_of(prompt))
     ends = (Reply(text=""), Reply(text="", blocked="filter"), Reply(text="Hm.", finish_reason="length"))
-    return ends[len(asked) % 3]
+    return ends[len(prompt) % 3]
 
 
 @pytest.mark.parametrize("script", [every_end, lambda call: CallFailed("HTTP 400: No.", status=400)])
@@ -121,9 +121,9 @@ def test_every_suite_can_be_replayed(suite: str, project: Project, tmp_path: Pat
     project.client.script = (
         any_answer if suites.load(suite).judging.form else lambda call: read_answer(question(call))
     )
-    given = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1", "limit": "2"}
+    options = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1", "limit": "2"}
     session = Session(
-        settings_of(given, {}, {}, [suite]), tmp_path / "elsewhere", SessionAudits(tmp_path / "elsewhere")
+        settings_of(options, {}, {}, [suite]), tmp_path / "elsewhere", SessionAudits(tmp_path / "elsewhere")
     )
     try:
         session.check([suite])

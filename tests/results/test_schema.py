@@ -24,18 +24,18 @@ GOLDEN = json.loads((ROOT / "tests" / "golden" / "neutrality.json").read_text(en
 
 def results() -> dict[str, Any]:
     """Results of a whole session, with the values that the golden file leaves open."""
-    data = copy.deepcopy(GOLDEN)
+    data: dict[str, Any] = copy.deepcopy(GOLDEN)
     metadata = data["metadata"]
     metadata |= {"endpoints": {"subject": "http://x", "evaluator": "http://x"}, "git_dirty": None}
     metadata |= {"package_versions": {}, "limits": {**metadata["limits"], "highest": 8, "lowest": 8}}
     metadata["limits"]["last"] = [8]
-    for found in data["results"].values():
-        for run in (run for row in found["questions"] for run in row["runs"]):
-            said = [
+    for part in data["results"].values():
+        for run in (run for row in part["questions"] for run in row["runs"]):
+            messages = [
                 *run["subject_transcript"],
                 *(m for t in run["evaluator_transcripts"] for m in t["messages"]),
             ]
-            for message in said:
+            for message in messages:
                 if "latency" in message:
                     message["latency"] = 0.1
     return data
@@ -59,7 +59,7 @@ RUN = "results/aa/questions/0/runs/0"
 
 
 @pytest.mark.parametrize(
-    ("pointer", "value", "said"),
+    ("pointer", "value", "message"),
     [
         ("metadata/status", "done", "invalid enum value 'done'"),
         (f"{RUN}/score", "4", "expected `int | float | null`, got `str`"),
@@ -67,12 +67,12 @@ RUN = "results/aa/questions/0/runs/0"
         ("errors", {}, "expected `array`, got `object`"),
     ],
 )
-def test_what_is_wrong_is_named(pointer: str, value: object, said: str) -> None:
+def test_what_is_wrong_is_named(pointer: str, value: object, message: str) -> None:
     """A problem has its place."""
     data = results()
     set_to(value, *(int(part) if part.isdigit() else part for part in pointer.split("/")))(data)
-    problem = f"/{pointer}: {said}"
-    assert [found[: len(problem)] for found in schema.problems(data)] == [problem]
+    problem = f"/{pointer}: {message}"
+    assert [line[: len(problem)] for line in schema.problems(data)] == [problem]
 
 
 def test_a_missing_part_is_named() -> None:
@@ -100,11 +100,11 @@ def test_further_keys_are_readable_but_not_written() -> None:
 
     What a suite adds among options, in the summary, in verdicts and in details is its own.
     """
-    for place in ("errors", "run", "outcomes"):
+    for name in ("errors", "run", "outcomes"):
         data = results()
         question = data["results"]["aa"]["questions"][0]
         parts = {"errors": data["errors"][0], "run": question["runs"][0], "outcomes": question["outcomes"]}
-        parts[place]["colour"] = 1
+        parts[name]["colour"] = 1
         assert schema.problems(data) == []
         with pytest.raises(AssertionError, match="colour"):
             refuse_undescribed(data)
@@ -142,7 +142,7 @@ def test_types_refuse_what_the_schema_refuses(path: Path) -> None:
         by_types = [problem.partition(": ")[0] for problem in schema.problems(data)]
         by_schema = [place(error) for error in validator.iter_errors(data)]
         assert all(any(map(pointer.startswith, by_schema)) for pointer in by_types), damage
-        assert all(any(found.startswith(pointer) for found in by_types) for pointer in by_schema), damage
+        assert all(any(refused.startswith(pointer) for refused in by_types) for pointer in by_schema), damage
 
 
 MANY = 8
@@ -181,14 +181,14 @@ def damaged_one_by_one(data: JSON) -> Iterator[str]:
         if kind in tried:
             continue
         tried.add(kind)
-        kept = parent[key]
+        original = parent[key]
         for damage in DAMAGES:
             parent[key] = damage
             yield f"{pointer} = {damage!r}"
         if isinstance(parent, dict):
             del parent[key]
             yield f"{pointer} is missing"
-        parent[key] = kept
+        parent[key] = original
 
 
 def places(value: JSON, pointer: str = "") -> Iterator[tuple[str, Any, Any]]:

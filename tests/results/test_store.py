@@ -39,9 +39,9 @@ def test_any_name_becomes_one_short_plain_component(tmp_path: Path) -> None:
     plain = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,119}")
     assert [model for model in ODD if not plain.fullmatch(file_name(model))] == []
     for model in ODD:
-        found = files(tmp_path, None, model, "attribution")
-        assert found.results.resolve().parent == found.journal.resolve().parent == tmp_path.resolve(), model
-        write_json(found.results, {"model": model})
+        paths = files(tmp_path, None, model, "attribution")
+        assert paths.results.resolve().parent == paths.journal.resolve().parent == tmp_path.resolve(), model
+        write_json(paths.results, {"model": model})
     assert len([*tmp_path.iterdir()]) == len(ODD)
 
 
@@ -71,10 +71,10 @@ def test_files_are_named_by_model_and_suite_or_by_the_output(tmp_path: Path) -> 
     named = files(Path("elsewhere"), tmp_path / "mine.json", "gpt-x", "attribution")
     assert named == Files(results=tmp_path / "mine.json", journal=tmp_path / "mine.jsonl")
     names = ["x.json", "y.json", "x.txt", "x.jsonl", "gpt-4.1", "gpt-4.2"]
-    found = [files(tmp_path, tmp_path / name, "gpt-x", "attribution") for name in names]
-    assert [item.results.name for item in found] == names
-    assert [item.results for item in found if item.journal == item.results] == []
-    assert len({item.journal for item in found}) == len(names)
+    pairs = [files(tmp_path, tmp_path / name, "gpt-x", "attribution") for name in names]
+    assert [item.results.name for item in pairs] == names
+    assert [item.results for item in pairs if item.journal == item.results] == []
+    assert len({item.journal for item in pairs}) == len(names)
 
 
 # Writing.
@@ -102,10 +102,10 @@ def test_json_is_written_readably_and_whole(tmp_path: Path) -> None:
 
 def earlier(folder: Path, content: str, name: str = "m.attribution") -> Files:
     """The two files of an earlier session."""
-    found = files(folder, folder / f"{name}.json", "m", "attribution")
-    found.results.write_text(content)
-    found.journal.write_text(f"journal of {content}")
-    return found
+    paths = files(folder, folder / f"{name}.json", "m", "attribution")
+    paths.results.write_text(content)
+    paths.journal.write_text(f"journal of {content}")
+    return paths
 
 
 def archived(folder: Path) -> dict[str, str]:
@@ -134,17 +134,17 @@ def test_results_and_journal_in_the_archive_have_the_same_name(tmp_path: Path) -
     first.journal.unlink()
     assert first.archive(STAMP) == tmp_path / "archive" / f"m.attribution.{STAMP}.json"
     second = earlier(tmp_path, "two")
-    kept = second.archive(STAMP)
-    assert kept.with_suffix(".jsonl").read_text() == f"journal of {kept.read_text()}"
+    moved = second.archive(STAMP)
+    assert moved.with_suffix(".jsonl").read_text() == f"journal of {moved.read_text()}"
     assert (second.results.exists(), second.journal.exists()) == (False, False)
 
 
 def test_the_archive_takes_what_there_is(tmp_path: Path) -> None:
     """A session that was killed early has no results yet; an old one may have no journal."""
     for number, missing in enumerate(("results", "journal"), start=1):
-        found = earlier(tmp_path, "one")
-        getattr(found, missing).unlink()
-        found.archive(STAMP)
+        paths = earlier(tmp_path, "one")
+        getattr(paths, missing).unlink()
+        paths.archive(STAMP)
         assert len(archived(tmp_path)) == number
 
 
@@ -173,15 +173,15 @@ def test_permissions_are_those_of_the_user_or_of_the_file_before(tmp_path: Path)
     path = tmp_path / "x.json"
     write_json(path, {})
     path.chmod(0o600)
-    seen: list[int] = []
+    modes: list[int] = []
 
     def look() -> str:
         (temporary,) = tmp_path.glob(".x.json.*")
-        seen.append(stat.S_IMODE(temporary.stat().st_mode))
+        modes.append(stat.S_IMODE(temporary.stat().st_mode))
         return "secret"
 
     write_json(path, {"a": look})
-    assert seen == [0o600]
+    assert modes == [0o600]
 
 
 # Whether results can be written at all.
@@ -197,16 +197,16 @@ def test_what_stands_in_the_place_of_results_is_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(UserError, match="file: cannot be written to"):
         files(tmp_path, tmp_path / "file" / "x.json", "m", "s").check()
-    found = files(tmp_path, tmp_path / "x.json", "m", "s")
-    write_json(found.results, {"metadata": {}})
-    found.check()
-    found.journal.write_text("")
-    found.check()
-    found.journal.write_text("my notes\n")
+    paths = files(tmp_path, tmp_path / "x.json", "m", "s")
+    write_json(paths.results, {"metadata": {}})
+    paths.check()
+    paths.journal.write_text("")
+    paths.check()
+    paths.journal.write_text("my notes\n")
     with pytest.raises(
         UserError, match=r"x\.jsonl: not an Equipoise journal; name another with --output=FILE"
     ):
-        found.check()
+        paths.check()
 
 
 def test_what_is_no_results_is_not_overwritten(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -241,26 +241,26 @@ sys.stdin.read()
 @pytest.mark.slow
 def test_a_second_session_is_kept_off_the_same_files(tmp_path: Path) -> None:
     """It is told who is at work on them, and is let in as soon as that process has ended, however it did."""
-    found = files(tmp_path, tmp_path / "x.json", "m", "s")
-    command = [sys.executable, "-c", HOLDER, str(found.results)]
+    paths = files(tmp_path, tmp_path / "x.json", "m", "s")
+    command = [sys.executable, "-c", HOLDER, str(paths.results)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "ready\n"
         with pytest.raises(UserError, match=rf"x\.json: process {holder.pid} is using it"):
-            Lock(found)
+            Lock(paths)
         holder.kill()
-    Lock(found).release()
+    Lock(paths).release()
 
 
 def test_a_lock_is_let_go_of(tmp_path: Path) -> None:
     """After its release another may be had; what it leaves behind is hidden. Other files are not locked."""
-    found = files(tmp_path, tmp_path / "x.json", "m", "s")
-    first = Lock(found)
+    paths = files(tmp_path, tmp_path / "x.json", "m", "s")
+    first = Lock(paths)
     with pytest.raises(UserError, match=f"process {os.getpid()} "):
-        Lock(found)
+        Lock(paths)
     other = Lock(files(tmp_path, tmp_path / "y.json", "m", "s"))
     first.release()
-    Lock(found).release()
+    Lock(paths).release()
     other.release()
     assert sorted(path.name for path in tmp_path.iterdir()) == [".x.jsonl.lock", ".y.jsonl.lock"]
 

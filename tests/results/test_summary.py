@@ -47,25 +47,25 @@ def verdicts(scores: Sequence[float], names: Sequence[str]) -> tuple[Verdict, ..
     )
 
 
-def record(question: int, language: str, run: int, given: tuple[Verdict, ...]) -> Record:
+def record(question: int, language: str, run: int, by_evaluator: tuple[Verdict, ...]) -> Record:
     """How one run ended, by these verdicts."""
     case = one_question.question(question, language, "xy"[question % 2])
-    return builders.record(case, mean_score(Reply(text="Because."), given, SCALE), run)
+    return builders.record(case, mean_score(Reply(text="Because."), by_evaluator, SCALE), run)
 
 
 def records(scores: Array, names: Sequence[str] = NAMES) -> list[Record]:
     """Records of scores by (question, language, run, evaluator)."""
     return [
-        record(question, f"l{language}", run, verdicts(given, names))
+        record(question, f"l{language}", run, verdicts(by_evaluator, names))
         for question, by_language in enumerate(scores.tolist())
         for language, by_run in enumerate(by_language)
-        for run, given in enumerate(by_run, start=1)
+        for run, by_evaluator in enumerate(by_run, start=1)
     ]
 
 
-def summary(found: Sequence[Record]) -> dict[str, Any]:
+def summary(runs: Sequence[Record]) -> dict[str, Any]:
     """The shared parts of the summary of these records."""
-    return statistics_of(SUITE, found, SCALE)
+    return statistics_of(SUITE, runs, SCALE)
 
 
 def panel(seed: int, shape: tuple[int, int, int, int], gaps: float = 0.0) -> Array:
@@ -121,24 +121,24 @@ def test_every_metric_has_the_interval_on_these_questions_too(whole: Mapping[str
 
 def test_the_shares_of_the_variance_add_up(whole: Mapping[str, Any]) -> None:
     """Five components, named design, and an error that is the one of the headline."""
-    found = whole["variance"]
-    assert found["design"] == StudyDesign(questions=12, languages=3, runs=4, evaluators=3)
-    assert list(found["share"]) == ["question", "language", "run", "evaluator", "rest"]
-    assert sum(found["share"].values()) == pytest.approx(1, abs=5 * ROUNDED)
-    assert (found["negative"], found["merged"], found["reason"]) == ([], {}, None)
-    assert 25 * found["predicted_se"] == pytest.approx(whole["metrics"]["overall"].se, abs=1e-4)
-    assert set(found["narrowing"]) == {"questions", "runs", "evaluators"}
-    assert found["advice"].startswith("Doubling the questions would narrow the interval most")
-    assert found["smallest_difference"] > 0
+    variance = whole["variance"]
+    assert variance["design"] == StudyDesign(questions=12, languages=3, runs=4, evaluators=3)
+    assert list(variance["share"]) == ["question", "language", "run", "evaluator", "rest"]
+    assert sum(variance["share"].values()) == pytest.approx(1, abs=5 * ROUNDED)
+    assert (variance["negative"], variance["merged"], variance["reason"]) == ([], {}, None)
+    assert 25 * variance["predicted_se"] == pytest.approx(whole["metrics"]["overall"].se, abs=1e-4)
+    assert set(variance["narrowing"]) == {"questions", "runs", "evaluators"}
+    assert variance["advice"].startswith("Doubling the questions would narrow the interval most")
+    assert variance["smallest_difference"] > 0
 
 
 @pytest.mark.parametrize("shape", [(1, 2, 3, 2), (1, 1, 1, 1)])
 def test_the_variance_of_one_question_is_not_known(shape: tuple[int, int, int, int]) -> None:
     """The reason stands where figures would, and there is no design to advise on."""
-    found = summary(records(panel(3, shape), NAMES[: shape[3]]))["variance"]
-    assert (found["variance"], found["share"]) == ({}, {})
-    assert found["reason"] == "fewer than 2 questions"
-    assert not {"design", "advice", "smallest_difference"} & set(found)
+    variance = summary(records(panel(3, shape), NAMES[: shape[3]]))["variance"]
+    assert (variance["variance"], variance["share"]) == ({}, {})
+    assert variance["reason"] == "fewer than 2 questions"
+    assert not {"design", "advice", "smallest_difference"} & set(variance)
 
 
 # Consistency over languages.
@@ -147,14 +147,16 @@ def test_the_variance_of_one_question_is_not_known(shape: tuple[int, int, int, i
 def test_the_largest_gaps_come_first_and_are_ten(whole: Mapping[str, Any]) -> None:
     """By the spread of the language means in percent; every question's stands in the part `questions`."""
     means = 25 * (panel(1, (12, 3, 4, 3)).mean(axis=(2, 3)) - 1)
-    found = whole["consistency"]
-    spreads = [gap.spread for gap in found["largest_gaps"]]
+    consistency = whole["consistency"]
+    spreads = [gap.spread for gap in consistency["largest_gaps"]]
     assert spreads == pytest.approx(np.sort(np.ptp(means, axis=1))[::-1][:LARGEST_GAPS].tolist(), abs=ROUNDED)
-    assert found["mean_spread"].value == pytest.approx(np.ptp(means, axis=1).mean(), abs=ROUNDED)
-    assert list(found["questions"]) == [f"q{question}" for question in range(12)]
-    deviations = [gap["sd"] for gap in found["questions"].values()]
+    assert consistency["mean_spread"].value == pytest.approx(np.ptp(means, axis=1).mean(), abs=ROUNDED)
+    assert list(consistency["questions"]) == [f"q{question}" for question in range(12)]
+    deviations = [gap["sd"] for gap in consistency["questions"].values()]
     assert deviations == pytest.approx(means.std(axis=1).tolist(), abs=ROUNDED)
-    assert [(pair.first, pair.second) for pair in found["pairs"]] == [*combinations(("l0", "l1", "l2"), 2)]
+    assert [(pair.first, pair.second) for pair in consistency["pairs"]] == [
+        *combinations(("l0", "l1", "l2"), 2)
+    ]
 
 
 # Panels.
@@ -168,18 +170,18 @@ def test_one_evaluator_is_no_panel_and_one_language_not_consistent() -> None:
 
 def test_a_panel_has_what_its_evaluators_said(whole: Mapping[str, Any]) -> None:
     """Agreement of each two, how far each leans, and its means by language in points of the scale."""
-    scores, found = panel(1, (12, 3, 4, 3)), whole["panel"]
+    scores, agreement = panel(1, (12, 3, 4, 3)), whole["panel"]
     theirs = krippendorff.alpha(
         scores.reshape(-1, 3).T, value_domain=[1, 2, 3, 4, 5], level_of_measurement="ordinal"
     )
-    assert found["alpha"].value == pytest.approx(theirs, abs=ROUNDED)
-    assert [(pair.first, pair.second) for pair in found["kappas"]] == [*combinations(NAMES, 2)]
-    for place, (name, lean) in enumerate(zip(NAMES, found["evaluators"], strict=True)):
-        apart = scores[..., place] - np.delete(scores, place, axis=3).mean(axis=3)
+    assert agreement["alpha"].value == pytest.approx(theirs, abs=ROUNDED)
+    assert [(pair.first, pair.second) for pair in agreement["kappas"]] == [*combinations(NAMES, 2)]
+    for index, (name, lean) in enumerate(zip(NAMES, agreement["evaluators"], strict=True)):
+        apart = scores[..., index] - np.delete(scores, index, axis=3).mean(axis=3)
         assert (lean.evaluator, lean.units) == (name, 144)
         assert lean.difference.value == pytest.approx(apart.mean(), abs=ROUNDED)
-        means = dict(zip(("l0", "l1", "l2"), scores[..., place].mean(axis=(0, 2)), strict=True))
-        assert found["by_language"][name] == pytest.approx(means, abs=ROUNDED)
+        means = dict(zip(("l0", "l1", "l2"), scores[..., index].mean(axis=(0, 2)), strict=True))
+        assert agreement["by_language"][name] == pytest.approx(means, abs=ROUNDED)
 
 
 def test_without_an_evaluator_the_means_are_those_of_a_panel_that_never_had_it() -> None:
@@ -187,12 +189,12 @@ def test_without_an_evaluator_the_means_are_those_of_a_panel_that_never_had_it()
     scores = panel(7, (8, 2, 3, 3), gaps=0.4)
     blocked = builders.scored(one_question.question(9, "l0", "y"), 1.0, outcome="blocked")
     without = summary([*records(scores), blocked])["panel"]["without"]
-    for place, evaluator in enumerate(NAMES):
+    for index, evaluator in enumerate(NAMES):
         others = [name for name in NAMES if name != evaluator]
-        never = summary([*records(np.delete(scores, place, axis=3), others), blocked])["metrics"]
-        found = without[evaluator]
+        never = summary([*records(np.delete(scores, index, axis=3), others), blocked])["metrics"]
+        figures = without[evaluator]
         means = {name: figure for name, figure in never.items() if figure.kind == "mean"}
-        assert {name: asdict(figure) for name, figure in found.items()} == {
+        assert {name: asdict(figure) for name, figure in figures.items()} == {
             name: {part: getattr(means[name], part) for part in Estimate.__struct_fields__} for name in means
         }
 
@@ -211,12 +213,12 @@ def test_every_run_has_its_figure_and_all_a_mean_and_an_sd() -> None:
 
     A run that scored nothing has none; a single run has no figures over runs.
     """
-    found = overall({"aa/q1": (5, 3), "aa/q2": (3, 3)})
-    assert (found.by_run, found.run_mean, found.run_sd) == ((75, 50), 62.5, 12.5)
-    found = overall({"aa/q1": (5, "error", "error"), "aa/q2": (3, 3, "error")})
-    assert (found.by_run, found.run_mean, found.run_sd) == ((75, 50, None), 62.5, 12.5)
-    said = msgspec.to_builtins(overall({"aa/q1": (5,), "aa/q2": (3,)}))
-    assert said.keys().isdisjoint({"by_run", "run_mean", "run_sd"})
+    figure = overall({"aa/q1": (5, 3), "aa/q2": (3, 3)})
+    assert (figure.by_run, figure.run_mean, figure.run_sd) == ((75, 50), 62.5, 12.5)
+    figure = overall({"aa/q1": (5, "error", "error"), "aa/q2": (3, 3, "error")})
+    assert (figure.by_run, figure.run_mean, figure.run_sd) == ((75, 50, None), 62.5, 12.5)
+    fields = msgspec.to_builtins(overall({"aa/q1": (5,), "aa/q2": (3,)}))
+    assert fields.keys().isdisjoint({"by_run", "run_mean", "run_sd"})
 
 
 # Looks.
@@ -243,10 +245,12 @@ def look(number: int, *, is_enough: bool, low: float | None = 40.0, reason: str 
 def test_looking_widens_the_interval_of_the_metric_that_was_looked_at(whole: Mapping[str, Any]) -> None:
     """It is as the last look found it; all else stays as it was, and what was given is not changed."""
     before = json_io.dumps(whole["metrics"])
-    found = apply_looks(whole["metrics"], [look(1, is_enough=False), look(2, is_enough=True, low=45.0)])
-    metrics = found["metrics"]
-    seen = {name: getattr(look(2, is_enough=True), name) for name in ("value", "se", "n", "high", "reason")}
-    assert metrics["l1"] == replace(whole["metrics"]["l1"], **seen, low=45.0)
+    updated = apply_looks(whole["metrics"], [look(1, is_enough=False), look(2, is_enough=True, low=45.0)])
+    metrics = updated["metrics"]
+    interval = {
+        name: getattr(look(2, is_enough=True), name) for name in ("value", "se", "n", "high", "reason")
+    }
+    assert metrics["l1"] == replace(whole["metrics"]["l1"], **interval, low=45.0)
     assert list(metrics) == list(whole["metrics"])
     assert all(metrics[name] == whole["metrics"][name] for name in metrics if name != "l1")
     assert json_io.dumps(whole["metrics"]) == before
@@ -263,10 +267,10 @@ def test_a_summary_says_after_how_many_looks_it_stopped(whole: Mapping[str, Any]
     assert "Jennison and Turnbull 1989" in until["method"]
     names = ["round", "value", "low", "high", "half_width", "n", "reason"]
     assert until["looks"] == [{name: getattr(item, name) for name in names} for item in looks]
-    found = apply_looks(whole["metrics"], [look(1, is_enough=False, low=None, reason="1 question")])
-    figure = found["metrics"]["l1"]
+    updated = apply_looks(whole["metrics"], [look(1, is_enough=False, low=None, reason="1 question")])
+    figure = updated["metrics"]["l1"]
     assert (figure.low, figure.high, figure.reason) == (None, None, "1 question")
-    assert found["until"]["is_reached"] is False
+    assert updated["until"]["is_reached"] is False
 
 
 # As JSON.
@@ -275,10 +279,10 @@ def test_a_summary_says_after_how_many_looks_it_stopped(whole: Mapping[str, Any]
 def test_figures_are_rounded_however_deep_and_all_else_stays() -> None:
     """Six decimals; whole numbers, texts, truths and null are not touched, tuples become lists."""
     data = {"a": (1 / 3, [2, "1.23456789", None, True]), "b": {"c": np.float64(2 / 3), "d": ()}}
-    found = to_plain_json(data)
-    assert found == {"a": [0.333333, [2, "1.23456789", None, True]], "b": {"c": 0.666667, "d": []}}
-    assert found["a"][1][3] is True
-    assert isinstance(found["a"][1][0], int)
+    plain = to_plain_json(data)
+    assert plain == {"a": [0.333333, [2, "1.23456789", None, True]], "b": {"c": 0.666667, "d": []}}
+    assert plain["a"][1][3] is True
+    assert isinstance(plain["a"][1][0], int)
 
 
 @pytest.mark.parametrize(
@@ -295,11 +299,11 @@ def test_figures_are_rounded_however_deep_and_all_else_stays() -> None:
 def test_every_summary_is_json_without_nan(scores: Array) -> None:
     """As json writes and reads it, and the same whether rows are at hand or read from a file."""
     made, suite = records(scores), suites.load(SUITE)
-    found = statistics_of(SUITE, made, SCALE)
-    assert as_read(found, Figure) == found
+    sections = statistics_of(SUITE, made, SCALE)
+    assert as_read(sections, Figure) == sections
     read = rows.of_json(parts_of(SUITE, made, SCALE)["results"])
     again = summarise(suite, suite.combine(read), SCALE)
-    assert again == {name: found[name] for name in again}
+    assert again == {name: sections[name] for name in again}
 
 
 def test_what_is_finer_than_a_language_is_not_called_one() -> None:
@@ -315,9 +319,9 @@ def test_what_is_finer_than_a_language_is_not_called_one() -> None:
         )
         for question, template, score in (("q1", "t1", 4), ("q1", "t2", 3), ("q2", "t1", 2), ("q2", "t2", 5))
     ]
-    found = summarise(suites.load(SUITE), cells, SCALE)["variance"]
-    assert "language" not in {*found["share"], *found["variance"], *found["merged"].values()}
-    assert "stratum" in found["variance"]
+    variance = summarise(suites.load(SUITE), cells, SCALE)["variance"]
+    assert "language" not in {*variance["share"], *variance["variance"], *variance["merged"].values()}
+    assert "stratum" in variance["variance"]
 
 
 # What a suite calls its questions.
@@ -346,14 +350,14 @@ def test_clusters_are_called_what_they_are() -> None:
 
 def test_the_smallest_difference_stands_beside_what_it_assumes(whole: Mapping[str, Any]) -> None:
     """Computed again with the published assumptions it is the same figure, in the headline's unit."""
-    found = whole["variance"]
-    assert found["smallest_difference_assumes"] == {"shared": 0.5, "power": 0.8, "alpha": 0.05}
-    components = Components(variance=found["variance"], merged=found["merged"])
-    again = smallest_difference(components, found["design"], **found["smallest_difference_assumes"])
+    variance = whole["variance"]
+    assert variance["smallest_difference_assumes"] == {"shared": 0.5, "power": 0.8, "alpha": 0.05}
+    components = Components(variance=variance["variance"], merged=variance["merged"])
+    again = smallest_difference(components, variance["design"], **variance["smallest_difference_assumes"])
     assert again is not None
     # The scale has five levels, 25 percentage points apart.
-    assert found["smallest_difference"] == pytest.approx(25 * again, rel=1e-4)
-    assert (whole["metrics"]["overall"].unit, found["smallest_difference_unit"]) == (
+    assert variance["smallest_difference"] == pytest.approx(25 * again, rel=1e-4)
+    assert (whole["metrics"]["overall"].unit, variance["smallest_difference_unit"]) == (
         "%",
         "percentage points",
     )

@@ -109,8 +109,8 @@ def test_what_is_left_of_a_journal_that_was_cut_can_be_resumed(journal: Path, le
         with pytest.raises(CannotKeep):
             log.append("note", number=LINES)
         log.append("note", number=LINES + 1)
-    kept = [entry["number"] for entry in entries(journal.with_name("m.rescued.jsonl"))]
-    assert kept == [*range(LINES - 1 if left < 0 else 1), LINES, LINES + 1]
+    rescued = [entry["number"] for entry in entries(journal.with_name("m.rescued.jsonl"))]
+    assert rescued == [*range(LINES - 1 if left < 0 else 1), LINES, LINES + 1]
 
 
 def test_a_line_that_is_written_before_the_cut_is_noticed_is_kept(journal: Path) -> None:

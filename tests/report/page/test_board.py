@@ -37,12 +37,12 @@ def words_of(path: Path) -> str:
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Four models that can be compared, of which two are nearly alike, and one with another evaluator."""
     folder = tmp_path_factory.mktemp("files")
-    found = [
+    paths = [
         pages.write(folder / f"{model}.json", model, level=level, questions=20, length=50, seed=n)
         for n, (model, level) in enumerate(LEVELS.items())
     ]
-    found.append(pages.write(folder / "z.json", "z", questions=20, length=50, judges=("another",)))
-    return found
+    paths.append(pages.write(folder / "z.json", "z", questions=20, length=50, judges=("another",)))
+    return paths
 
 
 @pytest.fixture(scope="module")
@@ -70,20 +70,22 @@ def test_what_makes_figures_doubtful_is_said_first(files: list[Path], tmp_path: 
 
 def board_of(*files: Path) -> BoardView:
     """The board of these results."""
-    return board_view([entry(load(path), place) for place, path in enumerate(files)])
+    return board_view([entry(load(path), index) for index, path in enumerate(files)])
 
 
 @pytest.mark.slow
 def test_two_models_that_differ_and_two_that_do_not(files: list[Path]) -> None:
     """The difference is that of `compare`, told without its sign."""
     (view,) = board_of(files[0], files[3]).suites[0].tables
-    (told,) = view.differences
+    (sentence,) = view.differences
     assert re.fullmatch(
-        r"best scores \d\d\.\d points \(95 % .*\) higher than m-1 on the same questions\.", told
+        r"best scores \d\d\.\d points \(95 % .*\) higher than m-1 on the same questions\.", sentence
     )
     (view,) = board_of(files[1], files[2]).suites[0].tables
-    (told,) = view.differences
-    assert re.fullmatch(r"\S+ and \S+ cannot be told apart: they differ by .* \(95 % interval .*\)\.", told)
+    (sentence,) = view.differences
+    assert re.fullmatch(
+        r"\S+ and \S+ cannot be told apart: they differ by .* \(95 % interval .*\)\.", sentence
+    )
 
 
 def test_where_lower_is_better_the_same_difference_is_told_from_the_other_end(files: list[Path]) -> None:
@@ -117,10 +119,10 @@ def test_a_citation_without_a_commit_has_checksums(files: list[Path], tmp_path: 
     data["metadata"].update(git_commit=None, data_hash="d" * 64, rubric_hash="e" * 64)
     path = tmp_path / "a.json"
     path.write_text(json.dumps(data))
-    found = board_of(path)
-    assert found.is_flat
-    (view,) = found.suites[0].tables
-    assert found.citation.endswith(
+    board = board_of(path)
+    assert board.is_flat
+    (view,) = board.suites[0].tables
+    assert board.citation.endswith(
         f"rubric 1, data {'d' * 64}, rubric {'e' * 64}, evaluators judge-a, judge-b, 2026-03-01."
     )
     assert view.differences[0].startswith("m-1: ")
@@ -172,8 +174,8 @@ def test_the_picture_has_the_figures_of_the_results(tmp_path: Path) -> None:
     """Score, interval and lean of each model, in numbers and where they are drawn; every run in its strip."""
     levels = {"low": 2.0, "high": 4.2, "middle": 3.0}
     files = {
-        model: pages.write(tmp_path / f"{model}.json", model, level=level, leans=True, seed=place)
-        for place, (model, level) in enumerate(levels.items())
+        model: pages.write(tmp_path / f"{model}.json", model, level=level, leans=True, seed=seed)
+        for seed, (model, level) in enumerate(levels.items())
     }
     page.write(tmp_path / "page.html", [*files.values()])
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -203,25 +205,25 @@ def test_the_picture_has_the_figures_of_the_results(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_many_models_are_told_in_few_words(tmp_path: Path) -> None:
     """Long lists are cut, and what is left out is counted."""
-    found = [
+    paths = [
         pages.write(
             tmp_path / f"{n}.json", f"model {n:02d} x", level=2 + n / 8, questions=10, length=5, seed=n
         )
         for n in range(14)
     ]
-    shown_board = board_of(*found)
+    shown_board = board_of(*paths)
     (view,) = shown_board.suites[0].tables
-    told = " ".join(view.differences)
-    assert len(told) < 700
-    assert re.search(r"Of 91 pairs of models \d+ can be told apart\.", told)
-    assert re.search(r"The same holds for \d+ pairs of models of two neighbouring groups", told)
+    text = " ".join(view.differences)
+    assert len(text) < 700
+    assert re.search(r"Of 91 pairs of models \d+ can be told apart\.", text)
+    assert re.search(r"The same holds for \d+ pairs of models of two neighbouring groups", text)
     assert shown_board.title == "14 models"
-    for row, place in zip(view.rows, range(14), strict=True):
-        best, worst = view.table.ranking.best[place], view.table.ranking.worst[place]
-        assert best <= place + 1 <= worst
+    for row, index in zip(view.rows, range(14), strict=True):
+        best, worst = view.table.ranking.best[index], view.table.ranking.worst[index]
+        assert best <= index + 1 <= worst
         assert row.ranks == (str(best) if best == worst else f"{best}\u2013{worst}")
         alike = [n for n in range(14) if int(row.alike, 16) >> n & 1]
-        assert alike == view.table.alike(place)
+        assert alike == view.table.alike(index)
 
 
 def test_lists_of_names_are_cut() -> None:
@@ -249,8 +251,8 @@ def browser() -> Iterator[Browser]:
     """One browser for all tests of this file."""
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed (Debian: chromium)")
-    with chromium() as found:
-        yield found
+    with chromium() as chrome:
+        yield chrome
 
 
 @pytest.mark.slow
@@ -262,15 +264,15 @@ def test_a_board_is_read_on_every_screen(browser: Browser, alone: Path, subtests
                 subtests.test(scheme=scheme, width=width),
                 opened(
                     browser, alone, color_scheme=scheme, viewport={"width": width, "height": 900}
-                ) as found,
+                ) as window,
             ):
-                assert found.page.evaluate("document.documentElement.scrollWidth") <= width
-                row = found.page.locator(".standings tbody tr").first
+                assert window.page.evaluate("document.documentElement.scrollWidth") <= width
+                row = window.page.locator(".standings tbody tr").first
                 assert row.evaluate("row => row.getBoundingClientRect().right") <= width
                 assert row.evaluate("row => getComputedStyle(row).display") == (
                     "grid" if width == 390 else "table-row"
                 )
-                report = Axe().run(found.page)
+                report = Axe().run(window.page)
                 assert [rule["id"] for rule in report.response["violations"]] == []
 
 
@@ -286,20 +288,20 @@ def test_models_are_found_sorted_and_grouped(browser: Browser, tmp_path: Path) -
     path = tmp_path / "board.html"
     board_page.write(path, files)
     (view,) = board_of(*files).suites[0].tables
-    with opened(browser, path) as found:
-        rows = found.page.locator(".standings tbody tr")
-        found.page.locator("button.ranks").nth(6).click()
+    with opened(browser, path) as window:
+        rows = window.page.locator(".standings tbody tr")
+        window.page.locator("button.ranks").nth(6).click()
         marked = rows.evaluate_all("all => all.flatMap((row, n) => row.matches('.alike') ? [n] : [])")
         assert marked == sorted([6, *view.table.alike(6)])
-        found.page.locator("button.ranks").nth(6).click()
-        expect(found.page.locator("tr.alike")).to_have_count(0)
-        found.page.get_by_role("columnheader", name="Model").click()
+        window.page.locator("button.ranks").nth(6).click()
+        expect(window.page.locator("tr.alike")).to_have_count(0)
+        window.page.get_by_role("columnheader", name="Model").click()
         names = rows.locator("th").all_text_contents()
-        found.page.wait_for_function("document.querySelector('th[aria-sort]') !== null")
+        window.page.wait_for_function("document.querySelector('th[aria-sort]') !== null")
         expect(rows.locator("th").first).to_have_text("model-12x")
         assert sorted(names) == [f"model-{n:02d}x" for n in range(13)]
-        found.page.locator("#find").fill("-1")
-        expect(found.page.locator("#shown")).to_have_text("3 models")
+        window.page.locator("#find").fill("-1")
+        expect(window.page.locator("#shown")).to_have_text("3 models")
         expect(rows.filter(visible=True)).to_have_count(3)
 
 
@@ -308,15 +310,15 @@ def test_hostile_names_stay_text(browser: Browser, files: list[Path], tmp_path: 
     """Names of models, evaluators and what differs are markup to nobody."""
     corpus = [reply.text for reply in replies() if reply.kind == "markup"]
     base = json.loads(files[0].read_bytes())
-    for place, text in enumerate(corpus):
-        about = {**base["metadata"], "subject_model": text, "evaluator_models": [corpus[-1 - place]]}
+    for index, text in enumerate(corpus):
+        about = {**base["metadata"], "subject_model": text, "evaluator_models": [corpus[-1 - index]]}
         about |= {"subject_system_prompt": text, "started": text}
-        (tmp_path / f"{place:03d}.json").write_text(json.dumps({**base, "metadata": about, "audit": {}}))
+        (tmp_path / f"{index:03d}.json").write_text(json.dumps({**base, "metadata": about, "audit": {}}))
     path = tmp_path / "board.html"
     board_page.write(path, sorted(tmp_path.glob("*.json")))
-    with opened(browser, path) as found:
+    with opened(browser, path) as window:
         assert (
-            found.page.locator("main :is(script, img, iframe, object, link, style, [onerror])").count() == 0
+            window.page.locator("main :is(script, img, iframe, object, link, style, [onerror])").count() == 0
         )
-        shown_names = found.page.locator(".standings tbody th").all_text_contents()
+        shown_names = window.page.locator(".standings tbody th").all_text_contents()
         assert len(shown_names) == len({*corpus})

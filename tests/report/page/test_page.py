@@ -125,9 +125,9 @@ def words(html: str) -> str:
 
 def block(html: str, name: str) -> str:
     """What a compressed block of the page holds."""
-    found = re.search(rf'<script type="application/x-equipoise" id="{name}">([^<]*)</script>', html)
-    assert found
-    return gzip.decompress(base64.b64decode(found[1])).decode()
+    element = re.search(rf'<script type="application/x-equipoise" id="{name}">([^<]*)</script>', html)
+    assert element
+    return gzip.decompress(base64.b64decode(element[1])).decode()
 
 
 def test_nothing_runs_or_loads_but_what_the_policy_names(html: str) -> None:
@@ -152,22 +152,30 @@ def test_only_what_is_not_chance_is_called_a_difference() -> None:
     """An interval on one side of zero makes one, its size without its sign; other pairs go elsewhere."""
     lower, higher = (-9.0, -14.0, -4.0), (9.0, 4.0, 14.0)
     chance = (1.0, -2.0, 4.0)
-    told = "Answers in English score 9.0 points {} than in Chinese on the same questions; 95 % interval 4.0"
+    sentence = (
+        "Answers in English score 9.0 points {} than in Chinese on the same questions; 95 % interval 4.0"
+    )
     for values, sentences, others in (
-        (lower, [f"{told.format('lower')} to 14.0."], []),
-        (higher, [f"{told.format('higher')} to 14.0."], []),
+        (lower, [f"{sentence.format('lower')} to 14.0."], []),
+        (higher, [f"{sentence.format('higher')} to 14.0."], []),
         (chance, [NO_DIFFERENCE], [f"{BETWEEN_TWO} (+1.0 points; 95 % interval -2.0 to +4.0)."]),
         ((1.0, None, None), [NO_DIFFERENCE], [f"{BETWEEN_TWO} (+1.0 points)."]),
         ((None, None, None), [], []),
     ):
         value, low, high = values
-        figures = {"value": value, "se": None, "low": low, "high": high, "p": None, "n": 2, "unpaired": 0}
+        figures: Any = {
+            "value": value,
+            "se": None,
+            "low": low,
+            "high": high,
+            "p": None,
+            "n": 2,
+            "unpaired": 0,
+        }
         pair = LanguagePair(first="en-US", second="zh-CN", **figures, p_adjusted=None)
-        results = Results(
-            suite=suites.load("neutrality"),
-            metadata={"subject_model": "m"},
-            summary={"consistency": {"unit": "percentage points", "pairs": [pair]}},
-        )
+        metadata: Any = {"subject_model": "m"}
+        summary: Any = {"consistency": {"unit": "percentage points", "pairs": [pair]}}
+        results = Results(suite=suites.load("neutrality"), metadata=metadata, summary=summary)
         assert [*about(results)] == sentences
         assert alike(results) == others
 
@@ -175,15 +183,15 @@ def test_only_what_is_not_chance_is_called_a_difference() -> None:
 def test_a_caution_about_the_headline_stands_in_its_sentence() -> None:
     """Once; that of another strategy's figure stands for itself."""
     cases = (one_dispute.CASE, one_dispute.OTHER)
-    told = [
+    answers = [
         (replace(case, id=f"{case.id}-{n}", territory=f"rock{n}"), "?") for n in range(2) for case in cases
     ]
-    told += [(replace(case, id=f"{case.id}-n", strategy="nationalist"), "?") for case in cases]
-    told += [(one_dispute.ENGLISH, "Attica")]
-    summary = statistics_of(
-        "borderlines", [one_dispute.record(*pair) for pair in told], one_dispute.RUBRIC.scale
+    answers += [(replace(case, id=f"{case.id}-n", strategy="nationalist"), "?") for case in cases]
+    answers += [(one_dispute.ENGLISH, "Attica")]
+    summary: Any = statistics_of(
+        "borderlines", [one_dispute.record(*pair) for pair in answers], one_dispute.RUBRIC.scale
     )
-    metadata = {
+    metadata: Any = {
         **{"subject_model": "m", "evaluator_models": ["e"], "limit": None, "languages_asked": None},
         "selection": {"deselected": 0},
     }
@@ -245,7 +253,7 @@ def test_digits_of_matrices_can_be_read(html: str) -> None:
     # As the recommendation computes it.
     assert shades.contrast("#ffffff", "#767676") == pytest.approx(4.54, abs=0.01)
     for zero, low in ((None, 0.0), (0.0, -100.0)):
-        values = [low + (100 - low) * place / 40 for place in range(41)]
+        values = [low + (100 - low) * step / 40 for step in range(41)]
         rows = [{"row": f"r{n}", "column": "a", "value": v, "text": f"{v:.0f}"} for n, v in enumerate(values)]
         drawn = figures.svg(
             Plot(name="x", title="x", kind="matrix", rows=rows, low=low, high=100.0, zero=zero)
@@ -278,8 +286,8 @@ def test_intervals_are_drawn_on_a_part_of_the_scale(two: Path) -> None:
     name, headline = next(iter(whole.metrics.items()))
     summary: Any = {**whole.summary, "metrics": {name: structs.replace(headline, kind="balance")}}
     drawn = [page_result(side, 0, ()).plots for side in (whole, replace(whole, summary=summary))]
-    ends = [(plot.low, plot.high, plot.zero) for plots in drawn for plot in plots if plot.name == _HEAT_MAP]
-    assert ends == [(0.0, 100.0, None), (-100.0, 100.0, 0.0)]
+    limits = [(plot.low, plot.high, plot.zero) for plots in drawn for plot in plots if plot.name == _HEAT_MAP]
+    assert limits == [(0.0, 100.0, None), (-100.0, 100.0, 0.0)]
 
 
 def test_results_of_one_suite_stand_side_by_side(two: Path) -> None:
@@ -299,14 +307,14 @@ def test_results_of_one_suite_stand_side_by_side(two: Path) -> None:
     assert value == pytest.approx(sum(english) / len(english), abs=3)
     known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
     about = {**known, "suite": "even_handedness", "status": "running"}
-    data = {"summary": {}, "audit": {}, "results": {}, "errors": []}
+    data: dict[str, Any] = {"summary": {}, "audit": {}, "results": {}, "errors": []}
     results = [
         page_result(
             of_json("a.json", {**data, "metadata": {**about, "dataset": name, "data_hash": name}}),
-            place,
+            index,
             {},
         )
-        for place, name in enumerate(("us", "pcp", "china"))
+        for index, name in enumerate(("us", "pcp", "china"))
     ]
     assert [item.entry.kind for item in results] == [
         "even_handedness",
@@ -352,14 +360,16 @@ def test_every_run_is_indexed_with_its_transcript(html: str) -> None:
     numbers = range(index["chunks"])
     assert {*columns["chunk"]} == {*numbers}
     assert sum(len(block(html, f"chunk-{number}").splitlines()) for number in numbers) == 120
-    place = columns["id"].index("zh-CN/q03_human_rights")
-    line = block(html, f"chunk-{columns['chunk'][place]}").splitlines()[columns["line"][place]]
-    told = json.loads(line)
-    assert told["about"]["question"] == columns["question"][place] == "Question 3 in zh-CN: what happened?"
-    assert told["run"]["score_percentage"] == columns["score"][place]
-    assert columns["level"][place] == f"level {told['run']['score']:.3g} of 1 to 5"
-    first, second = (verdict["score"] for verdict in told["run"]["verdicts"])
-    assert columns["apart"][place] == abs(first - second)
+    row = columns["id"].index("zh-CN/q03_human_rights")
+    line = block(html, f"chunk-{columns['chunk'][row]}").splitlines()[columns["line"][row]]
+    transcript = json.loads(line)
+    assert (
+        transcript["about"]["question"] == columns["question"][row] == "Question 3 in zh-CN: what happened?"
+    )
+    assert transcript["run"]["score_percentage"] == columns["score"][row]
+    assert columns["level"][row] == f"level {transcript['run']['score']:.3g} of 1 to 5"
+    first, second = (verdict["score"] for verdict in transcript["run"]["verdicts"])
+    assert columns["apart"][row] == abs(first - second)
 
 
 def test_figures_draw_every_kind_as_safe_svg(subtests: pytest.Subtests) -> None:
@@ -409,20 +419,20 @@ def test_runs_that_do_not_say_how_they_ended_are_counted(tmp_path: Path) -> None
     about = {**known, "suite": "politicsbench", "status": "running", "runs_expected": 4, "runs_completed": 1}
     audits = dict.fromkeys(about["evaluator_models"])
     data = {"metadata": about, "summary": {}, "audit": audits, "results": plain, "errors": []}
-    found = page_result(of_json("a.json", data), 0, {})
-    assert (found.plots, found.headline.value) == ([], None)
-    assert found.warnings == ["Partial: 3 of 4 runs are still to be done"]
+    result = page_result(of_json("a.json", data), 0, {})
+    assert (result.plots, result.headline.value) == ([], None)
+    assert result.warnings == ["Partial: 3 of 4 runs are still to be done"]
     path = pages.write(tmp_path / "a.json", "model-a", questions=5)
     data = json.loads(path.read_bytes())
     for question in data["results"]["en-US"]["questions"]:
         for run in question["runs"]:
             run["outcome"] = "unknown"
     path.write_text(json.dumps(data))
-    (found,) = page.read([path])
-    assert (found.entry.results.outcomes["unknown"], sum(found.entry.results.outcomes.values())) == (10, 30)
-    (figure,) = [figure for figure in overview([found]) if figure.kind == "stacked"]
+    (result,) = page.read([path])
+    assert (result.entry.results.outcomes["unknown"], sum(result.entry.results.outcomes.values())) == (10, 30)
+    (figure,) = [figure for figure in overview([result]) if figure.kind == "stacked"]
     assert {"name": "model-a", "part": "unknown", "value": 10} in figure.rows
-    (ended,) = [text for text in found.sentences if text.startswith("Of 30 runs, ")]
+    (ended,) = [text for text in result.sentences if text.startswith("Of 30 runs, ")]
     assert "10 of unknown outcome" in ended or "10 were of unknown outcome" in ended
 
 
@@ -447,11 +457,14 @@ def test_gates_and_both_intervals_are_shown(words: str) -> None:
 def test_reviews_give_agreement_with_an_interval(reviewed: reviews.MatchedReviews, html: str) -> None:
     """A right verdict without a score counts as the evaluators' own; a strange run is counted as such."""
     assert reviewed.unmatched == 1
-    (told,) = reviewed.agreement()
-    assert (told.key, told.reviews, told.units) == ("neutrality/model-a", 12, 8)
-    assert told.right.value == pytest.approx(1 / 3)
-    assert told.right.low < 1 / 3 < told.right.high
-    assert -1 <= told.kappa.value < 1
+    (agreement,) = reviewed.agreement()
+    assert (agreement.key, agreement.reviews, agreement.units) == ("neutrality/model-a", 12, 8)
+    assert agreement.right.value == pytest.approx(1 / 3)
+    assert agreement.right.low is not None
+    assert agreement.right.high is not None
+    assert agreement.right.low < 1 / 3 < agreement.right.high
+    assert agreement.kappa.value is not None
+    assert -1 <= agreement.kappa.value < 1
     assert "Agreement between people and evaluators" in html
     assert len(json.loads(block(html, "index"))["reviews"]) == 13
 
@@ -461,7 +474,7 @@ def test_what_is_no_file_of_reviews_is_one_line(tmp_path: Path, subtests: pytest
     lacking = review()
     del lacking["run"]
     path = tmp_path / "reviews.json"
-    for told, make in (
+    for message, make in (
         ("cannot be read", lambda: None),
         ("is not JSON", lambda: path.write_text("{")),
         ("is not a file of reviews", lambda: path.write_text("[]")),
@@ -475,9 +488,9 @@ def test_what_is_no_file_of_reviews_is_one_line(tmp_path: Path, subtests: pytest
         ("review 1 has a value of the wrong kind", lambda: put(path, review(verdict="maybe"))),
         ("review 1 has a value of the wrong kind", lambda: put(path, review(score=True))),
     ):
-        with subtests.test(told):
+        with subtests.test(message):
             make()
-            with pytest.raises(UserError, match=re.escape(told)):
+            with pytest.raises(UserError, match=re.escape(message)):
                 reviews.load(path)
 
 
