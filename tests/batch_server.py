@@ -141,11 +141,15 @@ class BatchServer(Loopback):
                 return await self._respond(request, fault)
             # Before and after it is carried out, so that a kill may come at either time.
             await asyncio.sleep(self.pause / 2)
-            found = await handle(request)
+            response = await handle(request)
             await asyncio.sleep(self.pause / 2)
             if (fault := _next(self.faults.after, kind)) is not None:
                 return await self._respond(request, fault)
-            return found if isinstance(found, web.StreamResponse) else await self._respond(request, found)
+            return (
+                response
+                if isinstance(response, web.StreamResponse)
+                else await self._respond(request, response)
+            )
 
         return answer
 

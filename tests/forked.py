@@ -47,8 +47,8 @@ def run(arguments: Sequence[str], folder: Path, timeout: float = 300.0) -> subpr
 
     Raises `subprocess.TimeoutExpired`, a guard against hanging, after `timeout` seconds.
     """
-    with tempfile.TemporaryDirectory() as place:
-        written = [Path(place, "stdout"), Path(place, "stderr")]
+    with tempfile.TemporaryDirectory() as scratch:
+        written = [Path(scratch, "stdout"), Path(scratch, "stderr")]
         for path in written:
             path.touch()
         session = start(arguments, folder, outputs=[*map(str, written)])

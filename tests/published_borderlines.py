@@ -34,8 +34,8 @@ def write(home: Path) -> Path:
     (home / "prompts" / "prompts_q_mc.txt").write_text("\n".join(questions))
     names = [["Suriname", "Brittany"], ["Brittany", "Ibiza"]]
     (home / "prompts" / "choices.txt").write_text("\n".join(map(json.dumps, names)))
-    for code, (numbers, asked, choices) in NATIVE.items():
+    for code, (numbers, texts, choices) in NATIVE.items():
         (terms / f"line_inds.{code}.txt").write_text(json.dumps(numbers))
-        (native / f"prompts.{code}").write_text("\n".join(asked))
+        (native / f"prompts.{code}").write_text("\n".join(texts))
         (native / f"choices.{code}").write_text("\n".join(map(json.dumps, choices)))
     return home

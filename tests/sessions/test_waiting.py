@@ -44,8 +44,8 @@ def test_no_line_where_none_is_wanted(bench: Bench) -> None:
     """Neither with -qq nor where pytest only looks; an estimate says that it is one."""
     for flags in (("-qq",), ("--co", "-q"), ("--fixtures",)):
         assert "equipoise:" not in bench.run(*flags).stdout
-    said = opening(bench, 5).replace("reading the questions", "estimating, no calls are made")
-    assert bench.run("--estimate").stdout.startswith(said)
+    beginning = opening(bench, 5).replace("reading the questions", "estimating, no calls are made")
+    assert bench.run("--estimate").stdout.startswith(beginning)
 
 
 @pytest.mark.slow

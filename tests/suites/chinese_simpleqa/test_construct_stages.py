@@ -209,7 +209,7 @@ def test_only_what_all_know_is_too_easy(pipeline: Pipeline, subtests: pytest.Sub
     """One solver that is wrong keeps a question; solvers see the question alone."""
     for said, solvers, more in SOLVED:
         with subtests.test(solvers=solvers, more=more):
-            models = Models(said=said)
+            models = Models(answer=said)
             reason = "too easy: all models know it" if solvers == BOTH else None
             row = {**QUESTION, "solved_by": [*solvers], **more}
             assert put(pipeline, "difficulty", QUESTION, models) == StageResult(row=row, reason=reason)
@@ -220,7 +220,7 @@ def test_only_what_all_know_is_too_easy(pipeline: Pipeline, subtests: pytest.Sub
 
 def test_a_solver_that_stops_all_lets_the_other_come_home(pipeline: Pipeline) -> None:
     """What the other one said is paid for and graded; then the failure is raised."""
-    models = Models(said=answering((), a=CallFailed("HTTP 500", stops_session=True)))
+    models = Models(answer=answering((), a=CallFailed("HTTP 500", stops_session=True)))
     with pytest.raises(CallFailed):
         put(pipeline, "difficulty", QUESTION, models)
     assert [call.model for call in models.calls] == ["solver-a", "solver-b", "critic"]
@@ -279,7 +279,7 @@ def test_a_near_duplicate_is_asked_in_another_way_or_dropped(
         with subtests.test(new, criteria=criteria, verification=verification):
             said = {"criteria": judged(criteria), "verification": judged(verification)}
             said["rewriting"] = made(new, "别的答案")
-            models = Models(said=lambda call, number, said=said: said[purpose(call)])
+            models = Models(answer=lambda call, number, said=said: said[purpose(call)])
             found = put(pipeline, "rewriting", {**row, "passages": ["old#1"]}, models)
             assert (found.reason, found.row["answer"]) == (reason, row["answer"])
             judges = {"": [], "no": ["criteria"], "yes": ["criteria", "verification"]}[criteria]
