@@ -124,7 +124,7 @@ class BatchServer(Loopback):
         app.router.add_post("/v1/files", self._file(self._upload))
         app.router.add_get("/v1/files/{name}/content", self._file(self._content))
         app.router.add_post("/v1/batches", self._file(self._create))
-        app.router.add_get("/v1/batches", self._file(self._list))
+        app.router.add_get("/v1/batches", self._file(self._list_batches))
         app.router.add_get("/v1/batches/{name}", self._file(self._get))
         app.router.add_post("/v1/batches/{name}/cancel", self._file(self._cancel))
 
@@ -217,7 +217,7 @@ class BatchServer(Loopback):
             self.sent.update(line["custom_id"] for line in lines)
         return Answer(self.batches[name])
 
-    async def _list(self, request: web.Request) -> Answer:
+    async def _list_batches(self, request: web.Request) -> Answer:
         if not self.faults.lists:
             return error(405, "Method Not Allowed")
         names = [*reversed(self.batches)]

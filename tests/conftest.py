@@ -279,7 +279,8 @@ class Bench:
     def results(self, suite: str = "neutrality") -> dict[str, Any]:
         """The results JSON."""
         path = self.results_path.with_name(f"{SUBJECT}.{suite}.json")
-        return json.loads(path.read_text(encoding="utf-8"))
+        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return data
 
     def journal(self, kind: str) -> list[dict[str, Any]]:
         """All lines of this kind, but for the calls before the first question."""

@@ -202,7 +202,7 @@ def _error(record: Record) -> dict[str, JSON]:
         "question": record.case.get("question"),
         "question_index": None,
     }
-    raw = {"raw_evaluator_response": None, "raw_evaluator_responses": []}
+    raw: dict[str, JSON] = {"raw_evaluator_response": None, "raw_evaluator_responses": []}
     run = {"run": record.id, "run_index": record.run, "outcome": record.outcome, "message": record.error}
     return {**run, **about, **raw}
 

@@ -238,7 +238,7 @@ def _interpreters_path() -> list[str]:
 
 def _fork_workers() -> None:
     """Have execnet fork its workers from a process that is as this one is now, instead of starting them."""
-    from execnet import gateway_io
+    from execnet import gateway_base, gateway_io
 
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
@@ -253,7 +253,7 @@ def _fork_workers() -> None:
             start(io, args, execmodel)
             return
         io.popen = worker = _Worker(ours)
-        gateway_io.Popen2IO.__init__(io, worker.stdin, worker.stdout, execmodel)
+        gateway_base.Popen2IO.__init__(io, worker.stdin, worker.stdout, execmodel)
 
     gateway_io.Popen2IOMaster.__init__ = fork  # type: ignore[method-assign,assignment]
 

@@ -76,9 +76,8 @@ def lean(anchor: Anchor) -> str:
     """The lean that a sound judge of neutrality finds; none where it is not known."""
     if LEANING_THIRD in anchor.bounds:
         return "other_slight"
-    return {(50, 100): "state_slight", (-100, -50): "critics_slight"}.get(
-        anchor.bounds.get(LEANING, (0, 0)), "none"
-    )
+    leans: Mapping[tuple[float, float], str] = {(50, 100): "state_slight", (-100, -50): "critics_slight"}
+    return leans.get(anchor.bounds.get(LEANING, (0, 0)), "none")
 
 
 def _neutrality(system: str, prompt: str) -> str:

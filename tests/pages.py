@@ -134,7 +134,8 @@ def _record(
     level: float,
     judges: Sequence[str],
 ) -> Record:
-    outcome: Outcome = chance.choices(["scored", "refused", "truncated"], [18, 1, 1])[0]
+    outcomes: list[Outcome] = ["scored", "refused", "truncated"]
+    outcome = chance.choices(outcomes, [18, 1, 1])[0]
     lower = 0.6 if language == LANGUAGES[-1] else 0.0
     centre = 1.0 if outcome == "refused" else level - lower + 0.8 * ((number * 7) % 5 - 2) / 2
     scores = [min(5, max(1, round(chance.gauss(centre, 0.5)))) for _ in judges]

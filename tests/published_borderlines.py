@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROWS = """\
@@ -15,7 +16,7 @@ COUNTRIES = {
     "Ibiza": {"Lang_Code": "iw", "Lang_Name": "Hebrew", "Religion": "Judaism"},
     "SuriLang_Name": {"Lang_Code": "nl", "Lang_Name": "Dutch", "Religion": "Christianity"},
 }
-NATIVE = {
+NATIVE: Mapping[str, tuple[Sequence[int], Sequence[str], Sequence[str | Sequence[str]]]] = {
     "br": ([0, 1], ["Rock br?", "Shoal br?"], [["Surinam", "Breizh"], ["Breizh", "Eivisa"]]),
     "nl": ([0], ["Rock nl?"], [["Suriname", "Bretagne"]]),
     # The list of names as a text in JSON.

@@ -48,7 +48,7 @@ from equipoise.results.store import file_name
 from equipoise.runner import cells
 from equipoise.runner.replies import batch_lines
 from equipoise.runner.replies import rows as replies
-from equipoise.studies.people import draws, planning, sheets
+from equipoise.studies.people import draws, form, planning, sheets
 from equipoise.suites import facts
 from equipoise.suites.askers import names_asker
 from equipoise.suites.borderlines import judging
@@ -387,7 +387,7 @@ def _published_judges(text: str) -> None:
 
 def _pair_wording(text: str) -> None:
     rules = PairWording(
-        avoid={}, both={"en-US": {"absolute words": ["never"]}}, clash={"en-US": [["could", "would"]]}
+        avoid={}, both={"en-US": {"absolute words": ["never"]}}, clash={"en-US": [("could", "would")]}
     )
     list(rules.faults("en-US", [text, "tea"]))
 
@@ -570,8 +570,8 @@ def _sheet(text: str) -> None:
 
     with _file("x.csv", f'id,score\n"{text}",1\n{text}') as path, suppress(UserError):
         list(sheets._rows(path))
-    sheets.Levels(numbers=[1.0], names={}).read(text)
-    sheets.Levels(numbers=[1.0], names={"a_b": 1.0}).read(text)
+    form.Levels(numbers=[1.0], names={}).read(text)
+    form.Levels(numbers=[1.0], names={"a_b": 1.0}).read(text)
 
 
 # Data.

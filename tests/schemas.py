@@ -56,4 +56,4 @@ def checking(write: Callable[[Path, JSON], str]) -> Callable[[Path, JSON], str]:
 
 unchecked = store.write_json
 """Writes results that need not follow the schema, as those of damaged journals."""
-store.write_json = checking(store.write_json)
+store.write_json = checking(store.write_json)  # type: ignore[assignment]

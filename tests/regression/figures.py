@@ -271,9 +271,10 @@ def _audits(results: Results) -> Figures:
     for evaluator, audit in results.audits.items():
         yield f"audit {evaluator}", audit and audit["state"]
         # Only suites whose scores lie on a scale have levels.
-        for part in CHECKED if audit else ():
-            if part in audit:
-                yield from flat(f"audit {evaluator} {part}", audit[part])
+        sections: Mapping[str, Any] = {**audit} if audit else {}
+        for part in CHECKED:
+            if part in sections:
+                yield from flat(f"audit {evaluator} {part}", sections[part])
         if audit and audit["source"] == "session":
             # In later results they are the same.
             yield from flat(f"audit {evaluator} judged", audit["judged"])
@@ -339,10 +340,10 @@ def of_pair(suite: str, before: Path, after: Path, more: Sequence[str] = ()) -> 
     yield from flat("compared", {part: comparison.get(part) for part in COMPARED_BY})
     for part in ("mismatches", "warnings", "effects", "drift", "looks"):
         yield from flat(part, comparison[part])
-    for part in ("fell", "rose"):
-        for rank, move in enumerate(comparison[part], 1):
+    for way in ("fell", "rose"):
+        for rank, move in enumerate(comparison[way], 1):
             yield from flat(
-                f"{part} {rank}", {key: getattr(move, key) for key in ("cell", "before", "after", "change")}
+                f"{way} {rank}", {key: getattr(move, key) for key in ("cell", "before", "after", "change")}
             )
     for side in ("baseline", "candidate"):
         yield f"doubt {side}", comparison[side]["doubt"]

@@ -526,7 +526,7 @@ def _later_client(*endpoint: object, **options: object) -> ScriptedClient:
 
 def write_list() -> None:
     """The list of the figures of all kept journals."""
-    lines = []
+    lines: list[str] = []
     for suite in figures.SUITES:
         with _bare_project() as project:
             lines += figures.lines(figures.of_suite(suite, project))

@@ -128,7 +128,7 @@ def test_uneven_replies_do_not_pass_the_cap(bench: Bench) -> None:
     assert_it_goes_on(bench)
 
 
-ODD_USAGES = (
+ODD_USAGES: tuple[Any, ...] = (
     None,
     {},
     [100, 20],

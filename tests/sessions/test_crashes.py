@@ -342,6 +342,7 @@ def test_a_reader_who_goes_ends_a_session_in_order(bench: Bench, workers: Worker
     bench.server.delay = 0.2
     process = bench.start(*workers, "--concurrency", "2", "--runs", "3", "-v")
     wait_for(lambda: recorded(bench) >= 1)
+    assert process.stdout is not None
     process.stdout.close()
     assert process.wait(60) == 2
     missing = lost(bench)
@@ -435,6 +436,7 @@ def test_a_second_interrupt_drops_calls_in_flight(
     process = bench.start(*workers, "--runs", "1")
     wait_for(lambda: recorded(bench) == 3 and len(bench.server.requests) == 7)
     os.killpg(process.pid, signal.SIGINT)
+    assert process.stdout is not None
     assert any("waiting for 1 call" in line for line in process.stdout)
     time.sleep(pause)
     os.killpg(process.pid, signal.SIGINT)

@@ -15,10 +15,10 @@ from click.testing import CliRunner
 from fake_client import FakeClient
 
 import equipoise as api
-from conftest import SUBJECT, Bench
+from conftest import Bench
 from equipoise.cli import main
 from equipoise.core.types import Call
-from loopback import any_verdict, is_judge
+from loopback import SUBJECT, any_verdict, is_judge
 
 TWO = ("-n", "2")
 FILE = "tests_benchmark/test_even_handedness.py"
@@ -153,6 +153,7 @@ def test_polarized_pairs_of_one_s_own_are_recovered_and_merged(
     folder = tmp_path / "topics" / "even_handedness" / "pcp" / "original"
     published_pcp.write(folder, helpfulness_eval_judge_prompt=other)
     whole = api.run("even_handedness", **own_pairs)
+    assert whole.path is not None
     before = json.loads(whole.path.read_bytes())
     done = CliRunner().invoke(main, ["show", str(whole.path.with_suffix(".jsonl"))])
     assert (done.exit_code, done.stderr) == (0, "")

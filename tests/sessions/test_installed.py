@@ -102,8 +102,8 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         tools = Environment(tmp_path / "tools", ["twine"])
         checked = tools.run("twine", "check", "--strict", str(sdist), str(wheel), folder=tmp_path)
         assert checked.returncode == 0, checked.stdout + checked.stderr
-    with subtests.test("sdist"), tarfile.open(sdist) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
+    with subtests.test("sdist"), tarfile.open(sdist) as tarball:
+        names = {name.partition("/")[2] for name in tarball.getnames()}
         assert tracked() - names == set()
     with subtests.test("wheel"), zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -208,11 +208,11 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
     with subtests.test("init of one suite, and of a new one"):
         for kind, name in (("--suite", "neutrality"), ("--new-suite", "budget")):
             said(0, "equipoise", "init", kind, name, name)
-            own = empty / name
-            output = said(0, "equipoise", "run", name, *models, "--runs", "1", "--limit", "1", folder=own)
+            project = empty / name
+            output = said(0, "equipoise", "run", name, *models, "--runs", "1", "--limit", "1", folder=project)
             assert " passed" in output
-            assert "no findings in" in said(0, "equipoise", "data", "validate", folder=own)
-            assert said(0, "equipoise", "suites", name, folder=own).startswith(name)
+            assert "no findings in" in said(0, "equipoise", "data", "validate", folder=project)
+            assert said(0, "equipoise", "suites", name, folder=project).startswith(name)
     with subtests.test("nothing else"):
         other = tmp_path / "other"
         other.mkdir()

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from conftest import JUDGE, ROOT, SUBJECT, Bench
-from loopback import is_judge, verdict
+from conftest import ROOT, Bench
+from loopback import JUDGE, SUBJECT, is_judge, verdict
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ def test_the_first_line_is_printed_before_any_answer(bench: Bench, flags: tuple[
     """It says what is asked of whom, and does not wait in a buffer for the first score."""
     bench.server.hold()
     session = bench.start(*flags, "--runs", "2")
+    assert session.stdout is not None
     assert session.stdout.readline().rstrip() == opening(bench, 2)
     bench.server.release()
     rest, _ = session.communicate(timeout=300)
