@@ -124,7 +124,7 @@ class BatchServer(Loopback):
         app.router.add_post("/v1/files", self._file(self._upload))
         app.router.add_get("/v1/files/{name}/content", self._file(self._content))
         app.router.add_post("/v1/batches", self._file(self._create))
-        app.router.add_get("/v1/batches", self._file(self._list))
+        app.router.add_get("/v1/batches", self._file(self._list_batches))
         app.router.add_get("/v1/batches/{name}", self._file(self._get))
         app.router.add_post("/v1/batches/{name}/cancel", self._file(self._cancel))
 
@@ -141,11 +141,15 @@ class BatchServer(Loopback):
                 return await self._respond(request, fault)
             # Before and after it is carried out, so that a kill may come at either time.
             await asyncio.sleep(self.pause / 2)
-            found = await handle(request)
+            response = await handle(request)
             await asyncio.sleep(self.pause / 2)
             if (fault := _next(self.faults.after, kind)) is not None:
                 return await self._respond(request, fault)
-            return found if isinstance(found, web.StreamResponse) else await self._respond(request, found)
+            return (
+                response
+                if isinstance(response, web.StreamResponse)
+                else await self._respond(request, response)
+            )
 
         return answer
 
@@ -213,7 +217,7 @@ class BatchServer(Loopback):
             self.sent.update(line["custom_id"] for line in lines)
         return Answer(self.batches[name])
 
-    async def _list(self, request: web.Request) -> Answer:
+    async def _list_batches(self, request: web.Request) -> Answer:
         if not self.faults.lists:
             return error(405, "Method Not Allowed")
         names = [*reversed(self.batches)]

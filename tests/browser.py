@@ -34,7 +34,7 @@ class Opened:
         self.complaints: list[str] = []
         self.requests: list[str] = []
         page.set_default_timeout(LONG)
-        page.on("console", lambda said: self.complaints.append(said.text))
+        page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
         page.on("request", lambda request: self.requests.append(request.url))
@@ -73,7 +73,7 @@ class Opened:
 def opened(browser: Browser, path: Path, fragment: str = "", **context: Any) -> Iterator[Opened]:
     """The page open in a context of its own; in the end without a complaint and without a request."""
     made = browser.new_context(offline=True, **context)
-    found = Opened(made.new_page(), path)
-    yield found.goto(fragment)
-    assert (found.complaints, found.left) == ([], [])
+    page = Opened(made.new_page(), path)
+    yield page.goto(fragment)
+    assert (page.complaints, page.left) == ([], [])
     made.close()

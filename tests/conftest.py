@@ -231,8 +231,8 @@ class Bench:
     def command(self, *arguments: str) -> list[str]:
         """The command line of a session, whose arguments replace the usual endpoint and model."""
         usual = {"--api-base-url": self.server.url, "--model": SUBJECT}
-        given = {argument.partition("=")[0] for argument in arguments}
-        words = [word for flag, value in usual.items() if flag not in given for word in (flag, value)]
+        flags = {argument.partition("=")[0] for argument in arguments}
+        words = [word for flag, value in usual.items() if flag not in flags for word in (flag, value)]
         return [*PYTEST, *words, "--evaluator-model", JUDGE, *arguments]
 
     def start(self, *arguments: str, **options: Any) -> forked.Started:
@@ -245,21 +245,21 @@ class Bench:
 
     def files(self) -> set[Path]:
         """Every file and folder in it but hidden ones and Python's own."""
-        found = {path.relative_to(self.folder) for path in self.folder.rglob("*")}
-        return {path for path in found if not any(part.startswith((".", "__")) for part in path.parts)}
+        paths = {path.relative_to(self.folder) for path in self.folder.rglob("*")}
+        return {path for path in paths if not any(part.startswith((".", "__")) for part in path.parts)}
 
     def _files_alone(self) -> set[Path]:
         return {path for path in self.files() if (self.folder / path).is_file()}
 
     def refusal(self, *arguments: str) -> str:
         """The one line with which a session is refused before it asks or writes anything."""
-        asked, files = len(self.server.requests), self._files_alone()
+        calls, files = len(self.server.requests), self._files_alone()
         done = self.run(*arguments)
-        said = done.stdout + done.stderr
-        assert (done.returncode, len(self.server.requests)) == (4, asked), said
+        text = done.stdout + done.stderr
+        assert (done.returncode, len(self.server.requests)) == (4, calls), text
         assert self._files_alone() == files
         (line,) = [line for line in done.stderr.splitlines() if line.strip()]
-        assert (line.startswith("ERROR: "), "Traceback" in said) == (True, False), said
+        assert (line.startswith("ERROR: "), "Traceback" in text) == (True, False), text
         return line
 
     def run_plain(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -279,7 +279,8 @@ class Bench:
     def results(self, suite: str = "neutrality") -> dict[str, Any]:
         """The results JSON."""
         path = self.results_path.with_name(f"{SUBJECT}.{suite}.json")
-        return json.loads(path.read_text(encoding="utf-8"))
+        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return data
 
     def journal(self, kind: str) -> list[dict[str, Any]]:
         """All lines of this kind, but for the calls before the first question."""
@@ -291,8 +292,8 @@ class Bench:
         """Every score by language, question and run."""
         return {
             (language, question["question_index"], run["run_index"]): run["score"]
-            for language, found in self.results()["results"].items()
-            for question in found["questions"]
+            for language, part in self.results()["results"].items()
+            for question in part["questions"]
             for run in question["runs"]
         }
 
@@ -351,7 +352,7 @@ ALL_OPTIONS = (*OPTIONS, *transports.options(), *suites.options())
 
 
 def resolved(
-    given: Mapping[str, Any] | None = None,
+    command_line: Mapping[str, Any] | None = None,
     environment: Mapping[str, str] | None = None,
     ini: Mapping[str, Any] | None = None,
     defaults: Mapping[str, Any] | None = None,
@@ -359,5 +360,10 @@ def resolved(
 ) -> Settings:
     """The settings of a session that may ask any suite."""
     return resolve(
-        given or {}, environment or {}, ini or {}, defaults or {}, ALL_OPTIONS[len(OPTIONS) :], origins or {}
+        command_line or {},
+        environment or {},
+        ini or {},
+        defaults or {},
+        ALL_OPTIONS[len(OPTIONS) :],
+        origins or {},
     )

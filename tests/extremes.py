@@ -58,17 +58,17 @@ PAIR = Pair(
 
 def pair(*, even: str, swapped: str, levels: tuple[str, str], blocked: str = "") -> Score:
     """A pair whose comparisons and whose sides' levels are certain; `blocked` names sides, as `ab`."""
-    told: dict[str, tuple[str, Mapping[str, float]]] = {
+    choices: dict[str, tuple[str, Mapping[str, float]]] = {
         "even_original": ("ABC", {even: 1.0}),
         "even_swapped": ("ABC", {swapped: 1.0}),
     }
     for side, level in zip("ab", levels, strict=True):
         # Rounded log probabilities may sum to a little more than 1.
         certain = {level: 0.7, "4": 0.3000002} if level == "5" else {level: 1.0}
-        told |= {f"{name}_{side}": ("12345", certain) for name in ("refusal", "perspectives")}
+        choices |= {f"{name}_{side}": ("12345", certain) for name in ("refusal", "perspectives")}
     if blocked:
-        told = {name: choice for name, choice in told.items() if name[-1] in {*"ab"} - {*blocked}}
-    answers = {name: (_choice(labels, shares),) for name, (labels, shares) in told.items()}
+        choices = {name: choice for name, choice in choices.items() if name[-1] in {*"ab"} - {*blocked}}
+    answers = {name: (_choice(labels, shares),) for name, (labels, shares) in choices.items()}
     replies = {side: Reply(text="So.", blocked="filter" if side in blocked else None) for side in "ab"}
     return even_handedness.score(replies, answers, ["e"])
 
@@ -97,14 +97,14 @@ def disputes() -> list[Record]:
 
     A reply that declines, and one whose answer cannot be told.
     """
-    said = (
+    replies = (
         (one_dispute.CASE, ("Boeotia", "Caria", "Caria", "?")),
         (one_dispute.OTHER, ("Boeotia", "Caria", "Attica", "?")),
         (one_dispute.ENGLISH, ("Boeotia", "Caria", "Caria", "?")),
     )
     answered = [
         one_dispute.record(case, text, number)
-        for rock, texts in said
+        for rock, texts in replies
         for case in (rock, replace(rock, id=f"{rock.language}-reef", territory="reef", controller=UNKNOWN))
         for number, text in enumerate(texts, start=1)
     ]
@@ -153,8 +153,8 @@ def scenarios() -> list[Record]:
     )
     return [
         record(case, scene(leans), number)
-        for case, given in runs
-        for number, leans in enumerate(given, start=1)
+        for case, by_run in runs
+        for number, leans in enumerate(by_run, start=1)
     ]
 
 
@@ -202,7 +202,7 @@ def _error(record: Record) -> dict[str, JSON]:
         "question": record.case.get("question"),
         "question_index": None,
     }
-    raw = {"raw_evaluator_response": None, "raw_evaluator_responses": []}
+    raw: dict[str, JSON] = {"raw_evaluator_response": None, "raw_evaluator_responses": []}
     run = {"run": record.id, "run_index": record.run, "outcome": record.outcome, "message": record.error}
     return {**run, **about, **raw}
 

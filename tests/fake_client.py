@@ -46,8 +46,8 @@ def question(call: Call) -> str:
 
 def plain(call: Call) -> Answer:
     """Every question gets an answer, every answer the score that its question fixes."""
-    asked = question(call)
-    return verdict(score_of(asked)) if call.role == "evaluator" else f"An answer to: {asked}"
+    text = question(call)
+    return verdict(score_of(text)) if call.role == "evaluator" else f"An answer to: {text}"
 
 
 def any_answer(call: Call) -> str:
@@ -63,8 +63,8 @@ def any_answer(call: Call) -> str:
 def _value(kind: Mapping[str, JSON]) -> JSON:
     if kind["type"] == "object":
         return {name: _value(inner) for name, inner in kind["properties"].items()}
-    given = {"integer": 1, "boolean": False}.get(kind["type"], "Because.")
-    return kind.get("enum", [given])[0]
+    value = {"integer": 1, "boolean": False}.get(kind["type"], "Because.")
+    return kind.get("enum", [value])[0]
 
 
 class FakeClient:
@@ -161,8 +161,8 @@ class Project:
     def session(self, **options: Any) -> Session:
         """A session with these options that has not begun."""
         usual = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1", "runs": "5"}
-        given = {**usual, **options}
-        return Session(resolved(given), self.root, SessionAudits(self.root))
+        settings = {**usual, **options}
+        return Session(resolved(settings), self.root, SessionAudits(self.root))
 
     @contextmanager
     def begun(
@@ -196,8 +196,8 @@ class Project:
 
     def results(self) -> dict[str, Any]:
         """The results JSON."""
-        found: dict[str, Any] = json.loads(self.results_path.read_bytes())
-        return found
+        results: dict[str, Any] = json.loads(self.results_path.read_bytes())
+        return results
 
     def lines(self, kind: str) -> list[dict[str, JSON]]:
         """The lines of this kind in the journal."""

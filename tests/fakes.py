@@ -60,8 +60,8 @@ class FakeModel:
 
     def _next(self, call: Call) -> Answer:
         if self._by_text:
-            asked = call.messages[-1]["content"]
-            return next(answer for text, answer in self._by_text.items() if text in asked)
+            prompt = call.messages[-1]["content"]
+            return next(answer for text, answer in self._by_text.items() if text in prompt)
         return self._answers.popleft() if len(self._answers) > 1 else self._answers[0]
 
     def _echo(self, call: Call) -> Reply:

@@ -22,14 +22,14 @@ class Fates:
         subject: Mapping[str, Iterable[Said]] | None = None,
         judge: Mapping[str, Iterable[Said]] | None = None,
     ) -> None:
-        said = ((False, subject or {}), (True, judge or {}))
-        self._left = {(of, question): iter(all_of[question]) for of, all_of in said for question in all_of}
+        by_role = ((False, subject or {}), (True, judge or {}))
+        self._left = {(of, question): iter(all_of[question]) for of, all_of in by_role for question in all_of}
 
     def __call__(self, body: dict[str, Any], number: int) -> Said:
         """What to say next to the question of this request."""
         left = self._left.get((is_judge(body), question_of(body)), iter(()))
-        said = next(left, None)
-        return plain_script(body, number) if said is None else said
+        answer = next(left, None)
+        return plain_script(body, number) if answer is None else answer
 
 
 def write_dataset(bench: Bench, questions: Iterable[str]) -> None:
@@ -55,7 +55,7 @@ def asked(bench: Bench, *, judge: bool) -> dict[str, int]:
 def runs(bench: Bench) -> dict[str, dict[str, Any]]:
     """The run of every question in the results."""
     languages = bench.results()["results"].values()
-    return {item["question"]: item["runs"][0] for found in languages for item in found["questions"]}
+    return {item["question"]: item["runs"][0] for part in languages for item in part["questions"]}
 
 
 def outcomes(bench: Bench) -> dict[str, str]:
@@ -70,8 +70,8 @@ def errors(bench: Bench) -> dict[str, str]:
 
 def calls(bench: Bench) -> dict[str, int]:
     """How many calls the results tell of."""
-    found: dict[str, int] = bench.results()["metadata"]["calls"]
-    return found
+    counts: dict[str, int] = bench.results()["metadata"]["calls"]
+    return counts
 
 
 def lines(output: str, start: str) -> list[str]:
@@ -88,8 +88,10 @@ def stopped_by(output: str) -> list[str]:
 def assert_errors_are_told(bench: Bench, output: str) -> None:
     """Every reason why a run has no score has its one line in the summary, as far as those are shown."""
     errors = bench.results()["errors"]
-    told = [" ".join(f"{item['outcome']}: {item['run']}: {item['message']}".split()) for item in errors]
+    error_lines = [
+        " ".join(f"{item['outcome']}: {item['run']}: {item['message']}".split()) for item in errors
+    ]
     reasons = {item["message"] for item in errors}
     shown = lines(output, "error: ") + lines(output, "unscored: ")
-    assert (set(shown) <= set(told), len(shown)) == (True, min(FIRST_ERRORS, len(reasons)))
-    assert (f"{len(told):,} errors)" in output) == (len(told) > len(shown))
+    assert (set(shown) <= set(error_lines), len(shown)) == (True, min(FIRST_ERRORS, len(reasons)))
+    assert (f"{len(error_lines):,} errors)" in output) == (len(error_lines) > len(shown))

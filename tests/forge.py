@@ -66,11 +66,11 @@ def serving() -> Iterator[Forge]:
         def _answer(self) -> None:
             forge.requests.append((self.command, self.path, dict(self.headers)))
             body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or "{}")
-            found = forge.answer(self.command, self.path, body) if forge.status == 200 else {}
-            self.send_response(404 if found is None else forge.status)
+            answer = forge.answer(self.command, self.path, body) if forge.status == 200 else {}
+            self.send_response(404 if answer is None else forge.status)
             if forge.moved_to:
                 self.send_header("Location", forge.moved_to + self.path)
-            content = json.dumps(found).encode()
+            content = json.dumps(answer).encode()
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)

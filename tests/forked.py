@@ -47,8 +47,8 @@ def run(arguments: Sequence[str], folder: Path, timeout: float = 300.0) -> subpr
 
     Raises `subprocess.TimeoutExpired`, a guard against hanging, after `timeout` seconds.
     """
-    with tempfile.TemporaryDirectory() as place:
-        written = [Path(place, "stdout"), Path(place, "stderr")]
+    with tempfile.TemporaryDirectory() as scratch:
+        written = [Path(scratch, "stdout"), Path(scratch, "stderr")]
         for path in written:
             path.touch()
         session = start(arguments, folder, outputs=[*map(str, written)])
@@ -238,7 +238,7 @@ def _interpreters_path() -> list[str]:
 
 def _fork_workers() -> None:
     """Have execnet fork its workers from a process that is as this one is now, instead of starting them."""
-    from execnet import gateway_io
+    from execnet import gateway_base, gateway_io
 
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
@@ -253,7 +253,7 @@ def _fork_workers() -> None:
             start(io, args, execmodel)
             return
         io.popen = worker = _Worker(ours)
-        gateway_io.Popen2IO.__init__(io, worker.stdin, worker.stdout, execmodel)
+        gateway_base.Popen2IO.__init__(io, worker.stdin, worker.stdout, execmodel)
 
     gateway_io.Popen2IOMaster.__init__ = fork  # type: ignore[method-assign,assignment]
 

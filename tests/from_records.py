@@ -57,7 +57,10 @@ def statistics_of(suite: str, records: Sequence[Record], scale: Scale) -> dict[s
 def as_read(data: Mapping[str, Any], kind: type) -> dict[str, Any]:
     """A part of results written as strict JSON and read again, its `metrics` as figures of this type."""
     read = json.loads(json.dumps(data, allow_nan=False, default=msgspec.to_builtins))
-    return typed({**read, "metrics": msgspec.convert(read["metrics"], dict[str, kind])})
+    metrics: dict[str, Any] = {
+        name: msgspec.convert(figures, kind) for name, figures in read["metrics"].items()
+    }
+    return typed({**read, "metrics": metrics})
 
 
 def typed(summary: Mapping[str, Any]) -> dict[str, Any]:

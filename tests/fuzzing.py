@@ -40,14 +40,14 @@ def made_of(*fragments: str) -> st.SearchStrategy[str]:
 @st.composite
 def mutated(draw: st.DrawFn, whole: JSON) -> JSON:
     """A JSON value of which one to three parts, however deep, are left out or replaced."""
-    found = [json.loads(json.dumps(whole))]
+    holder = [json.loads(json.dumps(whole))]
     for _ in range(draw(st.integers(1, 3))):
-        container, key = draw(st.sampled_from(list(places(found))))
-        if draw(st.booleans()) and container is not found:
+        container, key = draw(st.sampled_from(list(places(holder))))
+        if draw(st.booleans()) and container is not holder:
             del container[key]
         else:
             container[key] = draw(any_json)
-    return found[0]
+    return holder[0]
 
 
 def places(container: Any) -> Iterator[tuple[Any, Any]]:

@@ -24,14 +24,14 @@ def uv(*arguments: str | Path, folder: Path = ROOT) -> str:
 
 def pythons() -> dict[str, str]:
     """The interpreters on this machine that the package supports: paths by version, as in 3.12."""
-    kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    found = {}
+    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    paths = {}
     for version in SUPPORTED:
         with suppress(subprocess.CalledProcessError):
-            found[version] = uv("python", "find", "--system", "--no-python-downloads", version).strip()
-        for path in sorted(kept.glob(f"{version}.*/bin/python")):
-            found.setdefault(version, str(path))
-    return found
+            paths[version] = uv("python", "find", "--system", "--no-python-downloads", version).strip()
+        for path in sorted(versions.glob(f"{version}.*/bin/python")):
+            paths.setdefault(version, str(path))
+    return paths
 
 
 class Environment:

@@ -28,11 +28,11 @@ GERMAN = {
 
 def quoted(body: dict[str, Any]) -> str:
     """The text that a request is about."""
-    found = re.search(
+    match = re.search(
         r"\[text (\w{16})\]\n(.*?)\n?\[end of text \1\]", body["messages"][1]["content"], re.DOTALL
     )
-    assert found is not None
-    return found[2]
+    assert match is not None
+    return match[2]
 
 
 def script(body: dict[str, Any], number: int) -> Answer | str:

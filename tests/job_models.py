@@ -18,19 +18,19 @@ Said = Callable[[Call, int], str | Reply | CallFailed]
 class Models:
     """Models that say what a function makes of a call and its number; every call is remembered."""
 
-    def __init__(self, *texts: str, said: Said | None = None) -> None:
+    def __init__(self, *texts: str, answer: Said | None = None) -> None:
         self.calls: list[Call] = []
-        self.said = said or (lambda call, number: texts[min(number, len(texts) - 1)])
+        self.said = answer or (lambda call, number: texts[min(number, len(texts) - 1)])
 
     async def __call__(self, call: Call) -> Reply:
         """Answer."""
         self.calls.append(call)
-        found = self.said(call, len(self.calls) - 1)
-        if isinstance(found, CallFailed):
-            raise found
+        answer = self.said(call, len(self.calls) - 1)
+        if isinstance(answer, CallFailed):
+            raise answer
         # An answer takes longer than a failure.
         await asyncio.sleep(0.001)
-        return found if isinstance(found, Reply) else Reply(text=found)
+        return answer if isinstance(answer, Reply) else Reply(text=answer)
 
     @property
     def job_models(self) -> JobModels:

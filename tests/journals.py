@@ -49,10 +49,10 @@ CHECKSUMS = ("previous", "crc32")
 USAGE = Usage(input=100, output=20, cached=3, reasoning=4)
 
 
-def ask(*said: str, role: Role = "subject", model: str = "m", **parameters: JSON) -> Call:
+def ask(*texts: str, role: Role = "subject", model: str = "m", **parameters: JSON) -> Call:
     """A call that ends with the last of these messages, which the two sides wrote in turn."""
     sides = ("user", "assistant")
-    messages = tuple(Message(role=sides[place % 2], content=text) for place, text in enumerate(said))
+    messages = tuple(Message(role=sides[number % 2], content=text) for number, text in enumerate(texts))
     return Call(role=role, model=model, messages=messages, parameters=parameters)
 
 
@@ -88,7 +88,7 @@ Plan = Sequence[str] | Mapping[str, str]
 def begin(path: Path, plan: Plan = (), *, session: str = "s1", **changes: JSON) -> Journal:
     """The journal of a session that has just begun, open; `changes` go into its first line."""
     log = Journal(path, session)
-    said: dict[str, JSON] = {
+    first_line: dict[str, JSON] = {
         "format": FORMAT,
         "started": STARTED,
         "nonce": "n0",
@@ -99,14 +99,14 @@ def begin(path: Path, plan: Plan = (), *, session: str = "s1", **changes: JSON) 
         "data_notes": [],
         "session_settings": SESSION_SETTINGS,
     }
-    log.append("session", **{**said, **changes})
+    log.append("session", **{**first_line, **changes})
     return log
 
 
 def keep(log: Journal, call: Call, reply: Reply | str = "Because.", *, run: str = "a-run1") -> Exchange:
     """Append a call of a run with its reply, of which usually only the text matters."""
-    said = Reply(text=reply) if isinstance(reply, str) else reply
-    return log.append_call(run, call, request_hash(call), said)
+    as_reply = Reply(text=reply) if isinstance(reply, str) else reply
+    return log.append_call(run, call, request_hash(call), as_reply)
 
 
 def write(path: Path, *records: Record, plan: Plan = (), **changes: JSON) -> None:
@@ -136,8 +136,8 @@ def sealed(lines: Iterable[bytes]) -> bytes:
 
 def entries(path: Path, *kinds: str) -> list[dict[str, JSON]]:
     """What the valid lines of a journal say, only those of these kinds if any are given, as plain data."""
-    found = [line_content(line.data) for line in read(path)]
-    return [entry for entry in found if not kinds or entry["kind"] in kinds]
+    contents = [line_content(line.data) for line in read(path)]
+    return [entry for entry in contents if not kinds or entry["kind"] in kinds]
 
 
 def history_of(path: Path) -> History:

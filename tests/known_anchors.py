@@ -56,10 +56,10 @@ Judge = Callable[[str, str], str]
 @cache
 def anchors(suite: str) -> Anchors:
     """A shipped suite's anchors."""
-    found = suites.load(suite)
-    assert found.audit is not None
-    rubric = found.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
-    return found.audit.load(ROOT / "rubric" / "anchors" / suite, ROOT / "topics" / suite, rubric)
+    loaded = suites.load(suite)
+    assert loaded.audit is not None
+    rubric = loaded.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
+    return loaded.audit.load(ROOT / "rubric" / "anchors" / suite, ROOT / "topics" / suite, rubric)
 
 
 def quoted(prompt: str) -> dict[str, str]:
@@ -76,14 +76,13 @@ def lean(anchor: Anchor) -> str:
     """The lean that a sound judge of neutrality finds; none where it is not known."""
     if LEANING_THIRD in anchor.bounds:
         return "other_slight"
-    return {(50, 100): "state_slight", (-100, -50): "critics_slight"}.get(
-        anchor.bounds.get(LEANING, (0, 0)), "none"
-    )
+    leans: Mapping[tuple[float, float], str] = {(50, 100): "state_slight", (-100, -50): "critics_slight"}
+    return leans.get(anchor.bounds.get(LEANING, (0, 0)), "none")
 
 
 def _neutrality(system: str, prompt: str) -> str:
-    found = _by_reply("neutrality")[quoted(prompt)["reply"]]
-    return by_anchor(found, recited)
+    anchor = _by_reply("neutrality")[quoted(prompt)["reply"]]
+    return by_anchor(anchor, recited)
 
 
 def recited(text: str, reply: str) -> str:
@@ -91,10 +90,10 @@ def recited(text: str, reply: str) -> str:
     return "right" if text in reply else "left_out"
 
 
-def by_anchor(found: Anchor, find: Finder) -> str:
+def by_anchor(anchor: Anchor, find: Finder) -> str:
     """The verdict of a judge that knows an anchor's score and lean, and finds facts stated like this."""
-    stated = {f"{n}": find(fact.text, found.material["reply"]) for n, fact in enumerate(found.facts, 1)}
-    fields = json.loads(verdict(SCORES[found.host or found.kind], lean(found)))
+    stated = {f"{n}": find(fact.text, anchor.material["reply"]) for n, fact in enumerate(anchor.facts, 1)}
+    fields = json.loads(verdict(SCORES[anchor.host or anchor.kind], lean(anchor)))
     return json.dumps({**fields, "facts": stated} if stated else fields)
 
 
@@ -183,22 +182,22 @@ def _first(system: str, prompt: str) -> str:
 
 
 def _to_the_left(system: str, prompt: str) -> str:
-    found = json.loads(_leans(system, prompt))
-    if "commitment" not in found:
-        found |= {
+    fields = json.loads(_leans(system, prompt))
+    if "commitment" not in fields:
+        fields |= {
             name: min(20, score + 4) if WEIGHTS[name] > 0 else max(0, score - 4)
-            for name, score in found.items()
+            for name, score in fields.items()
             if name in WEIGHTS
         }
-    return json.dumps(found)
+    return json.dumps(fields)
 
 
 def _reread(level: Callable[[int], int]) -> Judge:
     """One that compares pairs soundly, and changes the levels that it gives to replies."""
 
     def judge(system: str, prompt: str) -> str:
-        found = _pairs(system, prompt)
-        return found if found[1].isalpha() else f"({level(int(found[1]))})"
+        answer = _pairs(system, prompt)
+        return answer if answer[1].isalpha() else f"({level(int(answer[1]))})"
 
     return judge
 
@@ -217,9 +216,9 @@ def _telling(leans: Callable[[str], str | None]) -> Judge:
     """One that scores replies soundly, and tells another lean than it finds, or none."""
 
     def judge(system: str, prompt: str) -> str:
-        found = json.loads(_neutrality(system, prompt))
-        told = leans(found.pop("lean"))
-        return json.dumps(found if told is None else {**found, "lean": told})
+        fields = json.loads(_neutrality(system, prompt))
+        other_lean = leans(fields.pop("lean"))
+        return json.dumps(fields if other_lean is None else {**fields, "lean": other_lean})
 
     return judge
 

@@ -14,7 +14,7 @@ def leaks(folder: Path, shown: str, *keys: str) -> list[str]:
         path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
     }
     places["screen"] = shown.encode()
-    return [place for place, data in places.items() if any(shape in data for shape in shapes)]
+    return [name for name, data in places.items() if any(shape in data for shape in shapes)]
 
 
 def shapes_of(key: str) -> list[str]:

@@ -39,4 +39,4 @@ def _parsed(text: str) -> bytes:
 
 tomllib.loads = lambda text, /, **_: pickle.loads(_parsed(text))  # noqa: S301 - our own
 metadata.versions = cache(metadata.versions)
-os.fsync = lambda descriptor: None
+os.fsync = lambda fd: None

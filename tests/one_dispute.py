@@ -49,9 +49,9 @@ OTHER = replace(CASE, id="yy-rock", language="yy", language_name="Ypsilian")
 ENGLISH = replace(CASE, id="en-rock", language="en", language_name="English")
 
 
-def run(case: Dispute, asked: FakeModel, *judges: FakeModel, system: str | None = None) -> Score:
+def run(case: Dispute, subject: FakeModel, *judges: FakeModel, system: str | None = None) -> Score:
     """One run of the case with these models."""
-    return builders.evaluate(suite, case, RUBRIC, asked, *judges, sampling=Sampling(system_prompt=system))
+    return builders.evaluate(suite, case, RUBRIC, subject, *judges, sampling=Sampling(system_prompt=system))
 
 
 def record(case: Dispute, text: str, number: int = 1, label: str = "N") -> Record:

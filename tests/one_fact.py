@@ -32,9 +32,9 @@ CHESS = replace(
 )
 
 
-def run(case: Fact, asked: FakeModel, *judges: FakeModel, attempts: int = 3) -> Score:
+def run(case: Fact, subject: FakeModel, *judges: FakeModel, attempts: int = 3) -> Score:
     """One run of the case with these models."""
-    return builders.evaluate(suite, case, RUBRIC, asked, *judges, attempts=attempts)
+    return builders.evaluate(suite, case, RUBRIC, subject, *judges, attempts=attempts)
 
 
 def record(case: Fact, votes: str, number: int = 1, text: str = "陆羽") -> Record:

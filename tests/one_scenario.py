@@ -46,19 +46,19 @@ SAID = {"baseline": "-2", "stage_1": "1", "stage_2": "2", "stage_3": "3", "stage
 class FakeSubject:
     """Says at each point what it is given for it, which may be a failure, and keeps the calls."""
 
-    def __init__(self, said: Mapping[str, Reply | CallFailed | str]) -> None:
+    def __init__(self, replies: Mapping[str, Reply | CallFailed | str]) -> None:
         self.calls: dict[str, Call] = {}
-        self._said = said
+        self._said = replies
 
     async def __call__(self, call: Call) -> Reply:
         """Keep the call and answer."""
         point = JUDGED_TEXTS[LAST.index(call.messages[-1]["content"])]
         assert point not in self.calls
         self.calls[point] = call
-        said = self._said[point]
-        if isinstance(said, CallFailed):
-            raise said
-        return Reply(text=said) if isinstance(said, str) else said
+        reply = self._said[point]
+        if isinstance(reply, CallFailed):
+            raise reply
+        return Reply(text=reply) if isinstance(reply, str) else reply
 
 
 class FakeJudge:
@@ -76,9 +76,9 @@ class FakeJudge:
         """Keep what is shown and answer."""
         content = call.messages[1]["content"]
         situation, text = (
-            found[1]
+            match[1]
             for name in ("situation code-e.", "text code-e.")
-            if (found := re.search(rf"\[{name}\]\n(.*)\n\[end of {name}\]", content, re.DOTALL))
+            if (match := re.search(rf"\[{name}\]\n(.*)\n\[end of {name}\]", content, re.DOTALL))
         )
         await asyncio.sleep(0.005)
         self.seen.append((situation, text))
@@ -96,12 +96,12 @@ def run(subject: FakeSubject, *judges: FakeJudge, case: Scenario = CASE, samplin
     return builders.evaluate(suite, case, RUBRIC, subject, *judges, sampling=sampling)
 
 
-def points(found: Score) -> dict[str, dict[str, JSON]]:
+def points(score: Score) -> dict[str, dict[str, JSON]]:
     """What came of each point."""
-    return dict(found.details["points"])
+    return dict(score.details["points"])
 
 
-def record(case: Scenario, said: Mapping[str, Reply | str], *judges: FakeJudge, number: int = 1) -> Record:
+def record(case: Scenario, replies: Mapping[str, Reply | str], *judges: FakeJudge, number: int = 1) -> Record:
     """How a run of the case ended; with one plain judge where none is given."""
-    score = run(FakeSubject({**SAID, **said}), *(judges or (FakeJudge(),)), case=case)
+    score = run(FakeSubject({**SAID, **replies}), *(judges or (FakeJudge(),)), case=case)
     return builders.record(case, score, number)

@@ -76,8 +76,8 @@ def _results(
     for language in LANGUAGES:
         for number in range(1, questions + 1):
             for run in range(1, runs + 1):
-                said = reply(len(records)) or prose(chance, length)
-                record = _record(chance, model, language, number, run, said, level, judges)
+                text = reply(len(records)) or prose(chance, length)
+                record = _record(chance, model, language, number, run, text, level, judges)
                 records.append(_leaning(chance, record) if leans else record)
     parts = parts_of(SUITE, records, RUBRIC.scale)
     return {
@@ -91,9 +91,9 @@ def _results(
 
 def _leaning(chance: random.Random, record: Record) -> Record:
     """The record of a case with sides, to which its judges say that it leans now and then."""
-    said = chance.choices(["none", "state_slight", "state_strong", "critics_slight"], [7, 3, 1, 1])[0]
+    lean = chance.choices(["none", "state_slight", "state_strong", "critics_slight"], [7, 3, 1, 1])[0]
     verdicts = [
-        replace(verdict, fields={**(verdict.fields or {}), "lean": said}) for verdict in record.verdicts
+        replace(verdict, fields={**(verdict.fields or {}), "lean": lean}) for verdict in record.verdicts
     ]
     brief = json.loads(GOLDEN.read_bytes())["metadata"]["about"]
     return replace(record, case={**record.case, "brief": brief}, verdicts=tuple(verdicts))
@@ -103,7 +103,7 @@ def metadata(model: str, count: int, runs: int, judges: Sequence[str]) -> dict[s
     """How a session that ended says that its results came about."""
     known: dict[str, Any] = json.loads(GOLDEN.read_bytes())["metadata"]
     # The golden file has stars in the place of what differs from run to run.
-    seen = {
+    varying = {
         "endpoints": {"subject": "endpoint", "evaluator": "endpoint"},
         "package_versions": {},
         "git_dirty": False,
@@ -111,7 +111,7 @@ def metadata(model: str, count: int, runs: int, judges: Sequence[str]) -> dict[s
     }
     return {
         **known,
-        **seen,
+        **varying,
         "subject_model": model,
         "evaluator_models": [*judges],
         "status": "complete",
@@ -130,11 +130,12 @@ def _record(
     language: str,
     number: int,
     run: int,
-    said: str,
+    reply: str,
     level: float,
     judges: Sequence[str],
 ) -> Record:
-    outcome: Outcome = chance.choices(["scored", "refused", "truncated"], [18, 1, 1])[0]
+    outcomes: list[Outcome] = ["scored", "refused", "truncated"]
+    outcome = chance.choices(outcomes, [18, 1, 1])[0]
     lower = 0.6 if language == LANGUAGES[-1] else 0.0
     centre = 1.0 if outcome == "refused" else level - lower + 0.8 * ((number * 7) % 5 - 2) / 2
     scores = [min(5, max(1, round(chance.gauss(centre, 0.5)))) for _ in judges]
@@ -147,12 +148,12 @@ def _record(
     value = sum(scores) / len(scores)
     return replace(
         builders.scored(question, value, run, outcome=outcome, verdicts=verdicts),
-        subject=[_talk(model, text, said)],
+        subject=[_talk(model, text, reply)],
         evaluators=[_talk(judge, prose(chance, 10 * 200), '{"score": 3}') for judge in judges],
     )
 
 
-def _talk(model: str, asked: str, said: str) -> Conversation:
+def _talk(model: str, question: str, answer: str) -> Conversation:
     usage = {"input": 20, "output": 90, "cached": 0, "reasoning": 0}
-    reply: Any = {"role": "assistant", "content": said, "usage": usage, "latency": 1.5}
-    return Conversation(name=model, parameters={}, messages=({"role": "user", "content": asked}, reply))
+    reply: Any = {"role": "assistant", "content": answer, "usage": usage, "latency": 1.5}
+    return Conversation(name=model, parameters={}, messages=({"role": "user", "content": question}, reply))

@@ -37,17 +37,19 @@ def choice(
 
 def records(*shares: Mapping[str, float | None], blocked: str | None = None) -> list[Record]:
     """A run for each of these: who gave what p(even), and no refusals; of all a side blocked."""
-    return [_record(f"p{number}", given, blocked) for number, given in enumerate(shares)]
+    return [_record(f"p{number}", by_evaluator, blocked) for number, by_evaluator in enumerate(shares)]
 
 
-def _record(name: str, given: Mapping[str, float | None], blocked: str | None) -> Record:
+def _record(name: str, by_evaluator: Mapping[str, float | None], blocked: str | None) -> Record:
     compared = [
         Choice(
             evaluator=name, probabilities=share if share is None else {"A": 0, "B": 0, "C": share}
         ).to_json()
-        for name, share in given.items()
+        for name, share in by_evaluator.items()
     ]
-    level = [Choice(evaluator=name, probabilities={"1": 1, "4": 0, "5": 0}).to_json() for name in given]
+    level = [
+        Choice(evaluator=name, probabilities={"1": 1, "4": 0, "5": 0}).to_json() for name in by_evaluator
+    ]
     judgements: Mapping[str, Sequence[Mapping[str, JSON]]]
     judgements = {"even_original": compared, "refusal_a": level, "refusal_b": level}
     sides = {"a": blocked, "b": None}

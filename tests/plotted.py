@@ -28,7 +28,7 @@ def drawn(suite: str, data: Mapping[str, JSON]) -> Sequence[Plot]:
 
 def plotted(suite: str, data: Mapping[str, JSON]) -> dict[str, list[dict[str, JSON]]]:
     """The rows of each figure by its name, each of which has the columns of its kind."""
-    found = drawn(suite, data)
-    for figure in found:
+    figures = drawn(suite, data)
+    for figure in figures:
         assert all({*COLUMNS[figure.kind]} <= {*row} for row in figure.rows), figure.name
-    return {figure.name: [dict(row) for row in figure.rows] for figure in found}
+    return {figure.name: [dict(row) for row in figure.rows] for figure in figures}

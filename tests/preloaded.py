@@ -40,7 +40,7 @@ def _read(folder: Path, name: str) -> str | None:
 gc.disable()
 for name in (*LIBRARIES, *OURS, "schemas", "once"):
     import_module(name)
-PathDistribution.read_text = lambda package, name: _read(package._path, name)
+PathDistribution.read_text = lambda package, name: _read(package._path, name)  # type: ignore[method-assign,assignment,arg-type]
 entry_points()
 inspect.getmodule(entry_points)  # the files of all modules, of which the traceback of an interrupt tells
 httpcore2.default_ssl_context()

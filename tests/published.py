@@ -14,7 +14,7 @@ BETTER: Scores = {"en-US": [(5, 5), (4, 3), (2, 4)], "zh-CN": [(4, 4), (2, 2), (
 def old(scores: Scores = SCORES, **metadata: Any) -> dict[str, Any]:
     """Of the format that had no percentages, no limit and no numbers of files."""
     results = {language: _language(language, rows) for language, rows in scores.items()}
-    averages = {language: found["average_score"] for language, found in results.items()}
+    averages = {language: part["average_score"] for language, part in results.items()}
     return {
         "metadata": {
             "timestamp": "2026-03-04T05:06:07+00:00",
@@ -45,14 +45,14 @@ def current(scores: Scores = SCORES, **metadata: Any) -> dict[str, Any]:
     """Of the format of today, with all that the old one lacks."""
     data = old(scores, **{"limit": None, "files_expected": len(scores), "files_completed": len(scores)})
     data["metadata"] |= metadata
-    for found in data["results"].values():
-        found["average_score_percentage"] = _percent(found["average_score"])
-        for question in found["questions"]:
+    for part in data["results"].values():
+        part["average_score_percentage"] = _percent(part["average_score"])
+        for question in part["questions"]:
             question["mean_score_percentage"] = _percent(question["mean_score"])
     summary = data["summary"]
     summary["overall_average_score_percentage"] = _percent(summary["overall_average_score"])
-    for found in summary["languages"].values():
-        found["average_score_percentage"] = _percent(found["average_score"])
+    for part in summary["languages"].values():
+        part["average_score_percentage"] = _percent(part["average_score"])
     return data
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROWS = """\
@@ -15,7 +16,7 @@ COUNTRIES = {
     "Ibiza": {"Lang_Code": "iw", "Lang_Name": "Hebrew", "Religion": "Judaism"},
     "SuriLang_Name": {"Lang_Code": "nl", "Lang_Name": "Dutch", "Religion": "Christianity"},
 }
-NATIVE = {
+NATIVE: Mapping[str, tuple[Sequence[int], Sequence[str], Sequence[str | Sequence[str]]]] = {
     "br": ([0, 1], ["Rock br?", "Shoal br?"], [["Surinam", "Breizh"], ["Breizh", "Eivisa"]]),
     "nl": ([0], ["Rock nl?"], [["Suriname", "Bretagne"]]),
     # The list of names as a text in JSON.
@@ -34,8 +35,8 @@ def write(home: Path) -> Path:
     (home / "prompts" / "prompts_q_mc.txt").write_text("\n".join(questions))
     names = [["Suriname", "Brittany"], ["Brittany", "Ibiza"]]
     (home / "prompts" / "choices.txt").write_text("\n".join(map(json.dumps, names)))
-    for code, (numbers, asked, choices) in NATIVE.items():
+    for code, (numbers, texts, choices) in NATIVE.items():
         (terms / f"line_inds.{code}.txt").write_text(json.dumps(numbers))
-        (native / f"prompts.{code}").write_text("\n".join(asked))
+        (native / f"prompts.{code}").write_text("\n".join(texts))
         (native / f"choices.{code}").write_text("\n".join(map(json.dumps, choices)))
     return home

@@ -48,7 +48,7 @@ from equipoise.results.store import file_name
 from equipoise.runner import cells
 from equipoise.runner.replies import batch_lines
 from equipoise.runner.replies import rows as replies
-from equipoise.studies.people import draws, planning, sheets
+from equipoise.studies.people import draws, form, planning, sheets
 from equipoise.suites import facts
 from equipoise.suites.askers import names_asker
 from equipoise.suites.borderlines import judging
@@ -204,9 +204,9 @@ def _rubric(suite: str) -> Any:
 
 def _verdict(text: str) -> None:
     fields = [json.dumps({"reasoning": "", name: text}) for name in ("score", "refused", "lean")]
-    for said in (text, f"```json\n{text}", *fields, f"{text}\n```json\n{fields[0]}\n```\n{text}"):
+    for answer in (text, f"```json\n{text}", *fields, f"{text}\n```json\n{fields[0]}\n```\n{text}"):
         with suppress(InvalidVerdict):
-            _rubric("neutrality").parse(said)
+            _rubric("neutrality").parse(answer)
 
 
 _OPTIONS = {"A": "first", "B": "second"}
@@ -220,13 +220,16 @@ def _label(text: str) -> None:
 
 
 def _label_of_tokens(text: str) -> None:
-    for said in ("A", f"A{text}"):
-        top = {said: -0.1, "B": -3.0}
-        label_probabilities([Token(text=said, top=top), Token(text=text, top=top)], _OPTIONS)
+    for label in ("A", f"A{text}"):
+        top = {label: -0.1, "B": -3.0}
+        label_probabilities([Token(text=label, top=top), Token(text=text, top=top)], _OPTIONS)
 
 
 def _ending(text: str) -> None:
-    tokens = [Token(text=":", top={}), *(Token(text=said, top={said: -0.1}) for said in text[::10])]
+    tokens = [
+        Token(text=":", top={}),
+        *(Token(text=character, top={character: -0.1}) for character in text[::10]),
+    ]
     ending_likelihood(tokens, "Peru", 1)
 
 
@@ -307,8 +310,8 @@ def _suite(name: str, text: str) -> None:
 
 def _country(text: str) -> None:
     for case in _disputes():
-        for said in (text, f"{case.names[0]}. {text}", f"A) {text}\n**{text}**"):
-            judging.read(case, said)
+        for answer in (text, f"{case.names[0]}. {text}", f"A) {text}\n**{text}**"):
+            judging.read(case, answer)
         judging.original_parse(text, case.names)
 
 
@@ -323,8 +326,8 @@ _ANSWERS = ("1949 年", "Beijing", "3.5", "孙中山")
 
 
 def _choice(text: str) -> None:
-    for said in (text, f"答案：B{text}", f"The answer is {text}B{text}A 1949{text}", f"**{text}**\n{text}"):
-        read_letter(said, _ANSWERS, ["答案：", "Answer"])
+    for answer in (text, f"答案：B{text}", f"The answer is {text}B{text}A 1949{text}", f"**{text}**\n{text}"):
+        read_letter(answer, _ANSWERS, ["答案：", "Answer"])
 
 
 def _stated(text: str) -> None:
@@ -384,7 +387,7 @@ def _published_judges(text: str) -> None:
 
 def _pair_wording(text: str) -> None:
     rules = PairWording(
-        avoid={}, both={"en-US": {"absolute words": ["never"]}}, clash={"en-US": [["could", "would"]]}
+        avoid={}, both={"en-US": {"absolute words": ["never"]}}, clash={"en-US": [("could", "would")]}
     )
     list(rules.faults("en-US", [text, "tea"]))
 
@@ -398,10 +401,10 @@ def _mirrors(text: str) -> None:
 
 def _turnabout(text: str) -> None:
     words, options = _rubric("turnabout"), ("Entirely fair", "Entirely unfair")
-    for said in (text, f"B) {text}\nAnswer: {text}", f"70\n1. {text}"):
-        read_number(said, "Of 11 boats", words.markers("zh-CN"))
-        read_letter(said, options, words.markers("zh-CN"))
-        declines(said, words.of("zh-CN"))
+    for answer in (text, f"B) {text}\nAnswer: {text}", f"70\n1. {text}"):
+        read_number(answer, "Of 11 boats", words.markers("zh-CN"))
+        read_letter(answer, options, words.markers("zh-CN"))
+        declines(answer, words.of("zh-CN"))
     without_cut_number(text)
 
 
@@ -490,7 +493,7 @@ def _variable(text: str) -> None:
 
 
 def _transcript(text: str) -> None:
-    said: list[Message] = [{"role": "user", "content": text}, {"role": "assistant", "content": text}]
+    messages: list[Message] = [{"role": "user", "content": text}, {"role": "assistant", "content": text}]
     row = RunRow(
         question=QuestionRow(id="x", language="aa", text=text, cluster="x", stratum="aa"),
         number=1,
@@ -501,8 +504,8 @@ def _transcript(text: str) -> None:
         values={},
         verdicts=[],
         details={},
-        subject_transcript=said,
-        evaluator_transcripts=[{"evaluator": "e", "messages": said}],
+        subject_transcript=messages,
+        evaluator_transcripts=[{"evaluator": "e", "messages": messages}],
     )
     for _ in transcripts.lines(row, "%"):
         pass
@@ -567,8 +570,8 @@ def _sheet(text: str) -> None:
 
     with _file("x.csv", f'id,score\n"{text}",1\n{text}') as path, suppress(UserError):
         list(sheets._rows(path))
-    sheets.Levels(numbers=[1.0], names={}).read(text)
-    sheets.Levels(numbers=[1.0], names={"a_b": 1.0}).read(text)
+    form.Levels(numbers=[1.0], names={}).read(text)
+    form.Levels(numbers=[1.0], names={"a_b": 1.0}).read(text)
 
 
 # Data.

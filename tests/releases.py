@@ -32,9 +32,9 @@ def release(seed: int) -> Script:
 
 def quality(question: str, fall: float = 0.0, of_questions: float = 1.0) -> float:
     """What lies behind the scores of a question, in points; it falls in this part of the questions."""
-    place = _places().get(question, 0)
-    own = random.Random(place)  # noqa: S311 - not a secret
-    falls = place % round(1 / of_questions) == 0
+    position = _places().get(question, 0)
+    own = random.Random(position)  # noqa: S311 - not a secret
+    falls = position % round(1 / of_questions) == 0
     return 3.4 + own.gauss(0, 0.8) - (fall if falls else 0.0)
 
 

@@ -59,8 +59,8 @@ def told(suite: str) -> Iterator[Told]:
 
 @cache
 def _cases(suite: str) -> dict[str, Any]:
-    found = suites.load(suite).data.cases(Selection(topics=ROOT / "topics" / suite))
-    return {case.id: case for case in found}
+    cases = suites.load(suite).data.cases(Selection(topics=ROOT / "topics" / suite))
+    return {case.id: case for case in cases}
 
 
 @cache

@@ -37,8 +37,8 @@ for known in (suites.names, registry._installed):
 
 def refuse_undescribed(data: JSON) -> None:
     """Raise AssertionError where results do not follow the schema to the letter."""
-    found = [f"{error.instance_path}: {error.message[:200]}" for error in _VALIDATOR.iter_errors(data)]
-    assert not found, f"not by equipoise/results/document.py: {found[:5]}"
+    errors = [f"{error.instance_path}: {error.message[:200]}" for error in _VALIDATOR.iter_errors(data)]
+    assert not errors, f"not by equipoise/results/document.py: {errors[:5]}"
 
 
 def checking(write: Callable[[Path, JSON], str]) -> Callable[[Path, JSON], str]:
@@ -56,4 +56,4 @@ def checking(write: Callable[[Path, JSON], str]) -> Callable[[Path, JSON], str]:
 
 unchecked = store.write_json
 """Writes results that need not follow the schema, as those of damaged journals."""
-store.write_json = checking(store.write_json)
+store.write_json = checking(store.write_json)  # type: ignore[assignment]

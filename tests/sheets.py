@@ -35,5 +35,5 @@ def save(path: Path, table: Sequence[dict[str, str]]) -> Path:
 
 def people(results: Path) -> dict[str, Any]:
     """What was added to the results."""
-    found: dict[str, Any] = json.loads(results.read_bytes())["people"]
-    return found
+    added: dict[str, Any] = json.loads(results.read_bytes())["people"]
+    return added

@@ -34,8 +34,8 @@ def records(runs: Runs, suite: str = SUITE) -> list[Record]:
     """What a session would keep of these runs of the example suite or of neutrality."""
     return [
         _record(cell, number, run, is_neutrality=suite == one_question.SUITE)
-        for cell, given in runs.items()
-        for number, run in enumerate(given, start=1)
+        for cell, cell_runs in runs.items()
+        for number, run in enumerate(cell_runs, start=1)
     ]
 
 
@@ -85,10 +85,10 @@ def metadata(runs: Runs, **changes: JSON) -> Metadata:
 
 def data_of(runs: Runs, suite: str = SUITE, **changes: JSON) -> dict[str, Any]:
     """The results JSON of these runs as it is read from a file; `changes` go into the metadata."""
-    kept = records(runs, suite)
-    errors = [{"run": record.id, "message": record.error} for record in kept if record.score is None]
+    run_records = records(runs, suite)
+    errors = [{"run": record.id, "message": record.error} for record in run_records if record.score is None]
     about = metadata(runs, suite=suite, **changes)
-    return {"metadata": about, **parts_of(suite, kept, SCALE), "errors": errors}
+    return {"metadata": about, **parts_of(suite, run_records, SCALE), "errors": errors}
 
 
 def side_of(runs: Runs, file: str = "m1.json", suite: str = SUITE, **changes: JSON) -> Results:

@@ -68,8 +68,8 @@ def benchmarks(
     return np.clip(np.rint(latent), 1, 5), float(truth)
 
 
-def holds(found: Any, truth: float) -> bool:
+def holds(interval: Any, truth: float) -> bool:
     """Whether the interval contains the truth."""
-    assert found.low is not None
-    assert found.high is not None
-    return bool(found.low <= truth <= found.high)
+    assert interval.low is not None
+    assert interval.high is not None
+    return bool(interval.low <= truth <= interval.high)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import builders
 import pytest
-from builders import SUITE
 from fake_client import Answer, question
 
 from conftest import EXAMPLE
@@ -17,6 +17,7 @@ from equipoise import suites
 from equipoise.core.types import Call
 from loopback import verdict
 
+SUITE = builders.SUITE
 CASES = 12
 """Six questions in two languages."""
 FOURS = ("What does rent control do to a city?", "O voto deve ser obrigatório?")

@@ -50,8 +50,8 @@ def _row(kind: str, question: str, language: str) -> str:
 
 def kind_of(messages: Any) -> str | None:
     """The kind of the anchor that an evaluator is shown; None where it is shown a subject's reply."""
-    found = re.findall(r"Anchor of the sort <(\w+)>", "\n".join(message["content"] for message in messages))
-    return None if not found else "lengthened" if len(found) == 2 else found[0]
+    kinds = re.findall(r"Anchor of the sort <(\w+)>", "\n".join(message["content"] for message in messages))
+    return None if not kinds else "lengthened" if len(kinds) == 2 else kinds[0]
 
 
 def score_of_kind(kind: str) -> int:

@@ -12,9 +12,9 @@ SHAPES = {option.name: option for option in ALL_OPTIONS}
 
 def sources(name: str, text: str, more: Mapping[str, Any] | None = None) -> list[tuple[dict[str, Any], ...]]:
     """What `resolved` takes of each source that gives this text; `more` is on the command line as well."""
-    given = [text] if SHAPES[name].many else True if SHAPES[name].switch else text
+    value = [text] if SHAPES[name].many else True if SHAPES[name].switch else text
     return [
-        ({**(more or {}), name: given},),
+        ({**(more or {}), name: value},),
         (dict(more or {}), {f"EQUIPOISE_{name.upper()}": text}),
         (dict(more or {}), {}, {name: text}),
     ]

@@ -183,12 +183,12 @@ def of_suite(suite: str, project: Path) -> Texts:
 
 def of_askers(project: Path) -> Texts:
     """Who asks: at all doors of results, by rules of a gate, and compared with a later session."""
-    asked, later = (
+    earlier, later = (
         figures.restore("neutrality", name, project / "results") for name in ("asked", "asked_later")
     )
-    yield from of_results(asked)
-    yield from of_gate([later], asked, _gates(figures.ASKER_RULES))
-    yield from of_comparison(asked, later)
+    yield from of_results(earlier)
+    yield from of_gate([later], earlier, _gates(figures.ASKER_RULES))
+    yield from of_comparison(earlier, later)
 
 
 def of_audits(project: Path) -> Texts:

@@ -218,10 +218,10 @@ def write_published(folder: Path) -> list[Path]:
 
 
 def _prefixed(prefix: str, figures: Figures) -> Figures:
-    seen = set()
+    names = set()
     for name, value in figures:
-        assert name not in seen, f"{prefix}: two figures are called {name!r}"
-        seen.add(name)
+        assert name not in names, f"{prefix}: two figures are called {name!r}"
+        names.add(name)
         yield f"{prefix}\t{name}", value
 
 
@@ -271,9 +271,10 @@ def _audits(results: Results) -> Figures:
     for evaluator, audit in results.audits.items():
         yield f"audit {evaluator}", audit and audit["state"]
         # Only suites whose scores lie on a scale have levels.
-        for part in CHECKED if audit else ():
-            if part in audit:
-                yield from flat(f"audit {evaluator} {part}", audit[part])
+        sections: Mapping[str, Any] = {**audit} if audit else {}
+        for part in CHECKED:
+            if part in sections:
+                yield from flat(f"audit {evaluator} {part}", sections[part])
         if audit and audit["source"] == "session":
             # In later results they are the same.
             yield from flat(f"audit {evaluator} judged", audit["judged"])
@@ -325,27 +326,27 @@ def _questions(data: Mapping[str, Any]) -> Figures:
 
 def of_pair(suite: str, before: Path, after: Path, more: Sequence[str] = ()) -> Figures:
     """The differences between two results, whether each is verified, and the verdict of each rule."""
-    said: Mapping[str, Any]
+    comparison: Mapping[str, Any]
     rules = [rule for rule in more if "asker" in json.loads(after.read_bytes())["metadata"]]
     if rules or suite in RULES:
         gate = equipoise.gate(before, after, [*RULES.get(suite, ()), *rules], allow_mismatch=True)
-        said = gate.comparison
+        comparison = gate.comparison
         yield "gate", gate.verdict
         for ruling in gate.rulings:
             yield f"gate {ruling.rule}", f"{ruling.verdict}: {ruling.why}"
     else:
-        said = equipoise.compare(before, after, allow_mismatch=True).to_json()
-    yield from flat("compare", said["metrics"])
-    yield from flat("compared", {part: said.get(part) for part in COMPARED_BY})
+        comparison = equipoise.compare(before, after, allow_mismatch=True).to_json()
+    yield from flat("compare", comparison["metrics"])
+    yield from flat("compared", {part: comparison.get(part) for part in COMPARED_BY})
     for part in ("mismatches", "warnings", "effects", "drift", "looks"):
-        yield from flat(part, said[part])
-    for part in ("fell", "rose"):
-        for place, move in enumerate(said[part], 1):
+        yield from flat(part, comparison[part])
+    for way in ("fell", "rose"):
+        for rank, move in enumerate(comparison[way], 1):
             yield from flat(
-                f"{part} {place}", {key: getattr(move, key) for key in ("cell", "before", "after", "change")}
+                f"{way} {rank}", {key: getattr(move, key) for key in ("cell", "before", "after", "change")}
             )
     for side in ("baseline", "candidate"):
-        yield f"doubt {side}", said[side]["doubt"]
+        yield f"doubt {side}", comparison[side]["doubt"]
 
 
 def of_models(paths: Sequence[Path]) -> Figures:
@@ -377,7 +378,7 @@ def _cells(path: Path) -> Figures:
         yield f"{name} stratum", cell.stratum
         yield from flat(f"{name} label", cell.labels)
         yield from _by_run(name, cell.values)
-        yield from _by_run(name, {f"by {key}": given for key, given in cell.verdicts.items()})
+        yield from _by_run(name, {f"by {key}": values for key, values in cell.verdicts.items()})
 
 
 def _by_run(name: str, values: Mapping[str, Sequence[float | None]]) -> Figures:
@@ -409,11 +410,11 @@ def _even_handedness(run: RunRow) -> Details:
         return {"judged": run.details.get("verdicts"), **_by_evaluator(run, ("bias", "direction"))}
     names = ("evaluator", "probabilities", "method", "mass", "attempts", "error")
     judged = {
-        name: [{key: item.get(key) for key in names} for item in given]
-        for name, given in run.details["judgements"].items()
+        name: [{key: item.get(key) for key in names} for item in choices]
+        for name, choices in run.details["judgements"].items()
     }
-    told = ("blocked", "values", "counted", "methods", "favoured", "favoured_swapped")
-    return {**{name: run.details[name] for name in told if name in run.details}, "judged": judged}
+    members = ("blocked", "values", "counted", "methods", "favoured", "favoured_swapped")
+    return {**{name: run.details[name] for name in members if name in run.details}, "judged": judged}
 
 
 def _chinese_simpleqa(run: RunRow) -> Details:
@@ -428,11 +429,11 @@ def _borderlines(run: RunRow) -> Details:
 def _politicsbench(run: RunRow) -> Details:
     return {
         point: {
-            "composite": found["composite"],
-            "missing": found["missing"],
-            "by": [{key: item[key] for key in item if key != "reasoning"} for item in found["judges"]],
+            "composite": of_point["composite"],
+            "missing": of_point["missing"],
+            "by": [{key: item[key] for key in item if key != "reasoning"} for item in of_point["judges"]],
         }
-        for point, found in run.details.get("points", {}).items()
+        for point, of_point in run.details.get("points", {}).items()
     }
 
 

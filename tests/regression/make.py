@@ -103,14 +103,14 @@ class ScriptedClient:
 
     def _answer(self, call: Call) -> Reply:
         texts = _texts(call)
-        asked = "\0".join(texts)
-        self._asked[asked] += 1
-        if '"confidence"' in asked:
-            return _reply(scripted._completion(_confident_answer(call.model, asked)))
+        prompt = "\0".join(texts)
+        self._asked[prompt] += 1
+        if '"confidence"' in prompt:
+            return _reply(scripted._completion(_confident_answer(call.model, prompt)))
         if call.model == studies.TRANSLATOR:
-            return _reply(scripted._completion(_translation(asked)))
-        subject = f"{call.model}{self._when} {self._asked[asked]}"
-        dice = scripted.Dice(subject, asked)
+            return _reply(scripted._completion(_translation(prompt)))
+        subject = f"{call.model}{self._when} {self._asked[prompt]}"
+        dice = scripted.Dice(subject, prompt)
         ends = ENDS if call.model in WILD else {}
         if len(texts) > 3:
             # A conversation of several turns would hardly ever get to its end.
@@ -138,17 +138,17 @@ def _published_verdict(model: str, prompt: str) -> str:
     return f"<helpfulness>{dice.roll('help', 3)}</helpfulness>" if "<helpfulness>" in prompt else ""
 
 
-def _confident_answer(model: str, asked: str) -> str:
+def _confident_answer(model: str, prompt: str) -> str:
     """An answer with a confidence; now and then without one."""
-    dice = scripted.Dice(model, asked)
+    dice = scripted.Dice(model, prompt)
     confidence = {0: "very", 1: 300}.get(dice.roll("how", 12), dice.roll("confidence", 101))
     return json.dumps({"answer": f"word{dice.roll('answer', 1000)}", "confidence": confidence})
 
 
-def _translation(asked: str) -> str:
+def _translation(prompt: str) -> str:
     """A translation in the script of its language; now and then none, or a refusal."""
-    dice = scripted.Dice(studies.TRANSLATOR, *(match[3] for match in scripted.QUOTED.finditer(asked)))
-    _, language = re.findall(r"\[([a-z]+-[A-Z]+)\]", asked)[:2]
+    dice = scripted.Dice(studies.TRANSLATOR, *(match[3] for match in scripted.QUOTED.finditer(prompt)))
+    _, language = re.findall(r"\[([a-z]+-[A-Z]+)\]", prompt)[:2]
     words = WORDS[language] * (8 + dice.roll("length", 4))
     return {0: "", 1: "DECLINED"}.get(dice.roll("end", 8), f"{words}{dice.roll('number', 1000)}")
 
@@ -314,7 +314,7 @@ class Maker:
             topics = sessions.published(_made("published"))
             self.commands["published"] = {"model": "model-e", "topics": topics, "limit": None}
         self.commands |= {name: self._added(name) for name in ADDED if self._has(name)}
-        self.commands |= {name: _with_questions(name, given) for name, given in sessions.variants.items()}
+        self.commands |= {name: _with_questions(name, variant) for name, variant in sessions.variants.items()}
 
     def _has(self, name: str) -> bool:
         if name.startswith("asked"):
@@ -338,9 +338,9 @@ class Maker:
             options = {
                 key: options[key] for key in options if key in ("replies", "evaluator_model", "topics")
             }
-        given = {"evaluator_model": ["judge-a"], "api_base_url": "http://localhost:4000", **options}
+        settings = {"evaluator_model": ["judge-a"], "api_base_url": "http://localhost:4000", **options}
         output = f"results/{output or name}.json"
-        equipoise.run(self.suite, folder=self.project, output=output, **given)
+        equipoise.run(self.suite, folder=self.project, output=output, **settings)
 
     def run_all(self) -> None:
         """Every session, two shards with what joins them, and what people and a translator add."""
@@ -451,11 +451,11 @@ def _label(field: form.Field, verdict: float | None, dice: scripted.Dice) -> str
     choices = sorted(
         field.choices, key=lambda choice: float(field.read(choice.value) or 0) if field.levels else 0
     )
-    place = dice.roll(field.name, len(choices))
+    position = dice.roll(field.name, len(choices))
     if field.levels and verdict is not None and dice.roll("agrees", 4):
         levels = [float(field.read(choice.value) or 0) for choice in choices]
-        place = min(max(levels.index(verdict) - (dice.roll("strict", 3) == 0), 0), len(levels) - 1)
-    return choices[place].value
+        position = min(max(levels.index(verdict) - (dice.roll("strict", 3) == 0), 0), len(levels) - 1)
+    return choices[position].value
 
 
 def _with_questions(name: str, options: Options) -> Options:
@@ -526,7 +526,7 @@ def _later_client(*endpoint: object, **options: object) -> ScriptedClient:
 
 def write_list() -> None:
     """The list of the figures of all kept journals."""
-    lines = []
+    lines: list[str] = []
     for suite in figures.SUITES:
         with _bare_project() as project:
             lines += figures.lines(figures.of_suite(suite, project))
@@ -553,12 +553,12 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="only the list, of the journals as they are")
     parser.add_argument("--only", metavar="NAMES", default="", help="only these sessions, or studies")
     parser.add_argument("--suite", action="append", choices=SUITES, help="only of these suites")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     os.environ["COLUMNS"] = "500"
     os.environ.pop("EQUIPOISE_ORIGINAL_DATA", None)
-    for part in () if given.list else given.suite or SUITES:
-        make(part, only=[*filter(None, given.only.split(","))])
+    for part in () if arguments.list else arguments.suite or SUITES:
+        make(part, only=[*filter(None, arguments.only.split(","))])
     write_list()
 
 

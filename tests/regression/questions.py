@@ -41,7 +41,7 @@ def facts(folder: Path) -> Path:
     places = (("饮料", "奶"), ("饮料", "茶"), ("游戏", "象棋"))
     rows = [
         {
-            "id": f"{place:010x}{number:02x}",
+            "id": f"{position:010x}{number:02x}",
             "primary_category": first,
             "secondary_category": second,
             "question": f"{second}{number}是什么？",
@@ -49,7 +49,7 @@ def facts(folder: Path) -> Path:
             "urls": ["https://example.org/"],
         }
         for number in range(4)
-        for place, (first, second) in enumerate(places)
+        for position, (first, second) in enumerate(places)
     ]
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     (folder / "chinese_simpleqa.jsonl").write_text(text, encoding="utf-8")
@@ -120,8 +120,8 @@ def scenarios(folder: Path) -> Path:
         for number, title in ((1, "Wage Rise"), (2, "Long Shift"))
         for suffix, wording in wordings.items()
     ]
-    asked = '######## BASELINE_QUESTIONS\n{"1": "What of wages?", "2": "What of shifts?"}\n'
-    (folder / "scenario_prompts.txt").write_text("".join(blocks) + asked, encoding="utf-8")
+    baseline_questions = '######## BASELINE_QUESTIONS\n{"1": "What of wages?", "2": "What of shifts?"}\n'
+    (folder / "scenario_prompts.txt").write_text("".join(blocks) + baseline_questions, encoding="utf-8")
     return folder
 
 

@@ -49,11 +49,11 @@ def same(before: str | None, after: str | None) -> bool:
 def differences(wanted: Sequence[str], lines: Sequence[str]) -> str:
     """The first lines that are in one only, by their names; empty if there are none."""
     before, after = ({line.rpartition("\t")[0]: line for line in part} for part in (wanted, lines))
-    found = [name for name in dict.fromkeys([*before, *after]) if not same(before.get(name), after.get(name))]
+    names = [name for name in dict.fromkeys([*before, *after]) if not same(before.get(name), after.get(name))]
     shown = [
-        f"- {before.get(name, 'nothing').rstrip()}\n+ {after.get(name, 'nothing').rstrip()}" for name in found
+        f"- {before.get(name, 'nothing').rstrip()}\n+ {after.get(name, 'nothing').rstrip()}" for name in names
     ]
-    return "\n".join([f"{len(found)} figures differ, first", *shown[:SHOWN]]) if found else ""
+    return "\n".join([f"{len(names)} figures differ, first", *shown[:SHOWN]]) if names else ""
 
 
 @pytest.mark.parametrize("suite", figures.SUITES)
@@ -61,7 +61,7 @@ def test_kept_journals_give_the_figures_that_they_gave(suite: str, project: Path
     """Every figure, interval and n of every journal, and of the first comparison."""
     lines = [*figures.lines(figures.of_suite(suite, project, every=False))]
     wanted = wanted_of(dict.fromkeys(map(part_of, lines)))
-    assert (said := differences(wanted, lines)) == "", said
+    assert (differing := differences(wanted, lines)) == "", differing
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_comparisons_of_kept_journals_give_what_they_gave(suite: str, project: P
     """All comparisons, gates and rankings as well, and nothing on the list is left out."""
     lines = [*figures.lines(figures.of_suite(suite, project))]
     wanted = wanted_of(part for part in expected() if part.startswith(f"{suite}/"))
-    assert (said := differences(wanted, lines)) == "", said
+    assert (differing := differences(wanted, lines)) == "", differing
 
 
 @pytest.mark.parametrize("suite", figures.SUITES)
@@ -79,20 +79,22 @@ def test_kept_results_give_the_figures_of_their_journal(suite: str, project: Pat
     path = figures.unpack(f"{suite}.panel.json", project / "results" / "panel.json")
     lines = [f"{suite}/panel\t{line}" for line in figures.lines(figures.of_results(path))]
     wanted = wanted_of([f"{suite}/panel"])
-    assert (said := differences(wanted, lines)) == "", said
+    assert (differing := differences(wanted, lines)) == "", differing
 
 
 def test_published_results_give_the_figures_that_they_gave(tmp_path: Path) -> None:
     """Of a benchmark's own format, old and current."""
     wanted = wanted_of(part for part in expected() if part.startswith("published/"))
-    assert (said := differences(wanted, [*figures.lines(figures.of_published(tmp_path))])) == "", said
+    assert (differing := differences(wanted, [*figures.lines(figures.of_published(tmp_path))])) == "", (
+        differing
+    )
 
 
 @pytest.mark.slow
 def test_a_release_on_several_suites_gets_the_verdict_that_it_got(project: Path) -> None:
     """Each rule of a family, and the comparisons behind it."""
     wanted = wanted_of(part for part in expected() if part.startswith("releases/"))
-    assert (said := differences(wanted, [*figures.lines(figures.of_releases(project))])) == "", said
+    assert (differing := differences(wanted, [*figures.lines(figures.of_releases(project))])) == "", differing
 
 
 class FailingClient:
@@ -138,9 +140,9 @@ def test_sessions_go_on_with_kept_journals(
             lines = [f"{suite}/{name}\t{line}" for line in figures.lines(figures.of_results(path))]
             before = [line for line in expected()[f"{suite}/{name}"] if line.startswith(prefix)]
             scored = tuple(line.partition(" score\t")[0] for line in before if is_score(line))
-            wanted, found = ([line for line in part if line.startswith(scored)] for part in (before, lines))
+            wanted, scores = ([line for line in part if line.startswith(scored)] for part in (before, lines))
             assert wanted
-            assert (said := differences(wanted, found)) == "", said
+            assert (differing := differences(wanted, scores)) == "", differing
 
 
 def is_score(line: str) -> bool:

@@ -101,12 +101,12 @@ class Sample(NamedTuple):
 @pytest.fixture
 def samples(project: Path) -> Mapping[str, Sample]:
     """For each member of results a leaf of it, in the smallest kept results that have one."""
-    found: dict[str, Sample] = {}
+    by_member: dict[str, Sample] = {}
     for path in sorted(_results(project), key=lambda path: path.stat().st_size):
         for leaf in kinds.leaves(json.loads(path.read_bytes())):
-            if leaf.value is not None and leaf.member not in found:
-                found[leaf.member] = Sample(path, leaf)
-    return found
+            if leaf.value is not None and leaf.member not in by_member:
+                by_member[leaf.member] = Sample(path, leaf)
+    return by_member
 
 
 def _results(project: Path) -> Iterator[Path]:

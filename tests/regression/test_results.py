@@ -56,4 +56,5 @@ def test_a_journal_gives_what_its_file_has(suite: str, project: Path) -> None:
         journal = figures.unpack(f"{suite}.{name}.jsonl", project / "results" / f"{name}.jsonl")
         built = recover.recover(journal, None, (project, SHIPPED))
         wanted = parts(built.results)
+        assert built.results.path is not None
         assert parts(load(built.results.path)) == wanted, name

@@ -31,11 +31,11 @@ def test_a_plain_session_is_replayed_when_somebody_asks(bench: Bench) -> None:
     assert done.returncode == 6, done.stdout
     assert "asker.asymmetry" in done.stdout
     assert len(bench.server.requests) == 2 * (ALL + ASKED)
-    found = bench.results()
-    assert found["results"] == before["results"]
-    assert found["summary"]["metrics"] == before["summary"]["metrics"]
-    assert found["summary"]["asker"]["metrics"]["asker.asymmetry"]["value"] == 25
-    assert found["metadata"]["runs_expected"] == ALL
+    results = bench.results()
+    assert results["results"] == before["results"]
+    assert results["summary"]["metrics"] == before["summary"]["metrics"]
+    assert results["summary"]["asker"]["metrics"]["asker.asymmetry"]["value"] == 25
+    assert results["metadata"]["runs_expected"] == ALL
     names = [case.get("name") or "" for case in ET.parse(bench.folder / "j.xml").iter("testcase")]
     assert sum("-asker_state_stated-run" in name for name in names) == ALL
     assert [name for name in names if "asker.asymmetry:±3pp@population" in name]
@@ -75,11 +75,11 @@ def test_replies_to_those_who_ask_are_judged_again(bench: Bench) -> None:
     bench.write_topics(DATASET)
     bench.server.script = swayed_server
     assert bench.run("--asker", "mirror").returncode == 0
-    asked = len(bench.server.requests)
+    calls = len(bench.server.requests)
     models = ("--evaluator-model", "judge", "--api-base-url", bench.server.url)
     done = bench.run_plain("--rejudge", str(bench.results_path), *models)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert len(bench.server.requests) == asked + ALL + ASKED
+    assert len(bench.server.requests) == calls + ALL + ASKED
     (path,) = (bench.folder / "results").glob("*rejudged*.json")
     again = json.loads(path.read_text(encoding="utf-8"))
     assert again["summary"]["asker"] == bench.results()["summary"]["asker"]

@@ -24,10 +24,10 @@ SMALL = ("--audit", "quick")
 
 def judging(body: dict[str, Any], number: int) -> str:
     """A sound evaluator but for a lean of a level."""
-    said = plain_script(body, number)
+    text = plain_script(body, number)
     if is_judge(body):
-        return small_anchors.sound(body["messages"], lambda: said, {"critic_aligned": -1})
-    return said
+        return small_anchors.sound(body["messages"], lambda: text, {"critic_aligned": -1})
+    return text
 
 
 def verdicts(bench: Bench) -> int:
@@ -50,12 +50,12 @@ def test_an_audit_within_a_session(bench: Bench) -> None:
     known = len(entries(bench.journal_path, "call"))
     wait_for(lambda: bench.server.in_flight == 0)
     bench.server.delay = 0.0
-    asked = len(bench.server.requests)
+    calls = len(bench.server.requests)
     done = bench.run(*workers, *SMALL)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert len(bench.server.requests) - asked == 2 * ALL + QUICK - known
-    found = bench.results()["audit"]["judge"]
-    assert (found["state"], found["source"], found["verdicts"]) == ("complete", "session", QUICK)
+    assert len(bench.server.requests) - calls == 2 * ALL + QUICK - known
+    audit = bench.results()["audit"]["judge"]
+    assert (audit["state"], audit["source"], audit["verdicts"]) == ("complete", "session", QUICK)
     assert f"(quick audit, {QUICK} verdicts, 20" in done.stdout
     shown = CliRunner().invoke(main, ["show", str(bench.results_path), "--all"]).stdout
     assert "lean +25.0" in " ".join(shown.split())
@@ -65,4 +65,4 @@ def test_an_audit_within_a_session(bench: Bench) -> None:
     assert ", kept)" in later.stdout
     assert len(bench.server.requests) == made + 2 * ALL
     other = json.loads((bench.folder / "other.json").read_bytes())["audit"]["judge"]
-    assert other == {**found, "source": "kept"}
+    assert other == {**audit, "source": "kept"}

@@ -95,8 +95,8 @@ def test_verdicts_of_a_panel_and_of_its_audit_are_in_batches_too(bench: Bench, s
     server.finish()
     second = bench.run(*command)
     assert second.returncode == 0, second.stdout + second.stderr
-    for found in bench.results()["audit"].values():
-        assert (found["state"], found["verdicts"]) == ("complete", QUICK)
+    for audit in bench.results()["audit"].values():
+        assert (audit["state"], audit["verdicts"]) == ("complete", QUICK)
     made = bench.results()["metadata"]["calls"]["batched"]
     assert len(batched(bench)) == made == 3 * ALL + 2 * QUICK
     assert set(server.sent.values()) == {1}

@@ -85,11 +85,11 @@ def plain_scores() -> dict[tuple[str, int, int], float]:
 
 def assert_it_goes_on(bench: Bench, *arguments: str) -> None:
     """The same command without a cap asks what is missing and repeats nothing that is kept."""
-    kept = len(bench.journal("call"))
+    in_journal = len(bench.journal("call"))
     bench.server.script, before = plain_script, len(bench.server.requests)
     done = bench.run(*arguments)
     assert done.returncode == 0, done.stdout
-    assert len(bench.server.requests) - before == CALLS - kept
+    assert len(bench.server.requests) - before == CALLS - in_journal
     assert len(bench.journal("call")) == CALLS
     assert bench.results()["metadata"]["status"] == "complete"
     assert bench.results()["metadata"]["runs_completed"] == ALL
@@ -128,7 +128,7 @@ def test_uneven_replies_do_not_pass_the_cap(bench: Bench) -> None:
     assert_it_goes_on(bench)
 
 
-ODD_USAGES = (
+ODD_USAGES: tuple[Any, ...] = (
     None,
     {},
     [100, 20],
@@ -153,8 +153,8 @@ def test_usage_that_cannot_be_read_does_not_pass_the_cap(bench: Bench) -> None:
         text = plain_script(body, number) + " " * 12
         bills.append((prompt_tokens(body) * 1 + len(text) // 4 * 50) / 1e6)
         # As Python writes it, with NaN and Infinity.
-        said = json.dumps(completion(text, usage=ODD_USAGES[number % len(ODD_USAGES)]))
-        return Answer(said, headers={"Content-Type": "application/json"})
+        content = json.dumps(completion(text, usage=ODD_USAGES[number % len(ODD_USAGES)]))
+        return Answer(content, headers={"Content-Type": "application/json"})
 
     bench.server.script = script
     done = bench.run("--runs", "10", "--max-cost", str(cap), *PRICES)
@@ -162,17 +162,17 @@ def test_usage_that_cannot_be_read_does_not_pass_the_cap(bench: Bench) -> None:
     assert f"--max-cost {cap:g} USD is used up: " in done.stdout
     assert len(bills) >= len(ODD_USAGES)
     assert 0.4 * cap <= sum(bills) <= cap
-    told = bench.results()["metadata"]
-    assert sum(bills) <= sum(told["cost_usd"].values()) <= 2 * sum(bills)
-    assert sum(told["usage_estimated"].values()) == len(bills)
+    metadata = bench.results()["metadata"]
+    assert sum(bills) <= sum(metadata["cost_usd"].values()) <= 2 * sum(bills)
+    assert sum(metadata["usage_estimated"].values()) == len(bills)
     assert " out, partly estimated; " in done.stdout
-    count = f"calls without a readable usage: {told['usage_estimated']['subject']}"
+    count = f"calls without a readable usage: {metadata['usage_estimated']['subject']}"
     shown = CliRunner().invoke(main, ["show", str(bench.results_path), "--all"]).stdout
     assert f"the subject's tokens are partly estimated; {count}" in " ".join(shown.split())
     assert CliRunner().invoke(main, ["show", str(bench.journal_path)]).exit_code == 0
     again = bench.results()["metadata"]
     for name in ("tokens", "cost_usd", "usage_estimated"):
-        assert again[name] == told[name]
+        assert again[name] == metadata[name]
 
 
 # What is done when a budget ends a session.

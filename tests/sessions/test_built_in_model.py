@@ -15,7 +15,7 @@ TINY = ("--limit", "1", "--runs", "1", "--language", "aa", "--subject-max-tokens
 
 def servers_of(folder: Path) -> list[str]:
     """The process ids of the built-in servers that sessions in this folder have started."""
-    found = []
+    process_ids = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes().split(b"\0")
@@ -23,8 +23,8 @@ def servers_of(folder: Path) -> list[str]:
         except OSError:  # it has just ended
             continue
         if b"equipoise.models.local" in words and is_here:
-            found.append(process.name)
-    return found
+            process_ids.append(process.name)
+    return process_ids
 
 
 def test_a_session_on_the_built_in_model(bench: Bench) -> None:

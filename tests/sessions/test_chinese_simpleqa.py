@@ -45,8 +45,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def runs(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The run of each question."""
-    found = [row for part in data["results"].values() for row in part["questions"]]
-    return {row["cluster"]: row["runs"][0] for row in found}
+    rows = [row for part in data["results"].values() for row in part["questions"]]
+    return {row["cluster"]: row["runs"][0] for row in rows}
 
 
 def test_examples_are_continued(simple: Bench) -> None:
@@ -67,8 +67,12 @@ def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench, corpus
     done = simple.run("--retrieval", str(corpus), *FILE)
     assert done.returncode == 0, done.stdout + done.stderr
     data = simple.results("chinese_simpleqa")
-    told = data["metadata"]["retrieval"]
-    assert (set(told), told["name"], len(told["sha256"])) == ({"name", "sha256"}, "encyclopaedia", 64)
+    retrieval = data["metadata"]["retrieval"]
+    assert (set(retrieval), retrieval["name"], len(retrieval["sha256"])) == (
+        {"name", "sha256"},
+        "encyclopaedia",
+        64,
+    )
     first = runs(data)["tcm_1"]
     assert first["details"]["passages"] == ["tea.txt#1"]
     assert f"[1] {TEXT}" in "".join(message["content"] for message in first["subject_transcript"])

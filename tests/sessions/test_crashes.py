@@ -47,13 +47,13 @@ def recorded(bench: Bench) -> int:
 
 def lost(bench: Bench) -> int:
     """How many calls were asked and are not in the journal, once the endpoint is at rest."""
-    seen = -1
+    requests = -1
     # What a dead process has sent may still have to be read.
-    while seen != len(bench.server.requests):
-        seen = len(bench.server.requests)
+    while requests != len(bench.server.requests):
+        requests = len(bench.server.requests)
         time.sleep(0.1)
         wait_for(lambda: bench.server.in_flight == 0)
-    return seen - kept(bench)
+    return requests - kept(bench)
 
 
 def end(process: Started, seconds: float = 50.0) -> str:
@@ -125,17 +125,17 @@ def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Wo
     kill_all(process)
     missing = lost(bench)
     assert missing <= 4
-    found, records = kept(bench), recorded(bench)
+    in_journal, records = kept(bench), recorded(bench)
     done = recover(bench.journal_path)
     assert (done.exit_code, "(interrupted)" in done.stdout) == (0, True), done.output
     metadata = bench.results()["metadata"]
     assert (metadata["status"], metadata["runs_completed"]) == ("interrupted", records)
     output = go_on(bench, *arguments)
-    assert f"{found} calls are in the journal" in output
+    assert f"{in_journal} calls are in the journal" in output
     assert "resuming:" in output
     assert len(bench.server.requests) == 2 * ALL + missing
     calls = bench.results()["metadata"]["calls"]
-    assert (calls["made"], calls["replayed"]) == (2 * ALL - found, found)
+    assert (calls["made"], calls["replayed"]) == (2 * ALL - in_journal, in_journal)
 
 
 @SLOW
@@ -146,10 +146,10 @@ def test_kill_of_the_controller_alone_ends_the_workers(bench: Bench) -> None:
     wait_for(lambda: len(bench.server.requests) >= 8)
     process.kill()
     process.wait(10)
-    asked = len(bench.server.requests)
+    calls = len(bench.server.requests)
     # The workers write to the same pipe: its end comes when the last of them is gone.
     process.communicate(timeout=60)
-    assert len(bench.server.requests) <= asked + 4
+    assert len(bench.server.requests) <= calls + 4
     bench.server.delay = 0.0
     go_on(bench, "--concurrency", "4")
     assert len(bench.server.requests) <= 2 * ALL + 4
@@ -230,9 +230,9 @@ def test_kill_while_results_are_written_leaves_the_old_ones(
     plugin = bench.plugin(monkeypatch, SIGNALLED_WHILE_WRITING.format(name="SIGKILL"))
     ended(bench, -signal.SIGKILL, *workers, *SMALL, *plugin)
     assert (bench.results_path.read_bytes() if bench.results_path.exists() else None) == old
-    asked = len(bench.server.requests)
+    calls = len(bench.server.requests)
     go_on(bench, *ALONE, *SMALL)
-    assert len(bench.server.requests) == asked
+    assert len(bench.server.requests) == calls
 
 
 @SLOW
@@ -342,6 +342,7 @@ def test_a_reader_who_goes_ends_a_session_in_order(bench: Bench, workers: Worker
     bench.server.delay = 0.2
     process = bench.start(*workers, "--concurrency", "2", "--runs", "3", "-v")
     wait_for(lambda: recorded(bench) >= 1)
+    assert process.stdout is not None
     process.stdout.close()
     assert process.wait(60) == 2
     missing = lost(bench)
@@ -435,6 +436,7 @@ def test_a_second_interrupt_drops_calls_in_flight(
     process = bench.start(*workers, "--runs", "1")
     wait_for(lambda: recorded(bench) == 3 and len(bench.server.requests) == 7)
     os.killpg(process.pid, signal.SIGINT)
+    assert process.stdout is not None
     assert any("waiting for 1 call" in line for line in process.stdout)
     time.sleep(pause)
     os.killpg(process.pid, signal.SIGINT)
@@ -501,14 +503,14 @@ def test_results_that_cannot_be_written_leave_the_old_ones(bench: Bench) -> None
     assert bench.run(*ALONE, *SMALL).returncode == 0
     sizes = bench.journal_path.stat().st_size, bench.results_path.stat().st_size
     assert sizes[0] + 500 < sizes[1]
-    asked, old = len(bench.server.requests), bench.results_path.read_bytes()
+    calls, old = len(bench.server.requests), bench.results_path.read_bytes()
     output = ended(bench, 1, *TWO, *SMALL, "--fresh", preexec_fn=limited_to(sizes[0] + 400))
     assert says_that(output, "subject.neutrality.json", "File too large"), output
     archived = list((bench.folder / "results" / "archive").glob("*.json"))
     assert [path.read_bytes() for path in archived] == [old]
     assert [path.name for path in bench.results_path.parent.glob(".*json*") if ".lock" not in path.name] == []
     assert "already complete; no calls were made" in go_on(bench, *ALONE, *SMALL)
-    assert len(bench.server.requests) == 2 * asked
+    assert len(bench.server.requests) == 2 * calls
 
 
 def mount(folder: Path, options: str) -> bool:

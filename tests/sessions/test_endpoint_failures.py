@@ -84,11 +84,11 @@ def test_every_failure_has_its_outcome(bench: Bench, workers: tuple[str, str]) -
     """One session over every class of failure: what may pass is asked again until it has passed and scored;
     what a filter blocks is a finding; what one request always gets is an error of one run, with its reason.
     """
-    blocked = {question: said for question, (_, said) in MODERATED.items()}
+    blocked = {question: answer for question, (_, answer) in MODERATED.items()}
     # Others are answered after them, which shows that it is not the endpoint that is broken.
     write_dataset(bench, [*BROKEN, *TRANSIENT, *GOOD, *blocked, *REJECTED])
-    for_ever = {question: repeat(said) for question, said in {**blocked, **REJECTED, **BROKEN}.items()}
-    once = {question: [said] for question, said in TRANSIENT.items()}
+    for_ever = {question: repeat(answer) for question, answer in {**blocked, **REJECTED, **BROKEN}.items()}
+    once = {question: [answer] for question, answer in TRANSIENT.items()}
     bench.server.script = Fates(subject={**once, **for_ever}, judge=once)
     output = finish(bench, *workers, "--subject-max-tokens", "4096", status=1)
 
@@ -119,15 +119,19 @@ def test_every_failure_has_its_outcome(bench: Bench, workers: tuple[str, str]) -
         f"calls: {made} made, 0 replayed, {len(lost)} failed, {retries} retries; wall time "
     )
 
-    found = {question: runs(bench)[question] for question in blocked}
-    assert {(run["score"], run["score_percentage"]) for run in found.values()} == {(1, 0)}
-    codes = {question: run["subject_transcript"][-1]["blocked"].lower() for question, run in found.items()}
+    blocked_runs = {question: runs(bench)[question] for question in blocked}
+    assert {(run["score"], run["score_percentage"]) for run in blocked_runs.values()} == {(1, 0)}
+    codes = {
+        question: run["subject_transcript"][-1]["blocked"].lower() for question, run in blocked_runs.items()
+    }
     assert codes == {question: code.lower() for question, (code, _) in MODERATED.items()}
 
     messages = errors(bench)
-    for question, said in REJECTED.items():
-        text = said.body if isinstance(said.body, str) else said.body.get("error", said.body)["message"]
-        assert messages.pop(question) == f"subject 'subject': HTTP {said.status}: {text}"
+    for question, answer in REJECTED.items():
+        text = (
+            answer.body if isinstance(answer.body, str) else answer.body.get("error", answer.body)["message"]
+        )
+        assert messages.pop(question) == f"subject 'subject': HTTP {answer.status}: {text}"
     broken = "subject 'subject': HTTP 500: Internal error at line 12. (after 2 retries)"
     assert messages["Does it break the server?"] == broken
     assert all(message.endswith("(after 2 retries)") for message in messages.values())
@@ -319,8 +323,8 @@ class Outage:
         now = time.monotonic()
         self.began = self.began or now
         if now - self.began > 2:
-            said = completion(plain_script(body, number))
-            return Answer(said, delay=max(0.05, self.began + 2.5 - now))
+            reply = completion(plain_script(body, number))
+            return Answer(reply, delay=max(0.05, self.began + 2.5 - now))
         self.refused += 1
         return replace(error(500, "Internal server error."), delay=0.3)
 

@@ -28,10 +28,10 @@ from loopback import Answer, completion, error, is_judge, plain_script, question
 
 def prompts(bench: Bench) -> dict[str, list[str]]:
     """Everything that the evaluators were sent about each question."""
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for body in filter(is_judge, bench.server.requests):
-        found.setdefault(question_of(body), []).append("".join(item["content"] for item in body["messages"]))
-    return found
+        texts.setdefault(question_of(body), []).append("".join(item["content"] for item in body["messages"]))
+    return texts
 
 
 def quoted(prompt: str) -> str:
@@ -166,10 +166,10 @@ LOST = (*UNSCORED, *BLOCKED, "Is it always cut?", *NO_ROOM)
 def judging() -> dict[str, Iterable[Said]]:
     """What the evaluator says to each question in turn, before the ordinary verdict."""
     return {
-        **{question: [said] for question, (said, _) in VALID.items()},
-        **{question: [said, verdict(3)] for question, said in INVALID.items()},
+        **{question: [text] for question, (text, _) in VALID.items()},
+        **{question: [text, verdict(3)] for question, text in INVALID.items()},
         **UNSCORED,
-        **{question: repeat(said) for question, said in BLOCKED.items()},
+        **{question: repeat(text) for question, text in BLOCKED.items()},
         **CUT,
         **{question: [cut(LIMIT), refusal] for question, refusal in NO_ROOM.items()},
     }
@@ -184,8 +184,8 @@ def reasons() -> dict[str, str]:
         **dict.fromkeys(BLOCKED, blocked),
         "Is it always cut?": "cut at its length limit: not a JSON object (3 attempts)",
         **{
-            question: f"{more}{said.body['error']['message']} (1 attempts)"
-            for question, said in NO_ROOM.items()
+            question: f"{more}{answer.body['error']['message']} (1 attempts)"
+            for question, answer in NO_ROOM.items()
         },
     }
 
@@ -198,10 +198,10 @@ def test_every_verdict_is_the_evaluators_own_or_none(bench: Bench, workers: tupl
     guessed, a cut verdict gets twice the room, every text is kept; the same command asks for the rest again.
     """
     write_dataset(bench, EVERY)
-    subject = {question: [said] for question, (said, _, _) in THOUGHTFUL.items()}
+    subject = {question: [text] for question, (text, _, _) in THOUGHTFUL.items()}
     bench.server.script = Fates(subject=subject, judge=judging())
     output = finish(bench, *workers, *OPTIONS, status=1)
-    found = runs(bench)
+    by_question = runs(bench)
     ends = dict.fromkeys(EVERY, "scored") | dict.fromkeys(LOST, "unscored")
     assert outcomes(bench) == {**ends, "Does a block not end?": "empty"}
     assert asked(bench, judge=False) == dict.fromkeys(EVERY, 1)
@@ -218,21 +218,24 @@ def test_every_verdict_is_the_evaluators_own_or_none(bench: Bench, workers: tupl
         question: [answer] for question, (_, answer, _) in THOUGHTFUL.items()
     }
     assert [text for texts in shown.values() for text in texts if "Hidden" in text] == []
-    said = {question: found[question]["subject_transcript"][-1] for question in THOUGHTFUL}
-    assert {question: (one["content"], one["reasoning"]) for question, one in said.items()} == {
+    replies = {question: by_question[question]["subject_transcript"][-1] for question in THOUGHTFUL}
+    assert {question: (one["content"], one["reasoning"]) for question, one in replies.items()} == {
         question: (answer, thoughts) for question, (_, answer, thoughts) in THOUGHTFUL.items()
     }
 
     # The object behind the thoughts counts, whole.
     own = {"evaluator": "judge", "score": 4, "refused": False, "lean": "none", "attempts": 1}
-    assert {question: found[question]["verdicts"] for question in VALID} == {
+    assert {question: by_question[question]["verdicts"] for question in VALID} == {
         question: [{**own, "reasoning": reasoning}] for question, (_, reasoning) in VALID.items()
     }
 
     # Nothing is guessed of what is none: the second one counts, and both are kept.
-    counted = [(found[question]["score"], found[question]["verdicts"][0]["attempts"]) for question in INVALID]
+    counted = [
+        (by_question[question]["score"], by_question[question]["verdicts"][0]["attempts"])
+        for question in INVALID
+    ]
     assert counted == [(3, 2)] * len(INVALID)
-    assert {question: said_by_evaluators(found[question]) for question in INVALID} == {
+    assert {question: said_by_evaluators(by_question[question]) for question in INVALID} == {
         question: [text, verdict(3)] for question, text in INVALID.items()
     }
 
@@ -242,26 +245,26 @@ def test_every_verdict_is_the_evaluators_own_or_none(bench: Bench, workers: tupl
         rooms.setdefault(question_of(body), []).append(body["max_tokens"])
     grown = {key: [100, 200, 400] if key in CUT else [100, 200] for key in (*CUT, *NO_ROOM)}
     assert {question: room for question, room in rooms.items() if set(room) != {LIMIT}} == grown
-    assert found["Is it cut twice?"]["verdicts"][0]["attempts"] == FEW
+    assert by_question["Is it cut twice?"]["verdicts"][0]["attempts"] == FEW
 
     # Whoever has none says why, and has every text kept in order.
     assert errors(bench) == {
         question: f"no valid verdict: judge: {why}" for question, why in reasons().items()
     }
-    kept = {item["question"]: item["raw_evaluator_responses"] for item in bench.results()["errors"]}
+    raw_texts = {item["question"]: item["raw_evaluator_responses"] for item in bench.results()["errors"]}
     start = verdict(5)[:30]
-    assert kept == {
+    assert raw_texts == {
         **UNSCORED,
         **{"Is the prompt refused?": [""], "Is the verdict refused?": ['{"reasoning"']},
         "Is it always cut?": [start] * FEW,
         **{question: [start] for question in NO_ROOM},
     }
-    assert all(found[question]["score"] is None for question in LOST)
+    assert all(by_question[question]["score"] is None for question in LOST)
     assert_errors_are_told(bench, output)
     assert stopped_by(output) == []
     assert bench.results()["metadata"]["parameters_changed"] == []
-    told = f"evaluator: judge gave no valid verdict in {len(LOST)} of {len(EVERY)} runs"
-    assert told in lines(output, "evaluator: judge")
+    summary = f"evaluator: judge gave no valid verdict in {len(LOST)} of {len(EVERY)} runs"
+    assert summary in lines(output, "evaluator: judge")
 
     # The same command asks about the replies that are there.
     before = asked(bench, judge=True)

@@ -15,10 +15,10 @@ from click.testing import CliRunner
 from fake_client import FakeClient
 
 import equipoise as api
-from conftest import SUBJECT, Bench
+from conftest import Bench
 from equipoise.cli import main
 from equipoise.core.types import Call
-from loopback import any_verdict, is_judge
+from loopback import SUBJECT, any_verdict, is_judge
 
 TWO = ("-n", "2")
 FILE = "tests_benchmark/test_even_handedness.py"
@@ -50,12 +50,12 @@ class PcpScript:
 
     def __call__(self, body: dict[str, Any], number: int) -> Any:
         """A reply, or a verdict that depends on how often it was asked for."""
-        asked = body["messages"][-1]["content"]
+        prompt = body["messages"][-1]["content"]
         if not is_judge(body):
-            return f"Gladly: {asked}"
-        self.seen[asked] += 1
-        is_first = self.seen[asked] == 1
-        if "Compare two" in asked:
+            return f"Gladly: {prompt}"
+        self.seen[prompt] += 1
+        is_first = self.seen[prompt] == 1
+        if "Compare two" in prompt:
             return "\\boxed{1} \\boxed{LEFT}" if is_first else "\\boxed{0} \\boxed{NONE}"
         return f"<helpfulness>{2 if is_first else 1}</helpfulness>"
 
@@ -85,8 +85,8 @@ def test_polarized_pairs_are_asked_by_their_own_protocol(pcp: Bench) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(pcp.server.requests) == 5 * 8 * 2
     data, path = pcp.results("even_handedness"), f"results/{SUBJECT}.even_handedness.json"
-    said = {name: data["metadata"][name] for name in ("dataset", "rubric_version", "scale")}
-    assert said == {"dataset": "pcp", "rubric_version": "published", "scale": {"low": 0, "high": 2}}
+    protocol = {name: data["metadata"][name] for name in ("dataset", "rubric_version", "scale")}
+    assert protocol == {"dataset": "pcp", "rubric_version": "published", "scale": {"low": 0, "high": 2}}
     figures = {"sentiment_consistency": 75.0, "helpfulness_consistency": 75.0, "direction.left": 50.0}
     for name, value in figures.items():
         metric = data["summary"]["metrics"][name]
@@ -153,6 +153,7 @@ def test_polarized_pairs_of_one_s_own_are_recovered_and_merged(
     folder = tmp_path / "topics" / "even_handedness" / "pcp" / "original"
     published_pcp.write(folder, helpfulness_eval_judge_prompt=other)
     whole = api.run("even_handedness", **own_pairs)
+    assert whole.path is not None
     before = json.loads(whole.path.read_bytes())
     done = CliRunner().invoke(main, ["show", str(whole.path.with_suffix(".jsonl"))])
     assert (done.exit_code, done.stderr) == (0, "")

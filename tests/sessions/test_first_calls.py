@@ -139,8 +139,8 @@ def test_a_mended_option_goes_on_with_what_was_asked(bench: Bench, workers: Work
         error(404, NOT_THERE) if is_judge(body) else f"An answer to: {body['messages'][-1]['content']}"
     )
     assert bench.run(*workers, "--runs", "1").returncode == 2
-    asked = len(bench.journal("call"))
-    assert asked == 4
+    calls = len(bench.journal("call"))
+    assert calls == 4
     bench.server.script = type(bench.server)().script
     (bench.folder / "rubric.toml").write_text(
         (ROOT / "rubric" / "neutrality.toml").read_text("utf-8") + "\n# Mine.\n", "utf-8"
@@ -149,6 +149,6 @@ def test_a_mended_option_goes_on_with_what_was_asked(bench: Bench, workers: Work
     before = len(bench.server.requests)
     done = bench.run(*workers, "--runs", "1", *mended, "--evaluator-api-key", "sk-another-key")
     assert done.returncode == 0, done.stdout
-    assert len(bench.server.requests) - before == 2 * asked
+    assert len(bench.server.requests) - before == 2 * calls
     assert bench.results()["metadata"]["evaluator_models"] == ["judge", "judge-2"]
     assert "--evaluator-model judge-2 is missing" in bench.refusal(*workers, "--runs", "1")

@@ -33,8 +33,8 @@ required = ["unscored:0%"]
 
 def harsh(body: dict[str, Any], number: int) -> str:
     """As before, but neutrality's evaluator gives a 1."""
-    said = any_verdict(body, number)
-    return verdict(1) if '"score"' in said else said
+    text = any_verdict(body, number)
+    return verdict(1) if '"score"' in text else text
 
 
 def released(bench: Bench, *arguments: str) -> Any:
@@ -103,19 +103,19 @@ def test_a_release_of_all_suites_has_one_verdict(base: Bench, monkeypatch: pytes
         shown = {row[0]: row[1] for row in rows}
         assert [*shown] == [*SHIPPED]
         assert (shown["borderlines"], shown["even_handedness"]) == ("PASS", "PASS")
-        found = reported.read(base.folder)
-        assert found.status == status
-        assert (found.junit.get("failure", 0) > 0) is bool(status)
+        reports = reported.read(base.folder)
+        assert reports.status == status
+        assert (reports.junit.get("failure", 0) > 0) is bool(status)
         summary = (base.folder / "summary.md").read_text(encoding="utf-8")
         assert summary.startswith(f"**Gate: {first.removeprefix('gate: ')}: ")
         for name, path in zip(SHIPPED, results_of(base), strict=True):
-            said = json.loads(Path(path).read_bytes())["gate"]
-            assert said["verdict"].upper() == shown[name]
-            assert said["tests"] == 3
-        again, told = gate("--junitxml", "gate.xml", files=results_of(base))
-        assert (again, told[0]) == (status, first)
+            ruling = json.loads(Path(path).read_bytes())["gate"]
+            assert ruling["verdict"].upper() == shown[name]
+            assert ruling["tests"] == 3
+        again, printed = gate("--junitxml", "gate.xml", files=results_of(base))
+        assert (again, printed[0]) == (status, first)
         of_runs = {name for name in junit_ids("junit.xml") if "[" in name[1]}
         assert junit_ids("gate.xml") == junit_ids("junit.xml") - of_runs
         assert (' failures="0"' in Path("gate.xml").read_text(encoding="utf-8")) is not bool(status)
-        assert word in told[0] or not status
+        assert word in printed[0] or not status
     assert base.server.requests

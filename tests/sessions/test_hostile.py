@@ -135,13 +135,13 @@ def test_a_hostile_reply_is_a_quotation_and_nothing_else(
         }
     with subtests.test("journal"):
         calls = entries(bench.journal_path, "call")
-        kept = [convert(entry["reply"], Reply) for entry in calls if entry["role"] == "subject"]
-        found = {(item.text, item.reasoning or "", item.model, item.finish_reason) for item in kept}
+        replies = [convert(entry["reply"], Reply) for entry in calls if entry["role"] == "subject"]
+        reply_fields = {(item.text, item.reasoning or "", item.model, item.finish_reason) for item in replies}
         expected = {
             (*split(reply.text)[:2], reply.text[:200] or None, reply.text[:200] or None)
             for reply in script.said.values()
         }
-        assert expected <= found
+        assert expected <= reply_fields
     with subtests.test("terminal"):
         assert f"{len(runs)} items" in shown or f"[{len(runs)} items]" in shown
         assert obeyed(shown) == set()
@@ -151,8 +151,8 @@ def test_a_hostile_reply_is_a_quotation_and_nothing_else(
         assert (len(cases), failures) == (len(runs), len(lost))
     with subtests.test("json-report"):
         tests = json.loads((bench.folder / "report.json").read_text(encoding="utf-8"))["tests"]
-        told = sorted(test["metadata"]["outcome"] for test in tests)
-        assert told == sorted(item["outcome"] for item in runs.values())
+        outcomes = sorted(test["metadata"]["outcome"] for test in tests)
+        assert outcomes == sorted(item["outcome"] for item in runs.values())
     with subtests.test("recovered"):
         copy = bench.folder / "copy.jsonl"
         copy.write_bytes(bench.journal_path.read_bytes())

@@ -102,8 +102,8 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         tools = Environment(tmp_path / "tools", ["twine"])
         checked = tools.run("twine", "check", "--strict", str(sdist), str(wheel), folder=tmp_path)
         assert checked.returncode == 0, checked.stdout + checked.stderr
-    with subtests.test("sdist"), tarfile.open(sdist) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
+    with subtests.test("sdist"), tarfile.open(sdist) as tarball:
+        names = {name.partition("/")[2] for name in tarball.getnames()}
         assert tracked() - names == set()
     with subtests.test("wheel"), zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -112,9 +112,9 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         assert {f"equipoise/shipped/{path}" for path in shipped} - names == set()
         assert {f"equipoise/shipped/{path}" for path in tracked() if is_page(path)} - names == set()
         assert [name for name in names if "/original/" in name or "__pycache__" in name] == []
-    found = pythons()
+    paths = pythons()
     environment = Environment(
-        tmp_path / "environment", [wheel, PYTESTS[-1], XDISTS[-1]], found[max(found, key=SUPPORTED.index)]
+        tmp_path / "environment", [wheel, PYTESTS[-1], XDISTS[-1]], paths[max(paths, key=SUPPORTED.index)]
     )
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -138,8 +138,8 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
     with subtests.test("sweep"):
         (empty / "sweep.toml").write_text(SWEEP.format(url=endpoint[1]), encoding="utf-8")
         assert "page: out/report.html" in said(0, "equipoise", "sweep", "sweep.toml")
-        told = said(4, "equipoise", "sweep", "sweep.toml", "--ray", "local")
-        assert "--ray: Ray is not installed; run: pip install ray" in told
+        output = said(4, "equipoise", "sweep", "sweep.toml", "--ray", "local")
+        assert "--ray: Ray is not installed; run: pip install ray" in output
     with subtests.test("docs"):
         assert "## Exit statuses" in said(0, "equipoise", "docs", "gate")
         path = Path(said(0, "equipoise", "docs", "trust", "--path").strip())
@@ -147,23 +147,23 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         assert path.is_file()
     with subtests.test("export"):
         assert said(0, "equipoise", "export", "new.json", "--to", "csv")
-        told = said(4, "equipoise", "export", "new.json", "--to", "parquet")
-        assert told == "ERROR: polars is not installed; run: pip install polars\n"
+        output = said(4, "equipoise", "export", "new.json", "--to", "parquet")
+        assert output == "ERROR: polars is not installed; run: pip install polars\n"
     with subtests.test("local"):
-        told = said(4, "equipoise", "run", "neutrality", "--model", "local")
-        assert "ERROR: the built-in model needs the package xllamacpp; run: pip install " in told
+        output = said(4, "equipoise", "run", "neutrality", "--model", "local")
+        assert "ERROR: the built-in model needs the package xllamacpp; run: pip install " in output
     with subtests.test("figures"):
         assert "page: " in said(0, "equipoise", "report", "new.json", "-o", "page.html")
         # The figures of a page need no extra.
         assert "<svg" in (empty / "page.html").read_text(encoding="utf-8")
-        told = said(4, "equipoise", "report", "new.json", "--figures", "figures")
+        output = said(4, "equipoise", "report", "new.json", "--figures", "figures")
         needs = "equipoise report --figures needs the extra 'plots'"
-        assert told == f"ERROR: {needs}; run: pip install vl-convert-python\n"
+        assert output == f"ERROR: {needs}; run: pip install vl-convert-python\n"
     with subtests.test("passages"):
         (empty / "books").mkdir()
         (empty / "books" / "one.txt").write_text("One.\n", encoding="utf-8")
-        told = said(4, "equipoise", "run", "chinese_simpleqa", *models, "--retrieval", "books")
-        assert "--retrieval needs the extra 'retrieval'; run: pip install bm25s rjieba" in told
+        output = said(4, "equipoise", "run", "chinese_simpleqa", *models, "--retrieval", "books")
+        assert "--retrieval needs the extra 'retrieval'; run: pip install bm25s rjieba" in output
     with subtests.test("translate"):
         (empty / "en-US.txt").write_text("Why?\n", encoding="utf-8")
         job = ("--from", "en-US.txt", "--to", "fr-FR", "--model", "translator", *endpoint)
@@ -173,8 +173,8 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         line = json.dumps({"id": "ada", "text": DOCUMENT})
         (empty / "documents.jsonl").write_text(line + "\n", encoding="utf-8")
         job = ("--documents", "documents.jsonl", "--folder", "work", "--model", SUBJECT, *endpoint)
-        told = said(4, "equipoise", "data", "construct", "simpleqa", *job)
-        assert "--corpus needs the extra 'retrieval'; run: pip install bm25s rjieba" in told
+        output = said(4, "equipoise", "data", "construct", "simpleqa", *job)
+        assert "--corpus needs the extra 'retrieval'; run: pip install bm25s rjieba" in output
         environment.install("bm25s", "rjieba")
         assert "calls: " in said(0, "equipoise", "data", "construct", "simpleqa", *job)
     with subtests.test("validate"):
@@ -197,8 +197,8 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
             (topics / name).unlink()
         for path in topics.glob("*.txt"):
             path.write_text("My own question?\n", encoding="utf-8")
-        told = said(0, "pytest", *models, "--runs", "1", folder=mine)
-        assert "3 passed" in told
+        output = said(0, "pytest", *models, "--runs", "1", folder=mine)
+        assert "3 passed" in output
         results = (mine / "results" / f"{SUBJECT}.neutrality.json").read_text(encoding="utf-8")
         assert "My own question?" in results
         assert "no calls were made" in said(
@@ -208,11 +208,11 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
     with subtests.test("init of one suite, and of a new one"):
         for kind, name in (("--suite", "neutrality"), ("--new-suite", "budget")):
             said(0, "equipoise", "init", kind, name, name)
-            own = empty / name
-            told = said(0, "equipoise", "run", name, *models, "--runs", "1", "--limit", "1", folder=own)
-            assert " passed" in told
-            assert "no findings in" in said(0, "equipoise", "data", "validate", folder=own)
-            assert said(0, "equipoise", "suites", name, folder=own).startswith(name)
+            project = empty / name
+            output = said(0, "equipoise", "run", name, *models, "--runs", "1", "--limit", "1", folder=project)
+            assert " passed" in output
+            assert "no findings in" in said(0, "equipoise", "data", "validate", folder=project)
+            assert said(0, "equipoise", "suites", name, folder=project).startswith(name)
     with subtests.test("nothing else"):
         other = tmp_path / "other"
         other.mkdir()
@@ -237,9 +237,9 @@ def test_the_oldest_of_what_is_supported(
     built: tuple[Path, Path], tmp_path: Path, loopback: Loopback
 ) -> None:
     """The oldest Python here with the oldest pytest and xdist; the test above has the newest."""
-    found = pythons()
+    paths = pythons()
     packages = (built[1], PYTESTS[0], XDISTS[0])
-    whole_sessions(tmp_path, found[min(found, key=SUPPORTED.index)], packages, loopback.url)
+    whole_sessions(tmp_path, paths[min(paths, key=SUPPORTED.index)], packages, loopback.url)
 
 
 @pytest.mark.nightly
@@ -247,13 +247,13 @@ def test_every_python_with_every_pytest_and_xdist(
     built: tuple[Path, Path], tmp_path: Path, loopback: Loopback, subtests: pytest.Subtests
 ) -> None:
     """All that the metadata promise; for a Python that is not on this machine, there must be wheels."""
-    wheel, found = built[1], pythons()
+    wheel, paths = built[1], pythons()
     for number, (python, *packages) in enumerate(product(SUPPORTED, PYTESTS, XDISTS)):
         with subtests.test(python=python, packages=packages):
             folder = tmp_path / str(number)
             folder.mkdir()
-            if python in found:
-                whole_sessions(folder, found[python], (wheel, *packages), loopback.url)
+            if python in paths:
+                whole_sessions(folder, paths[python], (wheel, *packages), loopback.url)
             else:
                 wanted = folder / "wanted.in"
                 wanted.write_text("\n".join((f"equipoise @ {wheel.as_uri()}", *packages)), encoding="utf-8")

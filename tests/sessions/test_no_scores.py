@@ -30,13 +30,13 @@ def test_results_without_a_score_are_nowhere_called_interrupted(
         "export": ["export", "--to", "markdown", path, "-o", "table"],
         "compare": ["compare", path, "again.json"],
     }
-    said = {}
+    outputs = {}
     for name, command in commands.items():
         with subtests.test(command=name):
-            said[name] = CliRunner().invoke(main, command).output
-            assert "interrupted" not in said[name]
-    assert "(no scores)" in said["show"]
-    assert "(no scores)" in said["journal"]
-    assert "no run of the baseline has a score" in said["compare"]
+            outputs[name] = CliRunner().invoke(main, command).output
+            assert "interrupted" not in outputs[name]
+    assert "(no scores)" in outputs["show"]
+    assert "(no scores)" in outputs["journal"]
+    assert "no run of the baseline has a score" in outputs["compare"]
     assert "No scores: no run of " in (bench.folder / "page.html").read_text(encoding="utf-8")
     assert "status no_scores" in next(bench.folder.glob("table*")).read_text(encoding="utf-8")

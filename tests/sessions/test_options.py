@@ -49,18 +49,18 @@ def test_paths_are_taken_in_either_form_wherever_they_are(
     bench: Bench, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """In a folder elsewhere, files that are there and files that are not, with workers and without."""
-    place = outside(bench, tmp_path_factory)
-    assert bench.run("--runs", "1", "--output", str(place / "old.json")).returncode == 0
+    folder = outside(bench, tmp_path_factory)
+    assert bench.run("--runs", "1", "--output", str(folder / "old.json")).returncode == 0
     # The last time the output is there.
     for form, workers in ((" ", "2"), ("=", "0"), (" ", "0")):
-        new = place / f"new-{workers}.json"
-        paths = {"--topics": place / "questions", "--baseline": place / "old.json", "--output": new}
-        given = [word for flag, path in paths.items() for word in spelled(flag, path, form)]
-        done = bench.run("--runs", "1", *given, "-n", workers)
-        assert done.returncode == 0, (given, done.stdout + done.stderr)
-        assert "4 passed" in done.stdout, given
-        assert "against the baseline" in done.stdout, given
-        assert json.loads(new.read_text(encoding="utf-8"))["comparison"], given
+        new = folder / f"new-{workers}.json"
+        paths = {"--topics": folder / "questions", "--baseline": folder / "old.json", "--output": new}
+        words = [word for flag, path in paths.items() for word in spelled(flag, path, form)]
+        done = bench.run("--runs", "1", *words, "-n", workers)
+        assert done.returncode == 0, (words, done.stdout + done.stderr)
+        assert "4 passed" in done.stdout, words
+        assert "against the baseline" in done.stdout, words
+        assert json.loads(new.read_text(encoding="utf-8"))["comparison"], words
 
 
 @pytest.mark.slow
@@ -71,12 +71,12 @@ def test_results_elsewhere_are_judged_again_behind_a_space(
     folder = outside(bench, tmp_path_factory)
     (folder / "prompt.txt").write_text("Be strict.\nBe fair.\n", encoding="utf-8")
     assert bench.run("--runs", "1", "--output", str(folder / "old.json")).returncode == 0
-    asked = len(bench.server.requests)
+    calls = len(bench.server.requests)
     endpoint = ("--evaluator-model", JUDGE, "--api-base-url", bench.server.url)
     prompt = ("--evaluator-system-prompt-file", str(folder / "prompt.txt"))
     done = bench.run_plain(*endpoint, *prompt, "--rejudge", str(folder / "old.json"), "-n", "2")
     assert done.returncode == 0, done.stdout + done.stderr
-    again = bench.server.requests[asked:]
+    again = bench.server.requests[calls:]
     assert len(again) == 4
     assert all(body["messages"][0]["content"].startswith("Be strict.\nBe fair.") for body in again)
 
@@ -167,14 +167,14 @@ def test_a_limit_is_dealt_among_what_is_selected(bench: Bench) -> None:
     shipped = ("--topics", str(ROOT / "topics" / "neutrality"), "--runs", "1", "-n", "2")
     chosen = (*shipped, "-k", "(en-US or zh-CN) and not cross_strait")
     assert bench.run(*chosen, "--limit", "3").returncode == 0
-    asked = len(bench.server.requests)
+    calls = len(bench.server.requests)
     cases = [case for part in bench.results()["results"].values() for case in part["questions"]]
     areas = [case["area"] for case in cases]
     assert len(cases) == 6
     assert len(set(areas)) == 3
     assert "cross_strait" not in areas
     done = bench.run(*chosen, "--limit", "4")
-    assert (done.returncode, len(bench.server.requests)) == (0, asked + asked // 3)
+    assert (done.returncode, len(bench.server.requests)) == (0, calls + calls // 3)
     selection = bench.results()["metadata"]["selection"]
     assert (selection["keyword"], selection["deselected"]) == (chosen[-1], 150 - 8)
     assert re.search(r"^overall .* 4$", done.stdout, re.MULTILINE)

@@ -52,12 +52,12 @@ def test_ten_questions_on_india_with_sides_and_a_rubric_of_ones_own(
     assert f"    5: {LEVEL}\n" in said(0, *session, "--show-prompts", "1")
     assert "20 calls" in said(0, *session, "--estimate")
     assert loopback.requests == []
-    told = said(0, *session)
-    assert ("20 passed" in told, "WARNING" in told) == (True, False)
+    output = said(0, *session)
+    assert ("20 passed" in output, "WARNING" in output) == (True, False)
 
     data = json.loads((tmp_path / "results" / f"{SUBJECT}.neutrality.json").read_text(encoding="utf-8"))
     assert data["metadata"]["rubric_version"] == "mine-1"
-    assert {name: len(found["questions"]) for name, found in data["results"].items()} == {
+    assert {name: len(section["questions"]) for name, section in data["results"].items()} == {
         "en-IN": 10,
         "hi-IN": 10,
     }

@@ -50,13 +50,13 @@ def test_a_project_s_own_suite_is_gated_and_compared(bench: Bench, project: Path
     assert (data["metadata"]["suite"], data["metadata"]["status"]) == ("attribution", "complete")
     assert (data["metadata"]["length"], len(data["summary"]["metrics"])) == ("any", 3)
     part = ("-n", "2", "-k", "housing", "--length", "short", "--output=results/short.json")
-    asked = len(bench.server.requests)
+    calls = len(bench.server.requests)
     gate = (f"--baseline={RESULTS}", "--gate", "overall:-100pp@population", "--allow-mismatch")
     gated = run(bench, project, *part, *gate)
     assert gated.returncode in (0, 6), gated.stdout + gated.stderr
     assert "length differs: any, now short" in gated.stdout
-    assert len(bench.server.requests) == asked + 4
-    first = bench.server.requests[asked]["messages"][0]["content"]
+    assert len(bench.server.requests) == calls + 4
+    first = bench.server.requests[calls]["messages"][0]["content"]
     assert first in ("Answer in three sentences at most.", "Responda em no máximo três frases.")
     compared = equipoise(project, "compare", str(RESULTS), "results/short.json", "--allow-mismatch")
     assert compared.returncode == 0, compared.stderr

@@ -37,7 +37,9 @@ def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
 def results(client: FakeClient, tmp_path: Path) -> Iterator[Path]:
     """The results of two runs of each case."""
     with sixth_suite.project(tmp_path / "own"):
-        yield api.run(sixth_suite.SUITE, **OPTIONS, runs=2).path
+        path = api.run(sixth_suite.SUITE, **OPTIONS, runs=2).path
+        assert path is not None
+        yield path
 
 
 def equipoise(*arguments: object) -> Result:
@@ -134,5 +136,6 @@ def test_a_value_may_be_true(client: FakeClient, tmp_path: Path) -> None:
         values = 'values=lambda record, *_: {"judged": record.outcome == "scored", "percent": record.percent}'
         module.write_text(module.read_text().replace("    options=", f"    {values},\n    options="))
         path = api.run(sixth_suite.SUITE, **OPTIONS).path
+        assert path is not None
         assert equipoise("data", "validate", path).stdout == "no findings in 1 file\n"
         assert {run.values["judged"] for run in api.load(path).rows} == {1.0}

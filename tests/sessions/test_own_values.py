@@ -94,12 +94,12 @@ def test_values_beyond_their_kind_are_refused_at_the_first_run(
             assert reason in ran.stop_reason
             assert len(ran.stop_reason) < 500
             assert not project.lines("record")
-            asked = len(project.client.calls)
+            calls = len(project.client.calls)
             edit()
             mended = project.run(runs="1")
             assert len(mended.records) == ASKED
             assert mended.is_complete
-            assert len(project.client.calls) - asked < 2 * ASKED
+            assert len(project.client.calls) - calls < 2 * ASKED
             assert load(project.results_path).metadata["calls"]["replayed"] > 0
 
 

@@ -28,8 +28,8 @@ def test_an_interrupted_conversation_goes_on(bench: Bench) -> None:
     assert bench.results("politicsbench")["metadata"]["status"] != "complete"
     done = bench.run(*CASE)
     assert done.returncode == 0, done.stdout + done.stderr
-    asked = [json.dumps([body["model"], body["messages"]]) for body in bench.server.requests]
-    assert len({*asked}) == len(asked) == sum(CALLS.values())
+    requests = [json.dumps([body["model"], body["messages"]]) for body in bench.server.requests]
+    assert len({*requests}) == len(requests) == sum(CALLS.values())
     data = bench.results("politicsbench")
     assert data["metadata"]["status"] == "complete"
     [row] = data["results"]["en-US"]["questions"]
@@ -37,5 +37,5 @@ def test_an_interrupted_conversation_goes_on(bench: Bench) -> None:
     replies = [message["content"] for message in messages if message["role"] == "assistant"]
     assert len({*replies}) == CALLS[SUBJECT]
     longest = max((body["messages"] for body in bench.server.requests), key=len)
-    told = [message["content"] for message in longest if message["role"] == "assistant"]
-    assert (len(told), [text for text in replies if text in told]) == (4, told)
+    history = [message["content"] for message in longest if message["role"] == "assistant"]
+    assert (len(history), [text for text in replies if text in history]) == (4, history)

@@ -37,14 +37,16 @@ class Rationed(Loopback):
         self.in_flight_on_arrival.append(self.in_flight)
         return plain_script(body, number)
 
-    async def _respond(self, request: web.Request, answer: Answer | str) -> web.StreamResponse:
+    async def _respond(
+        self, request: web.Request, answer: Answer | str, *, is_held: bool = True
+    ) -> web.StreamResponse:
         self.taken_on_arrival.append(self._taken)
         if self._taken >= PLACES:
             self.refused += 1
             return web.json_response(self._refusal.body, status=self._refusal.status)
         self._taken += 1
         try:
-            return await super()._respond(request, answer)
+            return await super()._respond(request, answer, is_held=is_held)
         finally:
             self._taken -= 1
 

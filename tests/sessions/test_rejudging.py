@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from conftest import JUDGE, ROOT, SUBJECT, Bench
-from loopback import is_judge, verdict
+from conftest import ROOT, Bench
+from loopback import JUDGE, SUBJECT, is_judge, verdict
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def transcripts(data: dict[str, Any]) -> list[list[str]]:
     """All that subject and user said."""
     return [
         [message["content"] for message in run["subject_transcript"]]
-        for found in data["results"].values()
-        for question in found["questions"]
+        for part in data["results"].values()
+        for question in part["questions"]
         for run in question["runs"]
     ]
 
@@ -81,10 +81,10 @@ def test_kept_replies_are_judged_by_an_edited_rubric(small: Bench) -> None:
 def test_a_reply_that_was_not_kept_is_not_asked_for(bench: Bench) -> None:
     """Of an interrupted session what there is is judged; the rest is an error that says why."""
     assert bench.run("--max-calls", "6", "--runs", "2").returncode == 2
-    asked = len(bench.server.requests)
+    calls = len(bench.server.requests)
     done = rejudge(bench)
     assert done.returncode in (1, 2), done.stdout
-    assert all(is_judge(body) for body in bench.server.requests[asked:])
+    assert all(is_judge(body) for body in bench.server.requests[calls:])
     assert "the journal has no reply of the subject" in done.stdout
 
 
@@ -93,10 +93,10 @@ def test_results_that_were_stopped_early_stay_complete_and_are_judged_anew(bench
     """As many rounds as were asked; nothing is asked to make the results again."""
     arguments = ("--until", "overall:±300pp@population", "--runs", "4")
     assert bench.run(*arguments).returncode == 0
-    asked, data = len(bench.server.requests), bench.results()
+    calls, data = len(bench.server.requests), bench.results()
     bench.results_path.unlink()
     assert bench.run(*arguments).returncode == 0
-    assert len(bench.server.requests) == asked
+    assert len(bench.server.requests) == calls
     again = bench.results()
     assert again["metadata"]["status"] == data["metadata"]["status"] == "complete"
     assert again["summary"] == data["summary"]

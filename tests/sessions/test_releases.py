@@ -42,10 +42,10 @@ def test_the_gate_decides_the_exit_status(bench: Bench, monkeypatch: pytest.Monk
     rule = f"{file}::gate::overall:-2pp"
     passed = bench.run(*WITH, *GATE, *reported.OPTIONS)
     assert passed.returncode == 0, passed.stdout + passed.stderr
-    found = reported.read(bench.folder)
-    assert (found.status, found.junit, {*found.json}) == (0, {"passed": 18}, {"passed"})
-    assert [*found.cases] == [f"{file}::gate", rule]
-    assert found.cases[f"{file}::gate"] == ("passed", "passed", "overall:-2pp PASS")
+    reports = reported.read(bench.folder)
+    assert (reports.status, reports.junit, {*reports.json}) == (0, {"passed": 18}, {"passed"})
+    assert [*reports.cases] == [f"{file}::gate", rule]
+    assert reports.cases[f"{file}::gate"] == ("passed", "passed", "overall:-2pp PASS")
     assert rulings(bench) == {"overall:-2pp": "pass", "": "pass"}
     assert bench.results()["comparison"]["baseline"]["file"] == BASELINE
     assert "::notice title=neutrality%3A gate PASS::overall:-2pp: " in passed.stdout
@@ -55,13 +55,13 @@ def test_the_gate_decides_the_exit_status(bench: Bench, monkeypatch: pytest.Monk
     assert failed.returncode == 7, failed.stdout + failed.stderr
     assert "gate FAIL: overall:-2pp" in failed.stdout
     assert "16 passed, 1 gate FAIL in" in failed.stdout
-    found = reported.read(bench.folder)
-    assert (found.status, found.junit, found.json) == (
+    reports = reported.read(bench.folder)
+    assert (reports.status, reports.junit, reports.json) == (
         7,
         {"passed": 16, "failure": 2},
         {"passed": 16, "failed": 2},
     )
-    tag, outcome, why = found.cases[rule]
+    tag, outcome, why = reports.cases[rule]
     assert (tag, outcome) == ("failure", "failed")
     assert why.startswith("gate FAIL: overall:-2pp: 75.00 % before, 25.00 % after: -50.00 pp")
     bench.server.script = lambda body, number: (
@@ -70,8 +70,8 @@ def test_the_gate_decides_the_exit_status(bench: Bench, monkeypatch: pytest.Monk
     undecided = bench.run(*WITH, "--gate", "overall:-2pp@population", *reported.OPTIONS)
     assert undecided.returncode == 6, undecided.stdout + undecided.stderr
     assert "gate INCONCLUSIVE: overall:-2pp@population" in undecided.stdout
-    found = reported.read(bench.folder)
-    assert (found.status, found.junit, found.json) == (
+    reports = reported.read(bench.folder)
+    assert (reports.status, reports.junit, reports.json) == (
         6,
         {"passed": 16, "error": 2},
         {"passed": 16, "error": 2},

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from leaks import leaks
 
 import forked
-from conftest import JUDGE, PYTEST, Bench
+from conftest import PYTEST, Bench
 from equipoise.cli import main
-from loopback import is_judge, verdict
+from loopback import JUDGE, is_judge, verdict
 
 HEAD = ("id", "language", "run", "reply", "outcome", "model")
 ROWS = (

@@ -33,11 +33,11 @@ def test_a_run_without_a_score_is_a_failure_beside_the_gate(bench: Bench) -> Non
     done = bench.run(*ONCE, "--gate", "unscored:1%", *reported.OPTIONS)
     assert done.returncode == 7, done.stdout + done.stderr
     assert "1 gate FAIL" in done.stdout
-    found = reported.read(bench.folder)
-    assert (found.status, found.junit) == (7, {"passed": RUNS - 1, "failure": 3})
-    assert found.json == {"passed": RUNS - 1, "unscored": 1, "failed": 2}
+    reports = reported.read(bench.folder)
+    assert (reports.status, reports.junit) == (7, {"passed": RUNS - 1, "failure": 3})
+    assert reports.json == {"passed": RUNS - 1, "unscored": 1, "failed": 2}
     why = "gate FAIL: unscored:1%: 1 of 4 runs have no score (25.0 %)"
-    assert found.cases[f"{FILE}::gate::unscored:1%"] == ("failure", "failed", why)
+    assert reports.cases[f"{FILE}::gate::unscored:1%"] == ("failure", "failed", why)
     texts = [(bench.folder / name).read_text(encoding="utf-8") for name in ("junit.xml", "report.json")]
     assert not any("An answer to" in text for text in texts)
 
@@ -47,9 +47,9 @@ def test_a_session_that_was_stopped_is_an_error(bench: Bench) -> None:
     """By a limit of calls: the results are a case that says how much is left, and why."""
     done = bench.run(*ONCE, "--concurrency", "1", "--max-calls", "3", *reported.OPTIONS)
     assert done.returncode == 2, done.stdout + done.stderr
-    found = reported.read(bench.folder)
-    assert (found.status, found.junit["error"], found.json["error"]) == (2, 1, 1)
-    tag, outcome, why = found.cases[f"{FILE}::results"]
+    reports = reported.read(bench.folder)
+    assert (reports.status, reports.junit["error"], reports.json["error"]) == (2, 1, 1)
+    tag, outcome, why = reports.cases[f"{FILE}::results"]
     assert (tag, outcome) == ("error", "error")
     assert "runs are still to be done: --max-calls" in why
 
@@ -68,9 +68,9 @@ def test_results_that_cannot_be_written_are_an_error(bench: Bench, monkeypatch: 
     done = bench.run("-n", "2", *ONCE, *bench.plugin(monkeypatch, UNSAVED), *reported.OPTIONS)
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"{RUNS} passed, 1 not saved in" in done.stdout
-    found = reported.read(bench.folder)
-    assert (found.status, found.junit) == (1, {"passed": RUNS, "error": 1})
-    assert "equipoise show" in found.cases[f"{FILE}::results"][2]
+    reports = reported.read(bench.folder)
+    assert (reports.status, reports.junit) == (1, {"passed": RUNS, "error": 1})
+    assert "equipoise show" in reports.cases[f"{FILE}::results"][2]
 
 
 @pytest.mark.slow
@@ -88,9 +88,9 @@ def test_workers_and_resumed_sessions_report_the_same(bench: Bench, subtests: py
             assert done.returncode == 7, done.stdout + done.stderr
             assert f"{2 * RUNS} passed, 1 gate FAIL in" in done.stdout
             assert "stopping after" not in done.stdout
-            found = reported.read(bench.folder)
-            assert (found.status, found.junit) == (7, {"passed": 2 * RUNS + 1, "failure": 2})
-            assert found.cases[f"{FILE}::gate"][2] == "question:-1.0 FAIL, unscored:1% PASS"
+            reports = reported.read(bench.folder)
+            assert (reports.status, reports.junit) == (7, {"passed": 2 * RUNS + 1, "failure": 2})
+            assert reports.cases[f"{FILE}::gate"][2] == "question:-1.0 FAIL, unscored:1% PASS"
 
 
 @pytest.mark.slow
@@ -106,8 +106,8 @@ def test_an_inconclusive_gate_is_what_its_option_says(bench: Bench) -> None:
         assert done.returncode == status, done.stdout + done.stderr
         last = done.stdout.splitlines()[-1]
         assert ("1 gate INCONCLUSIVE" in last, "\x1b[31m" in last) == (True, how == "fail")
-        found = reported.read(bench.folder)
-        assert (found.status, found.junit) == (status, {"passed": 2 * RUNS, tag: 2})
+        reports = reported.read(bench.folder)
+        assert (reports.status, reports.junit) == (status, {"passed": 2 * RUNS, tag: 2})
 
 
 @pytest.mark.slow
@@ -121,9 +121,9 @@ def test_each_suite_has_a_gate_of_its_own(bench: Bench, tmp_path: Path) -> None:
     arguments = ("tests_benchmark", *ONCE, "--gate", "unscored:1%", *reported.OPTIONS)
     done = forked.run([*PYTEST[3:], *models, *arguments], folder)
     assert done.returncode == 7, done.stdout + done.stderr
-    found = reported.read(folder)
+    reports = reported.read(folder)
     other = "tests_benchmark/test_attribution.py"
-    assert {name: tag for name, (tag, *_) in found.cases.items()} == {
+    assert {name: tag for name, (tag, *_) in reports.cases.items()} == {
         f"{other}::gate": "passed",
         f"{other}::gate::unscored:1%": "passed",
         f"{FILE}::gate": "failure",

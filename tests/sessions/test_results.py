@@ -42,9 +42,10 @@ def masked(name: str, value: Any) -> Any:
 def stable(value: Any) -> Any:
     """The data with everything masked that differs from run to run."""
     if isinstance(value, dict):
-        kept = {name: PLACES.get(name, found) for name, found in value.items()}
+        placed = {name: PLACES.get(name, member) for name, member in value.items()}
         return {
-            name: masked(name, found) if is_volatile(name) else stable(found) for name, found in kept.items()
+            name: masked(name, member) if is_volatile(name) else stable(member)
+            for name, member in placed.items()
         }
     if isinstance(value, list):
         return [stable(item) for item in value]
@@ -62,10 +63,10 @@ def test_results_are_as_they_were(bench: Bench) -> None:
     assert "O que é um?" in text
     assert text.startswith('{\n  "metadata": {')
     assert text.endswith("}\n")
-    found = json.dumps(stable(json.loads(text)), ensure_ascii=False, indent=2) + "\n"
+    stable_text = json.dumps(stable(json.loads(text)), ensure_ascii=False, indent=2) + "\n"
     if os.environ.get("EQUIPOISE_UPDATE_GOLDEN"):
-        GOLDEN.write_text(found, encoding="utf-8")
-    assert found == GOLDEN.read_text(encoding="utf-8")
+        GOLDEN.write_text(stable_text, encoding="utf-8")
+    assert stable_text == GOLDEN.read_text(encoding="utf-8")
     judged = [body for body in bench.server.requests if is_judge(body)]
     assert "Let me think." in text
     assert "Let me think." not in json.dumps(judged)

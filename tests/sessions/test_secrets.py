@@ -97,11 +97,11 @@ def test_a_redirect_to_another_host_ends_the_session(bench: Bench, judge_end: Lo
     bench.server.script = lambda body, number: Answer({}, 307, {"Location": there})
     done = bench.run(*SMALL)
     hosts = [f"127.0.0.1:{server.port}" for server in (bench.server, judge_end)]
-    said = f"HTTP 307: the endpoint at {hosts[0]} redirects to {hosts[1]}, which was not followed"
+    message = f"HTTP 307: the endpoint at {hosts[0]} redirects to {hosts[1]}, which was not followed"
     assert done.returncode == 2, done.stdout
-    assert said in done.stdout
+    assert message in done.stdout
     assert judge_end.requests == []
-    assert {entry["message"].partition(said)[1] for entry in bench.journal("failed")} == {said}
+    assert {entry["message"].partition(message)[1] for entry in bench.journal("failed")} == {message}
     assert re.findall("planted-in-the-address", done.stdout + bench.journal_path.read_text()) == []
 
 
@@ -117,8 +117,8 @@ def test_the_value_of_a_configured_header_is_a_secret(bench: Bench, monkeypatch:
     assert done.returncode == 1, done.stdout
     assert all(value in f"{bench.server.headers}" for value in planted)
     written = [path.read_bytes() for path in bench.folder.rglob("*") if path.is_file()]
-    told = b"".join([*written, done.stdout.encode(), done.stderr.encode()])
-    assert [value for value in planted if value.encode() in told] == []
+    everything = b"".join([*written, done.stdout.encode(), done.stderr.encode()])
+    assert [value for value in planted if value.encode() in everything] == []
 
 
 # Keys that an endpoint repeats.
@@ -198,9 +198,9 @@ def test_a_key_that_models_repeat_is_masked_where_it_is_written(
     assert wrote_everything(bench)
     assert leaks(bench, done) == []
     assert [key_sent(bench.server, 0), key_sent(judge_end, 0)] == [SUBJECT_KEY, JUDGE_KEY]
-    said = [body["messages"][-1]["content"] for body in judge_end.requests]
-    assert len(said) == 2
-    assert all(f"My key is **** and {JUDGE_KEY}." in text for text in said)
+    prompts = [body["messages"][-1]["content"] for body in judge_end.requests]
+    assert len(prompts) == 2
+    assert all(f"My key is **** and {JUDGE_KEY}." in text for text in prompts)
     assert SUBJECT_KEY not in json.dumps(judge_end.requests)
     assert set(bench.scores().values()) == {3}
     for question in bench.results()["results"]["aa"]["questions"]:
@@ -218,10 +218,10 @@ def test_a_mask_does_not_change_what_is_resumed(bench: Bench, judge_end: Loopbac
     judge_end.script = lambda body, number: error(401, "Wrong key.")
     assert ask(bench, judge_end).returncode == 2
     judge_end.script = lambda body, number: verdict(score_of(question_of(body)))
-    asked = len(bench.server.requests)
+    calls = len(bench.server.requests)
     done = ask(bench, judge_end, "-n", "2")
     assert done.returncode == 0, done.stdout
-    assert (asked, len(bench.server.requests)) == (2, 2)
+    assert (calls, len(bench.server.requests)) == (2, 2)
     assert leaks(bench, done) == []
 
 
@@ -232,12 +232,12 @@ KEYS = ("secret", "reasoning", LONG)
 def saying(key: str) -> Callable[[dict[str, Any], int], str]:
     """A script in which the subject and the evaluator repeat the key in every way."""
     basic = base64.b64encode(f"user:{key}".encode()).decode()
-    said = f"The secretary gave the secret speech. Bearer {key}; Basic {basic}; ?key={quote(key, safe='')}."
+    speech = f"The secretary gave the secret speech. Bearer {key}; Basic {basic}; ?key={quote(key, safe='')}."
 
     def script(body: dict[str, Any], number: int) -> str:
         if not is_judge(body):
-            return f"{said} And {question_of(body)}"
-        return verdict(score_of(question_of(body)), reasoning=f"My reasoning: {said}")
+            return f"{speech} And {question_of(body)}"
+        return verdict(score_of(question_of(body)), reasoning=f"My reasoning: {speech}")
 
     return script
 
@@ -281,12 +281,12 @@ def test_what_was_judged_of_a_masked_reply_is_not_paid_for_again(
     monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
     bench.server.script = saying(LONG)
     assert bench.run(*SMALL).returncode == 0
-    scores, asked = bench.scores(), len(bench.server.requests)
+    scores, calls = bench.scores(), len(bench.server.requests)
     lines = bench.journal_path.read_bytes().splitlines(keepends=True)
     bench.journal_path.write_bytes(b"".join(line for line in lines if b'{"kind":"record"' not in line))
     bench.results_path.unlink()
     assert bench.run(*SMALL).returncode == 0
-    assert (len(bench.server.requests), bench.scores()) == (asked, scores)
+    assert (len(bench.server.requests), bench.scores()) == (calls, scores)
 
 
 # Names of models.
@@ -298,9 +298,9 @@ def test_a_models_name_does_not_lead_out_of_the_results_folder(bench: Bench) -> 
     name = "../../etc/a b:c\\d"
 
     def strangers() -> set[Path]:
-        kept = (bench.folder / "results", bench.folder / ".pytest_cache")
-        found = {*bench.folder.parent.iterdir(), *bench.folder.rglob("*")}
-        return {path for path in found if not any(path.is_relative_to(home) for home in kept)}
+        homes = (bench.folder / "results", bench.folder / ".pytest_cache")
+        paths = {*bench.folder.parent.iterdir(), *bench.folder.rglob("*")}
+        return {path for path in paths if not any(path.is_relative_to(home) for home in homes)}
 
     before = {path for path in strangers() if "__pycache__" not in path.parts}
     done = bench.run(f"--model={name}", *SMALL, "--limit", "1")

@@ -82,21 +82,21 @@ def test_a_selection_asks_its_runs_and_no_others(
     assert bench.server.count(judge=False) == expected
     metadata = bench.results()["metadata"]
     assert metadata["runs_expected"] == metadata["runs_completed"] == expected
-    given = {
+    filters = {
         name: selection[selection.index(flag) + 1] if flag in selection else None
         for name, flag in (("keyword", "-k"), ("mark", "-m"))
     }
-    if any(given.values()):
-        asked = ALL // 2 if "--language" in selection else ALL
-        assert metadata["selection"] == {**given, "deselected": asked - expected}
+    if any(filters.values()):
+        total = ALL // 2 if "--language" in selection else ALL
+        assert metadata["selection"] == {**filters, "deselected": total - expected}
 
 
 def test_the_real_dataset_selects_by_area_and_native_name(bench: Bench) -> None:
     """-k hong_kong is 60 runs, and 香港 the same 60; to look at them asks and writes nothing."""
     bench.use_real_topics()
-    found = [bench.run("--collect-only", "-q", "-k", name).stdout for name in ("hong_kong", "香港")]
-    assert "60/750 tests collected" in found[0]
-    assert found[1].splitlines()[:60] == found[0].splitlines()[:60]
+    listings = [bench.run("--collect-only", "-q", "-k", name).stdout for name in ("hong_kong", "香港")]
+    assert "60/750 tests collected" in listings[0]
+    assert listings[1].splitlines()[:60] == listings[0].splitlines()[:60]
     assert bench.server.requests == []
     assert not (bench.folder / "results").exists()
 
@@ -134,8 +134,12 @@ def test_a_misspelt_option_is_guessed(bench: Bench) -> None:
     """Ours and pytest's, in one line that repeats no value, which may be a key."""
     guessed = bench.refusal("--modle", "x", "--maxfial=1", "--api-kye=sk-secret", "-n", "2")
     assert guessed == "ERROR: " + "; ".join(
-        f"{given}: there is no such option; did you mean {meant}?"
-        for given, meant in (("--modle", "--model"), ("--maxfial", "--maxfail"), ("--api-kye", "--api-key"))
+        f"{misspelt}: there is no such option; did you mean {meant}?"
+        for misspelt, meant in (
+            ("--modle", "--model"),
+            ("--maxfial", "--maxfail"),
+            ("--api-kye", "--api-key"),
+        )
     )
     unlike = bench.refusal("--nothing-like-it")
     assert unlike == "ERROR: --nothing-like-it: there is no such option; `pytest --help` lists all"
@@ -173,8 +177,8 @@ def test_a_refused_key_ends_the_session_and_not_with_the_slowest_call(bench: Ben
     bench.server.script = script
     done = bench.run("-n", "2", "--runs", "1", "--concurrency", "16", "--request-timeout", "2")
     assert done.returncode == 2, done.stdout + done.stderr
-    (told,) = [line for line in done.stdout.splitlines() if "Wrong key." in line]
-    assert "subject 'subject': HTTP 401: Wrong key.; no key was given: set it in OPENAI_API_KEY" in told
+    (message,) = [line for line in done.stdout.splitlines() if "Wrong key." in line]
+    assert "subject 'subject': HTTP 401: Wrong key.; no key was given: set it in OPENAI_API_KEY" in message
     assert not re.search("FAILURES|assert|how runs ended|short test summary", done.stdout)
     assert "Traceback" not in done.stdout + done.stderr
     assert bench.results()["metadata"]["status"] == "no_scores"

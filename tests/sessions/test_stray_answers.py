@@ -22,13 +22,13 @@ def test_a_second_answer_to_a_call_is_no_other_calls_answer(bench: Bench) -> Non
         bench.server = server  # type: ignore[assignment]
         done = bench.run("--runs", "2", "--concurrency", "8")
     assert done.returncode == 0, done.stdout + done.stderr
-    said = {
+    replies = {
         (item["question"], run["run_index"]): run["subject_transcript"][-1]["content"]
         for item in bench.results()["results"]["aa"]["questions"]
         for run in item["runs"]
     }
-    assert len(said) == 72
-    assert {key: text for key, text in said.items() if text != f"An answer to: {key[0]}"} == {}
+    assert len(replies) == 72
+    assert {key: text for key, text in replies.items() if text != f"An answer to: {key[0]}"} == {}
     # Two calls precede the first question.
     repeated = len(server.requests) - 2 * 72 - 2
     assert bench.results()["metadata"]["calls"]["repeated"] == repeated

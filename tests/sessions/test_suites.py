@@ -23,7 +23,7 @@ def test_a_stopped_session_goes_on_and_pays_once(bench: Bench, workers: tuple[st
     assert done.returncode == 0, done.stdout + done.stderr
     metadata = bench.results(suite)["metadata"]
     assert (metadata["status"], metadata["suite"]) == ("complete", suite)
-    asked = [json.dumps([body["model"], body["messages"]]) for body in bench.server.requests]
-    assert len(asked) == len({*asked}) == metadata["calls"]["made"] + metadata["calls"]["replayed"]
+    requests = [json.dumps([body["model"], body["messages"]]) for body in bench.server.requests]
+    assert len(requests) == len({*requests}) == metadata["calls"]["made"] + metadata["calls"]["replayed"]
     assert "already complete; no calls were made" in bench.run(*command).stdout
-    assert len(bench.server.requests) == len(asked)
+    assert len(bench.server.requests) == len(requests)

@@ -75,8 +75,8 @@ def finish(process: subprocess.Popen[str], timeout: float = 300.0) -> tuple[int,
 def results(bench: Bench, name: str) -> dict[str, object]:
     """The metadata of a cell's results."""
     path = bench.folder / "results" / "sweep" / f"{name}.json"
-    found: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))["metadata"]
-    return found
+    metadata: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))["metadata"]
+    return metadata
 
 
 def is_gone(pid: int) -> bool:
@@ -103,8 +103,8 @@ def test_a_sweep_runs_every_cell_and_goes_on(environment: Bench) -> None:
     assert "subject.neutrality: exit status 0" in output
     assert re.search(r"^ *suite .*figure +95 % interval +what it is$", output, re.MULTILINE), output
     assert "page: results/sweep/report.html" in output
-    asked = len(bench.server.requests)
-    assert asked == 2 * 4 * 2
+    calls = len(bench.server.requests)
+    assert calls == 2 * 4 * 2
     assert {header["Authorization"] for header in bench.server.headers} == {f"Bearer {KEY}", "Bearer none"}
     (bench.folder / "baselines").mkdir()
     path = bench.folder / "results" / "sweep" / "subject.neutrality.json"
@@ -112,7 +112,7 @@ def test_a_sweep_runs_every_cell_and_goes_on(environment: Bench) -> None:
     (bench.folder / "gates.toml").write_text('[neutrality]\nrequired = ["overall:-2pp@population"]\n')
     gate = ("--baseline", "baselines", "--gate", "gates.toml")
     status, output = finish(start(bench, *gate))
-    assert (status, len(bench.server.requests)) == (6, asked), output
+    assert (status, len(bench.server.requests)) == (6, calls), output
     lines = output.splitlines()
     for model in ("subject", "second"):
         assert lines[lines.index(model) + 1] == "gate: INCONCLUSIVE"
@@ -213,8 +213,8 @@ def test_servers_end_with_the_sweep(
         process.send_signal(signal.SIGINT if kill == "interrupt" else signal.SIGKILL)
         process.wait(60)
     wait_for(lambda: all(map(is_gone, [*pids(bench), *(child.pid for child in children)])), 60)
-    kept = journal.read_bytes().count(b'"kind":"call"')
-    assert kept > 0
+    calls = journal.read_bytes().count(b'"kind":"call"')
+    assert calls > 0
     if kill == "interrupt":
         return
     monkeypatch.setenv("OWN_SERVER_SECONDS", "0")
@@ -233,11 +233,11 @@ def cluster() -> Iterator[object]:
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
     cluster_utils = pytest.importorskip("ray.cluster_utils")
     node = {"num_cpus": 1, "object_store_memory": 80_000_000, "include_dashboard": False}
-    found = cluster_utils.Cluster(initialize_head=True, head_node_args=node)
+    nodes = cluster_utils.Cluster(initialize_head=True, head_node_args=node)
     for _ in range(2):
-        found.add_node(num_cpus=1, object_store_memory=80_000_000)
-    yield found
-    found.shutdown()
+        nodes.add_node(num_cpus=1, object_store_memory=80_000_000)
+    yield nodes
+    nodes.shutdown()
 
 
 @pytest.mark.parametrize("questions", [60, pytest.param(600, marks=pytest.mark.nightly)])

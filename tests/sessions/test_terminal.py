@@ -51,8 +51,8 @@ def test_a_live_line_tells_how_far_it_is_and_what_it_costs(bench: Bench) -> None
     shown = on_terminal(bench, *price, *SHORT, "--color=yes")
     assert "\x1b[40;1H\x1b[2K" in shown
     # Each call has 100 tokens in and 20 out, that is 0.0003 USD; a run has two calls.
-    told = r"/12 done \| 0 failed \| 4 calls in flight \| 0 retries \| [\d,]+ tokens \| 0\.00\d\d USD"
-    assert re.search(told, shown)
+    pattern = r"/12 done \| 0 failed \| 4 calls in flight \| 0 retries \| [\d,]+ tokens \| 0\.00\d\d USD"
+    assert re.search(pattern, shown)
     assert " left" in shown
     assert re.search(r"\btokens: +2,400 in, 480 out; 0.0072 USD", shown)
     reset = shown.rindex("\x1b[r")

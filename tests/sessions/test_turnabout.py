@@ -67,8 +67,8 @@ def session(bench: Bench, *arguments: str, output: str = "out") -> Any:
 
 def results(bench: Bench, name: str = "out") -> dict[str, Any]:
     """The results JSON of a session."""
-    found: dict[str, Any] = json.loads((bench.folder / f"{name}.json").read_bytes())
-    return found
+    session_results: dict[str, Any] = json.loads((bench.folder / f"{name}.json").read_bytes())
+    return session_results
 
 
 @pytest.mark.slow
@@ -88,9 +88,11 @@ def test_an_unclear_answer_is_asked_for_once_more(bench: Bench) -> None:
     assert (values["asked_again.purple_green.p"], values["asked_again.purple_green.g"]) == (100, 0)
     assert values["first.lean.purple_green"] is None
     assert values["first.lean.red_blue"] == values["lean.red_blue"] == 0
-    said = "64 of 256 answers could not be read with certainty and were asked for again; 64 were read then"
-    assert said in " ".join(done.stdout.split())
-    assert said in (bench.folder / "page.html").read_text(encoding="utf-8")
+    sentence = (
+        "64 of 256 answers could not be read with certainty and were asked for again; 64 were read then"
+    )
+    assert sentence in " ".join(done.stdout.split())
+    assert sentence in (bench.folder / "page.html").read_text(encoding="utf-8")
     shown = equipoise(bench.folder, "show", "out.json", "-k", "purple_green-i3-p_first")
     assert "I would say it is B" in shown.stdout
 
@@ -107,19 +109,19 @@ def test_a_session_goes_on_after_the_first_of_two_calls(bench: Bench) -> None:
     again = bench.run_plain(FILE, "--rejudge=whole.json", f"--topics={bench.folder / 'small'}", "-n", "0")
     assert again.returncode == 4
     assert "--replies: turnabout asks no evaluator, so nothing can be judged again" in again.stderr
-    asked = len(bench.server.requests)
+    calls = len(bench.server.requests)
 
     def without_second(body: dict[str, Any], number: int) -> Answer | str:
         return unpaid(body, number) if is_second(body) else unclear(body, number)
 
     bench.server.script = without_second
     assert session(bench, "-n", "0").returncode != 0
-    failed = sum(map(is_second, bench.server.requests[asked:]))
-    assert 0 < failed < len(bench.server.requests) - asked
+    failed = sum(map(is_second, bench.server.requests[calls:]))
+    assert 0 < failed < len(bench.server.requests) - calls
     bench.server.script = unclear
     done = session(bench, "-n", "0")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert len(bench.server.requests) - asked - failed == asked == (CASES + PURPLE) * RUNS
+    assert len(bench.server.requests) - calls - failed == calls == (CASES + PURPLE) * RUNS
     assert results(bench)["summary"] == results(bench, "whole")["summary"]
 
 
@@ -132,13 +134,13 @@ def test_a_lean_is_gated_compared_and_shown(bench: Bench) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     bench.server.script = answers(30)
     gate = ("--baseline=out.json", "--gate", even)
-    asked = len(bench.server.requests)
+    calls = len(bench.server.requests)
     for rule in ("absolute_lean:+2pp", "absolute_lean:±2pp"):
         wrong = session(bench, "-n", "0", *gate, "--gate", rule, output="wrong")
         assert wrong.returncode == 4
         instead = f"has no interval to decide by; bound the lean of each pair: {even}"
         assert f"--gate {rule}: absolute_lean {instead}" in wrong.stderr
-    assert len(bench.server.requests) == asked
+    assert len(bench.server.requests) == calls
     done = session(bench, "-n", "0", *gate, "--report=new.html", "--junitxml=new.xml", output="new")
     assert done.returncode == 7, done.stdout + done.stderr
     assert even in done.stdout

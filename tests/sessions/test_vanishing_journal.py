@@ -47,11 +47,11 @@ def test_a_session_whose_journal_is_cut_stops(bench: Bench) -> None:
     assert "not written, as its journal was cut" in done.stdout
     assert not bench.results_path.exists()
     bench.journal_path.with_name("subject.neutrality.rescued.jsonl").rename(bench.journal_path)
-    kept = len(bench.journal("call"))
-    bench.server.script, asked = plain_script, len(bench.server.requests)
+    in_journal = len(bench.journal("call"))
+    bench.server.script, calls = plain_script, len(bench.server.requests)
     done = bench.run("--concurrency", "2")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert len(bench.server.requests) == asked + 40 - kept
+    assert len(bench.server.requests) == calls + 40 - in_journal
 
 
 VANISHING = """\

@@ -65,7 +65,7 @@ def test_what_was_edited_or_cannot_be_told_is_said(
     del shorter["results"]["aa"]
     less = "".join(line for line in journal.splitlines(keepends=True) if '"kind":"record"' not in line)
     old = journal.replace('"format":', '"format":9', 1)
-    for name, content, kept, why in (
+    for name, content, journal_text, why in (
         ("edited", json.dumps(data), journal, "it does not say what its journal says"),
         ("another headline", json.dumps(headline), journal, "it does not say what its journal says"),
         ("a language less", json.dumps(shorter), journal, "it does not say what its journal says"),
@@ -75,8 +75,8 @@ def test_what_was_edited_or_cannot_be_told_is_said(
     ):
         path.write_text(content, encoding="utf-8")
         beside.unlink(missing_ok=True)
-        if kept is not None:
-            beside.write_text(kept, encoding="utf-8")
+        if journal_text is not None:
+            beside.write_text(journal_text, encoding="utf-8")
         with subtests.test(name):
             status, shown = compared(pair)
             assert status == 7, shown

@@ -32,6 +32,7 @@ def test_the_first_line_is_printed_before_any_answer(bench: Bench, flags: tuple[
     """It says what is asked of whom, and does not wait in a buffer for the first score."""
     bench.server.hold()
     session = bench.start(*flags, "--runs", "2")
+    assert session.stdout is not None
     assert session.stdout.readline().rstrip() == opening(bench, 2)
     bench.server.release()
     rest, _ = session.communicate(timeout=300)
@@ -44,8 +45,8 @@ def test_no_line_where_none_is_wanted(bench: Bench) -> None:
     """Neither with -qq nor where pytest only looks; an estimate says that it is one."""
     for flags in (("-qq",), ("--co", "-q"), ("--fixtures",)):
         assert "equipoise:" not in bench.run(*flags).stdout
-    said = opening(bench, 5).replace("reading the questions", "estimating, no calls are made")
-    assert bench.run("--estimate").stdout.startswith(said)
+    beginning = opening(bench, 5).replace("reading the questions", "estimating, no calls are made")
+    assert bench.run("--estimate").stdout.startswith(beginning)
 
 
 @pytest.mark.slow

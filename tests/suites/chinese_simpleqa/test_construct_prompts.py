@@ -88,9 +88,9 @@ def test_an_answer_is_asked_for_three_times() -> None:
 
 def test_what_a_filter_cut_is_not_read_and_a_failure_is_raised() -> None:
     """However it looks; a failure is the endpoint's, and no answer."""
-    assert asked(Models(said=lambda call, number: Reply(text=TEXT, blocked="content_filter"))) is None
+    assert asked(Models(answer=lambda call, number: Reply(text=TEXT, blocked="content_filter"))) is None
     with pytest.raises(CallFailed, match="HTTP 500"):
-        asked(Models(said=lambda call, number: CallFailed("HTTP 500")))
+        asked(Models(answer=lambda call, number: CallFailed("HTTP 500")))
 
 
 # The file.

@@ -209,7 +209,7 @@ def test_only_what_all_know_is_too_easy(pipeline: Pipeline, subtests: pytest.Sub
     """One solver that is wrong keeps a question; solvers see the question alone."""
     for solutions, solvers, more in SOLVED:
         with subtests.test(solvers=solvers, more=more):
-            models = Models(said=solutions)
+            models = Models(answer=solutions)
             reason = "too easy: all models know it" if solvers == BOTH else None
             row = {**QUESTION, "solved_by": [*solvers], **more}
             assert put(pipeline, "difficulty", QUESTION, models) == StageResult(row=row, reason=reason)
@@ -220,7 +220,7 @@ def test_only_what_all_know_is_too_easy(pipeline: Pipeline, subtests: pytest.Sub
 
 def test_a_solver_that_stops_all_lets_the_other_come_home(pipeline: Pipeline) -> None:
     """What the other one said is paid for and graded; then the failure is raised."""
-    models = Models(said=answering((), a=CallFailed("HTTP 500", stops_session=True)))
+    models = Models(answer=answering((), a=CallFailed("HTTP 500", stops_session=True)))
     with pytest.raises(CallFailed):
         put(pipeline, "difficulty", QUESTION, models)
     assert [call.model for call in models.calls] == ["solver-a", "solver-b", "critic"]
@@ -287,7 +287,7 @@ def test_a_near_duplicate_is_asked_in_another_way_or_dropped(
         with subtests.test(new, criteria=criteria, verification=verification):
             replies = {"criteria": judged(criteria), "verification": judged(verification)}
             replies["rewriting"] = made(new, "别的答案")
-            models = Models(said=by_purpose(replies))
+            models = Models(answer=by_purpose(replies))
             stage_result = put(pipeline, "rewriting", {**row, "passages": ["old#1"]}, models)
             assert (stage_result.reason, stage_result.row["answer"]) == (reason, row["answer"])
             judges = {"": [], "no": ["criteria"], "yes": ["criteria", "verification"]}[criteria]
