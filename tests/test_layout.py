@@ -257,10 +257,10 @@ def local_names(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def test_locals_are_named_by_what_they_hold() -> None:
-    """No parameter or variable of a function has one of the vague names."""
+    """No parameter or variable of a function has one of the vague names, in tests neither."""
     wrong = [
-        f"{short(path)}:{line}: {name}"
-        for path in FILES
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in (*FILES, *sorted((ROOT / "tests").rglob("*.py")))
         for line, name in sorted({*local_names(path)})
         if name in VAGUE
     ]
