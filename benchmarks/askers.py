@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm  # type: ignore[import-untyped]  # scipy has no types
+from scipy.stats import norm  # scipy has no types
 
 from equipoise.core.figures import Estimate
 from equipoise.core.records import Cell, Metric

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm  # type: ignore[import-untyped]  # scipy has no types
+from scipy.stats import norm  # scipy has no types
 
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing_rules, family_of
 from equipoise.comparison.gate.planning import plan_of

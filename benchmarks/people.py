@@ -30,7 +30,7 @@ from itertools import product
 import numpy as np
 from msgspec.structs import asdict
 from numpy.typing import NDArray
-from scipy.special import ndtri  # type: ignore[import-untyped]  # scipy has no types
+from scipy.special import ndtri  # scipy has no types
 
 from equipoise.core.figures import Difference
 from equipoise.core.records import Cell, Metric

@@ -242,7 +242,7 @@ def _p_value(
     estimate: Estimate, degrees_of_freedom: float, sound: float, tolerance: float, worse: str
 ) -> float | None:
     """The probability of an estimate as bad from a sound evaluator; None for fewer than two topics."""
-    from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
+    from scipy.special import stdtr  # scipy has no types
 
     if estimate.value is None or estimate.n < 2:
         return None

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri  # type: ignore[import-untyped]  # scipy has no types
+from scipy.special import ndtri  # scipy has no types
 
 from equipoise.core.figures import Estimate
 from equipoise.core.rules import Scope

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, stdtrit  # type: ignore[import-untyped]  # scipy has no types
+from scipy.special import ndtr, ndtri, stdtrit  # scipy has no types
 
 from equipoise.core.figures import Estimate
 from equipoise.stats import Observation

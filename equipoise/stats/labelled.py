@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
-from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
+from scipy.special import stdtr  # scipy has no types
 
 from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell, Metric

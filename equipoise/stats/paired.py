@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 from msgspec.structs import asdict
-from scipy.special import ndtri, stdtr, stdtrit  # type: ignore[import-untyped]  # scipy has no types
+from scipy.special import ndtri, stdtr, stdtrit  # scipy has no types
 
 from equipoise.core.figures import Difference, Estimate
 from equipoise.stats import Observation

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit  # type: ignore[import-untyped]  # scipy has no types
+from scipy.special import stdtr, stdtrit  # scipy has no types
 
 from equipoise.core.figures import Difference
 from equipoise.core.records import Cell, Metric

@@ -14,8 +14,8 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import nctdtr, ndtr  # type: ignore[import-untyped]  # scipy has no types
-from scipy.stats import binom  # type: ignore[import-untyped]  # as above
+from scipy.special import nctdtr, ndtr  # scipy has no types
+from scipy.stats import binom  # as above
 
 from equipoise.core.records import Metric
 from equipoise.stats import fixed

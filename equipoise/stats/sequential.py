@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
-from scipy.optimize import brentq  # type: ignore[import-untyped]  # scipy has no types
-from scipy.special import ndtr, ndtri  # type: ignore[import-untyped]  # as above
+from scipy.optimize import brentq  # scipy has no types
+from scipy.special import ndtr, ndtri  # as above
 
 from equipoise.stats import Observation, sum_of_squares
 from equipoise.stats.intervals import Array, clustered_mean

@@ -43,7 +43,7 @@ def t_test(values: Sequence[float]) -> TTest:
     if sd is None or sd <= _rounding_error(values):
         return TTest(n=len(values), mean=mean(values), sd=sd, t=None, p=None)
     # Imported here: scipy.stats is slow to import.
-    from scipy.stats import ttest_1samp  # type: ignore[import-untyped]  # scipy has no types
+    from scipy.stats import ttest_1samp  # scipy has no types
 
     test = ttest_1samp(values, 0.0)
     return TTest(n=len(values), mean=mean(values), sd=sd, t=float(test.statistic), p=float(test.pvalue))

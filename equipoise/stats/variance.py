@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 from msgspec import structs
-from scipy.special import nctdtrinc  # type: ignore[import-untyped]  # scipy has no types
+from scipy.special import nctdtrinc  # scipy has no types
 
 from equipoise.core.figures import StudyDesign
 from equipoise.stats.intervals import Array, Codes, student

@@ -238,7 +238,7 @@ def test_only_cases_of_the_headline_move_in_its_own_figure() -> None:
         for of in values
     )
     (move,) = compare(*ratios).fell
-    assert (move.before, move.after) == (pytest.approx(200 / 3), 25)
+    assert (move.before, move.after) == (pytest.approx(200 / 3), 25)  # type: ignore[comparison-overlap]
 
 
 def shown_scores(data: JSON, moves: Sequence[CaseMove], side: int) -> list[float]:

@@ -57,7 +57,7 @@ def test_panels_that_rank_alike_agree(tmp_path: Path) -> None:
     for other, rho in (({"m1": 2, "m2": 3, "m3": 4}, 1), ({"m1": 5, "m2": 3, "m3": 1}, -1)):
         paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", other)]
         [row] = rank_correlations(rankings(paths))
-        assert row == ("a", "b", 3, pytest.approx(rho), None)
+        assert row == ("a", "b", 3, pytest.approx(rho), None)  # type: ignore[comparison-overlap]
     for other, reason in (
         ({"m1": 2, "m2": 3}, "they share 2 models, and it takes 3"),
         ({"m1": 4, "m2": 4, "m3": 4}, "one of them ranks all models alike"),

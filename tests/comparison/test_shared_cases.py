@@ -119,7 +119,7 @@ def test_a_comparison_is_of_the_cases_that_both_have(name: str, subtests: pytest
             was, now = figure(metric, older), figure(metric, newer)
             assert was is not None
             assert now is not None
-            assert (change.before, change.after) == (pytest.approx(was), pytest.approx(now))
+            assert (change.before, change.after) == (pytest.approx(was), pytest.approx(now))  # type: ignore[comparison-overlap]
             assert change.difference.value == pytest.approx(now - was)
             assert change.difference.unpaired > same.difference.unpaired == same.these.unpaired == 0
             for scope in ("population", "these"):

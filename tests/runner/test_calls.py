@@ -733,7 +733,7 @@ def test_what_is_no_failure_of_a_call_leaves_no_line(world: World) -> None:
         client = FakeClient(seconds=11) if isinstance(error, TimeoutError) else FakeClient(error)
         with pytest.raises(type(error)):
             run(story(client))
-        assert world.lines("failed") == world.lines("call") == world.failures == []
+        assert world.lines("failed") == world.lines("call") == world.failures == []  # type: ignore[comparison-overlap]
     assert all_slots_are_free(world)
 
 

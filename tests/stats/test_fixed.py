@@ -164,7 +164,7 @@ def test_only_cases_that_both_have_are_compared() -> None:
     fewer = runs + 10
     fewer[0, 0] = math.nan
     change = fixed.difference(COUNT, cells(a=runs), cells(a=fewer))
-    assert (change.value, change.n, change.unpaired) == (pytest.approx(10), 7, 1)
+    assert (change.value, change.n, change.unpaired) == (pytest.approx(10), 7, 1)  # type: ignore[comparison-overlap]
     assert fixed.estimate(MEAN, []).reason == "no questions"
     nothing = fixed.estimate(RATIO, cells(a=np.zeros((2, 1, 3)), b=np.zeros((2, 1, 3))))
     assert (nothing.value, nothing.reason) == (None, "not defined")

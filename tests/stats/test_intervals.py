@@ -56,7 +56,7 @@ def test_with_all_cells_it_is_the_t_interval_on_the_questions_means() -> None:
 
 def fitted(cells: Array) -> tuple[NDArray[np.int_], Array, Array, Any]:
     """Least squares of the cells on their languages, clustered: questions, design, contrast and fit."""
-    from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped]
+    from statsmodels.regression.linear_model import OLS
 
     rows, columns = np.nonzero(~np.isnan(cells))
     design = np.eye(cells.shape[1])[columns]
@@ -171,7 +171,7 @@ def test_a_question_asked_far_more_often_than_the_others_bounds_less() -> None:
 
 def test_single_runs_of_many_questions_have_wilsons_own_interval() -> None:
     """One run a question is a binomial sample: statsmodels' Wilson, once t and the halves weigh little."""
-    from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+    from statsmodels.stats.proportion import proportion_confint
 
     estimate = clustered_rate([1] * 6000 + [0] * 14000, [1] * 20000)
     assert (estimate.low, estimate.high) == pytest.approx(

@@ -148,7 +148,7 @@ def test_where_chooses_the_cells_that_count() -> None:
 
 def test_the_error_of_a_rate_is_that_of_statsmodels() -> None:
     """All runs on a constant, clustered by question; runs without a score are no runs."""
-    from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped]
+    from statsmodels.regression.linear_model import OLS
 
     data = flags(5)
     data[np.random.default_rng(6).random(data.shape) < 0.2] = NAN
@@ -242,7 +242,7 @@ def test_a_ratio_is_scipys_bootstrap_of_the_sums_by_question() -> None:
 
 def test_a_difference_of_ratios_is_that_of_a_weighted_regression() -> None:
     """Of each question's ratios on before and after, weighted by the divisors and clustered by question."""
-    from statsmodels.regression.linear_model import WLS  # type: ignore[import-untyped]
+    from statsmodels.regression.linear_model import WLS
 
     sums = (*tries(10), *tries(11))
     above, below = np.concatenate(sums[::2]), np.concatenate(sums[1::2])

@@ -112,7 +112,7 @@ def test_what_is_no_number_or_stands_twice_is_refused(compare: Callable[..., Dif
 
 def test_holm_is_that_of_statsmodels() -> None:
     """Ties and ones included, and the order of the keys is kept."""
-    from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
+    from statsmodels.stats.multitest import multipletests
 
     for seed in range(5):
         values = np.random.default_rng(seed).choice([0.001, 0.01, 0.02, 0.04, 0.3, 1.0], 12).tolist()

@@ -24,10 +24,10 @@ def test_rankings_are_compared_with_the_first() -> None:
     assert astuple(agreement) == (50, pytest.approx(0.9), pytest.approx(0.8), 1)
     agreement = stability(OWN, [same, turned, swapped])
     assert agreement is not None
-    assert (agreement.lowest, agreement.furthest) == (pytest.approx(-1), 1)
+    assert (agreement.lowest, agreement.furthest) == (pytest.approx(-1), 1)  # type: ignore[comparison-overlap]
     agreement = stability(OWN, [{**OWN, "c": 4.0}])
     assert agreement is not None
-    assert (agreement.same, agreement.lowest) == (0, pytest.approx(0.948683))
+    assert (agreement.same, agreement.lowest) == (0, pytest.approx(0.948683))  # type: ignore[comparison-overlap]
 
 
 def test_without_a_ranking_nothing_is_compared() -> None:

@@ -17,7 +17,7 @@ def test_a_mean_against_zero_is_the_published_one() -> None:
     row = np.random.default_rng(1).normal(size=20)
     values = ((row - row.mean()) / row.std(ddof=1) * 30.83 - 7.81).tolist()
     test = t_test(values)
-    assert (test.n, test.mean, test.sd) == (20, pytest.approx(-7.81), pytest.approx(30.83))
+    assert (test.n, test.mean, test.sd) == (20, pytest.approx(-7.81), pytest.approx(30.83))  # type: ignore[comparison-overlap]
     assert test.p == pytest.approx(scipy.stats.ttest_1samp(values, 0).pvalue)
     assert test.p == pytest.approx(0.27, abs=0.005)
     assert test.t == pytest.approx(-7.81 / (30.83 / math.sqrt(20)))

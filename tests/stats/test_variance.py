@@ -237,7 +237,7 @@ def test_sentence_names_all_three_factors() -> None:
 
 def test_smallest_difference_has_the_power_that_statsmodels_gives_it() -> None:
     """Over the standard deviation of a question's difference it is Cohen's d of a paired t test."""
-    from statsmodels.stats.power import TTestPower  # type: ignore[import-untyped]
+    from statsmodels.stats.power import TTestPower
 
     for questions, power in itertools.product((3, 20, 200), (0.5, 0.8, 0.95)):
         design = StudyDesign(questions=questions, languages=3, runs=5, evaluators=2)

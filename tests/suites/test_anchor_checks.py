@@ -250,7 +250,7 @@ def test_two_sound_evaluators_may_lie_a_level_apart(extent: str) -> None:
         lower = below[kind]
         assert check.value is not None
         assert lower.value is not None
-        assert (check.value, lower.value) == (
+        assert (check.value, lower.value) == (  # type: ignore[comparison-overlap]
             pytest.approx(check.tolerance),
             pytest.approx(-check.tolerance),
         )

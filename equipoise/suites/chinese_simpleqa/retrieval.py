@@ -131,7 +131,7 @@ class Bm25:
     """An index of passages by their words."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
-        import bm25s  # type: ignore[import-untyped]
+        import bm25s
 
         tokenised = [(passage, tokens) for passage in passages if (tokens := words(passage.text))]
         self._passages = [passage for passage, _ in tokenised]

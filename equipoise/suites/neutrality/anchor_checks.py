@@ -79,7 +79,7 @@ def _lean_checks_by_language(
     observations: Sequence[Observation], languages: Sequence[str]
 ) -> Iterator[Check]:
     """The check of the lean in each language. As topics are few, their variance is pooled over languages."""
-    from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
+    from scipy.special import stdtr  # scipy has no types
 
     samples = {name: [item for item in observations if item.stratum == name] for name in languages}
     values = [[item.value for item in sample] for sample in samples.values()]

@@ -381,7 +381,7 @@ def test_chance_weighs_runs_as_the_figure_does() -> None:
     by_chance = scoring.values_by_chance(
         [replace(first, values=values[0]), replace(second, values=values[1])]
     )
-    assert (by_chance[KB], by_chance[CON]) == (pytest.approx(37.5), pytest.approx(250 / 6))
+    assert (by_chance[KB], by_chance[CON]) == (pytest.approx(37.5), pytest.approx(250 / 6))  # type: ignore[comparison-overlap]
 
 
 def test_chance_has_no_figure_without_territories() -> None:
