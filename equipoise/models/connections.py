@@ -239,8 +239,8 @@ def _connector(transport: Any, *, force_close: bool = False) -> _Connector:
 def _session(transport: Any, connector: _Connector, headers: Mapping[str, str]) -> aiohttp.ClientSession:
     """A session that sends these headers through a transport of the SDK, and no cookies.
 
-    Cookies ignore ports: one endpoint's cookies would be sent to another one on the same host. Headers of a
-    request would be put together anew for each.
+    Cookies ignore ports: one endpoint's cookies would be sent to another one on the same host. aiohttp
+    builds the headers of a session once, those of a request each time.
     """
     return aiohttp.ClientSession(
         connector=connector,
