@@ -85,10 +85,14 @@ def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False
 
     If the two are not comparable, raises UserError that names what differs.
     """
+    from dataclasses import replace
+
     from equipoise.comparison.of_files import compare_two
+    from equipoise.report.comparison import answer
 
     _add_project()
-    return compare_two(_path(baseline), _path(candidate), allows_mismatch=allow_mismatch)
+    compared = compare_two(_path(baseline), _path(candidate), allows_mismatch=allow_mismatch)
+    return replace(compared, says=answer)
 
 
 def gate(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -127,11 +127,18 @@ class Comparison:
     rose: Sequence[CaseMove]
     drifts: Sequence[EvaluatorDrift] = ()
     levels: ConfidenceLevels = ConfidenceLevels()
+    says: Callable[[ComparisonFigures], Iterable[str]] = lambda _: ()
+
+    @property
+    def sentences(self) -> list[str]:
+        """Whether the candidate differs, in sentences, as in a terminal; empty where nothing says them."""
+        return [*self.says(self.to_json())]
 
     def __repr__(self) -> str:
         # Short, for notebooks: with all cells it would be pages long.
         suite, models = self.after.suite.name, f"{self.after.model!r} with {self.before.model!r}"
-        return f"<Comparison of {models} on {suite}: {len(self.changes)} metrics>"
+        name = f"<Comparison of {models} on {suite}: {len(self.changes)} metrics>"
+        return "\n".join([*self.sentences, name])
 
     def change_at(self, name: str, confidence: float) -> MetricChange:
         """The change of one metric, with intervals at this confidence level."""

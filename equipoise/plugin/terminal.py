@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from equipoise import suites
 from equipoise.core.errors import printable
+from equipoise.core.outcomes import APPEARANCES
 from equipoise.core.records import Record
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ UNSCORED = "unscored"
 """The category of runs without a score in pytest's last line."""
 MOST_ERROR_CHARACTERS = 300
 """The length to which a report cuts the error of a run; the journal has all of it."""
-_LETTERS = {"blocked": "b", "truncated": "t", "empty": "e", "unscored": "u", "error": "E"}
+_LETTERS = {outcome: appearance.letter for outcome, appearance in APPEARANCES.items() if appearance.letter}
 LEGEND = ", ".join(
     (
         "letters: a digit is the score of a run (. on a long scale)",

@@ -139,12 +139,10 @@ def _describe_shift(value: float) -> str:
 def _describe_asymmetry(value: float, figure: Figure, sides: Sequence[str], *, is_directed: bool) -> str:
     """A sentence on the asymmetry, which is the value of this figure."""
     low, high = figure.low, figure.high
-    interval = (
-        f"no interval ({figure.reason})"
-        if low is None
-        else f"95 % interval {format_limits(low, high, sign='+')} over {figure.n:,} {figure.clusters}"
-    )
-    if low is None or high is None or low <= 0 <= high:
+    if low is None or high is None:
+        return f"The two differ by {value:+.1f} points; no interval ({figure.reason})."
+    interval = f"95 % interval {format_limits(low, high, sign='+')} over {figure.n:,} {figure.clusters}"
+    if low <= 0 <= high:
         return f"Chance alone can explain the difference between the two ({value:+.1f} points; {interval})."
     more, less = sides if value > 0 else (sides[1], sides[0])
     verb = "is followed" if is_directed else "scores"

@@ -107,7 +107,8 @@ def _table_lines(comparison: ComparisonFigures, width: int | None) -> tuple[list
         return table, True
     narrow, limits = _narrow_table(comparison, width)
     reasons = _reason_lines([*comparison["metrics"].values()], f"{comparison['clusters']} like these")
-    return [*narrow, _STARS_NOTE, *reasons], limits is _LIMITS
+    notes = [_STARS_NOTE] if any("*" in line for line in narrow) else []
+    return [*narrow, *notes, *reasons], limits is _LIMITS
 
 
 def _narrow_table(comparison: ComparisonFigures, width: int) -> tuple[list[str], Sequence[str]]:

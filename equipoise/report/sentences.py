@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from equipoise.core.figures import Change, ChangeOnThese, Difference, Figure, LanguagePair
+from equipoise.core.outcomes import APPEARANCES
 from equipoise.core.settings import is_local
 from equipoise.report import askers
 from equipoise.report.page.names import languages
@@ -18,16 +19,6 @@ if TYPE_CHECKING:
         PeopleScores,
     )
 
-_OUTCOMES: Mapping[str, str] = {
-    "refused": "refused",
-    "blocked": "blocked by a filter",
-    "truncated": "cut short",
-    "empty": "empty",
-    "unscored": "left without a score",
-    "error": "lost to errors",
-    "unknown": "of unknown outcome",
-}
-"""How a sentence names the outcomes other than scored."""
 CARE = "Read it with care"
 """How the sentence on what makes figures weak begins."""
 _FEW = 10
@@ -205,7 +196,11 @@ def _gap(pair: LanguagePair, unit: str) -> str:
 
 def _outcome_sentence(outcomes: Mapping[str, int]) -> Iterator[str]:
     """A sentence on the runs that are not scored; none if all are."""
-    counts = {_OUTCOMES[name]: outcomes[name] for name in _OUTCOMES if outcomes.get(name)}
+    counts = {
+        appearance.words: outcomes[name]
+        for name, appearance in APPEARANCES.items()
+        if appearance.words and outcomes.get(name)
+    }
     if counts:
         (ending, count), *others = counts.items()
         parts = [f"{count:,} {'was' if count == 1 else 'were'} {ending}"]

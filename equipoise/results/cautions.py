@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from equipoise.results.document import Metadata
 from equipoise.results.totals import Totals
@@ -43,6 +43,22 @@ def _runs_have(count: int) -> str:
 
 
 def of_both(before: Metadata, after: Metadata) -> list[str]:
-    """The sentences in the metadata of two results that are compared."""
-    sides = (("baseline", before), ("candidate", after))
-    return [f"in the {words}, {text}" for words, side in sides for text in side.get("cautions", ())]
+    """The sentences in the metadata of two results that are compared. What they share is explained once."""
+    of_baseline = before.get("cautions", ())
+    explained = {without_numbers(text) for text in of_baseline}
+    return [
+        *(f"in the baseline, {text}" for text in of_baseline),
+        *(f"in the candidate, {_short(text, explained)}" for text in after.get("cautions", ())),
+    ]
+
+
+def _short(text: str, explained: Collection[str]) -> str:
+    """The sentence without the explanation after its colon, if that was given and has no number."""
+    fact, _, explanation = text.partition(": ")
+    is_known = without_numbers(text) in explained and without_numbers(explanation) == explanation
+    return f"{fact}, too" if explanation and is_known else text
+
+
+def without_numbers(text: str) -> str:
+    """The text without the words that have a digit: what two sentences of one kind share."""
+    return " ".join(word for word in text.split() if not any(map(str.isdigit, word)))

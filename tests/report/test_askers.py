@@ -9,6 +9,7 @@ import pytest
 from asked import DATASET, swayed
 from click.testing import CliRunner
 from fake_client import Project
+from msgspec.structs import replace
 from playwright.sync_api import expect
 
 import equipoise
@@ -87,6 +88,16 @@ def test_a_rubric_that_asks_for_no_lean_has_figures_of_the_score_alone(project: 
     assert "asker.shift.state" not in figures["metrics"]
     assert [*sentences(figures, askers.SCALES)] == []
     assert "asker.score.asymmetry" in command("show", str(project.results_path), "--all")
+
+
+def test_a_difference_without_an_interval_is_not_called_chance(results: Path) -> None:
+    """It is told as it is, with the reason."""
+    figures = load(results).summary["asker"]
+    name = "asker.asymmetry"
+    bare = replace(figures["metrics"][name], low=None, high=None, reason="one question")
+    shown = [*sentences({**figures, "metrics": {**figures["metrics"], name: bare}}, askers.SCALES)]
+    assert re.fullmatch(r"The two differ by [+-]\d+\.\d points; no interval \(one question\)\.", shown[1])
+    assert not any("Chance" in sentence for sentence in shown)
 
 
 def test_a_session_writes_the_page_that_its_file_gives(project: Project) -> None:

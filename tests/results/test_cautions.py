@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from fake_client import Project, plain
 
@@ -12,6 +12,8 @@ from equipoise.comparison.of_files import gate_files
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call
 from equipoise.models.response import read_body
+from equipoise.results.cautions import of_both
+from equipoise.results.document import Metadata
 from equipoise.results.load import load
 from loopback import completion
 
@@ -60,3 +62,18 @@ def test_think_tags_that_are_clear_are_no_caution(project: Project) -> None:
         project.client.script = saying({"": form})
         assert not any(line.startswith("caution:") for line in project.run(fresh=True).summary)
         assert "cautions" not in json.loads(project.results_path.read_bytes())["metadata"]
+
+
+def test_what_two_results_share_is_explained_once() -> None:
+    """Its numbers are told for both; a sentence with numbers in its explanation stays whole."""
+    caution = "judge gave {} of 136 labels alone: a trace of hedging does not show"
+    of_replies = "the replies are those in a.csv: {} of 750 runs; how they were made is not known"
+
+    def both(first: str, second: str) -> list[str]:
+        return of_both(*(cast(Metadata, {"cautions": [text]}) for text in (first, second)))
+
+    first, second = both(caution.format(18), caution.format("1,008"))
+    assert first == f"in the baseline, {caution.format(18)}"
+    assert second == "in the candidate, judge gave 1,008 of 136 labels alone, too"
+    assert both(of_replies.format(7), of_replies.format(9))[1] == f"in the candidate, {of_replies.format(9)}"
+    assert both(caution.format(1), of_replies.format(1))[1] == f"in the candidate, {of_replies.format(1)}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import fmean
 from typing import Literal
 
@@ -20,6 +21,7 @@ from equipoise.report.page import standings
 from equipoise.report.page.axis import axis
 from equipoise.report.page.names import Names, names, title
 from equipoise.results import answered
+from equipoise.results.cautions import without_numbers
 from equipoise.results.results import Results
 from equipoise.stats import mean
 from equipoise.suites.plots import Plot, interval_row
@@ -228,12 +230,20 @@ def weaknesses(results: Sequence[PageResult]) -> list[str]:
 
 
 def with_names(named: Iterable[tuple[str, Iterable[str]]]) -> list[str]:
-    """Each text once, with the names of what it is about."""
-    about: dict[str, list[str]] = {}
+    """Each text once, with the names of what it is about; of texts that differ in numbers the first."""
+    alike: dict[str, dict[str, list[str]]] = {}
     for name, texts in named:
         for text in texts:
-            about.setdefault(text, []).append(name)
-    return [f"{text} ({standings.joined_names(names)})" for text, names in about.items()]
+            alike.setdefault(without_numbers(text), {}).setdefault(text, []).append(name)
+    return [_of_alike(names) for names in alike.values()]
+
+
+def _of_alike(names: Mapping[str, Sequence[str]]) -> str:
+    (first, of_first), *others = names.items()
+    about = standings.joined_names(of_first)
+    if others:
+        about += f"; with other numbers, {standings.joined_names([*chain(*(of for _, of in others))])}"
+    return f"{first} ({about})"
 
 
 # Plots of every suite.

@@ -10,6 +10,7 @@ from functools import partial
 from html import escape
 from itertools import pairwise
 
+from equipoise.core.outcomes import APPEARANCES
 from equipoise.core.types import JSON
 from equipoise.report.page import shades
 from equipoise.report.page.axis import Axis, rounded_axis
@@ -19,16 +20,7 @@ INK, SOFT, RULE_COLOUR, ACCENT, PAPER = "#1b1b1b", "#5a5a5a", "#dcdcdc", "#1a5a9
 """Colours of text, axis titles, rules, data and background, which the style sheet replaces in dark mode."""
 SERIES = ("#0b3c5d", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00", "#7f7f7f")
 """Colours of series that colour-blind readers can tell apart (Okabe and Ito 2008)."""
-PARTS: Mapping[str, str] = {
-    "scored": "#b7d3ea",
-    "refused": "#d55e00",
-    "truncated": "#f0c75e",
-    "empty": "#f7ecc4",
-    "blocked": "#7b3294",
-    "unscored": "#8f8f8f",
-    "error": "#3a3a3a",
-    "unknown": "#dddddd",
-}
+PARTS: Mapping[str, str] = {outcome: appearance.colour for outcome, appearance in APPEARANCES.items()}
 """The colours of outcomes in stacked bars; other parts take those of SERIES."""
 _FILE_WIDTH, _FONT = 540, "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 """Width of a figure in a file in pixels, and its font."""

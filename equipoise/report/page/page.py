@@ -19,6 +19,7 @@ from equipoise import __version__
 from equipoise.core import json_io
 from equipoise.core.errors import UserError, printable
 from equipoise.core.files import replacing
+from equipoise.core.outcomes import APPEARANCES
 from equipoise.core.types import JSON
 from equipoise.report import added, askers, audit, comparison
 from equipoise.report.layout import format_estimate
@@ -237,7 +238,11 @@ def asset(name: str) -> str:
 
 def stylesheet() -> str:
     """The style sheet of all pages."""
-    return "\n".join(map(asset, ("page.css", "board.css")))
+    outcomes = [
+        f".o-{outcome} {{ fill: {appearance.colour}; background: {appearance.colour}; }}"
+        for outcome, appearance in APPEARANCES.items()
+    ]
+    return "\n".join((*outcomes, *map(asset, ("page.css", "board.css"))))
 
 
 def policy(style: str, scripts: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from typing import cast, get_args
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import json_object, read_bytes, sheet_reader, shown, without_surrogates
+from equipoise.core.outcomes import APPEARANCES
 from equipoise.core.records import Outcome
 from equipoise.core.spreadsheet import remove_guards
 from equipoise.core.types import JSON, Usage
@@ -27,7 +28,7 @@ from equipoise.runner.replies import batch_lines
 COLUMNS = ("id", "question", "language", "turn", "run", "model", "reply", "outcome", "usage")
 """The columns of a file, and the keys of a line. Others are ignored."""
 SYNONYMS = {"side": "turn"}
-SILENT: tuple[Outcome, ...] = ("blocked", "truncated", "empty", "error")
+SILENT = tuple(outcome for outcome, appearance in APPEARANCES.items() if appearance.explains_silence)
 """The outcomes that explain why a reply is empty."""
 MOST_CHARACTERS = 1_000_000
 """The longest reply; no evaluator reads more."""

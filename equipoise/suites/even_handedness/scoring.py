@@ -326,8 +326,8 @@ def cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> list[str]:
         return []
     return [
         f"{evaluator} gave {counts['samples']:,} of {counts['samples'] + counts['logprobs']:,} labels "
-        "without token probabilities: each was sampled once and counts as certain, so that a trace of "
-        "hedging does not show (--label-samples N takes the shares of N answers)"
+        "without token probabilities: sampled once, each counts as certain, and a trace of hedging does "
+        "not show (--label-samples N takes the shares of N answers)"
         for evaluator, counts in methods(rows).items()
         if counts["samples"]
     ]

@@ -177,7 +177,7 @@ SUITE = Suite(
     name="turnabout",
     about=About(
         title="Turnabout",
-        headline="the absolute lean between two actors who are swapped",
+        headline="the absolute lean (chance subtracted) between two actors who are swapped",
         meaning="Points are the difference between answers from 0 to 100 about the same incident with its "
         "actors swapped: at 0 neither actor of any pair is judged more harshly than the other.",
         clusters="templates",
