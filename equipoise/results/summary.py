@@ -33,7 +33,7 @@ from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
 from equipoise.stats.consistency import consistency, largest_gaps
 from equipoise.stats.metrics import clip, figures_by_run, measure, run_parts
 from equipoise.stats.variance import (
-    CellKey,
+    ScoreKey,
     advice,
     estimate_components,
     predict_se,
@@ -214,7 +214,7 @@ def _variance_json(suite: AnySuite, cells: Sequence[Cell], scale: Scale) -> dict
     }
 
 
-ScoresByCell = Mapping[CellKey, float]
+ScoresByCell = Mapping[ScoreKey, float]
 
 
 def _design_of(scores: ScoresByCell) -> StudyDesign:

@@ -50,12 +50,12 @@ def population_sd(values: Sequence[float]) -> float | None:
 
 
 def equal_weight_runs(columns: Sequence[Sequence[float]]) -> list[float]:
-    """Values by run whose mean is the mean of the columns' means: all columns have the same weight.
+    """Values, one for each run, whose mean is the mean of the columns' means: columns have equal weights.
 
-    Columns without values are left out. If all are as long, each value is the mean of one run. Otherwise only
-    the mean of the values and the variance of that mean over runs count, and not their order: it is that of
-    independent columns, the sum of s^2 / n over the squared number of columns. For a column of one value, s^2
-    is the mean of the others'.
+    Columns without values are left out. If the others are equally long, value i is the mean of their i-th
+    values. Otherwise no single value has a meaning: the values are made so that their mean is right, and so
+    that their variance gives the variance of that mean, which is sum(s^2 / n) / k^2 for k independent
+    columns of n values with the variance s^2. For a column of one value, s^2 is the mean of the others'.
     """
     filled = [column for column in columns if column]
     length = max(map(len, filled), default=0)
@@ -68,6 +68,6 @@ def equal_weight_runs(columns: Sequence[Sequence[float]]) -> list[float]:
         (sum_of_squares(column) / (len(column) - 1) if len(column) > 1 else typical) / len(column)
         for column in filled
     ]
-    # Two values that lie this far from the others have the sum of squares of `length` values in all.
+    # With two values at this distance from the mean and the rest on it, the sum of squares is the right one.
     distance = math.sqrt(math.fsum(of_means) / len(filled) ** 2 * length * (length - 1) / 2)
     return [centre + distance, centre - distance, *[centre] * (length - 2)]

@@ -1,8 +1,15 @@
 """Components of the variance of scores, and the effect of more questions, runs or evaluators.
 
-The model: y = language x evaluator (fixed: these languages, this panel) + question + question x language +
-run (of a question in a language: a reply) + evaluator (its view of a question in a language, whatever the
-reply) + rest (evaluator x reply, and the noise of the verdict). Questions are a sample.
+A score is modelled as a fixed effect of its language and evaluator plus five random effects, the components,
+which have the names of `Component`:
+
+- `question`: the question
+- `language`: the question in this language
+- `run`: the reply, which is one run of the question in this language
+- `evaluator`: the evaluator's view of the question in this language, whatever the reply
+- `rest`: the evaluator's view of this reply, and the noise of its verdict
+
+Questions are a sample; the languages and the panel of evaluators are fixed.
 """
 
 from __future__ import annotations
@@ -22,8 +29,10 @@ from equipoise.stats.intervals import Array, Codes, student
 
 Component = Literal["question", "language", "run", "evaluator", "rest"]
 Factor = Literal["questions", "runs", "evaluators"]
-CellKey = tuple[str, str, int, str]  # question, language, run, evaluator
-_GROUPING: Mapping[Component, tuple[int, ...]] = {  # the parts of a CellKey that scores of one level share
+ScoreKey = tuple[str, str, int, str]
+"""The question, language, run and evaluator of a score."""
+# The parts of a ScoreKey that all scores of one level of a component share.
+_GROUPING: Mapping[Component, tuple[int, ...]] = {
     "question": (0,),
     "language": (0, 1),
     "run": (0, 1, 2),
@@ -46,10 +55,10 @@ class Components:
     """Variance components of one verdict, in squared points of the scale.
 
     Estimates below zero are set to 0 and named in `negative`. Differences between languages and between
-    evaluators are fixed effects, and not included. `variance` has the components that the data can
-    distinguish; `merged` maps the others to the one that contains them. With one run, "run" is in "language";
-    with one evaluator, "evaluator" is in "language" and "rest" in "run". If nothing can be estimated,
-    `variance` is empty and `reason` says why.
+    evaluators are fixed effects and not included. `variance` has the components that the data can
+    distinguish; `merged` maps each of the others to the component that contains it. With one run, "run" is
+    part of "language"; with one evaluator, "evaluator" is part of "language" and "rest" part of "run". If
+    nothing can be estimated, `variance` is empty and `reason` says why.
     """
 
     variance: Mapping[Component, float]
@@ -68,9 +77,9 @@ class Components:
 class Advice:
     """How much doubling each factor of a design narrows the interval.
 
-    `narrowing` has the part of the interval's width, 0 to 1, that doubling a factor saves. `half_width` is
-    the present half-width, in points of the scale. `unknown` are the factors whose effect the data cannot
-    tell, as they have one run or one evaluator only.
+    `narrowing` has, by factor, the part of the interval's width that doubling it saves, 0 to 1. `half_width`
+    is the present half-width, in points of the scale. `unknown` has the factors whose effect the data do not
+    show, because they have only one run or one evaluator.
     """
 
     design: StudyDesign
@@ -84,16 +93,16 @@ class Advice:
         return max(self.narrowing, key=self.narrowing.__getitem__)
 
 
-def estimate_components(scores: Mapping[CellKey, float]) -> Components:
+def estimate_components(scores: Mapping[ScoreKey, float]) -> Components:
     """The components of variance of single verdicts, by the method of moments; data may be unbalanced.
 
-    Scores are centred within each language x evaluator. For each component, the sum of squares between its
-    levels, sum of (level total)^2 / (level size), as in Henderson's methods 1 and 2 (1953, Biometrics 9,
-    226-252), is set equal to its expectation trace(A V) (Searle, Casella and McCulloch 1992, Variance
-    Components, chapter 5), which allows for missing cells and for the centring. Apart from setting negative
-    estimates to 0, the estimates are unbiased, need no normal distribution, and for balanced data equal those
-    of the analysis of variance. Interactions with a fixed effect are unrestricted. ValueError for a score
-    that is not finite.
+    Scores are centred within each pair of language and evaluator. For each component, the sum of squares
+    between its levels, sum of (level total)^2 / (level size), as in Henderson's methods 1 and 2 (1953,
+    Biometrics 9, 226-252), is set equal to its expectation trace(A V) (Searle, Casella and McCulloch 1992,
+    Variance Components, chapter 5), which allows for missing scores and for the centring. Apart from setting
+    negative estimates to 0, the estimates are unbiased. They need no normal distribution, and for balanced
+    data they equal those of the analysis of variance. Interactions with a fixed effect are unrestricted.
+    ValueError for a score that is not finite.
     """
     values = np.array([*scores.values()], dtype=np.float64)
     if not np.isfinite(values).all():
@@ -103,12 +112,12 @@ def estimate_components(scores: Mapping[CellKey, float]) -> Components:
     if len({question for question, *_ in scores}) < 2:
         return Components(variance={}, reason="fewer than 2 questions")
     levels, merged = _distinct_levels(list(scores))
-    cells = _codes([(language, evaluator) for _, language, _, evaluator in scores])
-    expected = np.array([[_expected_squares(a, b, cells) for b in levels.values()] for a in levels.values()])
+    fixed = _codes([(language, evaluator) for _, language, _, evaluator in scores])
+    expected = np.array([[_expected_squares(a, b, fixed) for b in levels.values()] for a in levels.values()])
     # Rows are scaled, so that the tolerance is relative.
     if np.linalg.matrix_rank(expected / np.diag(expected)[:, None].clip(1.0), tol=1e-6) < len(levels):
         return Components(variance={}, reason="too few scores in common to tell the components apart")
-    centred = values - (np.bincount(cells, values) / np.bincount(cells))[cells]
+    centred = values - (np.bincount(fixed, values) / np.bincount(fixed))[fixed]
     squares = [(np.bincount(codes, centred) ** 2 / np.bincount(codes)).sum() for codes in levels.values()]
     estimates = np.linalg.solve(expected, squares)
     estimates[np.abs(estimates) < 1e-12 * np.abs(values).max() ** 2] = 0.0  # rounding errors
@@ -125,10 +134,9 @@ def predict_se(
     """The standard error of the mean score under a design, in points; None without components.
 
     Var = question / Q + language / QL + run / QLR + evaluator / QLE + rest / QLRE: questions are random,
-    languages and the panel fixed. A merged component shrinks with the one that contains it, so if the data
-    have one run, more runs do not reduce the error. If data are balanced, the error predicted for their own
-    design is the clustered standard error, unless an estimate was below zero. ValueError for a number below
-    1.
+    languages and the panel fixed. A merged component shrinks with the one that contains it: if the data have
+    one run, more runs do not reduce the error. For balanced data, the error predicted for their own design is
+    the clustered standard error, unless an estimate was below zero. ValueError for a number below 1.
     """
     design = StudyDesign(questions=questions, languages=languages, runs=runs, evaluators=evaluators)
     return math.sqrt(math.fsum(_variance_parts(components, design).values())) if components.variance else None
@@ -137,9 +145,10 @@ def predict_se(
 def advice(components: Components, design: StudyDesign, *, confidence: float = 0.95) -> Advice | None:
     """The effect of doubling each factor on Student's t interval; None without components.
 
-    Every component is divided by the number of questions, so doubling the questions always narrows most, by
-    29 % (1 - 1 / sqrt(2)) plus a little for the degrees of freedom. The data tell how close the cheaper
-    factors come to that. ValueError for a design of one question, which has no interval.
+    Every component is divided by the number of questions, so doubling the questions always narrows the
+    interval at least as much as any other factor: by 29 % (1 - 1 / sqrt(2)) plus a little for the degrees of
+    freedom. The data show how close the cheaper factors come to that. ValueError for a design of one
+    question, which has no interval.
     """
     if not components.variance:
         return None
@@ -166,14 +175,14 @@ def smallest_difference(
     """The smallest true difference of two models, in points, that a paired t test detects with this power.
 
     Both models answer the same questions under the same panel and have the same components. `shared` is the
-    part of the question and language components that the models have in common, 0 to 1, which cancels; 0 is
-    an unpaired comparison. It is an assumption, to be published with the figure: Miller (2024, A statistical
-    approach to model evaluations) reports correlations of 0.3 to 0.7 between frontier models' question
-    scores.
+    part of the question and language components, 0 to 1, that the models have in common and that therefore
+    cancels; 0 is an unpaired comparison. It is an assumption, to be published with the figure: Miller (2024,
+    A statistical approach to model evaluations) reports correlations of 0.3 to 0.7 between frontier models'
+    question scores.
 
-    Var(d) = 2 [(1 - shared) (question / Q + language / QL) + run / QLR + evaluator / QLE + rest / QLRE]; a
-    component into which the runs are merged does not cancel. The result is its root times the noncentrality
-    of Student's t with Q - 1 degrees (Cohen 1988, Statistical Power Analysis, section 2.2). None without
+    Var(d) = 2 [(1 - shared) (question / Q + language / QL) + run / QLR + evaluator / QLE + rest / QLRE]. The
+    result is its root times the noncentrality of Student's t with Q - 1 degrees of freedom (Cohen 1988,
+    Statistical Power Analysis, section 2.2). None without
     components; ValueError for one question, or if `shared`, `alpha` or `power` is out of range.
     """
     if not (0 <= shared <= 1 and 0 < alpha < power < 1):
@@ -181,6 +190,7 @@ def smallest_difference(
     if not components.variance:
         return None
     critical = _critical_value(design, 1 - alpha)
+    # A component that contains the variance between runs does not cancel.
     remaining = {
         name: 1 - shared for name in ("question", "language") if name != components.merged.get("run")
     }
@@ -205,10 +215,10 @@ def sentence(advice: Advice, questions: str = "questions") -> str:
     return "; ".join(clauses) + "."
 
 
-def _distinct_levels(keys: Sequence[CellKey]) -> tuple[dict[Component, Codes], dict[Component, Component]]:
+def _distinct_levels(keys: Sequence[ScoreKey]) -> tuple[dict[Component, Codes], dict[Component, Component]]:
     """The level of each score for each component, and the merged components.
 
-    A component is merged into an earlier one that groups the scores in the same way.
+    A component is merged into the first earlier one that groups the scores in the same way.
     """
     levels: dict[Component, Codes] = {}
     merged: dict[Component, Component] = {}
@@ -227,26 +237,26 @@ def _codes(labels: Sequence[object]) -> Codes:
     return np.array([numbers[label] for label in labels])
 
 
-def _expected_squares(a: Codes, b: Codes, cells: Codes) -> float:
+def _expected_squares(a: Codes, b: Codes, fixed: Codes) -> float:
     """The expected sum of squares between the levels of `a` for a variance of 1 between those of `b`.
 
     It is the squared norm of D_a^(-1/2) Z_a' M Z_b. Z_a and Z_b are the indicators of the levels of `a` and
-    `b`, D_a = Z_a' Z_a, and M centres in each of the `cells`. The matrix is computed as a sparse matrix of
-    counts minus a matrix of low rank.
+    `b`, D_a = Z_a' Z_a, and M centres within the levels of `fixed`. The matrix is S - L R', where S, `sparse`
+    below, has an entry for each pair of levels that occurs, and L and R, `left` and `right`, are narrow.
     """
     pairs, counts = np.unique(a * len(b) + b, return_counts=True)
     rows, columns = pairs // len(b), pairs % len(b)
     roots = np.sqrt(np.bincount(a))
-    shared = counts / roots[rows]
-    left, right = _level_counts(a, cells) / roots[:, None] / np.bincount(cells), _level_counts(b, cells)
-    crossed = shared @ (left[rows] * right[columns]).sum(axis=1)
-    return float(shared @ shared - 2 * crossed + ((left.T @ left) * (right.T @ right)).sum())
+    sparse = counts / roots[rows]
+    left, right = _level_counts(a, fixed) / roots[:, None] / np.bincount(fixed), _level_counts(b, fixed)
+    crossed = sparse @ (left[rows] * right[columns]).sum(axis=1)
+    return float(sparse @ sparse - 2 * crossed + ((left.T @ left) * (right.T @ right)).sum())
 
 
-def _level_counts(codes: Codes, cells: Codes) -> Array:
-    """The number of scores by level and cell."""
-    counts = np.zeros((codes.max() + 1, cells.max() + 1))
-    np.add.at(counts, (codes, cells), 1)
+def _level_counts(codes: Codes, fixed: Codes) -> Array:
+    """The number of scores by level of a component and level of `fixed`."""
+    counts = np.zeros((codes.max() + 1, fixed.max() + 1))
+    np.add.at(counts, (codes, fixed), 1)
     return counts
 
 

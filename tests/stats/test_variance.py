@@ -14,9 +14,9 @@ from equipoise.core.figures import StudyDesign
 from equipoise.stats import Observation
 from equipoise.stats.intervals import clustered_mean
 from equipoise.stats.variance import (
-    CellKey,
     Component,
     Components,
+    ScoreKey,
     advice,
     estimate_components,
     predict_se,
@@ -46,7 +46,7 @@ def drawn(chance: np.random.Generator, *shape: int) -> Array:
     return scores
 
 
-def cells(scores: Array, there: NDArray[np.bool_] | None = None) -> dict[CellKey, float]:
+def cells(scores: Array, there: NDArray[np.bool_] | None = None) -> dict[ScoreKey, float]:
     """The scores that are there, by question, language, run and evaluator."""
     return {
         (f"q{q}", f"l{lang}", run, f"e{judge}"): float(scores[q, lang, run, judge])
@@ -138,7 +138,7 @@ def test_what_cannot_be_told_apart_is_named(
         ),
     ],
 )
-def test_nothing_is_estimated_where_nothing_can_be_told(scores: dict[CellKey, float], reason: str) -> None:
+def test_nothing_is_estimated_where_nothing_can_be_told(scores: dict[ScoreKey, float], reason: str) -> None:
     """Neither components nor predictions, but a reason."""
     components = estimate_components(scores)
     design = StudyDesign(questions=2, languages=1, runs=1, evaluators=1)
