@@ -13,9 +13,8 @@ def row(option: Option, of: Sequence[str] = ()) -> str:
     """A row of a table, with the suites that take the option where it is not for all."""
     alias = f" or `{option.usage.replace(option.flag, option.alias)}`" if option.alias else ""
     said = option.full_help.replace("|", "\\|").replace("<", "&lt;")
-    cells = [f"`{option.usage}`{alias}", f"`{option.name}`", f"`{option.variable}`"]
-    cells += [", ".join(f"`{name}`" for name in of)] if of else []
-    return f"| {' | '.join([*cells, said])} |"
+    takers = [", ".join(f"`{name}`" for name in of)] if of else []
+    return f"| {' | '.join([f'`{option.usage}`{alias}', *takers, said])} |"
 
 
 def defaults() -> Iterator[str]:
@@ -37,11 +36,10 @@ def text() -> str:
     """All tables, as Markdown."""
     parts = []
     for name, options in transports.groups().items():
-        parts += [f"### {name}", "", "| option | name | variable | what it does |", "|---|---|---|---|"]
+        parts += [f"### {name}", "", "| option | what it does |", "|---|---|"]
         parts += [*map(row, options), ""]
     own: Mapping[Option, Sequence[str]] = suites.options()
-    parts += ["### Options of suites", "", "| option | name | variable | suites | what it does |"]
-    parts += ["|---|---|---|---|---|"]
+    parts += ["### Options of suites", "", "| option | suites | what it does |", "|---|---|---|"]
     parts += [*(row(option, of) for option, of in own.items()), ""]
     parts += ["### Defaults of suites", "", "| suite | runs | datasets, the default first | other defaults |"]
     return "\n".join([*parts, "|---|---|---|---|", *defaults()])
