@@ -9,12 +9,25 @@ from equipoise.core.options import Option
 from equipoise.runner import transports
 
 
-def row(option: Option, of: Sequence[str] = ()) -> str:
-    """A row of a table, with the suites that take the option where it is not for all."""
-    alias = f" or `{option.usage.replace(option.flag, option.alias)}`" if option.alias else ""
-    said = option.full_help.replace("|", "\\|").replace("<", "&lt;")
+def row(*options: Option, of: Sequence[str] = ()) -> str:
+    """A row of a table for options of one help, with the suites that take them where they are not for all."""
+    said = options[0].full_help.replace("|", "\\|").replace("<", "&lt;")
     takers = [", ".join(f"`{name}`" for name in of)] if of else []
-    return f"| {' | '.join([f'`{option.usage}`{alias}', *takers, said])} |"
+    return f"| {' | '.join([', '.join(map(_usage, options)), *takers, said])} |"
+
+
+def rows(options: Sequence[Option]) -> Iterator[str]:
+    """The rows of a group: the evaluators' options beside the subject's, in one row if the help is the same."""
+    shared: dict[str, dict[str, list[Option]]] = {}
+    for option in options:
+        by_help = shared.setdefault(option.flag.replace("--evaluator-", "--subject-"), {})
+        by_help.setdefault(option.full_help, []).append(option)
+    return (row(*same) for by_help in shared.values() for same in by_help.values())
+
+
+def _usage(option: Option) -> str:
+    alias = f" or `{option.usage.replace(option.flag, option.alias)}`" if option.alias else ""
+    return f"`{option.usage}`{alias}"
 
 
 def defaults() -> Iterator[str]:
@@ -37,10 +50,10 @@ def text() -> str:
     parts = []
     for name, options in transports.groups().items():
         parts += [f"### {name}", "", "| option | what it does |", "|---|---|"]
-        parts += [*map(row, options), ""]
+        parts += [*rows(options), ""]
     own: Mapping[Option, Sequence[str]] = suites.options()
     parts += ["### Options of suites", "", "| option | suites | what it does |", "|---|---|---|"]
-    parts += [*(row(option, of) for option, of in own.items()), ""]
+    parts += [*(row(option, of=of) for option, of in own.items()), ""]
     parts += ["### Defaults of suites", "", "| suite | runs | datasets, the default first | other defaults |"]
     return "\n".join([*parts, "|---|---|---|---|", *defaults()])
 
