@@ -17,7 +17,7 @@ def row(*options: Option, of: Sequence[str] = ()) -> str:
 
 
 def rows(options: Sequence[Option]) -> Iterator[str]:
-    """The rows of a group: the evaluators' options beside the subject's, in one row if the help is the same."""
+    """The rows of a group: evaluators' options beside the subject's, in one row if the help is the same."""
     shared: dict[str, dict[str, list[Option]]] = {}
     for option in options:
         by_help = shared.setdefault(option.flag.replace("--evaluator-", "--subject-"), {})
@@ -30,21 +30,6 @@ def _usage(option: Option) -> str:
     return f"`{option.usage}`{alias}"
 
 
-def defaults() -> Iterator[str]:
-    """A row for each suite: how often it asks, its datasets, and defaults that differ from other suites'."""
-    for name in suites.names():
-        suite = suites.load(name)
-        others = {**suite.defaults}
-        runs = others.pop("runs", 1)
-        told = ", ".join(f"`--{key.replace('_', '-')} {_shown(value)}`" for key, value in others.items())
-        datasets = ", ".join(f"`{dataset}`" for dataset in suite.dataset_names)
-        yield f"| `{name}` | {runs} | {datasets} | {told} |"
-
-
-def _shown(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
 def text() -> str:
     """All tables, as Markdown."""
     parts = []
@@ -53,9 +38,7 @@ def text() -> str:
         parts += [*rows(options), ""]
     own: Mapping[Option, Sequence[str]] = suites.options()
     parts += ["### Options of suites", "", "| option | suites | what it does |", "|---|---|---|"]
-    parts += [*(row(option, of=of) for option, of in own.items()), ""]
-    parts += ["### Defaults of suites", "", "| suite | runs | datasets, the default first | other defaults |"]
-    return "\n".join([*parts, "|---|---|---|---|", *defaults()])
+    return "\n".join([*parts, *(row(option, of=of) for option, of in own.items())])
 
 
 if __name__ == "__main__":
