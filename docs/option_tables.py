@@ -9,42 +9,36 @@ from equipoise.core.options import Option
 from equipoise.runner import transports
 
 
-def row(option: Option, of: Sequence[str] = ()) -> str:
-    """A row of a table, with the suites that take the option where it is not for all."""
+def row(*options: Option, of: Sequence[str] = ()) -> str:
+    """A row of a table for options of one help, with the suites that take them where they are not for all."""
+    said = options[0].full_help.replace("|", "\\|").replace("<", "&lt;")
+    takers = [", ".join(f"`{name}`" for name in of)] if of else []
+    return f"| {' | '.join([', '.join(map(_usage, options)), *takers, said])} |"
+
+
+def rows(options: Sequence[Option]) -> Iterator[str]:
+    """The rows of a group: evaluators' options beside the subject's, in one row if the help is the same."""
+    shared: dict[str, dict[str, list[Option]]] = {}
+    for option in options:
+        by_help = shared.setdefault(option.flag.replace("--evaluator-", "--subject-"), {})
+        by_help.setdefault(option.full_help, []).append(option)
+    return (row(*same) for by_help in shared.values() for same in by_help.values())
+
+
+def _usage(option: Option) -> str:
     alias = f" or `{option.usage.replace(option.flag, option.alias)}`" if option.alias else ""
-    said = option.full_help.replace("|", "\\|").replace("<", "&lt;")
-    cells = [f"`{option.usage}`{alias}", f"`{option.name}`", f"`{option.variable}`"]
-    cells += [", ".join(f"`{name}`" for name in of)] if of else []
-    return f"| {' | '.join([*cells, said])} |"
-
-
-def defaults() -> Iterator[str]:
-    """A row for each suite: how often it asks, its datasets, and defaults that differ from other suites'."""
-    for name in suites.names():
-        suite = suites.load(name)
-        others = {**suite.defaults}
-        runs = others.pop("runs", 1)
-        told = ", ".join(f"`--{key.replace('_', '-')} {_shown(value)}`" for key, value in others.items())
-        datasets = ", ".join(f"`{dataset}`" for dataset in suite.dataset_names)
-        yield f"| `{name}` | {runs} | {datasets} | {told} |"
-
-
-def _shown(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return f"`{option.usage}`{alias}"
 
 
 def text() -> str:
     """All tables, as Markdown."""
     parts = []
     for name, options in transports.groups().items():
-        parts += [f"### {name}", "", "| option | name | variable | what it does |", "|---|---|---|---|"]
-        parts += [*map(row, options), ""]
+        parts += [f"### {name}", "", "| option | what it does |", "|---|---|"]
+        parts += [*rows(options), ""]
     own: Mapping[Option, Sequence[str]] = suites.options()
-    parts += ["### Options of suites", "", "| option | name | variable | suites | what it does |"]
-    parts += ["|---|---|---|---|---|"]
-    parts += [*(row(option, of) for option, of in own.items()), ""]
-    parts += ["### Defaults of suites", "", "| suite | runs | datasets, the default first | other defaults |"]
-    return "\n".join([*parts, "|---|---|---|---|", *defaults()])
+    parts += ["### Options of suites", "", "| option | suites | what it does |", "|---|---|---|"]
+    return "\n".join([*parts, *(row(option, of=of) for option, of in own.items())])
 
 
 if __name__ == "__main__":

@@ -160,12 +160,20 @@ def test_the_list_of_pages_has_every_page() -> None:
 
 
 def test_the_page_on_options_has_every_option() -> None:
-    """With its variable, and those of suites, which `--help` describes as well."""
+    """Those of suites as well, which `--help` describes, too; one shows the names of all in other places."""
     text = page("options.md")
     shipped = [option for option, takers in suites.options().items() if [*takers] != [SUITE]]
-    options = (*session_options(), *shipped)
-    rows = {name.flag: (f"| `{name.usage}`", f"| `{name.name}` | `{name.variable}` |") for name in options}
-    assert [flag for flag, parts in rows.items() if not all(part in text for part in parts)] == []
+    options = {option.flag: option for option in (*session_options(), *shipped)}
+    listed = {
+        usage for row in re.findall(r"^\| (`--.*?) \|", text, re.M) for usage in re.findall("`(.+?)`", row)
+    }
+    assert {option.usage for option in options.values()} - listed == set()
+    names = {flag: flag[2:].replace("-", "_") for flag in options}
+    assert {flag: (option.variable, option.ini_key, option.name) for flag, option in options.items()} == {
+        flag: (f"EQUIPOISE_{name.upper()}", f"equipoise_{name}", name) for flag, name in names.items()
+    }
+    shown = ("`EQUIPOISE_MAX_COST=20`", "`equipoise_max_cost = 20`", "`max-cost = 20`", "max_cost=20)`")
+    assert [example for example in shown if example not in text] == []
 
 
 def test_nothing_is_installed_by_the_projects_name() -> None:
