@@ -73,7 +73,7 @@ def _answers(runs: Runs) -> list[str]:
 
 
 def _most_frequent(runs: Runs) -> str | None:
-    """The most frequent answer; None without any."""
+    """The most frequent answer; None if there is no answer."""
     answers = Counter(_answers(runs))
     return answers.most_common(1)[0][0] if answers else None
 
