@@ -68,7 +68,7 @@ def load(path: Path) -> BorderRubric:
 
 
 def instruction(case: Query, rubric: BorderRubric) -> str:
-    """The instruction before the question, by strategy; it names the reply's language unless it is English."""
+    """The instruction before the question, by strategy. It names the language of the reply unless English."""
     may_be_none = rubric.may_be_none if case.may_be_none else dict.fromkeys(_IF_NONE, "")
     text = rubric.strategies[case.strategy].substitute(
         citizen=_citizen(case), claimants=_demographics(case), **may_be_none

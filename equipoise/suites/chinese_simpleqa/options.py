@@ -1,4 +1,4 @@
-"""The options of Chinese SimpleQA, and the effects of a changed option on metrics, described in a sentence.
+"""The options of Chinese SimpleQA, and descriptions of how a changed option affects metrics.
 
 A `describe` function returns an empty text if the option has not changed.
 """
@@ -39,7 +39,10 @@ def describe_confidence(before: JSON, after: JSON, changes: Changes) -> str:
 
 
 def describe_format(before: JSON, after: JSON, changes: Changes) -> str:
-    """The drop of CO to open answers, even if those came first; between other formats, to the later one."""
+    """The drop in CO from a choice to open answers, whichever came first.
+
+    Between the two formats of a choice, it is the drop from the earlier session to the later one.
+    """
     if before == after:
         return ""
     first, last = changes["correct"].before, changes["correct"].after
