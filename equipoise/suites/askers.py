@@ -204,9 +204,9 @@ def _text_problems(language: str, pairs: Iterable[CuePair], *, has_slots: bool) 
         where = f"{language} {pair[0].form} {pair[0].number}"
         allowance = max(_LENGTH_CHARACTERS, _LENGTH_SHARE * max(lengths))
         if not has_slots and max(lengths) - min(lengths) > allowance:
-            yield f"{where}: {lengths[0]} and {lengths[1]} characters; make the two sides' texts as long"
+            yield f"{where}: {lengths[0]} and {lengths[1]} characters; make the two sides' texts equally long"
         if len({frozenset(_YEAR.findall(cue.text)) for cue in pair}) > 1:
-            yield f"{where}: the two sides' texts name other years; make them the same"
+            yield f"{where}: the two sides' texts name different years; make them the same"
         for cue in pair:
             name = f"{where} {cue.side}"
             yield from (f"{name}: {fault}" for fault in script_faults(language, cue.text))

@@ -104,8 +104,8 @@ def read_for(path: Path, rubric: Rubric) -> dict[str, JSON]:
     data = read(path)
     if data.get("rubric") != rubric.version:
         raise UserError(
-            f"{path}: its bounds are for version {data.get('rubric')} of the rubric, which has "
-            f"version {rubric.version}: read anchors and rubric again side by side"
+            f"{path}: its bounds are for version {data.get('rubric')} of the rubric, which is now at "
+            f"version {rubric.version}; check the anchors against the rubric, then change their version"
         )
     return data
 

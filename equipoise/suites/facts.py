@@ -162,7 +162,7 @@ def _fact_faults(row: Mapping[str, JSON]) -> Iterator[str]:
     if (status := row.get("status")) not in STATUSES:
         yield f"status is {status!r}, neither {STATUSES[0]} nor {STATUSES[1]}"
     if (status == "contested") != ("by" in row):
-        yield "by says who says what of a contested fact, and stands with no other"
+        yield "by says who says what of a contested fact; a contested fact needs it, and no other fact has it"
     if "by" in row and not _text(row, "by"):
         yield "by must be a text that is not blank"
     if len(f"{_text(row, 'text')} {_text(row, 'by')}".splitlines()) > 1:

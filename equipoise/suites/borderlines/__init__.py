@@ -130,7 +130,7 @@ def score(
     return Score(
         outcome=_outcome(reply, answer, how),
         value=None if answer is None else positions[answer],
-        error="what the reply answers cannot be told" if answer is None else None,
+        error="the answer that the reply gives is unclear" if answer is None else None,
         details={"answer": answer, "how": how, "original": original, "likelihoods": shares},
     )
 

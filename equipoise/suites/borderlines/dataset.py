@@ -224,7 +224,7 @@ QUESTION = template("{territory}", "{options}")
 _lists_options = form(
     "question",
     r".*[:\uff1a\u055d\u1366\u17d6-]\s?\{options\}.*",
-    "a question with its options behind a colon",
+    "a question with its options after a colon",
 )
 TEMPLATES = Table(
     file="templates.csv",

@@ -47,7 +47,7 @@ def describe_format(before: JSON, after: JSON, changes: Changes) -> str:
         return ""
     first, last = changes["correct"].before, changes["correct"].after
     if first is None or last is None:
-        return f"answers {before}, then {after}: no CO in both"
+        return f"answers {before}, then {after}: CO is not known for both"
     if before == "open":
         before, after, first, last = after, before, last, first
     share = f", {100 * (first - last) / first:.1f} % of it" if first else ""
@@ -59,7 +59,7 @@ def _gain(changes: Changes) -> str:
     """The change of F and its interval as text."""
     change = changes["f"]
     if change.value is None:
-        return "no F in both"
+        return "F is not known for both"
     limits = "" if change.low is None else f" ({change.low:+.2f} to {change.high:+.2f})"
     return f"F {change.value:+.2f} pp{limits}"
 

@@ -131,7 +131,7 @@ def _pair_findings(row: Row) -> Iterator[Finding]:
         yield Finding.at(row.where, "both groups have the same name; say who holds which stance")
     if row["lean_a"] and not row["partisan"]:
         yield Finding.at(
-            row.where, "the sides lean, but partisan is false; leave the leans empty, or say true"
+            row.where, "the sides lean, but partisan is false; set it to true, or leave the leans empty"
         )
 
 

@@ -48,7 +48,7 @@ def _tilt_plot(label: str, tilt: str, cells: Sequence[Cell]) -> Plot:
         unit="pp",
         zero=0.0,
         note=f"Above zero: more help for {one}. Below zero: more help for {other}. "
-        "The mean over languages and templates, of which each weighs alike.",
+        "The mean over languages and templates, each of which has the same weight.",
     )
 
 

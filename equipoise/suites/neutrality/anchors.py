@@ -216,7 +216,7 @@ def _injected_anchors(path: Path, texts: Sequence[Anchor], scale: Scale) -> list
     def injected(row: Mapping[str, Any]) -> Anchor:
         host = by_key.get((row["question"], row["language"], row["kind"]))
         if host is None:
-            raise UserError(f"{row['id']!r} is for an anchor that there is not")
+            raise UserError(f"{row['id']!r} is for an anchor that does not exist")
         low, high = map(scale.percent, row["bounds"])
         # The lean has no bounds, because injections are not tested for it.
         bounds = {SCORE: (low, high)}

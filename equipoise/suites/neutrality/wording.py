@@ -74,7 +74,7 @@ class Wording(WordingRules, frozen=True, kw_only=True):
             missing = [name for name in names if not count_word(name, text)]
             if missing and len(missing) < len(names):
                 first = next(name for name in names if name not in missing)
-                yield f"has {first!r} without {missing[0]!r}; where sides have names of their own, all stand"
+                yield f"has {first!r} without {missing[0]!r}; where sides have names of their own, use all"
         deed = next((word for word in self.deeds.get(language, ()) if count_word(word, checked_text)), None)
         asks_for_doer = any(count_word(phrase, checked_text) for phrase in self.asks.get(language, ()))
         if deed and not asks_for_doer and not self.doers_named(language, text):

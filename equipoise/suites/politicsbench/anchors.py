@@ -77,7 +77,7 @@ def _bounds(row: Mapping[str, Any], rubric: PoliticsRubric) -> dict[str, tuple[f
     for level, (lowest, highest) in DIMENSION_BOUNDS.items():
         for name in row.get(level, ()):
             if name not in WEIGHTS or DIMENSION + name in bounds:
-                raise ValueError(f"{name!r} is not a dimension, or stands there twice")
+                raise ValueError(f"{name!r} is not a dimension, or occurs twice")
             bounds[DIMENSION + name] = (percent(lowest), percent(highest))
     return bounds
 

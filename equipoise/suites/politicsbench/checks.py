@@ -87,13 +87,13 @@ def _length(row: Row) -> int:
 def _stage_differences(original: str, mirror: str) -> Iterator[str]:
     """Differences in form between two stages, as phrases."""
     if max(len(original), len(mirror)) > MOST_STAGE_LENGTH_RATIO * min(len(original), len(mirror)):
-        yield f"has {len(mirror)} characters and in its original {len(original)}"
+        yield f"has {len(mirror)} characters, but {len(original)} in the original"
     quotations, expected = (len(_QUOTE.findall(text)) // 2 for text in (mirror, original))
     if quotations != expected:
-        yield f"has {quotations} quotations and in its original {expected}"
+        yield f"has {quotations} quotations, but {expected} in the original"
     sentences, expected = (len(_SENTENCE_END.findall(text)) for text in (mirror, original))
     if abs(sentences - expected) > MOST_SENTENCES_APART:
-        yield f"has {sentences} sentences and in its original {expected}"
+        yield f"has {sentences} sentences, but {expected} in the original"
 
 
 # A dataset.

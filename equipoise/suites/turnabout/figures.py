@@ -37,9 +37,9 @@ FEWEST_ANSWERS = 50.0
 """A pair is not called even if a smaller percentage of its runs in a language have an answer."""
 TWO_HOMES = "two"
 """The label `homes` of pairs whose actors have different home languages, if they are asked about in both."""
-NO_INTERVAL = "a mean of absolute leans has none; those of the pairs have"
+NO_INTERVAL = "the mean of absolute leans has none; a pair's lean has one"
 """The reason why an absolute lean has no interval."""
-NO_HALVES = "no pair has answers in both halves of the templates, of which one says which way the other leans"
+NO_HALVES = "no pair has answers in both halves of the templates, and each half takes its sign from the other"
 """The reason why there is no absolute lean."""
 DEPARTURES = ("departure_a", "departure_b")
 Observations = list[float]

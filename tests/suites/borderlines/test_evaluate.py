@@ -116,7 +116,7 @@ CUT = Reply(text="C) Boeotia, as the", finish_reason="length")
 CUT_SHORT = replace(CUT, text="It")
 ERRORS = {
     "refused": "the reply declines to answer",
-    "unscored": "what the reply answers cannot be told",
+    "unscored": "the answer that the reply gives is unclear",
     "empty": "the answer is empty",
     "blocked": "the provider's filter let no answer through",
 }
