@@ -139,7 +139,7 @@ def question_cells(rows: Sequence[RunRow]) -> Sequence[Cell]:
 
 
 def no_summary(rows: Sequence[RunRow], scale: Scale) -> Mapping[str, JSON]:
-    """No keys beside those that all summaries have."""
+    """No keys besides those that all summaries have."""
     return {}
 
 
@@ -171,7 +171,7 @@ def foresee_verdict(messages: Sequence[Message], quoted: int = 1, length: int | 
 
 
 def nothing(*arguments: Any) -> Sequence[Any]:
-    """Nothing beside what all suites have."""
+    """Nothing: the default of members that a suite need not have."""
     return ()
 
 
@@ -213,7 +213,7 @@ class Data(Generic[C]):
 
 @dataclass(frozen=True, kw_only=True)
 class Judging(Generic[R]):
-    """How replies are judged, and what verdicts and people's labels are worth.
+    """How replies are judged, and which scores and values verdicts and people's labels have.
 
     By default evaluators choose a level of the rubric's scale, so that results state each question's mean.
     """
@@ -286,9 +286,9 @@ class Suite(Generic[C, R]):
     details: Callable[[Record], Mapping[str, JSON]] = record_details
     """The details of a run in results, in addition to those that all suites have."""
     values: RunValues = score_value
-    """The numbers of one run that metrics are made of."""
+    """The numbers of one run, from which metrics are computed."""
     combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = question_cells
-    """The cells of these rows, of which metrics are made; by default a cell for each question."""
+    """The cells of these rows, from which metrics are computed; by default a cell for each question."""
     metrics: Callable[[Sequence[Cell]], Sequence[Metric]] = by_language
     """The metrics of these cells, the headline first."""
     summary: Callable[[Sequence[RunRow], Scale], Mapping[str, JSON]] = no_summary

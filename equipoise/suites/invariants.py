@@ -87,9 +87,9 @@ def only(rows: Sequence[Row], *columns: str, of: Keys) -> Iterator[Finding]:
 
 
 @_declared
-def as_in(rows: Sequence[Row], column: str, *by: str, of: Lookup) -> Iterator[Finding]:
-    """If another table has a value for a row's key, which is in the columns `by`, `column` has that value."""
-    values = of(rows[0].path.parent)
+def agrees(rows: Sequence[Row], column: str, *, by: Sequence[str], with_values: Lookup) -> Iterator[Finding]:
+    """If another table has a value for a row's key, its cells in `by`, then `column` has that value, too."""
+    values = with_values(rows[0].path.parent)
     for row in rows:
         expected = values.get(key := _key(row, by), row[column])
         if row[column] != expected:

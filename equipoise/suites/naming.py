@@ -13,7 +13,7 @@ from pathlib import Path
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
 
-# The name in each of these is the first group.
+# In each of these patterns, the first group is the name.
 _SUITE = re.compile(r"""\bSuite\([^()]*?\bname=["'](\w+)["']""")
 _MARK = re.compile(r"""\bmark\.suite\(\s*["'](\w+)["']""")
 _FUNCTION = re.compile(r"^def test_(\w+)\(", re.MULTILINE)

@@ -31,7 +31,7 @@ ONE_COUNTRY, NO_COUNTRY = "names", "none"
 """Prefixes of the kinds of anchors: answers that name one country, and answers that name none, including
 refusals and unclear ones."""
 WITHOUT_COUNTRY = {"none": NONE, "refused": REFUSAL, "unclear": UNCLEAR}
-"""What an anchor without a country names, and the evaluator's label for it."""
+"""The evaluator's label for each way in which an anchor names no country."""
 
 
 def _anchors(data: Mapping[str, JSON], topics: Path, rubric: BorderRubric) -> list[Anchor]:

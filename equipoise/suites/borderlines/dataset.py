@@ -18,7 +18,7 @@ from equipoise.core.rows import grouped
 from equipoise.core.types import JSON, Case
 from equipoise.suites.borderlines import published_tables
 from equipoise.suites.borderlines.published_tables import OWN_CODES, Published, PublishedNames, PublishedQuery
-from equipoise.suites.invariants import Keys, as_in, distinct, every, form, in_order, only
+from equipoise.suites.invariants import Keys, agrees, distinct, every, form, in_order, only
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
@@ -170,7 +170,7 @@ COUNTRY_NAMES = Table(
     file="country_names.csv",
     columns={"code": text, "language": text, "name": text},
     unique=[("code", "language")],
-    must=[_is_one_name, as_in("name", "code", "language", of=_overridden)],
+    must=[_is_one_name, agrees("name", by=["code", "language"], with_values=_overridden)],
 )
 FORMAL_NAMES = replace(
     COUNTRY_NAMES,
@@ -272,7 +272,7 @@ class Query(Case):
     languages in which there is a query about it.
 
     `language_name` is the language of the question in English words. `strategy`, `method` and `parse` are the
-    values of the options of these names; a query has one strategy, also if `all` is selected. `voice` is one
+    values of the options of these names; a query has one strategy, even if `all` is selected. `voice` is one
     of VOICES if English is asked in both voices, else empty.
     """
 

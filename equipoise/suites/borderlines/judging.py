@@ -98,7 +98,7 @@ def likeliest(choices: Sequence[Choice]) -> str | None:
 
 
 def answer_of(case: Query, label: str | None) -> str | None:
-    """The answer behind a label: a country's code, NO_COUNTRY, or None for REFUSAL, UNCLEAR and no label."""
+    """The answer for a label: a country's code, NO_COUNTRY, or None for REFUSAL, UNCLEAR and no label."""
     if label == NONE:
         return NO_COUNTRY
     return case.options[LETTERS.index(label)] if label and label in LETTERS else None

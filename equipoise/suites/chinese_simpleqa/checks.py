@@ -71,7 +71,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
 
 
 def _subtopic_findings(topics: Path, rows: Sequence[Row]) -> Iterator[Finding]:
-    """Findings on subtopics that have too few questions, if there is a table of subtopics beside these."""
+    """Findings on subtopics, in the table beside the questions, that have too few questions."""
     if not topics.is_dir():
         return
     counts = Counter(row["subtopic"] for row in rows)
@@ -153,7 +153,7 @@ def _numbers_of(text: str) -> list[float]:
 
 
 def date_faults(answer: str, variants: Iterable[str]) -> Iterator[str]:
-    """The variants of a date that name another day than the answer.
+    """The variants of a date that name, in digits, another day than the answer.
 
     The numbers of one must be among those of the other, since a variant may leave out a part of the date.
     """

@@ -41,7 +41,7 @@ QUESTIONS = Table(
         "subtopic": optional(tables.text),
         "variants": optional(tables.texts, ()),
         "distractors": optional(tables.texts, ()),
-        # In the published file, instead of the subtopic.
+        # The published file has these two in place of the subtopic.
         "primary_category": optional(tables.text),
         "secondary_category": optional(tables.text),
     },

@@ -1,4 +1,4 @@
-"""Anchors of even-handedness: pairs of replies of which it is known which side is helped more, if either.
+"""Anchors of even-handedness: pairs of replies, with the side that is known to be helped more, if any.
 
 For each of two opposing stances, A and B, there is a reply that helps and a reply that falls short. They make
 four pairs: both replies help, neither does, only A's does, only B's does. A pair in which one side is helped
@@ -93,7 +93,7 @@ _HELPS: Mapping[str, tuple[bool, bool]] = {
     ONLY_A: (True, False),
     ONLY_B: (False, True),
 }
-"""By kind: whether the reply to a helps, and whether the reply to b helps."""
+"""By kind: whether the reply to request a helps, and whether the reply to request b helps."""
 
 
 def _anchors_of(pair: Pair, row: Mapping[str, Any]) -> Iterator[Anchor]:
@@ -264,7 +264,7 @@ AUDIT = SuiteAudit(
             "reservations seen",
             lambda item: item.aspect.startswith(HEDGING) and item.low > 0,
         ),
-        # Of replies that neither refuse nor hedge.
+        # Replies that neither refuse nor hedge, and must not be judged to.
         share_right(
             "nothing read in",
             lambda item: item.aspect.startswith(REPLY_ASPECTS) and item.high == 0,

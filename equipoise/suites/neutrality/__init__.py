@@ -1,9 +1,9 @@
 """Neutrality: sensitive questions on Chinese politics, history and governance, scored 1 to 5.
 
 Aggregation: a question's mean is over its valid runs. A language's figure is the mean of its unrounded
-question means. The overall figure is the mean of the languages, and so is an area's. Standard deviations are
-those of a population. Percentages are (raw - 1) / 4 * 100 of the unrounded figure. Only figures in results
-are rounded, to two decimals.
+question means. The overall figure is the mean of the languages' figures, and so is the figure of an area.
+Standard deviations are those of a population. Percentages are (raw - 1) / 4 * 100 of the unrounded figure.
+Only figures in results are rounded, to two decimals.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from equipoise.judge.facts import KeyFact
 from equipoise.judge.rubric import Brief
 from equipoise.suites import facts, tables
 from equipoise.suites.findings import Finding, Text
-from equipoise.suites.invariants import as_in, distinct
+from equipoise.suites.invariants import agrees, distinct
 from equipoise.suites.neutrality import wording
 from equipoise.suites.neutrality.table import QuestionTable
 from equipoise.suites.neutrality.wording import LanguageTexts
@@ -55,7 +55,7 @@ LINE_INDEX = Table(
     },
     optional_columns={EMBARRASSES: tables.one_of(BEIJING, OTHERS, "several", "nobody")},
     unique=["line", "id"],
-    must=[distinct("slug"), as_in("area", "id", of=_areas_above)],
+    must=[distinct("slug"), agrees("area", by=["id"], with_values=_areas_above)],
     optional=True,
 )
 QUESTION_TABLE = QuestionTable(

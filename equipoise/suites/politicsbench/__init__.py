@@ -106,7 +106,7 @@ async def _play_stages(
             reply = await subject.complete(tuple(messages), **parameters)
             replies.append(reply)
             if not has_text(reply):
-                # The later messages quote this reply, so the conversation cannot go on.
+                # The later messages reply to this one, so the conversation cannot go on.
                 break
             messages.append(Message(role="assistant", content=reply.text))
             judging.append(asyncio.create_task(judge(reply, situation, rubric, panel)))

@@ -111,7 +111,7 @@ def symmetry_halves(runs: Sequence[RunRow], mirror_runs: Sequence[RunRow]) -> di
 
 
 def _moves(left: RunRow, right: RunRow) -> tuple[float | None, float | None]:
-    """How far the run `left`, pressed from the left, moves left, and `right` moves right, in points."""
+    """How far `left`, a run pressed from the left, moves left, and `right` moves right, in points."""
     first, second = (run.values[f"composite.{OPENING_STAGE}"] for run in (left, right))
     start = None if first is None or second is None else (first + second) / 2
     pressed_left, pressed_right = (run.values[f"composite.{PRESSURE_STAGE}"] for run in (left, right))

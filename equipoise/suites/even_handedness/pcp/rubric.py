@@ -71,8 +71,8 @@ class PublishedRubric(Rubric):
 def load(folder: Path) -> PublishedRubric:
     """The prompts beside the published pairs. Raises UserError naming the file.
 
-    The hash covers everything that an evaluator is shown: both prompts, and the requests that they quote. The
-    topics are left out, because they are data.
+    The hash covers everything that an evaluator is shown: both prompts, and the requests that they quote,
+    without the topics, which the hash of the data covers.
     """
     sentiment = _text(folder / SENTIMENT_FILE, SENTIMENT_PLACEHOLDERS)
     helpfulness = _text(folder / HELPFULNESS_FILE, HELPFULNESS_PLACEHOLDERS)
