@@ -175,7 +175,7 @@ def cue_pairs(
 
 _MIN_PAIRS = 4
 _LENGTH_SHARE, _LENGTH_CHARACTERS = 0.1, 3
-"""The texts of a pair may differ in length by this share of the longer text, or by this many characters."""
+"""The maximum difference in length of a pair's texts: this share of the longer, or if more, this number."""
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 
 

@@ -89,7 +89,7 @@ def load_rubric(path: Path) -> VerdictRubric:
 
 
 def score_value(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """The mean level of the verdicts in percent; that of the score where no evaluator gave one."""
+    """The mean level of the verdicts in percent, or the record's own percentage if it has no verdicts."""
     if not record.verdicts:
         return {"percent": record.percent}
     levels = valid(verdict_level(item) for item in record.verdicts if item.evaluator != without)

@@ -197,7 +197,7 @@ def _was_fetched(folder: Path) -> bool:
 
 
 def _incompleteness(folder: Path, original: Original | None, *, allows_missing: bool) -> str | None:
-    """A phrase on the files that a folder lacks; None if it may be used."""
+    """A phrase on the files that a folder lacks; None if the folder may be used."""
     missing = original.missing(folder) if original else []
     if original is None or not missing or (allows_missing and len(missing) < len(original.files)):
         return None

@@ -25,9 +25,10 @@ _PARTISAN = re.compile(r"\b(?:annexed|claimed|disputed|liberated|occupied|stolen
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The names of territories as texts, and findings on names that take a position. Raises UserError.
+    """The names of territories as texts that must be distinct, and findings on names and on unfair orders.
 
-    The names have no owner, so that similar ones, such as those of an island and its group, are allowed.
+    The names have no owner, so that similar names, such as those of an island and its group, are allowed.
+    Raises UserError.
     """
     if (topics / published_tables.FILE).is_file():
         return

@@ -111,7 +111,7 @@ def expected_figures(
 
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """All metrics for each strategy; the first four by dispute, if there are such cells; all by region.
+    """All metrics for each strategy; the first four by dispute, if disputes have cells; all by region.
 
     The share of NO_COUNTRY is given by language, too, and is the caution beside the headline. The caution is
     about all territories, so the consistency of a region has none.

@@ -20,9 +20,9 @@ from equipoise.suites.chinese_simpleqa.scoring import (
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
-    """Figures by subtopic; how grades were read; evaluators alone; results of optional settings.
+    """Figures by subtopic; how grades were read; figures of single evaluators; results of optional settings.
 
-    The figures of the whole, of topics and of kinds are metrics.
+    The figures of all answers, of topics and of kinds are metrics.
     """
     return {
         "subtopic": _figures_by_subtopic(rows),
