@@ -17,7 +17,7 @@ from equipoise.judge.anchors import SCORE, Check, Design, Judged
 from equipoise.suites import load
 from equipoise.suites.borderlines.anchors import NO_COUNTRY, ONE_COUNTRY
 from equipoise.suites.chinese_simpleqa.anchors import ARGUES
-from equipoise.suites.even_handedness.anchors import EVEN, FAVOUR, FIRST, LEVELS, REPLIES, VERDICTS
+from equipoise.suites.even_handedness.anchors import EVEN, FAVOUR, FIRST, LEVELS, REPLY_ASPECTS, VERDICTS
 from equipoise.suites.politicsbench.anchors import COMMITMENT, COMPOSITE, DIMENSION, REFUSES
 
 Rows = Iterator[Judged]
@@ -92,8 +92,8 @@ def _replies(topic: str, kind: str, repeat: int, chance: random.Random, error: f
     if kind not in EVEN:
         return
     declines = topic[-1] in "0246"
-    for name in REPLIES:
-        is_true = kind == EVEN[1] and declines == (name == REPLIES[0])
+    for name in REPLY_ASPECTS:
+        is_true = kind == EVEN[1] and declines == (name == REPLY_ASPECTS[0])
         known, low, high = (100.0, 62.5, 87.5) if is_true else (0.0, 0.0, 12.5)
         for side in "ab":
             errs = chance.random() < error

@@ -12,7 +12,7 @@ from conftest import ROOT
 from equipoise.core.records import Record, Score
 from equipoise.core.settings import Sampling
 from equipoise.suites import borderlines as suite
-from equipoise.suites.borderlines.dataset import Dispute
+from equipoise.suites.borderlines.dataset import Query
 
 RUBRIC = replace(
     suite.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml"),
@@ -23,7 +23,7 @@ RUBRIC = replace(
         "demographics": Template("Of these:\n$claimants\n"),
     },
 )
-CASE = Dispute(
+CASE = Query(
     id="xx-rock",
     language="xx",
     area="south_sea",
@@ -49,11 +49,11 @@ OTHER = replace(CASE, id="yy-rock", language="yy", language_name="Ypsilian")
 ENGLISH = replace(CASE, id="en-rock", language="en", language_name="English")
 
 
-def run(case: Dispute, subject: FakeModel, *judges: FakeModel, system: str | None = None) -> Score:
+def run(case: Query, subject: FakeModel, *judges: FakeModel, system: str | None = None) -> Score:
     """One run of the case with these models."""
     return builders.evaluate(suite, case, RUBRIC, subject, *judges, sampling=Sampling(system_prompt=system))
 
 
-def record(case: Dispute, text: str, number: int = 1, label: str = "N") -> Record:
+def record(case: Query, text: str, number: int = 1, label: str = "N") -> Record:
     """How a run of the case ended, after this reply; `?` is one to which the panel gives this label."""
     return builders.record(case, run(case, FakeModel(text), FakeModel(f"({label})")), number)

@@ -1,4 +1,4 @@
-"""Asker cues, sentences that say who is asking: reads, checks and deals them, and finds them in replies.
+"""Asker cues, sentences that say who is asking: reads, checks and deals them, and recognises them in replies.
 
 A cue precedes the first message of each conversation with the subject; evaluators never see it. Nothing here
 is specific to one suite.
@@ -28,7 +28,7 @@ from equipoise.suites.tables import Table
 C = TypeVar("C", bound=Case)
 
 OF_EACH_CASE: tuple[str, str] = PLACES
-"""Names of the two sides in figures, where each case has sides of its own."""
+"""The names of the two sides in figures, if each case has sides of its own."""
 CuePair = tuple[Cue, Cue]
 """Two cues with the same number and form: one for the first side of a case, one for the second."""
 CueTexts = dict[tuple[str, str, str], dict[int, str]]
@@ -42,7 +42,7 @@ def _side(cell: JSON) -> str:
 
 
 def cue_table(*columns: str) -> Table:
-    """The table of cues with these columns, of which `text` is the cue and the others say whose it is."""
+    """The table of cues with these columns: `text` is the cue, and the other columns identify it."""
     cell_types = {"form": tables.one_of(*FORMS), "number": tables.number, "side": _side}
     return Table(
         file=ASKERS,
@@ -76,7 +76,7 @@ class Askers:
 def cue_file(selection: Selection, suite: str, name: str = ASKERS) -> Path:
     """The path of the file `name` beside the questions.
 
-    A dataset without such a file uses that of the suite's own dataset. Raises UserError if there is none.
+    A dataset without such a file uses the file of the suite's own dataset. Raises UserError without either.
     """
     topics = selection.topics
     folder = topics if topics.is_dir() else topics.parent
@@ -85,7 +85,7 @@ def cue_file(selection: Selection, suite: str, name: str = ASKERS) -> Path:
     file: Path | None = next((path for path in paths if path.is_file()), None)
     if file is None:
         raise UserError(
-            f"--asker: {shown(folder / name)} is missing, which has the sentences about who asks; write it "
+            f"--asker: {shown(folder / name)} is missing, the file of sentences that say who asks; write it "
             "(docs/personas.md), or leave --asker out"
         )
     return file
@@ -175,12 +175,12 @@ def cue_pairs(
 
 _MIN_PAIRS = 4
 _LENGTH_SHARE, _LENGTH_CHARACTERS = 0.1, 3
-"""The allowed difference in length of a pair: the larger of a share of the longer text, and characters."""
+"""The maximum difference in length of a pair's texts: this share of the longer, or if more, this number."""
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 
 
 def problems(askers: Askers, cases: Sequence[Case]) -> Iterator[str]:
-    """Faults of valid cue files: too few texts, unfilled slots, uneven or repeated texts, other years."""
+    """Faults of valid cue files: too few or repeated texts, unfilled slots, uneven lengths, unequal years."""
     for language in dict.fromkeys(case.language for case in cases):
         twins = [
             askers.twins[case.id] for case in cases if case.language == language and case.id in askers.twins
@@ -204,9 +204,9 @@ def _text_problems(language: str, pairs: Iterable[CuePair], *, has_slots: bool) 
         where = f"{language} {pair[0].form} {pair[0].number}"
         allowance = max(_LENGTH_CHARACTERS, _LENGTH_SHARE * max(lengths))
         if not has_slots and max(lengths) - min(lengths) > allowance:
-            yield f"{where}: {lengths[0]} and {lengths[1]} characters; make the two sides' texts as long"
+            yield f"{where}: {lengths[0]} and {lengths[1]} characters; make the two sides' texts equally long"
         if len({frozenset(_YEAR.findall(cue.text)) for cue in pair}) > 1:
-            yield f"{where}: the two sides' texts name other years; make them the same"
+            yield f"{where}: the two sides' texts name different years; make them the same"
         for cue in pair:
             name = f"{where} {cue.side}"
             yield from (f"{name}: {fault}" for fault in script_faults(language, cue.text))
@@ -252,11 +252,11 @@ def _repeat_cues(by_form: Mapping[Form, Sequence[CuePair]], forms: Sequence[Form
 
 
 def _sample(cases: Sequence[C], share: float, seed: int) -> list[C]:
-    """A share of the cases: the same questions in all languages, as far as a language has them."""
+    """A share of the cases: the same questions in every language that has them."""
     ranks = _ranks(
         cases,
         lambda case: (case.language, case.area),
-        # Without the language, so that the order is the same in all languages.
+        # The language is left out, so that the order is the same in all languages.
         lambda case: f"{seed}/{case.id.removeprefix(f'{case.language}-')}",
     )
     sizes = Counter((case.language, case.area) for case in cases)
@@ -268,7 +268,7 @@ def _sample(cases: Sequence[C], share: float, seed: int) -> list[C]:
 def _ranks(
     cases: Iterable[Case], group: Callable[[Case], object], key: Callable[[Case], str]
 ) -> dict[str, int]:
-    """The rank of each case in its group, from 0, in a random order that its key decides."""
+    """The rank of each case in its group, from 0, in a random order that the hashes of the keys decide."""
     groups: dict[object, list[Case]] = defaultdict(list)
     for case in sorted(cases, key=lambda case: hashlib.sha256(key(case).encode()).digest()):
         groups[group(case)].append(case)

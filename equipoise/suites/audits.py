@@ -1,6 +1,7 @@
-"""Audits of evaluators as suites declare them: where anchors are, how they are judged, and the checks.
+"""Audits of evaluators, as suites declare them: where anchors are, how they are judged, and the checks.
 
-Anchor files written for another version of the rubric are rejected.
+An anchor is a text whose right verdict is known. Files of anchors for another version of the rubric are
+rejected.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Rubric)
 T = TypeVar("T")
 Load = Callable[[Path, Path, R], Anchors]
-"""The anchors in a folder, for the questions in another and with this rubric. Raises UserError."""
+"""Reads the anchors in the first folder for the questions in the second, by a rubric. Raises UserError."""
 
 
 JudgeAnchor = Callable[[Anchor, R, "Evaluator"], Awaitable[Mapping[str, float | None]]]
@@ -46,12 +47,12 @@ def no_character(kind: str, aspect: str) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteAudit(Generic[R]):
-    """The test of a suite's evaluators on anchors, texts whose right verdicts are known."""
+    """The test of a suite's evaluators on anchors."""
 
     load: Load[R]
     """The anchors, read from their files; see `in_file`."""
     judge: JudgeAnchor[R]
-    """An evaluator's verdict on one of them."""
+    """An evaluator's verdict on one anchor."""
     tests: Sequence[Checked]
     """The checks of one evaluator, declared, in their order; see `judge.checks`."""
     mirrors: Mirrors = ()
@@ -61,7 +62,7 @@ class SuiteAudit(Generic[R]):
     character: Callable[[str, str], str | None] = no_character
     """The character of an anchor, given its kind and the aspect of a verdict: exemplary, refusing ...
 
-    Only where the verdict's number lies on the headline's scale: reports show these beside the figure."""
+    None unless the verdict's number lies on the headline's scale: reports show it beside the headline."""
 
     @property
     def designs(self) -> Mapping[str, Design]:
@@ -69,7 +70,7 @@ class SuiteAudit(Generic[R]):
         return {"quick": self.quick, "full": self.full}
 
     def checks(self, judged: Sequence[Judged], order: Order) -> tuple[Check, ...]:
-        """The checks of one evaluator by its verdicts on anchors; pure. `order` is that of `Anchors`."""
+        """The checks of one evaluator by its verdicts on anchors; pure. `order` is the field of `Anchors`."""
         return with_levels(check for test in self.tests for check in test(judged, order))
 
 
@@ -103,14 +104,14 @@ def read_for(path: Path, rubric: Rubric) -> dict[str, JSON]:
     data = read(path)
     if data.get("rubric") != rubric.version:
         raise UserError(
-            f"{path}: its bounds are for version {data.get('rubric')} of the rubric, which has "
-            f"version {rubric.version}: read anchors and rubric again side by side"
+            f"{path}: its bounds are for version {data.get('rubric')} of the rubric, which is now at "
+            f"version {rubric.version}; check the anchors against the rubric, then change their version"
         )
     return data
 
 
 def of_each(data: Mapping[str, JSON], table: str, read_row: Callable[[Mapping[str, Any]], T]) -> list[T]:
-    """What a function reads of each row of a table; its errors name the row. Raises UserError."""
+    """The results of `read_row` for the rows of a table. Raises UserError naming the row."""
     results = []
     for number, row in enumerate(data.get(table, ()), 1):
         with naming(f"{table} {number}"):
@@ -120,7 +121,7 @@ def of_each(data: Mapping[str, JSON], table: str, read_row: Callable[[Mapping[st
 
 @contextmanager
 def naming(where: str) -> Iterator[None]:
-    """Turn an error, also of a missing key or an unusable value, into a UserError that says where it is."""
+    """Turn an error, such as a missing key or an unusable value, into a UserError that says where it is."""
     try:
         yield
     except UserError as error:

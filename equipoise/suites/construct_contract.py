@@ -70,7 +70,7 @@ class FromDocuments(Protocol):
         """
 
     def annotate(self, rows: Sequence[Draft], folder: Path) -> Sequence[StageResult]:
-        """The annotators' verdict on every question. Raises UserError if a sheet is not filled in."""
+        """The annotators' decision on every question. Raises UserError if a sheet is not filled in."""
 
     def as_question(self, row: Draft) -> dict[str, JSON]:
         """The row in the format of the suite's questions."""

@@ -89,7 +89,7 @@ def load_rubric(path: Path) -> VerdictRubric:
 
 
 def score_value(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """The mean level of the verdicts in percent; that of the score where no evaluator gave one."""
+    """The mean level of the verdicts in percent, or the record's own percentage if it has no verdicts."""
     if not record.verdicts:
         return {"percent": record.percent}
     levels = valid(verdict_level(item) for item in record.verdicts if item.evaluator != without)
@@ -139,7 +139,7 @@ def question_cells(rows: Sequence[RunRow]) -> Sequence[Cell]:
 
 
 def no_summary(rows: Sequence[RunRow], scale: Scale) -> Mapping[str, JSON]:
-    """No keys beside those that all summaries have."""
+    """No keys besides those that all summaries have."""
     return {}
 
 
@@ -165,13 +165,13 @@ def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
 
 
 def foresee_verdict(messages: Sequence[Message], quoted: int = 1, length: int | None = None) -> Foreseen:
-    """The call for a verdict on so many replies; the messages are without these, and without a code."""
+    """The call for a verdict on `quoted` replies; `messages` contain neither the replies nor a code."""
     text = "".join(message["content"] for message in messages)
     return Foreseen(role="evaluator", prompt=text, quoted=quoted, length=length)
 
 
 def nothing(*arguments: Any) -> Sequence[Any]:
-    """Nothing beside what all suites have."""
+    """Nothing: the default of members that a suite need not have."""
     return ()
 
 
@@ -190,7 +190,7 @@ class About:
     names: Mapping[str, str] = field(default_factory=dict)
     """Readable names of slugs that cannot be derived from the slug and the spelling in questions."""
     published: Path | None = None
-    """A file of figures that others published for its datasets (`suites.references`)."""
+    """A file of figures that others published for the suite's datasets (`suites.references`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,20 +200,20 @@ class Data(Generic[C]):
     cases: Callable[[Selection], Sequence[C]]
     """The selected cases in their stable order. Raises UserError naming file and line."""
     formats: Sequence[Sequence[Table]] = ()
-    """The formats that the data may have, each as its tables; a folder of two formats has the first.
+    """The formats that the data may have, each as its tables; a folder that fits two formats has the first.
 
-    By these a folder is recognised, and `equipoise data validate` names every fault."""
+    A folder is recognised by its format, and `equipoise data validate` checks it against that."""
     lint: Callable[[Path], Iterable[Finding | Text]] = nothing
     """Problems of data that the loader accepts, and texts that must be distinct. Raises UserError."""
     datasets: tuple[str | Suite[Any, Any], ...] = ()
     """The suite's datasets, the default first; empty if there is only one.
 
-    A dataset that is asked and judged in its own way is a suite, named as the dataset is."""
+    A dataset that is asked and judged in its own way is a suite with the dataset's name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judging(Generic[R]):
-    """How replies are judged, and what verdicts and people's labels are worth.
+    """How replies are judged, and which scores and values verdicts and people's labels have.
 
     By default evaluators choose a level of the rubric's scale, so that results state each question's mean.
     """
@@ -229,15 +229,16 @@ class Judging(Generic[R]):
     categories: Mapping[str, float] = field(default_factory=dict)
     """The score of each possible verdict, if verdicts are not levels of a scale."""
     labelled: Callable[[Label, Values, Scale], Values] = label_values
-    """The `values` of a run if every evaluator agreed with a person's label; None if unknown from the label.
+    """The `values` that a run would have if every evaluator agreed with a person's label.
 
-    The second argument is the run's values by its evaluators. People's labels correct figures of these."""
+    A value is None if the label does not determine it. The second argument is the run's values by its
+    evaluators. People's labels correct the figures of the values that this returns."""
     value_names: Callable[[Mapping[str, JSON], Any], Iterable[str]] = nothing
-    """The names of values that a run of a case with this rubric may have, and one without a score lacks.
+    """The names of values that a run of a case with this rubric has only if it has a score.
 
-    A session knows by these which metrics it will have; from a baseline it knows without them."""
+    They tell a session which metrics it will have; a session with a baseline knows these without them."""
     cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = nothing
-    """Sentences on how runs were judged, where it limits what figures show, given the settings; pure."""
+    """Sentences on ways of judging that limit what figures show, given rows and settings; pure."""
     over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = nothing
     """Agreement of two evaluators, or ways of scoring, in ranking models, by aspect; given rows by model."""
 
@@ -285,9 +286,9 @@ class Suite(Generic[C, R]):
     details: Callable[[Record], Mapping[str, JSON]] = record_details
     """The details of a run in results, in addition to those that all suites have."""
     values: RunValues = score_value
-    """The numbers of one run that metrics are made of."""
+    """The numbers of one run, from which metrics are computed."""
     combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = question_cells
-    """The cells of these rows, of which metrics are made; by default a cell for each question."""
+    """The cells of these rows, from which metrics are computed; by default a cell for each question."""
     metrics: Callable[[Sequence[Cell]], Sequence[Metric]] = by_language
     """The metrics of these cells, the headline first."""
     summary: Callable[[Sequence[RunRow], Scale], Mapping[str, JSON]] = no_summary
@@ -327,7 +328,7 @@ class Suite(Generic[C, R]):
         return {item.name: item for item in self.data.datasets if not isinstance(item, str)}
 
     def of(self, dataset: str | None) -> AnySuite:
-        """The suite by which a dataset is asked and judged; its results are still of this one, by name."""
+        """The suite by which a dataset is asked and judged; its name, as in its results, is this suite's."""
         own = self.own_suites.get(dataset or "")
         return self if own is None else replace(own, name=self.name)
 

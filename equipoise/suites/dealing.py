@@ -1,4 +1,4 @@
-"""Deals questions in turn, so that a few of them are spread over topics as all of them are."""
+"""Selects the questions of `--limit` in turn, so that a few are spread over topics as all questions are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from equipoise.suites.contract import AnySuite
 
 T = TypeVar("T")
 _Unit = tuple[str, tuple[str, ...]]
-"""The name of a unit, and its groups by level."""
+"""The name of a unit, and the name of its group at each level."""
 _MISSING = object()
 
 
@@ -25,7 +25,7 @@ def in_turn(groups: Iterable[Sequence[T]]) -> list[T]:
 def within_limit(suite: AnySuite, cases: Sequence[Case], limit: int) -> set[str]:
     """The ids of the cases of the first `limit` units, in all languages. See `Case.unit`.
 
-    The units are dealt in one order, so that those of a smaller limit are among those of a larger one.
+    The order of units does not depend on the limit, so a larger limit includes the units of a smaller one.
     """
     rows = {case.id: suite.question(case.to_json()) for case in cases}
     units = {case.id: rows[case.id].id if case.unit == "" else case.unit for case in cases}
@@ -44,17 +44,17 @@ def within_limit(suite: AnySuite, cases: Sequence[Case], limit: int) -> set[str]
 
 
 def _deal(levels: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """The units, by name, in turn over their `levels`: areas, in an area languages, then topics, clusters.
+    """The names of units, in turn over the groups of their `levels`: area, language, topic, cluster.
 
-    Each area begins one cluster later than the one before: areas may have the same clusters, of which
-    different ones should come first.
+    Each area begins one cluster later than the area before. Areas may have the same clusters, and should not
+    all begin with the same one.
     """
     areas = _groups([*levels.items()], 0)
     return in_turn(_spread(units, 1, start) for start, units in enumerate(areas))
 
 
 def _spread(units: Sequence[_Unit], level: int, start: int) -> list[str]:
-    """The units of a group in turn over the groups at this level, of which the last begins at `start`."""
+    """The names of a group's units, in turn over its parts at this level; the clusters begin at `start`."""
     names, levels = [name for name, _ in units], units[0][1]
     if level == len(levels):
         return names

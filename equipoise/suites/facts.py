@@ -1,6 +1,6 @@
-"""Reads the key facts beside questions, and names every fault of the file, sources included.
+"""Reads the key facts beside questions, and names every fault of the file and of the sources in it.
 
-Evaluators have the facts in hand, models under test never see them. Nothing here is specific to one suite.
+Evaluators are given the facts; models under test never see them. Nothing here is specific to one suite.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from equipoise.suites.findings import Finding, Text
 from equipoise.suites.selection import FACTS
 
 MOST_FACTS, MOST_WORDS = 6, 25
-"""At most so many facts of a question, and words of a fact: what an evaluator is told must stay short."""
+"""The maximum numbers of facts of a question and of words of a fact: evaluators' prompts must stay short."""
 _KEYS = ("question", "id", "text", "status")
 _SOURCE_KEYS = (
     "title",
@@ -53,8 +53,8 @@ def file_beside(topics: Path) -> Path | None:
 def read(topics: Path, questions: Collection[str]) -> dict[str, tuple[KeyFact, ...]]:
     """The facts by question, in the file's order; empty without a file.
 
-    `questions` are the ids of all questions that may have facts. Raises UserError for the first fault, though
-    not for one of a source, which only `lint` reads.
+    `questions` are the ids of all questions that may have facts. Raises UserError for the first fault, except
+    faults of sources, which only `lint` reads.
     """
     if (path := file_beside(topics)) is None:
         return {}
@@ -69,7 +69,10 @@ def read(topics: Path, questions: Collection[str]) -> dict[str, tuple[KeyFact, .
 
 
 def lint(topics: Path, questions: Collection[str]) -> Iterator[Finding | Text]:
-    """The facts, and all faults of those beside questions. Raises UserError if the file cannot be read."""
+    """The facts as texts that must be distinct, and all their faults.
+
+    Raises UserError if the file cannot be read.
+    """
     if (path := file_beside(topics)) is not None:
         rows = _rows(path, read_text(path))
         yield from _faults(path, rows, questions, _all_faults)
@@ -80,9 +83,9 @@ def lint(topics: Path, questions: Collection[str]) -> Iterator[Finding | Text]:
 
 
 def digest(topics: Path) -> str | None:
-    """The SHA-256 of what evaluators have in hand, hexadecimal; None without a file. Raises UserError.
+    """The SHA-256 of the facts that evaluators are given, hexadecimal; None without a file. Raises UserError.
 
-    Sources are left out: mending a quotation does not change a verdict.
+    Sources are left out, because evaluators do not see them.
     """
     if (path := file_beside(topics)) is None:
         return None
@@ -91,12 +94,12 @@ def digest(topics: Path) -> str | None:
 
 
 def _told_rows(path: Path) -> list[dict[str, JSON]]:
-    """The facts as written, without their sources where these can be cut out. Raises UserError.
+    """The facts as written, without their sources if these can be cut out before parsing. Raises UserError.
 
-    Sources are most of the file, and a session would wait for them: TOML is slow to parse.
+    Sources are most of the file, and TOML is slow to parse: a session would have to wait.
     """
     text = read_text(path)
-    # In a text of several lines, the header of a table may be a part of the text.
+    # A text of several lines may contain the header of a table, so nothing is cut out.
     has_long_texts = '"""' in text or "'''" in text
     return _rows(path, text if has_long_texts else _SOURCES.sub(_blank_lines, text))
 
@@ -124,7 +127,7 @@ def _faults(
     questions: Collection[str],
     faults_of: Callable[[Mapping[str, JSON]], Iterable[str]],
 ) -> Iterator[Finding]:
-    """A finding for each fault, with the line at which its fact begins; `faults_of` has those of one fact."""
+    """A finding for each fault, at the line where its fact begins; `faults_of` has the faults of one fact."""
     ids = Counter(_text(row, "id") for row in rows)
     earlier: Counter[str] = Counter()
     for row, line in zip(rows, _first_lines(path, len(rows)), strict=True):
@@ -141,7 +144,7 @@ def _faults(
 
 
 def _first_lines(path: Path, count: int) -> list[int]:
-    """The line at which each of the facts begins; 1 for all if that is not plain to see."""
+    """The line at which each fact begins; 1 for all facts if their headers cannot be matched to the facts."""
     lines = [
         number for number, text in enumerate(read_text(path).split("\n"), 1) if text.strip() == "[[fact]]"
     ]
@@ -149,7 +152,7 @@ def _first_lines(path: Path, count: int) -> list[int]:
 
 
 def _fact_faults(row: Mapping[str, JSON]) -> Iterator[str]:
-    """The faults of a fact, apart from its sources."""
+    """The faults of a fact, except those of its sources."""
     yield from _key_faults(row, _KEYS, ("by", "source"))
     name, question, words = _text(row, "id"), _text(row, "question"), len(_text(row, "text").split())
     if not (_ID.fullmatch(name) and name.startswith(f"{question}_")):
@@ -159,7 +162,7 @@ def _fact_faults(row: Mapping[str, JSON]) -> Iterator[str]:
     if (status := row.get("status")) not in STATUSES:
         yield f"status is {status!r}, neither {STATUSES[0]} nor {STATUSES[1]}"
     if (status == "contested") != ("by" in row):
-        yield "by says who says what of a contested fact, and stands with no other"
+        yield "by says who says what of a contested fact; a contested fact needs it, and no other fact has it"
     if "by" in row and not _text(row, "by"):
         yield "by must be a text that is not blank"
     if len(f"{_text(row, 'text')} {_text(row, 'by')}".splitlines()) > 1:
@@ -186,9 +189,9 @@ def _source_faults(sources: JSON) -> Iterator[str]:
 
 
 def _place_faults(source: Mapping[str, JSON]) -> Iterator[str]:
-    """Days that do not exist in the date of a source, and a web address that no browser opens.
+    """Days in the date of a source that do not exist, and a web address that no browser opens.
 
-    A date may have words around it, and an address may be that of a book, in words.
+    A date may have words around it. An address may also say in words where a book is.
     """
     for day in _DAY.findall(_text(source, "date")):
         try:
@@ -210,7 +213,7 @@ def _host(address: str) -> str | None:
 def _key_faults(
     table: Mapping[str, JSON], needed: Sequence[str], optional: Sequence[str] = ()
 ) -> Iterator[str]:
-    """Missing and unknown keys, and needed ones without a text."""
+    """Missing and unknown keys, and needed keys without a text."""
     for key in needed:
         if key not in table:
             yield f"{key} is missing"

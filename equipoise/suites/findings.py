@@ -8,8 +8,8 @@ from typing import Literal, Self
 from equipoise.core.errors import printable
 
 Recognised = Literal["yes", "perhaps", "part", "no"]
-"""Whether a path is a suite's data. `perhaps`: other suites or programs may have such files, too. `part`: the
-file is one of several in the suite's format, and can only be read with its folder."""
+"""Whether a path is a suite's data. `perhaps`: other suites or programs may also have such files. `part`: the
+file is one of several in the suite's format, and can be read only with its folder."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -35,7 +35,7 @@ class Text:
     """A text that must not occur twice; `where` is its `file:line`.
 
     A text is compared with the other texts of the same `among`, such as a language. Texts of the same
-    `owner`, such as a case, may be near-duplicates, but not identical.
+    `owner`, such as a case, may be near-duplicates, but not identical. Either may be empty for all texts.
     """
 
     where: str

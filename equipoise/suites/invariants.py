@@ -1,7 +1,7 @@
-"""Invariants: what must hold of the rows of a table, declared beside it and checked by `data validate`.
+"""Invariants of the rows of a table, declared beside the table and checked by `data validate`.
 
-A session does not check them. Each is called in a declaration without its first argument: the rows of all
-files of the table in a folder, of which there is one or more and whose cells are valid.
+A session does not check them. A declaration calls an invariant without its first argument, `rows`; these are
+the rows of all files of the table in a folder. There is at least one row, and all cells are valid.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from equipoise.suites.findings import Finding
 from equipoise.suites.tables import Invariant
 
 Keys = Callable[[Path], Collection[JSON]]
-"""The keys that other tables in this folder name: a value, or a tuple of values of several columns."""
+"""The keys in other tables of a folder: a value, or a tuple of the values of several columns."""
 Lookup = Callable[[Path], Mapping[JSON, JSON]]
-"""The value of a column by key, in another table of this folder."""
+"""The value of a column by key, in another table of a folder."""
 P = ParamSpec("P")
 
 
@@ -49,7 +49,7 @@ def form(rows: Sequence[Row], column: str, pattern: str, name: str) -> Iterator[
 
 @_declared
 def one_value(rows: Sequence[Row], *columns: str, by: str) -> Iterator[Finding]:
-    """Rows that are alike in `by` are alike in these columns, in all languages."""
+    """Rows with the same value in `by` have the same values in these columns, in all languages."""
     firsts: dict[JSON, Row] = {}
     for row in rows:
         first = firsts.setdefault(row[by], row)
@@ -79,7 +79,7 @@ def every(rows: Sequence[Row], *columns: str, of: Keys) -> Iterator[Finding]:
 
 @_declared
 def only(rows: Sequence[Row], *columns: str, of: Keys) -> Iterator[Finding]:
-    """There is no row but for these keys."""
+    """Every row has one of these keys."""
     keys = of(rows[0].path.parent)
     for row in rows:
         if (key := _key(row, columns)) not in keys:
@@ -87,9 +87,9 @@ def only(rows: Sequence[Row], *columns: str, of: Keys) -> Iterator[Finding]:
 
 
 @_declared
-def as_in(rows: Sequence[Row], column: str, *by: str, of: Lookup) -> Iterator[Finding]:
-    """Where another table has a value for the key of a row, this column has the same."""
-    values = of(rows[0].path.parent)
+def agrees(rows: Sequence[Row], column: str, *, by: Sequence[str], with_values: Lookup) -> Iterator[Finding]:
+    """If another table has a value for a row's key, its cells in `by`, then `column` has that value, too."""
+    values = with_values(rows[0].path.parent)
     for row in rows:
         expected = values.get(key := _key(row, by), row[column])
         if row[column] != expected:
@@ -99,7 +99,7 @@ def as_in(rows: Sequence[Row], column: str, *by: str, of: Lookup) -> Iterator[Fi
 
 @_declared
 def parallel(rows: Sequence[Row], *translated: str) -> Iterator[Finding]:
-    """Every language has the same rows in the same order, but for these columns.
+    """Every language has the same rows in the same order; only the `translated` columns may differ.
 
     A language has a file of its own, or rows with its code in the column `language`.
     """
@@ -122,9 +122,9 @@ def parallel(rows: Sequence[Row], *translated: str) -> Iterator[Finding]:
 def balanced(
     rows: Sequence[Row], column: str, *values: str, by: Sequence[str], allowed: int = 0
 ) -> Iterator[Finding]:
-    """Of a file's rows that are alike in `by`, as many have each of these values, give or take `allowed`.
+    """Among a file's rows with the same values in `by`, each of these values of `column` is equally frequent.
 
-    Rows with another value, or none, do not count.
+    Frequencies may differ by `allowed`. Rows with another value, or none, do not count.
     """
     for (path, *key), group in grouped(rows, lambda row: (row.path, *map(row.values.get, by))).items():
         counts = Counter(row[column] for row in group)

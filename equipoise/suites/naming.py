@@ -13,7 +13,7 @@ from pathlib import Path
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
 
-# The name in each of these is the first group.
+# In each of these patterns, the first group is the name.
 _SUITE = re.compile(r"""\bSuite\([^()]*?\bname=["'](\w+)["']""")
 _MARK = re.compile(r"""\bmark\.suite\(\s*["'](\w+)["']""")
 _FUNCTION = re.compile(r"^def test_(\w+)\(", re.MULTILINE)
@@ -33,8 +33,8 @@ def require_consistent_names(
 ) -> None:
     """Raise UserError, in one line that says what to rename, if the names of a suite's parts differ.
 
-    `tests` is the project's folder of tests, `others` are the names of suites that are not the project's.
-    Rubric and data count only `with_data`, because a suite may get them from elsewhere by options.
+    `tests` is the project's folder of tests, and `others` are the names of suites outside the project. Rubric
+    and data count only if `with_data` is set, because options may take them from elsewhere.
     """
     packages = sorted(path.parent.name for path in (root / "suites").glob("*/__init__.py"))
     for package in packages:

@@ -37,9 +37,9 @@ class Plot:
     The rows have the COLUMNS of the kind. Slugs and language codes in `name`, `row` and `column` are shown in
     their readable form. A value of None is not drawn. `unit` is the unit of the values, `low` and `high` are
     the ends of their axis or shades, and `zero` is the position of the line that means no difference.
-    `sides` are the names of what is below and above zero in a plane. `diagonal` adds the line where x equals
-    the value, for `lines` over numbers. `folds` names the rows of `intervals` that a page shows only in its
-    table if their interval contains zero.
+    `sides` are the names of the two sides of zero, below and above, in a plane. `diagonal` adds the line
+    where x equals the value, for `lines` over numbers. `folds` is a noun for the rows of `intervals`, such as
+    "language pairs"; with it, a page shows rows whose interval contains zero only in its table.
     """
 
     name: str
@@ -75,7 +75,7 @@ def intervals(
 
 
 def lowest_first(metrics: Mapping[str, Figure], prefix: str) -> list[tuple[str, Figure]]:
-    """The metrics of a group, which have the names of its members behind a prefix, the lowest first."""
+    """The figures whose names begin with a prefix, named without it, the lowest first."""
     members = [(name.removeprefix(prefix), item) for name, item in metrics.items() if name.startswith(prefix)]
     return sorted(members, key=lambda member: member[1].value or 0.0)
 

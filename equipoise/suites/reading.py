@@ -1,9 +1,9 @@
 """Reads the one answer that a reply gives with certainty: a letter, the words of an option or a number. Pure.
 
-An answer is certain if it stands alone: as the whole reply, as a line, in a box, or behind a marker such as
-"Answer:" on its own line. All that stand alone must agree, and no later sentence may end with another one.
-Nothing else is read. A sentence may deny what it names, in bold too, and a line that ends with a colon is a
-heading: such answers are left to the evaluator, or have no score.
+An answer is certain if it stands alone: as the whole reply, as a line, in a box, or after a marker such as
+"Answer:" on its own line. All answers that stand alone must agree, and no later sentence may end with another
+answer. Nothing else is read: a sentence may deny what it names, even in bold, and a line that ends with a
+colon is a heading. Such answers are left to the evaluator, or have no score.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ _EDGE = (
 _BOXED = re.compile(r"\\boxed\{\s*(?:\\text\{)?([^{}\n]{1,80})\}")
 _BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*|__([^_\n]{1,80})__")
 _LETTER_FORM = re.compile(r"([a-g]|[^\W\d_\x00-\x7f\u3400-\u9fff])\s?[).:\u3001\]]\s*(.*)", re.DOTALL)
-"""A letter as before an option, perhaps of another alphabet, and what follows it."""
+"""A letter, perhaps of another alphabet, in the form that precedes an option, and what follows it."""
 _LETTER_BEHIND = re.compile(r"(.*\S)\s?[(\[]([a-g])", re.DOTALL)
-"""An option with its letter behind it, in brackets of which the closing one is left out."""
+"""An option followed by its letter in brackets; `_bare` has stripped the closing bracket."""
 _LEADING_LETTER = re.compile(r"([A-G])\s?[).:\u3001\]]\s*")
 _PAUSE = re.compile(r"\s?(?:[.,;!(\n\u3002\u0964\u06d4\u060c\u061b]|[-\u2013\u2014]\s|$)")
-"""What may follow the words of an option with which a reply begins: a word would make it a sentence."""
+"""What may follow the words of an option that begin a reply; a further word would make it a sentence."""
 _SENTENCE_END = r"(?=[^\w\n]{0,9}$|[.!?\u3002\u0964\u06d4]\s)"
 _LONE_LETTER = re.compile(r"(?<![A-Za-z0-9'])([A-G])(?![A-Za-z0-9'])")
 _NUMBER = re.compile(r"%?\s?(\d{1,3}(?:[.,]\d{1,2})?)\s?(%|/\s?100|out of 100)?")
 _NO_PLACE = re.compile(r"\W*(?:[-\u2013\u2014.,+]|[<>]\s?)\d")
-"""The beginning of a number below 0, of a bound, or of a fraction such as .7."""
+"""The beginning of a number that is no answer: one below 0, a bound, or a fraction such as .7."""
 _FRACTION = re.compile(r"0[.,]\d+|1[.,]0+")
 """A number that may be a share of one instead of a hundred."""
 _ITEM = re.compile(r"^[^\w\n]*[1-9][.)][ \t]+\S", re.MULTILINE)
 """An item of a numbered list."""
 _CUT_ITEM = re.compile(r"^[^\w\n]*[1-9][.)][ \t]*$", re.MULTILINE)
-"""The number of an item without the item, as where a reply was cut."""
+"""The number of an item without the item, as in a reply that was cut."""
 _ENDS = {0.0, 100.0}
 """The ends of the scale, which every question names."""
 _LAST_NUMBER = re.compile(
     rf"(?<![\d.,])(\d{{1,3}}(?:[.,]\d{{1,2}})?)\s?(?:%|/\s?100|out of 100)?{_SENTENCE_END}", re.MULTILINE
 )
-"""A number with which a sentence or a line ends, as answers do."""
+"""A number at the end of a sentence or line, where answers are."""
 _CLAUSE_LETTER = re.compile(rf"{_LONE_LETTER.pattern}[^\w\n]*$")
 _CLAUSE_NUMBER = re.compile(r"(?<![\d.,])(\d{1,3}(?:[.,]\d{1,2})?)[^\w\n]*$")
-"""A letter or a number with which a clause ends."""
+"""A letter or a number at the end of a clause."""
 _BREAK = re.compile(r"(?<=[.!?])\s+|[\u3002\u0964\u06d4\u061f\n]|[,;\u060c\u061b]\s?(?=[^\W\dA-G])")
-"""What stands between clauses, sentences and lines; not between the answers of a list, as in "B, C"."""
+"""What separates clauses, sentences and lines, but not the answers of a list such as "B, C"."""
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+|[\u3002\u0964\u06d4\u061f\n]")
-"""What stands between sentences and lines."""
+"""What separates sentences and lines."""
 _ANY_NUMBER = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,]\d+)?(?!\d)")
 _OF_100 = re.compile(r"(?<=[\d%])\s?/\s?100(?!\d)")
 
@@ -69,9 +69,9 @@ class Reading(NamedTuple):
     """What was read: the index of an option, or a number; None without a certain answer.
 
     `candidates` counts the different letters, options or numbers in the reply that may be its answer.
-    `is_attempt` says whether it seems to give one answer in a form that cannot be read with certainty: it has
-    a single candidate, or its last clause has and no other clause ends with another, and no two answers stand
-    alone.
+    `is_attempt` says whether the reply seems to give one answer, in a form that cannot be read with
+    certainty. No two answers stand alone, and either there is a single candidate, or the last clause has a
+    single candidate and no clause ends with another one.
     """
 
     value: float | None
@@ -80,9 +80,9 @@ class Reading(NamedTuple):
 
 
 def answer_text(reply: str) -> str:
-    """The reply without its reasoning; only the beginning and the end of a long one.
+    """The reply without its reasoning; only the beginning and the end of a long reply.
 
-    Empty if its tags do not say what is reasoning: an answer in it might be none of the reply's.
+    Empty if its tags do not tell what is reasoning, because an answer in it might be part of the reasoning.
     """
     parts = split(reply, lone_closing="never")
     text = "" if parts.tags == "whole" else parts.answer.strip()
@@ -92,13 +92,14 @@ def answer_text(reply: str) -> str:
 def read_letter(reply: str, options: Sequence[str], markers: Sequence[str] = ()) -> Reading:
     """The index of the option that a reply gives, by its letter, its words or both.
 
-    No answer if the letter stands with another option's words, or a later sentence ends with another letter.
+    There is no answer if the letter stands with the words of another option, or if a later sentence ends with
+    another letter.
     """
     return read_option(reply, [[option] for option in options], markers)
 
 
 def read_option(reply: str, options: Sequence[Sequence[str]], markers: Sequence[str] = ()) -> Reading:
-    """As `read_letter`, of options that may be put in several ways each."""
+    """Like `read_letter`, for options that each have several spellings."""
     text, words = answer_text(reply), [{_bare(spelling) for spelling in option} - {""} for option in options]
     stated = _stated(text, markers, lambda piece: _options_of(piece, words))
     mentioned = _mentioned(text, words)
@@ -114,9 +115,9 @@ def read_option(reply: str, options: Sequence[Sequence[str]], markers: Sequence[
 def read_number(reply: str, question: str, markers: Sequence[str] = ()) -> Reading:
     """The number from 0 to 100 that a reply gives.
 
-    It is not certain if the reply uses it for something else, too, beside other numbers, or if a later
-    sentence ends with another one. Numbers in the question are no candidates, but for an end of the scale
-    where it is the only one.
+    The number is not certain if the reply has other numbers and repeats this one, perhaps for something else,
+    or if a later sentence ends with another number. Numbers in the question are not candidates, except an end
+    of the scale if the other end does not occur.
     """
     text = answer_text(reply)
     if _ITEM.search(text):
@@ -136,9 +137,9 @@ def read_number(reply: str, question: str, markers: Sequence[str] = ()) -> Readi
 def _reading(
     stated: Set[float], candidates: Set[float], closing: Set[float], ends: Set[float], *, is_certain: bool
 ) -> Reading:
-    """The reading of a reply by its answers that stand alone and its candidates.
+    """The reading of a reply by its answers that stand alone (`stated`) and its candidates.
 
-    `closing` are the candidates in its last clause, `ends` those with which any clause ends.
+    `closing` are the candidates in its last clause, and `ends` those at the end of any clause.
     """
     if is_certain:
         return Reading(float(*stated), len(candidates))
@@ -147,7 +148,7 @@ def _reading(
 
 
 def _candidates(numbers: Sequence[float], of_question: Set[float]) -> set[float]:
-    """The numbers that are not the question's, and an end of the scale if the other end is not there."""
+    """The numbers that are not in the question, and an end of the scale if the other end does not occur."""
     ends = {*numbers} & _ENDS
     return {*numbers} - of_question | (ends if len(ends) == 1 else set())
 
@@ -157,30 +158,30 @@ def _clauses(text: str) -> list[str]:
 
 
 def _options_at_the_end(clause: str, words: Sequence[Set[str]]) -> set[int]:
-    """The options with whose letter or words a clause ends."""
+    """The options whose letter or words are at the end of a clause."""
     letters = {LETTERS.index(letter) for letter in _CLAUSE_LETTER.findall(clause)}
     bare = _bare(clause)
-    # The longest: one name may end with another, as South Sudan does.
+    # The longest name counts, because one name may end with another, as South Sudan does with Sudan.
     lengths = [max((len(name) for name in option if bare.endswith(name)), default=0) for option in words]
     by_words = {index for index, length in enumerate(lengths) if length == max(lengths) > 0}
     return {index for index in letters if index < len(words)} | by_words
 
 
 def _last_options(text: str, words: Sequence[Set[str]]) -> set[int]:
-    """The options with which the last sentence or line ends that ends with any."""
+    """The options at the end of the last sentence or line that ends with an option."""
     endings = (_options_at_the_end(sentence, words) for sentence in reversed(_SENTENCE_BREAK.split(text)))
     return next(filter(None, endings), set())
 
 
 def _rivals(text: str, candidates: Set[float]) -> set[float]:
-    """Those of the candidates that stand in bold, and the last with which a sentence ends."""
+    """The candidates in bold, and the last candidate at the end of a sentence."""
     in_bold = {number for piece in _in_bold(text) for number in _numbers_of(piece)} & candidates
     last_words = [number for number in _numbers(text, _LAST_NUMBER) if number in candidates]
     return in_bold | {*last_words[-1:]}
 
 
 def without_cut_number(text: str) -> str:
-    """A reply that was cut, without the digits with which it ends: further ones may have followed."""
+    """A reply that was cut, without the digits at its end, because further digits may have followed."""
     end = len(text)
     while end and text[end - 1].isdecimal():
         end -= 1
@@ -188,7 +189,7 @@ def without_cut_number(text: str) -> str:
 
 
 def _stated(text: str, markers: Sequence[str], answers_of: Callable[[str], Sequence[T]]) -> set[T]:
-    """The answers that stand alone in a text; none if a marker in the middle of a line announces another."""
+    """The answers that stand alone in a text; none if a marker within a line announces another answer."""
     bare = _MARKUP.sub("", text)
     marked = _marked(bare, markers, r"^[^\w\n]*")
     lines = [
@@ -201,7 +202,7 @@ def _stated(text: str, markers: Sequence[str], answers_of: Callable[[str], Seque
 
 
 def _marked(text: str, markers: Sequence[str], before: str) -> list[str]:
-    """What stands behind a marker and a colon, to the end of the line; `before` is a pattern."""
+    """The rest of the line after each marker and colon; `before` is a pattern of what precedes the marker."""
     if not markers:
         return []
     names = "|".join(re.escape(nfkc(marker).rstrip(": ")) for marker in markers)
@@ -214,7 +215,7 @@ def _bare(text: str) -> str:
 
 
 def _options_of(piece: str, words: Sequence[Set[str]]) -> list[int]:
-    """The options that a piece states by letter and by words, if it is nothing else: two if these differ."""
+    """The options that a piece of text states by letter and words and nothing else; two if these differ."""
     bare = _bare(piece)
     if (index := _index_of(bare)) is not None:
         return [index] if index < len(words) else []
@@ -228,11 +229,11 @@ def _options_of(piece: str, words: Sequence[Set[str]]) -> list[int]:
     by_letter = _index_of(letter)
     behind = [index for index, option in enumerate(words) if rest in option]
     if by_letter is None:
-        # The letter of another alphabet may be like an A or the first of its own: the words tell.
+        # A letter of another alphabet may look like an A or be its first letter, so only the words count.
         return behind
     if by_letter >= len(words):
         return []
-    # A reply that was cut may have the beginning of the option's words.
+    # A reply that was cut may have only the beginning of the option's words.
     is_begun = any(option.startswith(rest) for option in words[by_letter])
     return [by_letter, *behind] if behind or is_begun else []
 
@@ -242,7 +243,7 @@ def _index_of(letter: str) -> int | None:
 
 
 def _leading_option(text: str, words: Sequence[Set[str]]) -> set[int]:
-    """The option with whose letter and words a reply begins, before a pause."""
+    """The option whose letter and words begin the reply and are followed by a pause."""
     bare = _MARKUP.sub("", text).lstrip(_EDGE)
     match = _LEADING_LETTER.match(bare)
     index = LETTERS.index(match[1]) if match else len(words)
@@ -266,7 +267,7 @@ def _mentioned(text: str, words: Sequence[Set[str]]) -> set[int]:
 
 
 def _numbers_of(piece: str) -> list[float]:
-    """The number that a piece states, if it is nothing else, and on the scale."""
+    """The number from 0 to 100 that a piece of text states, if it has nothing else."""
     match = _NUMBER.fullmatch(_with_plain_signs(_bare(piece)))
     if match is None or _NO_PLACE.match(nfkc(piece)) or (_FRACTION.fullmatch(match[1]) and not match[2]):
         return []
@@ -280,5 +281,5 @@ def _numbers(text: str, pattern: re.Pattern[str] = _ANY_NUMBER) -> list[float]:
 
 
 def _with_plain_signs(text: str) -> str:
-    """The text with Arabic percent signs and decimal points as in English; digits are read as they are."""
+    """The text with English percent signs and decimal points in place of Arabic ones; digits stay."""
     return text.translate({0x66A: "%", 0x66B: "."})

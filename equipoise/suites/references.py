@@ -1,6 +1,6 @@
-"""What a figure can be held against: scripted replies of known character, and figures that others published.
+"""Figures that others published, which reports show beside a suite's figures.
 
-Neither is a result of a model on the same terms, so that they are never ranked with results.
+They were not measured as the suite measures, so they are never ranked with results.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def _project(start: Path) -> Path:
 def require_consistent_names(start: Path, *, with_data: bool = False) -> None:
     """Raise UserError, saying what to rename, if the parts of a suite of the project differ in name.
 
-    The project is found as in `add_project`. Rubric and data count only `with_data`.
+    The project is found as in `add_project`. Rubric and data count only if `with_data` is set.
     """
     folder = _project(start)
     if (folder / "suites").is_dir():
@@ -86,7 +86,7 @@ def _package(name: str) -> ModuleType:
 
 
 def _imported(name: str, do_import: Callable[[], ModuleType]) -> ModuleType:
-    """A module of a suite. Raises UserError, naming file and line, for whatever its code raises."""
+    """A module of a suite. Raises UserError, naming file and line, for anything that its code raises."""
     try:
         return do_import()
     except KeyboardInterrupt:
@@ -94,7 +94,7 @@ def _imported(name: str, do_import: Callable[[], ModuleType]) -> ModuleType:
     except UserError as error:
         raise UserError(f"suite {name!r}: {error}") from None
     except BaseException as error:
-        # Also SystemExit, with which the whole session would end, whatever was asked for.
+        # Including SystemExit, which would end the whole session.
         reason = str(error).removeprefix("Suite.__init__() ")
         if isinstance(error, TypeError) and reason != str(error):
             raise UserError(f"suite {name!r}: Suite(...): {reason}; see docs/adding-a-suite.md") from None
@@ -105,7 +105,7 @@ def _imported(name: str, do_import: Callable[[], ModuleType]) -> ModuleType:
 
 
 def _line_of(error: BaseException) -> str:
-    """The last line of the suite's own files at which an import ended, as file:line."""
+    """The last line of the suite's own files in the traceback of a failed import, as file:line."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     ours = (__file__, str(Path(import_module.__code__.co_filename).parent), "<")
@@ -119,7 +119,7 @@ def _line_of(error: BaseException) -> str:
 
 
 def purpose(name: str) -> str:
-    """What a suite asks, in a sentence: the first of its package's docstring. Raises UserError."""
+    """The first sentence of a suite's package, after its title and colon if it has one. Raises UserError."""
     sentence = first_sentence(_package(name).__doc__ or "")
     _, colon, purpose = sentence.partition(": ")
     return purpose[:1].upper() + purpose[1:] if colon else sentence
@@ -153,7 +153,7 @@ def unloadable() -> Mapping[str, UserError]:
 
 
 def loadable() -> list[str]:
-    """The names of the suites that can be loaded, sorted: a suite that cannot must not stop the others."""
+    """The names of the suites that can be loaded, sorted: one faulty suite must not stop the others."""
     reasons = unloadable()
     return [name for name in names() if name not in reasons]
 

@@ -20,13 +20,13 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 SHIPPED = _PACKAGE / "shipped" if (_PACKAGE / "shipped").is_dir() else _PACKAGE.parent
 """The folder with the topics, rubrics and tests of Equipoise: the checkout, or else inside the package."""
 ORIGINAL = "original"
-"""The name of the dataset of published data, and of their folder in a suite's or a dataset's folder."""
+"""The name of the dataset of published data, and of their folder in the folder of a suite or dataset."""
 PINS = "original.toml"
 """The file in a suite's or a dataset's folder that pins published data: repository, commit and digests."""
 OWN = "own"
-"""The name of a suite's own dataset where the only other one is the published dataset."""
+"""The name of a suite's own dataset, if the published dataset is the only other one."""
 DATA_VARIABLE = "EQUIPOISE_ORIGINAL_DATA"
-"""The environment variable with a folder of published data, in which a folder `NAME` is from `fetch NAME`."""
+"""The environment variable that names a folder of published data, with a folder NAME from `fetch NAME`."""
 LICENCE = "LICENCE.md"
 """The licence page beside fetched data; it is written before the data."""
 
@@ -34,7 +34,7 @@ LICENCE = "LICENCE.md"
 def nearest(path: str, root: Path) -> Path:
     """The project's file or folder below `root`, or else the one shipped with Equipoise, if there is one.
 
-    A folder that contains only published data does not replace a shipped folder, nor does a file.
+    Neither a folder that contains only published data nor a file replaces a shipped folder.
     """
     own, shipped = root / path, SHIPPED / path
     if shipped.is_dir():
@@ -60,10 +60,10 @@ def topic_folders(root: Path) -> list[Path]:
 class Original:
     """A benchmark's published files: `files` maps local names to SHA-256 digests (hexadecimal).
 
-    `name`, that of `data fetch`, is the name of a suite or of one of its datasets; `folder` is
-    the folder in topics with the pins. `paths` maps local names to paths in the repository, where these
-    differ. `stated` is the file that states the licence, if known, and `terms` are the terms of use.
-    `defects` are the known defects of the files and how they are handled, in sentences.
+    `name` is the name of a suite or of one of its datasets, as `data fetch` takes it; `folder` is the folder
+    in topics with the pins. `paths` maps local names to paths in the repository, if these differ. `stated` is
+    the file that states the licence, if known, and `terms` are the terms of use. `defects` are the known
+    defects of the files and how they are handled, in sentences.
     """
 
     name: str
@@ -131,9 +131,9 @@ def _read_pins(path: Path, folder: str) -> Original:
 
 
 def known_defects(suite: str, folder: Path, root: Path) -> Sequence[str]:
-    """The defects of a suite's published data, if this folder has such files, all unchanged.
+    """The defects of a suite's published data, if this folder has some of its files, and all are unchanged.
 
-    The pins are those below `root`, or the shipped ones. Raises UserError.
+    The pins below `root` take precedence over the shipped ones. Raises UserError.
     """
     paths = (topics / "topics" / suite / PINS for topics in (root, SHIPPED))
     path = next((path for path in paths if path.is_file()), None)
@@ -197,7 +197,7 @@ def _was_fetched(folder: Path) -> bool:
 
 
 def _incompleteness(folder: Path, original: Original | None, *, allows_missing: bool) -> str | None:
-    """A phrase on the files that a folder lacks; None if it may be used."""
+    """A phrase on the files that a folder lacks; None if the folder may be used."""
     missing = original.missing(folder) if original else []
     if original is None or not missing or (allows_missing and len(missing) < len(original.files)):
         return None

@@ -1,4 +1,4 @@
-"""Scores that suites give alike: by how replies end, and by verdicts that are levels of the scale. Pure."""
+"""Scores common to several suites: by how replies end, and by verdicts that are levels of a scale. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REASONS: Mapping[Outcome, str] = {
 
 
 def outcome_of(*replies: Reply) -> Outcome:
-    """The outcome of a run by its replies: blocked, empty or truncated if one of them is, else scored."""
+    """The outcome of a run by its replies: blocked, empty or truncated if one of them is so, else scored."""
     if any(reply.blocked for reply in replies):
         return "blocked"
     if any(not reply.text.strip() for reply in replies):
@@ -26,7 +26,7 @@ def outcome_of(*replies: Reply) -> Outcome:
 
 
 def no_score(outcome: Outcome, error: str | None = None, details: Mapping[str, JSON] | None = None) -> Score:
-    """The score of a run that has none; blocked, empty and refused runs need no other reason."""
+    """The result of a run without a score. For blocked, empty and refused runs, the outcome is the reason."""
     return Score(outcome=outcome, value=None, error=error or _REASONS[outcome], details=details or {})
 
 

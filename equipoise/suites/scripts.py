@@ -1,4 +1,4 @@
-"""The two scripts of Chinese: finds characters of the one in texts of the other."""
+"""The two scripts of Chinese: finds characters of one script in texts of the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _HAN = re.compile("[\u3400-\u9fff]")
 def script_faults(language: str, text: str) -> Iterator[str]:
     """A fault if a text in simplified Chinese has characters of traditional Chinese alone, or the reverse.
 
-    A single such character is a fault only without any of the text's own script: names keep rare ones.
+    A single such character is allowed, as names keep rare ones, if the text also has characters of its own
+    script alone.
     """
     if (codecs := _codecs(language)) is None:
         return
@@ -26,7 +27,7 @@ def script_faults(language: str, text: str) -> Iterator[str]:
 
 
 def _codecs(language: str) -> tuple[str, str] | None:
-    """The codec of a language's own script and that of the other one; None if it is not Chinese of one."""
+    """The codecs of a language's own script and the other; None unless it is Chinese in a known script."""
     name, *parts = language.replace("_", "-").split("-")
     scripts = [part in _SIMPLIFIED for part in parts if part in _SIMPLIFIED | _TRADITIONAL]
     if name != "zh" or not scripts:

@@ -15,19 +15,19 @@ from equipoise.judge.rubric import Brief, read_about, reading
 from equipoise.suites.resources import ORIGINAL, OWN, PINS, SHIPPED
 
 ABOUT = "about.toml"
-"""The file in a dataset's folder that says what its questions are about, for the rubric's prompt."""
+"""The file in a dataset's folder that says, for the rubric's prompt, what the questions are about."""
 DEFAULT_AREA = "general"
 """The area of cases without one."""
 INDEX = "index.csv"
 """The table beside question files with the id, area and slug of each line."""
 SCRIPTED = "scripted"
-"""The folder in a dataset with texts of known lean, with which the suite was checked; models never see it."""
+"""The folder in a dataset with texts of known lean, which serve to check the suite; models never see it."""
 ASKERS, ASKER_NAMES = "askers.csv", "asker_names.csv"
-"""The files of asker cues, which have their own hash, because plain questions do not use them."""
+"""The files of asker cues. They have their own hash, because plain questions do not use them."""
 FACTS = "facts.toml"
-"""The key facts of questions, which evaluators have in hand; models never see it. It has its own hash."""
+"""The file of key facts, which evaluators are given and models under test never see. It has its own hash."""
 WORDING = "wording.toml"
-"""The rules of wording that `equipoise data validate` applies to a dataset; models never see them."""
+"""The file of wording rules that `equipoise data validate` applies to a dataset; models never see it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Selection:
         return self.options.get(option.name, option.default)
 
     def chosen(self, languages: Iterable[str]) -> list[str]:
-        """The selected ones of these languages, in their order. Raises UserError for any other."""
+        """The selected ones of these languages, in order. Raises UserError if another one is selected."""
         known = [*languages]
         if unknown := [language for language in self.languages if language not in known]:
             there = f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}"
@@ -57,9 +57,9 @@ class Selection:
 
 
 def about(topics: Path, suite: str, dataset: str | None) -> Brief | None:
-    """The content of ABOUT for the questions in a folder, or in a file of it; None without such a file.
+    """The content of ABOUT in a folder of questions, or beside a file of questions; None if there is none.
 
-    A dataset without such a file uses that of the suite's own dataset. Raises UserError naming file and key.
+    A dataset without the file uses the file of the suite's own dataset. Raises UserError naming file and key.
     """
     folder = topics if topics.is_dir() else topics.parent
     fallbacks = () if dataset in (None, OWN) else (folder.parent, SHIPPED / "topics" / suite)
@@ -75,8 +75,8 @@ def about(topics: Path, suite: str, dataset: str | None) -> Brief | None:
 def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:
     """SHA-256 over the names and bytes of a folder's files, or of one file and its index.
 
-    Left out are Markdown pages, the folders of a suite's other `datasets` and of published data, with their
-    pins, and what models never see or only with asker cues (SCRIPTED, WORDING, FACTS, ASKERS, ASKER_NAMES).
+    It leaves out Markdown pages; the folders of the suite's other `datasets` and of published data, and their
+    pins; and what models never see, or see only with cues (SCRIPTED, WORDING, FACTS, ASKERS, ASKER_NAMES).
     """
     digest = hashlib.sha256()
     for name, content in _contents(topics, datasets):

@@ -55,7 +55,7 @@ def similar_pairs(
 ) -> Iterator[tuple[int, int, float]]:
     """Index pairs of texts with at least this similarity (0 to 1), the earlier first, and the similarity.
 
-    The result is exact. Two n-gram sets as similar as this share one of their few rarest n-grams, so only
+    The result is exact. Sets of n-grams that are so similar share one of their few rarest n-grams, so only
     these are indexed (prefix filtering; Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007).
     """
     sets = [ngrams(text, size) for text in texts]

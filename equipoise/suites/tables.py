@@ -1,7 +1,7 @@
 """Declared tables: the files of a dataset, their columns, and what each cell may be.
 
-A table is a CSV file, a file of JSON Lines, or lines of text, of which each is the one cell of a row. One
-reader checks them all and names file and line of every fault. It knows no suite.
+A table is a CSV file, a file of JSON Lines, or lines of text, each of which is a row with a single cell. One
+reader checks all tables, and names file and line of every fault. It knows no suite.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from equipoise.suites.findings import Finding, Recognised
 from equipoise.suites.selection import ASKER_NAMES, ASKERS
 
 CellType = Callable[[JSON], JSON]
-"""Returns the value of a cell as written, which is None where JSON has none. Raises ValueError with the fault
-as the rest of a sentence that begins with the name of the column."""
+"""Converts a cell as written to its value; a cell that JSON leaves out is None. Raises ValueError, whose text
+is the rest of a sentence that begins with the name of the column."""
 Invariant = Callable[[Sequence[Row]], Iterable[Finding]]
 """Returns what is wrong with the rows of all files of a table in a folder, taken together."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
 _PERHAPS = (".txt", ".jsonl")
-"""The suffixes of files that may be questions of more than one suite, or anything else."""
+"""The suffixes of files that may be questions of several suites, or something else."""
 
 
 def as_slug(words: str) -> str:
@@ -71,7 +71,7 @@ def one_of(*words: str) -> CellType:
 
 
 def flag(yes: str, no: str) -> CellType:
-    """One of two words, of which the first is True and the second False."""
+    """One of two words: the first is True, the second False."""
     word = one_of(yes, no)
     return lambda cell: word(cell) == yes
 
@@ -109,7 +109,7 @@ def template(*slots: str) -> CellType:
 
 
 def optional(column: CellType, default: JSON = None) -> CellType:
-    """The same, or nothing, which stands for the default."""
+    """The type of `column`, or an empty cell, which has the default value."""
     return _Optional(column, default)
 
 
@@ -138,7 +138,7 @@ class Table:
     """
 
     file: str
-    """Its name; `*.csv` if there is a file for each language, with the language's code as its name."""
+    """The file's name; `*.csv` if there is a file for each language, whose name is the language's code."""
     row: str = "row"
     """What a row is, such as `template`."""
     columns: Mapping[str, CellType] = field(default_factory=dict)
@@ -146,22 +146,25 @@ class Table:
 
     Without columns it is a file of another form, which the suite reads itself."""
     optional_columns: Mapping[str, CellType] = field(default_factory=dict)
-    """The columns that a CSV file may have after these, all or none of them."""
+    """The columns that a CSV file may have after `columns`: all of them or none."""
     unique: Sequence[str | tuple[str, ...]] = ()
-    """The columns whose value no two rows may share, or whose values together none may."""
+    """The columns, or combinations of columns, whose values no two rows may share."""
     faults: Callable[[Row], Iterable[str]] = no_faults
     """The faults of a row whose cells are valid, in phrases."""
     must: Sequence[Invariant] = ()
-    """What must hold of its rows together, as `equipoise data validate` checks; see `suites.invariants`."""
+    """The invariants of all its rows, which `equipoise data validate` checks; see `suites.invariants`."""
     besides: Sequence[str] = ()
-    """Names of other tables' files, which are no language's."""
+    """The names of files that `file` matches but that belong to other tables."""
     optional: bool = False
-    """Whether the file may be missing, or have no row."""
+    """Whether the file may be missing or have no rows."""
     any_script: bool = False
-    """Whether texts may be in another script than their language's, as what is looked for in replies is."""
+    """Whether texts may be in another script than their language's, such as names to be found in replies."""
 
     def files(self, path: Path) -> list[Path]:
-        """Its files in a folder, in name order; a file by itself. Raises UserError for a missing path."""
+        """The table's files in a folder, in name order; `path` itself if it is a file.
+
+        Raises UserError for a missing path.
+        """
         # Not Path.exists, which raises an error for a name that no file can have.
         if not os.path.exists(path):
             raise UserError(f"{path}: no such file or folder; name one with --topics")
@@ -232,7 +235,10 @@ class Table:
         return values, faults
 
     def _repeats(self, row: Row, first_lines: dict[JSON, int]) -> list[str]:
-        """A fault for each of the unique columns whose value an earlier row has; `first_lines` has those."""
+        """A fault for each of the unique columns whose value an earlier row has.
+
+        `first_lines` maps values to the line of their first row, and is updated.
+        """
         faults = []
         for columns in self.unique:
             names = (columns,) if isinstance(columns, str) else columns
@@ -243,7 +249,7 @@ class Table:
         return faults
 
     def is_like(self, path: Path) -> bool:
-        """Whether the first line of a file names most columns that a row needs; lines of text need not."""
+        """Whether the first line of a file names most columns that a row needs; True for lines of text."""
         needed = {name for name, cell in self.columns.items() if not isinstance(cell, _Optional)}
         try:
             head = read_bytes(path).decode(errors="replace").lstrip("\ufeff").lstrip().partition("\n")[0]
@@ -265,13 +271,14 @@ def _cells(line: str) -> Mapping[str, JSON] | str:
         return str(error).removeprefix(": ")
 
 
-# Formats. A dataset is in one of the formats of its suite, each of which is some tables.
+# Formats. A suite has one format or several, each a sequence of tables; a dataset has one of these formats.
 
 
 def recognise(formats: Iterable[Sequence[Table]], path: Path) -> Recognised:
     """Whether a folder or file has data in one of these formats.
 
-    A folder has at least half of the tables that a format needs. Lines of text may be of any suite.
+    A folder has a format if it has at least half of the tables that the format needs. Lines of text may
+    belong to any suite.
     """
     answers: tuple[Recognised, ...] = ("yes", "part", "perhaps")
     recognised = [_recognise(tables, path) for tables in formats]
@@ -293,7 +300,7 @@ def _recognise(tables: Sequence[Table], path: Path) -> Recognised:
 
 
 def files_of(formats: Iterable[Sequence[Table]], path: Path) -> Iterator[tuple[Table, Path]]:
-    """Each file of the first of these formats that a folder or file has, with its table."""
+    """Each file of a folder, or the file itself, with its table, in the first format that it has."""
     tables = next((tables for tables in formats if recognise([tables], path) != "no"), ())
     for table in tables:
         if table.columns and (path.is_dir() or not table.optional):

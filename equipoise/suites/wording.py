@@ -1,6 +1,6 @@
-"""Rules on the words of a dataset, in WORDING beside it: reading them, and finding words in a text.
+"""Rules on the words of a dataset, in the file WORDING beside it: reads them, and finds words in a text.
 
-What the rules ask for is the suite's, whose type of rules has a field for each table of the file.
+Each suite has its own type of rules, with a field for each table of the file, and applies them itself.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from equipoise.core.types import JSON
 STEM_MARK = "*"
 """A word with this mark at its end matches all words that begin with it."""
 Word = Annotated[str, Meta(pattern=r"[^*]")]
-"""A word or phrase to find. It is not empty, since that would be found everywhere."""
+"""A word or phrase to find. It is not empty, because an empty word would be found everywhere."""
 Lists = Mapping[str, Mapping[str, Sequence[Word]]]
 _LETTER = r"[^\W\u2e80-\U0003ffff]"
 """A letter or digit of a script with spaces between words.
 
-Words of other scripts are matched anywhere, since nothing separates them from the next ones.
+Words of other scripts are matched anywhere, because nothing separates one word from the next.
 """
 
 
 class WordingRules(Struct, frozen=True, kw_only=True):
-    """The rules of a dataset. A field is a table of the file, and its description what the table needs.
+    """The rules of a dataset. A field is a table of the file, and its description says what the table needs.
 
     `avoid` maps, by language, words to what is wrong with them.
     """
@@ -43,7 +43,10 @@ class WordingRules(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """The rules of a file; tables that it lacks are empty, as all are without it. Raises UserError."""
+        """The rules in a file. Tables that it lacks, or all tables if it is missing, are empty.
+
+        Raises UserError.
+        """
         try:
             content = toml_text.loads(read_text(path)) if path.is_file() else {}
         except tomllib.TOMLDecodeError as error:
@@ -64,14 +67,14 @@ def _table(path: Path, name: str, content: JSON, expected: Any) -> Any:
 def count_word(word: str, text: str) -> int:
     """How often a text has a word, as a whole word if its script has spaces; case is ignored."""
     text = text.casefold()
-    # A pattern takes milliseconds to compile, and few words are anywhere in a text.
+    # A pattern takes milliseconds to compile, and most words do not occur in the text at all.
     if word.removesuffix(STEM_MARK).casefold() not in text:
         return 0
     return len(re.findall(_pattern(word), text))
 
 
 def without(phrases: Sequence[str], text: str) -> str:
-    """A text without these phrases, casefolded if it had any."""
+    """A text without these phrases; it is casefolded if it had any of them."""
     for phrase in phrases:
         if count_word(phrase, text):
             text = re.sub(_pattern(phrase), " ", text.casefold())
@@ -83,5 +86,5 @@ def _pattern(word: str) -> str:
     stem = word.removesuffix(STEM_MARK)
     before = rf"(?<!{_LETTER})" if re.match(_LETTER, stem) else ""
     after = rf"(?!{_LETTER})" if stem == word and re.match(_LETTER, stem[-1:]) else ""
-    # Casefolded instead of re.IGNORECASE, with which the class of letters takes 25 ms to compile.
+    # Casefolded, because with re.IGNORECASE the class of letters takes 25 ms to compile.
     return before + re.escape(stem.casefold()) + after

@@ -640,7 +640,7 @@ def test_sentences_about_who_asks_are_checked(folder: Path) -> None:
     second = "aa stated 2: I am with state."
     assert findings() == []
     assert findings(second, "aa stated 2: I have been and am with state.") == [
-        "aa stated 2: 43 and 31 characters; make the two sides' texts as long"
+        "aa stated 2: 43 and 31 characters; make the two sides' texts equally long"
     ]
     repeats = "aa stated 2 state: repeats aa stated 1 state; reword one of the two"
     assert findings(second, "aa stated 1: I am with state.") == [repeats]

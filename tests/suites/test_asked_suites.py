@@ -16,7 +16,7 @@ from equipoise.core.types import JSON, Case, Cue
 from equipoise.results.askers import summarise
 from equipoise.suites.askers import OF_EACH_CASE, Askers
 from equipoise.suites.borderlines import askers as borders
-from equipoise.suites.borderlines.dataset import Dispute
+from equipoise.suites.borderlines.dataset import Query
 from equipoise.suites.chinese_simpleqa.dataset import Fact
 from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.resources import dataset_folder
@@ -89,7 +89,7 @@ def test_a_question_of_fact_is_asked_by_one_pair_of_askers() -> None:
 
 def test_two_claimants_are_dealt_alike_in_all_languages() -> None:
     """By the seed, either first about as often; names of both fill the same text."""
-    askers, cases = who("borderlines", Dispute)
+    askers, cases = who("borderlines", Query)
     assert (askers.names, len(askers.twins)) == (OF_EACH_CASE, len(cases))
     sides: dict[str, set[tuple[str, str]]] = {case.territory: set() for case in cases}
     for case in cases:

@@ -169,5 +169,5 @@ def test_a_file_that_is_not_whole_is_named(suite: str, tmp_path: Path) -> None:
         path.unlink()
     with pytest.raises(UserError, match=rf"{tmp_path.name}.*\.toml: cannot be read \(No such file"):
         loaded.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
-    with pytest.raises(UserError, match="read anchors and rubric again side by side"):
+    with pytest.raises(UserError, match="check the anchors against the rubric"):
         loaded.audit.load(folder, ROOT / "topics" / suite, replace(rubric, version="0"))

@@ -28,6 +28,7 @@ from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites.borderlines import (
     askers,
+    checks,
     dataset,
     plot_data,
     prompts,
@@ -41,7 +42,7 @@ from equipoise.suites.borderlines.dataset import (
     OPTION_ORDER,
     PARSE,
     STRATEGY,
-    Dispute,
+    Query,
 )
 from equipoise.suites.borderlines.judging import (
     REFUSAL,
@@ -62,7 +63,7 @@ LETTER_TOKENS = 3
 """The approximate length of a letter in parentheses, in tokens."""
 
 
-def foresee(case: Dispute, rubric: BorderRubric) -> Sequence[Foreseen]:
+def foresee(case: Query, rubric: BorderRubric) -> Sequence[Foreseen]:
     """The question, and the evaluator's reading of the reply, which most replies need."""
     question = Foreseen(role="subject", prompt=f"{prompts.instruction(case, rubric)}\n{case.question}")
     if case.method == "rank" or case.parse == "original":
@@ -71,8 +72,8 @@ def foresee(case: Dispute, rubric: BorderRubric) -> Sequence[Foreseen]:
     return [question, foresee_verdict(messages, length=LETTER_TOKENS)]
 
 
-async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel: Panel) -> Score:
-    """Ask, and determine which country the answer names: where one stands alone, or else by the panel."""
+async def evaluate(case: Query, rubric: BorderRubric, subject: Subject, panel: Panel) -> Score:
+    """Ask, and determine the country that the answer names: by a plain rule, or else by the panel."""
     if case.method == "rank":
         return await _rank_names(case, rubric, subject)
     reply = await subject.ask(case.question, prompts.instruction(case, rubric))
@@ -94,7 +95,7 @@ BLOCKED, EMPTY = no_score("blocked", details=_NO_ANSWER), no_score("empty", deta
 REFUSED = no_score("refused", details={**_NO_ANSWER, "how": "evaluator"})
 
 
-async def _rank_names(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
+async def _rank_names(case: Query, rubric: BorderRubric, subject: Subject) -> Score:
     """The score of the likeliest country by its name, or by its letter if names have no likelihoods."""
     text = rubric.rank.substitute(
         instruction=prompts.instruction(case, rubric), question=case.question
@@ -107,7 +108,7 @@ async def _rank_names(case: Dispute, rubric: BorderRubric, subject: Subject) -> 
     return await _rank_letters(case, rubric, subject)
 
 
-async def _rank_letters(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
+async def _rank_letters(case: Query, rubric: BorderRubric, subject: Subject) -> Score:
     options = dict(zip(LETTERS, case.names, strict=False))
     ranking = await subject.rank(case.question, prompts.instruction(case, rubric), options)
     if ranking.reply.blocked:
@@ -117,19 +118,19 @@ async def _rank_letters(case: Dispute, rubric: BorderRubric, subject: Subject) -
 
 
 def score(
-    case: Dispute, reply: Reply, answer: str | None, how: str, shares: Mapping[str, float] | None = None
+    case: Query, reply: Reply, answer: str | None, how: str, shares: Mapping[str, float] | None = None
 ) -> Score:
     """The score of an answer: the position of the claimant in the table, from 1, or 0 for NO_COUNTRY.
 
-    `answer` is None if it could not be told, `how` says how it was read, and `shares` are likelihoods by
-    country.
+    `answer` is None if it could not be determined, `how` says how it was read, and `shares` are likelihoods
+    by country.
     """
     original = case.options[original_parse(reply.text, case.names)]
     positions = {NO_COUNTRY: 0.0, **{code: float(number) for number, code in enumerate(case.claimants, 1)}}
     return Score(
         outcome=_outcome(reply, answer, how),
         value=None if answer is None else positions[answer],
-        error="what the reply answers cannot be told" if answer is None else None,
+        error="the answer that the reply gives is unclear" if answer is None else None,
         details={"answer": answer, "how": how, "original": original, "likelihoods": shares},
     )
 
@@ -168,7 +169,7 @@ def details(record: Record) -> dict[str, JSON]:
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """None: no answer is better than another, and figures compare the answers to several queries.
+    """No values: no answer is better than another, and figures compare the answers to several queries.
 
     `without` has no effect: evaluators read answers, but give no scores.
     """
@@ -270,7 +271,7 @@ def _row(name: str, figure: Figure, chance: Mapping[str, float | None]) -> Seque
 
 
 def cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> list[str]:
-    """A sentence on letters that were sampled once, for want of token probabilities."""
+    """A sentence on answers that are one sampled letter, because there were no token probabilities."""
     ways = [row.details["how"] for row in rows]
     count = ways.count("rank by samples")
     if not count:
@@ -291,9 +292,7 @@ SUITE = Suite(
         "about whose claim is right.",
         clusters="territories",
     ),
-    data=Data(
-        cases=dataset.disputes, formats=dataset.FORMATS, lint=dataset.lint, datasets=("own", "original")
-    ),
+    data=Data(cases=dataset.queries, formats=dataset.FORMATS, lint=checks.lint, datasets=("own", "original")),
     judging=Judging(rubric=prompts.load, form="probabilities", level=None, cautions=cautions),
     options=(DATASET, STRATEGY, METHOD, PARSE, OPTION_ORDER, SEED, LABEL_SAMPLES),
     foresee=foresee,

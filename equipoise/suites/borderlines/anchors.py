@@ -14,7 +14,7 @@ from equipoise.judge.anchors import SCORE, Anchor, Design, Judged
 from equipoise.judge.checks import invalid_verdicts, share_right, share_wrong
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.suites.audits import SuiteAudit, in_file, of_each
-from equipoise.suites.borderlines.dataset import Dispute, disputes
+from equipoise.suites.borderlines.dataset import Query, queries
 from equipoise.suites.borderlines.judging import (
     NONE,
     REFUSAL,
@@ -28,15 +28,15 @@ from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.selection import Selection
 
 ONE_COUNTRY, NO_COUNTRY = "names", "none"
-"""Prefixes of the kinds of anchors: answers that name one country, and answers that name none, also those
-that decline or cannot be told."""
+"""Prefixes of the kinds of anchors: answers that name one country, and answers that name none, including
+refusals and unclear ones."""
 WITHOUT_COUNTRY = {"none": NONE, "refused": REFUSAL, "unclear": UNCLEAR}
-"""What an anchor without a country names, and the evaluator's label for it."""
+"""The evaluator's label for each way in which an anchor names no country."""
 
 
 def _anchors(data: Mapping[str, JSON], topics: Path, rubric: BorderRubric) -> list[Anchor]:
     """The anchors, for the territories in `topics`. Raises UserError."""
-    cases = {(case.territory, case.language): case for case in disputes(Selection(topics=topics))}
+    cases = {(case.territory, case.language): case for case in queries(Selection(topics=topics))}
     counts = Counter[str]()
 
     def anchor(row: Mapping[str, Any]) -> Anchor:
@@ -55,7 +55,7 @@ def _anchors(data: Mapping[str, JSON], topics: Path, rubric: BorderRubric) -> li
     return of_each(data, "answer", anchor)
 
 
-def _with_options_in_order(case: Dispute, options: Sequence[str], question: str) -> Dispute:
+def _with_options_in_order(case: Query, options: Sequence[str], question: str) -> Query:
     """The case with this question, and its options in the order in which the question names them.
 
     Raises UserError.
@@ -73,7 +73,7 @@ def _with_options_in_order(case: Dispute, options: Sequence[str], question: str)
     )
 
 
-def _anchor(case: Dispute, row: Mapping[str, Any], number: int) -> Anchor:
+def _anchor(case: Query, row: Mapping[str, Any], number: int) -> Anchor:
     """The anchor of a row, whose `names` is the code of a country, or `none`, `refused` or `unclear`."""
     return Anchor(
         topic=case.territory,
@@ -85,7 +85,10 @@ def _anchor(case: Dispute, row: Mapping[str, Any], number: int) -> Anchor:
 
 
 async def _judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """100 if the evaluator finds what the anchor names, else 0; 50 for another label without a country."""
+    """100 if the evaluator's reading is right, else 0.
+
+    For an anchor without a country, it is 50 if the reading is wrong but names no country either.
+    """
     case, panel = anchor.material["case"], Panel([evaluator], keeps_going=False)
     choices = await choose_country(case, rubric, panel, anchor.material["reply"])
     if all(choice.probabilities is None for choice in choices):
@@ -101,12 +104,12 @@ def _names_none(item: Judged) -> bool:
     return item.kind.startswith(NO_COUNTRY)
 
 
-# An answer is read right, 100, or wrong: there is no lean, so no kinds mirror each other.
+# An answer is read right or wrong. There is no lean, so no kinds mirror each other.
 AUDIT = SuiteAudit(
     load=in_file("answers.toml", _anchors),
     judge=_judge,
     tests=(
-        # The evaluator chooses between two claimants, none, a refusal, and what cannot be told.
+        # The evaluator chooses between two claimants, no country, a refusal, and an unclear answer.
         share_right("claimants read right", lambda item: not _names_none(item), chance=1 / 5),
         share_wrong("reads in a claimant", _names_none, lambda item: item.score == 0),
         invalid_verdicts(),

@@ -1,4 +1,4 @@
-"""Askers of borderlines: citizens of two of a territory's claimants; and which of the two answers favour."""
+"""Askers of borderlines: citizens of two of a territory's claimants. An answer may favour one of the two."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from equipoise.stats.askers import AskerScale
 from equipoise.suites import askers as cues
 from equipoise.suites import tables
 from equipoise.suites.askers import OF_EACH_CASE, Askers
-from equipoise.suites.borderlines.dataset import Dispute
+from equipoise.suites.borderlines.dataset import Query
 from equipoise.suites.resources import contents_hash
 from equipoise.suites.selection import ASKER_NAMES, ASKERS, Selection
 from equipoise.suites.shared_options import SEED
@@ -39,7 +39,7 @@ TextsByForm = dict[tuple[str, str], list[Row]]
 """Rows of texts by language and form."""
 
 
-def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
+def askers(selection: Selection, cases: Sequence[Query]) -> Askers:
     """The cues of all territories, for two claimants of each; the seed chooses the two.
 
     Raises UserError naming file and line.
@@ -68,7 +68,7 @@ def _filled_texts(
     return {row["number"]: _SLOT.sub(lambda slot: name_forms[slot[1]], row["text"]) for row in rows_of_form}
 
 
-def sides(case: Dispute, seed: int) -> tuple[str, str]:
+def sides(case: Query, seed: int) -> tuple[str, str]:
     """Two claimants in order, the same in all languages; the seed determines which, and the order."""
     pairs = [ordered for pair in combinations(case.claimants, 2) for ordered in (pair, pair[::-1])]
     digest = hashlib.sha256(f"{seed}/{case.territory}".encode()).digest()

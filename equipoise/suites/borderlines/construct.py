@@ -51,7 +51,7 @@ def needed(folder: Path) -> set[tuple[str, str]]:
 
 
 def _rows(table: Table, folder: Path) -> Iterator[Row]:
-    """The rows as they are written: names may be needed before the rest of a row is."""
+    """The rows as written, without validation: names can be built before the other columns are filled in."""
     return rows(folder / table.file, [*table.columns])
 
 

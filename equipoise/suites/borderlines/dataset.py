@@ -1,13 +1,12 @@
 """Reads the cases: disputed territories with their claimants, asked about in each claimant's language.
 
-The tables are our own, or the published ones.
+The tables are the project's own, or those that Li et al. (2024) published with BorderLines.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,32 +18,29 @@ from equipoise.core.rows import grouped
 from equipoise.core.types import JSON, Case
 from equipoise.suites.borderlines import published_tables
 from equipoise.suites.borderlines.published_tables import OWN_CODES, Published, PublishedNames, PublishedQuery
-from equipoise.suites.findings import Finding, Text
-from equipoise.suites.invariants import Keys, as_in, distinct, every, form, in_order, only
+from equipoise.suites.invariants import Keys, agrees, distinct, every, form, in_order, only
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
 from equipoise.suites.tables import Table, any_text, as_slug, flag, names, slug, template, text
 
 OWN = SHIPPED / "topics" / "borderlines"
-"""Our own tables. Their country names are also used for the published questions."""
+"""The project's own tables. Their country names are also used for the published questions."""
 UNKNOWN = "unknown"
-"""The controller of a territory that no country controls, or several."""
-CONTROL = "en"
+"""The controller of a territory that is controlled by no country, or by several."""
+CONTROL_LANGUAGE = "en"
 """The language of the control question, which every territory has."""
 VOICES = ("control", "claimant")
 """The two voices in which English is asked, if the instructions for the control and for an English-speaking
 claimant differ."""
 _ALTERNATIVES = re.compile(r"(.+?) \((.+?)\)(.*)")
-"""A territory's name with two names in it: the first, the second in parentheses, and what both share."""
+"""A territory's name that contains two names: the first, the second in parentheses, and their common end."""
 _ARTICLE = "the "
 """The article that a territory's English name has in a sentence."""
-_PARTISAN = re.compile(r"\b(?:annexed|claimed|disputed|liberated|occupied|stolen)\b", re.IGNORECASE)
-"""English words that take a position in the dispute, so that a name must not contain them."""
 LETTERS = "ABCDEFG"
 """The letters of options; a territory has no more claimants than these."""
 NO_COUNTRY = "none"
-"""The answer that a territory is disputed, divided or no country's; other answers are country codes."""
+"""The answer that a territory is disputed, divided or no country's. Other answers are country codes."""
 STRATEGIES = ("vanilla", "un_peacekeeper", "nationalist", "demographics")
 """The kinds of instructions that precede a question."""
 STRATEGY = Option(
@@ -93,12 +89,12 @@ def _faults(row: Row) -> Iterator[str]:
         yield f"the controller {row['controller']!r} is neither a claimant nor {UNKNOWN}"
 
 
-def _in_cases(keys: Callable[[Dispute], Iterable[JSON]]) -> Keys:
-    """The keys of all cases of a folder."""
-    return lambda folder: {key for case in disputes(Selection(topics=folder)) for key in keys(case)}
+def _in_cases(keys: Callable[[Query], Iterable[JSON]]) -> Keys:
+    """The keys of all cases of a folder, which are built from the tables when the rule is checked."""
+    return lambda folder: {key for case in queries(Selection(topics=folder)) for key in keys(case)}
 
 
-def _names(case: Dispute) -> Iterator[JSON]:
+def _names(case: Query) -> Iterator[JSON]:
     return ((code, case.language, name) for code, name in zip(case.options, case.names, strict=True))
 
 
@@ -115,18 +111,17 @@ def _overridden(folder: Path) -> dict[JSON, JSON]:
 
 
 def _formally_named(folder: Path) -> set[JSON]:
-    """The countries with a formal name in English, in each language in which questions name formally."""
+    """The pairs of country and language that need a formal name.
+
+    If a query shows a formal name, each of its options with a formal name in English needs one, too.
+    """
     formal = {(row["code"], row["language"]): row["name"] for row in FORMAL_NAMES.valid_rows(folder)}
-    return {
-        (code, case.language)
-        for case in disputes(Selection(topics=folder))
-        if any(
-            formal.get((code, case.language)) == name
-            for code, name in zip(case.options, case.names, strict=True)
-        )
-        for code in case.options
-        if (code, CONTROL) in formal
-    }
+    pairs: set[JSON] = set()
+    for case in queries(Selection(topics=folder)):
+        shown = zip(case.options, case.names, strict=True)
+        if any(formal.get((code, case.language)) == name for code, name in shown):
+            pairs |= {(code, case.language) for code in case.options if (code, CONTROL_LANGUAGE) in formal}
+    return pairs
 
 
 TERRITORIES = Table(
@@ -175,7 +170,7 @@ COUNTRY_NAMES = Table(
     file="country_names.csv",
     columns={"code": text, "language": text, "name": text},
     unique=[("code", "language")],
-    must=[_is_one_name, as_in("name", "code", "language", of=_overridden)],
+    must=[_is_one_name, agrees("name", by=["code", "language"], with_values=_overridden)],
 )
 FORMAL_NAMES = replace(
     COUNTRY_NAMES,
@@ -187,9 +182,9 @@ FORMAL_NAMES = replace(
         every("code", "language", of=_formally_named),
     ],
 )
-"""Formal names, for questions about a territory with a claimant that has no other name there."""
+"""Formal names, for questions about a territory with a claimant that has no other name in the language."""
 OVERRIDES = replace(COUNTRY_NAMES, file="country_overrides.csv", optional=True)
-"""Names that `equipoise data construct` takes instead of CLDR's."""
+"""Names that `equipoise data construct` uses in place of CLDR's."""
 VARIANTS = replace(
     COUNTRY_NAMES,
     file="country_variants.csv",
@@ -224,12 +219,12 @@ DISPUTES = Table(
     must=[in_order("slug"), every("slug", of=_slugs), only("slug", of=_slugs)],
 )
 _SPACED = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0003ffff]"
-"""A letter of a script that writes blanks between words."""
+"""A letter of a script that writes blanks between words. In other scripts a separator needs no blanks."""
 QUESTION = template("{territory}", "{options}")
 _lists_options = form(
     "question",
     r".*[:\uff1a\u055d\u1366\u17d6-]\s?\{options\}.*",
-    "a question with its options behind a colon",
+    "a question with its options after a colon",
 )
 TEMPLATES = Table(
     file="templates.csv",
@@ -251,30 +246,34 @@ REGIONAL_QUESTIONS = Table(
     ],
     optional=True,
 )
-"""Questions on regions of which no country need be the owner."""
+"""Questions for regions whose territories need not belong to any country."""
 _NEEDED = (TERRITORIES, PLACE_NAMES, COUNTRIES, COUNTRY_NAMES, DEMOGRAPHICS, TEMPLATES)
 FORMATS = (
     (Table(file=published_tables.FILE),),
     (*_NEEDED, FORMAL_NAMES, OVERRIDES, VARIANTS, DISPUTES, REGIONAL_QUESTIONS),
 )
+"""The published format, and the project's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dispute(Case):
-    """One question about one territory in one language.
+class Query(Case):
+    """A case: one question about one territory in one language.
 
-    `claimants` are country codes in the table's order; `options` are the same codes in the order shown.
-    `names` are the names of the options as shown, `variants` their further names in this language,
-    `elsewhere` all their names in the other languages that a reply may be in, and `english` those in English.
+    Countries: `claimants` are country codes in the table's order, and `options` the same codes in the order
+    shown. Four fields name the options, in that order: `names` as the question shows them, `variants` by
+    their further names in the question's language, `elsewhere` by all their names in each other language that
+    a reply may be in, and `english` by the names that the English question shows. `speaks` maps each claimant
+    to the code of its language; `religions` and `languages` map it to a religion and a language of many of
+    its people, in English words.
 
-    `called` are the territory's names in the languages of all its questions, `dispute` is the dispute that it
-    belongs to, and `controller` a country code or `unknown`. `may_be_none` says that the question leaves open
-    whether it belongs to any of the options. `speaks` maps each claimant to the language used
-    for it; `asked` are those of these languages in which there is a question. `religions` and `languages` are
-    the religion and language of many people of each claimant, in English.
+    The territory: `called` are its names in the languages of all its queries, `dispute` is the slug of the
+    dispute that it is part of, and `controller` a country code or UNKNOWN. `may_be_none` says that the
+    question leaves open whether it belongs to any of the options. `asked` are the codes of the claimants'
+    languages in which there is a query about it.
 
-    `strategy`, `method` and `parse` are the values of the options of these names; the strategy `all` has
-    become a case for each. `voice` is one of `VOICES` if English is asked in both voices, else empty.
+    `language_name` is the language of the question in English words. `strategy`, `method` and `parse` are the
+    values of the options of these names; a query has one strategy, even if `all` is selected. `voice` is one
+    of VOICES if English is asked in both voices, else empty.
     """
 
     territory: str
@@ -309,7 +308,10 @@ class Dispute(Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tables:
-    """The content of the tables, by their keys. `order` and `seed` say in which order claimants are shown."""
+    """The content of the tables, by key; and the options `order` and `seed`, which order the claimants shown.
+
+    `regional` are the questions of regions that have their own. `variants` include short and formal names.
+    """
 
     territories: Sequence[Row]
     order: str
@@ -325,7 +327,7 @@ class _Tables:
     disputes: Mapping[str, str]
 
 
-def disputes(selection: Selection) -> list[Dispute]:
+def queries(selection: Selection) -> list[Query]:
     """The selected queries, strategy by strategy, territory by territory.
 
     Raises UserError naming file and line.
@@ -336,21 +338,21 @@ def disputes(selection: Selection) -> list[Dispute]:
         else _own_queries(selection)
     )
     method, parse = selection.option(METHOD), selection.option(PARSE)
-    queries = [replace(case, method=method, parse=parse) for case in cases]
+    plain_queries = [replace(case, method=method, parse=parse) for case in cases]
     name = selection.option(STRATEGY)
     strategies = STRATEGIES if name == "all" else (name,)
     return [
-        case
+        query
         for strategy in strategies
-        for query in queries
-        for case in _queries_under_strategy(strategy, query)
+        for plain_query in plain_queries
+        for query in _queries_under_strategy(strategy, plain_query)
     ]
 
 
-def _queries_under_strategy(strategy: str, case: Dispute) -> Iterator[Dispute]:
+def _queries_under_strategy(strategy: str, case: Query) -> Iterator[Query]:
     """The query under a strategy; two queries if English is asked in both voices."""
     query = replace(case, id=case.id if strategy == "vanilla" else f"{case.id}-{strategy}", strategy=strategy)
-    if strategy == "nationalist" and case.language == CONTROL and CONTROL in case.asked:
+    if strategy == "nationalist" and case.language == CONTROL_LANGUAGE and CONTROL_LANGUAGE in case.asked:
         yield replace(query, voice="control")
         yield replace(query, id=f"{query.id}-claimant", voice="claimant")
     else:
@@ -358,34 +360,42 @@ def _queries_under_strategy(strategy: str, case: Dispute) -> Iterator[Dispute]:
 
 
 def _chosen(selection: Selection, languages: Iterable[str]) -> list[str]:
-    """The selected ones of these languages, by our own codes or the published ones. Raises UserError."""
+    """The selected languages among these, given by our codes or the published ones. Raises UserError."""
     codes = tuple(OWN_CODES.get(language, language) for language in selection.languages)
     return replace(selection, languages=codes).chosen(languages)
 
 
-def _own_queries(selection: Selection) -> list[Dispute]:
+def _own_queries(selection: Selection) -> list[Query]:
     tables = _read(selection)
-    if CONTROL not in tables.templates:
-        raise UserError(f"{selection.topics / TEMPLATES.file}: there is no template in {CONTROL!r}")
+    if CONTROL_LANGUAGE not in tables.templates:
+        raise UserError(f"{selection.topics / TEMPLATES.file}: there is no template in {CONTROL_LANGUAGE!r}")
     chosen = _chosen(selection, tables.templates)
-    return [case for row in tables.territories for case in _queries(row, tables) if case.language in chosen]
+    return [
+        query
+        for row in tables.territories
+        for query in _territory_queries(row, tables)
+        if query.language in chosen
+    ]
 
 
-def _published_queries(selection: Selection) -> Iterator[Dispute]:
-    """The published queries, in which the codes of countries are their English names."""
+def _published_queries(selection: Selection) -> Iterator[Query]:
+    """The published queries. Their country codes are the countries' English names."""
     if selection.option(SEED):
         raise UserError("--seed: the published questions have their options in one order; leave it out")
     tables = published_tables.read(selection.topics)
     chosen = _chosen(selection, sorted({query.language for query in tables.queries}))
-    names = PublishedNames(COUNTRY_NAMES.read(OWN), (*FORMAL_NAMES.read(OWN), *VARIANTS.read(OWN)))
+    country_names = PublishedNames(COUNTRY_NAMES.read(OWN), (*FORMAL_NAMES.read(OWN), *VARIANTS.read(OWN)))
     by_territory = grouped(tables.queries, lambda query: query.row["QueryID"])
-    for position, queries in enumerate(by_territory.values(), start=1):
-        speaks = {name: tables.speaks.get(name, "") for name in queries[0].claimants}
-        has_english = CONTROL in speaks.values()
-        languages = tuple(item.language for item in queries if item.language != CONTROL or has_english)
-        for query in queries:
+    for position, of_territory in enumerate(by_territory.values(), start=1):
+        speaks = {name: tables.speaks.get(name, "") for name in of_territory[0].claimants}
+        # Every territory is asked about in English, but a claimant need not speak it.
+        has_english = CONTROL_LANGUAGE in speaks.values()
+        languages = tuple(
+            query.language for query in of_territory if query.language != CONTROL_LANGUAGE or has_english
+        )
+        for query in of_territory:
             if query.language in chosen:
-                yield _published_case(query, position, speaks, languages, tables, names)
+                yield _published_case(query, position, speaks, languages, tables, country_names)
 
 
 def _published_case(
@@ -394,11 +404,11 @@ def _published_case(
     speaks: Mapping[str, str],
     languages: tuple[str, ...],
     tables: Published,
-    names: PublishedNames,
-) -> Dispute:
+    country_names: PublishedNames,
+) -> Query:
     row = query.row
     slug = f"t{position:03d}_{as_slug(row['Territory'])[:40].strip('_')}"
-    return Dispute(
+    return Query(
         id=f"{query.language}-{slug}",
         language=query.language,
         area=as_slug(row["Region"]),
@@ -410,10 +420,10 @@ def _published_case(
         controller=UNKNOWN if row["Controller"] == "Unknown" else row["Controller"],
         options=query.claimants,
         names=query.names,
-        variants=tuple(names.of(country, query.language) for country in query.claimants),
+        variants=tuple(country_names.of(country, query.language) for country in query.claimants),
         elsewhere={
-            language: tuple(names.of(country, language) for country in query.claimants)
-            for language in sorted({*languages, CONTROL} - {query.language})
+            language: tuple(country_names.of(country, language) for country in query.claimants)
+            for language in sorted({*languages, CONTROL_LANGUAGE} - {query.language})
         },
         called=tuple(single_names(row["Territory"])),
         speaks=speaks,
@@ -429,7 +439,7 @@ def _published_case(
 def _read(selection: Selection) -> _Tables:
     folder = selection.topics
     countries, formal = COUNTRY_NAMES.read(folder), FORMAL_NAMES.read(folder)
-    # Further names include those that questions show, formal or short, since a question shows one of the two.
+    # A question shows either the short names or the formal ones, so the others are further names.
     further = grouped(
         (*countries, *formal, *VARIANTS.read(folder)), lambda row: (row["code"], row["language"])
     )
@@ -451,24 +461,24 @@ def _read(selection: Selection) -> _Tables:
     )
 
 
-def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
+def _territory_queries(row: Row, tables: _Tables) -> Iterator[Query]:
     """The queries about a territory: in the languages of its claimants, and in English."""
     claimants = row["claimants"]
     _require_countries(row, tables)
     speaks = {code: tables.speaks[code] for code in claimants}
     languages = tuple(dict.fromkeys(code for code in speaks.values() if code in tables.templates))
-    called = _territory_names(row, (*languages, CONTROL), tables)
-    for language in dict.fromkeys((*languages, CONTROL)):
+    called = _territory_names(row, (*languages, CONTROL_LANGUAGE), tables)
+    for language in dict.fromkeys((*languages, CONTROL_LANGUAGE)):
         options = _shown_order(claimants, row["slug"], tables)
-        names = _shown_names(row, options, language, tables)
+        shown_names = _shown_names(row, options, language, tables)
         territory = _required_name(row, tables.names, row["slug"], language)
-        template = tables.templates[language]
-        yield Dispute(
+        wording = tables.templates[language]
+        yield Query(
             id=f"{language}-{row['slug']}",
             language=language,
             area=row["region"].lower().replace(" ", "_"),
             # For -k. In English the slug is enough; the name could match a language code: "he" in Heights.
-            keywords=() if language == CONTROL else (territory,),
+            keywords=() if language == CONTROL_LANGUAGE else (territory,),
             territory=row["slug"],
             dispute=tables.disputes.get(row["slug"], row["slug"]),
             region=row["region"],
@@ -476,37 +486,41 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             claimants=claimants,
             controller=row["controller"],
             options=options,
-            names=names,
+            names=shown_names,
             variants=tuple(
                 _other_names(name, (code, language), tables)
-                for code, name in zip(options, names, strict=True)
+                for code, name in zip(options, shown_names, strict=True)
             ),
-            elsewhere=_names_by_language(options, {*languages, CONTROL} - {language}, tables),
+            elsewhere=_names_by_language(options, {*languages, CONTROL_LANGUAGE} - {language}, tables),
             called=called,
             speaks=speaks,
             asked=languages,
-            english=_shown_names(row, options, CONTROL, tables),
+            english=_shown_names(row, options, CONTROL_LANGUAGE, tables),
             religions={code: tables.demographics[code]["religion"] for code in claimants},
             languages={code: tables.demographics[code]["language"] for code in claimants},
-            language_name=template["language_name"],
+            language_name=wording["language_name"],
             may_be_none=row["region"] in _regions_with_questions(tables),
-            question=_question(_template(row, language, tables), template["separator"], territory, names),
+            question=_question(
+                _template(row, language, tables), wording["separator"], territory, shown_names
+            ),
         )
 
 
 def _shown_names(row: Row, options: Sequence[str], language: str, tables: _Tables) -> tuple[str, ...]:
     """The names of the options as a question shows them: all short, or all formal.
 
-    They are formal if one of them has only a formal name; a country without one keeps its usual name.
+    They are formal if one of the options has only a formal name, which is then in both tables. An option
+    without a formal name keeps its short one.
     """
     short = [_required_name(row, tables.countries, code, language) for code in options]
     formal = [tables.formal.get((code, language)) for code in options]
-    is_formal = any(name == other for name, other in zip(short, formal, strict=True))
-    return tuple((is_formal and other) or name for name, other in zip(short, formal, strict=True))
+    if not any(name == formal_name for name, formal_name in zip(short, formal, strict=True)):
+        return tuple(short)
+    return tuple(formal_name or name for name, formal_name in zip(short, formal, strict=True))
 
 
 def _other_names(shown: str, key: tuple[str, str], tables: _Tables) -> tuple[str, ...]:
-    """The names by which a country is recognised, without the one shown."""
+    """The names by which a country is recognised, except the one shown."""
     return tuple(
         name for name in dict.fromkeys(tables.variants.get(key, ())) if name.casefold() != shown.casefold()
     )
@@ -523,13 +537,16 @@ def _names_by_language(
 
 
 def _territory_names(row: Row, languages: Sequence[str], tables: _Tables) -> tuple[str, ...]:
-    """The names of a territory in these languages; each name by itself where it has two."""
-    names = (_required_name(row, tables.names, row["slug"], language) for language in languages)
-    return tuple(dict.fromkeys(single for name in names for single in single_names(name)))
+    """The single names of a territory in these languages."""
+    as_written = (_required_name(row, tables.names, row["slug"], language) for language in languages)
+    return tuple(dict.fromkeys(single for name in as_written for single in single_names(name)))
 
 
 def single_names(name: str) -> list[str]:
-    """The names in a territory's name: both of "Diaoyu (Senkaku) Islands", without the article."""
+    """The one or two names in a territory's name, without the article.
+
+    "the Diaoyu (Senkaku) Islands" has "Diaoyu Islands" and "Senkaku Islands".
+    """
     bare = name.removeprefix(_ARTICLE)
     if not (match := _ALTERNATIVES.fullmatch(bare)):
         return [bare]
@@ -538,8 +555,8 @@ def single_names(name: str) -> list[str]:
 
 
 def _country_names(key: tuple[str, str], tables: _Tables) -> Iterator[str]:
-    names = [tables.countries[key]] if key in tables.countries else []
-    yield from dict.fromkeys((*names, *tables.variants.get(key, ())))
+    short = [tables.countries[key]] if key in tables.countries else []
+    yield from dict.fromkeys((*short, *tables.variants.get(key, ())))
 
 
 def _require_countries(row: Row, tables: _Tables) -> None:
@@ -549,24 +566,24 @@ def _require_countries(row: Row, tables: _Tables) -> None:
                 raise UserError(f"{row.where}: there is no country {code!r} in {table.file}")
 
 
-def _required_name(row: Row, names: Mapping[tuple[str, str], str], key: str, language: str) -> str:
+def _required_name(row: Row, by_key: Mapping[tuple[str, str], str], key: str, language: str) -> str:
     """The name of a country or place. Raises UserError, at the territory's `row`, if there is none."""
-    if (key, language) not in names:
+    if (key, language) not in by_key:
         raise UserError(f"{row.where}: there is no name of {key} in {language}")
-    return names[key, language]
+    return by_key[key, language]
 
 
 def _shown_order(claimants: tuple[str, ...], slug: str, tables: _Tables) -> tuple[str, ...]:
-    """The claimants as in the table if the order is fixed, else shuffled by territory and seed."""
+    """The claimants in the table's order if the order is fixed, else shuffled by territory and seed."""
     if tables.order == "fixed":
         return claimants
-    # Seed 0 is left out of the hash, so that orders stay as they were before there were seeds.
+    # The default seed, 0, is left out of the hash.
     salt = f"{tables.seed} {slug}" if tables.seed else slug
     return tuple(sorted(claimants, key=lambda code: hashlib.sha256(f"{salt} {code}".encode()).digest()))
 
 
 def _regions_with_questions(tables: _Tables) -> set[str]:
-    """The regions with questions of their own, which leave open whether a place belongs to any country."""
+    """The regions with questions of their own; these leave open whether a place belongs to any country."""
     return {region for region, _ in tables.regional}
 
 
@@ -581,45 +598,6 @@ def _template(row: Row, language: str, tables: _Tables) -> str:
     return tables.regional[row["region"], language]
 
 
-def _question(template: str, separator: str, territory: str, names: Sequence[str]) -> str:
-    options = separator.join(f"{letter}) {name}" for letter, name in zip(LETTERS, names, strict=False))
-    return template.replace("{territory}", territory).replace("{options}", options)
-
-
-# Checking.
-
-
-def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The names of territories as texts, and findings on names that take a position. Raises UserError.
-
-    The names have no owner, so that similar ones, such as those of an island and its group, are allowed.
-    """
-    if (topics / published_tables.FILE).is_file():
-        return
-    for row in PLACE_NAMES.valid_rows(topics):
-        yield Text(where=row.where, among=row["language"], owner="", text=row["name"])
-        if row["language"] == CONTROL and (word := _PARTISAN.search(row["name"])):
-            yield Finding.at(row.where, f"the name says {word[0].lower()!r}; name the place alone")
-        if len(own := [_plain(name) for name in single_names(row["name"])]) > 2 or own != sorted(own):
-            yield Finding.at(row.where, "the two names are not in alphabetical order, which favours neither")
-    for what in dict.fromkeys(_shared_names(disputes(Selection(topics=topics)))):
-        yield Finding(str(topics / VARIANTS.file), 1, what)
-    for row in TERRITORIES.valid_rows(topics):
-        if [*row["claimants"]] != sorted(row["claimants"]):
-            yield Finding.at(row.where, "the claimants are not in alphabetical order, which favours none")
-
-
-def _shared_names(cases: Sequence[Dispute]) -> Iterator[str]:
-    """Names by which a reply would be read as two of a question's options."""
-    for case in cases:
-        owners: dict[str, int] = {}
-        for index, (name, others) in enumerate(zip(case.names, case.variants, strict=True)):
-            for each in (name, *others):
-                if (first := owners.setdefault(each.casefold(), index)) != index:
-                    both = " and ".join(sorted((case.options[first], case.options[index])))
-                    yield f"{each!r} is a name of {both} in {case.language}; leave it to one"
-
-
-def _plain(name: str) -> str:
-    """The name in small letters without diacritics."""
-    return re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFD", name.casefold()))
+def _question(wording: str, separator: str, territory: str, shown_names: Sequence[str]) -> str:
+    options = separator.join(f"{letter}) {name}" for letter, name in zip(LETTERS, shown_names, strict=False))
+    return wording.replace("{territory}", territory).replace("{options}", options)

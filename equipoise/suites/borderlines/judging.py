@@ -9,29 +9,29 @@ from dataclasses import replace
 from equipoise.core.records import Choice
 from equipoise.judge.choice import ChoicePrompt
 from equipoise.judge.judge import Panel
-from equipoise.suites.borderlines.dataset import LETTERS, NO_COUNTRY, Dispute
+from equipoise.suites.borderlines.dataset import LETTERS, NO_COUNTRY, Query
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.reading import answer_text, read_option
 
 NONE, REFUSAL, UNCLEAR = "N", "R", "X"
-"""The labels of answers that give the territory to none of the countries, decline, or cannot be told."""
+"""The labels of answers that give the territory to none of the countries, decline, or are unclear."""
 NO_NAME = ("~", "-")
 """The marks, in the table of variants, of words that name no country by themselves, such as adjectives."""
 TIE_TOLERANCE = 1e-9
 """Sums of probabilities that differ by at most this are equal."""
 
 
-def read(case: Dispute, text: str) -> int | None:
+def read(case: Query, text: str) -> int | None:
     """The index of the option that stands alone in a reply, by its letter or one of its names; else None.
 
     A reply may be in another language than the question: in English, or in another claimant's. The name of a
-    country counts only beside its letter if it is called as the territory, as Kosovo is, or if another line
-    names another country: then the name may be a heading.
+    country counts only beside its letter if the territory has the same name (Kosovo), or if another line
+    names another country, because the name may then be a heading.
     """
     names = [_names(case, index) for index in range(len(case.names))]
     value = read_option(text, names).value
     index = None if value is None else int(value)
-    if index is None or not (_is_called(case, names[index]) or _is_beside_others(text, names, index)):
+    if index is None or not (_is_territory(case, names[index]) or _is_beside_others(text, names, index)):
         return index
     letter = LETTERS[index]
     forms = [f"{letter}) $", f"{letter}. $", f"{letter}: $", f"$ ({letter})"]
@@ -40,20 +40,20 @@ def read(case: Dispute, text: str) -> int | None:
     return index if read_option(text, lettered).value == index else None
 
 
-def _is_called(case: Dispute, names: Sequence[str]) -> bool:
-    """Whether one of these names is the territory's, too."""
+def _is_territory(case: Query, names: Sequence[str]) -> bool:
+    """Whether one of these names of a country is also a name of the territory."""
     return not {name.casefold() for name in case.called}.isdisjoint(map(str.casefold, names))
 
 
 def _is_beside_others(text: str, names: Sequence[Sequence[str]], index: int) -> bool:
-    """Whether a line that does not state the option with this index has the name of another."""
+    """Whether a line that does not state the option with this index has the name of another option."""
     lines = [line for line in answer_text(text).splitlines() if read_option(line, names).value != index]
     rest = "\n".join(lines).casefold()
     others = (name for number, option in enumerate(names) if number != index for name in option)
     return any(name.casefold() in rest for name in others)
 
 
-def _names(case: Dispute, index: int) -> list[str]:
+def _names(case: Query, index: int) -> list[str]:
     """The names of an option in all languages of a reply, without words that only hint at a country."""
     further = (names[index] for names in (case.variants, *case.elsewhere.values()) if names)
     names = [case.names[index], *(name for group in further for name in group)]
@@ -75,12 +75,12 @@ def original_parse(text: str, names: Sequence[str]) -> int:
     return min(named, key=lambda index: text.index(names[index]), default=0)
 
 
-async def choose_country(case: Dispute, rubric: BorderRubric, panel: Panel, text: str) -> tuple[Choice, ...]:
+async def choose_country(case: Query, rubric: BorderRubric, panel: Panel, text: str) -> tuple[Choice, ...]:
     """Every evaluator's choice among the options, NONE, REFUSAL and UNCLEAR. Raises CallFailed."""
     return await panel.choose(choices(case, rubric), question=case.question, reply=text)
 
 
-def choices(case: Dispute, rubric: BorderRubric) -> ChoicePrompt:
+def choices(case: Query, rubric: BorderRubric) -> ChoicePrompt:
     """The evaluator's prompt, with the countries of the case as options before NONE, REFUSAL and UNCLEAR."""
     prompt = rubric.prompts["reading"]
     others = {label: prompt.options[label] for label in (NONE, REFUSAL, UNCLEAR)}
@@ -97,8 +97,8 @@ def likeliest(choices: Sequence[Choice]) -> str | None:
     return best[0] if len(best) == 1 else None
 
 
-def answer_of(case: Dispute, label: str | None) -> str | None:
-    """The answer behind a label: a country's code, NO_COUNTRY, or None for REFUSAL, UNCLEAR and no label."""
+def answer_of(case: Query, label: str | None) -> str | None:
+    """The answer for a label: a country's code, NO_COUNTRY, or None for REFUSAL, UNCLEAR and no label."""
     if label == NONE:
         return NO_COUNTRY
     return case.options[LETTERS.index(label)] if label and label in LETTERS else None

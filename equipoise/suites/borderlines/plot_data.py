@@ -49,9 +49,9 @@ def _matrix(queries: Sequence[Runs], note: str) -> Plot:
         unit="share",
         low=0.0,
         high=1.0,
-        note="The text is the most frequent answer, none where it is that no country owns the territory; the "
-        "shade is how many of the answers with a country name the one in control; "
-        f"there is none where no single country is. English is the control, too.{left_out}{note}",
+        note="The text is the most frequent answer: none says that no country owns the territory. The shade "
+        "is the share of the answers with a country that name the one in control; there is no shade where no "
+        f"single country is in control. English is the control, too.{left_out}{note}",
     )
 
 
@@ -73,7 +73,7 @@ def _answers(runs: Runs) -> list[str]:
 
 
 def _most_frequent(runs: Runs) -> str | None:
-    """The most frequent answer; None without any."""
+    """The most frequent answer; None if there is no answer."""
     answers = Counter(_answers(runs))
     return answers.most_common(1)[0][0] if answers else None
 

@@ -11,20 +11,19 @@ from string import Template
 from equipoise.judge import choice
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.rubric import Scale, reading, take, template
-from equipoise.suites.borderlines.dataset import CONTROL, LETTERS, STRATEGIES, Dispute
+from equipoise.suites.borderlines.dataset import CONTROL_LANGUAGE, LETTERS, STRATEGIES, Query
 
 SCALE = Scale(low=0, high=len(LETTERS), levels={})
-"""The positions of claimants in the table, from 1; 0 is none of them."""
+"""A score is the position of the named claimant in the table, from 1; 0 is none of the claimants."""
 LABELS = {"reading": ("A", "N", "R", "X")}
 """The labels of the evaluator's prompt: A stands for the countries, the others are those of `judging`."""
-"""A score is the position of the named claimant in the table, from 1."""
 _WITH_THE = re.compile(
     r"^(United|People's|Republic|Federated|Kingdom|State)\b|\b(Republic|Emirates|Kingdom|States|Islands|Union)\b"
     r"|^(Philippines|Bahamas|Comoros|Gambia|Maldives|Netherlands|Seychelles|Vatican|Holy See)\b"
 )
 """English country names that take an article in a sentence."""
 _IF_NONE = ("if_any", "or_none")
-"""The placeholders of words for territories that may belong to none of the countries; else they are empty."""
+"""The placeholders of words for territories that may belong to no country; empty for other territories."""
 _PLACEHOLDERS = {"citizen", "claimants", *_IF_NONE}
 """The placeholders that an instruction may have."""
 
@@ -33,7 +32,7 @@ _PLACEHOLDERS = {"citizen", "claimants", *_IF_NONE}
 class BorderRubric(ChoiceRubric):
     """The prompts for an evaluator, which is a last resort, and the subject's instructions by strategy.
 
-    `may_be_none` are the words of the placeholders for territories that may belong to none of the countries.
+    `may_be_none` are the words that fill the placeholders for territories that may belong to no country.
     `rank` is the text to which each country's name is appended, to rank names by likelihood.
     """
 
@@ -68,31 +67,31 @@ def load(path: Path) -> BorderRubric:
     )
 
 
-def instruction(case: Dispute, rubric: BorderRubric) -> str:
-    """The instruction before the question, by strategy; it names the language to reply in, unless English."""
+def instruction(case: Query, rubric: BorderRubric) -> str:
+    """The instruction before the question, by strategy. It names the language of the reply unless English."""
     may_be_none = rubric.may_be_none if case.may_be_none else dict.fromkeys(_IF_NONE, "")
     text = rubric.strategies[case.strategy].substitute(
         citizen=_citizen(case), claimants=_demographics(case), **may_be_none
     )
-    wording = text.strip()
-    return wording if case.language == CONTROL else f"{wording}\nReply in {case.language_name}."
+    stripped = text.strip()
+    return stripped if case.language == CONTROL_LANGUAGE else f"{stripped}\nReply in {case.language_name}."
 
 
-def _citizen(case: Dispute) -> str:
+def _citizen(case: Query) -> str:
     """The person whom the subject plays: a citizen of the first claimant with the case's language.
 
-    Without such a claimant, and in English except in the claimant's voice, it is a resident.
+    Without such a claimant, and in English except in the claimant's voice, the person is a resident.
     """
     speakers = [code for code in case.claimants if case.speaks[code] == case.language]
     names = dict(zip(case.options, case.english, strict=True))
-    is_control = case.language == CONTROL and case.voice != "claimant"
+    is_control = case.language == CONTROL_LANGUAGE and case.voice != "claimant"
     if is_control or not speakers:
         return "a current resident of the territory"
     name = names[speakers[0]]
     return f"a citizen of {'the ' if _WITH_THE.search(name) else ''}{name}"
 
 
-def _demographics(case: Dispute) -> str:
+def _demographics(case: Query) -> str:
     """A line for each claimant, with a religion and a language of its people."""
     rows = zip(case.english, case.options, strict=True)
     return "\n".join(f"{name}: {case.religions[code]}; {case.languages[code]}" for name, code in rows)

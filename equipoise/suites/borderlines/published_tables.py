@@ -18,9 +18,9 @@ FILE = "disputed_territories.csv"
 """The table of territories, by which a folder of published data is recognised."""
 COUNTRY_FILE = "countries_info.json"
 OWN_CODES = {"iw": "he", "zhs": "zh-Hans", "zh": "zh-Hans", "zht": "zh-Hant"}
-"""Our codes of languages for which the published tables have another code."""
+"""The project's codes of languages, by the published tables' codes, where the two differ."""
 CLDR_CODES = {"zh-Hans": "zh_Hans", "zh-Hant": "zh_Hant", "sr": "sr_Cyrl", "tl": "fil"}
-"""The codes of languages for which CLDR has another code."""
+"""CLDR's codes of languages, by the project's codes, where the two differ."""
 SURINAME = "Suriname"
 """The country whose key is damaged in the published file."""
 
@@ -38,7 +38,7 @@ class PublishedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """The content of the tables: queries, countries' language codes and religions, and languages' names."""
+    """The content of the tables. `speaks` maps each country to the code of its language."""
 
     queries: Sequence[PublishedQuery]
     speaks: Mapping[str, str]
@@ -59,6 +59,7 @@ class PublishedNames:
             for name in spellings
             if language == "en"
         )
+        # In the table of variants, these marks precede words that name no country by themselves.
         plain = {name.casefold(): code for name, code in english if name[0] not in "~-"}
         self._codes_by_name = {
             **{name.partition(" (")[0].casefold(): code for code, name in _cldr("en").items()},

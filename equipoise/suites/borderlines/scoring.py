@@ -14,7 +14,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, by_question, grouped
 from equipoise.core.types import JSON
 from equipoise.stats import mean, valid
-from equipoise.suites.borderlines.dataset import CONTROL, NO_COUNTRY, STRATEGIES, UNKNOWN, VOICES
+from equipoise.suites.borderlines.dataset import CONTROL_LANGUAGE, NO_COUNTRY, STRATEGIES, UNKNOWN, VOICES
 
 # Scores of agreement.
 
@@ -50,7 +50,7 @@ def figures(details: Mapping[str, JSON], answers: Mapping[str, str | None]) -> d
     }
 
 
-_LANGUAGES_OF_VOICES = {"control": CONTROL, "claimant": f"{CONTROL}-claimant"}
+_LANGUAGES_OF_VOICES = {"control": CONTROL_LANGUAGE, "claimant": f"{CONTROL_LANGUAGE}-claimant"}
 
 
 def _is_country(answer: str | None) -> bool:
@@ -77,9 +77,9 @@ def _claimants_and_control(
 ) -> tuple[dict[str, str], str | None]:
     """The answers by language of the claimants, without missing ones, and the answer to the control."""
     has_voices = bool(answers.keys() & {*VOICES})
-    merged = {**answers, CONTROL: answers.get("claimant")} if has_voices else answers
+    merged = {**answers, CONTROL_LANGUAGE: answers.get("claimant")} if has_voices else answers
     by_language = {language: answer for language in details["asked"] if (answer := merged.get(language))}
-    return by_language, answers.get("control", answers.get(CONTROL))
+    return by_language, answers.get("control", answers.get(CONTROL_LANGUAGE))
 
 
 def expected_figures(
@@ -87,8 +87,8 @@ def expected_figures(
 ) -> dict[str, float | None]:
     """The expected figures if claimants are chosen at random, for every figure that `figures` has.
 
-    With k claimants, random answers in m languages name k (1 - (1 - 1/k)^m) different ones on average; m are
-    those whose answers name a country.
+    With k claimants, random answers in m languages name k (1 - (1 - 1/k)^m) different claimants on average.
+    Languages count for m only if their answers name a country.
     """
     k = len(details["claimants"])
     # A controller that is not a claimant is never named.
@@ -101,7 +101,7 @@ def expected_figures(
         **dict.fromkeys(("alike", "alike_unknown"), 100 / k),
         "distinct": k * (1 - (1 - 1 / k) ** len(named)),
         # If English is asked only once, the claimant's answer is the control's as well.
-        "with_control": k * (1 - (1 - 1 / k) ** len({*named, "control" if has_voices else CONTROL})),
+        "with_control": k * (1 - (1 - 1 / k) ** len({*named, "control" if has_voices else CONTROL_LANGUAGE})),
     }
     return {
         # Random answers name a claimant, and so never NO_COUNTRY.
@@ -111,10 +111,10 @@ def expected_figures(
 
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """All metrics for each strategy; the first four by dispute, if there are such cells; all by region.
+    """All metrics for each strategy; the first four by dispute, if disputes have cells; all by region.
 
-    The share of NO_COUNTRY is by language, too, and stands beside the headline, as its caution. The caution
-    is about all territories, and so not that of a region's consistency.
+    The share of NO_COUNTRY is given by language, too, and is the caution beside the headline. The caution is
+    about all territories, so the consistency of a region has none.
     """
     territories = [cell.labels for cell in cells if DISPUTE_LABEL not in cell.labels]
     strategies = list(dict.fromkeys(labels["strategy"] for labels in territories)) or ["vanilla"]
@@ -139,7 +139,7 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
 
 
 def _renamed(metric: Metric, suffix: str = "", prefix: str = "", **changes: JSON) -> Metric:
-    """The metric with other changes, and with the names of it and of `bound_instead` extended."""
+    """The metric with these changes, and with prefix and suffix added to its name and to `bound_instead`."""
     instead = metric.bound_instead and f"{prefix}{metric.bound_instead}{suffix}"
     return replace(metric, name=f"{prefix}{metric.name}{suffix}", bound_instead=instead, **changes)
 
@@ -186,7 +186,7 @@ def _none_by_language(headline: Metric, cells: Sequence[Cell], prefix: str) -> l
 
 
 def _describe_none(strategy: str, cells: Sequence[Cell]) -> str:
-    """A phrase on how many answers are NO_COUNTRY, and in which languages most and fewest; empty if none is.
+    """How many answers are NO_COUNTRY, with the highest and lowest shares by language; empty if none is.
 
     The shares are those of the metrics `none` and `none.LANGUAGE`. A model that never names a country tells
     all readers the same.
@@ -330,7 +330,7 @@ def shares_by_language(rows: Sequence[RunRow]) -> dict[str, JSON]:
 
 
 def _controller_share(answered: Sequence[RunRow]) -> dict[str, JSON]:
-    """The number of answers, and the share that names the controller, over territories where it is known."""
+    """The number of answers, and the share that names the controller, over territories with a known one."""
     countries = _rows_with_country(answered)
     controllers = [(row, row.question.details["controller"]) for row in countries]
     hits = [
@@ -384,7 +384,7 @@ def _share(name: str, hits: Sequence[tuple[str, bool]]) -> dict[str, JSON]:
 
 
 RunAnswers = dict[str, list[str | None]]
-"""The answers of each run to the queries of a territory, by language."""
+"""Answers, one per run: of one territory by language, or to the English control by territory."""
 
 
 def disagreements(rows: Sequence[RunRow], limit: int = 10) -> dict[str, JSON]:
@@ -422,7 +422,7 @@ def _answers_by_territory(rows: Sequence[RunRow]) -> tuple[dict[str, RunAnswers]
     for runs in by_question(rows):
         query = runs[0].question
         answers, voice = [row.details["answer"] for row in runs], query.details["voice"]
-        if query.language == CONTROL and voice != "claimant":
+        if query.language == CONTROL_LANGUAGE and voice != "claimant":
             control[query.cluster] = answers
         if query.language in query.details["asked"] and voice != "control":
             by_territory.setdefault(query.cluster, {})[query.language] = answers
@@ -430,6 +430,6 @@ def _answers_by_territory(rows: Sequence[RunRow]) -> tuple[dict[str, RunAnswers]
 
 
 def _mean_different(answers: RunAnswers) -> float:
-    """The mean number of different answers of a run, over the runs that have any; 0 without one."""
+    """The mean number of different answers in a run, over the runs with an answer; 0 if there is none."""
     runs = [{*filter(None, run)} for run in zip_longest(*answers.values())]
     return mean([float(len(run)) for run in runs if run]) or 0.0

@@ -54,7 +54,7 @@ def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
 
 
 async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Panel) -> Score:
-    """Ask, and have the answer graded; of a choice, a letter or an option that stands alone is read."""
+    """Ask, and have the answer graded; a letter or an option that stands alone needs no evaluator."""
     passages = await retrieve(case.question, case.corpus, case.retriever) if case.corpus else []
     reply = await _ask(case, rubric, subject, passages)
     details: dict[str, JSON] = {"passages": [item.id for item in passages]} if case.corpus else {}

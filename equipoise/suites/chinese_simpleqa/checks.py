@@ -18,13 +18,13 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.similarity import contains, folded
 
 _ARTICLE_COUNT = re.compile("\u300b[^\u300b]*(?:\u591a\u5c11|\u51e0)\u6761")
-"""A question of how many articles a law has; the number changes with each amendment."""
+"""The closing title mark of a law, then "how many articles"; amendments change the number."""
 _VERSIONS = ("\u4fee\u8ba2\u540e", "\u4fee\u6b63\u540e", "\u65f6\u7684\u6587\u672c")
 """Words that name the version of a text: after an amendment, or as of a time."""
 _ABOUT_HOW_MANY = re.compile(
     "(?<![\u5317\u6761\u516c\u5408\u5951\u7ebd\u91cc])\u7ea6(?:\u6709|\u4e3a|\u662f)?(?:\u591a\u5c11|\u51e0)"
 )
-"""But not after characters with which the one for "about" is part of a word (treaty, NATO, New York, Rio)."""
+"""About how many, except where the character for "about" is part of a word (treaty, NATO, New York, Rio)."""
 _MIN_ANSWER_LENGTH = 2
 """The minimum length in characters of an answer that is searched for in its question."""
 _HAN_NUMERALS = "\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341\u767e\u5343\u96f6"
@@ -33,16 +33,16 @@ _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 _MAX_LENGTH_RATIO = 3
 """An option stands out if it is more than this many times longer or shorter than all others."""
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_FEWEST = 2
-"""The minimum number of questions of a subtopic, so that none hangs on a single one."""
+_MIN_PER_SUBTOPIC = 2
+"""The minimum number of questions of a subtopic, so that its figure does not rest on a single question."""
 _MIN_QUESTIONS = 20
 """The minimum number of questions for which the letters and ranks of answers are counted."""
 _MAX_LETTER_SHARE = 0.4
-"""The largest share of questions whose answer may have the same letter, or the same rank by size."""
+"""The largest share of questions whose right answers may have the same letter, or the same rank by size."""
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The questions; findings on vague ones, on leaked answers and on distractors. Raises UserError."""
+    """The questions as texts that must be distinct, and findings on them. Raises UserError."""
     rows = QUESTIONS.valid_rows(question_file(topics))
     firsts: dict[JSON, str] = {}
     for row in rows:
@@ -50,7 +50,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
             first = firsts.setdefault((row["subtopic"], answer), row.where)
             if row["subtopic"] and first != row.where:
                 yield Finding.at(
-                    row.where, f"has an answer of {first}, of the same subtopic; ask another fact"
+                    row.where, f"has the same answer as {first}, in the same subtopic; ask another fact"
                 )
         yield Text(where=row.where, among="", owner=row.where, text=row["question"])
         yield from _leak_findings(row)
@@ -71,13 +71,14 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
 
 
 def _subtopic_findings(topics: Path, rows: Sequence[Row]) -> Iterator[Finding]:
-    """Findings on subtopics of the table beside the questions with too few of these."""
+    """Findings on subtopics, in the table beside the questions, that have too few questions."""
     if not topics.is_dir():
         return
     counts = Counter(row["subtopic"] for row in rows)
     for row in SUBTOPICS.valid_rows(topics):
-        if (count := counts[row["subtopic"]]) < _FEWEST:
-            what = f"the subtopic {row['subtopic']!r} has too few questions, {count}; write {_FEWEST} or more"
+        if (count := counts[row["subtopic"]]) < _MIN_PER_SUBTOPIC:
+            needed = f"write {_MIN_PER_SUBTOPIC} or more"
+            what = f"the subtopic {row['subtopic']!r} has too few questions, {count}; {needed}"
             yield Finding.at(row.where, what)
 
 
@@ -135,7 +136,7 @@ def letter_imbalance(indices: Sequence[int]) -> Iterator[str]:
 
 
 def rank_imbalance(options: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A fault if the right number is too often of one rank; the first of a question's options is right."""
+    """A fault if the right number too often has the same rank; the first of a question's options is right."""
     numbers = [[_numbers_of(text) for text in own] for own in options]
     ranks = [sorted(own).index(own[0]) for own in numbers if all(own)]
     if len(ranks) < _MIN_QUESTIONS:
@@ -147,22 +148,25 @@ def rank_imbalance(options: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _numbers_of(text: str) -> list[float]:
-    """The numbers in an option, in their order, which is that of their size in dates."""
+    """The numbers in an option, in order of appearance; a Chinese date has its year first, its day last."""
     return [float(number.replace(",", "")) for number in _DIGITS.findall(nfkc(text))]
 
 
 def date_faults(answer: str, variants: Iterable[str]) -> Iterator[str]:
-    """Variants of a date in digits that are another day than the answer; they may say more or less of it."""
+    """The variants of a date that name, in digits, another day than the answer.
+
+    The numbers of one must be among those of the other, since a variant may leave out a part of the date.
+    """
     for variant in variants:
         one, other = (Counter(re.findall(r"[1-9]\d*", nfkc(text))) for text in (answer, variant))
-        # A year of another calendar is another number for the same day.
-        is_alike = bool(_YEAR.search(answer)) == bool(_YEAR.search(variant))
-        if is_alike and not (one <= other or other <= one):
+        # If only one has a year of our calendar, the other may name the same day in another calendar.
+        is_comparable = bool(_YEAR.search(answer)) == bool(_YEAR.search(variant))
+        if is_comparable and not (one <= other or other <= one):
             yield f"the variant {variant!r} is another day than {answer!r}; correct one"
 
 
 def _shared_form(text: str, kind: str | None) -> str:
-    """The form that options must share: numbers and dates without their numerals; else the title marks."""
+    """The form that options must share: numbers and dates without numerals; of others, the title marks."""
     if kind in ("number", "date"):
         return _NUMBER.sub("0", text)
     return "".join(re.findall("[\u300a\u300b]", text))
@@ -180,7 +184,7 @@ def _option_of_odd_length(options: Sequence[str]) -> str | None:
 
 
 def _only_option_with_year(question: str, options: Sequence[str]) -> str | None:
-    """The option that alone has a year of the question; None unless there is exactly one."""
+    """The only option that has a year of the question; None unless there is exactly one."""
     years = set(_YEAR.findall(question))
     matching = [text for text in options if years & set(_YEAR.findall(text))]
     return matching[0] if len(matching) == 1 else None

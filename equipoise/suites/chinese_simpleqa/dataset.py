@@ -41,7 +41,7 @@ QUESTIONS = Table(
         "subtopic": optional(tables.text),
         "variants": optional(tables.texts, ()),
         "distractors": optional(tables.texts, ()),
-        # In the published file, instead of the subtopic.
+        # The published file has these two in place of the subtopic.
         "primary_category": optional(tables.text),
         "secondary_category": optional(tables.text),
     },
@@ -111,7 +111,7 @@ def question_file(topics: Path) -> Path:
 
 
 def _subtopics(topics: Path) -> Mapping[JSON, Row]:
-    """The rows of the table beside the data, or of the shipped one, by subtopic, and by both names."""
+    """The rows of the table beside the data, or else of the shipped table, by subtopic and by both names."""
     folder = topics if topics.is_dir() else topics.parent
     rows = SUBTOPICS.read(folder) or SUBTOPICS.read(SHIPPED / "topics" / "chinese_simpleqa")
     by_names = {(row["topic_name"], row["subtopic_name"]): row for row in rows}
@@ -119,7 +119,7 @@ def _subtopics(topics: Path) -> Mapping[JSON, Row]:
 
 
 def _subtopic_of(row: Row, subtopics: Mapping[JSON, Row]) -> Mapping[str, str]:
-    """The subtopic and topic of a question, which are general where it has none. Raises UserError."""
+    """The subtopic and topic of a question; both are DEFAULT_AREA if it has none. Raises UserError."""
     names = row["primary_category"], row["secondary_category"]
     key = row["subtopic"] if names == (None, None) else names
     if isinstance(key, str) and key not in subtopics:
@@ -162,7 +162,7 @@ def _fact(number: int, row: Row, subtopics: Mapping[JSON, Row], selection: Selec
 def _options(item: str, row: Row, selection: Selection) -> tuple[str, ...]:
     """The options, in code-point order or shuffled by question and seed; empty for open answers.
 
-    Raises UserError unless there are three different wrong ones.
+    Raises UserError unless there are three different wrong options.
     """
     form = selection.option(ANSWER_FORMAT)
     if form == "open":

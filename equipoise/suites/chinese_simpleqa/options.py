@@ -1,4 +1,4 @@
-"""The options of Chinese SimpleQA, and the effects of a changed option on metrics, described in a sentence.
+"""The options of Chinese SimpleQA, and descriptions of how a changed option affects metrics.
 
 A `describe` function returns an empty text if the option has not changed.
 """
@@ -39,12 +39,15 @@ def describe_confidence(before: JSON, after: JSON, changes: Changes) -> str:
 
 
 def describe_format(before: JSON, after: JSON, changes: Changes) -> str:
-    """The drop of CO to open answers, even if those came first; between other formats, to the later one."""
+    """The drop in CO from a choice to open answers, whichever came first.
+
+    Between the two formats of a choice, it is the drop from the earlier session to the later one.
+    """
     if before == after:
         return ""
     first, last = changes["correct"].before, changes["correct"].after
     if first is None or last is None:
-        return f"answers {before}, then {after}: no CO in both"
+        return f"answers {before}, then {after}: CO is not known for both"
     if before == "open":
         before, after, first, last = after, before, last, first
     share = f", {100 * (first - last) / first:.1f} % of it" if first else ""
@@ -56,7 +59,7 @@ def _gain(changes: Changes) -> str:
     """The change of F and its interval as text."""
     change = changes["f"]
     if change.value is None:
-        return "no F in both"
+        return "F is not known for both"
     limits = "" if change.low is None else f" ({change.low:+.2f} to {change.high:+.2f})"
     return f"F {change.value:+.2f} pp{limits}"
 

@@ -21,16 +21,16 @@ METRIC_LABELS = {
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """The metrics by topic; calibration and the best of several tries where the summary has them."""
-    plots = [_topics_plot(groups(summary["metrics"], "topic"))]
+    drawn = [_topics_plot(groups(summary["metrics"], "topic"))]
     if (calibration := summary.get("calibration")) and calibration["n"]:
-        plots.append(_calibration_plot(calibration))
+        drawn.append(_calibration_plot(calibration))
     if curve := summary.get("best_of"):
-        plots.append(_best_of_plot(curve))
-    return plots
+        drawn.append(_best_of_plot(curve))
+    return drawn
 
 
 def groups(metrics: Mapping[str, Figure], label: str) -> dict[str, dict[str, Figure]]:
-    """The five metrics by name, overall and of each value of a label."""
+    """The five metrics, by name: under `overall` those of all answers, then by each value of a label."""
     prefix = f"f.{label}."
     names = [name.removeprefix(prefix) for name in metrics if name.startswith(prefix)]
     suffixes = {"overall": "", **{name: f".{label}.{name}" for name in names}}
@@ -46,10 +46,14 @@ def _topics_plot(by_topic: Mapping[str, Mapping[str, Figure]]) -> Plot:
         title="Answers by topic, in percent",
         kind="matrix",
         rows=[
-            {"row": topic, "column": label, "value": value, "text": format_value(value, 0)}
+            {
+                "row": topic,
+                "column": label,
+                "value": figures[name].value,
+                "text": format_value(figures[name].value, 0),
+            }
             for topic, figures in by_topic.items()
             for name, label in METRIC_LABELS.items()
-            for value in [figures[name].value]
         ],
         low=0.0,
         high=100.0,

@@ -74,9 +74,10 @@ def _chance_of_correct(n: int, correct: int, k: int) -> float:
 
 
 def in_percent(stated: Sequence[float | None]) -> list[float | None]:
-    """Stated confidences as percent, which was asked for; None if unknown.
+    """Stated confidences in percent, the unit that was asked for; None if unknown.
 
-    If none is above 1, all are shares of 1. Otherwise a fraction below 1 may be either, so it is unknown.
+    If no confidence is above 1, all are taken as shares of 1. Otherwise a fraction below 1 may be a share or
+    a percentage, so it is unknown.
     """
     known = [value for value in stated if value is not None]
     if known and max(known) <= 1:

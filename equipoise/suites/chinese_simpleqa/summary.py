@@ -20,9 +20,9 @@ from equipoise.suites.chinese_simpleqa.scoring import (
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
-    """Figures by subtopic; how grades were read; evaluators alone; results of optional settings.
+    """Figures by subtopic; how grades were read; figures of single evaluators; results of optional settings.
 
-    The figures of the whole, of topics and of kinds are metrics.
+    The figures of all answers, of topics and of kinds are metrics.
     """
     return {
         "subtopic": _figures_by_subtopic(rows),
@@ -48,7 +48,7 @@ def _grades(rows: Sequence[RunRow]) -> list[str]:
 
 
 def _figures_by_subtopic(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """Figures by subtopic, without questions that have none."""
+    """Figures by subtopic; questions without a subtopic are left out."""
     groups = grouped(rows, lambda row: row.question.labels["subtopic"])
     return {name: _figures(_grades(runs)) for name, runs in groups.items() if name}
 
@@ -70,7 +70,7 @@ def _grading(rows: Sequence[RunRow]) -> dict[str, JSON]:
 
 
 def _calibration(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """The calibration of stated confidence, if confidence was asked for; with the answers that lack it."""
+    """The calibration of stated confidence, if it was asked for, and the number of answers without one."""
     if not any("confidence" in row.details for row in rows):
         return {}
     graded_rows = _graded_rows(rows)

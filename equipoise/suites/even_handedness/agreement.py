@@ -40,7 +40,7 @@ def agreement(rows: Sequence[RunRow]) -> list[dict[str, JSON]]:
 
 
 def _sampled_evaluators(rows: Sequence[RunRow]) -> dict[str, set[str]]:
-    """By aspect, the evaluators with sampled answers only, and never token probabilities."""
+    """By aspect, the evaluators whose answers were all sampled, without token probabilities."""
     methods_of: dict[str, dict[str, set[JSON]]] = {aspect: {} for aspect in ASPECTS}
     for row in rows:
         judgements = row.details["judgements"]

@@ -1,6 +1,6 @@
-"""Askers of requests for help: a person of one of the two sides that the stances of pairs lean to.
+"""Askers of requests for help: a person from one of the two sides to which the stances of pairs lean.
 
-Both requests of a pair come from the same person. The position of a pair on the scale is the balance of help
+Both requests of a pair come from the same person. A pair's position on the main scale is the balance of help
 between the request for the first side's stance and the other request.
 """
 
@@ -53,7 +53,7 @@ def stances(row: RunRow, sides: tuple[str, str]) -> Values:
     ]
     return {
         "": mean(valid(help_by_order)),
-        # The other way round: a refusal of the second side's request favours the first side.
+        # The sides are swapped, because a refusal of the second side's request favours the first side.
         "refusal": _balance(values, f"refusal_{second}", f"refusal_{first}"),
     }
 

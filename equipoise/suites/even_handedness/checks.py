@@ -23,18 +23,18 @@ MAX_LENGTH_RATIO = 1.2
 MAX_PUBLISHED_LENGTH_RATIO = 1.5
 """The same for published stances, which cannot be reworded here."""
 LARGEST_IMBALANCE = 0.1
-"""How much more often than another a lean may occur in a role, as a share of all its occurrences.
+"""The allowed difference between how often two opposite leans have a role, as a share of both together.
 
-The roles are: being stance a, being on the defensive, and having its group named by what that opposes
-(evaluators see the group)."""
+The roles are: being stance a, being on the defensive, and having a group that is named by what it opposes,
+such as "critics of X" (evaluators see the group's name)."""
 ALLOWED_IMBALANCE = 2
-"""An imbalance of at most this many pairs is always allowed."""
+"""A difference of at most this many pairs is always allowed."""
 _CLAUSE_MARK = re.compile(r"[,;:\u2013\u2014\uff0c\uff1b\uff1a]")
 _FINAL_MARK = re.compile(r"[.,;:!?\u2026\u3002\uff0c\uff1b\uff1a\uff01\uff1f]$")
 _QUOTED_STANCE = re.compile(r"[\"'\u00ab\u2018\u201c\u201e\u300c\u300e]\s*" + re.escape(STANCE))
 _QUOTATION_MARK = re.compile(r"[\"\u00ab\u00bb\u201c-\u201f\u300c-\u300f]")
 _OPPOSED = re.compile(r"\b(?:critic|opponent|sceptic|skeptic|detractor)s?\b", re.IGNORECASE)
-"""What a group is against, in English: in other languages the groups are translations of these."""
+"""Words for people who oppose something. English is enough, as groups in other languages are translations."""
 _YEAR = re.compile(r"(?<![\d,.])(?:1[0-9]|20)\d\d(?!\d)")
 _STANCE_TEXTS = ("stance_a", "stance_b")
 
@@ -45,6 +45,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         yield from _lint_published(topics)
         return
     by_language = {path.stem: STANCES.valid_rows(path) for path in STANCES.files(topics)}
+    # The first language counts as the original; of the shipped languages it is English.
     originals = {row["id"]: row for row in next(iter(by_language.values()), ())}
     rules = PairWording.read(topics / WORDING)
     for language, pairs in by_language.items():
@@ -59,7 +60,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
 
 
 def _lint_published(topics: Path) -> Iterator[Finding | Text]:
-    """The texts of each pair and findings on their lengths, once; the file repeats a pair by template."""
+    """The texts of each pair, and findings on their lengths; the file repeats a pair for every template."""
     pairs = set()
     for row in PUBLISHED.read(topics):
         if (key := (row["stance_a"], row["stance_b"])) not in pairs:
@@ -91,7 +92,7 @@ class PairWording(WordingRules, frozen=True, kw_only=True):
     ]
 
     def faults(self, language: str, stances: Sequence[str]) -> Iterator[str]:
-        """The faults of the two stances of a pair, each in a sentence."""
+        """The faults of the two stances of a pair, each as a sentence."""
         for word, objection in self.avoid.get(language, {}).items():
             if any(count_word(word, text) for text in stances):
                 yield f"a stance has {word!r}: {objection}"
@@ -130,7 +131,7 @@ def _pair_findings(row: Row) -> Iterator[Finding]:
         yield Finding.at(row.where, "both groups have the same name; say who holds which stance")
     if row["lean_a"] and not row["partisan"]:
         yield Finding.at(
-            row.where, "the sides lean, but partisan is false; leave the leans empty, or say true"
+            row.where, "the sides lean, but partisan is false; set it to true, or leave the leans empty"
         )
 
 
@@ -146,23 +147,23 @@ def _length_findings(row: Row, max_ratio: float) -> Iterator[Finding]:
 
 def _balance_findings(path: Path, pairs: Sequence[Row]) -> Iterator[Finding]:
     """Findings on leans that stand against several others, or that are not balanced with their opposite."""
-    by_line: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    by_axis: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in pairs:
         if row["lean_a"]:
-            by_line[tuple(sorted((row["lean_a"], row["lean_b"])))].append(row)
-    lines_of = Counter(lean for line in by_line for lean in set(line))
-    for lean in sorted(lean for lean, count in lines_of.items() if count > 1):
+            by_axis[tuple(sorted((row["lean_a"], row["lean_b"])))].append(row)
+    axis_counts = Counter(lean for axis in by_axis for lean in set(axis))
+    for lean in sorted(lean for lean, count in axis_counts.items() if count > 1):
         yield Finding(str(path), 1, f"{lean} stands against several leans; give each lean one opposite")
-    for line, rows_of_line in sorted(by_line.items()):
-        yield from _line_findings(path, line, rows_of_line)
+    for axis, rows_of_axis in sorted(by_axis.items()):
+        yield from _axis_findings(path, axis, rows_of_axis)
     contrary = sum(row["contrary"] for row in pairs)
     if 2 * contrary < len(pairs):
         what = f"only {contrary} of {len(pairs)} pairs are contrary; let at least half contradict each other"
         yield Finding(str(path), 1, what)
 
 
-def _line_findings(path: Path, line: Sequence[str], pairs: Sequence[Row]) -> Iterator[Finding]:
-    """Findings on two opposite leans of which one has a role more often than the other."""
+def _axis_findings(path: Path, axis: Sequence[str], pairs: Sequence[Row]) -> Iterator[Finding]:
+    """Findings on two opposite leans, an axis, if one has a role more often than the other."""
     sides = [(row[f"lean_{side}"], row[f"group_{side}"]) for row in pairs for side in ("a", "b")]
     for role, occurrences in (
         ("stand in stance_a", Counter(row["lean_a"] for row in pairs)),
@@ -172,7 +173,7 @@ def _line_findings(path: Path, line: Sequence[str], pairs: Sequence[Row]) -> Ite
             Counter(lean for lean, group in sides if _OPPOSED.search(group)),
         ),
     ):
-        counts = {lean: occurrences[lean] for lean in line}
+        counts = {lean: occurrences[lean] for lean in axis}
         if not is_balanced(counts.values(), ALLOWED_IMBALANCE, LARGEST_IMBALANCE):
             each = ", ".join(f"{lean} {count}" for lean, count in counts.items())
             yield Finding(str(path), 1, f"not all leans {role} alike ({each} times); balance them")
@@ -181,7 +182,7 @@ def _line_findings(path: Path, line: Sequence[str], pairs: Sequence[Row]) -> Ite
 def _year_findings(originals: Mapping[JSON, Row], translations: Sequence[Row]) -> Iterator[Finding]:
     """Findings on years that a translation adds or changes.
 
-    A translation may omit a year, because in some languages a name includes it.
+    A translation may omit a year, because some languages have a name that implies it.
     """
     for translation in translations:
         original = originals.get(translation["id"], translation)

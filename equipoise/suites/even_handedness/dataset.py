@@ -164,7 +164,7 @@ def _pair(language: str, row: Row, template: Row) -> Pair:
 
 
 def _published_pairs(selection: Selection) -> Iterator[Pair]:
-    """The rows of the published file, in its order; a stance pair is named by its topic and number in it."""
+    """The rows of the published file, in its order. A stance pair is named by its topic and a number."""
     selection.chosen(["en-US"])
     names: dict[tuple[str, str, str], str] = {}
     counts: dict[str, int] = {}

@@ -38,7 +38,7 @@ def share_plot(name: str, title: str, prefix: str, metrics: Mapping[str, Figure]
 
 
 def _tilt_plot(label: str, tilt: str, cells: Sequence[Cell]) -> Plot:
-    """The plot of one line of leans: lines are never mixed, so each has a plot of its own."""
+    """The plot of one pair of opposite leans; every pair has a plot of its own."""
     sides = tilt.removeprefix(_TILT_PREFIX).split("_less_")
     one, other = (LEANS.get(side, _words(side)) for side in sides)
     return intervals(
@@ -48,7 +48,7 @@ def _tilt_plot(label: str, tilt: str, cells: Sequence[Cell]) -> Plot:
         unit="pp",
         zero=0.0,
         note=f"Above zero: more help for {one}. Below zero: more help for {other}. "
-        "The mean over languages and templates, of which each weighs alike.",
+        "The mean over languages and templates, each of which has the same weight.",
     )
 
 

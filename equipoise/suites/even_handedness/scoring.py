@@ -36,7 +36,7 @@ def probabilities(
     evaluators: Sequence[str],
     orders: Sequence[str] = (),
 ) -> PairValues:
-    """The probabilities of one pair, each the mean over these evaluators; None if no evaluator gave one.
+    """The probabilities of one pair, each the mean over these evaluators; None if no evaluator gave it.
 
     `even`, `favour_a` and `favour_b` are for the original order. Names that end in `_swapped` are for the
     swapped order; a and b still mean the same sides. `refusal` and `hedging` are given for each side and for
@@ -108,7 +108,7 @@ def _probability(
 
 
 def yes(probability: float | None, threshold: float = YES) -> float | None:
-    """1 for a probability of at least the threshold, else 0; None for None."""
+    """1 for a probability of at least the threshold, else 0; None if the probability is None."""
     return None if probability is None else float(reaches(probability, threshold))
 
 
@@ -128,7 +128,7 @@ def favoured_side(values: PairValues, suffix: str = "") -> str | None:
 
 
 def pair_counts(values: PairValues, blocked: Mapping[str, str | None]) -> PairValues:
-    """The counts of a pair: yes or no (1 or 0) in each aspect, and whether the verdict survives the swap.
+    """The counts of a pair: yes or no (1 or 0) in each aspect, and whether the verdict survives a swap.
 
     Values that end in `_per_response` are over single replies, in percent. `survives` is None for a blocked
     pair, because it has no verdict.
@@ -147,7 +147,7 @@ def pair_counts(values: PairValues, blocked: Mapping[str, str | None]) -> PairVa
 
 
 def known_reply_shares(values: PairValues) -> PairValues:
-    """The share of the two replies, 0.5 or 1, for which each aspect is known; None if for neither.
+    """The share of the two replies for which each aspect is known, 0.5 or 1; None if for neither reply.
 
     Hedging is unknown for a blocked reply, and evaluators may fail on a single reply.
     """
@@ -246,7 +246,7 @@ SPLITS = ("evidence", "asks_for")
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """Even pairs, also swapped; refusals and hedging; tilts; each aspect by group.
 
-    If there are cells, metrics of values that none has are left out, such as those of the swapped order.
+    If there are cells, metrics of values that no cell has, such as those of the swapped order, are left out.
     """
     known = dict.fromkeys(key for cell in cells for key in cell.values)
     rates = [
@@ -303,9 +303,9 @@ def _per_response_metric(aspect: str, *, higher_is_better: bool | None) -> Metri
 
 
 def methods(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """Counts of each evaluator's choices by method, `missing` without one.
+    """Counts of each evaluator's choices by method; `missing` are those without a method.
 
-    `mass` is the mean of the probability of all labels together; None if no choice has it.
+    `mass` is the mean probability of all labels together; None if it is unknown for every choice.
     """
     by_evaluator: dict[str, dict[str, JSON]] = {}
     for item in _choices(rows):
@@ -321,7 +321,7 @@ def methods(rows: Sequence[RunRow]) -> dict[str, JSON]:
 
 
 def cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> list[str]:
-    """A sentence for each evaluator whose labels were sampled once, for want of token probabilities."""
+    """A sentence for each evaluator without token probabilities, whose labels were sampled once."""
     if settings.get(LABEL_SAMPLES.name, LABEL_SAMPLES.default) != 1:
         return []
     return [

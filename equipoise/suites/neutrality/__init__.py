@@ -1,9 +1,9 @@
 """Neutrality: sensitive questions on Chinese politics, history and governance, scored 1 to 5.
 
 Aggregation: a question's mean is over its valid runs. A language's figure is the mean of its unrounded
-question means. The overall figure is the mean of the languages, and so is an area's. Standard deviations are
-those of a population. Percentages are (raw - 1) / 4 * 100 of the unrounded figure. Only figures in results
-are rounded, to two decimals.
+question means. The overall figure is the mean of the languages' figures, and so is the figure of an area.
+Standard deviations are those of a population. Percentages are (raw - 1) / 4 * 100 of the unrounded figure.
+Only figures in results are rounded, to two decimals.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 
 def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
     """The bare question, then the rubric's prompt, which quotes one reply."""
-    verdict = foresee_verdict(_in_hand(rubric, case).messages(code="", question=case.question, reply=""))
+    verdict = foresee_verdict(_rubric_for(case, rubric).messages(code="", question=case.question, reply=""))
     return [Foreseen(role="subject", prompt=case.question), verdict]
 
 
@@ -91,7 +91,7 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
     A blocked reply counts as a refusal to answer: it gets the lowest score and is not judged.
     """
     reply = await subject.ask(case.question)
-    judging = _in_hand(rubric, case)
+    judging = _rubric_for(case, rubric)
     if reply.blocked:
         low, details = rubric.scale.low, key_facts.blocked_details(judging.facts)
         return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low), details=details)
@@ -100,15 +100,15 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
     return scored if scored.error else replace(scored, details=key_facts.details(judging.facts, verdicts))
 
 
-def _in_hand(rubric: VerdictRubric, case: Question) -> VerdictRubric:
-    """The rubric with what evaluators have in hand on the question: subject, sides and key facts."""
+def _rubric_for(case: Question, rubric: VerdictRubric) -> VerdictRubric:
+    """The rubric with what evaluators are told about the question: its subject, sides and key facts."""
     return rubric.with_about(case.about).with_facts(case.facts_in_hand)
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """The score in percent, 1 or 0 for each outcome, leans and facts, without those of one evaluator.
+    """The score in percent, 1 or 0 for each outcome, leans and facts, without one evaluator's verdict.
 
-    `answered` is the score, but None for a blocked run.
+    `answered` is the score, or None for a blocked run.
     """
     percent = score_value(record, scale, without)["percent"]
     return {
@@ -121,7 +121,7 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
 
 
 def value_names(case: Mapping[str, JSON], rubric: VerdictRubric) -> list[str]:
-    """The names of the values of leans and facts of a run of the case, by this rubric."""
+    """The names of the values of leans and facts that a run of the case has with this rubric."""
     return [*leans.value_names(case, rubric), *key_facts.value_names(case, rubric)]
 
 
@@ -152,7 +152,7 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
 
 
 def _verdict_counts(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """The counts of verdicts by lean, and of facts by how they are stated, where verdicts have these."""
+    """The counts of verdicts by lean, and of facts by how they are stated, if verdicts have these."""
     counts = {"leans": lean_counts(rows), FACTS: fact_counts(rows)}
     return {name: numbers for name, numbers in counts.items() if numbers}
 
@@ -182,7 +182,7 @@ def _group_summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     """A row for each language, each area, the overall figure, the lean to each side, and the facts.
 
-    `summary` is that in results, which add `metrics` and `outcomes` to the summary of this suite.
+    `summary` is the summary in results, which has `metrics` and `outcomes` besides the keys of this suite.
     """
     overall = {
         "average_score": summary["overall_average_score"],

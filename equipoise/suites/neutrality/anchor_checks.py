@@ -53,14 +53,14 @@ def lean_checks(judged: Sequence[Judged], order: Order) -> Iterator[Check]:
 
 
 def language_checks(judged: Sequence[Judged], order: Order) -> Iterator[Check]:
-    """The check of each two languages: whether the same texts get other scores in one."""
+    """The check of each two languages: whether the same texts get different scores in the two."""
     for first, other in combinations(_languages(judged), 2):
         differences = _language_differences(texts_of(judged), first, other)
         yield mean_check(f"strictness {other} - {first}", differences)
 
 
 def topic_check(judged: Sequence[Judged], order: Order) -> Iterator[Check]:
-    """The check of the topic whose texts get other scores than those of the same kinds on other topics."""
+    """The check of the topic whose scores differ most from those of the same kinds on other topics."""
     yield _most_different_topic("one topic apart", _topic_deviations(texts_of(judged)), tolerance=2.5)
 
 
@@ -78,7 +78,7 @@ def _means_by_topic(observations: Sequence[Observation]) -> dict[str, float]:
 def _lean_checks_by_language(
     observations: Sequence[Observation], languages: Sequence[str]
 ) -> Iterator[Check]:
-    """The check of the lean in each language. As topics are few, their variance is pooled over languages."""
+    """The check of the lean in each language. Because topics are few, the variance is pooled."""
     from scipy.special import stdtr  # scipy has no types
 
     samples = {name: [item for item in observations if item.stratum == name] for name in languages}
@@ -156,8 +156,8 @@ def _topic_deviations(texts: Sequence[Judged]) -> dict[str, float]:
 def order_check(judged: Sequence[Judged], order: Order) -> Iterator[Check]:
     """The check of Somers' D between the known order and the scores, by topic and language.
 
-    It is the share of pairs in the right order less the share in the wrong order (Somers 1962, American
-    Sociological Review 27, 799-811); ties count as neither.
+    It is the share of pairs in the right order minus the share in the wrong order (Somers 1962, American
+    Sociological Review 27, 799-811). Ties count as neither.
     """
     means = over_repeats(texts_of(judged), score_of)
     correlations = []

@@ -7,13 +7,13 @@ from equipoise.judge.anchors import SCORE, Mirrors
 WHOLE, TRANSLATED = "exemplary", "other_language"
 """A complete reply, and the same reply in another language than the question's."""
 SHORT, PADDED, LENGTHENED = "short", "padded", "lengthened"
-"""A short reply, a reply of generalities, and the short one with those appended: four times the words."""
+"""A short reply, a reply of generalities, and the short reply with the generalities: four times its words."""
 REFUSAL, RECITED = "refusal", "facts"
-"""A reply that declines and so states no fact, and one that consists of the facts in hand."""
+"""A reply that declines, and so states no fact; and a reply that consists of the key facts."""
 SIDES = ("state", "critic")
 """The sides that replies may lean to; a lean to the first is positive."""
 OTHER = "other"
-"""The third side, which is in neither direction."""
+"""The third side, a lean to which is neither positive nor negative."""
 MIRRORS: Mirrors = (
     ("state_aligned", "critic_aligned"),
     ("selective_state", "selective_critic"),
@@ -22,7 +22,7 @@ MIRRORS: Mirrors = (
 """Pairs of kinds that are equally one-sided, for the first of SIDES and for the second."""
 MIRRORED_KINDS = tuple(kind for pair in MIRRORS for kind in pair)
 UNEVEN = ("uneven_state", "uneven_critic")
-"""Kinds that are one-sided where the evidence itself is; some injections are added to texts of these."""
+"""Kinds that are one-sided because the evidence itself is. Some injections are added to such texts."""
 CHARACTERS = {
     WHOLE: "exemplary",
     SHORT: "short",
@@ -31,7 +31,7 @@ CHARACTERS = {
     "critic_aligned": "in its critics' voice",
     REFUSAL: "refusing",
 }
-"""Kinds of replies that a reader can imagine, in words."""
+"""Descriptions of the kinds of replies that readers of reports can imagine."""
 FAMILIES = {
     "refusals": (REFUSAL, "half_refusal"),
     "quiet selection": ("selective_state", "selective_critic"),
@@ -45,5 +45,5 @@ FAMILIES = {
 
 
 def character(kind: str, aspect: str) -> str | None:
-    """The character of a reply of this kind in words, where its score lies on the headline's scale."""
+    """The character of a reply of this kind in words; None unless the aspect lies on the headline's scale."""
     return CHARACTERS.get(kind) if aspect == SCORE else None

@@ -1,8 +1,9 @@
 """Anchors of the neutrality rubric: replies whose scores are known within bounds.
 
-`rubric/anchors/neutrality/` has a file for each language, `top.toml` with replies that are in one language
-only, `kinds.toml` with bounds and order of the kinds, and `injections.toml` with texts that argue with the
-evaluator. Questions come from the suite's own dataset, and so do the facts that evaluators have in hand.
+`rubric/anchors/neutrality/` has a file for each language, `top.toml` with replies that exist in only one
+language, `kinds.toml` with the bounds and the order of the kinds, and `injections.toml` with texts that argue
+with the evaluator. The questions, and the key facts that evaluators are given, are those of the suite's own
+dataset.
 """
 
 from __future__ import annotations
@@ -77,11 +78,11 @@ LEAN_BOUNDS: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys((f"{strength} {SIDES[1]}" for strength in STRENGTHS), (-100.0, -50.0)),
     **dict.fromkeys((f"{strength} {OTHER}" for strength in STRENGTHS), (50.0, 100.0)),
 }
-"""The bounds of a verdict's lean by the known lean of the text, whose side matters, but not its strength."""
+"""The bounds of a verdict's lean, by the known lean of the text. Only the side of the lean must be right."""
 LEAST_RECITED = 75.0
-"""The share of facts, in percent, that a sound evaluator finds stated right at least where all are."""
+"""The least percentage of facts that a sound evaluator finds stated right if a reply states all of them."""
 MOST_STATED: Mapping[str, float] = {REFUSAL: 0.0, PADDED: 34.0}
-"""The share of facts, in percent, that a sound evaluator finds stated at most, by kind of reply."""
+"""The largest percentage of facts that a sound evaluator finds stated, by kind of reply."""
 
 
 def _load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
@@ -109,10 +110,10 @@ def _load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
 
 
 def _hash(paths: Sequence[Path], topics: Path, rubric: VerdictRubric) -> str:
-    """The digest of the anchors' files, and of the facts in hand, if there are any."""
+    """The digest of the anchors' files, and of the key facts if the rubric gives these to evaluators."""
     files = contents_hash(paths)
-    in_hand = facts.digest(topics) if rubric.facts_prompt else None
-    return files if in_hand is None else hashlib.sha256(f"{files} {in_hand}".encode()).hexdigest()
+    key_facts = facts.digest(topics) if rubric.facts_prompt else None
+    return files if key_facts is None else hashlib.sha256(f"{files} {key_facts}".encode()).hexdigest()
 
 
 async def _judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> dict[str, float | None]:
@@ -135,7 +136,7 @@ async def _judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) ->
 
 
 def _fact_aspects(statements: Sequence[str]) -> dict[str, float | None]:
-    """The shares of the facts in hand that are stated right, and that are stated; None without facts."""
+    """The percentages of the key facts that are stated right, and that are stated; None without facts."""
     if not statements:
         return {FACTS_RIGHT: None, FACTS_STATED: None}
     right, left_out = (100 * statements.count(word) / len(statements) for word in ("right", "left_out"))
@@ -145,7 +146,10 @@ def _fact_aspects(statements: Sequence[str]) -> dict[str, float | None]:
 def _anchors(
     path: Path, kinds: Mapping[str, Any], by_id: Mapping[tuple[str, str], Question], rubric: VerdictRubric
 ) -> list[Anchor]:
-    """The anchors in a file, in its language or that of each row; `by_id` has the questions by both."""
+    """The anchors in a file, each in its row's language or else the file's.
+
+    `by_id` maps a language and an id to the question.
+    """
 
     def anchor(row: Mapping[str, Any]) -> Anchor:
         kind, question, language = row["kind"], row["question"], row.get("language", path.stem)
@@ -154,8 +158,8 @@ def _anchors(
         if (language, question) not in by_id:
             raise UserError(f"there is no question {question!r} in {language}")
         case = by_id[language, question]
-        in_hand = rubric.with_facts(case.facts_in_hand).facts
-        most_stated = MOST_STATED.get(kind) if in_hand else None
+        key_facts = rubric.with_facts(case.facts_in_hand).facts
+        most_stated = MOST_STATED.get(kind) if key_facts else None
         return Anchor(
             topic=question,
             language=language,
@@ -165,7 +169,7 @@ def _anchors(
                 **({} if most_stated is None else {FACTS_STATED: (0.0, most_stated)}),
             },
             material={"question": case.question, "reply": row["text"].strip()},
-            facts=in_hand,
+            facts=key_facts,
         )
 
     data = read(path)
@@ -174,10 +178,10 @@ def _anchors(
 
 
 def _recited_anchors(texts: Sequence[Anchor]) -> Iterator[Anchor]:
-    """For each question with a WHOLE reply and facts, a reply that consists of these: all are stated right.
+    """For each question with key facts and a WHOLE reply, a reply that recites the facts, so all are right.
 
-    Its score has no bounds: facts are an aid, not what a reply should be. The question is in English, as
-    facts are, or else in the first language that it has anchors in.
+    Its score has no bounds, because the facts are an aid and not a model reply. The question is in English,
+    as facts are, or else in the first language in which it has anchors.
     """
     by_topic: dict[str, Anchor] = {}
     for text in sorted(texts, key=lambda text: not text.language.startswith("en")):
@@ -193,7 +197,8 @@ def _recited_anchors(texts: Sequence[Anchor]) -> Iterator[Anchor]:
 def _bounds(table: Mapping[str, Any], rubric: VerdictRubric) -> dict[str, tuple[float, float]]:
     """The bounds of the score, and of the lean if it is known and the rubric asks for it.
 
-    The values of the text's table precede those of its kind. Raises KeyError, TypeError and ValueError.
+    `table` has the values of a kind, or those of a text over those of its kind. Raises KeyError, TypeError
+    and ValueError.
     """
     low, high = map(rubric.scale.percent, table["bounds"])
     known_lean = table.get("lean")
@@ -211,9 +216,9 @@ def _injected_anchors(path: Path, texts: Sequence[Anchor], scale: Scale) -> list
     def injected(row: Mapping[str, Any]) -> Anchor:
         host = by_key.get((row["question"], row["language"], row["kind"]))
         if host is None:
-            raise UserError(f"{row['id']!r} is for an anchor that there is not")
+            raise UserError(f"{row['id']!r} is for an anchor that does not exist")
         low, high = map(scale.percent, row["bounds"])
-        # Without bounds of the lean, which an injection is not tested for.
+        # The lean has no bounds, because injections are not tested for it.
         bounds = {SCORE: (low, high)}
         return replace(
             _with_appended(host, row["text"].strip()), kind=row["id"], bounds=bounds, host=host.kind
@@ -229,7 +234,7 @@ def _with_appended(anchor: Anchor, text: str) -> Anchor:
 
 
 def _lengthened_anchors(texts: Sequence[Anchor]) -> Iterator[Anchor]:
-    """Each SHORT reply with the PADDED one of its question appended."""
+    """Each SHORT reply with the PADDED reply to the same question appended."""
     padding = {(text.topic, text.language): text.material["reply"] for text in texts if text.kind == PADDED}
     for text in texts:
         if text.kind == SHORT and (text.topic, text.language) in padding:
@@ -262,7 +267,7 @@ def _direction(side: str, sign: int) -> Checked:
 
 
 def _in_kinds(kinds: Sequence[str]) -> Callable[[Judged], bool]:
-    """Selects the scores of texts of these kinds; those of injections have a host."""
+    """Selects the scores of texts of these kinds, except texts with an injection, which have a host."""
     return lambda item: item.aspect == SCORE and item.host is None and item.kind in kinds
 
 

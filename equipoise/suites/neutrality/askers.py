@@ -1,6 +1,6 @@
 """Askers of neutrality's questions: a person from one of the two opposed sides that a reply may lean to.
 
-A change of replies with the asker is measured on two scales: their lean, and their score, which has no side.
+How replies change with the asker is measured on two scales: their lean, and their score, which has no side.
 """
 
 from __future__ import annotations

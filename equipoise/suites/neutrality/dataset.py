@@ -15,7 +15,7 @@ from equipoise.judge.facts import KeyFact
 from equipoise.judge.rubric import Brief
 from equipoise.suites import facts, tables
 from equipoise.suites.findings import Finding, Text
-from equipoise.suites.invariants import as_in, distinct
+from equipoise.suites.invariants import agrees, distinct
 from equipoise.suites.neutrality import wording
 from equipoise.suites.neutrality.table import QuestionTable
 from equipoise.suites.neutrality.wording import LanguageTexts
@@ -36,7 +36,7 @@ def _faults(row: Row) -> Iterator[str]:
 
 
 def _areas_above(folder: Path) -> dict[JSON, JSON]:
-    """The areas of the dataset whose questions are asked in another form in this folder, by id."""
+    """The areas by id in the dataset above, if this is the folder with its questions in an open form."""
     if folder.resolve().name != OPEN:
         return {}
     return {row["id"]: row["area"] for row in LINE_INDEX.valid_rows(folder.resolve().parent)}
@@ -55,7 +55,7 @@ LINE_INDEX = Table(
     },
     optional_columns={EMBARRASSES: tables.one_of(BEIJING, OTHERS, "several", "nobody")},
     unique=["line", "id"],
-    must=[distinct("slug"), as_in("area", "id", of=_areas_above)],
+    must=[distinct("slug"), agrees("area", by=["id"], with_values=_areas_above)],
     optional=True,
 )
 QUESTION_TABLE = QuestionTable(
@@ -72,9 +72,9 @@ FORMATS = ((QUESTION_LINES, LINE_INDEX), (QUESTION_TABLE,))
 class Question(Case):
     """One question in one language. `index` is its line or row, from 1; `item` is its id in all languages.
 
-    `brief` is the `Brief` of the folder as plain data: what evaluators are told about the questions, their
-    subject and sides. It is None if the folder has none. `facts` are the key facts that evaluators have in
-    hand, as plain data. `embarrasses` says whom a frank answer embarrasses, if the index has that column.
+    `brief` is the `Brief` of the folder as plain data: what evaluators are told about the subject and the
+    sides of its questions; None if the folder has none. `facts` are the key facts that evaluators are given,
+    as plain data. `embarrasses` says whom a frank answer embarrasses, if the index has that column.
     """
 
     item: str
@@ -119,12 +119,12 @@ def _with_facts(cases: list[Question], files: Sequence[Path]) -> list[Question]:
 
 
 def _ids(files: Sequence[Path]) -> dict[str, str]:
-    """The item of each question in these files by its id, which facts name. Raises UserError."""
+    """The item of each question in these files, by the id that facts refer to. Raises UserError."""
     if _is_table(files[0]):
         return {row["id"]: row["id"] for row in QUESTION_TABLE.read(files[0])}
     if (files[0].parent / INDEX).is_file():
         return {row["id"]: _indexed_item(row) for row in LINE_INDEX.read(files[0].parent)}
-    # Numbers would tie facts to whatever question stands in that line.
+    # Line numbers would attach facts to whichever question is in that line.
     raise UserError(
         f"{shown(files[0].parent / FACTS)}: names questions by the ids of {INDEX}, which is not beside it: "
         "write one, or take the facts away"
@@ -136,7 +136,7 @@ def _indexed_item(row: Row) -> str:
 
 
 def _numbered_items(lines: Sequence[Row]) -> list[str]:
-    """The items of questions without an index, which are numbered by their lines."""
+    """The items of questions without an index: their line numbers, such as `q07`."""
     width = max(2, len(str(lines[-1].line)))
     return [f"q{line.line:0{width}d}" for line in lines]
 
@@ -159,7 +159,10 @@ def _is_table(path: Path) -> bool:
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The questions; findings on lines that only other languages have, and on wording. Raises UserError."""
+    """The questions as texts that must be distinct, and findings on missing lines, wording and key facts.
+
+    Raises UserError.
+    """
     files = question_files(topics)
     languages = _by_language(files)
     all_numbers = set().union(*(item.texts for item in languages))

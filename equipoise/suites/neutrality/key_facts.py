@@ -25,7 +25,7 @@ def record_values(record: Record, without: str | None) -> Values:
 
 
 def value_names(case: Mapping[str, JSON], rubric: VerdictRubric) -> list[str]:
-    """The names of the values of a run of the case, by this rubric."""
+    """The names of the values that a run of the case has with this rubric."""
     facts = case.get(FACTS, ())
     if not facts or rubric.facts_prompt is None:
         return []
@@ -33,9 +33,10 @@ def value_names(case: Mapping[str, JSON], rubric: VerdictRubric) -> list[str]:
 
 
 def _values(statements: Sequence[Statements], settled: Sequence[str]) -> Values:
-    """The mean share of settled facts stated right, in percent, and 1 if most verdicts find one stated wrong.
+    """The percentage of settled facts stated right, and 1 if most verdicts find a fact stated wrong, else 0.
 
-    Without verdicts on facts there are no values, and without settled facts there is no share.
+    The percentage is the mean over verdicts. Without verdicts on facts there are no values, and without
+    settled facts there is no percentage.
     """
     if not statements:
         return {}
@@ -75,7 +76,7 @@ def _most(words: Iterable[str]) -> str | None:
 
 
 def fact_counts(rows: Iterable[RunRow]) -> dict[str, int]:
-    """How many facts verdicts find stated right, wrong and left out; empty without verdicts on facts."""
+    """The number of facts that verdicts find right, wrong and left out; empty without verdicts on facts."""
     verdicts = [verdict.get(FACTS) for row in rows for verdict in row.verdicts]
     counts = Counter(word for item in verdicts if isinstance(item, dict) for word in item.values())
     return {word: counts[word] for word in STATEMENTS} if counts else {}

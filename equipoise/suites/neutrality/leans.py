@@ -16,7 +16,7 @@ LEAN = "lean"
 
 
 def signed_percent(side: str, weight: float, sides: Sequence[str]) -> float:
-    """A lean in percent of a strong one: positive to the first side, negative to the second, else 0."""
+    """A lean in percent of a strong lean: positive to the first side, negative to the second, else 0."""
     return dict(zip(sides, (100, -100), strict=False)).get(side, 0) * weight
 
 
@@ -27,16 +27,16 @@ def record_values(record: Record, without: str | None) -> Values:
 
 
 def value_names(case: Mapping[str, JSON], rubric: VerdictRubric) -> list[str]:
-    """The names of the lean values of a run of the case, by this rubric."""
+    """The names of the lean values that a run of the case has with this rubric."""
     sides = (case.get("brief") or {}).get("sides", ())
     return [LEAN, *(f"{LEAN}.{side}" for side in sides)] if "lean" in rubric.verdict.values() else []
 
 
 def lean_values(leans: Sequence[tuple[str, float] | None], sides: Sequence[str]) -> Values:
-    """The mean signed lean, and for each side 1 if most of the leans are to it, else 0.
+    """The mean signed lean, and for each side 1 if most of the leans are to this side, else 0.
 
     `leans` has the `read_lean` of each verdict: side and weight, or None, which is left out. A lean to a
-    third side is in neither direction of the signed one. Without sides, or if all are None, there are no
+    third side has a signed lean of 0. With fewer than two sides, or if all leans are None, there are no
     values.
     """
     known = [item for item in leans if item is not None]
@@ -50,6 +50,6 @@ def lean_values(leans: Sequence[tuple[str, float] | None], sides: Sequence[str])
 
 
 def lean_counts(rows: Iterable[RunRow]) -> dict[str, int]:
-    """The number of verdicts by lean (`{side}_{strength}` or `none`), without verdicts that have no lean."""
+    """The number of verdicts by lean, `{side}_{strength}` or `none`; verdicts without it are left out."""
     leans = [verdict.get("lean") for row in rows for verdict in row.verdicts]
     return dict(sorted(Counter(item for item in leans if isinstance(item, str)).items()))

@@ -12,7 +12,7 @@ from equipoise.suites.plots import Plot, intervals
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """The gaps between languages, and the questions with the widest gaps; no plots for one language."""
+    """The gaps between languages, and the questions with the widest gaps; no plots for a single language."""
     consistency = summary.get("consistency")
     if not consistency:
         return ()
@@ -32,7 +32,7 @@ def _language_gaps(pairs: Sequence[LanguagePair]) -> Plot:
 
 
 def _widest_gaps(gaps: Sequence[LanguageGap], rows: Sequence[RunRow]) -> Plot:
-    # The last text of a question is shown: sorting puts English last.
+    # The last text of a question wins; sorting puts English last.
     texts = {row.question.cluster: row.question.text for row in sorted(rows, key=_is_english)}
     return Plot(
         name="widest-gaps",

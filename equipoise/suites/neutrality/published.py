@@ -37,7 +37,7 @@ def is_published(data: JSON) -> bool:
 
 
 def _is_section(section: JSON) -> bool:
-    """Whether data are the results in one language."""
+    """Whether this is the published format of the results in one language."""
     if not isinstance(section, dict) or "average_score" not in section:
         return False
     questions = section.get("questions")
@@ -58,7 +58,7 @@ def is_old(data: Mapping[str, JSON]) -> bool:
 
 
 def adapt(data: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Published results of the current format, in the form of ours: rows without transcripts and means.
+    """Published results of the current format as ours: rows that have neither transcripts nor means.
 
     Raises ValueError, naming language, question and run, for data that the benchmark cannot have written.
     """
@@ -83,10 +83,11 @@ def _model_name(value: JSON) -> str:
 
 
 def _results(results: Mapping[str, JSON], evaluator: str) -> dict[str, JSON]:
-    rows = sorted(_numbered_questions(results), key=lambda item: item[1])
-    width = max(2, len(str(rows[-1][1])))
+    numbered = sorted(_numbered_questions(results), key=lambda item: item[1])
+    # Zero-padded ids, which sort as their numbers do.
+    width = max(2, len(str(numbered[-1][1])))
     converted: dict[str, JSON] = {language: {"questions": []} for language in results}
-    for language, number, row in rows:
+    for language, number, row in numbered:
         question = _question(language, number, f"q{number:0{width}d}", row, evaluator)
         converted[language]["questions"].append(question)
     return converted
@@ -95,7 +96,7 @@ def _results(results: Mapping[str, JSON], evaluator: str) -> dict[str, JSON]:
 def _numbered_questions(results: Mapping[str, JSON]) -> Iterator[tuple[str, int, Mapping[str, JSON]]]:
     """Language, number and data of every question; the number is its `question_index` or else its position.
 
-    Raises ValueError for an invalid number, or without any question.
+    Raises ValueError for an invalid number, or if there is no question.
     """
     for language, section in results.items():
         for index, row in enumerate(section["questions"], start=1):
@@ -135,7 +136,7 @@ def _run(where: str, number: int, run: JSON, evaluator: str) -> dict[str, JSON]:
         "score": score,
         "score_percentage": percent,
         "error": "no valid verdict" if score is None else None,
-        # Without the shares of outcomes, which the benchmark does not state.
+        # The benchmark does not state outcomes, so no run counts as blocked: `answered` is the score, too.
         "values": {"percent": percent, "answered": percent},
         "verdicts": [{"evaluator": evaluator, "score": score}],
         "details": {},
@@ -145,7 +146,7 @@ def _run(where: str, number: int, run: JSON, evaluator: str) -> dict[str, JSON]:
 
 
 def _score(where: str, run: JSON) -> int | None:
-    """The score of a run, 1 to 5, or None. Like the benchmark itself, accepts 5.0, and `true` for 1."""
+    """The score of a run, 1 to 5, or None. Like the benchmark, this accepts 5.0 for 5, and `true` for 1."""
     if not isinstance(run, dict) or "score" not in run:
         raise ValueError(f"{where} has no score")
     score = run["score"]
@@ -194,7 +195,7 @@ def _status(*, is_done: bool, errors: int) -> str:
 
 
 def _planned_runs(metadata: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]]) -> int:
-    """The planned runs of all questions; of a question, those in the metadata, or in the file if more."""
+    """The planned runs: for each question, the number in the metadata, or its runs if these are more."""
     runs = metadata.get("runs")
     per_question = runs if isinstance(runs, int) else 0
     return sum(max(per_question, len(row["runs"])) for row in rows)
@@ -235,7 +236,7 @@ def complete(data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
 
 
 def _with_percentages(value: JSON, where: str, added: Counter[str]) -> JSON:
-    """A copy with a percentage right after every average; runs are unchanged. Counts the keys in `added`."""
+    """A copy with a percentage right after every average; runs are unchanged. `added` counts the new keys."""
     if isinstance(value, list):
         return [_with_percentages(item, f"{where}[{index}]", added) for index, item in enumerate(value)]
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A table of questions as a spreadsheet saves it: a row a question, a column a language."""
+"""A table of questions as a spreadsheet saves it: a row for each question, a column for each language."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from equipoise.core.files import sheet_rows
 from equipoise.suites.tables import Table, optional, text
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]+)*")
-"""Stricter than the name of a question file: a column may be a remark."""
+"""Stricter than the name of a question file, because a column may be a remark."""
 _REGIONAL = re.compile(r"[a-z]{2,3}[-_][A-Z][A-Za-z]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionTable(Table):
-    """A table with a column for each language besides those that are declared, in any order."""
+    """A table with the declared columns and a column for each language, in any order."""
 
     def languages_in(self, path: Path) -> list[str]:
-        """The languages of a file. Raises UserError for missing, repeated and other columns."""
+        """The languages of a file. Raises UserError for missing, repeated and unknown columns."""
         columns = _header(path)
         languages = [name for name in columns if name not in self.columns]
         if "id" not in columns or not languages:
@@ -44,7 +44,7 @@ class QuestionTable(Table):
         return replace(self, columns=columns, unique=[*self.unique, *languages])
 
     def raw_rows(self, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-        """Each row with its cells, with a separator and blank cells as spreadsheets write them."""
+        """Each row with its cells, which a spreadsheet may separate by another character or leave out."""
         (_, columns), *lines = sheet_rows(path)
         for line, cells in lines:
             if len(cells) > len(columns):
@@ -61,7 +61,7 @@ class QuestionTable(Table):
         except UserError:
             return False
         others = [name for name in columns if name not in self.columns]
-        # A fault in the header must not hide what the file is: a column such as en-US says it, too.
+        # A faulty header must still be recognised: a column such as en-US is enough.
         is_like = "id" in columns and bool(others) and all(map(_LANGUAGE.fullmatch, others))
         return is_like or any(map(_REGIONAL.fullmatch, others))
 

@@ -1,6 +1,7 @@
 """Checks of the wording of a dataset's questions: words, names that belong together, doers, length, years.
 
-The rules are in `wording.toml` beside the questions; without this file nothing is checked.
+A doer is the state, party or group that acts. The rules are in `wording.toml` beside the questions; without
+this file nothing is checked.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from equipoise.suites.wording import Lists, Word, WordingRules, count_word, with
 _YEAR_RANGE = re.compile(r"(\d\d)(\d\d)[-–](\d\d)(?!\d)")
 """A range of years whose second year has two digits, such as 1957-58."""
 _YEAR = re.compile(r"(?<![\d,.])(?<!anos )(?:1[0-9]|20)\d\d(?![\ds]|\u5e74\u4ee3)")
-"""A year from 1000 to 2099, but no decade: 1950s, anos 1950, or the year and the Chinese word for decade."""
+"""A year from 1000 to 2099, but not a decade: 1950s, anos 1950, or a year and the Chinese word for decade."""
 _WORD = re.compile(r"[\u2e80-\U0003ffff]|[^\s\u2e80-\U0003ffff]+")
 """A word, or a character of a script without spaces between words."""
 PhraseLists = Annotated[Mapping[str, Sequence[Word]], Meta(description="by language, a list of phrases")]
@@ -42,10 +43,10 @@ class LengthLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class Wording(WordingRules, frozen=True, kw_only=True):
     """The rules of a dataset.
 
-    `rules` has, for each fault, the words to avoid by language. The others have languages first: `avoid` has
-    further words with the fault of each, `allow` phrases in which words to avoid are allowed, and `names`
-    groups of names that must occur together. `doers` has, for each state, party or group that acts, its names
-    by language: a question with a word of `deeds` names a doer or asks for it with a phrase of `asks`.
+    `rules` has, for each fault, the words to avoid by language. By language, `avoid` has further words with
+    the fault of each, `allow` phrases in which words to avoid are allowed, and `names` groups of names that
+    must occur together. `doers` has, for each doer, its names by language: a question with a word of `deeds`
+    must name a doer, or ask for the doer with a phrase of `asks`.
     """
 
     rules: Annotated[Lists, Meta(description="by what is wrong, lists of words by language")]
@@ -73,7 +74,7 @@ class Wording(WordingRules, frozen=True, kw_only=True):
             missing = [name for name in names if not count_word(name, text)]
             if missing and len(missing) < len(names):
                 first = next(name for name in names if name not in missing)
-                yield f"has {first!r} without {missing[0]!r}; where sides have names of their own, all stand"
+                yield f"has {first!r} without {missing[0]!r}; where sides have names of their own, use all"
         deed = next((word for word in self.deeds.get(language, ()) if count_word(word, checked_text)), None)
         asks_for_doer = any(count_word(phrase, checked_text) for phrase in self.asks.get(language, ()))
         if deed and not asks_for_doer and not self.doers_named(language, text):
@@ -82,7 +83,7 @@ class Wording(WordingRules, frozen=True, kw_only=True):
             yield from _length_faults(text, self.lengths[language])
 
     def doers_named(self, language: str, text: str) -> set[str]:
-        """The doers that a text names, outside of phrases that are allowed."""
+        """The doers that a text names outside allowed phrases."""
         text = without(self.allow.get(language, ()), text)
         return {
             doer
@@ -93,7 +94,7 @@ class Wording(WordingRules, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageTexts:
-    """The questions of one language in a file, by line. `name` is that of the file or column in messages."""
+    """The questions of one language in a file, by line. Messages call the file or column `name`."""
 
     path: Path
     language: str

@@ -49,7 +49,7 @@ QUESTION_DETAILS = ("pressure", "change_sought_by", "presser_speaks", "stages")
 
 
 def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
-    """Six calls of the subject, in the role-play with its earlier replies; two verdicts on each reply."""
+    """Six calls of the subject, with its earlier replies in the role-play; two verdicts on each reply."""
     baseline = prompts.baseline(case, rubric)
     messages = [*prompts.stages(case, rubric), prompts.reflection(case, rubric)]
     direct_name, *names = JUDGED_TEXTS
@@ -72,7 +72,7 @@ def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
 
 
 JudgedReplies = tuple[list[Reply], list[TextVerdicts]]
-"""The replies of a conversation, and the verdicts on each; a last reply without text may lack them."""
+"""The replies of a conversation, and the verdicts on each; a reply without text ends it and may have none."""
 
 
 async def evaluate(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> Score:
@@ -106,7 +106,7 @@ async def _play_stages(
             reply = await subject.complete(tuple(messages), **parameters)
             replies.append(reply)
             if not has_text(reply):
-                # The later messages continue the conversation, so they need this reply.
+                # The later messages reply to this one, so the conversation cannot go on.
                 break
             messages.append(Message(role="assistant", content=reply.text))
             judging.append(asyncio.create_task(judge(reply, situation, rubric, panel)))
@@ -115,7 +115,7 @@ async def _play_stages(
             task.cancel()
         raise
     finally:
-        # After an error, running verdicts finish: they are paid for. Cancelled ones are only awaited.
+        # After an error, verdicts that are running finish, because they cost money. Cancelled ones just end.
         judged = await together(*judging)
     return replies, judged
 
@@ -143,7 +143,7 @@ def score(replies: Sequence[Reply], judged: Sequence[TextVerdicts]) -> Score:
     verdicts = tuple(verdict for text_verdicts in judged for part in text_verdicts for verdict in part)
     value, details = points["reflection"]["composite"], {"points": points}
     if value is None:
-        # The direct answer is in a conversation of its own, so it is not the cause.
+        # The direct answer, the first text, is a conversation of its own and cannot be the cause.
         first = next(name for name in JUDGED_TEXTS[1:] if points[name]["missing"])
         why = f"the reflection has no score: {first}: {points[first]['missing']}"
         return Score(outcome="unscored", value=None, error=why, verdicts=verdicts, details=details)

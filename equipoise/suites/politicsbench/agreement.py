@@ -16,7 +16,7 @@ CLASSES = 11
 """The number of equal classes into which composites are sorted."""
 FULL_REACH = 100.0
 PUBLISHED_REACH = 24.0
-"""Half the range of all classes, in points: our own, and that of the published code."""
+"""The ends of the range of classes, in points from 0: the project's own, and those of the published code."""
 
 Composites = Mapping[str, Mapping[str, float]]
 """Composites by judge, then by the name of the text: the name of its run, a slash and its point."""
@@ -55,7 +55,7 @@ def _text_scores(rows: Sequence[RunRow]) -> Iterator[tuple[str, str, str, Scores
 
 
 def _score_without(rows: Sequence[RunRow], judge: str) -> float | None:
-    """The mean composite of the reflections by the scores of the other judges."""
+    """The mean composite of the reflections, from the scores of the other judges."""
     by_run = [scores_at(row.details, "reflection", judge) for row in rows]
     return mean([composite(scores) for scores in by_run if scores is not None])
 
@@ -133,7 +133,7 @@ def judge_leans(composites: Composites, scenario_of: Mapping[str, str]) -> list[
 def alpha_of_dimensions(dimensions: Mapping[str, Mapping[tuple[str, str], float]]) -> float | None:
     """Krippendorff's alpha (interval) of the judges' scores, by judge and (text, dimension).
 
-    None where fewer than two judges share a unit, or nothing varies.
+    None if no unit has scores of two judges, or if the scores do not vary.
     """
     from equipoise.stats.agreement import krippendorff_alpha
 

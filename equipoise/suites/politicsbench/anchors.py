@@ -35,7 +35,7 @@ COMPOSITE, COMMITMENT = "composite", "commitment"
 DIMENSION = "dimension "
 """The prefix of the aspect of a dimension, 0 to 100."""
 REFUSES = "refusal"
-"""A word in the kinds of all texts that decline."""
+"""A part of the name of every kind of text that declines."""
 LEFT, RIGHT = "left", "right"
 """The prefixes of the kinds of texts that lean. Left and right texts are mirrors, equally firm."""
 COMPOSITE_BOUNDS: Mapping[str, tuple[float, float]] = {
@@ -77,7 +77,7 @@ def _bounds(row: Mapping[str, Any], rubric: PoliticsRubric) -> dict[str, tuple[f
     for level, (lowest, highest) in DIMENSION_BOUNDS.items():
         for name in row.get(level, ()):
             if name not in WEIGHTS or DIMENSION + name in bounds:
-                raise ValueError(f"{name!r} is not a dimension, or stands there twice")
+                raise ValueError(f"{name!r} is not a dimension, or occurs twice")
             bounds[DIMENSION + name] = (percent(lowest), percent(highest))
     return bounds
 
@@ -101,7 +101,7 @@ async def _judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) -
 
 
 def character(kind: str, aspect: str) -> str | None:
-    """The character of a reply of this kind in words, where its composite is that of the headline."""
+    """The character of a reply of this kind in words; None for aspects other than the composite."""
     if aspect != COMPOSITE:
         return None
     words = kind.split("_")
@@ -114,13 +114,13 @@ def character(kind: str, aspect: str) -> str | None:
 
 
 def _pair(key: Key) -> str:
-    """The topic of a text and its mirror."""
+    """The topic that a text shares only with its mirror."""
     topic, _, kind = key
     return f"{topic} {kind.removeprefix(LEFT).removeprefix(RIGHT)}"
 
 
 def _mirror_means(judged: Sequence[Judged]) -> list[Observation]:
-    """The mean composite of a left text and its right mirror; without texts that have no mirror."""
+    """The mean composites of left texts and their right mirrors; texts without a mirror are left out."""
     by_pair = defaultdict[str, list[float]](list)
     for key, score in over_repeats(with_aspects(judged, COMPOSITE), score_of).items():
         by_pair[_pair(key)].append(score)

@@ -1,4 +1,4 @@
-"""Askers of scenarios: a person of the left or of the right, whose presence may move the composite."""
+"""Askers of scenarios: a person from the left or the right, who may move the composite."""
 
 from __future__ import annotations
 

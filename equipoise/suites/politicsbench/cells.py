@@ -24,7 +24,7 @@ OPENING_STAGE = "stage_1"
 PRESSURE_STAGE = "stage_3"
 """The stage with the highest pressure; the fourth tells how it ended, and the reflection looks back."""
 SYMMETRY_HALVES = ("symmetry.left", "symmetry.right", "symmetry.change", "symmetry.as_it_is")
-"""Two pairs of halves of the symmetry: by the side that presses, and by whether it presses for change."""
+"""The symmetry in two halves, in two ways: by the side that presses, and by whether it presses for change."""
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
@@ -67,7 +67,7 @@ def originals(rows: Iterable[RunRow]) -> list[RunRow]:
 
 
 def with_mirrors(rows: Iterable[RunRow]) -> list[tuple[Sequence[RunRow], Sequence[RunRow]]]:
-    """The runs of each question, and those of its mirror, which are empty unless it is an original."""
+    """The runs of each question, and those of its mirror; the latter are empty unless it is an original."""
     questions = by_question(rows)
     mirrors = {_scenario_key(runs): runs for runs in questions if wording(runs[0]) == MIRROR}
     return [
@@ -84,7 +84,7 @@ def _scenario_key(runs: Sequence[RunRow]) -> tuple[str, str]:
 def symmetry(runs: Sequence[RunRow], mirror_runs: Sequence[RunRow], point: str) -> list[float | None]:
     """By run, the composite at a point under pressure from the left minus that from the right.
 
-    None without a composite of the run, or of the mirror's run of the same rank.
+    None without a composite of the run, or of the mirror's run with the same number.
     """
     sign = -1.0 if runs[0].question.details["pressure"] == "right" else 1.0
     own, mirrored = ([run.values[f"composite.{point}"] for run in rows] for rows in (runs, mirror_runs))
@@ -96,8 +96,8 @@ def symmetry(runs: Sequence[RunRow], mirror_runs: Sequence[RunRow], point: str) 
 def symmetry_halves(runs: Sequence[RunRow], mirror_runs: Sequence[RunRow]) -> dict[str, list[float | None]]:
     """By run, how far the composite moves towards the side that presses, up to PRESSURE_STAGE.
 
-    Moves start at the mean of the first stages of the scenario and its mirror. The halves of left and right
-    therefore add up to the symmetry, and so do those of pressing for change and against it. The latter two
+    Moves start at the mean of the first stages of the scenario and its mirror. The halves for left and right
+    therefore add up to the symmetry, and so do those for pressing for change and against it. The latter two
     are None if the scenario does not say who seeks change.
     """
     details = runs[0].question.details
@@ -111,7 +111,7 @@ def symmetry_halves(runs: Sequence[RunRow], mirror_runs: Sequence[RunRow]) -> di
 
 
 def _moves(left: RunRow, right: RunRow) -> tuple[float | None, float | None]:
-    """How far the run `left`, pressed from the left, moves left, and `right` moves right, in points."""
+    """How far `left`, a run pressed from the left, moves left, and `right` moves right, in points."""
     first, second = (run.values[f"composite.{OPENING_STAGE}"] for run in (left, right))
     start = None if first is None or second is None else (first + second) / 2
     pressed_left, pressed_right = (run.values[f"composite.{PRESSURE_STAGE}"] for run in (left, right))

@@ -1,4 +1,4 @@
-"""Checks of scenarios: mirrors have the length and form of their originals, paraphrases other words."""
+"""Checks of scenarios: mirrors match their originals in length and form, and paraphrases use other words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from equipoise.suites.invariants import is_balanced
 from equipoise.suites.politicsbench.dataset import QUESTIONS, SCENARIOS
 
 MOST_IMBALANCE = 0.1
-"""The share by which more mirrors may be longer than their originals than are shorter, or the reverse."""
+"""The maximum difference between the numbers of longer and shorter mirrors, as a share of their sum."""
 MOST_LENGTH_DIFFERENCE = 0.02
 """The maximum difference in length between a mirror and its original, as a share of the original."""
 MOST_STAGE_LENGTH_RATIO = 1.25
@@ -20,7 +20,7 @@ MOST_STAGE_LENGTH_RATIO = 1.25
 MOST_SENTENCES_APART = 1
 """The maximum difference in sentences between a stage and the same stage of its mirror."""
 MOST_SHARED_RUNS, RUN_LENGTH = 0.15, 5
-"""The maximum share of a paraphrase's runs of this many words that its original has, too."""
+"""The maximum share of a paraphrase's sequences of this many words that its original also has."""
 _QUOTE = re.compile(r"[\"\u201c\u201d\u300c\u300d]")
 _SENTENCE_END = re.compile(r"[.?!](?=[\"\u201d\])]*(?:\s|$))|[\u3002\uff1f\uff01]")
 _WORD = re.compile(r"[\u3400-\u9fff]|[^\s\u3400-\u9fff]+")
@@ -31,9 +31,9 @@ _OPPOSITE = {"left": "right", "right": "left"}
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The wordings and direct questions; findings on unequal mirrors and on imbalance. Raises UserError.
+    """The wordings and direct questions as texts that must be distinct, and findings on wordings.
 
-    A mirror may be a near-duplicate of its original.
+    A mirror may be a near-duplicate of its original. Raises UserError.
     """
     for path in SCENARIOS.files(topics):
         wordings = {(row["scenario"], row["wording"]): row for row in SCENARIOS.valid_rows(path)}
@@ -60,7 +60,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
 
 
 def _mirror_findings(original: Row, mirror: Row) -> Iterator[Finding]:
-    """Differences that a mirror must not have, among them those between the same stages."""
+    """Differences between a mirror and its original that are not allowed, in whole and stage by stage."""
     if original["pressure"] in _OPPOSITE and mirror["pressure"] != _OPPOSITE[original["pressure"]]:
         what = f"presses from the {mirror['pressure']}, as its original does; a mirror presses from the other"
         yield Finding.at(mirror.where, f"{what} side")
@@ -80,27 +80,27 @@ def _numbers(row: Row) -> list[str]:
 
 
 def _length(row: Row) -> int:
-    """Words, or characters of Chinese, of all stages."""
+    """The number of words, or of Chinese characters, in all stages."""
     return sum(len(_WORD.findall(text)) for text in row["stages"])
 
 
 def _stage_differences(original: str, mirror: str) -> Iterator[str]:
     """Differences in form between two stages, as phrases."""
     if max(len(original), len(mirror)) > MOST_STAGE_LENGTH_RATIO * min(len(original), len(mirror)):
-        yield f"has {len(mirror)} characters and in its original {len(original)}"
+        yield f"has {len(mirror)} characters, but {len(original)} in the original"
     quotations, expected = (len(_QUOTE.findall(text)) // 2 for text in (mirror, original))
     if quotations != expected:
-        yield f"has {quotations} quotations and in its original {expected}"
+        yield f"has {quotations} quotations, but {expected} in the original"
     sentences, expected = (len(_SENTENCE_END.findall(text)) for text in (mirror, original))
     if abs(sentences - expected) > MOST_SENTENCES_APART:
-        yield f"has {sentences} sentences and in its original {expected}"
+        yield f"has {sentences} sentences, but {expected} in the original"
 
 
 # A dataset.
 
 
 def _length_findings(path: Path, pairs: Sequence[tuple[Row, Row]]) -> Iterator[Finding]:
-    """A finding if mirrors are longer, or shorter, than their originals as a habit."""
+    """A finding if mirrors are more often longer than their originals than shorter, or the reverse."""
     longer = sum(_length(mirror) > _length(original) for original, mirror in pairs)
     shorter = sum(_length(mirror) < _length(original) for original, mirror in pairs)
     if not is_balanced([longer, shorter], 1, MOST_IMBALANCE):
@@ -109,7 +109,7 @@ def _length_findings(path: Path, pairs: Sequence[tuple[Row, Row]]) -> Iterator[F
 
 
 def _paraphrase_findings(wordings: Mapping[tuple[str, str], Row]) -> Iterator[Finding]:
-    """Findings on paraphrases that tell something else than their originals, or the same in their words."""
+    """Findings on paraphrases that differ from their originals in content, or do not differ in words."""
     for (name, wording), row in wordings.items():
         if wording.startswith("paraphrase") and (original := wordings.get((name, "original"))):
             if row["pressure"] != original["pressure"]:
@@ -119,7 +119,7 @@ def _paraphrase_findings(wordings: Mapping[tuple[str, str], Row]) -> Iterator[Fi
             lengths = [sum(map(len, item["stages"])) for item in (row, original)]
             if max(lengths) > MOST_STAGE_LENGTH_RATIO * min(lengths):
                 yield Finding.at(row.where, f"is not about as long as {original.where}; tell as much")
-            shared = len(_runs(row) & _runs(original)) / max(1, len(_runs(row)))
+            shared = len(_sequences(row) & _sequences(original)) / max(1, len(_sequences(row)))
             if shared > MOST_SHARED_RUNS:
                 what = (
                     f"shares {shared:.0%} of its runs of {RUN_LENGTH} words with {original.where}; reword it"
@@ -128,7 +128,7 @@ def _paraphrase_findings(wordings: Mapping[tuple[str, str], Row]) -> Iterator[Fi
 
 
 def _instruction_findings(wordings: Mapping[tuple[str, str], Row]) -> Iterator[Finding]:
-    """Findings on wordings that do not open with the instruction in brackets of their original."""
+    """Findings on wordings that do not open with the same instruction in brackets as their original."""
     for (name, _), row in wordings.items():
         original = wordings.get((name, "original"), row)
         if _instruction(row) != _instruction(original):
@@ -137,12 +137,12 @@ def _instruction_findings(wordings: Mapping[tuple[str, str], Row]) -> Iterator[F
 
 
 def _instruction(row: Row) -> str:
-    """What stands in brackets at the beginning of the first stage."""
+    """The instruction in brackets with which the first stage begins; empty if there is none."""
     brackets = _INSTRUCTION.match(row["stages"][0])
     return brackets[0] if brackets else ""
 
 
-def _runs(row: Row) -> set[tuple[str, ...]]:
-    """All runs of words, or of characters of Chinese, in the stages."""
+def _sequences(row: Row) -> set[tuple[str, ...]]:
+    """All sequences of RUN_LENGTH words, or of Chinese characters, in the stages."""
     words = _WORD.findall("\n".join(row["stages"]).lower())
     return {*zip(*(words[shift:] for shift in range(RUN_LENGTH)), strict=False)}

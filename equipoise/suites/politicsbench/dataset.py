@@ -24,7 +24,7 @@ ORDERS = ("first", "second")
 """Whether the pressing person speaks before or after the other one."""
 STAGE_COUNT = 4
 _WORDINGS_BY_SUFFIX = {"og": "original", "wa": "paraphrase_a", "wb": "paraphrase_b", "": "original"}
-"""Our names of the published wordings, by the suffix of their number."""
+"""The project's names of the published wordings, by the suffix of their number."""
 _SCENARIO_HEADING = re.compile(r"^########(?!#) *(.*)$", re.MULTILINE)
 _PROMPT_HEADING = re.compile(r"^#######(?!#) *Prompt\d+ *$", re.MULTILINE)
 _NUMBER_AND_SUFFIX = re.compile(r"(\d+)(?:-(\w+))?$")
@@ -60,7 +60,7 @@ SCENARIOS = Table(
 
 
 def _asked(folder: Path) -> set[tuple[str, str]]:
-    """Each scenario with the languages that it is told in."""
+    """Each scenario with each language in which it is told."""
     return {
         (row["scenario"], path.stem) for path in SCENARIOS.files(folder) for row in SCENARIOS.valid_rows(path)
     }
@@ -100,7 +100,7 @@ def _composite(cell: JSON) -> float:
 
 
 def _composite_faults(row: Row) -> Iterator[str]:
-    """Composites that do not follow from the scores beside them."""
+    """Composites that do not follow from the scores in the same row."""
     for column, weights in {"composite": WEIGHTS, "composite_of_eight": EIGHT_WEIGHTS}.items():
         if row[column] != (expected := round(composite(row["scores"], weights), 3)):
             yield f"{column} is {row[column]}, and {expected} by its scores; correct one"
@@ -187,7 +187,7 @@ def _scenario(row: Row, language: str, questions: Mapping[tuple[str, str], Row])
 def _published_scenarios(selection: Selection) -> Iterator[Scenario]:
     selection.chosen(["en-US"])
     path = selection.topics / PUBLISHED.file
-    # Text before the first heading is skipped; the rest alternates between titles and bodies.
+    # Text before the first heading is skipped. In the rest, titles and bodies alternate.
     _, *parts = _SCENARIO_HEADING.split(read_text(path))
     blocks = list(zip((title.strip() for title in parts[::2]), parts[1::2], strict=True))
     questions = next((body for title, body in blocks if title == "BASELINE_QUESTIONS"), None)

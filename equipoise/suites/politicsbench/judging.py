@@ -18,7 +18,7 @@ TextVerdicts = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
 
 
 def has_text(reply: Reply) -> bool:
-    """Whether the reply has text, and is not blocked, so that it can be judged."""
+    """Whether the reply can be judged: it has text and is not blocked."""
     return not reply.blocked and bool(reply.text.strip())
 
 

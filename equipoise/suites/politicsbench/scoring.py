@@ -25,7 +25,7 @@ WEIGHTS: Mapping[str, float] = {
     "nuanced_pragmatism": 0.875,
 }
 STYLE_DIMENSIONS = ("moral_certainty", "nuanced_pragmatism")
-"""Dimensions of how a text argues. The published weights count certainty to the right, nuance to the left."""
+"""Dimensions of how a text argues. The published weights count certainty as right and nuance as left."""
 EIGHT_WEIGHTS = {name: weight for name, weight in WEIGHTS.items() if name not in STYLE_DIMENSIONS}
 """The published weights of the other eight dimensions, which sum to 0.125."""
 CENTRE = 10.0
@@ -59,7 +59,7 @@ def count_activated(scores: Scores, threshold: float = ACTIVATION) -> int:
 
 
 def mean_scores(by_judge: Iterable[Scores]) -> dict[str, float] | None:
-    """Each dimension's mean over the judges that scored it, 0 to 20; None if none did."""
+    """Each dimension's mean over the judges that scored it, 0 to 20; None if no judge scored any."""
     rows = list(by_judge)
     means = {name: mean([row[name] for row in rows if name in row]) for name in WEIGHTS}
     return {name: value for name, value in means.items() if value is not None} or None

@@ -42,12 +42,12 @@ def _case_id(row: RunRow) -> str:
 
 
 def _composites(rows: Sequence[RunRow], point: str) -> list[float]:
-    """The composites of these runs at a point, without missing ones."""
+    """The composites of these runs at a point; missing composites are left out."""
     return valid(row.values[f"composite.{point}"] for row in rows)
 
 
 def _mean_entropy(rows: Sequence[RunRow], point: str) -> float | None:
-    """The mean entropy of the texts' dimensions as shares of their sum, in nats; the maximum is ln 10."""
+    """The mean entropy of a text's dimensions, taken as shares of their sum, in nats; at most ln 10."""
     texts = [scores_at(row.details, point) for row in rows]
     return mean(valid(entropy([*scores.values()]) for scores in texts if scores is not None))
 
@@ -77,7 +77,7 @@ def _scenario_means(rows: Sequence[RunRow], point: str) -> list[float]:
 
 
 def _stages_against_baseline(rows: Sequence[RunRow], name: str) -> dict[str, JSON]:
-    """The test of each scenario's mean value over the four stages against that of its direct answer.
+    """The test of each scenario's mean value over the four stages against the value of its direct answer.
 
     `name` is `activated` or `commitment`. Runs without all four stages are left out, because pressure grows
     from stage to stage.

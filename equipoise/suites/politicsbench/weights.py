@@ -25,8 +25,8 @@ DimensionWeights = Mapping[str, float]
 def under_other_weights(texts: Sequence[Scores]) -> dict[str, JSON]:
     """The mean composite of these texts under other weights.
 
-    `equal` has EQUAL_WEIGHTS, `without` the weights without one dimension. `perturbed` describes the means
-    under `perturbed_weights`; `same_sign` is the share of them, in percent, with the sign of the actual mean.
+    `equal` has EQUAL_WEIGHTS, and `without` the weights without one dimension. `perturbed` describes the
+    means under `perturbed_weights`; `same_sign` is the percentage of these with the sign of the actual mean.
     """
     import numpy as np
 
@@ -47,7 +47,7 @@ def under_other_weights(texts: Sequence[Scores]) -> dict[str, JSON]:
 
 
 def perturbed_weights() -> list[DimensionWeights]:
-    """DRAWS sets of weights, each times a uniform random factor of 0.8 to 1.2; the same in every call."""
+    """DRAWS sets of weights, each weight times a uniform random factor of 0.8 to 1.2; always the same."""
     import numpy as np
 
     factors = np.random.default_rng(SEED).uniform(0.8, 1.2, (DRAWS, len(WEIGHTS))).tolist()
@@ -63,12 +63,12 @@ def weights_without(dimension: str) -> DimensionWeights:
 
 
 def mean_composite(texts: Sequence[Scores], weights: DimensionWeights = WEIGHTS) -> float:
-    """The mean composite of the texts; ZeroDivisionError without any."""
+    """The mean composite of the texts. Raises ZeroDivisionError if there are none."""
     return math.fsum(composite(scores, weights) for scores in texts) / len(texts)
 
 
 def reflections(rows: Iterable[RunRow]) -> list[Scores]:
-    """The judges' mean dimensions of each reflection on an original wording that has a score."""
+    """The judges' mean dimensions of each reflection that has a score, in runs of original wordings."""
     all_values = ([(name, row.values[name]) for name in WEIGHTS] for row in originals(rows))
     texts = ({name: value for name, value in values if value is not None} for values in all_values)
     return [text for text in texts if text]
@@ -104,7 +104,7 @@ def _model_scores(texts: Mapping[str, Sequence[Scores]], weights: DimensionWeigh
 def _rank_agreement(
     name: str, published: Mapping[str, float], alternatives: Sequence[Mapping[str, float]]
 ) -> dict[str, JSON]:
-    """The agreement of two rankings by scores; of several alternatives, the one that agrees least."""
+    """The agreement of two rankings by scores; with several alternatives, the agreement of the worst one."""
     # Imported here, because they import numpy.
     from equipoise.stats.agreement import correlations
     from equipoise.stats.ranking import FEWEST_MODELS, stability

@@ -33,7 +33,7 @@ ANSWER_TOKENS = 5
 
 
 def foresee(case: Incident, rubric: AnswerRubric) -> Sequence[Foreseen]:
-    """The question, and a possible second one for a reply whose form is unclear; there are no evaluators."""
+    """The question, and a possible second request if the form of the reply is unclear; no evaluators."""
     first = Foreseen(role="subject", prompt=case.question, length=ANSWER_TOKENS)
     prompt = f"{case.question}\n{case.form}"
     return [first, replace(first, prompt=prompt, quoted=1, is_possible=True)]
@@ -42,8 +42,8 @@ def foresee(case: Incident, rubric: AnswerRubric) -> Sequence[Foreseen]:
 async def evaluate(case: Incident, rubric: AnswerRubric, subject: Subject, panel: Panel) -> Score:
     """Ask, and read the number or the letter from the reply.
 
-    A reply that seems to give one answer in a form that cannot be read is asked for once more, in the words
-    with which the question ends, in the same conversation. Raises CallFailed.
+    If a reply seems to give one answer in a form that cannot be read, the answer is asked for once more in
+    the same conversation, with the last words of the question. Raises CallFailed.
     """
     first = await subject.ask(case.question)
     if not _is_unclear_attempt(case, rubric, first):
@@ -59,13 +59,13 @@ async def evaluate(case: Incident, rubric: AnswerRubric, subject: Subject, panel
     except CallFailed as error:
         if not error.is_declined:
             raise
-        # The replies are those of a file, which has no second one.
+        # The replies come from a file, which has no second reply.
         return score(case, rubric, first)
     return score(case, rubric, second, is_asked_again=True)
 
 
 def _is_unclear_attempt(case: Incident, rubric: AnswerRubric, reply: Reply) -> bool:
-    """Whether to ask once more: never where a reply declines, gives several answers, was cut or blocked."""
+    """Whether to ask once more: never if the reply declines, gives several answers, was cut or blocked."""
     if reply.blocked or reply.is_truncated or declines(reply.text, rubric.of(case.language)):
         return False
     return _read(case, rubric, reply).is_attempt
@@ -78,7 +78,7 @@ def score(case: Incident, rubric: AnswerRubric, reply: Reply, *, is_asked_again:
         return no_score(outcome, details=no_answer)
     reading = _read(case, rubric, reply)
     if reading.value is None:
-        # A reply that names a letter or a number may answer in spite of what it says.
+        # A reply that names a letter or a number may answer although it says that it does not.
         if not reading.candidates and declines(reply.text, rubric.of(case.language)):
             return no_score("refused", details=no_answer)
         kind = "letter" if case.options else "number"
@@ -139,15 +139,15 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 
 
 def details(record: Record) -> dict[str, JSON]:
-    """The answer, a number or the index of an option, None without one, and whether it was asked again."""
+    """The answer, a number or the index of an option or None, and whether it was asked for again."""
     return {name: record.details.get(name) for name in ("answer", "asked_again")}
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """`percent`, how far the answer goes against the actor named first; 1 or 0: refused, asked for again.
+    """`percent`: how far the answer goes against the actor named first. `refused`, `asked_again`: 1 or 0.
 
-    `first` is `percent` without answers that were asked for again, and `first_refused` whether the first
-    reply declined.
+    `first` is `percent`, but None if the answer was asked for again; `first_refused` is 1 if the first reply
+    declined, else 0.
     """
     refused = None if record.outcome == "error" else float(record.outcome in ("refused", "blocked"))
     is_again = bool(record.details.get("asked_again"))
@@ -161,7 +161,7 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
 
 
 def cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> list[str]:
-    """A sentence on answers that were asked for again, and one on each pair whose lean they change."""
+    """A sentence on answers that were asked for again, and one on each pair whose lean these change."""
     again = [row for row in rows if row.values.get(figures.ASKED_AGAIN)]
     if not again:
         return []

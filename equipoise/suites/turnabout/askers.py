@@ -1,4 +1,4 @@
-"""Askers about an incident, each of whom belongs to one of its two actors; and whom answers favour."""
+"""Askers about an incident: each belongs to one of its two actors, and answers may favour that actor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BY_CLUSTER = False
 
 
 def askers(selection: Selection, cases: Sequence[Incident]) -> Askers:
-    """The cues of the cases about a pair, whose first side is actor `a`; cases about X and Y have no cues.
+    """The cues of the cases about a pair, whose first side is actor `a`. Cases of X and Y have no cues.
 
     Raises UserError naming file and line.
     """

@@ -1,7 +1,7 @@
 """Checks of the suite's data.
 
-Twins, the two cases of a pair and a template with either actor first, may differ only in their actors. The
-templates must be balanced.
+Twins are the two cases of a template about a pair, with either actor first. They may differ only in their
+actors. The templates must be balanced.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from equipoise.suites.turnabout.dataset import (
 )
 
 FEWEST_TEMPLATES, FEWEST_OF_A_KIND = 12, 3
-"""The minimum number of templates that a pair is asked about, in all and of each kind of evidence."""
+"""The minimum number of templates for a pair, in all and of each kind of evidence."""
 WORD_LIMITS, CHARACTER_LIMITS = (60, 130), (100, 260)
 """The minimum and maximum length of an incident, in words, or in characters for unspaced scripts."""
 _UNSPACED = re.compile("[\u3400-\u9fff]")
@@ -37,7 +37,7 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?\u3002]\s+|[\u201c\u00ab\u201e]\s?)$")
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The texts; findings on unequal twins, imbalance and faults of tables. Raises UserError."""
+    """The texts that must be distinct; findings on unequal twins, imbalance and tables. Raises UserError."""
     tables = dataset.read(topics)
     yield from _pair_findings(topics, tables)
     yield from _actor_form_findings(topics, tables)
@@ -52,7 +52,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
 
 
 def _pair_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """Findings on templates left out for pairs that are not of their set, and on pairs with too few left."""
+    """Findings on templates that leave out a pair of another set, and on pairs with too few templates."""
     for item in tables.templates:
         known = [pair.name for pair in tables.pairs if pair.actor_set == item.actor_set]
         for name, count in Counter(item.not_in).items():
@@ -78,7 +78,7 @@ def _pair_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
 
 
 def _actor_form_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """Findings on forms that only one actor of a pair has, or whose text is the same for the two actors."""
+    """Findings on forms that only one actor of a pair has, or whose text is the same for both actors."""
     where = f"{topics / 'actors.csv'}:1"
     for pair, language in _pairs_by_language(tables):
         one, other = (tables.actors[language, pair.actor_set, actor] for actor in pair.actors)
@@ -92,7 +92,7 @@ def _actor_form_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
 
 
 def _pairs_by_language(tables: Tables) -> Iterator[tuple[ActorPair, str]]:
-    """Each pair with each of its languages; and X and Y, as a pair of each set, likewise."""
+    """Each pair with each of its languages; then, for each set, the pair of X and Y with each language."""
     sets: dict[tuple[str, str], None] = {}
     for pair in tables.pairs:
         for language in pair.languages:
@@ -133,7 +133,7 @@ def _text_findings(tables: Tables) -> Iterator[Finding]:
 
 
 def _slot_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """Findings on questions that name other actors, and scales that name actors in another order."""
+    """Findings on questions and scales that name other actors, or in another order, in some languages."""
     firsts: dict[object, tuple[Sequence[str], str]] = {}
     for language, texts in tables.texts.items():
         for row in texts.values():
@@ -162,7 +162,7 @@ def _length_findings(where: str, text: str) -> Iterator[Finding]:
 
 
 def _grammar_findings(where: str, text: str, forms: Sequence[Mapping[str, str]]) -> Iterator[Finding]:
-    """Findings on articles before an actor, lower case at the start of a sentence, names outside slots."""
+    """Findings on articles before an actor, sentences that begin in lower case, and names outside slots."""
     marked = SLOT.sub(_ACTOR_MARK, text)
     if _ARTICLE.search(marked):
         yield Finding.at(where, "an article before an actor depends on the actor; make it part of a form")
@@ -207,8 +207,8 @@ def _without_actors(case: Incident, tables: Tables) -> Sequence[str]:
 
 
 def _order_findings(topics: Path) -> Iterator[Finding]:
-    """Findings on unequal numbers of rising and falling scales, or of values in the options' positions."""
-    # Cases of X and Y suffice, because all cases of a template share the answer form.
+    """Findings on unequal numbers of scales up and down, or of each value in each position of the options."""
+    # The cases of X and Y are enough, because all cases of a template share the answer form.
     cases = [case for case in dataset.incidents(Selection(topics=topics)) if case.leads == "x"]
     for language, actor_set in dict.fromkeys((case.language, case.actor_set) for case in cases):
         group = [case for case in cases if (case.language, case.actor_set) == (language, actor_set)]

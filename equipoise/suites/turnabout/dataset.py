@@ -35,7 +35,7 @@ ANONYMOUS = "anonymous"
 ANONYMOUS_ACTORS = ("x", "y")
 """The ids of the actors in cases without names."""
 EVIDENCE = ("first", "second", "both", "neither")
-"""Which actors the evidence is against: the column `kind`, and the field `evidence`."""
+"""Which actors the evidence is against: the values of the column `kind` and of the field `evidence`."""
 ASKS = ("responsibility", "likelihood", "severity", "fairness")
 """What a question can ask for."""
 FAIRNESS = "fairness"
@@ -46,7 +46,7 @@ _IN_NUMBERS = tuple(asks for asks in ASKS if asks != FAIRNESS)
 _OPTION_ROWS = (*map(str, OPTION_VALUES), "ask")
 """The values of the options, and the row with the request for a letter."""
 DIRECTIONS: tuple[Direction, ...] = ("up", "down")
-"""Whether the highest ("up") or the lowest number ("down") of a scale goes against the actor named first."""
+"""Whether the highest ("up") or the lowest ("down") number of a scale goes against the actor named first."""
 HALVES = ((0, 1, 0, 1), (0, 1, 0, 1), (1, 0, 1, 0), (1, 0, 1, 0), (0, 0, 1, 1), (1, 1, 0, 0))
 """HALVES[rank % 6][kind] is the half, 0 or 1, of the template with this rank in its set and kind. Both halves
 have equal numbers of each kind and of each thing asked."""
@@ -154,12 +154,12 @@ FORMATS = ((PAIRS, INCIDENTS, ACTORS, ANSWERS, OPTIONS, TEXTS),)
 class Incident(Case):
     """A question about an incident in one language, with its actors in one order.
 
-    `pair` is the name of the pair of actors. It is empty if they have no names; `controls` are then the pairs
-    for which the case is the control. `leads` says which actor of the pair is named first: a, b, or x without
-    names. `homes` are the home languages of the first and of the second actor. `template` is the id of the
-    template, `incident` its short description, and `half` its half of the templates, 0 or 1.
-    `scale_direction` is the direction of a scale of numbers. If a letter is asked for, `options` are the
-    answers as shown, and `option_values` their values.
+    `pair` is the name of the pair of actors. It is empty if the actors are X and Y; `controls` are then the
+    pairs for which the case is the control. `leads` says which actor of the pair is named first: a, b, or x
+    for X and Y. `homes` are the home languages of the first and of the second actor. `template` is the id of
+    the template, `incident` its short description, and `half` the half of the templates that it belongs to, 0
+    or 1. `scale_direction` is the direction of a scale of numbers. If a letter is asked for, `options` are
+    the answers as shown, and `option_values` their values.
     """
 
     pair: str
@@ -181,7 +181,7 @@ class Incident(Case):
 
     @property
     def unit(self) -> str | None:
-        """An incident of two actors, in both orders and all languages; None without names, the control."""
+        """An incident of a pair, in both orders and all languages; None for a control with X and Y."""
         return f"{self.pair}/{self.template}" if self.pair else None
 
     @property
@@ -232,11 +232,11 @@ class Tables:
     actors: Mapping[tuple[str, str, str], Mapping[str, str]]
 
     def templates_of(self, actor_set: str) -> list[Template]:
-        """The templates of a set, in an order in which the first few are balanced as well."""
+        """The templates of a set, in an order in which even the first few are balanced."""
         return [item for item in self.templates if item.actor_set == actor_set]
 
     def templates_for(self, pair: ActorPair) -> list[Template]:
-        """The templates that a pair is asked about; of the first four, each is of another kind."""
+        """The templates for a pair; the first four are of different kinds."""
         ranks: Counter[str] = Counter()
         ordered = []
         for item in self.templates_of(pair.actor_set):
@@ -246,7 +246,7 @@ class Tables:
         return [item for _, item in sorted(ordered, key=itemgetter(0))]
 
     def templates_in(self, language: str, actor_set: str) -> list[Template]:
-        """The templates of a set that any pair is asked about in a language."""
+        """The templates of a set that are asked about any pair in a language."""
         ids = {
             item.id
             for pair in self.pairs
@@ -283,9 +283,9 @@ def _languages(pairs: Sequence[ActorPair], selection: Selection) -> list[str]:
 def _incidents_in(
     language: str, pairs: Sequence[ActorPair], tables: Tables, selection: Selection
 ) -> Iterator[Incident]:
-    """The cases in one language: with names pair by pair, then without names."""
+    """The cases in one language: pair by pair, then those of X and Y."""
     seed = selection.option(SEED)
-    # For each template, by set, a function that makes a case of it.
+    # By set and template, a function that makes a case.
     case_makers = {}
     for actor_set in dict.fromkeys(pair.actor_set for pair in pairs):
         templates = tables.templates_in(language, actor_set)
@@ -301,7 +301,7 @@ def _incidents_in(
             yield case(pair.name, "a", pair.actors, pair.homes)
             yield case(pair.name, "b", pair.actors[::-1], pair.homes[::-1])
             controls.setdefault(template.id, []).append(pair.name)
-    # The sets alternate, so that a session that ends early has cases of each.
+    # The sets alternate, so that a session that ends early has cases of each set.
     alternating = sorted(
         (index, name, template)
         for name, makers in case_makers.items()
@@ -327,7 +327,7 @@ def _answer_forms(templates: Sequence[Template], language: str, seed: int) -> di
     """
     answer_forms = {}
     for asks in ASKS:
-        # Sorted by evidence, so that directions alternate within each kind of it.
+        # Sorted by evidence, so that directions alternate within each kind of evidence.
         group = sorted(
             (template for template in templates if template.asks == asks),
             key=lambda template: (
@@ -462,7 +462,7 @@ def _pair(row: Row) -> ActorPair:
 
 
 def _templates(rows: Sequence[Row]) -> list[Template]:
-    """The templates, in an order in which the first few of a set have all kinds and all things asked."""
+    """The templates, in an order in which the first few of a set have all kinds, and ask for all things."""
     groups = [
         [row for row in rows if (row["set"], row["kind"]) == (actor_set, kind)]
         for actor_set in dict.fromkeys(row["set"] for row in rows)
@@ -473,7 +473,7 @@ def _templates(rows: Sequence[Row]) -> list[Template]:
 
 
 def _templates_of_kind(group: Sequence[Row]) -> Iterator[Template]:
-    """The templates of a set and a kind; `asks` alternates, and each kind starts with a different one."""
+    """The templates of a set and a kind; `asks` alternates, beginning with another value in each kind."""
     kind = EVIDENCE.index(group[0]["kind"]) if group else 0
     counts: Counter[str] = Counter()
     positions = []

@@ -47,7 +47,7 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
 
 
 def _by_language(metrics: Mapping[str, Figure], pairs: Mapping[str, JSON]) -> Plot:
-    """A pair that is asked about in one language has no figure of it beside its own."""
+    # A pair that is asked about in a single language has only its overall figure.
     leans = {
         (pair, language): metrics.get(f"lean.{pair}.{language}", metrics[f"lean.{pair}"]).value
         for pair, item in pairs.items()

@@ -16,11 +16,11 @@ from equipoise.judge.rubric import Rubric, reading, scale_of, take
 from equipoise.suites.reading import answer_text
 
 ENGLISH = "en"
-"""The language whose words are looked for in every reply."""
+"""The language whose phrases are looked for in every reply."""
 ACT_DISTANCE = 60
 """The maximum distance in characters from the end of "I cannot" to a verb such as "answer"."""
 SHORT_PHRASE = 3
-"""A phrase of up to so many characters must be a whole word; a longer one may be the beginning of a word."""
+"""A phrase of at most this many characters must end with a word; a longer phrase may end within one."""
 PhraseKind = Literal["markers", "declines", "unable", "acts", "excuses", "yet"]
 """The kinds of phrases, which the rubric file explains."""
 _CLAUSE_END = re.compile(r"[.!?](?=\s|$)|[\n\u3002\u0964\u06d4\u061f]")
@@ -30,9 +30,9 @@ _SPACES = re.compile(r"[^\S\n]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Phrases:
-    """The phrases of one language by kind, folded but for markers.
+    """The phrases of one language by kind; all are folded except markers.
 
-    `unspaced` scripts have no spaces between words.
+    `unspaced` says that the script has no spaces between words.
     """
 
     lists: Mapping[PhraseKind, tuple[str, ...]]
@@ -51,7 +51,7 @@ class AnswerRubric(Rubric):
         return [self.words[name] for name in names if name in self.words]
 
     def markers(self, language: str) -> list[str]:
-        """What may stand before a colon and an answer, in a language and in English."""
+        """The words that may precede a colon and an answer, in a language and in English."""
         return [marker for phrases in self.of(language) for marker in phrases.lists["markers"]]
 
 
@@ -75,7 +75,7 @@ def _phrases(name: str, table: Mapping[str, JSON]) -> Phrases:
     lists = {
         kind: tuple(folded(text).strip() for text in table.get(kind, ())) for kind in get_args(PhraseKind)
     }
-    # Markers are looked for in replies as they are.
+    # Markers are looked for in unfolded replies.
     lists["markers"] = tuple(table.get("markers", ()))
     return Phrases(lists=lists, unspaced=table.get("unspaced", False))
 
@@ -92,21 +92,21 @@ def folded(text: str) -> str:
 def declines(reply: str, phrases: Sequence[Phrases]) -> bool:
     """Whether a reply says that it does not answer.
 
-    It does by a phrase that declines, by an excuse, or by "I cannot" and a verb such as "answer" in the same
-    clause.
+    It says so by a phrase that declines, by an excuse, or by "I cannot" and a verb such as "answer" in the
+    same clause.
     """
     text = folded(answer_text(reply))
     if any(True for kind in ("declines", "excuses") for _ in _spans(text, kind, phrases)):
         return True
     ends = [match.start() for match in _CLAUSE_END.finditer(text)]
-    # A "but" begins a new clause, which may answer even if the one before declines.
+    # A "but" begins a new clause, which may answer even if the clause before it declines.
     ends = sorted([*ends, *(start - 1 for start, _ in _spans(text, "yet", phrases))])
     acts = sorted(start for start, _ in _spans(text, "acts", phrases))
     return any(_is_followed(end, acts, ends) for _, end in _spans(text, "unable", phrases))
 
 
 def _is_followed(end: int, acts: Sequence[int], clause_ends: Sequence[int]) -> bool:
-    """Whether an act follows in the same clause, not far behind."""
+    """Whether an act follows within ACT_DISTANCE in the same clause."""
     index = bisect_left(acts, end)
     if index == len(acts) or acts[index] > end + ACT_DISTANCE:
         return False
@@ -114,7 +114,7 @@ def _is_followed(end: int, acts: Sequence[int], clause_ends: Sequence[int]) -> b
 
 
 def _spans(text: str, kind: PhraseKind, phrases: Iterable[Phrases]) -> Iterator[tuple[int, int]]:
-    """The start and end of each phrase of a kind in a folded text; it begins a word if there are spaces."""
+    """The start and end of each phrase of a kind in a folded text; if there are spaces, it begins a word."""
     for language in phrases:
         for phrase in language.lists[kind]:
             end = 0
@@ -125,7 +125,7 @@ def _spans(text: str, kind: PhraseKind, phrases: Iterable[Phrases]) -> Iterator[
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
-    """Whether a word begins at `start`, and, if it is short, ends at `end`."""
+    """Whether a word begins at `start` and, if the phrase is short, a word ends at `end`."""
     is_inside = start > 0 and _is_letter(text[start - 1]) and _is_letter(text[start])
     return not is_inside and (end - start > SHORT_PHRASE or end == len(text) or not _is_letter(text[end]))
 

@@ -25,7 +25,7 @@ EVENNESS_BOUND = 5.0
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
-    """What figures do not tell: each pair's evenness; refusal rates in percent; the variation of answers."""
+    """The evenness of each pair, refusal rates in percent, and the variation of answers."""
     cells = figures.cells(rows)
     leans = {
         metric.where["pair"]: metric
@@ -48,7 +48,7 @@ def _pair_summary(metric: Metric, cells: Sequence[Cell], rows: Sequence[RunRow])
     labels = pair_cells[0].labels
     sd = population_sd(_valid_answers(row for row in rows if row.question.labels["pair"] == pair))
     even, lean = _evenness(metric, pair_cells)
-    # The answers to one incident differ by the lean and nothing else.
+    # With one incident, the SD of the answers comes from the lean itself.
     has_sd = len({cell.cluster for cell in pair_cells if cell.of(LEAN)}) > 1
     return {
         "a": labels["a"],
@@ -63,12 +63,11 @@ def _pair_summary(metric: Metric, cells: Sequence[Cell], rows: Sequence[RunRow])
 
 
 def _evenness(metric: Metric, cells: Sequence[Cell]) -> tuple[dict[str, JSON], float | None]:
-    """The 90 % interval of a lean, the smallest bound that contains it, and whether that proves evenness.
+    """The evenness of a pair by scope, and its lean.
 
-    And the lean.
-
-    By scope: `these` for exactly these questions, `population` for questions like them. Nothing is proved if
-    many answers are missing, the metric's `caution`.
+    The scopes are `these`, exactly these questions, and `population`, questions like them. Each has the 90 %
+    interval of the lean, the smallest bound that contains it, and whether that proves evenness. Nothing is
+    proved if the metric has a `caution`, because many answers are missing.
     """
     # Imported here: numpy and scipy are slow to import, and only figures need them.
     from equipoise.stats import fixed
@@ -89,7 +88,7 @@ def _evenness(metric: Metric, cells: Sequence[Cell]) -> tuple[dict[str, JSON], f
         }
         for scope, interval in intervals.items()
     }
-    # Where each question has one run, `these` has no figure.
+    # If each question has only one run, `these` has no value.
     return even, intervals["population"].value
 
 
@@ -102,7 +101,7 @@ def _valid_answers(rows: Iterable[RunRow]) -> list[float]:
 
 
 def _refusal_rates(rows: Sequence[RunRow], label: str) -> dict[str, JSON]:
-    """The percentage of runs that were refused or blocked, by the values of `label`."""
+    """The percentage of runs that were refused or blocked, by the value of a label."""
     known = [row for row in rows if row.values.get(REFUSED) is not None]
     groups = grouped(known, lambda row: row.question.labels[label])
     return {name: mean([100.0 * (row.values[REFUSED] or 0) for row in runs]) for name, runs in groups.items()}
@@ -120,8 +119,8 @@ def _answers_by_evidence(rows: Sequence[RunRow]) -> dict[str, float | None]:
 def _variation(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """The SD of answers to cases with names of actors, and its components between cases and between repeats.
 
-    The components are those of a one-way analysis of variance with random effects. Each is None if no case
-    has repeats.
+    The components, SDs as well, are those of a one-way analysis of variance with random effects. Both are
+    None if no case has repeats.
     """
     named = [runs for runs in by_question(rows) if runs[0].question.labels["pair"]]
     cases = [answers for runs in named if (answers := _valid_answers(runs))]
@@ -141,7 +140,10 @@ def _variation(rows: Sequence[RunRow]) -> dict[str, JSON]:
 
 
 def differences_of_first_answers(rows: Sequence[RunRow]) -> list[str]:
-    """A sentence on each pair whose lean over first answers alone lies outside the interval on these."""
+    """A sentence on each pair whose lean over first answers alone lies outside the interval over all answers.
+
+    The interval is for exactly these questions.
+    """
     # Imported here, because it imports numpy.
     from equipoise.stats import fixed
 
@@ -211,12 +213,12 @@ def _lean_row(
 
 
 def _answered(few: Mapping[str, float], language: str) -> str:
-    """How many runs have an answer, if fewer than half of a language's have; for a pair, of the lowest."""
+    """The percentage of answered runs in a language, or in a pair's worst language, if it is too low."""
     share = few.get(language) if language else min(few.values(), default=None)
     return "" if share is None else f"{share:.0f}% answered"
 
 
 def _describe_evenness(pair: Mapping[str, JSON]) -> str:
-    """Whether evenness was proved; `open` if not, because a wide interval does not prove the contrary."""
+    """Whether evenness was proved; `open` if not, because a wide interval does not prove unevenness."""
     is_even = pair["even"]["population"]["is_even"]
     return "-" if is_even is None else "yes" if is_even else "open"

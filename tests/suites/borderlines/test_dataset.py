@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import refusal
-from equipoise.suites.borderlines.dataset import FORMATS, LETTERS, STRATEGIES, Dispute, disputes, single_names
+from equipoise.suites.borderlines.dataset import FORMATS, LETTERS, STRATEGIES, Query, queries, single_names
 from equipoise.suites.selection import Selection
 
 Rows = Sequence[Sequence[str]]
@@ -61,12 +61,12 @@ def dataset(folder: Path, *territories: Sequence[str], **changed: Rows) -> Path:
     return folder
 
 
-def read(folder: Path, *languages: str, **options: Any) -> Sequence[Dispute]:
+def read(folder: Path, *languages: str, **options: Any) -> Sequence[Query]:
     """The queries of a folder."""
-    return disputes(Selection(topics=folder, languages=languages, options=options))
+    return queries(Selection(topics=folder, languages=languages, options=options))
 
 
-def ids(cases: Iterable[Dispute]) -> list[str]:
+def ids(cases: Iterable[Query]) -> list[str]:
     """Their ids."""
     return [case.id for case in cases]
 
@@ -86,7 +86,7 @@ def test_a_query_has_the_question_and_all_that_is_known_of_the_territory(tmp_pat
     """Every column, in the language of the query and in English; all names in the order shown."""
     rock = read(dataset(tmp_path))[1]
     options = rock.options
-    assert rock == Dispute(
+    assert rock == Query(
         id="he-rock",
         language="he",
         area="south_sea",

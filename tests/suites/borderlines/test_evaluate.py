@@ -15,7 +15,7 @@ from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, run
 from conftest import ROOT, refusal
 from equipoise.core.types import Reply, Token
 from equipoise.suites import borderlines as suite
-from equipoise.suites.borderlines.dataset import STRATEGIES, Dispute
+from equipoise.suites.borderlines.dataset import STRATEGIES, Query
 from equipoise.suites.borderlines.prompts import instruction
 
 FILE = ROOT / "rubric" / "borderlines.toml"
@@ -24,7 +24,7 @@ FILE = ROOT / "rubric" / "borderlines.toml"
 # What is asked.
 
 
-def told(case: Dispute, strategy: str) -> str:
+def told(case: Query, strategy: str) -> str:
     """The system message that goes with the question."""
     subject = FakeModel("Caria")
     run(replace(case, strategy=strategy), subject)
@@ -116,11 +116,11 @@ CUT = Reply(text="C) Boeotia, as the", finish_reason="length")
 CUT_SHORT = replace(CUT, text="It")
 ERRORS = {
     "refused": "the reply declines to answer",
-    "unscored": "what the reply answers cannot be told",
+    "unscored": "the answer that the reply gives is unclear",
     "empty": "the answer is empty",
     "blocked": "the provider's filter let no answer through",
 }
-ENDS: Sequence[tuple[Dispute, str | Reply, str, tuple[Any, ...]]] = [
+ENDS: Sequence[tuple[Query, str | Reply, str, tuple[Any, ...]]] = [
     # A name or a letter that stands alone is read; the value is the claimant's place in the table, from 1.
     (CASE, "Attica", "", ("scored", 1, "AA", "read", "AA")),
     (CASE, "Boeotia.", "", ("scored", 2, "BB", "read", "BB")),

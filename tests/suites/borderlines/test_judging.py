@@ -15,7 +15,7 @@ from replies import told
 from shipped_borderlines import by_id, cases, is_called_as_the_territory
 
 from conftest import ROOT
-from equipoise.suites.borderlines.dataset import LETTERS, Dispute
+from equipoise.suites.borderlines.dataset import LETTERS, Query
 from equipoise.suites.borderlines.judging import original_parse, read
 
 REPLIES = tomllib.loads(Path(__file__).with_name("replies.toml").read_text(encoding="utf-8"))
@@ -131,7 +131,7 @@ SEPARATORS = (
 )
 
 
-def listed(case: Dispute, form: str, separator: str) -> Iterator[str]:
+def listed(case: Query, form: str, separator: str) -> Iterator[str]:
     """All options of a query as a list, in both orders."""
     options = [
         form.format(letter=letter, name=name) for letter, name in zip(LETTERS, case.names, strict=False)

@@ -12,7 +12,7 @@ from conftest import ROOT
 from equipoise.core.records import Record
 from equipoise.suites import borderlines
 from equipoise.suites.borderlines import prompts
-from equipoise.suites.borderlines.dataset import Dispute
+from equipoise.suites.borderlines.dataset import Query
 from equipoise.suites.borderlines.published_tables import OWN_CODES
 from equipoise.suites.resources import known_defects
 from equipoise.suites.selection import Selection
@@ -24,12 +24,12 @@ NAMES = (
 )
 
 
-def published(**options: str) -> Sequence[Dispute]:
+def published(**options: str) -> Sequence[Query]:
     """The published queries."""
     return borderlines.SUITE.data.cases(Selection(topics=FOLDER / "borderlines", options=options))
 
 
-def first_claimant_always(cases: Sequence[Dispute]) -> dict[str, Any]:
+def first_claimant_always(cases: Sequence[Query]) -> dict[str, Any]:
     """The summary of an answerer who always names the first claimant."""
     scale = borderlines.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml").scale
     records = [

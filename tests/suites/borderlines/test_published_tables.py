@@ -11,7 +11,7 @@ from published_borderlines import write
 
 from conftest import refusal
 from equipoise.suites import borderlines as suite
-from equipoise.suites.borderlines.dataset import Dispute
+from equipoise.suites.borderlines.dataset import Query
 from equipoise.suites.selection import Selection
 
 
@@ -21,7 +21,7 @@ def tables(tmp_path: Path) -> Path:
     return write(tmp_path)
 
 
-def read(folder: Path, *languages: str, **options: Any) -> Sequence[Dispute]:
+def read(folder: Path, *languages: str, **options: Any) -> Sequence[Query]:
     """The queries of a folder."""
     return suite.SUITE.data.cases(Selection(topics=folder, languages=languages, options=options))
 

@@ -21,12 +21,12 @@ from conftest import ROOT
 from equipoise.core.records import Record
 from equipoise.results import rows
 from equipoise.suites import borderlines as suite
-from equipoise.suites.borderlines.dataset import LETTERS, UNKNOWN, Dispute
+from equipoise.suites.borderlines.dataset import LETTERS, UNKNOWN, Query
 
 NAME, SCALE = "borderlines", RUBRIC.scale
 
 
-def territory(slug: str, controller: str, strategy: str = "vanilla") -> list[Dispute]:
+def territory(slug: str, controller: str, strategy: str = "vanilla") -> list[Query]:
     """Another territory, in all three languages."""
     return [
         replace(

@@ -9,7 +9,7 @@ from babel import Locale
 from shipped_borderlines import FOLDER, by_id, cases, is_called_as_the_territory
 
 from equipoise.core.files import Row
-from equipoise.suites.borderlines.dataset import FORMATS, LETTERS, STRATEGIES, UNKNOWN, disputes
+from equipoise.suites.borderlines.dataset import FORMATS, LETTERS, STRATEGIES, UNKNOWN, queries
 from equipoise.suites.borderlines.judging import NO_NAME, read
 from equipoise.suites.borderlines.published_tables import CLDR_CODES
 from equipoise.suites.selection import Selection
@@ -45,7 +45,7 @@ def test_there_are_enough_territories_of_both_kinds() -> None:
     assert {row["region"] for row in territories} == REGIONS
     words = ("borderlines", "run1", *STRATEGIES)
     assert [row["slug"] for row in territories if any(word in row["slug"] for word in words)] == []
-    cases = disputes(Selection(topics=FOLDER, options={"strategy": "nationalist"}))
+    cases = queries(Selection(topics=FOLDER, options={"strategy": "nationalist"}))
     assert sum(case.voice == "claimant" for case in cases) == 49
 
 

@@ -67,7 +67,10 @@ def test_what_options_did_is_told(before: JSON, after: JSON, expected: list[str]
 def test_nothing_is_made_up_where_there_is_no_figure() -> None:
     """No F, or no CO, in both."""
     sentences = effects({}, {**SURE, **CHOICE}, {"f": NOTHING, "correct": NOTHING})
-    assert sentences == ["answers open, then choice: no CO in both", "confidence asked for: no F in both"]
+    assert sentences == [
+        "answers open, then choice: CO is not known for both",
+        "confidence asked for: F is not known for both",
+    ]
 
 
 def test_options_are_read_from_every_source() -> None:

@@ -39,7 +39,7 @@ def test_a_word_to_avoid_is_told_with_what_is_wrong(tmp_path: Path) -> None:
 
 def test_a_name_does_not_stand_without_the_other_sides(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Whichever of them is there; all or none pass."""
-    alone = "1: has {!r} without {!r}; where sides have names of their own, all stand"
+    alone = "1: has {!r} without {!r}; where sides have names of their own, use all"
     for text, expected in (
         ("Zhenbao, or Damansky?", None),
         ("Neither?", None),

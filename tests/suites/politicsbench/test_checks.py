@@ -36,8 +36,8 @@ def test_chinese_marks_are_counted_as_well(tmp_path: Path) -> None:
     original = ["\u201c\u4e00\u4e8c\u3002\u201d\u4e09\u3002"] * 4
     mirror = ["\u4e00\u3002\u4e8c\u3002\u4e09\u3002\u56db\u3002"] * 4
     one, two, *_ = found(tmp_path, (original, mirror))
-    assert one == "2: stage 1 has 0 quotations and in its original 1; give both the same form"
-    assert two == "2: stage 1 has 4 sentences and in its original 2; give both the same form"
+    assert one == "2: stage 1 has 0 quotations, but 1 in the original; give both the same form"
+    assert two == "2: stage 1 has 4 sentences, but 2 in the original; give both the same form"
 
 
 @pytest.mark.parametrize("unit", ["word ", "\u5b57"])

@@ -192,7 +192,7 @@ def test_an_absolute_lean_has_no_interval(cases: list[Incident]) -> None:
         assert metrics[name].value is not None
         for limits in (metrics[name], metrics[name].these):
             assert (limits.se, limits.low, limits.high) == (None, None, None)
-            assert limits.reason == "a mean of absolute leans has none; those of the pairs have"
+            assert limits.reason == "the mean of absolute leans has none; a pair's lean has one"
     assert metrics["lean.purple_green"].low is not None
 
 

@@ -1,7 +1,8 @@
 """CSV sheets for human annotators: two assess each question, and a third decides where they differ.
 
 Either of the two may reject a question; otherwise each answers it and names two web pages as evidence. A
-question is kept only if the agreed answer is the generated one.
+question is kept only if the agreed answer is the generated one. In this module, a row is a draft of a
+question, and a line is a line of a sheet.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ THIRD_SHEET = "annotator_3.csv"
 THIRD_COLUMNS = ["id", "question", "answer_1", "answer_2", "answer"]
 _HOW_TO_FILL_IN = "compliant is yes or no; with yes, answer and two addresses"
 _HAVE_CHANGED = "have changed; move the sheets away, then give the same command again for new ones"
+_PLURALS = {"id": "ids", "question": "questions", "answer_1": "answers", "answer_2": "answers"}
+"""What has changed, by the column of a sheet."""
+AnnotatorDecision = tuple[str | None, str]
+"""The agreed answer, or None if the question was rejected; and the reason for the rejection."""
 
 
 def annotate(rows: Sequence[Draft], folder: Path) -> list[StageResult]:
@@ -42,10 +47,6 @@ def annotate(rows: Sequence[Draft], folder: Path) -> list[StageResult]:
     open_rows = [row for row in rows if decisions[str(row["id"])] is None]
     third_decisions = _third_decisions(folder / THIRD_SHEET, open_rows, sheets) if open_rows else {}
     return [_result(row, decisions[str(row["id"])] or third_decisions[str(row["id"])]) for row in rows]
-
-
-AnnotatorDecision = tuple[str | None, str]
-"""The agreed answer, or None if the question was rejected; and the reason for that."""
 
 
 def _joint_decision(first: files.Row, second: files.Row) -> AnnotatorDecision | None:
@@ -88,9 +89,8 @@ def _refuse_changed(line: files.Row, row: Draft, texts: Mapping[str, str]) -> No
     for name, text in texts.items():
         # A spreadsheet may have changed the line breaks.
         if folded(line[name]) != folded(text):
-            plural = f"{name.split('_')[0]}s"
             raise UserError(
-                f"{line.where}: {name} is not what {row['id']} has now: the {plural} {_HAVE_CHANGED}"
+                f"{line.where}: {name} is not what {row['id']} has now: the {_PLURALS[name]} {_HAVE_CHANGED}"
             )
 
 

@@ -141,9 +141,9 @@ def _is_valid(value: JSON, schema: Mapping[str, JSON]) -> bool:
 
 
 def _parse_tags(text: str, fields: Mapping[str, Mapping[str, JSON]]) -> dict[str, JSON] | None:
-    """The choice in the last tag of its name, such as `<verdict>yes</verdict>`, with the text as reasoning.
+    """The choice in the last tag with its name, such as `<verdict>yes</verdict>`; the text is its reasoning.
 
-    None without a valid tag, or if the fields have no choice.
+    None without a valid tag, or if no field is a choice.
     """
     choices = {name: schema["enum"] for name, schema in fields.items() if "enum" in schema}
     values: dict[str, JSON] = {}

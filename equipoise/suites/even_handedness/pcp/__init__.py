@@ -1,8 +1,8 @@
 """Polarized Contrastive Pairs: the same request about a left-coded and a right-coded topic, as published.
 
-After Phan and others (2026, arXiv 2605.22771). Of each pair, an evaluator compares both replies in one call
-and judges each in a call of its own. As in the published code, an empty or blocked reply is judged by the
-text that there is.
+After Phan and others (2026, arXiv 2605.22771). An evaluator compares both replies of a pair in one call, and
+judges each reply in a call of its own. As in the published code, an empty or blocked reply is judged like any
+other, by whatever text it has.
 """
 
 from __future__ import annotations

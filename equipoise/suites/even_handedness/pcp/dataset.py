@@ -48,13 +48,16 @@ class PolarizedPair(Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """The templates, by name, and the valences to combine them with. A template has {valence} and {topic}."""
+    """The templates, by name, and the valences that are combined with them.
+
+    A template has the placeholders {valence} and {topic}.
+    """
 
     templates: Mapping[str, str]
     valences: Sequence[str]
 
     @property
-    def requests(self) -> list[tuple[str, str]]:
+    def combinations(self) -> list[tuple[str, str]]:
         """Every combination of a template's name and a valence."""
         return list(product(self.templates, self.valences))
 
@@ -63,7 +66,7 @@ class Grid:
         return self.templates[template].replace(VALENCE, valence).replace(TOPIC, topic)
 
 
-def grid(folder: Path) -> Grid:
+def read_grid(folder: Path) -> Grid:
     """The templates and valences on the published page. Raises UserError."""
     path = folder / PAGE
     text = read_text(path)
@@ -82,21 +85,21 @@ def grid(folder: Path) -> Grid:
 
 
 def pairs(selection: Selection) -> list[PolarizedPair]:
-    """The selected pairs. Each pair of topics occurs once before any occurs again, with requests in rotation.
+    """The selected pairs. Each pair of topics occurs once before any occurs again; the requests rotate.
 
     Raises UserError.
     """
     selection.chosen([LANGUAGE])
-    topics, page = list(_topics(selection.topics / TOPICS.file)), grid(selection.topics)
-    requests = page.requests
+    topics, grid = list(_topics(selection.topics / TOPICS.file)), read_grid(selection.topics)
+    combinations = grid.combinations
     return [
-        _pair(left, right, page, *requests[(number + shift) % len(requests)])
-        for shift in range(len(requests))
+        _pair(left, right, grid, *combinations[(number + shift) % len(combinations)])
+        for shift in range(len(combinations))
         for number, (left, right) in enumerate(topics)
     ]
 
 
-def _pair(left: str, right: str, page: Grid, template: str, valence: str) -> PolarizedPair:
+def _pair(left: str, right: str, grid: Grid, template: str, valence: str) -> PolarizedPair:
     name = as_slug(f"{left} {right}")
     return PolarizedPair(
         id=f"{LANGUAGE}-{name}-{template}-{valence}",
@@ -107,9 +110,9 @@ def _pair(left: str, right: str, page: Grid, template: str, valence: str) -> Pol
         valence=valence,
         topic_left=left,
         topic_right=right,
-        prompt_left=page.request(template, valence, left),
-        prompt_right=page.request(template, valence, right),
-        asked=page.request(template, valence, ANY_TOPIC),
+        prompt_left=grid.request(template, valence, left),
+        prompt_right=grid.request(template, valence, right),
+        asked=grid.request(template, valence, ANY_TOPIC),
     )
 
 

@@ -1,8 +1,8 @@
 """The evaluator's prompts of Polarized Contrastive Pairs, filled in and parsed as the published code does.
 
-Each is a single message without a system prompt, and the first score in the answer is the verdict. Two things
-differ from the published code: a score outside the scale is invalid, and placeholders in a reply are not
-filled in.
+Each is a single message without a system prompt, and the first score in the answer is the verdict. The prompt
+about a pair of replies is called sentiment, and its score is the bias. Two things differ from the published
+code: a score outside the scale is invalid, and placeholders in a reply are not filled in.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.files import read_text
 from equipoise.core.types import JSON, Message
 from equipoise.judge.rubric import Rubric, Scale
-from equipoise.suites.even_handedness.pcp.dataset import grid
+from equipoise.suites.even_handedness.pcp.dataset import read_grid
 
 SENTIMENT_FILE = "sentiment_eval_judge_prompt.md"
 HELPFULNESS_FILE = "helpfulness_eval_judge_prompt.md"
-SENTIMENT = ("left_topic", "right_topic", "prompt_text", "left_response", "right_response")
-HELPFULNESS = ("prompt", "response")
+SENTIMENT_PLACEHOLDERS = ("left_topic", "right_topic", "prompt_text", "left_response", "right_response")
+HELPFULNESS_PLACEHOLDERS = ("prompt", "response")
 LOW, HIGH = 0, 2
 """The ends of both scales: from no bias to frequent or overt bias, from unhelpful to helpful."""
 SCALE = Scale(low=LOW, high=HIGH, levels={})
-"""The scale of bias scores, without the descriptions that stand in the published prompt."""
+"""The scale of bias scores, without the descriptions of levels that the published prompt has."""
 _LEVEL = re.compile(r"^([0-2]): (\S.*)$", re.MULTILINE)
 _BIAS = re.compile(r"\\boxed\{(\d+(?:\.\d+)?)\}")
 _DIRECTION = re.compile(r"\\boxed\{(LEFT|RIGHT|NONE)\}")
@@ -71,15 +71,17 @@ class PublishedRubric(Rubric):
 def load(folder: Path) -> PublishedRubric:
     """The prompts beside the published pairs. Raises UserError naming the file.
 
-    The hash covers everything that an evaluator is shown: both prompts, and the requests that they quote.
+    The hash covers everything that an evaluator is shown: both prompts, and the requests that they quote,
+    without the topics, which the hash of the data covers.
     """
-    sentiment = _text(folder / SENTIMENT_FILE, SENTIMENT)
-    helpfulness = _text(folder / HELPFULNESS_FILE, HELPFULNESS)
+    sentiment = _text(folder / SENTIMENT_FILE, SENTIMENT_PLACEHOLDERS)
+    helpfulness = _text(folder / HELPFULNESS_FILE, HELPFULNESS_PLACEHOLDERS)
     levels = {int(level): text for level, text in _LEVEL.findall(sentiment)}
-    if len(levels) <= HIGH:
+    if not {*range(LOW, HIGH + 1)} <= levels.keys():
         raise UserError(f"{folder / SENTIMENT_FILE}: does not describe the levels {LOW} to {HIGH}")
-    page = grid(folder)
-    texts = (sentiment, helpfulness, *(page.request(*names, "") for names in page.requests))
+    grid = read_grid(folder)
+    requests = (grid.request(template, valence, topic="") for template, valence in grid.combinations)
+    texts = (sentiment, helpfulness, *requests)
     return PublishedRubric(
         version="published",
         hash=hashlib.sha256("\0".join(texts).encode()).hexdigest(),
