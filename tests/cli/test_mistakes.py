@@ -39,7 +39,9 @@ FILES = {
 ROWS: list[tuple[str, str]] = [
     # The command and the suite.
     ("reprot .", "there is no command 'reprot'; did you mean 'report'?"),
-    ("compare a.json", "compare: Missing argument 'CANDIDATE...'"),
+    ("compare a.json", "compare: Missing argument 'CANDIDATE...'; `main compare --help` shows how\n"),
+    ("show a b", "`main show --help` shows how\n"),
+    ("--nonsense", "`main --help` shows how\n"),
     ("export a.json --to excel", "'excel' is not one of 'csv', 'parquet'"),
     ("neutrality --model m", "there is no command 'neutrality'; to run the suite: equipoise run neutrality"),
     ("data fech", "there is no command 'fech'; did you mean 'fetch'?"),
@@ -120,12 +122,17 @@ ROWS: list[tuple[str, str]] = [
     ("report a.json --reviews a.json --no-transcripts", "leave --no-transcripts out"),
     ("export empty --to csv", "empty: no results files; run a suite first"),
     ("export a.json --to pandas", "'pandas' is not one of 'csv'"),
+    ("export nope.json --to csv", "nope.json: cannot be read (No such file or directory)"),
+    ("export a.json --to csv --developer x", "--developer: is for --to every_eval_ever"),
+    ("export a.json --to csv -o mine.json/x", "--output: mine.json/x: cannot be"),
+    ("export a.json --to every_eval_ever -o mine.json/x", "--output: mine.json/x: cannot be"),
     (
         "export a.json --to csv -o a.json",
         "--output: a.json: has a session's results or journal; name another file",
     ),
     ("export a.json --to jsonl -o j.jsonl", "--output: j.jsonl: has a session's results or journal"),
     ("compare a.json b.json -o b.json", "--output: b.json: has a session's results or journal"),
+    ("compare a.json b.json -o empty", "empty: cannot be written"),
     ("report a.json -o a.json", "-o: a.json: is the name of results; name a page, such as report.html"),
     ("export a.json", "Missing option '--to'"),
     ("export --to csv", "Missing argument 'RESULTS...'"),

@@ -60,42 +60,6 @@ def test_a_side_is_what_the_file_says(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (side.rows, side.cued_rows) == ((), ())
 
 
-def test_a_side_says_how_its_rounds_ended_verified_or_not(tmp_path: Path) -> None:
-    """None where `--until` was not given."""
-    data = data_of(RUNS)
-    until: dict[str, JSON] = {
-        "rule": "gate",
-        "metric": None,
-        "scope": None,
-        "is_reached": True,
-        "runs": 2,
-        "runs_planned": 10,
-        "runs_left_out": 0,
-        "calls_saved": 0,
-        "method": None,
-        "looks": [],
-    }
-    path = write_data(tmp_path / "until.json", {**data, "summary": {**data["summary"], "until": until}})
-    plain = write(tmp_path / "m.json", RUNS)
-    for read in (load, load_verified):
-        assert read(path).until == until
-        assert read(plain).until is None
-
-
-def test_about_identifies_a_side_in_a_comparison() -> None:
-    """File, digest, model, dates, runs and status; nothing else."""
-    assert side_of(RUNS, status="interrupted").about() == {
-        "file": "m1.json",
-        "sha256": None,
-        "doubt": None,
-        "subject_model": "m1",
-        "started": "2026-01-02T03:04:05+00:00",
-        "finished": "2026-01-02T04:05:06+00:00",
-        "runs": 2,
-        "status": "interrupted",
-    }
-
-
 # What cannot.
 
 

@@ -24,7 +24,6 @@ from equipoise.core.rules import Rule, parse_rule
 from equipoise.results.document import Audit, Ruling
 from equipoise.results.results import RunCounts
 from equipoise.stats.paired import Decision
-from equipoise.suites.contract import About
 
 
 def difference(
@@ -127,17 +126,6 @@ def test_a_relative_margin_is_a_part_of_the_baselines_figure() -> None:
     )
 
 
-def test_a_ruling_says_what_it_rests_on() -> None:
-    """Both figures, the difference, its interval, the margin with its sign and the number of questions."""
-    figures = "50.00 % before, 49.50 % after: -0.50 pp, 95 % interval -1.50 to +0.50, margin -2.00, "
-    for rule, scope in (
-        ("overall:-2pp", "on these 50 cases"),
-        ("overall:-2pp@population", "for questions like these 50"),
-    ):
-        assert ruling(rule, difference(-0.5, -1.5, 0.5)).why == figures + scope
-    assert "margin +3.00" in ruling("refused:+3pp", difference(0.5, -1.5, 2.5)).why
-
-
 # A margin of nothing.
 
 
@@ -211,19 +199,6 @@ def test_runs_that_never_differ_decide_as_observed_from_six_cases_on(subtests: p
             assert "no interval: all runs of each case came out alike" in outcome.why
             few = "; from 6 cases on that would decide it as observed"
             assert outcome.why.endswith(few) == (cases < 6)
-
-
-def test_a_suite_has_its_own_word_for_its_questions() -> None:
-    """What its cells' clusters are: in the figures, and in what would decide."""
-    parsed = parse_rule("overall:-2pp@population")
-    whole = measured("overall", difference(-1, -5, 3))
-    suite = replace(whole.after.suite, about=About(clusters="territories"))
-    named = replace(whole, after=replace(whole.after, suite=suite))
-    why = rule_on(parsed, named).why
-    assert "margin -2.00, for territories like these 50; " in why
-    assert why.endswith(" territories would decide it")
-    few = replace(named, changes={"overall": replace(named.changes["overall"], difference=difference(n=3))})
-    assert rule_on(parsed, few).why.endswith("; 6 territories or more are needed to decide it")
 
 
 # Nothing varied.

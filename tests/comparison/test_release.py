@@ -39,13 +39,9 @@ METRICS = neutral_side(BEFORE).definitions
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with a baseline; nobody here runs in GitHub Actions."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
-    write(tmp_path / "old.json", BEFORE)
-    return tmp_path
+def _baseline(folder: Path) -> None:
+    """The baseline is in the current folder."""
+    write(folder / "old.json", BEFORE)
 
 
 def session(

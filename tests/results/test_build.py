@@ -41,10 +41,7 @@ def test_the_digest_of_verdicts_is_that_of_the_list_in_the_order_of_ids() -> Non
 
 
 def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests, path: Path) -> None:
-    """Running, interrupted or complete; the end is written down once there is one.
-
-    Files are counted by language: one of which a run is missing is not complete.
-    """
+    """Running, interrupted or complete; the end is written down once there is one."""
     a, failed, refused = record("a"), record("b", "error"), record("b", "refused")
     for number, (ended, is_running, status, is_finished) in enumerate(
         (
@@ -127,14 +124,23 @@ def test_an_error_shows_every_text_that_was_no_verdict(path: Path) -> None:
 def test_models_that_answered_are_listed_in_a_stable_order(path: Path) -> None:
     """By role and model, also where an endpoint says nothing of itself."""
     log = begin(path)
-    for call, model in ((CALL, "m-2"), (JUDGE, "e-1"), (CALL, None), (CALL, "m-2"), (CALL, "m-1")):
-        keep(log, call, Reply(text="", model=model))
-    rows = [(row["role"], row["response_model"], row["calls"]) for row in metadata(path)["response_models"]]
-    assert rows == [
-        ("evaluator", "e-1", 1),
-        ("subject", None, 1),
-        ("subject", "m-1", 1),
-        ("subject", "m-2", 2),
+    for call, *answered in (
+        (CALL, "m-2", "f1", "p1"),
+        (JUDGE, "e-1", None, None),
+        (CALL, None, None, None),
+        (CALL, "m-2", "f1", "p1"),
+        (CALL, "m-2", "f1", "p2"),
+        (CALL, "m-1", "f2", None),
+    ):
+        model, fingerprint, provider = answered
+        keep(log, call, Reply(text="", model=model, fingerprint=fingerprint, provider=provider))
+    names = ("role", "response_model", "system_fingerprint", "provider", "calls")
+    assert [tuple(row[name] for name in names) for row in metadata(path)["response_models"]] == [
+        ("evaluator", "e-1", None, None, 1),
+        ("subject", None, None, None, 1),
+        ("subject", "m-1", "f2", None, 1),
+        ("subject", "m-2", "f1", "p1", 2),
+        ("subject", "m-2", "f1", "p2", 1),
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from journals import STARTED, ask, record, write
+from journals import STARTED, ask, record
 
 from equipoise.core.errors import UserError
 from equipoise.core.types import Reply
@@ -50,13 +50,6 @@ def test_a_journal_without_its_first_line_is_not_resumed(journal: Path, tmp_path
     path.write_bytes(b'{"kind":"session","form')
     loaded = history.load(path)
     assert (loaded.is_empty, loaded.damaged) == (True, 1)
-
-
-def test_a_journal_of_another_format_is_not_resumed(tmp_path: Path) -> None:
-    """The line says which it is."""
-    write(tmp_path / "m.jsonl", plan=["a-run1"], format=FORMAT + 1)
-    with pytest.raises(UserError, match=f"the journal has format {FORMAT + 1}, not {FORMAT}: use --fresh"):
-        history.load(tmp_path / "m.jsonl")
 
 
 @pytest.mark.parametrize("kind", ["call", "record"])

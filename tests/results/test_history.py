@@ -330,26 +330,6 @@ def test_a_count_that_cannot_be_right_is_not_believed(path: Path) -> None:
     assert totals.tokens["subject", "m"]["output"] == 30
 
 
-def test_what_endpoints_say_of_themselves_is_counted(path: Path) -> None:
-    """Calls by role, model, and the model, fingerprint and provider that the endpoint named."""
-    log = begin(path)
-    for model, fingerprint, provider in (
-        ("m-1", "f1", "p1"),
-        ("m-1", "f1", "p1"),
-        ("m-1", "f2", "p1"),
-        ("m-1", "f2", "p2"),
-        (None, None, None),
-    ):
-        keep(log, CALL, Reply(text="", model=model, fingerprint=fingerprint, provider=provider))
-    reported = history_of(path).totals.reported
-    assert {key: counts.calls for key, counts in reported.items()} == {
-        ("subject", "m", "m-1", "f1", "p1"): 2,
-        ("subject", "m", "m-1", "f2", "p1"): 1,
-        ("subject", "m", "m-1", "f2", "p2"): 1,
-        ("subject", "m", None, None, None): 1,
-    }
-
-
 # Two sessions.
 
 

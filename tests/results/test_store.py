@@ -130,6 +130,10 @@ def test_results_and_journal_in_the_archive_have_the_same_name(tmp_path: Path) -
 
     What there is is taken: an early end leaves no results, an old session perhaps no journal.
     """
+    early = earlier(tmp_path, "early", "early")
+    early.results.unlink()
+    early.archive(STAMP)
+    assert archived(tmp_path) == {f"early.{STAMP}.jsonl": "journal of early"}
     first = earlier(tmp_path, "one")
     first.journal.unlink()
     assert first.archive(STAMP) == tmp_path / "archive" / f"m.attribution.{STAMP}.json"
@@ -137,15 +141,6 @@ def test_results_and_journal_in_the_archive_have_the_same_name(tmp_path: Path) -
     moved = second.archive(STAMP)
     assert moved.with_suffix(".jsonl").read_text() == f"journal of {moved.read_text()}"
     assert (second.results.exists(), second.journal.exists()) == (False, False)
-
-
-def test_the_archive_takes_what_there_is(tmp_path: Path) -> None:
-    """A session that was killed early has no results yet; an old one may have no journal."""
-    for number, missing in enumerate(("results", "journal"), start=1):
-        paths = earlier(tmp_path, "one")
-        getattr(paths, missing).unlink()
-        paths.archive(STAMP)
-        assert len(archived(tmp_path)) == number
 
 
 # Writing what is made only then.
