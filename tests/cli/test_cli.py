@@ -211,11 +211,3 @@ def test_the_version_is_the_packages() -> None:
     for arguments, words in ((("data",), ("validate", "construct")), (("show",), ("journal", "--output"))):
         shown = run(*arguments, "--help").stdout
         assert all(word in shown for word in words)
-
-
-@pytest.mark.slow
-def test_the_command_is_installed() -> None:
-    """`equipoise` stands beside the interpreter and does what the function does."""
-    command = Path(sys.executable).with_name("equipoise")
-    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == run("--version").stdout.replace("main", "equipoise")

@@ -17,7 +17,6 @@ from equipoise.comparison.of_files import compare_files
 from equipoise.core import json_io
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
-from equipoise.report import comparison
 
 BEFORE = by_chance(1)
 METRICS = ("overall", "aa", "bb", "cc")
@@ -152,47 +151,11 @@ def test_in_actions_the_command_annotates_and_summarises(
     assert headings == ["## Equipoise: worse", "## Equipoise: same"]
 
 
-def test_a_candidate_in_pieces_is_pooled(folder: Path) -> None:
-    """Two files of one model with the same settings are one candidate, whose runs add up.
-
-    JSON may have half a character in a model's name.
-    """
-    for number in (2, 3):
-        write(folder / f"new{number}.json", by_chance(number, 0.3), subject_model="new")
-    result = run("new2.json", "new3.json", "--output=out.json")
-    shown = [line for line in result.stdout.splitlines() if line.startswith("candidate:")]
-    assert len(shown) == 1
-    assert shown[0].startswith("candidate: new (new2.json + new3.json, 2026-01-02)")
-    (sections,) = json.loads((folder / "out.json").read_bytes())
-    assert sections["comparison"]["candidate"]["runs"] == 6
+def test_a_name_may_have_half_a_character(folder: Path) -> None:
+    """As JSON may."""
     text = write(folder / "new.json", by_chance(2), subject_model="m2").read_text()
     (folder / "new.json").write_text(text.replace('"m2"', '"m\\ud83d"'))
     assert run("new.json").exit_code == 0
-
-
-def test_earlier_releases_show_the_trend(folder: Path) -> None:
-    """A row for each, the candidate last; the gate compares with the last release before it."""
-    for number in (1, 2, 3):
-        write(folder / f"r{number}.json", by_chance(number, 0.5 * number, runs=5), subject_model=f"r{number}")
-    command = ["compare", "--baseline=old.json", "--baseline=r1.json", "--baseline=r2.json", "r3.json"]
-    result = CliRunner().invoke(main, [*command, "--gate=overall:-2pp", "--output=out.json"])
-    assert result.exit_code == 7, result.stderr
-    assert result.stdout.startswith("gate: FAIL\n")
-    shown = [line for line in result.stdout.splitlines() if line.strip()]
-    head, *rows = shown[next(n for n, line in enumerate(shown) if line.startswith("overall  ")) :][:5]
-    assert head.split()[:2] == ["overall", "figure"]
-    assert [row.split()[0] for row in rows] == ["m1", "r1", "r2", "r3"]
-    assert rows[0].split()[-3:] == ["-", "-", "-"]
-    assert all(" pp " in row for row in rows[1:])
-    (sections,) = json.loads((folder / "out.json").read_bytes())
-    assert sections["comparison"]["baseline"]["file"] == "r2.json"
-    earlier = [Path("old.json"), Path("r1.json"), Path("r2.json")]
-    compared = compare_files(earlier, [Path("r3.json")], [parse_rule("overall:-2pp")], allows_mismatch=False)
-    assert max(map(len, list(comparison.report_lines(compared, 80))[3:8])) <= 80
-    assert [row["file"] for row in sections["trend"]["releases"]] == [
-        "old.json",
-        *(f"r{n}.json" for n in (1, 2, 3)),
-    ]
 
 
 @pytest.mark.slow

@@ -38,10 +38,7 @@ def refusal(path: Path) -> str:
 
 
 def test_a_side_is_what_the_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Model, metrics, scale and cells come from the file, and its digest identifies it.
-
-    It is named relative to the current folder, and rows and JSON of large results do not stay in memory.
-    """
+    """Model, metrics, scale, cells and digest; rows of large results do not stay in memory."""
     path = write(tmp_path / "m.json", RUNS, subject_model="a model")
     loaded = load(path)
     assert (loaded.model, loaded.suite.name) == ("a model", SUITE)
@@ -95,10 +92,7 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Sub
 
 
 def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Results of a later Equipoise are not guessed at, and an unknown name is not imported.
-
-    What stands in a file or in its name is shown with escapes.
-    """
+    """Later results are not guessed at, an unknown name is not imported, and what is shown is escaped."""
     versions: list[JSON] = [0, 2, "1", None, [1]]
     for version in versions:
         with subtests.test(version=version):
@@ -186,10 +180,7 @@ FIELDS = {
 
 
 def test_what_must_agree_is_named_where_it_differs(subtests: pytest.Subtests) -> None:
-    """The field and both its values, and no other; of hashes the names of what they stand for.
-
-    The model, the dates, the number of runs and who answered may well differ.
-    """
+    """The field and both its values, and no other; model, dates, runs and who answered may well differ."""
     for key, (name, value) in FIELDS.items():
         with subtests.test(key):
             before, after = metadata(RUNS), metadata(RUNS, **{key: value})
@@ -205,11 +196,7 @@ def test_what_must_agree_is_named_where_it_differs(subtests: pytest.Subtests) ->
 
 
 def test_every_mismatch_is_told_in_a_stable_order() -> None:
-    """First the suite, then data, rubric and scale, then who judged and how it was asked.
-
-    A dataset's name tells results apart only where their data differ; of a system prompt 60 characters are
-    told.
-    """
+    """Suite, data, rubric, scale, then who judged and how it was asked, of a long prompt the beginning."""
     other = metadata(RUNS, **{key: value for key, (_, value) in reversed(FIELDS.items())})
     words = [text.partition(" differs")[0] for text in mismatches(metadata(RUNS), other)]
     assert words == [name for name, _ in FIELDS.values()]
@@ -224,10 +211,7 @@ def test_every_mismatch_is_told_in_a_stable_order() -> None:
 
 
 def test_only_complete_results_can_be_a_baseline(subtests: pytest.Subtests) -> None:
-    """One with missing runs would flatter or blame whoever comes after it.
-
-    One run of a hundred may lack its score, or what a rule says.
-    """
+    """One with missing runs would flatter its candidates; one of a hundred, or what a rule says, may be."""
     assert why_unfit(side_of(RUNS)) is None
     for status in ("interrupted", "incomplete", "running", None):
         reason = f"the baseline is {status}: not every run has a score"
@@ -321,10 +305,7 @@ def test_a_parameter_that_only_one_could_send_is_told() -> None:
 
 
 def test_sampling_that_an_endpoint_changed_for_one_only_is_a_mismatch() -> None:
-    """Replies were drawn in another way, whatever the settings say; which of the two it was is told.
-
-    That another one of the panel had no temperature either does not make two panels alike.
-    """
+    """Whatever the settings say; which of the two it was is told, by each evaluator of a panel."""
     plain, words = metadata(RUNS), "sampling as sent differs: "
     for parameter, action in (("temperature", "dropped"), ("top_p", "renamed to heat"), ("top_k", "dropped")):
         changed = metadata(RUNS, parameters_changed=[learned(parameter=parameter, action=action)])

@@ -172,10 +172,7 @@ def test_what_does_not_matter_is_no_reason(base: Data, subtests: pytest.Subtests
 
 
 def test_a_table_has_its_models_once_the_largest_first(base: Data) -> None:
-    """The reasons of the others are against the largest; the same file twice is named as left out.
-
-    A session without any run stands last, or in a table of its own.
-    """
+    """Reasons are against the largest; the same file twice is named as left out, no run stands last."""
     small = changed(base, put("subject_system_prompt", "Be neutral."), "model-a")
     entries = [of(small, 0), *(of(changed(base, FREE["the cost"], f"m-{n}"), n) for n in (1, 2))]
     first, second = board(entries).sections[0].tables
@@ -218,19 +215,19 @@ def test_a_trend_is_that_of_a_comparison(tmp_path: Path) -> None:
     (table,) = board([entry(item, n) for n, item in enumerate(sides)]).sections[0].tables
     (releases,) = table.trends
     assert (releases.family, [item.model for item in releases.releases]) == ("m", ["m-9", "m-10"])
-    wanted = trend([sides[1], sides[0]])["releases"]
-    assert releases.changes[0] is None
-    change = releases.changes[1]
+    first, second = trend([sides[1], sides[0]])["releases"]
+    none, change = releases.changes
+    expected = second["change"]
+    assert none is None
     assert change is not None
-    expected = wanted[1]["change"]
     assert expected is not None
-    assert (change.value, change.low, change.high, change.p) == pytest.approx(
-        (expected.value, expected.low, expected.high, expected.p), abs=1e-5
+    limits = ("value", "low", "high", "p")
+    assert [getattr(change, name) for name in limits] == pytest.approx(
+        [getattr(expected, name) for name in limits], abs=1e-5
     )
     assert change.is_apart
-    assert [item.value for item in releases.releases] == pytest.approx(
-        [item["figure"].value for item in wanted]
-    )
+    values = [item["figure"].value for item in (first, second)]
+    assert [item.value for item in releases.releases] == pytest.approx(values)
 
 
 def test_a_model_stands_once_by_its_latest_results(base: Data) -> None:

@@ -52,11 +52,7 @@ def resolve(data: JSON, pointer: str) -> Any:
 
 
 def test_what_was_not_asked_alike_is_refused() -> None:
-    """One line with both files, the difference, and what to do next.
-
-    What a baseline has not measured cannot be held against a candidate, and of two suites nothing is shared,
-    allowed or not.
-    """
+    """One line with both files, the difference, and what to do next."""
     runs = alike(4)
     for change, reason in (
         ({"data_hash": "d1"}, "data differs"),
@@ -137,10 +133,7 @@ def test_a_difference_is_paired_by_cell() -> None:
 
 
 def test_holm_is_applied_within_each_family() -> None:
-    """Languages, areas and rates each among themselves; the headline and its like stand alone.
-
-    What has no p, as a language that does not vary, is not counted.
-    """
+    """Languages, areas and rates each among themselves, the headline alone; what has no p is not counted."""
     changes = compare(neutral_side(by_chance(1)), neutral_side(by_chance(2, 0.3))).changes
     assert [*changes] == MEANS + RATES
     for family in FAMILIES:
@@ -162,10 +155,7 @@ def test_holm_is_applied_within_each_family() -> None:
 
 
 def test_what_fell_and_rose_most_comes_first() -> None:
-    """By the size of the change; neither what did not change, nor a case without a score on one side.
-
-    At most ten each way, in the results' order where they moved alike; float noise is no fall.
-    """
+    """At most ten each way by the size of the change; no score on one side and float noise are no fall."""
     for comparison, fell, rose in (
         (moved(3, 1, 5, 2, 4, 3), {"aa/q2": -50, "aa/q4": -25}, {"aa/q3": 50, "aa/q5": 25}),
         (moved(4, 5, 4), {}, {"aa/q2": 50, "aa/q1": 25, "aa/q3": 25}),
@@ -193,10 +183,7 @@ def test_what_fell_and_rose_most_comes_first() -> None:
 
 
 def test_only_cases_of_the_headline_move_in_its_own_figure() -> None:
-    """Those of which it is not made would be in another unit.
-
-    Of a ratio 2 of 3 before and 1 of 4 after, and not the sums that it divides.
-    """
+    """Of a ratio 2 of 3 before and 1 of 4 after, and not the sums that it divides."""
     metric = Metric(name="x", of="percent", where={"area": "x"})
     suite = replace(suites.load(SUITE), metrics=lambda _: [metric])
     sides = ({"aa/q1/x": [3], "aa/q2/y": [5]}, {"aa/q1/x": [2], "aa/q2/y": [1]})
@@ -245,10 +232,7 @@ def test_moves_point_to_their_runs_in_both_files() -> None:
 
 
 def test_cells_of_one_side_alone_do_not_count() -> None:
-    """Neither in the figures nor among the moves: both sides are measured on what both have.
-
-    Where that is nothing, every figure is null with the reason.
-    """
+    """Neither in figures nor among moves; where nothing is shared, every figure is null with the reason."""
     shared = {"aa/q1": [2], "aa/q2": [4], "bb/q1": [3]}
     before = side_of({**shared, "aa/q3": [1], "cc/q1": [1]})
     after = side_of({**{cell: [run[0] + 1] for cell, run in shared.items()}, "aa/q4": [1], "bb/q9/z": [1]})

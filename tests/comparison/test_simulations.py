@@ -133,10 +133,7 @@ def blocked(seed: int, part: float) -> Iterator[tuple[Runs, Runs]]:
     ],
 )
 def test_the_gate_seldom_fails_an_equal_model(rule: str) -> None:
-    """At most as often as 2.5 % and chance; half a point some question always falls, two points none does.
-
-    On these questions five runs pass it in three of four sessions or more.
-    """
+    """At most as often as 2.5 % and chance; half a point some question always falls, two points none does."""
     verdicts = Counter(verdict(rule, *pair) for pair in alike(6))
     assert verdicts["fail"] <= most(JUDGED)
     if rule == "overall:-2pp":

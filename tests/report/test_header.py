@@ -55,10 +55,7 @@ def test_the_header_names_what_a_release_is_held_against() -> None:
 
 
 def test_suites_with_other_models_have_lines_of_their_own() -> None:
-    """Those that are alike share theirs; where all are alike, no suite is named.
-
-    A built-in model has no endpoint to show; an evaluator elsewhere has its own.
-    """
+    """Those that are alike share theirs; a built-in model has no endpoint, an evaluator elsewhere its own."""
     defaults = {"a": {}, "b": {"evaluator_model": ("x", "y"), "subject_temperature": 0.7}, "c": {}}
     lines = header(resolve_suites({"model": "m", "api_base_url": URL}, {}, {}, defaults))
     at = f"{URL} key=none"

@@ -14,8 +14,7 @@ from msgspec import structs
 
 from equipoise import suites
 from equipoise.core.figures import NO_FIGURE, Change, ChangeOnThese
-from equipoise.core.records import Cell
-from equipoise.report.sentences import about, contrasts, of_comparison
+from equipoise.report.sentences import about, of_comparison
 from equipoise.results.results import Results
 
 NOTHING: dict[str, Any] = dict.fromkeys(("se", "low", "high", "p"))
@@ -73,10 +72,7 @@ def test_the_headline_is_answered_first(headline: Change, sentence: str) -> None
 
 
 def test_other_figures_are_counted_and_the_first_are_named() -> None:
-    """Those without an interval are not counted; a p of exactly 0.05 is no difference.
-
-    Without a shared metric there is no sentence.
-    """
+    """Those with an interval; a p of exactly 0.05 is no difference, and nothing shared is no sentence."""
     same = change(1.0, -2.0, 4.0)
     apart = [msgspec.structs.replace(same, value=value, p_adjusted=0.01) for value in (-4.0, 3.0, 2.0, -1.0)]
     chance = msgspec.structs.replace(same, p_adjusted=0.05)
@@ -151,46 +147,7 @@ def test_the_last_sentence_says_what_makes_a_figure_weak(results: dict[str, Any]
     assert warned(**results) == f"Read it with care: {reasons}."
 
 
-def test_leans_are_told_by_side() -> None:
-    """Of a propagandist and of its mirror image, whose scores are the same; not of one that leans nowhere."""
-    for state, critics in ((80.0, 5.0), (5.0, 80.0), (0.0, 0.0)):
-        shares = {"lean.state": state, "lean.critics": critics, "lean.state.en-US": 99.0}
-        metrics = {name: structs.replace(NO_FIGURE, value=value) for name, value in shares.items()}
-        metadata: Any = {"subject_model": "m", "evaluator_models": ["local"]}
-        summary: Any = {"metrics": {"overall": structs.replace(NO_FIGURE, value=20.0), **metrics}}
-        results = Results(
-            suite=suites.load("neutrality"),
-            metadata=metadata,
-            summary=summary,
-            own_cells=[
-                Cell(
-                    id="q", cluster="q", stratum="en-US", values={"lean.state": [0.0], "lean.critics": [0.0]}
-                )
-            ],
-        )
-        leans = [text for text in about(results) if text.startswith("Runs lean")]
-        assert leans == (
-            [f"Runs lean to state in {state:.1f} % and to critics in {critics:.1f} %."] if state else []
-        )
-
-
 def test_a_figure_without_a_weakness_is_not_warned_of() -> None:
     """Nor are all languages and areas of data that have one."""
     sound = warned(evaluator_models=["tried"], runs=[("en-US", "x")])
     assert sound.startswith("m: ")
-
-
-@pytest.mark.parametrize(
-    ("smallest", "clause"), [(None, ""), (12.34, "; the smallest that can be shown here is 12.3 pp")]
-)
-def test_a_contrast_says_what_it_cannot_show(smallest: float | None, clause: str) -> None:
-    """With the smallest difference that it can show, if any is possible."""
-    figure = structs.replace(
-        NO_FIGURE, kind="contrast", caution="questions differ", unit="pp", smallest_difference=smallest
-    )
-    metadata: Any = {}
-    summary: Any = {"metrics": {"others": figure}}
-    results = Results(suite=suites.load("neutrality"), metadata=metadata, summary=summary)
-    assert [*contrasts(results)] == [
-        f"others does not show that the model is even: questions differ{clause}."
-    ]

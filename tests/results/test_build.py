@@ -164,10 +164,7 @@ def cut(second: float, **changes: Any) -> dict[str, Any]:
 
 
 def test_limits_are_summed_over_all_sessions(path: Path) -> None:
-    """The highest and the lowest of any session, all calls that were refused, and each cut in order.
-
-    A session that was killed has not said how many calls were in flight.
-    """
+    """The highest and the lowest of any session, all calls that were refused, and each cut in order."""
     write(path)
     nothing = {"refused": 0, "cuts": 0, "moves": [], "moves_left_out": 0}
     assert metadata(path)["limits"] == {"highest": None, "lowest": None, "last": [], **nothing}

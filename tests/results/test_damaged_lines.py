@@ -37,10 +37,7 @@ def damage(path: Path, number: int, old: bytes, new: bytes) -> None:
 
 
 def test_a_journal_without_its_first_line_is_not_resumed(journal: Path, tmp_path: Path) -> None:
-    """Nobody knows any longer with which settings its replies came about.
-
-    A crash in the first moment loses nothing: the session begins anew in the same file.
-    """
+    """Nobody knows with which settings its replies came about; one cut in the first moment is begun anew."""
     damage(journal, 0, b'"nonce"', b'"nonce')
     with pytest.raises(
         UserError, match=r"m\.jsonl:1: the first line, .* is damaged: restore .*, or use --fresh"

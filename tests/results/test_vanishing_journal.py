@@ -127,10 +127,7 @@ def test_a_line_that_is_written_before_the_cut_is_noticed_is_kept(journal: Path)
 
 
 def test_a_journal_that_has_vanished_is_noticed_without_a_line_to_write(journal: Path) -> None:
-    """Whenever it is checked from then on, and what it held is saved.
-
-    What `--until` notes beside the engine, a second writer of the process, is no loss.
-    """
+    """Whenever it is checked, and what it held is saved; a second writer of the process is no loss."""
     with closing(Journal(journal, "s")) as log:
         log.append("note", number=0)
         log.check()
