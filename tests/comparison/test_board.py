@@ -20,7 +20,7 @@ from equipoise.comparison.trend import split_version, trend
 from equipoise.results.results import of_json
 
 Data = dict[str, Any]
-Change = Callable[[Data], None]
+Change = Callable[[Data], object]
 AUDIT = builders.audit()
 
 
@@ -69,11 +69,6 @@ def audits(**of_judges: Any) -> Change:
     return lambda data: data["audit"].update({f"judge-{name}": audit for name, audit in of_judges.items()})
 
 
-def without_language(data: Data) -> None:
-    """Asked in one language less."""
-    del data["results"]["pt-BR"]
-
-
 def without_question(data: Data) -> None:
     """Asked one question less."""
     for part in data["results"].values():
@@ -110,7 +105,7 @@ MIXES: Mapping[str, Change] = {
     "subject's top_p": sampling("subject", top_p=0.5),
     "subject's length": sampling("subject", max_tokens=5),
     "subject's system prompt": put("subject_system_prompt", "Be neutral."),
-    "languages": without_language,
+    "languages": lambda data: data["results"].pop("pt-BR"),
     "fewer questions": without_question,
     "other questions": other_question,
     "subject's temperature dropped": dropped("subject", "model-b", "temperature", "dropped"),

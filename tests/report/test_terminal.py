@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +13,10 @@ from from_records import parts_of, statistics_of
 from msgspec.structs import asdict
 from one_question import SCALE, SUITE
 
+import pages
 from equipoise import suites
 from equipoise.core.figures import Estimate, LanguagePair
-from equipoise.core.records import Cell, Outcome, Record
+from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
 from equipoise.report.terminal import FIRST_ERRORS, MOST_ERRORS, precision, summary
 from equipoise.results.results import Results
@@ -49,30 +49,17 @@ def show(
     known_error: str = "",
     is_mistake: bool = False,
     shows_all: bool = True,
-    cells: Sequence[Cell] | None = None,
     **metadata: Any,
 ) -> list[str]:
     """The lines for these records, a number of errors and changes of the metadata; `covers` of a part."""
     own, shared = parts_of(SUITE, records, SCALE)["summary"], statistics_of(SUITE, records, SCALE)
     counts: Any = {**own, **shared}
     about: Any = {
-        "status": "complete",
-        "subject_model": "m",
-        "evaluator_models": ["judge"],
-        "limit": None,
-        "selection": {"keyword": None, "mark": None, "deselected": 0},
-        "languages_asked": None,
-        "languages": ["en-US"],
-        "runs_expected": len(records),
-        "runs_completed": len(records),
-        "endpoints": {"subject": "http://x", "evaluator": "http://x"},
-        "answered": [],
+        **pages.metadata("m", len(records), 1, ["judge"]),
         "calls": {"made": 0, "replayed": 0, "failed": 0, "retries": 0, "repeated": 0},
         "tokens": {role: {"input": 0, "output": 0} for role in ("subject", "evaluator")},
         "cost_usd": {"subject": 0.0, "evaluator": 0.0},
         "usage_estimated": {"subject": 0, "evaluator": 0},
-        "parameters_changed": [],
-        "evaluators": {},
         "limits": {"highest": None, "lowest": None, "refused": 0, "cuts": 0, "moves": []},
         **metadata,
     }
@@ -82,7 +69,6 @@ def show(
         summary=counts,
         errors=[error(number) for number in range(errors)],
         file="results/m.neutrality.json",
-        own_cells=cells,
     )
     about_part: Any = {**about, "runs_expected": covers}
     part = None if covers is None else replace(results, metadata=about_part)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from regression.listing import printed
 
 import pages
 from browser import CHROMIUM, Opened, chromium, opened
-from conftest import ROOT, SHIPPED, SMALL_DATASET
+from conftest import SHIPPED, SMALL_DATASET
 from equipoise import suites
 from equipoise.report.page import page, reviews
 from hostile import HostileReply, replies
@@ -315,19 +314,6 @@ def test_several_suites_have_a_small_picture_each(
             expect(window.page.locator("h2:focus")).to_have_text("Turnabout")
 
 
-def hostile_page(folder: Path, corpus: list[HostileReply]) -> Path:
-    """A page of a model that says every one of these, and nothing else."""
-    questions = -(-len(corpus) // len(pages.LANGUAGES))
-    path = pages.write(
-        folder / "hostile.json",
-        "<img src=x onerror=alert(1)>",
-        questions=questions,
-        runs=1,
-        reply=lambda number: corpus[number % len(corpus)].text,
-    )
-    return made_page(folder, path)
-
-
 def assert_all_is_text(window: Opened, corpus: list[HostileReply]) -> None:
     """Every run can be opened, shows what was said, and holds no element that came from it."""
     links = window.page.evaluate(
@@ -377,12 +363,17 @@ def _unquoted(link: str) -> str:
 @pytest.mark.slow
 def test_all_hostile_replies_stay_text(browser: Browser, tmp_path: Path) -> None:
     """In the browser nothing of the whole corpus runs or loads, nor of the model's name."""
-    corpus = replies()
+    corpus, name = replies(), "<img src=x onerror=alert(1)>"
     for start in range(0, len(corpus), 48):
         part = corpus[start : start + 48]
-        with opened(browser, hostile_page(tmp_path, part), "#transcripts") as window:
+        size: Any = {"questions": -(-len(part) // len(pages.LANGUAGES)), "runs": 1}
+        said = [reply.text for reply in part]
+        path = pages.write(
+            tmp_path / "hostile.json", name, **size, reply=lambda number, said=said: said[number % len(said)]
+        )
+        with opened(browser, made_page(tmp_path, path), "#transcripts") as window:
             assert_all_is_text(window, part)
-            expect(window.page.locator("#overview .models")).to_have_text("<img src=x onerror=alert(1)>")
+            expect(window.page.locator("#overview .models")).to_have_text(name)
 
 
 @pytest.mark.slow
@@ -551,7 +542,7 @@ def test_tables_are_sorted_by_keyboard(browser: Browser, three: Path) -> None:
 
 @pytest.mark.slow
 def test_reviews_are_kept_saved_and_loaded(browser: Browser, three: Path, tmp_path: Path) -> None:
-    """A mark is in every window of the page, in a file that the command reads, and is loaded elsewhere."""
+    """A mark is in every window of the page, in a file that is read, and is loaded elsewhere."""
     saved = tmp_path / "reviews.json"
     with opened(browser, three, "#transcripts") as window:
         tab = window.page
@@ -582,16 +573,7 @@ def test_reviews_are_kept_saved_and_loaded(browser: Browser, three: Path, tmp_pa
     with opened(browser, three, "#review") as window:
         window.page.set_input_files("#load", saved)
         expect(window.page.locator("#reviews tbody tr")).to_have_count(2)
-    command = [
-        ".venv/bin/equipoise",
-        "report",
-        three.parent,
-        "-o",
-        tmp_path / "again.html",
-        "--reviews",
-        saved,
-    ]
-    subprocess.run([str(part) for part in command], cwd=ROOT, check=True, capture_output=True)
+    page.write(tmp_path / "again.html", sorted(three.parent.glob("*.json")), reviews.load(saved))
     with opened(browser, tmp_path / "again.html", "#review") as window:
         expect(window.page.locator("#reviews tbody tr")).to_have_count(2)
         expect(window.page.locator("#review table").first).to_contain_text("50 %")
