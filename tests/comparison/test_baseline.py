@@ -121,27 +121,12 @@ def same_id(data: Any) -> None:
 
 QUESTION = ("results", "aa", "questions", 0)
 RUN = (*QUESTION, "runs", 0)
-CHANGED = {"role": "subject", "model": "m", "parameter": "top_k", "action": "dropped", "reason": "HTTP 400"}
-ANSWERED = {
-    **dict.fromkeys(("role", "model", "first_run"), "x"),
-    **dict.fromkeys(("response_model", "system_fingerprint", "provider")),
-    **dict.fromkeys(("calls", "first_call", "last_call"), 1),
-}
 DAMAGES = {
     "no_errors": without("errors"),
-    "errors_number": set_to(5, "errors"),
-    "no_low": without("metadata", "scale", "low"),
     "scale_of_texts": set_to({"low": "1", "high": "5"}, "metadata", "scale"),
     "scale_of_one_level": set_to({"low": 1, "high": 1}, "metadata", "scale"),
-    "no_subject_model": without("metadata", "subject_model"),
-    "response_model_number": set_to([{**ANSWERED, "response_model": 7}], "metadata", "response_models"),
-    "changed_role_null": set_to([{**CHANGED, "role": None}], "metadata", "parameters_changed"),
-    "results_list": set_to([], "results"),
     "language_null": set_to(None, "results", "aa"),
-    "question_text": set_to("q1", *QUESTION),
     "no_id": without(*QUESTION, "id"),
-    "run_null": set_to(None, *RUN),
-    "no_outcome": without(*RUN, "outcome"),
     "score_text": set_to("4", *RUN, "verdicts", 0, "score"),
     "id_twice": same_id,
     "value_off_the_scale": set_to(999, *RUN, "values", "percent"),
@@ -156,9 +141,7 @@ def test_damaged_results_are_refused(tmp_path: Path, subtests: pytest.Subtests) 
             damage(data)
             message = refusal(write_data(tmp_path / "m.json", data))
             assert message.startswith(("is damaged: /", "is damaged: aa/", "is damaged: a question"))
-    sound = {"parameters_changed": [CHANGED], "response_models": [ANSWERED]}
-    path = write(tmp_path / "m.json", RUNS, **sound)
-    assert load(path).model == "m1"
+    path = write(tmp_path / "m.json", RUNS)
     path.write_text(re.sub(r'("verdicts":\[\{.*?"score":)4', r"\1NaN", path.read_text(), count=1))
     refusal(path)
 
