@@ -148,7 +148,6 @@ ROWS: list[tuple[str, str]] = [
     ("data validate nope", "nope"),
     ("merge empty", "empty"),
     ("merge nope", "nope"),
-    ("compare a.json", "compare"),
     ("compare a.json nope.json", "nope.json: cannot be read (No such file or directory)"),
     ("compare a.json c.json", "a.json and c.json cannot be compared"),
     ("compare a.json mine.json", "mine.json: is not an Equipoise results file"),

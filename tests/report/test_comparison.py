@@ -135,8 +135,10 @@ def test_a_p_is_never_shown_as_nothing() -> None:
     for p, shown in texts.items():
         assert row(metric(p=p, p_adjusted=p), "overall")[6:] == (shown, shown)
     for adjusted, star in {0.0499: "*", 0.05: "", 0.0: "*", 1.0: "", None: ""}.items():
-        compared = metric(p=0.0001, p_adjusted=adjusted)
-        assert side_by_side([compared])[1][2] == f"52.50% (+2.50{star})"
+        compared: Any = {**comparison(), **metric(p=0.0001, p_adjusted=adjusted, unit="points")}
+        assert side_by_side([compared])[1][2] == f"52.50 (+2.50{star})"
+        (narrow,) = [line for line in comparing.lines(compared, 60) if line.startswith("overall ")]
+        assert f"+2.50 points{star} " in narrow
 
 
 def test_intervals_that_allow_for_looks_say_so() -> None:

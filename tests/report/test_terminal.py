@@ -18,7 +18,7 @@ from equipoise import suites
 from equipoise.core.figures import Estimate, LanguagePair
 from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
-from equipoise.report.terminal import FIRST_ERRORS, MOST_ERRORS, precision, summary
+from equipoise.report.terminal import FIRST_ERRORS, MOST_ERRORS, overview, precision, summary
 from equipoise.results.results import Results
 
 
@@ -299,3 +299,12 @@ def test_a_summary_of_nothing_still_has_lines() -> None:
     assert sum(line.startswith("error: ") for line in shown) == 2
     shown = show(record(5), errors=1, known_error="HTTP 500")
     assert not [line for line in shown if line.startswith("error: ")]
+
+
+def test_several_suites_of_one_model_have_a_row_each() -> None:
+    """Without the name of the model; a dash where there is no figure."""
+    parts: Any = {"metadata": {"subject_model": "m"}, "summary": {"metrics": {}}}
+    suite = suites.load(SUITE)
+    head, row, _ = overview([Results(suite=suite, **parts)] * 2)
+    assert head.split() == ["suite", "figure", "95", "%", "interval", "what", "it", "is"]
+    assert row.split() == [SUITE, "-", "-", *suite.about.headline.split()]
