@@ -312,8 +312,8 @@ class Maker:
             topics = sessions.published(_made("published"))
             self.commands["published"] = {"model": "model-e", "topics": topics, "limit": None}
         if sessions.asked is not None:
-            asked = {"asker": "mirror", "asker_form": "both", **sessions.asked}
-            self.commands |= {"asked": asked, "asked_later": asked}
+            mirrored = {"asker": "mirror", "asker_form": "both", **sessions.asked}
+            self.commands |= {"asked": mirrored, "asked_later": mirrored}
         if sessions.drifts:
             self.commands["audited_later"] = {"audit": "quick", "limit": 1}
         self.commands["again"] = {"model": "model-b"}

@@ -367,9 +367,12 @@ def test_all_hostile_replies_stay_text(browser: Browser, tmp_path: Path) -> None
     for start in range(0, len(corpus), 48):
         part = corpus[start : start + 48]
         size: Any = {"questions": -(-len(part) // len(pages.LANGUAGES)), "runs": 1}
-        said = [reply.text for reply in part]
+        texts = [reply.text for reply in part]
         path = pages.write(
-            tmp_path / "hostile.json", name, **size, reply=lambda number, said=said: said[number % len(said)]
+            tmp_path / "hostile.json",
+            name,
+            **size,
+            reply=lambda number, texts=texts: texts[number % len(texts)],
         )
         with opened(browser, made_page(tmp_path, path), "#transcripts") as window:
             assert_all_is_text(window, part)
