@@ -154,7 +154,10 @@ def test_the_questions_that_moved_stand_below() -> None:
     """What fell, then what rose, each with its means; or that nothing did."""
     before: Runs = {"aa/q1": [5], "aa/q2": [3], "aa/q3": [1], "bb/q1": [3]}
     after: Runs = {"aa/q1": [2], "aa/q3": [2], "aa/q2": [3], "bb/q1": [3], "aa/q0": [1]}
-    shown = words(comparing.lines(comparison(before, after), shows_all=True))
+    compared = comparison(before, after)
+    points: Any = {**compared, "metrics": metric(unit="points")["metrics"]}
+    assert "-75.0 points aa/q1: 100.0 to 25.0 [mismatch]" in words(comparing.lines(points, shows_all=True))
+    shown = words(comparing.lines(compared, shows_all=True))
     assert shown[-4:] == [
         "the questions that fell most: [mismatch]",
         "-75.0 pp aa/q1: 100.0% to 25.0% [mismatch]",
