@@ -252,7 +252,8 @@ def test_the_cost_is_that_of_the_result(tmp_path: Path, subtests: pytest.Subtest
             assert cost(path, *calls, **price) == pytest.approx(expected)
             again = cost(path, *calls, **price, session="s2")
             assert again == {role: usd and pytest.approx(2 * usd) for role, usd in expected.items()}
-    assert metadata(tmp_path / "no usage")["usage_estimated"] == {"subject": 2, "evaluator": 0}
+    for name, estimated in (("no usage", 2), ("a blocked prompt", 0)):
+        assert metadata(tmp_path / name)["usage_estimated"] == {"subject": estimated, "evaluator": 0}
     assert cost(tmp_path / "listed", (CALL, SPENT), (LISTED, SPENT))["evaluator"]
 
 
