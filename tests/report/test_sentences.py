@@ -14,7 +14,7 @@ from msgspec import structs
 
 from equipoise import suites
 from equipoise.core.figures import NO_FIGURE, Change, ChangeOnThese
-from equipoise.report.sentences import about, of_comparison
+from equipoise.report.sentences import about, contrasts, of_comparison
 from equipoise.results.results import Results
 
 NOTHING: dict[str, Any] = dict.fromkeys(("se", "low", "high", "p"))
@@ -151,3 +151,15 @@ def test_a_figure_without_a_weakness_is_not_warned_of() -> None:
     """Nor are all languages and areas of data that have one."""
     sound = warned(evaluator_models=["tried"], runs=[("en-US", "x")])
     assert sound.startswith("m: ")
+
+
+def test_a_contrast_says_what_it_cannot_show() -> None:
+    """With the smallest difference that it can show, if any is possible."""
+    figure = structs.replace(NO_FIGURE, kind="contrast", caution="questions differ", unit="pp")
+    figures = {"one": figure, "other": structs.replace(figure, smallest_difference=12.34)}
+    parts: Any = {"metadata": {}, "summary": {"metrics": figures}}
+    says = "does not show that the model is even: questions differ"
+    assert [*contrasts(Results(suite=suites.load("neutrality"), **parts))] == [
+        f"one {says}.",
+        f"other {says}; the smallest that can be shown here is 12.3 pp.",
+    ]
