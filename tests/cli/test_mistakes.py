@@ -138,6 +138,7 @@ ROWS: list[tuple[str, str]] = [
     ("export --to csv", "Missing argument 'RESULTS...'"),
     ("export a.json --to schema", "a.json: --to schema takes no results"),
     ("export a.json --to published", "--to published: takes one file, and -o for the new one"),
+    ("export a.json --to published -o a.json", "a.json: is the input, which is never overwritten"),
     ("report empty --figures p", "empty"),
     ("report a.json --figures p -o page.html", "--figures: writes no page"),
     ("compare a.json b.json --panels --all", "--panels: ranks all files"),

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from equipoise import suites
 from equipoise.core.figures import NO_FIGURE, Change, ChangeOnThese
+from equipoise.core.records import Cell
 from equipoise.report.sentences import about, contrasts, of_comparison
 from equipoise.results.results import Results
 
@@ -145,6 +146,20 @@ def warned(
 def test_the_last_sentence_says_what_makes_a_figure_weak(results: dict[str, Any], reasons: str) -> None:
     """Each reason by itself; of the built-in model's figures nothing else need be said."""
     assert warned(**results) == f"Read it with care: {reasons}."
+
+
+@pytest.mark.parametrize(
+    ("state", "sentences"), [(80.0, ["Runs lean to state in 80.0 % and to critics in 0.0 %."]), (0.0, [])]
+)
+def test_leans_are_told_by_side(state: float, sentences: list[str]) -> None:
+    """Not of a model that leans nowhere."""
+    shares = {"overall": 20.0, "lean.state": state, "lean.critics": 0.0}
+    figures = {name: structs.replace(NO_FIGURE, value=value) for name, value in shares.items()}
+    about_session = {"subject_model": "m", "evaluator_models": ["local"]}
+    parts: Any = {"metadata": about_session, "summary": {"metrics": figures}}
+    cell = Cell(id="q", cluster="q", stratum="en-US", values={name: [0.0] for name in shares})
+    results = Results(suite=suites.load("neutrality"), own_cells=[cell], **parts)
+    assert [text for text in about(results) if text.startswith("Runs lean")] == sentences
 
 
 def test_a_figure_without_a_weakness_is_not_warned_of() -> None:
