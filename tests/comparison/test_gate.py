@@ -24,6 +24,7 @@ from equipoise.core.rules import Rule, parse_rule
 from equipoise.results.document import Audit, Ruling
 from equipoise.results.results import RunCounts
 from equipoise.stats.paired import Decision
+from equipoise.suites.contract import About
 
 
 def difference(
@@ -199,6 +200,19 @@ def test_runs_that_never_differ_decide_as_observed_from_six_cases_on(subtests: p
             assert "no interval: all runs of each case came out alike" in outcome.why
             few = "; from 6 cases on that would decide it as observed"
             assert outcome.why.endswith(few) == (cases < 6)
+
+
+def test_a_suite_has_its_own_word_for_its_questions() -> None:
+    """What its cells' clusters are: in the figures, and in what would decide."""
+    parsed = parse_rule("overall:-2pp@population")
+    whole = measured("overall", difference(-1, -5, 3))
+    suite = replace(whole.after.suite, about=About(clusters="territories"))
+    named = replace(whole, after=replace(whole.after, suite=suite))
+    why = rule_on(parsed, named).why
+    assert "margin -2.00, for territories like these 50; " in why
+    assert why.endswith(" territories would decide it")
+    few = replace(named, changes={"overall": replace(named.changes["overall"], difference=difference(n=3))})
+    assert rule_on(parsed, few).why.endswith("; 6 territories or more are needed to decide it")
 
 
 # Nothing varied.
