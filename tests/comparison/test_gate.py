@@ -212,7 +212,8 @@ def test_a_suite_has_its_own_word_for_its_questions() -> None:
     assert "margin -2.00, for territories like these 50; " in why
     assert why.endswith(" territories would decide it")
     few = replace(named, changes={"overall": replace(named.changes["overall"], difference=difference(n=3))})
-    assert rule_on(parsed, few).why.endswith("; 6 territories or more are needed to decide it")
+    for unmeasured in (few, replace(named, changes={})):
+        assert rule_on(parsed, unmeasured).why.endswith("; 6 territories or more are needed to decide it")
 
 
 # Nothing varied.
