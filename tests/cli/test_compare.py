@@ -151,6 +151,17 @@ def test_in_actions_the_command_annotates_and_summarises(
     assert headings == ["## Equipoise: worse", "## Equipoise: same"]
 
 
+def test_earlier_releases_show_the_trend(folder: Path) -> None:
+    """A row for each, the candidate last; the first has no change."""
+    for number in (1, 2):
+        write(folder / f"r{number}.json", by_chance(number, 0.5 * number), subject_model=f"r{number}")
+    command = ["compare", "--baseline=old.json", "--baseline=r1.json", "r2.json"]
+    rows = [line.split() for line in CliRunner().invoke(main, command).stdout.splitlines()]
+    head = next(number for number, row in enumerate(rows) if row[:2] == ["overall", "figure"])
+    assert [row[0] for row in rows[head + 1 : head + 4]] == ["m1", "r1", "r2"]
+    assert [row[-3:] == ["-", "-", "-"] for row in rows[head + 1 : head + 4]] == [True, False, False]
+
+
 def test_a_name_may_have_half_a_character(folder: Path) -> None:
     """As JSON may."""
     text = write(folder / "new.json", by_chance(2), subject_model="m2").read_text()
