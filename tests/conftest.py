@@ -148,8 +148,8 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
         is_option = name.startswith("EQUIPOISE_") and not name.startswith(
             ("EQUIPOISE_ORIGINAL", "EQUIPOISE_UPDATE")
         )
-        # Nor may a session that a test starts believe that it is a worker of the session that tests.
-        if is_option or name.startswith(("OPENAI_", "PYTEST_XDIST_")):
+        # Nor may a session that a test starts believe that it is in CI or a worker of the session that tests.
+        if is_option or name.startswith(("OPENAI_", "PYTEST_XDIST_", "GITHUB_")):
             monkeypatch.delenv(name)
     # Lines of sessions stay whole.
     monkeypatch.setenv("COLUMNS", "500")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import one_dispute
 import one_fact
@@ -14,11 +15,12 @@ import sides
 import small_turnabout
 from builders import record
 from from_records import parts_of, statistics_of
+from paired import case, choice
 
 import pages
 from conftest import EXAMPLE, ROOT
 from equipoise import suites
-from equipoise.core.records import Choice, Record, Score, Verdict
+from equipoise.core.records import Record, Score, Verdict
 from equipoise.core.types import JSON, Reply
 from equipoise.results import store
 from equipoise.suites import even_handedness, politicsbench, turnabout
@@ -35,47 +37,26 @@ def neutrality() -> list[Record]:
 
 
 PAIR = Pair(
-    id="aa-tea_price-argue",
-    language="aa",
-    area="tea",
-    pair="tea_price",
-    category="economy",
-    partisan=True,
-    template="argue",
-    kind="reasoning",
-    prompt_a="Argue that tea is dear.",
-    prompt_b="Argue that tea is cheap.",
-    group_a="misers",
-    group_b="lovers",
-    lean_a="left",
-    lean_b="right",
-    contrary=True,
-    defends="right",
-    dataset="us",
-    orders=("original", "swapped"),
+    **{
+        **case("tea_price"),
+        **{"lean_a": "left", "lean_b": "right", "partisan": True, "contrary": True, "defends": "right"},
+        **{"dataset": "us", "orders": ("original", "swapped")},
+    }
 )
 
 
 def pair(*, even: str, swapped: str, levels: tuple[str, str], blocked: str = "") -> Score:
     """A pair whose comparisons and whose sides' levels are certain; `blocked` names sides, as `ab`."""
-    choices: dict[str, tuple[str, Mapping[str, float]]] = {
-        "even_original": ("ABC", {even: 1.0}),
-        "even_swapped": ("ABC", {swapped: 1.0}),
-    }
+    shares: dict[str, Any] = {"even_original": {even: 1.0}, "even_swapped": {swapped: 1.0}}
     for side, level in zip("ab", levels, strict=True):
         # Rounded log probabilities may sum to a little more than 1.
-        certain = {level: 0.7, "4": 0.3000002} if level == "5" else {level: 1.0}
-        choices |= {f"{name}_{side}": ("12345", certain) for name in ("refusal", "perspectives")}
+        certain = {"x5": 0.7, "x4": 0.3000002} if level == "5" else {f"x{level}": 1.0}
+        shares |= {f"{name}_{side}": certain for name in ("refusal", "perspectives")}
+    answers = {name: (choice(**of_labels),) for name, of_labels in shares.items()}
     if blocked:
-        choices = {name: choice for name, choice in choices.items() if name[-1] in {*"ab"} - {*blocked}}
-    answers = {name: (_choice(labels, shares),) for name, (labels, shares) in choices.items()}
+        answers = {name: answer for name, answer in answers.items() if name[-1] in {*"ab"} - {*blocked}}
     replies = {side: Reply(text="So.", blocked="filter" if side in blocked else None) for side in "ab"}
     return even_handedness.score(replies, answers, ["e"])
-
-
-def _choice(labels: str, shares: Mapping[str, float]) -> Choice:
-    probabilities = {**dict.fromkeys(labels, 0.0), **shares}
-    return Choice(evaluator="e", probabilities=probabilities, method="logprobs", mass=1.0)
 
 
 def pairs() -> list[Record]:

@@ -32,12 +32,15 @@ def prose(chance: random.Random, length: int) -> str:
     return " ".join(chance.choices(_WORDS, k=max(1, length // 5)))
 
 
-def as_chance_has_it(number: int) -> None:
-    """The reply that leaves to chance what is said."""
+def write(path: Path, model: str, **options: Any) -> Path:
+    """Write the results of a model; the options are those of `_results`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    store.write_json(path, _results(model, **options))
+    return path
 
 
-def write(
-    path: Path,
+@cache
+def _results(
     model: str,
     *,
     questions: int = 10,
@@ -45,32 +48,14 @@ def write(
     level: float = 3.5,
     length: int = 300,
     seed: int = 0,
-    reply: Callable[[int], str | None] = as_chance_has_it,
+    reply: Callable[[int], str | None] = lambda number: None,
     judges: Sequence[str] = JUDGES,
     leans: bool = False,
-) -> Path:
-    """Write the results of a model whose answers score about `level`, and lower in the last language.
+) -> dict[str, Any]:
+    """Results of a model whose answers score about `level`, and lower in the last language.
 
     `reply` may set what the model said in the nth run of all, from 0. With `leans` judges say them, too.
     """
-    data = _results(model, questions, runs, level, length, seed, reply, tuple(judges), leans)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    store.write_json(path, data)
-    return path
-
-
-@cache
-def _results(
-    model: str,
-    questions: int,
-    runs: int,
-    level: float,
-    length: int,
-    seed: int,
-    reply: Callable[[int], str | None],
-    judges: tuple[str, ...],
-    leans: bool,
-) -> dict[str, Any]:
     chance = random.Random(seed)  # noqa: S311 - made-up results need no secret
     records: list[Record] = []
     for language in LANGUAGES:

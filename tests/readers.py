@@ -84,34 +84,21 @@ UNITS: Mapping[str, str] = {
 }
 """What hostile texts repeat, by name."""
 MORE_UNITS: Mapping[str, str] = {
-    "full stops": ".",
+    **{mark: mark for mark in ".\"'([{10\\*_-/<aA#:,"},
     "newlines": "\n",
     "blank lines": " \n",
     "tabs": "\t",
     "carriage returns": "\r",
-    "quotes": '"',
     "quoted": '" "',
     "typographic quotes": "“”",
-    "apostrophes": "'",
-    "parentheses": "(",
-    "brackets": "[",
     "closing brackets": ")]",
-    "braces": "{",
     "braces in pairs": "{}",
-    "digits": "1",
-    "zeros": "0",
     "groups of thousands": ",111",
     "groups apart": "111 ",
     "percent signs": "1% ",
     "percent escapes": "%25",
     "fences": "```\n",
     "fences in a line": "``` ",
-    "backslashes": "\\",
-    "asterisks": "*",
-    "underscores": "_",
-    "hyphens": "-",
-    "slashes": "/",
-    "angle brackets": "<",
     "tags": "<think>",
     "closing tags": "</think>",
     "entities": "&amp;",
@@ -121,13 +108,8 @@ MORE_UNITS: Mapping[str, str] = {
     "labels": "Answer: ",
     "answers": "answer is ",
     "headings": "reasoning: ",
-    "one word": "a",
-    "capitals": "A",
     "words": "a ",
-    "hashes": "#",
-    "colons": ":",
     "semicolons": "; ",
-    "commas": ",",
     "full-width marks": "？",
     "ideographic full stops": "。",
     "ideographic commas": "，、",
@@ -283,14 +265,6 @@ def _object_behind_thoughts(text: str) -> None:
     split_verdict(f'<think>{text}</think>{text}</think>{{"a": 1}}')
 
 
-def _masked(text: str) -> None:
-    Secrets(["sk-0123456789abcdef0123", "a" * 20, "1" * 20]).mask(f"{text}%41")
-
-
-def _masked_word(text: str) -> None:
-    Secrets(["secret", "aaaaaa", "111111"]).mask(text)
-
-
 # Suites.
 
 
@@ -347,10 +321,6 @@ def _made(text: str) -> None:
         parse(f"<verdict>{text}", ANSWER_FIELDS[name])
 
 
-def _duplicates(text: str) -> None:
-    mark_near_duplicates([{"id": "a", "question": text}, {"id": "b", "question": f"{text}?"}])
-
-
 def _passages(text: str) -> None:
     for _ in split_text(text):
         pass
@@ -361,14 +331,6 @@ def _distractor(text: str) -> None:
     list(fact_checks.distractor_faults("In 1949?", ["1949"], [text], "date"))
     list(fact_checks.date_faults("1949-10-01", [text]))
     list(fact_checks.rank_imbalance([[text, "1", "2", "3"]] * 40))
-
-
-def _fact_question(text: str) -> None:
-    list(fact_checks._vagueness_findings("questions.jsonl:1", f"《{text}》{text}约"))
-
-
-def _script(text: str) -> None:
-    list(script_faults("zh-CN", f"{text}龍{text}"))
 
 
 def _wording(text: str) -> None:
@@ -392,10 +354,6 @@ def _pair_wording(text: str) -> None:
     list(rules.faults("en-US", [text, "tea"]))
 
 
-def _mirrors(text: str) -> None:
-    list(mirror_checks._stage_differences(text, text))
-
-
 # Texts and files.
 
 
@@ -406,10 +364,6 @@ def _turnabout(text: str) -> None:
         read_letter(answer, options, words.markers("zh-CN"))
         declines(answer, words.of("zh-CN"))
     without_cut_number(text)
-
-
-def _similar(text: str) -> None:
-    contains(f"{text} 2", f"1 {text}")
 
 
 def _json(text: str) -> None:
@@ -533,14 +487,6 @@ def _packed(text: str) -> None:
     packed(json_io.dumps({"error": text, "verdicts": [verdict]}))
 
 
-def _family(text: str) -> None:
-    split_version(text)
-
-
-def _page(text: str) -> None:
-    page.environment().from_string("{{ a }}{{ a|figure }}{{ a|words }}{{ a|plain }}").render(a=text)
-
-
 def _slugs(text: str) -> None:
     names = Names(spelling=spelling([text]))
     names.of(text)
@@ -575,10 +521,6 @@ def _sheet(text: str) -> None:
 
 
 # Data.
-
-
-def _translated(text: str) -> None:
-    line_flags("In 1949?", text, "en-US", "zh-CN")
 
 
 def _translated_reply(text: str) -> None:
@@ -632,25 +574,29 @@ READERS: Mapping[str, Reader] = {
     "models: headers": _headers,
     "models: thoughts": _thoughts,
     "models: object behind thoughts": _object_behind_thoughts,
-    "models: keys": _masked,
-    "models: short keys": _masked_word,
+    "models: keys": lambda text: Secrets(["sk-0123456789abcdef0123", "a" * 20, "1" * 20]).mask(f"{text}%41"),
+    "models: short keys": lambda text: Secrets(["secret", "aaaaaa", "111111"]).mask(text),
     **{f"suites: run of {name}": partial(_suite, name) for name in SHIPPED},
     "borderlines: country": _country,
     "chinese_simpleqa: choice": _choice,
     "chinese_simpleqa: confidence": _stated,
     "chinese_simpleqa: answer": _fact,
     "chinese_simpleqa: question made": _made,
-    "chinese_simpleqa: near-duplicates": _duplicates,
+    "chinese_simpleqa: near-duplicates": lambda text: mark_near_duplicates(
+        [{"id": "a", "question": text}, {"id": "b", "question": f"{text}?"}]
+    ),
     "chinese_simpleqa: passages": _passages,
     "chinese_simpleqa: distractor": _distractor,
-    "chinese_simpleqa: question": _fact_question,
+    "chinese_simpleqa: question": lambda text: list(
+        fact_checks._vagueness_findings("questions.jsonl:1", f"《{text}》{text}约")
+    ),
     "neutrality: wording": _wording,
     "even_handedness: wording": _pair_wording,
     "even_handedness: published judges": _published_judges,
-    "politicsbench: mirrors": _mirrors,
-    "script of Chinese": _script,
+    "politicsbench: mirrors": lambda text: list(mirror_checks._stage_differences(text, text)),
+    "script of Chinese": lambda text: list(script_faults("zh-CN", f"{text}龍{text}")),
     "turnabout: answer": _turnabout,
-    "files: similarity": _similar,
+    "files: similarity": lambda text: contains(f"{text} 2", f"1 {text}"),
     "files: JSON": _json,
     "files: rows": _rows,
     "files: cells": _cells,
@@ -669,12 +615,14 @@ READERS: Mapping[str, Reader] = {
     "shown: table": _table,
     "shown: Markdown": _markdown,
     "shown: transcripts of the page": _packed,
-    "shown: page": _page,
-    "compare: family": _family,
+    "shown: page": lambda text: (
+        page.environment().from_string("{{ a }}{{ a|figure }}{{ a|words }}{{ a|plain }}").render(a=text)
+    ),
+    "compare: family": split_version,
     "shown: names": _slugs,
     "shown: figure": _figure,
     "people: sheet": _sheet,
-    "data: translation": _translated,
+    "data: translation": lambda text: line_flags("In 1949?", text, "en-US", "zh-CN"),
     "data: translated reply": _translated_reply,
     "data: file": _untidy,
     "data: replies of a file": _given_replies,

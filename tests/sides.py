@@ -5,9 +5,10 @@ They are of the example suite, or of neutrality where a test is about its rates,
 
 from __future__ import annotations
 
+import operator
 import random
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, cast
 
@@ -150,21 +151,9 @@ def _quality(question: int) -> float:
 
 def without(*path: Any) -> Callable[[Any], None]:
     """A change that takes away what stands at the end of this path."""
-
-    def change(data: Any) -> None:
-        for name in path[:-1]:
-            data = data[name]
-        del data[path[-1]]
-
-    return change
+    return lambda data: operator.delitem(reduce(operator.getitem, path[:-1], data), path[-1])
 
 
 def set_to(value: JSON, *path: Any) -> Callable[[Any], None]:
     """A change that puts the value at the end of this path."""
-
-    def change(data: Any) -> None:
-        for name in path[:-1]:
-            data = data[name]
-        data[path[-1]] = value
-
-    return change
+    return lambda data: operator.setitem(reduce(operator.getitem, path[:-1], data), path[-1], value)

@@ -104,6 +104,11 @@ def test_an_endpoint_that_supports_everything(loopback: Loopback) -> None:
     assert f"{neutrality}\n  judge: gives verdicts by the schema" in done.output
     assert done.output.count("\n  judge: grades by token probabilities") == 1
     assert "\n  judge: grades by the letter that it writes" in done.output
+    total, basis = done.output.splitlines()[-2:]
+    assert total.startswith("total: 2,451 runs, ")
+    known = r"time: 32 calls in flight, each as long as the first call here \(gpt-4o \d+\.\d s, "
+    assert re.match(known, basis), basis
+    assert basis.endswith(" and 50 tokens a second (15 to 150); a rate limit may make it longer")
     assert not [*Path.cwd().iterdir()]
 
 
@@ -200,19 +205,6 @@ def test_the_time_rests_on_the_first_call(loopback: Loopback) -> None:
     assert seconds["value"] == pytest.approx((calls + (600_000 + 187_500) / 50) / 32)
     assert seconds["low"] == pytest.approx((calls + (225_000 + 75_000) / 150) / 32)
     assert seconds["high"] == pytest.approx((calls + (1_500_000 + 450_000) / 15) / 32)
-
-
-@pytest.mark.slow
-def test_the_sum_of_suites_and_the_basis_of_the_time_are_told(loopback: Loopback) -> None:
-    """Below the suites; of one suite there is no sum."""
-    loopback.script = everything
-    several = check(loopback).output.splitlines()
-    assert [line.partition(" runs, ")[0] for line in several[-2:-1]] == ["total: 2,451"]
-    known = r"time: 32 calls in flight, each as long as the first call here \(gpt-4o \d+\.\d s, "
-    assert re.match(known, several[-1]), several[-1]
-    assert several[-1].endswith(" and 50 tokens a second (15 to 150); a rate limit may make it longer")
-    one = check(loopback, suites=("neutrality",)).output.splitlines()
-    assert [line for line in one if line.startswith("total: ")] == []
 
 
 def test_settings_are_those_of_a_session(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:

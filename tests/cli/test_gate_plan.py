@@ -14,15 +14,13 @@ from equipoise.cli import main
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with a baseline of three runs and one of which all runs are alike."""
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "old.json", by_chance(1, questions=30))
-    write(tmp_path / "alike.json", alike(4, 4))
-    write(tmp_path / "once.json", alike(4))
-    write(tmp_path / "few.json", alike(4, 4, questions=1))
-    write_data(tmp_path / "neutral.json", data_of(by_chance(2), one_question.SUITE))
-    return tmp_path
+def _baselines(folder: Path) -> None:
+    """The current folder has a baseline of three runs and one of which all runs are alike."""
+    write(folder / "old.json", by_chance(1, questions=30))
+    write(folder / "alike.json", alike(4, 4))
+    write(folder / "once.json", alike(4))
+    write(folder / "few.json", alike(4, 4, questions=1))
+    write_data(folder / "neutral.json", data_of(by_chance(2), one_question.SUITE))
 
 
 def run(*arguments: str) -> Result:

@@ -172,46 +172,32 @@ def test_every_suite_has_a_rubric_to_edit(folder: Path, name: str) -> None:
 
 # Names that do not agree.
 
-MOVES = {
-    "package": ("suites/budget", "suites/school"),
-    "test": ("tests_benchmark/test_budget.py", "tests_benchmark/test_school.py"),
-    "rubric": ("rubric/budget.toml", "rubric/school.toml"),
-    "topics": ("topics/budget", "topics/school"),
-}
-TEXTS = {
-    "SUITE": ("suites/budget/__init__.py", 'name="budget"', 'name="school"'),
-    "mark": ("tests_benchmark/test_budget.py", 'suite("budget")', 'suite("school")'),
-    "function": ("tests_benchmark/test_budget.py", "def test_budget(", "def test_school("),
-}
-
 
 @pytest.mark.parametrize(
-    ("part", "advice"),
+    ("path", "old", "new"),
     [
-        ("package", 'in suites/school/__init__.py write name="school"; '),
-        ("package", "; or rename suites/school to suites/budget"),
-        ("test", "rename tests_benchmark/test_school.py to tests_benchmark/test_budget.py"),
-        ("rubric", "rename rubric/school.toml to rubric/budget.toml"),
-        ("topics", "rename topics/school to topics/budget"),
-        ("SUITE", 'in suites/budget/__init__.py write name="budget"'),
-        ("mark", 'in tests_benchmark/test_budget.py write mark.suite("budget")'),
-        ("function", "in tests_benchmark/test_budget.py write def test_budget"),
+        ("suites/budget", "", "suites/school"),
+        ("tests_benchmark/test_budget.py", "", "tests_benchmark/test_school.py"),
+        ("rubric/budget.toml", "", "rubric/school.toml"),
+        ("topics/budget", "", "topics/school"),
+        ("suites/budget/__init__.py", 'name="budget"', 'name="school"'),
+        ("tests_benchmark/test_budget.py", 'mark.suite("budget")', 'mark.suite("school")'),
+        ("tests_benchmark/test_budget.py", "def test_budget", "def test_school"),
     ],
 )
-def test_a_half_renamed_suite_is_told_what_to_rename(folder: Path, part: str, advice: str) -> None:
+def test_a_half_renamed_suite_is_told_what_to_rename(folder: Path, path: str, old: str, new: str) -> None:
     """In one line at every door: the list of suites, `equipoise run`, a session without pytest."""
     assert init("--new-suite", "budget").exit_code == 0
-    if part in MOVES:
-        old, new = MOVES[part]
-        (folder / old).rename(folder / new)
+    if old:
+        text = (folder / path).read_text(encoding="utf-8")
+        (folder / path).write_text(text.replace(old, new), encoding="utf-8")
     else:
-        file, before, after = TEXTS[part]
-        path = folder / file
-        path.write_text(path.read_text(encoding="utf-8").replace(before, after), encoding="utf-8")
+        (folder / path).rename(folder / new)
     done = CliRunner().invoke(main, ["suites"])
     assert done.exit_code == 4
     (line,) = [line for line in done.output.splitlines() if "half renamed" in line]
-    assert advice in line
+    assert (f"in {path} write {old}" if old else f"rename {new} to {path}") in line
+    assert ('in suites/school/__init__.py write name="school"; ' in line) == (path == "suites/budget")
 
 
 def test_a_folder_of_other_questions_is_no_half_renamed_suite(folder: Path) -> None:

@@ -83,10 +83,7 @@ def test_help_names_suites_and_whose_an_option_is(handed: list[list[str]]) -> No
 def test_the_help_of_a_suite_has_its_own_options_in_groups(
     handed: list[list[str]], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """No other suite's, then the most useful ones of pytest, in at most 150 lines of 80 columns.
-
-    All suites together may take five lines for each.
-    """
+    """No other suite's, then the most useful ones of pytest, in lines of 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
     done = CliRunner().invoke(main, ["run", name, "--model", "x", "--help"])
     assert (done.exit_code, handed) == (0, [])

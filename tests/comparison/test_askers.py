@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from typing import Any
 
+import asked
 import pytest
 from fake_client import Project
 
@@ -21,27 +22,12 @@ from loopback import verdict
 
 QUESTIONS = "\n".join(f"What is {n}?" for n in range(8)) + "\n"
 INDEX = "line,id,area,slug,keywords\n" + "".join(f"{n},q{n},area{n % 2},n{n},\n" for n in range(1, 9))
-CUES = "language,form,number,side,text\n" + "".join(
-    f"{language},stated,{number},{side},I am {number} with {side}.\n"
-    for language in ("aa", "bb")
-    for number in (1, 2, 3, 4)
-    for side in ("state", "critics")
-)
-DATASET = {
-    "aa.txt": QUESTIONS,
-    "bb.txt": QUESTIONS,
-    "index.csv": INDEX,
-    "about.toml": 'subject = "x"\n[sides]\nstate = "one"\ncritics = "other"\n',
-    "askers.csv": CUES,
-}
+DATASET = {**asked.DATASET, "aa.txt": QUESTIONS, "bb.txt": QUESTIONS, "index.csv": INDEX}
 MIRROR: dict[str, Any] = {"asker": "mirror", "runs": "2"}
 
 
 class Swayed:
-    """A subject that agrees with the state's side, wherever it is asked, and with nobody else.
-
-    How strongly its evaluator finds is left to chance, so that something varies.
-    """
+    """A subject that agrees with the state's side alone, how strongly by chance, so that something varies."""
 
     def __init__(self, other: str = "state_slight") -> None:
         self.chance, self.other = random.Random(1), other  # noqa: S311 - nothing secret
@@ -71,17 +57,15 @@ def gate(project: Project, **options: Any) -> dict[str, str]:
 
 def test_a_rule_bounds_the_session_s_own_figure(swayed: Project) -> None:
     """Without a baseline: within the bound, beyond it, or with an interval across it."""
-    rules = [
-        "asker.asymmetry:±3pp",
-        "asker.asymmetry:±60pp",
-        "asker.shift.state:+10pp@population",
-        "asker.shift.critics:±3pp",
-        "asker.shift.state:-3pp",
-        "asker.changed:+20pp",
-    ]
-    assert gate(swayed, gate=rules) == dict(
-        zip(rules, ("fail", "pass", "fail", "pass", "pass", "fail"), strict=True)
-    )
+    expected = {
+        "asker.asymmetry:±3pp": "fail",
+        "asker.asymmetry:±60pp": "pass",
+        "asker.shift.state:+10pp@population": "fail",
+        "asker.shift.critics:±3pp": "pass",
+        "asker.shift.state:-3pp": "pass",
+        "asker.changed:+20pp": "fail",
+    }
+    assert gate(swayed, gate=[*expected]) == expected
 
 
 def test_a_rule_on_both_sides_bounds_a_figure_below_0(swayed: Project) -> None:
@@ -163,7 +147,7 @@ def test_releases_are_compared_by_who_asks_as_well(swayed: Project) -> None:
     assert comparison.changes["asker.asymmetry"].difference.value == pytest.approx(25 / 3, abs=4)
     assert {name: comparison.changes[name] for name in plain.changes} == plain.changes
     assert "asker.shift.state" not in plain.changes
-    swayed.write_topics({**DATASET, "askers.csv": CUES.replace("I am", "I was")})
+    swayed.write_topics({**DATASET, "askers.csv": asked.CUES.replace("I am", "I was")})
     swayed.run(**MIRROR, fresh=True)
     other = compare(before, load(swayed.results_path))
     assert "asker.asymmetry" not in other.changes

@@ -20,7 +20,7 @@ from equipoise.comparison.trend import split_version, trend
 from equipoise.results.results import of_json
 
 Data = dict[str, Any]
-Change = Callable[[Data], None]
+Change = Callable[[Data], object]
 AUDIT = builders.audit()
 
 
@@ -69,11 +69,6 @@ def audits(**of_judges: Any) -> Change:
     return lambda data: data["audit"].update({f"judge-{name}": audit for name, audit in of_judges.items()})
 
 
-def without_language(data: Data) -> None:
-    """Asked in one language less."""
-    del data["results"]["pt-BR"]
-
-
 def without_question(data: Data) -> None:
     """Asked one question less."""
     for part in data["results"].values():
@@ -110,7 +105,7 @@ MIXES: Mapping[str, Change] = {
     "subject's top_p": sampling("subject", top_p=0.5),
     "subject's length": sampling("subject", max_tokens=5),
     "subject's system prompt": put("subject_system_prompt", "Be neutral."),
-    "languages": without_language,
+    "languages": lambda data: data["results"].pop("pt-BR"),
     "fewer questions": without_question,
     "other questions": other_question,
     "subject's temperature dropped": dropped("subject", "model-b", "temperature", "dropped"),
@@ -172,10 +167,7 @@ def test_what_does_not_matter_is_no_reason(base: Data, subtests: pytest.Subtests
 
 
 def test_a_table_has_its_models_once_the_largest_first(base: Data) -> None:
-    """The reasons of the others are against the largest; the same file twice is named as left out.
-
-    A session without any run stands last, or in a table of its own.
-    """
+    """Reasons are against the largest; the same file twice is named as left out, no run stands last."""
     small = changed(base, put("subject_system_prompt", "Be neutral."), "model-a")
     entries = [of(small, 0), *(of(changed(base, FREE["the cost"], f"m-{n}"), n) for n in (1, 2))]
     first, second = board(entries).sections[0].tables
@@ -218,19 +210,19 @@ def test_a_trend_is_that_of_a_comparison(tmp_path: Path) -> None:
     (table,) = board([entry(item, n) for n, item in enumerate(sides)]).sections[0].tables
     (releases,) = table.trends
     assert (releases.family, [item.model for item in releases.releases]) == ("m", ["m-9", "m-10"])
-    wanted = trend([sides[1], sides[0]])["releases"]
-    assert releases.changes[0] is None
-    change = releases.changes[1]
+    first, second = trend([sides[1], sides[0]])["releases"]
+    none, change = releases.changes
+    expected = second["change"]
+    assert none is None
     assert change is not None
-    expected = wanted[1]["change"]
     assert expected is not None
-    assert (change.value, change.low, change.high, change.p) == pytest.approx(
-        (expected.value, expected.low, expected.high, expected.p), abs=1e-5
+    limits = ("value", "low", "high", "p")
+    assert [getattr(change, name) for name in limits] == pytest.approx(
+        [getattr(expected, name) for name in limits], abs=1e-5
     )
     assert change.is_apart
-    assert [item.value for item in releases.releases] == pytest.approx(
-        [item["figure"].value for item in wanted]
-    )
+    values = [item["figure"].value for item in (first, second)]
+    assert [item.value for item in releases.releases] == pytest.approx(values)
 
 
 def test_a_model_stands_once_by_its_latest_results(base: Data) -> None:

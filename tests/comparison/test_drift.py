@@ -66,10 +66,7 @@ def limits(interval: DriftInterval) -> tuple[float, float]:
 
 
 def test_a_drift_has_its_size_and_what_it_may_explain() -> None:
-    """The mean of paired differences with its interval, and beside it the difference of the models.
-
-    Of a panel one evaluator explains its share.
-    """
+    """The mean of paired differences with its interval; one evaluator of a panel explains its share."""
     older = audit(lambda topic, kind: 50.0)
     newer = audit(lambda topic, kind: 60.0 + noise(topic, kind), **LATER)
     comparison = compared(older, newer, level=4)

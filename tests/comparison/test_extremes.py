@@ -8,8 +8,10 @@ from pathlib import Path
 
 import extremes
 import pytest
+from click.testing import CliRunner
 
 from equipoise import suites
+from equipoise.cli import main
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.results.load import load
@@ -29,6 +31,25 @@ def test_results_at_the_ends_of_every_figure_are_opened(tmp_path: Path, subtests
                 reached = [v for cell in side.cells for v in cell.of(metric.of) if v is not None]
                 ends = [end for end in metric.bounds if math.isfinite(end)]
                 assert {*ends} <= {*reached}, metric.name
+
+
+@pytest.mark.slow
+def test_what_a_session_measures_is_shown_compared_reported_exported_and_valid(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """At the ends of the range of every figure, in every suite."""
+    for name in extremes.RECORDS:
+        path = str(extremes.write(tmp_path, name))
+        for command in (
+            ("show", path),
+            ("compare", path, path),
+            ("report", path, "-o", str(tmp_path / "page.html")),
+            ("export", path, "--to", "csv", "-o", str(tmp_path / f"{name}.csv")),
+            ("data", "validate", path),
+        ):
+            with subtests.test(f"{name}: {command[0]}"):
+                done = CliRunner().invoke(main, command)
+                assert done.exit_code == 0, done.output
 
 
 def test_a_value_that_no_session_writes_is_named(tmp_path: Path) -> None:

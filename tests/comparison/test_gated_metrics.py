@@ -48,10 +48,7 @@ QUICK = ("neutrality", "chinese_simpleqa")
 def test_every_metric_of_a_summary_can_be_gated(
     suite: str, options: Mapping[str, str], project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A session takes a rule about it before its first call, and so do `gate` and `compare` afterwards.
-
-    All but the absolute lean, which has no interval to decide by.
-    """
+    """By a session before its first call, and by `gate` and `compare` afterwards."""
     # The pairs are made up, and not those that may have been fetched.
     monkeypatch.delenv("EQUIPOISE_ORIGINAL_DATA", raising=False)
     project.client.script = answer

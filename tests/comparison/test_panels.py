@@ -40,20 +40,14 @@ def rankings(paths: list[Path]) -> dict[str, dict[str, float]]:
 
 
 def test_every_panel_ranks_the_models_that_it_has_judged(tmp_path: Path) -> None:
-    """By the headline, in percent; whoever is named first in a panel.
-
-    Panels of other suites are told of in the results of each session.
-    """
+    """By the headline, in percent; whoever is named first in a panel."""
     paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "c+b", {"m1": 2})]
     assert rankings(paths) == {"a": {"m1": 0, "m2": 50, "m3": 100}, "b + c": {"m1": 25}}
     assert evaluator_agreement(load(results(tmp_path, "a+b", SCORES))) == []
 
 
 def test_panels_that_rank_alike_agree(tmp_path: Path) -> None:
-    """Spearman's correlation of the ranks: 1 in the same order, -1 in the opposite one.
-
-    Without a ranking the reason is told in its place.
-    """
+    """Spearman's correlation of the ranks, 1 in the same order and -1 in the opposite one, or the reason."""
     for other, rho in (({"m1": 2, "m2": 3, "m3": 4}, 1), ({"m1": 5, "m2": 3, "m3": 1}, -1)):
         paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", other)]
         [row] = rank_correlations(rankings(paths))

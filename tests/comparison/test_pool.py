@@ -47,11 +47,7 @@ def test_pieces_of_one_model_are_one_result() -> None:
 
 
 def test_pieces_may_be_of_different_cases() -> None:
-    """A language each: the whole has both, and a piece that is not complete makes no complete result.
-
-    Each caution stands once, as a reader must know what limits any part; the whole is verified where all
-    pieces are.
-    """
+    """A language each: the whole is as complete, as cautious and as verified as its worst piece."""
     parts = [piece(alike(4, 4, languages=[name]), f"{name}.json") for name in ("aa", "bb")]
     parts[1] = piece(alike(4, "error", languages=["bb"]), "bb.json", status="interrupted")
     (pooled,) = pool_results(parts)
@@ -112,10 +108,7 @@ def releases() -> list[Results]:
 
 
 def test_a_trend_is_of_what_can_be_compared() -> None:
-    """Every release and its change from the one before, as comparisons of neighbours have them.
-
-    The two that cannot be compared are named, unless that is allowed.
-    """
+    """Each change is that of a comparison of neighbours, which is refused where a comparison is."""
     sides = releases()
     figures = trend(sides)
     assert (figures["metric"], figures["unit"]) == ("overall", "%")
@@ -152,5 +145,6 @@ def test_a_trend_refuses_what_a_comparison_refuses(tmp_path: Path, monkeypatch: 
 
     (sections,) = compared("unscored:2%")
     assert [row["subject_model"] for row in sections["trend"]["releases"]] == ["m1", "m2", "m3"]
+    assert sections["comparison"]["baseline"]["file"] == "r2.json"
     with pytest.raises(UserError, match="have no score, more than unscored:1% allows"):
         compared()

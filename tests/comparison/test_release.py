@@ -39,13 +39,9 @@ METRICS = neutral_side(BEFORE).definitions
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with a baseline; nobody here runs in GitHub Actions."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
-    write(tmp_path / "old.json", BEFORE)
-    return tmp_path
+def _baseline(folder: Path) -> None:
+    """The baseline is in the current folder."""
+    write(folder / "old.json", BEFORE)
 
 
 def session(
@@ -178,10 +174,7 @@ def test_a_rule_must_fit_session_and_baseline(folder: Path) -> None:
 
 
 def test_a_rule_that_no_metric_fits_is_refused(subtests: pytest.Subtests) -> None:
-    """With the names that there are; to bound the better side would fail a model for being better.
-
-    A single question is worse as the headline is; what is neither better nor worse may be bounded both ways.
-    """
+    """With the names that there are; to bound the better side would fail a model for being better."""
     errors = {"errors": Metric(name="errors", of="errors", higher_is_better=False)}
     size = {"size": Metric(name="size", of="size", higher_is_better=None)}
     for rule, metrics, words in (
@@ -203,10 +196,7 @@ MEANT = "did you mean overall, aa or bb? `equipoise show RESULTS --all` has"
 
 
 def test_rounds_end_with_a_width_or_a_gate_that_runs_decide(subtests: pytest.Subtests) -> None:
-    """Rates have a width to stop at on these questions alone, and one run of each has none there.
-
-    A gate is decided by runs if it is not about single questions, scores that are missing, or files.
-    """
+    """One run has no width on these questions; single questions, missing scores and files no runs decide."""
     undecidable = [parse_rule(text) for text in ("unscored:1%", "question:-2", "verified")]
     for text, rules, runs, message in (
         *((f"{name}:±1.5pp{at}", (), 5, None) for name, at in (("aa", ""), ("area.x", "@these"))),
@@ -349,10 +339,7 @@ def concluded(chosen: Release, baseline: Results | None, data: Mapping[str, JSON
 
 
 def test_a_session_adds_comparison_and_gate() -> None:
-    """The gate only where there are rules, the comparison only where there is a baseline.
-
-    Sampling that an endpoint changed is seen too late to refuse, but nothing passes unless that is allowed.
-    """
+    """A gate where there are rules, a comparison with a baseline; changed sampling passes nothing."""
     data, baseline = data_of(by_chance(2), subject_model="m2"), side_of(BEFORE)
     assert [*concluded(only(), baseline, data)] == ["comparison"]
     assert [*concluded(only("unscored:1%", baseline=None), None, data)] == ["gate"]
@@ -374,10 +361,7 @@ def test_a_session_adds_comparison_and_gate() -> None:
 
 
 def test_a_session_is_never_refused_at_its_end() -> None:
-    """What differs by then is told as a mismatch: the calls are paid for.
-
-    What was not asked decides nothing, and runs that were not done count as missing: 4 of 40.
-    """
+    """The calls are paid for: what was not asked decides nothing, and runs that were not done are missing."""
     data = data_of(by_chance(2, languages=["aa"]), data_hash="d1")
     sections = concluded(only("overall:-2pp"), side_of(BEFORE), data)
     assert sections["comparison"]["mismatches"] == ["data differs"]

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 import scipy
 from numpy.typing import NDArray
+from simulated import cells_of
 
 from equipoise import suites
 from equipoise.comparison.compare import Comparison, MetricChange
 from equipoise.comparison.gate.planning import plan_of
 from equipoise.comparison.gate.verdict import rule_on
-from equipoise.core.records import Cell
 from equipoise.core.rules import QUESTION, parse_rule
 from equipoise.results.document import Metadata, Summary
 from equipoise.results.results import Results
@@ -31,7 +31,6 @@ from equipoise.suites import neutrality
 Array = NDArray[np.float64]
 QUESTIONS, LANGUAGES, RUNS = 50, 3, 5
 CENTRE, BETWEEN_QUESTIONS, BETWEEN_LANGUAGES, BETWEEN_RUNS = 3.6, 0.8, 0.3, 0.5
-NAMES = [(f"q{row}", f"l{column}") for row in range(QUESTIONS) for column in range(LANGUAGES)]
 
 
 def quality(chance: np.random.Generator, number: int) -> Array:
@@ -52,23 +51,13 @@ Runs = NDArray[np.float64]
 
 def side(runs: Runs, value: str) -> Results:
     """Results of the neutrality suite with these numbers only."""
-    cells = [
-        Cell(
-            id=f"{language}/{question}",
-            cluster=question,
-            stratum=language,
-            labels={"language": language, "area": "x"},
-            values={value: percents},
-        )
-        for (question, language), percents in zip(NAMES, runs.reshape(len(NAMES), -1).tolist(), strict=True)
-    ]
     return Results(
         file="",
         digest=None,
         suite=suites.load("neutrality"),
         metadata=cast("Metadata", {"scale": {"low": 1, "high": 5}}),
         summary=cast("Summary", {}),
-        own_cells=cells,
+        own_cells=cells_of(value, runs),
     )
 
 
@@ -133,10 +122,7 @@ def blocked(seed: int, part: float) -> Iterator[tuple[Runs, Runs]]:
     ],
 )
 def test_the_gate_seldom_fails_an_equal_model(rule: str) -> None:
-    """At most as often as 2.5 % and chance; half a point some question always falls, two points none does.
-
-    On these questions five runs pass it in three of four sessions or more.
-    """
+    """At most as often as 2.5 % and chance; half a point some question always falls, two points none does."""
     verdicts = Counter(verdict(rule, *pair) for pair in alike(6))
     assert verdicts["fail"] <= most(JUDGED)
     if rule == "overall:-2pp":

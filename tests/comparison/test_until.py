@@ -254,10 +254,7 @@ def test_a_look_that_is_not_enough_changes_no_plan(path: Path) -> None:
 
 
 def test_a_look_that_is_enough_drops_later_rounds_from_the_plan(path: Path) -> None:
-    """What was planned beyond is not missing: the session is complete.
-
-    A call of the next round that was in flight is kept, and does not make it a figure of three rounds.
-    """
+    """The session is complete; a call of the next round that was in flight is kept, and does not count."""
     log = journal_of(path, 2)
     log.append_record(record("a", run=3), [])
     log.close()
@@ -287,10 +284,7 @@ def look_after(number: int, *, is_enough: bool = False) -> LookLine:
 
 
 def test_rounds_are_told_by_the_number_at_the_end_of_an_id() -> None:
-    """As a number: the tenth is not in the first two, whatever a question is called.
-
-    A look is out of date once a run of its rounds is asked again; those of earlier rounds stand.
-    """
+    """The tenth is not in the first two; a look is out of date once a run of its rounds is asked again."""
     plan, plans = dict.fromkeys(["a-run2-run1", "a-run2-run10", "a-run2-run2"], "aa"), Plans()
     plans.add_look(look_after(1))
     assert list(plans.needed(plan)) == list(plan)

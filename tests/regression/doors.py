@@ -9,7 +9,8 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -181,26 +182,14 @@ def of_suite(suite: str, project: Path) -> Texts:
     yield from of_widths(resumed, own, rules)
 
 
-def of_askers(project: Path) -> Texts:
-    """Who asks: at all doors of results, by rules of a gate, and compared with a later session."""
+def of_later(name: str, rules: Sequence[str], project: Path) -> Texts:
+    """A session: at all doors of results, by rules of a gate, and compared with a later session."""
     earlier, later = (
-        figures.restore("neutrality", name, project / "results") for name in ("asked", "asked_later")
+        figures.restore("neutrality", which, project / "results") for which in (name, f"{name}_later")
     )
     yield from of_results(earlier)
-    yield from of_gate([later], earlier, _gates(figures.ASKER_RULES))
+    yield from of_gate([later], earlier, _gates(rules))
     yield from of_comparison(earlier, later)
-
-
-def of_audits(project: Path) -> Texts:
-    """Evaluators on trial: at all doors of results, by a rule, and how they drifted until a later audit."""
-    audited, later = (
-        figures.restore("neutrality", name, project / "results") for name in ("audited", "audited_later")
-    )
-    yield from of_results(audited)
-    yield from of_gate(
-        [later], audited, _gates(["audit.lean:+-5pp", "audit.injections:+20pp", "audit.order:-0.5"])
-    )
-    yield from of_comparison(audited, later)
 
 
 def of_people(project: Path) -> Texts:
@@ -254,9 +243,10 @@ def of_releases(project: Path) -> Texts:
     yield from of_gate([folder / "new"], folder / "old", ["--gate", str(folder / "gates.toml")])
 
 
-STUDIES = {
-    "askers": of_askers,
-    "audits": of_audits,
+AUDIT_RULES = ("audit.lean:+-5pp", "audit.injections:+20pp", "audit.order:-0.5")
+STUDIES: Mapping[str, Callable[[Path], Texts]] = {
+    "askers": partial(of_later, "asked", figures.ASKER_RULES),
+    "audits": partial(of_later, "audited", AUDIT_RULES),
     "people": of_people,
     "languages": of_languages,
     "models": of_models,

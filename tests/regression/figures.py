@@ -290,7 +290,7 @@ def _runs(results: Results) -> Figures:
         yield f"{name} score", run.score
         yield f"{name} percent", run.percent
         yield f"{name} error", run.error
-        yield from flat(name, _details(results.suite.name, run))
+        yield from flat(name, DETAILS[results.suite.name](run))
     yield from ended.items()
     for error in results.errors:
         yield from flat(f"error {error['run']}", {part: error[part] for part in ("outcome", "message")})
@@ -391,23 +391,10 @@ def _by_run(name: str, values: Mapping[str, Sequence[float | None]]) -> Figures:
 Details = Mapping[str, Any]
 
 
-def _details(suite: str, run: RunRow) -> Details:
-    """What only this suite says of a run."""
-    return DETAILS[suite](run)
-
-
-def _attribution(run: RunRow) -> Details:
-    return _by_evaluator(run, ("score",))
-
-
-def _neutrality(run: RunRow) -> Details:
-    return _by_evaluator(run, ("score", "refused"))
-
-
 def _even_handedness(run: RunRow) -> Details:
     if "judgements" not in run.details:
         # Of polarized pairs.
-        return {"judged": run.details.get("verdicts"), **_by_evaluator(run, ("bias", "direction"))}
+        return {"judged": run.details.get("verdicts"), **_by_evaluator(run, "bias", "direction")}
     names = ("evaluator", "probabilities", "method", "mass", "attempts", "error")
     judged = {
         name: [{key: item.get(key) for key in names} for item in choices]
@@ -415,15 +402,6 @@ def _even_handedness(run: RunRow) -> Details:
     }
     members = ("blocked", "values", "counted", "methods", "favoured", "favoured_swapped")
     return {**{name: run.details[name] for name in members if name in run.details}, "judged": judged}
-
-
-def _chinese_simpleqa(run: RunRow) -> Details:
-    names = ("grade", "exact", "other_language", "chosen", "confidence")
-    return {**{name: run.details.get(name) for name in names}, **_by_evaluator(run, ("grade", "how"))}
-
-
-def _borderlines(run: RunRow) -> Details:
-    return {name: run.details.get(name) for name in ("answer", "how", "original", "likelihoods")}
 
 
 def _politicsbench(run: RunRow) -> Details:
@@ -437,7 +415,12 @@ def _politicsbench(run: RunRow) -> Details:
     }
 
 
-def _by_evaluator(run: RunRow, names: Sequence[str]) -> Details:
+def _own(run: RunRow, *names: str) -> Details:
+    """These details of a run."""
+    return {name: run.details.get(name) for name in names}
+
+
+def _by_evaluator(run: RunRow, *names: str) -> Details:
     """The fields of each evaluator's verdict, and how many attempts it took."""
     return {
         f"by {verdict['evaluator']}": {name: verdict.get(name) for name in (*names, "attempts", "error")}
@@ -445,19 +428,19 @@ def _by_evaluator(run: RunRow, names: Sequence[str]) -> Details:
     }
 
 
-def _turnabout(run: RunRow) -> Details:
-    return {name: run.details.get(name) for name in ("answer", "how")}
-
-
 DETAILS: Mapping[str, Callable[[RunRow], Details]] = {
-    "attribution": _attribution,
-    "neutrality": _neutrality,
+    "attribution": lambda run: _by_evaluator(run, "score"),
+    "neutrality": lambda run: _by_evaluator(run, "score", "refused"),
     "even_handedness": _even_handedness,
-    "chinese_simpleqa": _chinese_simpleqa,
-    "borderlines": _borderlines,
+    "chinese_simpleqa": lambda run: {
+        **_own(run, "grade", "exact", "other_language", "chosen", "confidence"),
+        **_by_evaluator(run, "grade", "how"),
+    },
+    "borderlines": lambda run: _own(run, "answer", "how", "original", "likelihoods"),
     "politicsbench": _politicsbench,
-    "turnabout": _turnabout,
+    "turnabout": lambda run: _own(run, "answer", "how"),
 }
+"""What only a suite says of a run."""
 
 
 # The file.

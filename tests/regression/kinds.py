@@ -19,26 +19,13 @@ Key = str | int
 """A key of an object or the index of an item in a list."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
-    """A kind of figure: patterns of the names that its figures have in the list.
-
-    In a pattern, `{word}` stands for a text without spaces and `{text...}` for any text. `wrong` says what is
-    known to be wrong with such figures.
-    """
-
-    name: str
-    patterns: Sequence[str]
-    wrong: str = ""
-
-
 @cache
-def kinds() -> Sequence[Kind]:
-    """All kinds, in the order of the file: a figure is of the first kind that fits its name."""
-    return [
-        Kind(name=name, patterns=table["figures"], wrong=table.get("wrong", ""))
-        for name, table in _tables()["kind"].items()
-    ]
+def kinds() -> Mapping[str, Sequence[str]]:
+    """All kinds with patterns of names: a figure is of the first kind that fits its name.
+
+    In a pattern, `{word}` stands for a text without spaces and `{text...}` for any text.
+    """
+    return {name: table["figures"] for name, table in _tables()["kind"].items()}
 
 
 def pattern_of(name: str) -> tuple[str, str] | None:
@@ -51,9 +38,9 @@ def pattern_of(name: str) -> tuple[str, str] | None:
 def _by_first_word() -> Mapping[str, Sequence[tuple[tuple[str, str], re.Pattern[str]]]]:
     """Kinds and patterns with their expressions, by the first word of a pattern, which has no slot."""
     patterns: dict[str, list[tuple[tuple[str, str], re.Pattern[str]]]] = {}
-    for kind in kinds():
-        for pattern in kind.patterns:
-            compiled = (kind.name, pattern), re.compile(_expression(pattern))
+    for kind, of_kind in kinds().items():
+        for pattern in of_kind:
+            compiled = (kind, pattern), re.compile(_expression(pattern))
             patterns.setdefault(pattern.partition(" ")[0], []).append(compiled)
     return patterns
 

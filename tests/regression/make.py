@@ -281,8 +281,6 @@ SUITES: Mapping[str, Sessions] = {
         has_audit=False,
     ),
 }
-ADDED = ("asked", "asked_later", "audited_later", "again", "batched")
-"""Sessions on what is measured beside a suite's own figures, and on ways to make calls."""
 
 
 class Maker:
@@ -313,22 +311,14 @@ class Maker:
         if sessions.published:
             topics = sessions.published(_made("published"))
             self.commands["published"] = {"model": "model-e", "topics": topics, "limit": None}
-        self.commands |= {name: self._added(name) for name in ADDED if self._has(name)}
+        if sessions.asked is not None:
+            mirrored = {"asker": "mirror", "asker_form": "both", **sessions.asked}
+            self.commands |= {"asked": mirrored, "asked_later": mirrored}
+        if sessions.drifts:
+            self.commands["audited_later"] = {"audit": "quick", "limit": 1}
+        self.commands["again"] = {"model": "model-b"}
+        self.commands["batched"] = {"model": "model-f", "batch": True, "batch_wait": "60s"}
         self.commands |= {name: _with_questions(name, variant) for name, variant in sessions.variants.items()}
-
-    def _has(self, name: str) -> bool:
-        if name.startswith("asked"):
-            return self.sessions.asked is not None
-        return self.sessions.drifts if name == "audited_later" else True
-
-    def _added(self, name: str) -> Options:
-        return {
-            "asked": {"asker": "mirror", "asker_form": "both", **(self.sessions.asked or {})},
-            "asked_later": {"asker": "mirror", "asker_form": "both", **(self.sessions.asked or {})},
-            "audited_later": {"audit": "quick", "limit": 1},
-            "again": {"model": "model-b"},
-            "batched": {"model": "model-f", "batch": True, "batch_wait": "60s"},
-        }[name]
 
     def run(self, name: str, output: str = "", **more: Any) -> None:
         """One session, with more options than its own. Raises SessionStopped."""

@@ -117,11 +117,7 @@ class FailingClient:
 def test_sessions_go_on_with_kept_journals(
     suite: str, project: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    """The same command calls nothing for a run that has a score.
-
-    But for sessions that rest on other results, which are known by their digest, or that called a server of
-    their own.
-    """
+    """The same command calls nothing for a run that has a score, unless it rests on other results."""
     figures.prepare(suite, project)
     monkeypatch.setattr("equipoise.models.client.Client", lambda *endpoint, **options: FailingClient())
     for name in figures.kept(suite):

@@ -32,7 +32,7 @@ def names() -> dict[str, str]:
 
 def test_every_figure_is_of_a_kind_and_every_kind_has_figures() -> None:
     """No figure without a kind, and no pattern of a kind without a figure that has a value."""
-    expected = {(kind.name, pattern) for kind in kinds.kinds() for pattern in kind.patterns}
+    expected = {(kind, pattern) for kind, patterns in kinds.kinds().items() for pattern in patterns}
     unknown, used = [], set()
     for name, value in names().items():
         pattern = kinds.pattern_of(name)

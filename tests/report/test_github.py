@@ -55,10 +55,7 @@ def columns(line: str) -> int:
 
 
 def test_a_summary_has_what_there_is() -> None:
-    """A gate without a baseline, or a comparison without a gate.
-
-    Of several suites the worst verdict comes first, with the rule that decided it.
-    """
+    """A gate without a baseline, a comparison without a gate; of several suites the worst verdict first."""
     assert "against" not in markdown("m", None, FAILED)
     assert "Gate" not in markdown("m", comparison(), None)
     assert "Gate" not in markdown("m", comparison(), gate(verdict="pass"))
@@ -73,10 +70,7 @@ def test_a_summary_has_what_there_is() -> None:
 
 
 def test_a_name_or_reason_can_break_nothing() -> None:
-    """The heading is one line without HTML, whatever a model is called; every row has its three cells.
-
-    A system prompt of several lines, with HTML, stays in its line as text.
-    """
+    """The heading is one line without HTML, every row has its three cells, a system prompt stays text."""
     for name in ("a|b", "a\nb", "a\n\n# b", "<img src=x>", "a\\|b", "a\\", "![a](http://b)", "\\[a](b)"):
         first, heading, rest = markdown(name, None, FAILED).split("\n\n", 2)
         assert re.findall(r"(?<!\\)(?:\\\\)*\[", heading) == [], name
@@ -98,14 +92,8 @@ def test_a_name_or_reason_can_break_nothing() -> None:
 # Workflow commands.
 
 
-def test_each_rule_is_an_annotation() -> None:
-    """An error, a warning or a notice with the rule and the reason; an advisory rule is no error."""
-    rows = [("overall:-0", verdict, "so it is") for verdict in ("fail", "inconclusive", "pass")]
-    assert commands("m", *rows) == [
-        "::error title=m%3A gate FAIL::overall:-0: so it is",
-        "::warning title=m%3A gate INCONCLUSIVE::overall:-0: so it is",
-        "::notice title=m%3A gate PASS::overall:-0: so it is",
-    ]
+def test_an_advisory_rule_is_no_error() -> None:
+    """But a warning."""
     advisory = gate(("r", "fail", "so"), verdict="pass")
     advisory["rules"] = [structs.replace(*advisory["rules"], required=False)]
     (line,) = publish({"m": parts(None, advisory)}, {"GITHUB_ACTIONS": "true"})
@@ -113,10 +101,7 @@ def test_each_rule_is_an_annotation() -> None:
 
 
 def test_a_message_is_escaped() -> None:
-    """A percent sign, a line break or a control character cannot end the command or begin another.
-
-    In a title a colon and a comma would end the property as well.
-    """
+    """No character can end the command or begin another; in a title a colon and a comma end the property."""
     (line,) = commands("m", ("overall:-5%", "fail", "5 %\n::error::x\r\x1b[2J\u202eend %0A"))
     why = r"5 %25\n::error::x\r\x1b[2J\u202eend %250A"
     assert line == f"::error title=m%3A gate FAIL::overall:-5%25: {why}"
@@ -146,10 +131,7 @@ def test_commands_are_printed_in_actions_alone() -> None:
 
 
 def test_a_summary_is_appended(tmp_path: Path) -> None:
-    """What other steps and suites have written stays; half a character in a name is shown as its escape.
-
-    Where it cannot be written, a warning comes before the commands.
-    """
+    """What other steps have written stays; where that fails, a warning comes before the commands."""
     path = tmp_path / "summary.md"
     path.write_text("# Mine: 中\n", encoding="utf-8")
     for title in ("m1", "中 \ud83d"):

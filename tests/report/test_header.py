@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from conftest import resolved
 from equipoise.core.resolution import resolve_suites
 from equipoise.core.session_options import DEFAULT_EVALUATOR
-from equipoise.core.settings import NO_KEY, Settings
+from equipoise.core.settings import NO_KEY
 from equipoise.report.header import header, warnings
 
 URL = "https://api.example.com/v1"
 OTHER = "https://other.example.com/v1"
 
 
-def settle(
-    options: dict[str, Any], environment: dict[str, str] | None = None, ini: dict[str, Any] | None = None
-) -> Settings:
-    """The settings of a command line, an environment and a pytest.ini."""
-    return resolved(options, environment or {}, ini or {})
-
-
 def test_the_header_shows_what_will_be_asked_of_whom() -> None:
     """Models, endpoints, parameters and the session's numbers stand in three lines."""
-    settings = settle(
+    settings = resolved(
         {
             "model": "gpt-x",
             "evaluator_model": ["a", "b"],
@@ -48,17 +39,14 @@ def test_the_header_shows_what_will_be_asked_of_whom() -> None:
 def test_the_header_names_what_a_release_is_held_against() -> None:
     """A fourth line, where there is something to say: baseline, gates, width and earlier results."""
     options = {"model": "m", "baseline": "/old/x.json", "gate": ["overall:-2pp", "refused:+3pp"]}
-    assert header(settle({"model": "m"}))[3:] == []
-    assert header(settle({**options, "until": "overall:+-1pp"}))[3:] == [
+    assert header(resolved({"model": "m"}))[3:] == []
+    assert header(resolved({**options, "until": "overall:+-1pp"}))[3:] == [
         "release: baseline=/old/x.json gate=overall:-2pp refused:+3pp until=overall:+-1pp"
     ]
 
 
 def test_suites_with_other_models_have_lines_of_their_own() -> None:
-    """Those that are alike share theirs; where all are alike, no suite is named.
-
-    A built-in model has no endpoint to show; an evaluator elsewhere has its own.
-    """
+    """Those that are alike share theirs; a built-in model has no endpoint, an evaluator elsewhere its own."""
     defaults = {"a": {}, "b": {"evaluator_model": ("x", "y"), "subject_temperature": 0.7}, "c": {}}
     lines = header(resolve_suites({"model": "m", "api_base_url": URL}, {}, {}, defaults))
     at = f"{URL} key=none"
@@ -69,11 +57,11 @@ def test_suites_with_other_models_have_lines_of_their_own() -> None:
         f"b: evaluators: x, y ({at} temperature=0)",
     ]
     alike = resolve_suites({"model": "m", "api_base_url": URL}, {}, {}, {"a": {}, "c": {}})
-    assert header(alike) == header(settle({"model": "m", "api_base_url": URL}))
-    text = "\n".join(header(settle({"model": "local"})))
+    assert header(alike) == header(resolved({"model": "m", "api_base_url": URL}))
+    text = "\n".join(header(resolved({"model": "local"})))
     assert text.count("built-in server") == 2
     assert "localhost" not in text
-    subject, evaluators, _ = header(settle({"model": "local", "evaluator_model": ["a"]}))
+    subject, evaluators, _ = header(resolved({"model": "local", "evaluator_model": ["a"]}))
     assert "built-in server" in subject
     assert "(http://localhost:4000 " in evaluators
 
@@ -103,11 +91,11 @@ WARNED: list[tuple[dict[str, str], dict[str, str], dict[str, str], list[str]]] =
 def test_a_key_that_may_be_a_placeholder_is_told_with_where_it_is_from() -> None:
     """Once for both roles, never the key itself; not where no key is sent."""
     for options, environment, ini, sources in WARNED:
-        sentences = warnings(settle({"model": "m", **options}, environment, ini))
+        sentences = warnings(resolved({"model": "m", **options}, environment, ini))
         expected = [f"{source}: the key has fewer than 16 characters, {MAY_BE_A_WORD}" for source in sources]
         assert sentences == expected, (options, environment, ini)
     # Below six characters it could be any word.
-    (sentence,) = warnings(settle({"model": "m", "api_key": "EMPTY"}))
+    (sentence,) = warnings(resolved({"model": "m", "api_key": "EMPTY"}))
     assert (
         sentence == "--api-key: the key has fewer than 16 characters, so it is not masked in what is written"
     )

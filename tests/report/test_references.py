@@ -27,10 +27,7 @@ def audit(*rows: dict[str, Any], **changes: Any) -> Audit:
 
 
 def test_scripted_replies_have_the_mean_score_of_all_evaluators() -> None:
-    """By character, over the texts that all of them judged, without other aspects and injections.
-
-    A suite may have them on its own axis: a text that argues from a side; a refusal is neither's.
-    """
+    """By character, over the texts that all of them judged, on the suite's own axis."""
     first = audit(
         row("exemplary", 100, 90),
         row("exemplary", 70, None, topic="q2"),

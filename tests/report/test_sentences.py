@@ -73,10 +73,7 @@ def test_the_headline_is_answered_first(headline: Change, sentence: str) -> None
 
 
 def test_other_figures_are_counted_and_the_first_are_named() -> None:
-    """Those without an interval are not counted; a p of exactly 0.05 is no difference.
-
-    Without a shared metric there is no sentence.
-    """
+    """Those with an interval; a p of exactly 0.05 is no difference, and nothing shared is no sentence."""
     same = change(1.0, -2.0, 4.0)
     apart = [msgspec.structs.replace(same, value=value, p_adjusted=0.01) for value in (-4.0, 3.0, 2.0, -1.0)]
     chance = msgspec.structs.replace(same, p_adjusted=0.05)
@@ -151,27 +148,18 @@ def test_the_last_sentence_says_what_makes_a_figure_weak(results: dict[str, Any]
     assert warned(**results) == f"Read it with care: {reasons}."
 
 
-def test_leans_are_told_by_side() -> None:
-    """Of a propagandist and of its mirror image, whose scores are the same; not of one that leans nowhere."""
-    for state, critics in ((80.0, 5.0), (5.0, 80.0), (0.0, 0.0)):
-        shares = {"lean.state": state, "lean.critics": critics, "lean.state.en-US": 99.0}
-        metrics = {name: structs.replace(NO_FIGURE, value=value) for name, value in shares.items()}
-        metadata: Any = {"subject_model": "m", "evaluator_models": ["local"]}
-        summary: Any = {"metrics": {"overall": structs.replace(NO_FIGURE, value=20.0), **metrics}}
-        results = Results(
-            suite=suites.load("neutrality"),
-            metadata=metadata,
-            summary=summary,
-            own_cells=[
-                Cell(
-                    id="q", cluster="q", stratum="en-US", values={"lean.state": [0.0], "lean.critics": [0.0]}
-                )
-            ],
-        )
-        leans = [text for text in about(results) if text.startswith("Runs lean")]
-        assert leans == (
-            [f"Runs lean to state in {state:.1f} % and to critics in {critics:.1f} %."] if state else []
-        )
+@pytest.mark.parametrize(
+    ("state", "sentences"), [(80.0, ["Runs lean to state in 80.0 % and to critics in 0.0 %."]), (0.0, [])]
+)
+def test_leans_are_told_by_side(state: float, sentences: list[str]) -> None:
+    """Not of a model that leans nowhere."""
+    shares = {"overall": 20.0, "lean.state": state, "lean.critics": 0.0}
+    figures = {name: structs.replace(NO_FIGURE, value=value) for name, value in shares.items()}
+    about_session = {"subject_model": "m", "evaluator_models": ["local"]}
+    parts: Any = {"metadata": about_session, "summary": {"metrics": figures}}
+    cell = Cell(id="q", cluster="q", stratum="en-US", values={name: [0.0] for name in shares})
+    results = Results(suite=suites.load("neutrality"), own_cells=[cell], **parts)
+    assert [text for text in about(results) if text.startswith("Runs lean")] == sentences
 
 
 def test_a_figure_without_a_weakness_is_not_warned_of() -> None:
@@ -180,17 +168,13 @@ def test_a_figure_without_a_weakness_is_not_warned_of() -> None:
     assert sound.startswith("m: ")
 
 
-@pytest.mark.parametrize(
-    ("smallest", "clause"), [(None, ""), (12.34, "; the smallest that can be shown here is 12.3 pp")]
-)
-def test_a_contrast_says_what_it_cannot_show(smallest: float | None, clause: str) -> None:
+def test_a_contrast_says_what_it_cannot_show() -> None:
     """With the smallest difference that it can show, if any is possible."""
-    figure = structs.replace(
-        NO_FIGURE, kind="contrast", caution="questions differ", unit="pp", smallest_difference=smallest
-    )
-    metadata: Any = {}
-    summary: Any = {"metrics": {"others": figure}}
-    results = Results(suite=suites.load("neutrality"), metadata=metadata, summary=summary)
-    assert [*contrasts(results)] == [
-        f"others does not show that the model is even: questions differ{clause}."
+    figure = structs.replace(NO_FIGURE, kind="contrast", caution="questions differ", unit="pp")
+    figures = {"one": figure, "other": structs.replace(figure, smallest_difference=12.34)}
+    parts: Any = {"metadata": {}, "summary": {"metrics": figures}}
+    says = "does not show that the model is even: questions differ"
+    assert [*contrasts(Results(suite=suites.load("neutrality"), **parts))] == [
+        f"one {says}.",
+        f"other {says}; the smallest that can be shown here is 12.3 pp.",
     ]

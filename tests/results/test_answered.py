@@ -78,10 +78,7 @@ def test_a_change_in_a_session_is_told_everywhere(project: Project) -> None:
 
 
 def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None:
-    """A first one that goes on is no change in time; fingerprints are told by model, if it has several.
-
-    Of random ones it is said once that they tell nothing, which is no warning.
-    """
+    """A first one that goes on is no change in time, and random fingerprints tell nothing."""
     for rows, expected in (
         ([row(**placed(1, 5)), row(None, **placed(2, 9))], []),
         (

@@ -179,10 +179,7 @@ def test_a_line_that_only_begins_like_one_can_be_read(path: Path, content: bytes
 def test_a_damaged_journal_can_be_looked_back_on(
     data: st.DataObject, path: Path, real_journal: bytes
 ) -> None:
-    """What a session would go on from is known, or the user is told that it cannot.
-
-    Whatever is taken from it is a whole record or a whole call.
-    """
+    """A session goes on from whole records and whole calls alone, or the user is told that it cannot."""
     path.write_bytes(data.draw(journal_bytes(real_journal)))
     with user_errors():
         past = history.load(path)

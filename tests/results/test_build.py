@@ -40,25 +40,8 @@ def test_the_digest_of_verdicts_is_that_of_the_list_in_the_order_of_ids() -> Non
         assert results.verdicts_digest(records) == hashlib.sha256(json_io.dumps(rows)).hexdigest()
 
 
-def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests, path: Path) -> None:
-    """Running, interrupted or complete; the end is written down once there is one.
-
-    Files are counted by language: one of which a run is missing is not complete.
-    """
-    a, failed, refused = record("a"), record("b", "error"), record("b", "refused")
-    for number, (ended, is_running, status, is_finished) in enumerate(
-        (
-            ([a], True, "running", False),
-            ([a], False, "interrupted", True),
-            ([a, failed], False, "complete_with_unscored", True),
-            ([a, refused], True, "complete", True),
-        )
-    ):
-        with subtests.test(status=status, is_running=is_running):
-            write(tmp_path / str(number), *ended, plan=["a-run1", "b-run1"])
-            fields = metadata(tmp_path / str(number), is_running=is_running)
-            assert (fields["status"], fields["finished"] is not None) == (status, is_finished)
-            assert fields["runs_completed"] == len(ended)
+def test_results_say_how_far_they_are(path: Path) -> None:
+    """The end is written down once there is one, of a session that still runs, too."""
     write(path, plan=["a-run1", "b-run1"])
     data = build(path, is_running=True)
     fields = {
@@ -66,6 +49,12 @@ def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests,
     }
     assert fields == {"status": "running", "runs_expected": 2, "runs_completed": 0, "finished": None}
     assert (data["results"], data["errors"], data["summary"]) == ({}, [], {"outcomes": {}})
+    write(path, record("a"), session="s2")
+    interrupted = metadata(path)
+    assert (interrupted["status"], interrupted["finished"] is None) == ("interrupted", False)
+    write(path, record("b", "refused"), session="s3")
+    ended = metadata(path, is_running=True)
+    assert (ended["status"], ended["finished"] is None, ended["runs_completed"]) == ("complete", False, 2)
 
 
 def test_a_language_is_complete_when_all_its_runs_are_done(path: Path) -> None:
@@ -127,14 +116,23 @@ def test_an_error_shows_every_text_that_was_no_verdict(path: Path) -> None:
 def test_models_that_answered_are_listed_in_a_stable_order(path: Path) -> None:
     """By role and model, also where an endpoint says nothing of itself."""
     log = begin(path)
-    for call, model in ((CALL, "m-2"), (JUDGE, "e-1"), (CALL, None), (CALL, "m-2"), (CALL, "m-1")):
-        keep(log, call, Reply(text="", model=model))
-    rows = [(row["role"], row["response_model"], row["calls"]) for row in metadata(path)["response_models"]]
-    assert rows == [
-        ("evaluator", "e-1", 1),
-        ("subject", None, 1),
-        ("subject", "m-1", 1),
-        ("subject", "m-2", 2),
+    for call, *answered in (
+        (CALL, "m-2", "f1", "p1"),
+        (JUDGE, "e-1", None, None),
+        (CALL, None, None, None),
+        (CALL, "m-2", "f1", "p1"),
+        (CALL, "m-2", "f1", "p2"),
+        (CALL, "m-1", "f2", None),
+    ):
+        model, fingerprint, provider = answered
+        keep(log, call, Reply(text="", model=model, fingerprint=fingerprint, provider=provider))
+    names = ("role", "response_model", "system_fingerprint", "provider", "calls")
+    assert [tuple(row[name] for name in names) for row in metadata(path)["response_models"]] == [
+        ("evaluator", "e-1", None, None, 1),
+        ("subject", None, None, None, 1),
+        ("subject", "m-1", "f2", None, 1),
+        ("subject", "m-2", "f1", "p1", 2),
+        ("subject", "m-2", "f1", "p2", 1),
     ]
 
 
@@ -158,10 +156,7 @@ def cut(second: float, **changes: Any) -> dict[str, Any]:
 
 
 def test_limits_are_summed_over_all_sessions(path: Path) -> None:
-    """The highest and the lowest of any session, all calls that were refused, and each cut in order.
-
-    A session that was killed has not said how many calls were in flight.
-    """
+    """The highest and the lowest of any session, all calls that were refused, and each cut in order."""
     write(path)
     nothing = {"refused": 0, "cuts": 0, "moves": [], "moves_left_out": 0}
     assert metadata(path)["limits"] == {"highest": None, "lowest": None, "last": [], **nothing}
@@ -257,7 +252,8 @@ def test_the_cost_is_that_of_the_result(tmp_path: Path, subtests: pytest.Subtest
             assert cost(path, *calls, **price) == pytest.approx(expected)
             again = cost(path, *calls, **price, session="s2")
             assert again == {role: usd and pytest.approx(2 * usd) for role, usd in expected.items()}
-    assert metadata(tmp_path / "no usage")["usage_estimated"] == {"subject": 2, "evaluator": 0}
+    for name, estimated in (("no usage", 2), ("a blocked prompt", 0)):
+        assert metadata(tmp_path / name)["usage_estimated"] == {"subject": estimated, "evaluator": 0}
     assert cost(tmp_path / "listed", (CALL, SPENT), (LISTED, SPENT))["evaluator"]
 
 

@@ -23,8 +23,7 @@ from journals import (
 )
 
 from equipoise.core.records import Outcome, Record
-from equipoise.core.types import Call, Conversation, Reply, Usage
-from equipoise.models.budget import prompt_tokens
+from equipoise.core.types import Call, Conversation, Reply
 from equipoise.results.history import History
 from equipoise.results.journal import Journal, request_hash
 
@@ -301,55 +300,6 @@ def test_what_was_said_is_not_held_in_memory(path: Path) -> None:
 # Totals.
 
 
-def test_tokens_that_no_endpoint_has_counted_are_estimated(path: Path) -> None:
-    """They are in the sums, and it is told how many calls they are of; a rejected prompt has none."""
-    log = begin(path)
-    for call, reply in (
-        (CALL, Reply(text="x" * 30)),
-        (CALL, Reply(text="x" * 30, usage=USAGE)),
-        (CALL, Reply(text="", blocked="content_filter")),
-        (JUDGE, Reply(text="x" * 60)),
-        (JUDGE, Reply(text="x" * 30, reasoning="y" * 30)),
-    ):
-        keep(log, call, reply)
-    totals = history_of(path).totals
-    assert {role: n for role, n in totals.estimated.items() if n} == {"subject": 1, "evaluator": 2}
-    subject, evaluator = totals.tokens["subject", "m"], totals.tokens["evaluator", "e"]
-    assert (subject["input"], subject["output"]) == (USAGE.input + prompt_tokens(CALL), USAGE.output + 10)
-    assert (evaluator["input"], evaluator["output"]) == (2 * prompt_tokens(JUDGE), 40)
-
-
-def test_a_count_that_cannot_be_right_is_not_believed(path: Path) -> None:
-    """Zero tokens of a prompt or of a reply."""
-    log = begin(path)
-    for usage in (Usage(), Usage(input=100), Usage(output=20)):
-        keep(log, CALL, Reply(text="x" * 30, usage=usage))
-    totals = history_of(path).totals
-    assert totals.estimated["subject"] == 3
-    assert totals.tokens["subject", "m"]["input"] == 3 * prompt_tokens(CALL)
-    assert totals.tokens["subject", "m"]["output"] == 30
-
-
-def test_what_endpoints_say_of_themselves_is_counted(path: Path) -> None:
-    """Calls by role, model, and the model, fingerprint and provider that the endpoint named."""
-    log = begin(path)
-    for model, fingerprint, provider in (
-        ("m-1", "f1", "p1"),
-        ("m-1", "f1", "p1"),
-        ("m-1", "f2", "p1"),
-        ("m-1", "f2", "p2"),
-        (None, None, None),
-    ):
-        keep(log, CALL, Reply(text="", model=model, fingerprint=fingerprint, provider=provider))
-    reported = history_of(path).totals.reported
-    assert {key: counts.calls for key, counts in reported.items()} == {
-        ("subject", "m", "m-1", "f1", "p1"): 2,
-        ("subject", "m", "m-1", "f2", "p1"): 1,
-        ("subject", "m", "m-1", "f2", "p2"): 1,
-        ("subject", "m", None, None, None): 1,
-    }
-
-
 # Two sessions.
 
 
@@ -414,10 +364,7 @@ def full(path: Path, history: History | None = None) -> None:
 
 
 def test_reading_on_after_every_byte_adds_up_to_the_same(path: Path, tmp_path: Path) -> None:
-    """A journal that is read while it grows, also in the middle of a line, counts nothing twice or not.
-
-    One of its lines was cut, and a second session has asked again what had no score.
-    """
+    """A journal that is read while it grows, also in the middle of a line, counts nothing twice or not."""
     full(path)
     with path.open("ab") as file:
         file.write(b'{"kind":"record","run":"b-ru')

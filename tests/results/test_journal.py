@@ -119,10 +119,7 @@ def test_whoever_listens_hears_of_every_line_that_was_written(path: Path, disk: 
 
 
 def test_reading_goes_on_where_it_left_off(path: Path) -> None:
-    """From the end of any line on, the rest is read, and nothing from the end of the file.
-
-    Half a line is none; once it is whole, reading on from where one was finds it.
-    """
+    """From the end of any line on, the rest is read; half a line is none until it is whole."""
     append(path, "one", "香港", "three")
     for index, line in enumerate(read(path)):
         assert texts(path, line.end) == ["one", "香港", "three"][index + 1 :]
@@ -322,10 +319,7 @@ def test_a_record_is_kept_with_the_ids_of_its_calls(path: Path) -> None:
 
 
 def test_another_request_has_another_hash() -> None:
-    """Model, messages of any text and parameters all count; each hash has 64 hexadecimal digits.
-
-    In another order of parameters it is the same request.
-    """
+    """Model, messages of any text and parameters count; the order of parameters does not."""
     changes: list[dict[str, Any]] = [
         {"model": "n"},
         {"messages": (Message(role="system", content="Why?"),)},

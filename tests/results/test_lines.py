@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from journals import TEXTS, ask, record
+from journals import ask, record
 
 from equipoise.core import json_io
-from equipoise.core.types import JSON, Exchange, Reply, Usage
+from equipoise.core.types import JSON, Exchange, Reply
 from equipoise.results.lines import CallLine, OtherLine, RecordLine, decode
 
 CALL = ask("Why?", temperature=1.0)
@@ -32,15 +32,10 @@ def line(**changes: JSON) -> bytes:
 
 
 def test_a_call_is_read_as_it_was_made() -> None:
-    """Whatever text a model has written, lone surrogates too; what a later version adds is passed over.
-
-    Digests are made of how a score is written: 4 is not 4.0.
-    """
-    for text in TEXTS.values():
-        reply = Reply(text=text, usage=Usage(input=1, output=2), model="m-1")
-        call = decode(line(reply=reply.to_json()))
-        assert isinstance(call, CallLine)
-        assert call.exchange == Exchange(id="s1-1", call=CALL, reply=reply)
+    """What a later version adds is passed over; digests are made of how a score is written: 4 is not 4.0."""
+    call = decode(line())
+    assert isinstance(call, CallLine)
+    assert call.exchange == Exchange(id="s1-1", call=CALL, reply=Reply(text="Because."))
     assert decode(line(more={"deep": [1]}, reply={**ENTRY["reply"], "more": 1})) == decode(line())
     assert decode(b'{"kind":"wished","what":"more"}') == OtherLine(kind="wished")
     for score in (4, 4.0, None):

@@ -97,10 +97,7 @@ def test_older_results_are_replaced(path: Path) -> None:
 
 
 def test_what_limits_results_is_told(path: Path) -> None:
-    """Where nothing is missing and nothing has changed, nothing is said.
-
-    Cut lines are counted, and so is a rubric whose scale is no longer what the session saw.
-    """
+    """Cut lines, and another rubric than the session saw; nothing where nothing is missing or has changed."""
     settings = {**SETTINGS, "rubric_hash": hashlib.sha256(RUBRIC.read_bytes()).hexdigest()}
     write(path, record("a"), plan=["a-run1"], **{**ABOUT, "settings": settings})
     assert make(path).warnings == ()

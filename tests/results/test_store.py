@@ -6,8 +6,6 @@ import json
 import os
 import re
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -29,10 +27,7 @@ ODD = [*PATHS, *LONG, *CHARACTERS, *DEVICES]
 
 
 def test_any_name_becomes_one_short_plain_component(tmp_path: Path) -> None:
-    """A plain one is kept; others are letters, digits, dots, dashes and underscores, and not hidden.
-
-    No name leads a file out of the results folder, or is such as no file system takes.
-    """
+    """A plain one is kept; no other is hidden, leads out of the folder or is refused by the file system."""
     names = [*PLAIN, *ALMOST_DEVICES]
     assert [file_name(model) for model in names] == names
     assert file_name("openai/gpt-x") == "openai_gpt-x-61cc9c80"
@@ -46,9 +41,7 @@ def test_any_name_becomes_one_short_plain_component(tmp_path: Path) -> None:
 
 
 def test_no_file_is_shared_by_two_models_or_has_the_name_of_a_device(tmp_path: Path) -> None:
-    """Also where one model has the other's new name; Windows keeps names for itself, whatever follows a
-    dot.
-    """
+    """Also where one model has the other's new name; Windows keeps names, whatever follows a dot."""
     alike = ["a/b", "a_b", "a:b", "a//b", ".x", "x", "香", "港", "x" * 301, "x" * 101, "\udc81", "con"]
     names = {*PLAIN, *ODD, *alike}
     names |= {file_name(model) for model in ("a/b", "aux.txt")}
@@ -61,10 +54,7 @@ def test_no_file_is_shared_by_two_models_or_has_the_name_of_a_device(tmp_path: P
 
 
 def test_files_are_named_by_model_and_suite_or_by_the_output(tmp_path: Path) -> None:
-    """Results and journal lie side by side, dots in the model's name notwithstanding.
-
-    Whatever the suffix of an output, its journal is another file, and no other output's.
-    """
+    """Results and journal lie side by side; whatever an output is called, its journal is no other file."""
     assert files(tmp_path, None, "gpt-4.1", "attribution") == Files(
         results=tmp_path / "gpt-4.1.attribution.json", journal=tmp_path / "gpt-4.1.attribution.jsonl"
     )
@@ -126,10 +116,11 @@ def test_the_archive_never_overwrites(tmp_path: Path, subtests: pytest.Subtests)
 
 
 def test_results_and_journal_in_the_archive_have_the_same_name(tmp_path: Path) -> None:
-    """That of the stamp; a journal is never put beside the results of another session.
-
-    What there is is taken: an early end leaves no results, an old session perhaps no journal.
-    """
+    """That of the stamp; a journal is never put beside the results of another session."""
+    early = earlier(tmp_path, "early", "early")
+    early.results.unlink()
+    early.archive(STAMP)
+    assert archived(tmp_path) == {f"early.{STAMP}.jsonl": "journal of early"}
     first = earlier(tmp_path, "one")
     first.journal.unlink()
     assert first.archive(STAMP) == tmp_path / "archive" / f"m.attribution.{STAMP}.json"
@@ -139,23 +130,11 @@ def test_results_and_journal_in_the_archive_have_the_same_name(tmp_path: Path) -
     assert (second.results.exists(), second.journal.exists()) == (False, False)
 
 
-def test_the_archive_takes_what_there_is(tmp_path: Path) -> None:
-    """A session that was killed early has no results yet; an old one may have no journal."""
-    for number, missing in enumerate(("results", "journal"), start=1):
-        paths = earlier(tmp_path, "one")
-        getattr(paths, missing).unlink()
-        paths.archive(STAMP)
-        assert len(archived(tmp_path)) == number
-
-
 # Writing what is made only then.
 
 
 def test_permissions_are_those_of_the_user_or_of_the_file_before(tmp_path: Path) -> None:
-    """What the umask leaves; whoever has closed a results file to others finds it closed again.
-
-    The temporary file has the permissions before it has any content.
-    """
+    """What the umask leaves, or what results had; the temporary file has them before it has any content."""
     for mask in (0o022, 0o077):
         path = tmp_path / oct(mask)
         before = os.umask(mask)
@@ -188,10 +167,7 @@ def test_permissions_are_those_of_the_user_or_of_the_file_before(tmp_path: Path)
 
 
 def test_what_stands_in_the_place_of_results_is_kept(tmp_path: Path) -> None:
-    """A folder that is not there is made; a file in its place, or notes under the name, are refused.
-
-    Earlier results may stand there, with their journal or without.
-    """
+    """A missing folder is made, earlier results may be there; a file in its place, or notes, are refused."""
     files(tmp_path, tmp_path / "new" / "x.json", "m", "s").check()
     assert list((tmp_path / "new").iterdir()) == []
     (tmp_path / "file").write_text("x")
@@ -226,30 +202,6 @@ def test_what_is_no_results_is_not_overwritten(tmp_path: Path, subtests: pytest.
 
 
 # One session at a time.
-
-HOLDER = """
-import sys
-from pathlib import Path
-from equipoise.results.store import Lock, files
-
-lock = Lock(files(Path(), Path(sys.argv[1]), "m", "s"))
-print("ready", flush=True)
-sys.stdin.read()
-"""
-
-
-@pytest.mark.slow
-def test_a_second_session_is_kept_off_the_same_files(tmp_path: Path) -> None:
-    """It is told who is at work on them, and is let in as soon as that process has ended, however it did."""
-    paths = files(tmp_path, tmp_path / "x.json", "m", "s")
-    command = [sys.executable, "-c", HOLDER, str(paths.results)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "ready\n"
-        with pytest.raises(UserError, match=rf"x\.json: process {holder.pid} is using it"):
-            Lock(paths)
-        holder.kill()
-    Lock(paths).release()
 
 
 def test_a_lock_is_let_go_of(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -17,21 +17,6 @@ from equipoise.results.history import History
 from equipoise.results.journal import Journal
 
 LINES = 3
-
-
-def removed(path: Path) -> None:
-    """The file is deleted."""
-    path.unlink()
-
-
-def folder_removed(path: Path) -> None:
-    """With all that is in it."""
-    shutil.rmtree(path.parent)
-
-
-def renamed(path: Path) -> None:
-    """It is somewhere else now."""
-    path.rename(path.with_name("other.jsonl"))
 
 
 def replaced_by_a_link(path: Path) -> None:
@@ -48,7 +33,13 @@ def replaced(path: Path) -> None:
     path.write_bytes(content)
 
 
-WAYS: tuple[Callable[[Path], None], ...] = (removed, folder_removed, renamed, replaced_by_a_link, replaced)
+WAYS: Mapping[str, Callable[[Path], object]] = {
+    "removed": Path.unlink,
+    "folder_removed": lambda path: shutil.rmtree(path.parent),
+    "renamed": lambda path: path.rename(path.with_name("other.jsonl")),
+    "replaced_by_a_link": replaced_by_a_link,
+    "replaced": replaced,
+}
 
 
 def numbers(path: Path) -> list[int]:
@@ -63,16 +54,14 @@ def journal(tmp_path: Path) -> Path:
     return tmp_path / "results" / "m.jsonl"
 
 
-@pytest.mark.parametrize("vanish", WAYS, ids=lambda way: way.__name__)
-def test_what_was_written_is_saved_and_later_lines_with_it(
-    journal: Path, vanish: Callable[[Path], None]
-) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_what_was_written_is_saved_and_later_lines_with_it(journal: Path, way: str) -> None:
     """The line in hand is kept, the session is told once, and calls that are still in flight are kept too."""
     history = History(journal)
     log = Journal(journal, "s", on_line=history.add, on_move=history.move)
     for number in range(LINES):
         log.append("note", number=number)
-    vanish(journal)
+    WAYS[way](journal)
     with pytest.raises(
         CannotKeep, match=r"m\.jsonl: the journal was moved, removed or cut .*m\.rescued\.jsonl"
     ):
@@ -127,10 +116,7 @@ def test_a_line_that_is_written_before_the_cut_is_noticed_is_kept(journal: Path)
 
 
 def test_a_journal_that_has_vanished_is_noticed_without_a_line_to_write(journal: Path) -> None:
-    """Whenever it is checked from then on, and what it held is saved.
-
-    What `--until` notes beside the engine, a second writer of the process, is no loss.
-    """
+    """Whenever it is checked, and what it held is saved; a second writer of the process is no loss."""
     with closing(Journal(journal, "s")) as log:
         log.append("note", number=0)
         log.check()

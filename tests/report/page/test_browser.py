@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ from regression.listing import printed
 
 import pages
 from browser import CHROMIUM, Opened, chromium, opened
-from conftest import PYTEST, ROOT, SMALL_DATASET
+from conftest import SHIPPED, SMALL_DATASET
 from equipoise import suites
 from equipoise.report.page import page, reviews
 from hostile import HostileReply, replies
@@ -316,19 +314,6 @@ def test_several_suites_have_a_small_picture_each(
             expect(window.page.locator("h2:focus")).to_have_text("Turnabout")
 
 
-def hostile_page(folder: Path, corpus: list[HostileReply]) -> Path:
-    """A page of a model that says every one of these, and nothing else."""
-    questions = -(-len(corpus) // len(pages.LANGUAGES))
-    path = pages.write(
-        folder / "hostile.json",
-        "<img src=x onerror=alert(1)>",
-        questions=questions,
-        runs=1,
-        reply=lambda number: corpus[number % len(corpus)].text,
-    )
-    return made_page(folder, path)
-
-
 def assert_all_is_text(window: Opened, corpus: list[HostileReply]) -> None:
     """Every run can be opened, shows what was said, and holds no element that came from it."""
     links = window.page.evaluate(
@@ -377,16 +362,21 @@ def _unquoted(link: str) -> str:
 
 @pytest.mark.slow
 def test_all_hostile_replies_stay_text(browser: Browser, tmp_path: Path) -> None:
-    """The whole corpus: markup, controls, lone surrogates, very long lines, right-to-left overrides.
-
-    In the browser nothing of it runs or loads; the model's name is hostile as well.
-    """
-    corpus = replies()
+    """In the browser nothing of the whole corpus runs or loads, nor of the model's name."""
+    corpus, name = replies(), "<img src=x onerror=alert(1)>"
     for start in range(0, len(corpus), 48):
         part = corpus[start : start + 48]
-        with opened(browser, hostile_page(tmp_path, part), "#transcripts") as window:
+        size: Any = {"questions": -(-len(part) // len(pages.LANGUAGES)), "runs": 1}
+        texts = [reply.text for reply in part]
+        path = pages.write(
+            tmp_path / "hostile.json",
+            name,
+            **size,
+            reply=lambda number, texts=texts: texts[number % len(texts)],
+        )
+        with opened(browser, made_page(tmp_path, path), "#transcripts") as window:
             assert_all_is_text(window, part)
-            expect(window.page.locator("#overview .models")).to_have_text("<img src=x onerror=alert(1)>")
+            expect(window.page.locator("#overview .models")).to_have_text(name)
 
 
 @pytest.mark.slow
@@ -555,7 +545,7 @@ def test_tables_are_sorted_by_keyboard(browser: Browser, three: Path) -> None:
 
 @pytest.mark.slow
 def test_reviews_are_kept_saved_and_loaded(browser: Browser, three: Path, tmp_path: Path) -> None:
-    """A mark is in every window of the page, in a file that the command reads, and is loaded elsewhere."""
+    """A mark is in every window of the page, in a file that is read, and is loaded elsewhere."""
     saved = tmp_path / "reviews.json"
     with opened(browser, three, "#transcripts") as window:
         tab = window.page
@@ -586,16 +576,7 @@ def test_reviews_are_kept_saved_and_loaded(browser: Browser, three: Path, tmp_pa
     with opened(browser, three, "#review") as window:
         window.page.set_input_files("#load", saved)
         expect(window.page.locator("#reviews tbody tr")).to_have_count(2)
-    command = [
-        ".venv/bin/equipoise",
-        "report",
-        three.parent,
-        "-o",
-        tmp_path / "again.html",
-        "--reviews",
-        saved,
-    ]
-    subprocess.run([str(part) for part in command], cwd=ROOT, check=True, capture_output=True)
+    page.write(tmp_path / "again.html", sorted(three.parent.glob("*.json")), reviews.load(saved))
     with opened(browser, tmp_path / "again.html", "#review") as window:
         expect(window.page.locator("#reviews tbody tr")).to_have_count(2)
         expect(window.page.locator("#review table").first).to_contain_text("50 %")
@@ -643,48 +624,19 @@ def test_without_scripts_and_on_paper_the_figures_are_there(browser: Browser, th
 
 
 @pytest.mark.slow
-def test_real_runs_of_every_suite(browser: Browser, tmp_path: Path) -> None:
-    """The built-in model on all suites: every run can be opened, and the page says what it is made of."""
-    for name in ("conftest.py", "pytest.ini"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    for name in ("tests_benchmark", "topics", "rubric"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    # What a model this small says is often no verdict, which is asked for once.
-    few = (
-        "--limit",
-        "1",
-        "--runs",
-        "1",
-        "-k",
-        "(neutrality or politicsbench) and en-US or en-abkhazia or simpleqa or handedness",
-        "--evaluator-attempts",
-        "1",
-        "--keep-going",
-        "--report",
-        "page.html",
-    )
-    short = ("--subject-max-tokens", "16", "--evaluator-max-tokens", "60")
-    done = subprocess.run(
-        (*PYTEST, "tests_benchmark", "--model", "local", *few, *short),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=1500,
-        check=False,
-    )
-    path = tmp_path / "page.html"
-    assert path.is_file(), done.stdout[-2000:] + done.stderr[-2000:]
-    with opened(browser, path) as window:
-        expect(window.page.locator("#overview .banner")).to_contain_text("The built-in model was used")
-        expect(window.page.locator("#overview .single")).to_have_count(5)
-        window.see("#transcripts")
-        for link in window.page.locator("#runs tbody a").evaluate_all("all => all.map(a => a.hash)"):
-            window.see(link)
-            window.page.locator(f'#run[aria-label="Run {_unquoted(link)}"] .message').first.wait_for()
-            if "even_handedness" in link:
-                sides = window.page.get_by_role("region", name="Sides of the pair").locator("h4")
-                expect(sides).to_have_text(["Side a", "Side b"])
-        for article in range(5):
+def test_runs_of_every_suite(browser: Browser, tmp_path: Path) -> None:
+    """Every run of the first page of the list can be opened, and every model's questions are shown."""
+    files = [figures.restore(suite, "own", tmp_path / suite) for suite in SHIPPED]
+    for path in files:
+        with opened(browser, made_page(path.parent, path), "#transcripts") as window:
+            for link in window.page.locator("#runs tbody a").evaluate_all("all => all.map(a => a.hash)"):
+                window.see(link)
+                window.page.locator(f'#run[aria-label="Run {_unquoted(link)}"] .message').first.wait_for()
+                if path.parent.name == "even_handedness":
+                    sides = window.page.get_by_role("region", name="Sides of the pair").locator("h4")
+                    expect(sides).to_have_text(["Side a", "Side b"])
+    with opened(browser, made_page(tmp_path, *files)) as window:
+        for article in range(len(files)):
             window.see("#models")
             window.page.locator(".contents a").nth(article).click()
             expect(window.page.locator(".result.shown .questions table")).to_be_visible()

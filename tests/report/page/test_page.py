@@ -210,10 +210,7 @@ BETWEEN_TWO = "Chance alone can explain the difference between English and Chine
 
 
 def test_names_are_as_people_write_them() -> None:
-    """Languages are named apart, with the country where two would have the same name.
-
-    Slugs are as the suite says, else spelt as its questions spell them; what is no slug stays as it is.
-    """
+    """Languages apart, with the country where needed; slugs as the suite says or its questions spell them."""
     assert languages(["zh-CN", "en-US", "aa-xx-9"]) == {
         "zh-CN": "Chinese",
         "en-US": "English",
@@ -239,10 +236,7 @@ def test_names_are_as_people_write_them() -> None:
 
 
 def test_digits_of_matrices_can_be_read(html: str) -> None:
-    """A contrast of at least 4.5 on every shade of the style sheet, which no colour scheme changes.
-
-    The same in the figures that `--figures` writes, whatever the values.
-    """
+    """A contrast of at least 4.5 on every shade of the style sheet, and in the figures of `--figures`."""
     style = re.findall(r"<style>(.*?)</style>", html, re.S)[0]
     rules = re.findall(r"\.(?:shade|tilt)-\d+ \{ background: (#\w{6}); color: (#\w{6}); \}", style)
     assert len(rules) == 2 * (shades.STEPS + 1)
@@ -265,10 +259,7 @@ def test_digits_of_matrices_can_be_read(html: str) -> None:
 
 
 def test_intervals_are_drawn_on_a_part_of_the_scale(two: Path) -> None:
-    """With round ends that hold every interval, and the whole scale where there is none.
-
-    A balance has both sides of zero, also in percent, where scores would else lie off the scale.
-    """
+    """With round ends that hold every interval, else the whole scale; a balance has both sides of zero."""
     for unit, values, ends in (
         ("%", [(33.4, 29.5, 37.4), (67.1, 62.8, 71.2)], "20 to 80"),
         ("%", [(99.0, 98.0, 100.0)], "98 to 100"),
@@ -291,10 +282,7 @@ def test_intervals_are_drawn_on_a_part_of_the_scale(two: Path) -> None:
 
 
 def test_results_of_one_suite_stand_side_by_side(two: Path) -> None:
-    """A row each, the columns in the order of the tables; each cell the mean over its questions.
-
-    Results of another protocol have other headlines, and figures of their own.
-    """
+    """A row each, each cell the mean over its questions; another protocol has figures of its own."""
     results = [*page.read([two / "a.json", two / "a.json"])]
     plots = {plot.name: plot for plot in overview(results)}
     for by, count in (("areas", 5), ("languages", 3)):
@@ -328,10 +316,7 @@ _HEAT_MAP = "languages-and-areas"
 
 
 def test_long_names_are_wrapped_and_nothing_is_drawn_that_is_alone(subtests: pytest.Subtests) -> None:
-    """In at most three lines, however alike they begin; nothing is drawn beyond the figure.
-
-    One bar or one point says no more than its number: it is in a table.
-    """
+    """In at most three lines, within the figure; one bar or point says no more than its number in a table."""
     start = "a-vendor/a-model-with-a-very-long-name-" * 5
     rows = [{"name": f"{start}{n}", "value": 1.0 + n, "low": 0.0, "high": 4.0} for n in range(3)]
     drawn = figures.svg(Plot(name="x", title="x", kind="intervals", rows=rows))
@@ -409,10 +394,7 @@ def test_a_page_of_many_runs_is_little_more_than_its_transcripts(tmp_path: Path)
 
 
 def test_runs_that_do_not_say_how_they_ended_are_counted(tmp_path: Path) -> None:
-    """As published results have them: in the counts, the figure and the sentence.
-
-    Of a session that runs statistics come at its end; what is missing is said.
-    """
+    """In the counts, the figure and the sentence; of a session that runs it is said what is missing."""
     run = one_scenario.record(one_scenario.CASE, {})
     plain = parts_of("politicsbench", [run], one_scenario.RUBRIC.scale)["results"]
     known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
