@@ -20,17 +20,11 @@ from equipoise.models.retry import LONGEST_RETRY_AFTER, retry_after
 from loopback import completion
 
 TAGS = ("<think>", "</think>", "<thinking>", "[THINK]", "[/THINK]", "◁think▷", "◁/think▷", "<reasoning>")
-CHANNELS = (
-    "<|channel|>",
-    "analysis",
-    "final",
-    "<|message|>",
-    "<|end|>",
-    "<|start|>",
-    "assistantfinal",
-    "thought",
+MARKERS = ("<|channel|>", "<|message|>", "<|end|>", "<|start|>")
+CHANNELS = ("analysis", "final", "assistantfinal", "thought")
+content_text = made_of(
+    *TAGS, *MARKERS, *CHANNELS, "`", "```", "\n", '{"a":1}', "{", "}", " ", "It opened in 1931."
 )
-content_text = made_of(*TAGS, *CHANNELS, "`", "```", "\n", '{"a":1}', "{", "}", " ", "It opened in 1931.")
 
 
 @modest
@@ -96,16 +90,8 @@ def test_any_body_is_a_reply_or_a_failure(data: JSON) -> None:
 
 ERROR_TEXTS = (
     *("model", "Model ", "not found", "does not exist", "temperature", "max_tokens", "max_completion_tokens"),
-    *(
-        "unsupported",
-        "invalid",
-        "api key",
-        "context length",
-        "insufficient_quota",
-        "content_filter",
-        "!",
-        " ",
-    ),
+    *("unsupported", "invalid", "api key", "context length", "insufficient_quota", "content_filter"),
+    *("!", " "),
     *("response_format", "above maximum", "Content Exists Risk", "x: y", "is not valid"),
 )
 error_text = made_of(*ERROR_TEXTS)

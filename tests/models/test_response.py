@@ -187,27 +187,12 @@ def test_a_field_that_stands_twice_is_noticed(subtests: pytest.Subtests) -> None
 # JSON that was sent as something else.
 
 
-def spelled(text: str) -> dict[str, str]:
-    """The same JSON as endpoints send it."""
-    body = json.dumps(completion(text), ensure_ascii=False)
-    return {
-        "plain": body,
-        "escapes": json.dumps(completion(text)),
-        "blanks": f" \r\n\t{body}\n",
-        "mark": f"\ufeff{body}",
-        "mark-and-blanks": f"\ufeff\n {body}",
-    }
-
-
-def test_a_text_that_spells_a_completion_is_read() -> None:
-    """Whatever an endpoint says that it is sending, the answer is paid for."""
-    for text in ("Because.", "香港 é 😀", "Não, é só.", "cut \ufffd"):
-        for name, body in spelled(text).items():
-            assert read(body) == read(completion(text)), (text, name)
-
-
-def test_a_text_that_spells_something_else_is_read() -> None:
-    """Plain completions are sent so, too, and errors, whose message and filter's code are found."""
+def test_a_text_that_spells_json_is_read() -> None:
+    """Completions of both kinds are sent so, and errors, whose message and filter's code are found."""
+    for text in ("Because.", "香港 é 😀", "cut \ufffd"):
+        body = json.dumps(completion(text), ensure_ascii=False)
+        for spelled in (body, json.dumps(completion(text)), f" \r\n\t{body}\n", f"\ufeff\n {body}"):
+            assert read(spelled) == read(completion(text)), spelled
     reply = read_continuation(json.dumps(echo("Why? Because", -0.5)), latency=0.5, retries=0)
     assert isinstance(reply, Reply)
     assert (reply.text, reply.tokens and len(reply.tokens)) == ("Why? Because So", 3)
