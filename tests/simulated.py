@@ -68,8 +68,14 @@ def benchmarks(
     return np.clip(np.rint(latent), 1, 5), float(truth)
 
 
-def holds(interval: Any, truth: float) -> bool:
-    """Whether the interval contains the truth."""
+def limits(interval: Any) -> tuple[float, float]:
+    """The lower and the upper limit of an interval that has both."""
     assert interval.low is not None
     assert interval.high is not None
-    return bool(interval.low <= truth <= interval.high)
+    return interval.low, interval.high
+
+
+def holds(interval: Any, truth: float) -> bool:
+    """Whether the interval contains the truth."""
+    low, high = limits(interval)
+    return low <= truth <= high

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from equipoise.stats import entropy, equal_weight_runs, mean, population_sd, sum_of_squares
@@ -61,15 +60,3 @@ def test_columns_of_any_length_have_the_same_weight() -> None:
     expected = sum(part / len(column) for part, column in zip(variances, columns, strict=True)) / 9
     assert sum_of_squares(values) / (4 * 3) == pytest.approx(expected)
     assert equal_weight_runs([[10] * 4, [50]]) == [30] * 4
-
-
-def test_the_variance_is_that_of_the_mean_over_many_draws() -> None:
-    """Of columns of four, two and one value: as the means of 4,000 sets of columns vary."""
-    chance = np.random.default_rng(1)
-    sets = [
-        equal_weight_runs([chance.normal(size=size).tolist() for size in (4, 2, 1)]) for _ in range(4_000)
-    ]
-    stated = np.mean([sum_of_squares(values) / 12 for values in sets])
-    assert stated == pytest.approx(
-        np.var(np.array([mean(values) for values in sets], dtype=np.float64)), rel=0.08
-    )
