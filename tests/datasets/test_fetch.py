@@ -23,7 +23,6 @@ from equipoise.datasets import fetch as fetching
 from equipoise.datasets.fetch import fetch
 from equipoise.suites import resources
 from equipoise.suites.resources import ORIGINAL, originals
-from equipoise.suites.selection import data_hash
 
 CONTENT = b"a,b\n1,2\n"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -484,13 +483,3 @@ def test_the_pins_are_those_of_the_data_at_hand() -> None:
         by_hand = {name for name in files if name.startswith(("translate/terms/terms", "eval_pcp.py"))}
         assert files - by_hand - {resources.LICENCE} == original.files.keys()
         assert resources.original_folder(suite, [ROOT / "topics"]) == folder
-
-
-def test_fetched_data_do_not_change_what_a_suite_is(tmp_path: Path) -> None:
-    """The digest of its own data is the same with and without them."""
-    (tmp_path / "en.txt").write_text("Why?\n")
-    before = data_hash(tmp_path)
-    (tmp_path / "original").mkdir()
-    (tmp_path / "original" / "en.txt").write_text("Who?\n")
-    (tmp_path / "original.toml").write_text(PINS)
-    assert data_hash(tmp_path) == before
