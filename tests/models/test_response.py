@@ -22,6 +22,13 @@ def read(data: Any) -> Reply:
     return reply
 
 
+def failed(data: Any) -> Failure:
+    """The failure in a body that has no reply."""
+    failure = read_body(data, latency=0.5, retries=0)
+    assert isinstance(failure, Failure), failure
+    return failure
+
+
 def said(message: dict[str, Any]) -> tuple[str, str | None]:
     """Text and reasoning of a reply with this message."""
     reply = read({"choices": [{"message": message}]})
@@ -159,14 +166,12 @@ def test_content_that_cannot_be_read_is_a_failure_that_may_pass(subtests: pytest
     for what, content in UNREADABLE.items():
         with subtests.test(what):
             body = completion(None, message={"content": content, "reasoning": "Hm."})
-            failure = read_body(body, latency=0.5, retries=0)
+            failure = failed(body)
             assert failure == Failure(message=f"the content of the message {what}", status=200)
-            assert isinstance(failure, Failure)
             assert failure.is_transient
             assert failure.usage == Usage(input=100, output=20)
-    long = read_body(completion(None, message={"content": [{"type": "\n" * 999}]}), latency=0, retries=0)
-    assert isinstance(long, Failure)
-    assert (len(long.message) < 300, long.message.isprintable()) == (True, True)
+    message = failed(completion(None, message={"content": [{"type": "\n" * 999}]})).message
+    assert (len(message) < 300, message.isprintable()) == (True, True)
 
 
 def test_a_field_that_stands_twice_is_noticed(subtests: pytest.Subtests) -> None:
@@ -197,8 +202,7 @@ def test_a_text_that_spells_json_is_read() -> None:
     assert isinstance(reply, Reply)
     assert (reply.text, reply.tokens and len(reply.tokens)) == ("Why? Because So", 3)
     body = json.dumps({"error": {"message": "the model is busy", "code": "content_filter"}})
-    failure = read_body(body, latency=0.5, retries=0)
-    assert isinstance(failure, Failure)
+    failure = failed(body)
     assert failure.message == "the answer has no choices: the model is busy"
     assert failure.filter_code == "content_filter"
 
@@ -217,9 +221,8 @@ def test_the_finish_reason_says_how_a_reply_ended(subtests: pytest.Subtests) -> 
             assert read(completion("Because.", finish_reason=reason)).blocked is None
     for reason in ("insufficient_system_resource", "error", "network_error"):
         with subtests.test(reason=reason):
-            failure = read_body(completion("Beca", finish_reason=reason), latency=0.5, retries=0)
+            failure = failed(completion("Beca", finish_reason=reason))
             assert failure == Failure(message=f"the endpoint broke off: {reason}", status=200, body=reason)
-            assert isinstance(failure, Failure)
             assert (failure.is_transient, failure.usage) == (True, Usage(input=100, output=20))
 
 
@@ -299,13 +302,10 @@ def test_a_body_without_a_message_is_a_failure_that_may_pass(subtests: pytest.Su
     values: tuple[Any, ...] = (None, [], {}, "B", *choices)
     for data in ({}, *({"choices": value} for value in values)):
         with subtests.test(repr(data)[:40]):
-            failure = read_body(data, latency=0.5, retries=0)
-            assert isinstance(failure, Failure)
+            failure = failed(data)
             assert failure.message.startswith("the answer has no choices: ")
             assert (failure.status, failure.body, failure.is_transient) == (200, data, True)
-    counted = read_body({**completion("B"), "choices": []}, latency=0.5, retries=0)
-    assert isinstance(counted, Failure)
-    assert counted.usage == Usage(input=100, output=20)
+    assert failed({**completion("B"), "choices": []}).usage == Usage(input=100, output=20)
 
 
 def test_an_error_beside_a_reply_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
@@ -346,10 +346,8 @@ def test_a_body_that_is_no_object_is_a_failure_that_may_pass(subtests: pytest.Su
         *('{"choices": [', '<html>{"choices": []}</html>', 'data: {"choices": []}', "{}{}", "é", "\ufeff"),
     ):
         with subtests.test(repr(data)[:40]):
-            failure = read_body(data, latency=0.5, retries=0)
-            assert failure == Failure(
-                message="the answer is not a JSON object", status=200, body=str(data)[:500]
-            )
+            message = "the answer is not a JSON object"
+            assert failed(data) == Failure(message=message, status=200, body=str(data)[:500])
 
 
 # Probabilities of tokens.
@@ -357,8 +355,7 @@ def test_a_body_that_is_no_object_is_a_failure_that_may_pass(subtests: pytest.Su
 
 def tokens_of(logprobs: Any) -> tuple[Token, ...] | None:
     """The tokens of a reply whose choice has these logprobs."""
-    reply = read_body(completion("C", logprobs=logprobs), latency=0.0, retries=0)
-    assert isinstance(reply, Reply)
+    reply = read(completion("C", logprobs=logprobs))
     assert reply.text == "C"
     return reply.tokens
 
