@@ -107,15 +107,23 @@ def test_what_is_no_rule_is_refused_with_the_reason() -> None:
 
 
 def test_a_rule_is_about_these_questions_unless_it_names_another_scope() -> None:
-    """`@these` or `@population` at the end, also of a width to stop at; single questions have none."""
+    """`@these` or `@population` at the end, also of a width to stop at; single questions have none.
+
+    `@people` behind it is for people's labels.
+    """
     every = {"": "these", "@these": "these", "@population": "population"}
     for text, scope in every.items():
         for rule in ("overall:-2pp", "zh-CN:-5%", "refused:+0"):
             assert parse_rule(rule + text).scope == scope
         assert parse_until(f"overall:±1.5pp{text}").scope == scope
+    every = {f"{text}@people": scope for text, scope in every.items()}
+    rules = {text: parse_rule(f"overall:-5pp{text}") for text in every}
+    assert {text: rule.scope for text, rule in rules.items() if rule.people} == every
     for text in ("@", "@all", "@These"):
         assert complaint(parse_rule, f"overall:-2pp{text}") == NO_SCOPE
-    assert complaint(parse_rule, "overall:-2pp@these@these") == NO_RULE
+    for text in ("@these@these", "@people@these", "@these@persons"):
+        assert complaint(parse_rule, f"overall:-2pp{text}") == NO_RULE
+    assert complaint(parse_rule, "unscored:1%@people") == NO_OWN_SCOPE.format("unscored")
     for name, amount in {"question": "-2", "unscored": "1%"}.items():
         assert complaint(parse_rule, f"{name}:{amount}@these") == NO_OWN_SCOPE.format(name)
 

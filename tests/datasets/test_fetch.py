@@ -411,27 +411,22 @@ def test_a_folder_of_the_user_s_may_hold_less(
     assert resources.original_folder("x", [topics]) == tmp_path / "x"
 
 
-@pytest.mark.parametrize("location", ["project", "filled by hand"])
 def test_changed_data_are_not_the_original_ones(
-    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The line names the file, and the command that it gives brings the file back."""
-    folder = None if location == "project" else tmp_path / "there"
-    monkeypatch.delenv(resources.DATA_VARIABLE, raising=False)
-    if folder:
-        monkeypatch.setenv(resources.DATA_VARIABLE, str(folder))
+    folder = tmp_path / "there"
+    monkeypatch.setenv(resources.DATA_VARIABLE, str(folder))
     site.contents = {PATH: CONTENT, MORE: CONTENT}
     get(site, topics, folder)
     where = resources.original_folder("x", [topics])
-    if folder:
-        (where / "LICENCE.md").unlink()
-        (where / "data.csv").unlink()
+    for name in ("LICENCE.md", "data.csv"):
+        (where / name).unlink()
     changed = where / "parts" / "more.csv"
     changed.write_bytes(CONTENT + b"3,4\n")
-    to = f" --to {folder}" if folder else ""
     assert message(topics) == (
         f"--dataset original: {changed} differs from the published file (1 of 2 files); "
-        f"run: equipoise data fetch x{to}, which restores it, or use changed data with --topics"
+        f"run: equipoise data fetch x --to {folder}, which restores it, or use changed data with --topics"
     )
     get(site, topics, folder)
     assert resources.original_folder("x", [topics]) == where

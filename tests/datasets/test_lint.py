@@ -264,12 +264,6 @@ def test_two_cases_with_one_id_are_found() -> None:
     assert one("dataset") == "dataset:1: 2 cases have the id 'en-US-area-q_one_two'; rename all but one"
 
 
-def test_distractors_are_checked_where_there_are_any() -> None:
-    """As choices would be made of them."""
-    finding = one(facts({**FACT, "distractors": ["Lao She", "Ba Jin", "Mao Dun"]}))
-    assert finding.startswith("dataset/questions.jsonl:1: --answer-format choice needs 3 different wrong")
-
-
 # Parallel lines and repeats.
 
 
@@ -332,15 +326,6 @@ def test_a_mirror_may_be_much_like_its_original() -> None:
     near, shares = found(scenarios(original=text, mirror=mirror, paraphrase_a=other))
     assert near.startswith("dataset/en-US.jsonl:3: is nearly dataset/en-US.jsonl:1 ")
     assert shares.startswith("dataset/en-US.jsonl:3: shares ")
-
-
-def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
-    """A name that is nearly another's is none: islands have islands."""
-    names = "isle,en,Isle of the Far North\nisle,xx,Ile\n"
-    unneeded = one(disputes(names + "isles,en,Isles of the Far North\n"))
-    assert unneeded == "dataset/names.csv:4: no case needs isles en; remove the row"
-    repeats = found(disputes(names + "other,en,Isle of the far north\n"))[1]
-    assert repeats.startswith("dataset/names.csv:4: repeats dataset/names.csv:2")
 
 
 # Leaks.

@@ -226,11 +226,14 @@ def test_the_schema_is_strict_and_in_the_order_of_the_fields(rubric: VerdictRubr
 
 
 def test_a_rubric_file_is_loaded(tmp_path: Path) -> None:
-    """Version, scale and fields are those of the file, also a field that only the rubric knows."""
+    """Version, scale, fields and the hash of the bytes are those of the file, also a field of its own."""
     rubric = load(small(tmp_path, 'score = "scale"', 'score = "scale"\nnote = "text"'), ("reply",), FIELDS)
     assert (rubric.version, rubric.scale.low, rubric.scale.high) == ("3", 1, 3)
     assert dict(rubric.verdict) == {"reasoning": "text", "refused": "flag", "score": "scale", "note": "text"}
     assert rubric.parse(verdict(score=2, note="Hm."))["note"] == "Hm."
+    content = b"\xef\xbb\xbf" + SMALL.replace("\n", "\r\n").replace("fair", "中等").encode()
+    (tmp_path / "small.toml").write_bytes(content)
+    assert load(tmp_path / "small.toml", ("reply",), FIELDS).hash == hashlib.sha256(content).hexdigest()
     # (value - 1) / 2 * 100, unrounded.
     assert [rubric.scale.percent(value) for value in (1, 1.5, 2, 2.25, 3)] == [0, 25, 50, 62.5, 100]
 
@@ -292,20 +295,6 @@ def test_a_rubric_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=re.escape(f"{path}{problem}")):
             load(path, ("reply",), FIELDS)
         path.write_bytes(b'version = "\xe9"\n')
-
-
-def test_the_hash_is_of_the_bytes_of_the_file(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """The hash in the results is what `sha256sum` says of the file."""
-    for what, content in {
-        "plain": SMALL.encode(),
-        "crlf": SMALL.replace("\n", "\r\n").encode(),
-        "bom": b"\xef\xbb\xbf" + SMALL.encode(),
-        "not_ascii": SMALL.replace("fair", "中等").encode(),
-    }.items():
-        with subtests.test(what):
-            path = tmp_path / "small.toml"
-            path.write_bytes(content)
-            assert load(path, ("reply",), FIELDS).hash == hashlib.sha256(content).hexdigest()
 
 
 def test_a_rubric_of_a_suite_without_evaluators_is_a_version_and_a_scale(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ import pytest
 from sheets import people, rows, run, save
 
 import pages
-from equipoise.core.rules import parse_rule
 from equipoise.report.sentences import about
 from equipoise.results.load import load
 from equipoise.studies.people import draws
@@ -213,21 +212,6 @@ def test_rules_by_people_decide(labelled: tuple[Path, Path]) -> None:
         assert "on these replies, 100 labels, by people's labels; uncorrected, the judge says" in text
     strict = run("gate", after, "--baseline", before, "--gate", "overall:-0.1pp@people")
     assert (strict.exit_code in (6, 7), "by people's labels" in strict.stdout) == (True, True)
-
-
-def test_a_rule_says_that_it_is_about_people() -> None:
-    """With a scope or without."""
-    for text, scope in (
-        ("overall:-5pp@these@people", "these"),
-        ("overall:-5pp@population@people", "population"),
-        ("overall:-5pp@people", "these"),
-    ):
-        rule = parse_rule(text)
-        assert (rule.people, rule.scope) == (True, scope)
-    assert not parse_rule("overall:-5pp@these").people
-    for text in ("overall:-5pp@people@these", "overall:-5pp@these@persons", "unscored:1%@people"):
-        with pytest.raises(ValueError, match=r"is not a rule|unknown scope|takes no scope"):
-            parse_rule(text)
 
 
 ENDS = ("refused", "answered", "answered", "Answered ", "")
