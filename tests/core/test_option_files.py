@@ -20,11 +20,10 @@ seed = 3
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def config(folder: Path) -> Path:
     """A file in the current folder."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "c.toml").write_text(FILE)
-    return tmp_path / "c.toml"
+    (folder / "c.toml").write_text(FILE)
+    return folder / "c.toml"
 
 
 def test_precedence(config: Path) -> None:

@@ -197,17 +197,6 @@ def test_any_text_is_a_rule_or_refused_in_one_line(text: str) -> None:
         assert parsed in lines | own
 
 
-@fuzzed
-@given(near_misses)
-def test_any_text_is_a_width_or_refused_in_one_line(text: str) -> None:
-    """Nothing but a width above zero or a ValueError with the one message there is."""
-    parsed = outcome(parse_until, text)
-    if isinstance(parsed, Until):
-        assert parsed.half_width is None if parsed.name == "gate" else (parsed.half_width or 0) > 0
-    else:
-        assert parsed in {NO_WIDTH, NO_SCOPE}
-
-
 def test_a_required_rule_takes_the_place_of_the_same_advisory_one() -> None:
     """Whichever of the two comes first; those of another suite do not apply."""
     required = replace(parse_rule("overall:-2pp"), suite="x")

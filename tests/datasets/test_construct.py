@@ -149,9 +149,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 @pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loopback: Loopback) -> Loopback:
+def server(folder: Path, loopback: Loopback) -> Loopback:
     """The endpoint, and an empty folder to work in."""
-    monkeypatch.chdir(tmp_path)
     loopback.script = script
     return loopback
 

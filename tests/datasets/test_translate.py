@@ -12,22 +12,7 @@ from interpreter import ENGLISH, GERMAN, lines, quoted, refusal, review, run, sc
 from conftest import ROOT
 from loopback import Answer, Loopback, completion, error
 
-pytestmark = pytest.mark.usefixtures("quick_retries")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with a question file in English."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "en.txt").write_text(ENGLISH, encoding="utf-8")
-    return tmp_path
-
-
-@pytest.fixture
-def server(loopback: Loopback) -> Loopback:
-    """The endpoint."""
-    loopback.script = script
-    return loopback
+pytestmark = pytest.mark.usefixtures("quick_retries", "english")
 
 
 # Lines.

@@ -15,10 +15,11 @@ from typing import Any
 import openai
 import pytest
 from fakes import FakeSlot, complete, rude_server
+from journals import ask
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import NO_KEY, Endpoint
-from equipoise.core.types import Call, Message, Reply, Role, Token, Usage
+from equipoise.core.types import Call, Reply, Role, Token, Usage
 from equipoise.models import retry
 from equipoise.models.client import Client
 from equipoise.models.failures import Failure
@@ -91,11 +92,9 @@ def caller(loopback: Loopback) -> Caller:
     return Caller(loopback.url)
 
 
-def call(text: str = "Why?", model: str = "m", **parameters: Any) -> Call:
+def call(text: str = "Why?", **options: Any) -> Call:
     """A subject's call."""
-    return Call(
-        role="subject", model=model, messages=(Message(role="user", content=text),), parameters=parameters
-    )
+    return ask(text, **options)
 
 
 def one_by_one(*steps: Answer | str) -> Callable[[dict[str, Any], int], Answer | str]:

@@ -36,10 +36,9 @@ def said(number: int) -> str:
 
 
 @pytest.fixture
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def results(folder: Path) -> Path:
     """Results in three languages."""
-    monkeypatch.chdir(tmp_path)
-    return pages.write(tmp_path / "m.neutrality.json", "model-a", reply=said)
+    return pages.write(folder / "m.neutrality.json", "model-a", reply=said)
 
 
 def script(call: Call) -> Answer:

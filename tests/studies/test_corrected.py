@@ -24,10 +24,9 @@ STRICT = 0.5
 
 
 @pytest.fixture
-def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+def sides(folder: Path) -> tuple[Path, Path]:
     """Results of two releases."""
-    monkeypatch.chdir(tmp_path)
-    return releases(tmp_path)
+    return releases(folder)
 
 
 def releases(folder: Path, **options: Any) -> tuple[Path, Path]:
@@ -81,11 +80,10 @@ def labelled_pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def labelled(labelled_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+def labelled(labelled_pairs: Path, folder: Path) -> tuple[Path, Path]:
     """Results of two releases with people's labels, for one test."""
-    shutil.copytree(labelled_pairs, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "old.json", tmp_path / "new.json"
+    shutil.copytree(labelled_pairs, folder, dirs_exist_ok=True)
+    return folder / "old.json", folder / "new.json"
 
 
 def test_labels_correct_every_figure_they_bear_on(sides: tuple[Path, Path]) -> None:
@@ -229,10 +227,9 @@ def full(sheet: Path, *, seed: int = 0) -> Path:
 
 
 @pytest.fixture
-def leaning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+def leaning(folder: Path) -> tuple[Path, Path]:
     """Results of two releases whose judges say leans, too."""
-    monkeypatch.chdir(tmp_path)
-    return releases(tmp_path, leans=True)
+    return releases(folder, leans=True)
 
 
 @pytest.mark.slow

@@ -24,11 +24,10 @@ def run(*arguments: object) -> Result:
 
 
 @pytest.fixture
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def results(folder: Path) -> Path:
     """Results whose replies are also Arabic and Chinese."""
-    monkeypatch.chdir(tmp_path)
     texts = {0: ARABIC, 1: CHINESE}
-    return pages.write(tmp_path / "m.json", "model-a", questions=2, runs=2, reply=texts.get)
+    return pages.write(folder / "m.json", "model-a", questions=2, runs=2, reply=texts.get)
 
 
 def many_replies(text: str = "An answer.") -> Path:
@@ -162,12 +161,9 @@ def test_the_scale_is_in_sight_beside_a_long_reply(results: Path, browser: Brows
 
 @pytest.mark.slow
 @needs_chromium
-def test_outcome_and_lean_have_a_key_each(
-    tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outcome_and_lean_have_a_key_each(folder: Path, browser: Browser) -> None:
     """Beside the score, in any order; what is left open is saved empty. A sheet for scores asks no more."""
-    monkeypatch.chdir(tmp_path)
-    results = pages.write(tmp_path / "m.json", "model-a", questions=4, runs=2, leans=True)
+    results = pages.write(folder / "m.json", "model-a", questions=4, runs=2, leans=True)
     run("sample", results, "-n", "12", "--ask", "score,outcome,lean", "--person", "anna", "--page", "-o", ".")
     with opened(browser, Path("anna.html").absolute()) as sheet:
         page = sheet.page

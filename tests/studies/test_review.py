@@ -39,10 +39,9 @@ HOSTILE = {
 
 
 @pytest.fixture
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def results(folder: Path) -> Path:
     """Results of two judges in three languages, 60 runs, some of whose replies are formulas."""
-    monkeypatch.chdir(tmp_path)
-    return pages.write(tmp_path / "m.json", "model-a", reply=HOSTILE.get)
+    return pages.write(folder / "m.json", "model-a", reply=HOSTILE.get)
 
 
 def run(*arguments: object) -> Result:
@@ -281,9 +280,8 @@ def test_a_divided_panel_is_not_right_about_a_category(tmp_path: Path) -> None:
     assert (sheet["scores"], sheet["blank"]) == (2, 1)
 
 
-def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_categories_have_no_weights(folder: Path) -> None:
     """A grade is one of three words, however it is written, and none is nearer to another."""
-    monkeypatch.chdir(tmp_path)
     known = graded("AA", "BA", "CC")
     names = [reply.id for reply in draws.judged_replies(known)]
     assert {reply.run.question.text for reply in draws.judged_replies(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}
@@ -332,9 +330,8 @@ def test_labels_are_worth_what_verdicts_are() -> None:
         assert (blocked["percent"], blocked["answered"]) == (values["percent"], None)
 
 
-def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grades_are_corrected(folder: Path) -> None:
     """F and the shares, from labels drawn at random; three are too few for an interval."""
-    monkeypatch.chdir(tmp_path)
     known = graded(*"AAC")
     drawn = [row for rows in draws.sample(known, 60, 0) for row in rows]
     grades = dict(
