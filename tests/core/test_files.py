@@ -39,10 +39,7 @@ def put(folder: Path, content: bytes) -> Path:
 
 
 def test_a_file_is_read_line_by_line(tmp_path: Path) -> None:
-    """Blank lines count but are left out, a byte order mark and blanks at the ends go.
-
-    Separators of other kinds stay inside a line; a missing file, and a line that is no UTF-8, are named.
-    """
+    """Blank lines count but are left out; separators of other kinds stay inside a line."""
     with pytest.raises(UserError, match=r"gone\.txt: cannot be read \(No such file"):
         read_text(tmp_path / "gone.txt")
     with pytest.raises(UserError, match=r"given\.txt:3: not UTF-8"):

@@ -110,10 +110,7 @@ def test_functions_are_called_one_after_the_other_as_pieces_are_taken() -> None:
 
 
 def test_what_is_no_json_is_an_error() -> None:
-    """It is refused by the name of its type, also where a function returns it.
-
-    An error of a function comes out as it is: whoever reads the traceback sees what went wrong.
-    """
+    """By the name of its type, also where a function returns it; a function's own error is raised."""
     for error in (KeyError("x"), TypeError("of its own"), OSError(2, "gone")):
 
         def fail(error: Exception = error) -> None:

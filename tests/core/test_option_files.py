@@ -27,10 +27,7 @@ def config(folder: Path) -> Path:
 
 
 def test_precedence(config: Path) -> None:
-    """Command line, environment, the file, pytest.ini; in the file hyphens and underscores are alike.
-
-    The environment and the ini file can name it, and a file that is not there is refused by its source.
-    """
+    """Command line, environment, the file, pytest.ini; in the file hyphens and underscores are alike."""
     settings = resolved(
         {"config": "c.toml", "runs": "1"},
         {"EQUIPOISE_SUBJECT_TEMPERATURE": "0.25"},

@@ -71,10 +71,7 @@ RULES: list[tuple[str, str, int, float, Unit]] = [
 
 
 def test_a_rule_says_what_may_be_how_much_worse() -> None:
-    """A name, a sign that says where worse lies, an amount and its unit; zero needs no unit.
-
-    A text from a file may end in a newline.
-    """
+    """A name, a sign that says where worse lies, an amount and its unit; zero needs no unit."""
     wrong = [
         (text, parse_rule(text))
         for text, name, sign, amount, unit in RULES
@@ -107,10 +104,7 @@ def test_what_is_no_rule_is_refused_with_the_reason() -> None:
 
 
 def test_a_rule_is_about_these_questions_unless_it_names_another_scope() -> None:
-    """`@these` or `@population` at the end, also of a width to stop at; single questions have none.
-
-    `@people` behind it is for people's labels.
-    """
+    """@these or @population at the end, also of a width; @people behind it is for people's labels."""
     every = {"": "these", "@these": "these", "@population": "population"}
     for text, scope in every.items():
         for rule in ("overall:-2pp", "zh-CN:-5%", "refused:+0"):

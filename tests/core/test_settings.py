@@ -71,10 +71,7 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
 
 
 def test_every_option_says_what_holds_of_it() -> None:
-    """Its flag gives its other names; a number after "default" in its help is its default.
-
-    Flags that other pytest plugins own stay free.
-    """
+    """Its flag gives its other names, its help its default; flags of other pytest plugins stay free."""
     wrong = []
     for option in ALL_OPTIONS:
         name = option.flag.removeprefix("--").replace("-", "_")
@@ -173,10 +170,7 @@ COMPANIONS: dict[str, dict[str, Any]] = {
 
 
 def test_every_option_is_read_from_every_source() -> None:
-    """The command line (True for a switch), EQUIPOISE_<NAME>, and equipoise_<name> in pytest.ini.
-
-    The table names every option of a session; a suite tests its own.
-    """
+    """The command line (True for a switch), EQUIPOISE_<NAME>, and equipoise_<name> in pytest.ini."""
     assert {row[0] for row in VALUES} >= {option.name for option in session_options()}
     wrong = [
         (name, source)
@@ -188,10 +182,7 @@ def test_every_option_is_read_from_every_source() -> None:
 
 
 def test_sources_have_an_order() -> None:
-    """The command line beats the environment, which beats pytest.ini; lists are not mixed.
-
-    However a source says that it has none, the next is asked, and only the value that counts is checked.
-    """
+    """The command line beats the environment, which beats pytest.ini; lists are not mixed."""
     for argument, environment, expected in (
         ("2", "3", 2),
         ("2", "many", 2),
@@ -209,10 +200,7 @@ def test_sources_have_an_order() -> None:
 
 
 def test_a_repeatable_option_takes_several_values_in_one_text() -> None:
-    """Where an option cannot be repeated, commas and spaces separate its values; each counts once, in order.
-
-    A list may be longer than any path: it is not a file only because the system cannot say so.
-    """
+    """Commas and spaces separate them; each counts once, in order, however long the text is."""
     two = ("en-US", "pt-BR")
     for text, expected in (
         ("en-US,pt-BR", two),
@@ -402,10 +390,7 @@ def test_the_default_evaluator_follows_the_subject() -> None:
 
 
 def test_the_usual_variables_of_openai_are_fallbacks() -> None:
-    """Where nothing of our own is given, by whatever source; empty ones count as not set.
-
-    OPENAI_BASE_URL is checked and named like an option, and not looked at where one is given.
-    """
+    """Where nothing of our own is given, by whatever source; empty ones count as not set."""
     openai = {"OPENAI_BASE_URL": f"{OTHER}/", "OPENAI_API_KEY": "sk-openai"}
     own = {"api_base_url": URL, "api_key": "sk-own"}
     variables = {f"EQUIPOISE_{name.upper()}": value for name, value in own.items()}
@@ -460,11 +445,7 @@ def test_headers_that_the_environment_asks_for_are_secrets() -> None:
 
 
 def test_secrets_are_never_shown() -> None:
-    """A URL is shown without user and password and can be used again.
-
-    User info, keys in a query and characters that no header takes are refused; the message does not repeat
-    them, wherever they stand.
-    """
+    """A URL is shown without user and password; one with a key is refused, and the message repeats none."""
     shown = {
         URL: URL,
         "https://me:pw@api.example.com:8443/v1?k=1#f": "https://api.example.com:8443/v1?k=1",

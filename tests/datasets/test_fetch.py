@@ -248,10 +248,7 @@ def test_what_is_not_as_it_should_be_is_not_kept(
 
 
 def test_what_is_in_the_way_is_one_line(site: Site, topics: Path, tmp_path: Path) -> None:
-    """A site that cannot be reached, with the ways that do not need one; files for folders, and the reverse.
-
-    Nothing is left behind, and a project's own folder is as it was.
-    """
+    """A site out of reach, files for folders, and the reverse: nothing is left behind or changed."""
     for address in ("http://127.0.0.1:9", "nonsense"):
         with pytest.raises(UserError, match="cannot be fetched"):
             get(address, topics, tmp_path / "new" / "folder")

@@ -275,10 +275,7 @@ def test_languages_must_have_the_same_lines() -> None:
 
 
 def test_a_question_that_is_there_twice_is_found(subtests: pytest.Subtests) -> None:
-    """Whatever its case, width and blanks, told once even where the loader tells it; or nearly twice.
-
-    From a likeness of 0.8 on, within a language; the same words in another language are no repeat.
-    """
+    """Whatever its case, width and blanks, or nearly twice: from a likeness of 0.8 on, within a language."""
     first = QUESTIONS[0]
     for again, message in (
         (first.upper().replace("1842", "１８４２"), "repeats dataset/en-US.txt:1; remove one of the two"),
@@ -402,10 +399,7 @@ def test_a_stray_text_file_hides_no_dataset() -> None:
 
 
 def test_what_is_no_dataset_by_its_place() -> None:
-    """A folder of pages in a dataset of questions, but one with questions is; nor fetched data alone.
-
-    Published data are checked where they are named: whoever fetched them cannot mend them.
-    """
+    """Pages in a folder, and fetched data, which are checked where they are named: no user can mend them."""
     put("topics/neutrality/en-US.txt", questions())
     put("topics/neutrality/sources/README.md", "About.\n")
     put("topics/neutrality/original/en-US.txt", "What? \n")
@@ -561,10 +555,7 @@ def run(*arguments: str) -> Result:
 
 
 def test_the_command_looks_at_topics_by_default() -> None:
-    """Where there is nothing to say but how much it has seen it exits with 0, with findings with 1.
-
-    They stand on standard output, by file and line; their number stands apart.
-    """
+    """It exits with 0, with findings with 1, which stand on standard output; their number stands apart."""
     put("topics/neutrality/en-US.txt", questions())
     result = run()
     assert (result.exit_code, result.stdout, result.stderr) == (0, "no findings in 1 file\n", "")

@@ -68,9 +68,7 @@ def test_alpha_is_that_of_the_krippendorff_package() -> None:
 
 
 def test_alpha_that_is_not_defined_says_why() -> None:
-    """There is no value, rather than a one or a zero; a verdict off the scale is neither rounded nor left
-    out.
-    """
+    """No value rather than a one or a zero; a verdict off the scale is neither rounded nor left out."""
     cases: list[tuple[Ratings, str]] = [
         ({}, "no unit has two verdicts"),
         ({"a": {"u": 1, "v": 2}}, "one evaluator"),
@@ -206,10 +204,7 @@ def test_kappa_has_an_interval_by_question() -> None:
 
 
 def test_percent_agreement_and_variance_within_units() -> None:
-    """Two of three equal verdicts, whatever one of them alone rated; of none there is none.
-
-    The mean of sample variances; a unit with one verdict has none.
-    """
+    """Of units that two rated, whatever one of them alone rated; of none there is neither."""
     a, b = {"u": 1, "v": 2, "w": 3, "x": 4}, {"u": 1, "v": 2, "w": 4, "y": 5}
     assert percent_agreement(a, b) == pytest.approx(200 / 3, rel=1e-9)
     assert percent_agreement({"u": 1}, {"v": 1}) is None
@@ -275,10 +270,7 @@ def test_fleiss_kappa_is_that_of_other_code() -> None:
 
 
 def test_fleiss_kappa_by_hand() -> None:
-    """Of two units one is rated alike: half of the pairs agree, where chance gives 5 in 8.
-
-    None for one rater, none at all, nothing in common, and where all say the same.
-    """
+    """Of two units one is rated alike: half of the pairs agree, where chance gives 5 in 8."""
     verdicts = {"t": 1.0, "u": 2.0}
     assert fleiss_kappa({"a": {"t": 1.0, "u": 1.0}, "b": verdicts}, LEVELS) == pytest.approx(-1 / 3)
     for by_rater in ({}, {"a": verdicts}, {"a": verdicts, "b": {}}, {"a": {"t": 2.0}, "b": {"t": 2.0}}):

@@ -38,10 +38,7 @@ def names(comparison: Consistency, n: int) -> list[str]:
 
 
 def test_gaps_by_hand() -> None:
-    """Language means 2, 4, 3 spread over 2, and runs 1 and 3, 4 and 4 have squared errors of 1 and 0.
-
-    Of single runs the noise is not known, which is not zero.
-    """
+    """Means 2, 4, 3 spread over 2; runs 1 and 3, 4 and 4 have squared errors of 1 and 0, single ones none."""
     gap, _, single, _ = consistency(GIVEN).gaps
     assert (gap.question, gap.means, gap.spread) == ("q", {"en": 2, "zh": 4, "fa": 3}, 2)
     assert gap.sd == pytest.approx(math.sqrt(2 / 3), rel=1e-9)

@@ -56,10 +56,7 @@ def scores(seed: int) -> tuple[Array, Array]:
 
 
 def test_a_contrast_is_the_difference_of_the_means_of_two_independent_groups() -> None:
-    """Value and error are those of the questions' means, and the interval leaves out a difference of 0.
-
-    Fewer questions in a group make the smallest difference larger; without two in each there is none.
-    """
+    """Value and error are those of the questions' means; fewer questions show larger differences alone."""
     few, many = scores(1)
     means = [group.mean(axis=(1, 2)) for group in (few, many)]
     estimate = measure(METRIC, cells_of(few, many))

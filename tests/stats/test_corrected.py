@@ -174,10 +174,7 @@ def test_few_labels_and_no_spread_are_said() -> None:
 
 
 def test_labels_needed_agree_with_the_interval() -> None:
-    """About 60 for 3.4 points, and about 360 on each side for a margin of 2, where nothing changed.
-
-    Ten for an easy aim; none where there are fewer replies than an interval takes.
-    """
+    """About 60 for 3.4 points, and about 360 on each side for a margin of 2; ten for an easy aim."""
     assert needed_labels(3.4, spread=24.7, agreement=0.84, replies=750) == 58
     assert needed_labels(1.0, spread=24.7, agreement=0.84, replies=750, floor=3.0) is None
     assert needed_for_margin(2, spread=24.7, agreement=0.84, replies=750) == pytest.approx(360, abs=8)
@@ -229,10 +226,7 @@ def test_a_ratio_over_nothing_is_not_corrected() -> None:
 
 
 def test_labels_that_all_agree_with_the_judge_leave_a_doubt() -> None:
-    """Short of all replies no interval is of width zero: a balance allows for an event, a mean has none.
-
-    Of a share, forty labels that agree do not prove that the judge never errs: about the rule of three.
-    """
+    """No interval is of width zero: a share has about the rule of three, a mean none."""
     judge = {"of": [[float(index % 5 * 25)] for index in range(200)]}
     for kind, share, least in (("mean", 0.2, None), ("balance", 0.2, 2.0), ("mean", 1.0, 0.0)):
         by_run = {

@@ -68,10 +68,7 @@ def sample(chance: np.random.Generator, rate: float, shape: tuple[int, ...] = (1
 
 
 def test_what_always_ends_alike_narrows_a_rate_and_what_varies_does_not() -> None:
-    """A tenth of the runs refused: always the same questions, or any run at a tenth.
-
-    Runs that all count wholly are those of any rate.
-    """
+    """A tenth of the runs refused: always the same questions, or any run at a tenth."""
     runs = cells(a=sample(np.random.default_rng(3), 0.4), c=np.ones((12, 2, 5)))
     rate, part = (fixed.estimate(metric, runs) for metric in (RATE, PART))
     assert (part.value, part.se, part.low, part.high) == pytest.approx(
@@ -114,10 +111,7 @@ def test_no_event_in_so_many_runs_is_no_proof_of_none(events: int) -> None:
 
 
 def test_without_runs_that_differ_there_is_no_interval() -> None:
-    """The reason names the first case that has one run only, in whichever result.
-
-    At temperature 0 a width of zero would claim too much; with one side that varies there is one.
-    """
+    """The reason names the first case that has one run only; a width of zero would claim too much."""
     runs = np.full((3, 2, 2), 50.0)
     runs[..., 1] = 75.0
     single = runs.copy()

@@ -120,9 +120,7 @@ def test_where_nothing_can_be_said_the_reason_is(
 
 
 def test_what_is_no_number_is_refused() -> None:
-    """A missing score must be left out by the caller; it is not silently dropped here. Nor may a cell be
-    observed twice: runs must have been averaged, or two of one question would count as two questions.
-    """
+    """Nor may a cell be observed twice: two runs of one question would count as two questions."""
     for value in (NAN, math.inf, -math.inf):
         with pytest.raises(ValueError, match="not a finite number"):
             clustered_mean([*observe([[1.0]]), Observation(cluster="b", stratum="l0", value=value)])

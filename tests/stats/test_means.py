@@ -45,10 +45,7 @@ def test_entropy_is_that_of_shares() -> None:
 
 
 def test_columns_of_any_length_have_the_same_weight() -> None:
-    """Those as long are averaged run by run, those without any value are left out.
-
-    The mean is that of the columns' means, and its variance that of independent columns.
-    """
+    """Those as long are averaged run by run; others have the mean's variance as independent columns do."""
     assert equal_weight_runs([[1, 2, 3], [], [5, 8, 11]]) == [3, 5, 7]
     assert equal_weight_runs([[4], [6]]) == [5]
     assert equal_weight_runs([[], []]) == equal_weight_runs([]) == []

@@ -120,10 +120,7 @@ def test_limits_of_a_mean_lie_where_figures_do(values: tuple[float, float]) -> N
 
 
 def test_where_chooses_the_cells_that_count() -> None:
-    """A metric of one language is that of its cells alone; of none there is no figure.
-
-    -100 to 100: a balance has the mean's interval, moved.
-    """
+    """A metric of one language is that of its cells alone; a balance has the mean's interval, moved."""
     cells = cells_of("percent", percents(4))
     chosen = [cell for cell in cells if cell.stratum == "l1"]
     one = Metric(name="l1", of="percent", where={"language": "l1"})

@@ -207,9 +207,7 @@ def test_a_rate_difference_is_held_where_few_questions_change(subtests: pytest.S
 
 
 def test_a_margin_is_not_negative() -> None:
-    """A margin of -2 for "2 worse" is a mistake that would turn the gate around; one of 0 is a superiority
-    test.
-    """
+    """A margin of -2 for "2 worse" would turn the gate around; one of 0 is a superiority test."""
     for margin in (-1, NAN, math.inf):
         with pytest.raises(ValueError, match="margin"):
             noninferiority(difference(), margin)
@@ -251,10 +249,7 @@ def test_the_runs_needed_by_hand() -> None:
 
 
 def test_needed_repeats_are_the_smallest_number_that_shows_the_fall() -> None:
-    """By scipy's t: with so many runs the fall is beyond both quantiles, with one run less it is not.
-
-    One run has no variance; what did not fall, or all but did not, is not shown by any number.
-    """
+    """By scipy's t: with so many runs the fall is beyond both quantiles, with one run less it is not."""
 
     def is_enough(runs: int, groups: int, tests: int, fall: float, variance: float) -> bool:
         student = scipy.stats.t(groups * (runs - 1))

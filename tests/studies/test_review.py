@@ -298,10 +298,7 @@ def test_categories_have_no_weights(folder: Path) -> None:
 
 
 def test_labels_are_worth_what_verdicts_are() -> None:
-    """Grades and pairs, too: what people's labels make of a run is what the suite makes of such a verdict.
-
-    What was cut ended so, and a field left open is no zero.
-    """
+    """People's labels make of a run what the suite makes of such a verdict; an open field is no zero."""
     facts, scale = suites.load("chinese_simpleqa"), one_fact.RUBRIC.scale
     for vote in "ABC":
         record = one_fact.record(one_fact.CASE, vote)
