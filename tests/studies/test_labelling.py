@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 import sheets
-from click.testing import Result
 from playwright.sync_api import Browser, expect
 
 import pages
@@ -18,9 +18,8 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not in
 ARABIC, CHINESE = "مرحبا بالعالم: 1989", "茶圣是谁？</script><b>x</b>"
 
 
-def run(*arguments: object) -> Result:
-    """The command."""
-    return sheets.run("review", *arguments)
+run = partial(sheets.run, "review")
+refusal = partial(sheets.refusal, "review")
 
 
 @pytest.fixture
@@ -44,14 +43,12 @@ def browser() -> Iterator[Browser]:
 
 def test_the_page_is_blind_and_loads_nothing(results: Path) -> None:
     """It says nothing of model, evaluators or scores, and no reply ends its script."""
-    done = run("sample", results, "-o", "sheet.html")
-    assert done.exit_code == 0, done.output
+    run("sample", results, "-o", "sheet.html")
     text = Path("sheet.html").read_text(encoding="utf-8")
     assert not any(word in text for word in ("model-a", "judge-a", "reasoning", "http://", "https://"))
     assert "default-src &#39;none&#39;" in text
     assert text.count("</script>") == 2
-    again = run("sample", results, "-o", "sheet.html")
-    assert (again.exit_code, "already exists" in again.stderr) == (4, True)
+    assert "already exists" in refusal("sample", results, "-o", "sheet.html")
 
 
 @pytest.mark.slow
@@ -84,7 +81,6 @@ def test_a_person_labels_with_keys_saves_resumes_and_is_read(results: Path, brow
     saved = json.loads(Path("anna.json").read_bytes())
     assert [row["score"] for row in saved["rows"]][:6] == ["1", "2", "3", "4", "5", "1"]
     done = run("agree", results, "anna.json")
-    assert done.exit_code == 0, done.output
     assert "people:    anna: 11 scores, 1 blank" in done.stdout
     assert "overall" in done.stdout.partition("corrected: 11 labels by anna")[2]
     with opened(browser, Path("anna.html").absolute()) as fresh:
@@ -237,9 +233,7 @@ def test_a_damaged_file_is_one_line(results: Path, subtests: pytest.Subtests) ->
     ):
         with subtests.test(message):
             Path("x.json").write_text(json.dumps(content))
-            done = run("agree", results, "x.json")
-            assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
-            assert message in done.stderr
+            assert message in refusal("agree", results, "x.json")
 
 
 @needs_chromium
