@@ -151,6 +151,12 @@ def complete(
     return asyncio.run(session())
 
 
+async def settle() -> None:
+    """Let every task that can run come to its next wait."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
 @contextmanager
 def rude_server(*pieces: bytes) -> Iterator[str]:
     """The base URL of a server that says exactly this to its first caller, bit by bit, and hangs up."""

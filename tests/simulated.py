@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell
 from equipoise.stats import Observation
 
@@ -66,6 +67,11 @@ def benchmarks(
     limits = np.array([1.5, 2.5, 3.5, 4.5])
     truth = 1 + (1 - ndtr((limits - 3.6) / math.hypot(*spreads))).sum()
     return np.clip(np.rint(latent), 1, 5), float(truth)
+
+
+def four(estimate: Estimate | Difference) -> tuple[float | None, ...]:
+    """Value, standard error and limits."""
+    return estimate.value, estimate.se, estimate.low, estimate.high
 
 
 def limits(interval: Any) -> tuple[float, float]:

@@ -35,9 +35,6 @@ def put(folder: Path, content: bytes) -> Path:
     return path
 
 
-# Text.
-
-
 def test_a_file_is_read_line_by_line(tmp_path: Path) -> None:
     """Blank lines count but are left out; separators of other kinds stay inside a line."""
     with pytest.raises(UserError, match=r"gone\.txt: cannot be read \(No such file"):

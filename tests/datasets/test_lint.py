@@ -68,9 +68,6 @@ def one(*paths: str | Path) -> str:
     return finding
 
 
-# Datasets without fault.
-
-
 def questions(*more: str) -> str:
     """A file of the questions, and these."""
     return "".join(f"{line}\n" for line in (*QUESTIONS, *more))

@@ -41,9 +41,6 @@ def choose(ask: FakeModel, **options: Any) -> Choice:
     return asyncio.run(evaluator(ask, **options).choose(PROMPT, reply="Because."))
 
 
-# What is asked.
-
-
 def test_the_prompt_is_sent_with_what_brings_probabilities() -> None:
     """With the evaluator's own sampling and prompt, and room for thoughts within the user's limit."""
     choose(ask := FakeModel(likely(A=0.9, B=0.1)))

@@ -40,9 +40,6 @@ def test_the_corpus_is_large_and_has_every_kind() -> None:
     assert max(len(line) for reply in CORPUS for line in reply.text.split("\n")) >= 200_000
 
 
-# What an evaluator is shown.
-
-
 def shown(text: str, question: str = QUESTION) -> tuple[list[str], str, str]:
     """The roles, and system and user text, for a reply to the question."""
     messages = RUBRIC.messages(code=CODE, question=question, reply=text)

@@ -69,9 +69,6 @@ def verdict(**changes: Any) -> str:
     return json.dumps({name: value for name, value in fields.items() if value is not ...})
 
 
-# Verdicts that count.
-
-
 def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> None:
     """One object with a level of the scale, alone or in one code fence; what is left out is None."""
     plain: dict[str, Any] = {"reasoning": "Fair.", "refused": False, "lean": "none", "score": 4}

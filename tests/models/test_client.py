@@ -119,9 +119,6 @@ NO_TEMPERATURE = error(
 )
 
 
-# What is sent.
-
-
 def test_the_body_holds_model_messages_and_given_parameters_only(loopback: Loopback, caller: Caller) -> None:
     """Nothing that the caller did not give goes along; a text that was cut inside a character goes out."""
     caller.reply(call("香港 é 😀", temperature=0.0, top_k=40))

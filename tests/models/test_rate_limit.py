@@ -9,6 +9,7 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
+from fakes import settle
 
 from equipoise.core.errors import SessionStopped
 from equipoise.models.rate_limit import (
@@ -245,12 +246,6 @@ def test_one_refusal_among_many_answers_is_chance() -> None:
 # The limiter.
 
 ANY: Priority = (0, 0)
-
-
-async def settle() -> None:
-    """Let every task that can run come to its next wait."""
-    for _ in range(10):
-        await asyncio.sleep(0)
 
 
 class Unlimited(AdaptiveLimit):

@@ -37,9 +37,6 @@ JSON_ANSWERS = [
 ]
 
 
-# Content without thoughts.
-
-
 PLAIN = (
     *("", " \n", "An answer.", "  An answer with space around it. \n", "The word assistantfinal alone"),
     "3 < 4 > 2, a <b>bold</b> word, [a list], {braces}",

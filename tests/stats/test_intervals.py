@@ -12,9 +12,8 @@ import pytest
 import scipy
 from numpy.typing import NDArray
 from scipy.special import stdtrit
-from simulated import holds, limits, observe
+from simulated import four, holds, limits, observe
 
-from equipoise.core.figures import Estimate
 from equipoise.stats import Observation, mean
 from equipoise.stats.intervals import (
     clustered_mean,
@@ -36,11 +35,6 @@ def gapped(seed: int, questions: int, languages: int, gaps: float) -> Array:
     return cells
 
 
-def fields(estimate: Estimate) -> tuple[float | None, ...]:
-    """Value, standard error and limits."""
-    return estimate.value, estimate.se, estimate.low, estimate.high
-
-
 def test_with_all_cells_it_is_the_t_interval_on_the_questions_means() -> None:
     """Balanced, the questions' own means are a simple sample, for which scipy has the interval."""
     for questions, languages, confidence in ((2, 1, 0.95), (2, 3, 0.5), (7, 2, 0.999), (50, 3, 0.95)):
@@ -49,7 +43,7 @@ def test_with_all_cells_it_is_the_t_interval_on_the_questions_means() -> None:
         interval = test.confidence_interval(confidence)
         estimate = clustered_mean(observe(cells), confidence=confidence)
         expected = (cells.mean(), scipy.stats.sem(cells.mean(axis=1)), interval.low, interval.high)
-        assert fields(estimate) == pytest.approx(expected, rel=1e-9)
+        assert four(estimate) == pytest.approx(expected, rel=1e-9)
         assert estimate.n == questions
         assert linearised_mean(observe(cells), confidence)[1] == pytest.approx(questions - 1, rel=1e-12)
 
@@ -84,9 +78,7 @@ def test_with_cells_missing_it_is_bias_reduced_linearisation_by_its_definition(g
     estimate, found_degrees = linearised_mean(observe(cells), 0.95)
     half = stdtrit(degrees, 0.975) * math.sqrt(squares)
     value = fit.params.mean()
-    assert fields(estimate) == pytest.approx(
-        (value, math.sqrt(squares), value - half, value + half), rel=1e-9
-    )
+    assert four(estimate) == pytest.approx((value, math.sqrt(squares), value - half, value + half), rel=1e-9)
     assert found_degrees == pytest.approx(degrees, rel=1e-9)
 
 

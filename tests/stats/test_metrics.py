@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy
 from numpy.typing import NDArray
-from simulated import cells_of, holds, limits
+from simulated import cells_of, four, holds, limits
 
 from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell, Kind, Metric
@@ -48,11 +48,6 @@ def flags(seed: int, questions: int = 20, languages: int = 2, runs: int = 5) -> 
     return chance.binomial(1, chance.beta(1, 2, (questions, 1, 1)), (questions, languages, runs)).astype(
         np.float64
     )
-
-
-def four(estimate: Estimate | Difference) -> tuple[float | None, ...]:
-    """Value, standard error and limits."""
-    return estimate.value, estimate.se, estimate.low, estimate.high
 
 
 # Means.

@@ -11,7 +11,7 @@ import pytest
 import scipy
 from numpy.typing import NDArray
 from scipy.special import stdtrit
-from simulated import holds, limits, observe
+from simulated import four, holds, limits, observe
 
 from equipoise.core.figures import Difference
 from equipoise.stats.intervals import clustered_mean
@@ -57,9 +57,7 @@ def test_cells_are_paired_and_weigh_as_in_a_clustered_mean() -> None:
     before[3:9, 1], after[5, 2] = NAN, NAN
     change = paired_difference(observe(before), observe(after))
     alone = clustered_mean(observe(after - before))
-    assert (change.value, change.se, change.low, change.high) == pytest.approx(
-        (alone.value, alone.se, alone.low, alone.high), rel=1e-9
-    )
+    assert four(change) == pytest.approx(four(alone), rel=1e-9)
     assert change.unpaired == 7
 
 
