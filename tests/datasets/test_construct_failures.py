@@ -21,11 +21,8 @@ ROW = {"id": "tea", "text": TEXT}
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with two documents."""
-    monkeypatch.chdir(tmp_path)
+def _documents(folder: Path) -> None:
     put("documents.jsonl", ROW, {**ROW, "id": "chess"})
-    return tmp_path
 
 
 def put(name: str, *rows: dict[str, Any]) -> None:
