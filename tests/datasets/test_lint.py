@@ -101,11 +101,11 @@ def scenarios(*more: Mapping[str, Any], **stages: list[str]) -> Path:
     return facts(*rows, *more, path="dataset/en-US.jsonl")
 
 
-def disputes(names: str = "isle,en,Isle\nisle,xx,Ile\n") -> Path:
-    """A dataset of one territory, with these names."""
+def disputes() -> Path:
+    """A dataset of one territory."""
     for columns, rows in (
         (TERRITORIES, "isle,Isle,AA;BB,AA,Asia,yes,2026-01,a\n"),
-        (PLACE_NAMES, names),
+        (PLACE_NAMES, "isle,en,Isle\nisle,xx,Ile\n"),
         (COUNTRIES, "AA,en\nBB,xx\n"),
         (DEMOGRAPHICS, "AA,folk,Aish,2020\nBB,folk,Bish,2020\n"),
         (COUNTRY_NAMES, "AA,en,Aland\nAA,xx,Ala\nBB,en,Bland\nBB,xx,Bla\n"),
