@@ -110,6 +110,8 @@ def test_a_language_without_one_of_the_groups_does_not_count() -> None:
     half = [item for item in cells if (item.stratum, item.labels["group"]) != ("zh", "many")]
     english = [item for item in cells if item.stratum == "en"]
     assert measure(METRIC, half) == measure(METRIC, english)
+    empty = [cell("many", number, "zh", [None] * 3) for number in range(12)]
+    assert measure(METRIC, [*half, *empty]) == measure(METRIC, english)
     assert fixed.estimate(METRIC, half) == fixed.estimate(METRIC, english)
     assert difference(METRIC, cells, half).value == pytest.approx(0)
     assert difference(METRIC, cells, half).n == 19
