@@ -29,8 +29,13 @@ PARTS = completion(
 )
 
 
+TOP = [{"token": "C", "logprob": -0.25}, {"token": " 香", "logprob": -7.125}]
+LIKELY = completion("C", logprobs={"content": [{"token": "C", "top_logprobs": TOP}]})
+
+
 @modest
-@given(data=any_json | mutated(COMPLETION) | mutated(PARTS))
+@given(data=any_json | mutated(COMPLETION) | mutated(PARTS) | mutated(LIKELY))
+@example(data=LIKELY)
 @example(data=completion("", usage={"prompt_tokens": 10**30, "completion_tokens": -1}))
 def test_any_body_is_a_reply_or_a_failure(data: JSON) -> None:
     """A reply that can be kept, read again and counted, or what is wrong in a short printable line."""

@@ -7,7 +7,6 @@ import math
 from typing import Any
 
 import pytest
-from msgspec import convert
 
 from equipoise.core.types import Reply, Role, Token, Usage
 from equipoise.models.failures import Failure
@@ -413,17 +412,3 @@ def test_no_more_places_are_kept_than_a_label_needs() -> None:
     """A label stands at the beginning: eight places, however long the reply is."""
     places = [{"token": str(n), "top_logprobs": [{"token": str(n), "logprob": -n}]} for n in range(100)]
     assert [token.text for token in tokens_of({"content": places}) or ()] == list("01234567")
-
-
-def test_a_reply_with_tokens_is_read_back_as_it_was(subtests: pytest.Subtests) -> None:
-    """Through the JSON of a journal, figures unrounded."""
-    for what, tokens in {
-        "none": None,
-        "bare": (Token(text="", top={}),),
-        "two": (Token(text="(", top={"(": 0.0}), Token(text="C", top={"C": -0.25, " 香": -7.125})),
-    }.items():
-        with subtests.test(what):
-            reply = Reply(text="C", latency=0.5, tokens=tokens)
-            data = json.loads(json.dumps(reply.to_json()))
-            assert convert(data, Reply) == reply
-            assert ("tokens" in data) == (tokens is not None)
