@@ -253,6 +253,8 @@ def test_a_broken_rubric_is_refused_by_file_and_key(tmp_path: Path, subtests: py
         "unknown_kind": ('score = "scale"', 'score = "stars"', "verdict.score is 'stars'"),
         "kind_is_a_number": ('score = "scale"', "score = 5", "verdict.score is 5"),
         "no_prompt": (PROMPT, "", "prompt"),
+        "no_about": ("$levels", "$levels $subject", "about is missing"),
+        "one_side": ('version = "3"', 'version = "3"\nabout = {subject = "", sides = {a = ""}}', "two sides"),
         "no_system_prompt": ("system =", "sistem =", "system"),
         "no_user_prompt": ("user =", "usr =", "user"),
         "lone_dollar": ("are in $$.", "are in $.", "prompt.system has a lone $"),

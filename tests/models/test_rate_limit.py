@@ -155,6 +155,9 @@ def test_server_errors_that_say_nothing_of_the_load_do_not_lower_the_limit() -> 
         limit.fail(0, request)
     assert (limit.in_flight, limit.limit, limit.sustained) == (0, 16, 0)
     limit = AdaptiveLimit(64)
+    for _ in range(9):
+        limit.fail(limit.begin(), 1)
+    assert limit.limit == 16
     for request in range(60):
         fill(limit)
         limit.fail(limit.cuts, request)
