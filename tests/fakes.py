@@ -90,25 +90,35 @@ class FakeModel:
         return [call.parameters.get("max_tokens") for call in self.history]
 
 
-class FreeSlot:
-    """Leave for any number of attempts."""
+class FakeSlot:
+    """Leave for any number of attempts; keeps who is inside and what it was told."""
+
+    def __init__(self) -> None:
+        self.held = 0
+        self.taken = 0
+        self.replies: list[Reply] = []
+        self.failures: list[Failure] = []
+        self.errors: list[BaseException | None] = []
 
     async def __aenter__(self) -> None:
-        """Come in."""
+        self.held += 1
+        self.taken += 1
 
     def succeed(self, reply: Reply) -> None:
-        """Take note."""
+        """Keep the reply."""
+        assert self.held
+        self.replies.append(reply)
 
     def fail(self, failure: Failure) -> None:
-        """Take note."""
+        """Keep the failure."""
+        assert self.held
+        self.failures.append(failure)
 
     async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Go out."""
+        self.held -= 1
+        self.errors.append(error)
 
 
 def complete(
@@ -129,7 +139,7 @@ def complete(
         async def answer(call: Call) -> Reply | CallFailed:
             async with turns:
                 try:
-                    return await client.complete(call, slot or FreeSlot())
+                    return await client.complete(call, slot or FakeSlot())
                 except CallFailed as failed:
                     return failed
 
@@ -139,6 +149,12 @@ def complete(
             await client.close()
 
     return asyncio.run(session())
+
+
+async def settle() -> None:
+    """Let every task that can run come to its next wait."""
+    for _ in range(10):
+        await asyncio.sleep(0)
 
 
 @contextmanager

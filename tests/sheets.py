@@ -14,9 +14,17 @@ from click.testing import CliRunner, Result
 from equipoise.cli import main
 
 
-def run(*arguments: object) -> Result:
-    """The command `equipoise`, on a wide terminal."""
-    return CliRunner(env={"COLUMNS": "200"}).invoke(main, [*map(str, arguments)])
+def run(*arguments: object, status: int = 0) -> Result:
+    """The command `equipoise`, on a wide terminal, which ends with this status."""
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(main, [*map(str, arguments)])
+    assert done.exit_code == status, done.output
+    return done
+
+
+def refusal(*arguments: object) -> str:
+    """The one line with which the command is refused."""
+    (line,) = run(*arguments, status=4).stderr.splitlines()
+    return line
 
 
 def rows(path: Path) -> list[dict[str, str]]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from equipoise.core.figures import Difference, Estimate
 from equipoise.core.records import Cell
 from equipoise.stats import Observation
 
@@ -68,8 +69,19 @@ def benchmarks(
     return np.clip(np.rint(latent), 1, 5), float(truth)
 
 
-def holds(interval: Any, truth: float) -> bool:
-    """Whether the interval contains the truth."""
+def four(estimate: Estimate | Difference) -> tuple[float | None, ...]:
+    """Value, standard error and limits."""
+    return estimate.value, estimate.se, estimate.low, estimate.high
+
+
+def limits(interval: Any) -> tuple[float, float]:
+    """The lower and the upper limit of an interval that has both."""
     assert interval.low is not None
     assert interval.high is not None
-    return bool(interval.low <= truth <= interval.high)
+    return interval.low, interval.high
+
+
+def holds(interval: Any, truth: float) -> bool:
+    """Whether the interval contains the truth."""
+    low, high = limits(interval)
+    return low <= truth <= high

@@ -11,6 +11,7 @@ from typing import Any
 import builders
 import msgspec
 import pytest
+import sheets
 from click.testing import CliRunner, Result
 from known_anchors import SCORES, any_sound, by_anchor, lean, recited, verdict
 
@@ -52,12 +53,13 @@ def sound(kinds: Mapping[str, Anchor], body: dict[str, Any]) -> int:
     return SCORES[anchor.host or anchor.kind]
 
 
-def run(server: Loopback, *arguments: str, evaluator: str = "judge") -> Result:
-    """What comes of the quick audit."""
-    options = ("--evaluator-model", evaluator, "--api-base-url", server.url, "--api-key", "sk-nobody-may-see")
-    return CliRunner(env={"COLUMNS": "80"}).invoke(
-        main, ["judge", "audit", *options, "--extent", "quick", *arguments]
-    )
+def run(server: Loopback, *arguments: str, status: int = 0) -> Result:
+    """What comes of the quick audit, which ends with this status."""
+    options = ("--evaluator-model", "judge", "--api-base-url", server.url, "--api-key", "sk-nobody-may-see")
+    command = ["judge", "audit", *options, "--extent", "quick", *arguments]
+    done = CliRunner(env={"COLUMNS": "80"}).invoke(main, command)
+    assert done.exit_code == status, done.output
+    return done
 
 
 def audit_of(name: str) -> dict[str, Any]:
@@ -79,7 +81,6 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     loopback.script = script
     both = ("neutrality", "--evaluator-model", "leaning")
     result = run(loopback, *both)
-    assert result.exit_code == 0, result.output
     first, second = result.stdout.split("\n\n")[:2]
     assert first.startswith("judge: no fault found; scores lie 2.7 points above the middle of the bounds\n")
     assert second.startswith("leaning: faults: lean, lean in en-US, lean in pt-BR, lean in zh-CN;\n")
@@ -106,7 +107,6 @@ def test_the_evaluators_options_are_those_of_sessions(
     monkeypatch.setenv("EQUIPOISE_EVALUATOR_MAX_TOKENS", "321")
     monkeypatch.setenv("EQUIPOISE_SUBJECT_MAX_TOKENS", "77")
     result = run(loopback, "neutrality", "--limit", "1", "--api-key", "short")
-    assert result.exit_code == 0
     assert {body["max_tokens"] for body in loopback.requests} == {321}
     assert result.stderr.count("warning: --api-key: the key has fewer than 16 characters") == 1
 
@@ -116,7 +116,6 @@ def test_an_evaluator_without_valid_verdicts_is_useless(loopback: Loopback) -> N
     """No score is made up: its checks are empty, and every verdict counts as invalid."""
     loopback.script = lambda body, number: "I would rather not."
     result = run(loopback, "chinese_simpleqa")
-    assert result.exit_code == 0, result.output
     assert result.stdout.startswith("judge: faults: invalid verdicts\n")
     audit = audit_of("judge.chinese_simpleqa")
     assert {score for item in audit["judged"] for score in item["scores"]} == {None}
@@ -125,8 +124,7 @@ def test_an_evaluator_without_valid_verdicts_is_useless(loopback: Loopback) -> N
 
 def test_a_suite_without_anchors_is_refused(loopback: Loopback) -> None:
     """Before anything is asked."""
-    result = run(loopback, "no_such_suite")
-    assert result.exit_code == 4
+    result = run(loopback, "no_such_suite", status=4)
     assert "no_such_suite: no suite with anchors; there are borderlines, chinese_simpleqa," in result.stderr
     assert loopback.requests == []
 
@@ -135,12 +133,10 @@ def test_a_suite_without_anchors_is_refused(loopback: Loopback) -> None:
 def test_the_first_topics_alone_and_their_figure(loopback: Loopback) -> None:
     """Seven answers about one territory, drawn against what is sound; replayed, it keeps its date."""
     loopback.script = lambda body, number: any_sound(body["messages"])
-    result = run(loopback, "borderlines", "--limit", "1")
-    assert result.exit_code == 0, result.output
+    run(loopback, "borderlines", "--limit", "1")
     topics = {item["topic"] for item in audit_of("judge.borderlines")["judged"]}
     assert (len(topics), len(loopback.requests)) == (1, 7)
-    drawn = CliRunner().invoke(main, ["report", "results/audits", "--figures", "figures"])
-    assert drawn.exit_code == 0, drawn.output
+    sheets.run("report", "results/audits", "--figures", "figures")
     # Long names stand in several lines.
     words = " ".join(re.findall(r">([^<]+)<", Path("figures/audit-borderlines.svg").read_text("utf-8")))
     assert "judge (quick, first 1)" in words
@@ -148,7 +144,7 @@ def test_the_first_topics_alone_and_their_figure(loopback: Loopback) -> None:
     path = Path("results/audits/judge.borderlines.json")
     earlier = {**json.loads(path.read_text(encoding="utf-8")), "finished": "2026-01-02T03:04:05+00:00"}
     path.write_text(json.dumps(earlier), encoding="utf-8")
-    assert run(loopback, "borderlines", "--limit", "1").exit_code == 0
+    run(loopback, "borderlines", "--limit", "1")
     assert json.loads(path.read_text(encoding="utf-8")) == earlier
 
 
@@ -163,16 +159,10 @@ def test_a_file_that_is_no_audit_of_this_version_is_refused_by_name(subtests: py
             {**about, "audit": {**whole, "checks": [{}]}},
             "is damaged: Object missing required field `name` - at `$.audit.checks[0]`",
         ),
-        (
-            {**about, "audit": {**whole, "checks": 5}},
-            "is damaged: Expected `array`, got `int` - at `$.audit.checks`",
-        ),
     ):
         Path("audit.json").write_text(json.dumps(content), encoding="utf-8")
-        drawn = CliRunner().invoke(main, ["report", "audit.json", "--figures", "figures"])
         with subtests.test(problem):
-            assert drawn.exit_code == 4
-            assert f"audit.json: {problem}" in drawn.stderr
+            assert f"audit.json: {problem}" in sheets.refusal("report", "audit.json", "--figures", "figures")
 
 
 @pytest.mark.slow
@@ -185,7 +175,6 @@ def test_all_suites_rank_the_evaluators(loopback: Loopback) -> None:
 
     loopback.script = script
     result = run(loopback, "--evaluator-model", "hasty")
-    assert result.exit_code == 0, result.output
     ranking = result.stdout[result.stdout.rindex("evaluator") :].splitlines()
     assert [line.split()[:3] for line in ranking[1:3]] == [["1.", "judge", "0"], ["2.", "hasty", "2"]]
     assert "even_handedness: order bias" in ranking[2]
@@ -207,6 +196,6 @@ def test_verdicts_that_fail_leave_the_audit_incomplete(
     assert not Path("results/audits/judge.borderlines.json").exists()
     requests = len(loopback.requests)
     loopback.script = lambda body, number: any_sound(body["messages"])
-    assert run(loopback, "borderlines", "--limit", "1").exit_code == 0
+    run(loopback, "borderlines", "--limit", "1")
     assert Path("results/audits/judge.borderlines.json").exists()
     assert len(loopback.requests) == requests + 1

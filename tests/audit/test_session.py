@@ -131,7 +131,8 @@ def test_a_kept_audit_is_not_of_a_model_that_answers_only_now(project: Project) 
     """Two models of which one was audited differ from the audit; one of two that were audited does not."""
     project.client.script = judging(model="m-1")
     project.run(audit="quick")
-    project.client.script = answering_in_turn("m-1", "m-2")
+    turns = cycle(("m-1", "m-2"))
+    project.client.script = lambda call: judging(model=next(turns))(call)
     ran = project.run(model="other", output="results/other.json")
     assert [text for text in ran.summary if text.startswith("warning: judge is not as it was audited")] == [
         "warning: judge is not as it was audited: the response model was m-1, now m-1, m-2"
@@ -140,12 +141,6 @@ def test_a_kept_audit_is_not_of_a_model_that_answers_only_now(project: Project) 
     project.client.script = judging(model="m-1")
     ran = project.run(model="third", output="results/third.json")
     assert line(ran, "audit: judge: ").endswith(", kept)")
-
-
-def answering_in_turn(*models: str) -> Script:
-    """A script of a sound evaluator for which each of these models answers in turn."""
-    turns = cycle(models)
-    return lambda call: judging(model=next(turns))(call)
 
 
 def test_an_interrupted_audit_goes_on_and_pays_nothing_twice(project: Project) -> None:

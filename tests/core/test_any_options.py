@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from fuzzing import any_text, made_of, modest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from sources import sources
 
 from conftest import ALL_OPTIONS, resolved
 from equipoise.core.errors import UserError
@@ -27,15 +28,7 @@ option_texts = st.dictionaries(st.sampled_from(every_name), option_text, max_siz
 
 def as_given(texts: Mapping[str, str]) -> dict[str, Any]:
     """Texts as pytest hands them over: lists where an option repeats, True for a switch."""
-    shapes: dict[str, Callable[[str], Any]] = {
-        option.name: (lambda text: True)
-        if option.switch
-        else (lambda text: [text, text])
-        if option.many
-        else str
-        for option in ALL_OPTIONS
-    }
-    return {name: shapes[name](text) for name, text in texts.items()}
+    return {name: sources(name, text)[0][0][name] for name, text in texts.items()}
 
 
 @modest

@@ -20,18 +20,14 @@ seed = 3
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def config(folder: Path) -> Path:
     """A file in the current folder."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "c.toml").write_text(FILE)
-    return tmp_path / "c.toml"
+    (folder / "c.toml").write_text(FILE)
+    return folder / "c.toml"
 
 
 def test_precedence(config: Path) -> None:
-    """Command line, environment, the file, pytest.ini; in the file hyphens and underscores are alike.
-
-    The environment and the ini file can name it, and a file that is not there is refused by its source.
-    """
+    """Command line, environment, the file, pytest.ini; in the file hyphens and underscores are alike."""
     settings = resolved(
         {"config": "c.toml", "runs": "1"},
         {"EQUIPOISE_SUBJECT_TEMPERATURE": "0.25"},

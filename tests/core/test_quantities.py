@@ -6,10 +6,7 @@ from equipoise.core.quantities import counted, duration, span
 
 
 def test_quantities_are_as_people_read_them() -> None:
-    """A duration in its two largest units, a range in whole numbers of one unit if both have the same.
-
-    A count has its noun, in the singular only for one, and separated thousands.
-    """
+    """Durations in two units at most, ranges in whole numbers, counts with their noun."""
     spans = [
         (0, "0.0 s"),
         (0.04, "0.0 s"),

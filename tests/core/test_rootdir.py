@@ -44,10 +44,7 @@ def test_a_command_that_lost_its_project_begins_again(tmp_path: Path, begun: lis
 
 
 def test_all_other_commands_go_on(tmp_path: Path, begun: list[list[str]]) -> None:
-    """Where the settings are the project's, or named, or no option is ours, or the project is another's.
-
-    `pytest.main` has a caller, such as a notebook, whose process this is.
-    """
+    """With their own settings, without an option of ours, or called by a program such as a notebook."""
     own = tmp_path / "pytest.ini"
     start(tmp_path, None, "--model", "x")
     own.write_text(OURS, encoding="utf-8")

@@ -20,16 +20,7 @@ URL = "https://api.example.com/v1"
 OTHER = "https://other.example.com/v1"
 
 
-def settle(
-    command_line: dict[str, Any] | None = None,
-    environment: dict[str, str] | None = None,
-    ini: dict[str, Any] | None = None,
-) -> Settings:
-    """The settings of a command line, an environment and a pytest.ini."""
-    return resolved(command_line or {}, environment or {}, ini or {})
-
-
-complaint = partial(refusal, settle)
+complaint = partial(refusal, resolved)
 
 
 # Defaults.
@@ -40,7 +31,7 @@ SHARED = {"dataset": None, "label_samples": 1, "seed": 0}
 
 def test_the_defaults_are_those_of_the_benchmark() -> None:
     """With nothing given, every option has the documented default."""
-    settings = settle()
+    settings = resolved()
     assert {name: settings.suite_options[name] for name in SHARED} == SHARED
     absent = ["model", "runs", "limit", "asker", "shard", "topics", "rubric", "show_prompts", "max_cost"]
     absent += ["max_calls", "price", "batch_write", "output", "report", "baseline", "gate_inconclusive"]
@@ -71,10 +62,7 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
 
 
 def test_every_option_says_what_holds_of_it() -> None:
-    """Its flag gives its other names; a number after "default" in its help is its default.
-
-    Flags that other pytest plugins own stay free.
-    """
+    """Its flag gives its other names, its help its default; flags of other pytest plugins stay free."""
     wrong = []
     for option in ALL_OPTIONS:
         name = option.flag.removeprefix("--").replace("-", "_")
@@ -173,25 +161,19 @@ COMPANIONS: dict[str, dict[str, Any]] = {
 
 
 def test_every_option_is_read_from_every_source() -> None:
-    """The command line (True for a switch), EQUIPOISE_<NAME>, and equipoise_<name> in pytest.ini.
-
-    The table names every option of a session; a suite tests its own.
-    """
+    """The command line (True for a switch), EQUIPOISE_<NAME>, and equipoise_<name> in pytest.ini."""
     assert {row[0] for row in VALUES} >= {option.name for option in session_options()}
     wrong = [
         (name, source)
         for name, text, read, value in VALUES
         for source in sources(name, text, COMPANIONS.get(name))
-        if read(settle(*source)) != value
+        if read(resolved(*source)) != value
     ]
     assert wrong == []
 
 
 def test_sources_have_an_order() -> None:
-    """The command line beats the environment, which beats pytest.ini; lists are not mixed.
-
-    However a source says that it has none, the next is asked, and only the value that counts is checked.
-    """
+    """The command line beats the environment, which beats pytest.ini; lists are not mixed."""
     for argument, environment, expected in (
         ("2", "3", 2),
         ("2", "many", 2),
@@ -200,19 +182,18 @@ def test_sources_have_an_order() -> None:
         (None, None, 4),
     ):
         variables = {} if environment is None else {"EQUIPOISE_RUNS": environment}
-        assert settle({"runs": argument}, variables, {"runs": "4"}).runs == expected
+        assert resolved({"runs": argument}, variables, {"runs": "4"}).runs == expected
     nothings: tuple[object, ...] = (None, "", [])
     for nothing in nothings:
-        assert settle(None, None, {"evaluator_attempts": nothing}).evaluator_attempts == 5
-    assert settle({"language": ["zh-CN"]}, {"EQUIPOISE_LANGUAGE": "en-US"}).languages == ("zh-CN",)
-    assert settle({"price_input": "2"}, {"EQUIPOISE_PRICE_OUTPUT": "0"}).price == Price(input=2.0, output=0.0)
+        assert resolved(None, None, {"evaluator_attempts": nothing}).evaluator_attempts == 5
+    assert resolved({"language": ["zh-CN"]}, {"EQUIPOISE_LANGUAGE": "en-US"}).languages == ("zh-CN",)
+    assert resolved({"price_input": "2"}, {"EQUIPOISE_PRICE_OUTPUT": "0"}).price == Price(
+        input=2.0, output=0.0
+    )
 
 
 def test_a_repeatable_option_takes_several_values_in_one_text() -> None:
-    """Where an option cannot be repeated, commas and spaces separate its values; each counts once, in order.
-
-    A list may be longer than any path: it is not a file only because the system cannot say so.
-    """
+    """Commas and spaces separate them; each counts once, in order, however long the text is."""
     two = ("en-US", "pt-BR")
     for text, expected in (
         ("en-US,pt-BR", two),
@@ -220,32 +201,32 @@ def test_a_repeatable_option_takes_several_values_in_one_text() -> None:
         (" en-US ,\n pt-BR, ", two),
         ("pt-BR,en-US,pt-BR", two[::-1]),
     ):
-        assert settle({}, {"EQUIPOISE_LANGUAGE": text}).languages == expected
-        assert settle({}, {}, {"language": text}).languages == expected
+        assert resolved({}, {"EQUIPOISE_LANGUAGE": text}).languages == expected
+        assert resolved({}, {}, {"language": text}).languages == expected
     names = [f"judge-{number}" for number in range(1000)]
-    panel = settle({"model": "m", "evaluator_model": [",".join(names), "judge-1"]})
+    panel = resolved({"model": "m", "evaluator_model": [",".join(names), "judge-1"]})
     assert (panel.evaluator_models, panel.models) == (tuple(names), ("m", *names))
 
 
 def test_a_switch_is_turned_on_and_off() -> None:
     """By the usual words for true and false; where it is off, pytest.ini is not asked."""
     for text in ("1", "true", "TRUE", "yes", "On", " true "):
-        assert settle(None, {"EQUIPOISE_FRESH": text}).fresh is True, text
+        assert resolved(None, {"EQUIPOISE_FRESH": text}).fresh is True, text
     for text in ("0", "false", "False", "no", "OFF"):
-        assert settle(None, {"EQUIPOISE_FRESH": text}, {"fresh": "true"}).fresh is False, text
+        assert resolved(None, {"EQUIPOISE_FRESH": text}, {"fresh": "true"}).fresh is False, text
 
 
 @pytest.mark.parametrize("role", ["subject", "evaluator"])
 def test_temperature_none_sends_no_temperature_and_zero_is_sent(role: str) -> None:
     """`none` takes the benchmark's own temperature away; zero is a value and not the absence of one."""
     for text in ("none", "None", " NONE "):
-        assert getattr(settle({f"{role}_temperature": text}), role).parameters() == {}, text
-    assert getattr(settle({f"{role}_temperature": "0"}), role).parameters() == {"temperature": 0.0}
+        assert getattr(resolved({f"{role}_temperature": text}), role).parameters() == {}, text
+    assert getattr(resolved({f"{role}_temperature": "0"}), role).parameters() == {"temperature": 0.0}
 
 
 def test_only_parameters_that_are_set_are_sent() -> None:
     """The body of a request has the given parameters, and the system prompt is none of them."""
-    sampling = settle({"subject_top_k": "40", "subject_system_prompt": "Be brief."}).subject
+    sampling = resolved({"subject_top_k": "40", "subject_system_prompt": "Be brief."}).subject
     assert sampling.parameters() == {"temperature": 1.0, "top_k": 40}
 
 
@@ -255,7 +236,7 @@ def test_a_prompt_may_come_from_a_file(tmp_path: Path, role: str) -> None:
     (tmp_path / "prompt.txt").write_text("\ufeff保持中立。\nBe brief.\n\n", encoding="utf-8")
     path = tmp_path / "prompt.txt"
     for command_line in ({f"{role}_system_prompt": f"@{path}"}, {f"{role}_system_prompt_file": str(path)}):
-        assert getattr(settle(command_line), role).system_prompt == "保持中立。\nBe brief."
+        assert getattr(resolved(command_line), role).system_prompt == "保持中立。\nBe brief."
     both = {f"{role}_system_prompt": "Be brief.", f"{role}_system_prompt_file": str(path)}
     flag = f"--{role}-system-prompt"
     assert complaint(both) == f"{flag} and {flag}-file: give one of them"
@@ -265,28 +246,28 @@ def test_a_prompt_may_come_from_a_file(tmp_path: Path, role: str) -> None:
 def test_paths_are_absolute(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A relative path is fixed at the start, whatever a worker's working directory."""
     monkeypatch.chdir(tmp_path)
-    assert getattr(settle({name: "data/x"}), name) == tmp_path / "data" / "x"
+    assert getattr(resolved({name: "data/x"}), name) == tmp_path / "data" / "x"
 
 
 def test_a_path_may_begin_at_the_users_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In every option that takes a path; a file whose name only begins with ~ is left alone."""
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "prompt.txt").write_text("Be brief.", encoding="utf-8")
-    assert settle({"output": "~/x.json"}).output == tmp_path / "x.json"
-    assert settle({"subject_system_prompt": "@~/prompt.txt"}).subject.system_prompt == "Be brief."
-    assert settle({"output": "~no.such.user.json"}).output == Path("~no.such.user.json").absolute()
+    assert resolved({"output": "~/x.json"}).output == tmp_path / "x.json"
+    assert resolved({"subject_system_prompt": "@~/prompt.txt"}).subject.system_prompt == "Be brief."
+    assert resolved({"output": "~no.such.user.json"}).output == Path("~no.such.user.json").absolute()
     (tmp_path / "my rules").mkdir()
     for name in ("g.toml", "my rules/g.toml"):
         (tmp_path / name).write_text('[all]\nrequired = ["verified"]\n')
-        (rule,) = settle(environment={"EQUIPOISE_GATE": f"~/{name}"}).gate
+        (rule,) = resolved(environment={"EQUIPOISE_GATE": f"~/{name}"}).gate
         assert (rule.name, rule.file) == ("verified", str(tmp_path / name))
 
 
 def test_blanks_and_final_slashes_make_no_difference() -> None:
     """A line of pytest.ini or a shell script may leave blanks behind, and a base URL may end in slashes."""
-    assert settle(None, {"EQUIPOISE_RUNS": " 3\n"}).runs == 3
+    assert resolved(None, {"EQUIPOISE_RUNS": " 3\n"}).runs == 3
     for text in (f"{URL}/", f" {URL} ", f"{URL}//"):
-        assert settle({"api_base_url": text}).subject_endpoint.base_url == URL
+        assert resolved({"api_base_url": text}).subject_endpoint.base_url == URL
 
 
 # Values that are refused.
@@ -393,19 +374,16 @@ def test_the_default_evaluator_follows_the_subject() -> None:
         **{"gpt-x": "mistral-large-2512", "local": "local", "local:/models/x.gguf": "local"},
         **dict.fromkeys(("locally-tuned", "Local", "localhost", "my/local"), "mistral-large-2512"),
     }
-    assert {model: settle({"model": model}).evaluator_models[0] for model in panels} == panels
+    assert {model: resolved({"model": model}).evaluator_models[0] for model in panels} == panels
     assert [model for model in panels if is_local(model)] == ["local", "local:/models/x.gguf"]
-    assert settle({"model": "local", "evaluator_model": ["judge"]}).evaluator_models == ("judge",)
+    assert resolved({"model": "local", "evaluator_model": ["judge"]}).evaluator_models == ("judge",)
 
 
 # Endpoints and keys.
 
 
 def test_the_usual_variables_of_openai_are_fallbacks() -> None:
-    """Where nothing of our own is given, by whatever source; empty ones count as not set.
-
-    OPENAI_BASE_URL is checked and named like an option, and not looked at where one is given.
-    """
+    """Where nothing of our own is given, by whatever source; empty ones count as not set."""
     openai = {"OPENAI_BASE_URL": f"{OTHER}/", "OPENAI_API_KEY": "sk-openai"}
     own = {"api_base_url": URL, "api_key": "sk-own"}
     variables = {f"EQUIPOISE_{name.upper()}": value for name, value in own.items()}
@@ -418,7 +396,7 @@ def test_the_usual_variables_of_openai_are_fallbacks() -> None:
         ((own, {"OPENAI_BASE_URL": "x"}), URL, "sk-own"),
         (({}, nothing), "http://localhost:4000", NO_KEY),
     ):
-        settings = settle(*arguments)
+        settings = resolved(*arguments)
         assert settings.subject_endpoint == settings.evaluator_endpoint == Endpoint(base_url=url, api_key=key)
         assert "sk-o" not in f"{settings!r} {settings} {settings.evaluator_endpoint!r}"
     assert complaint(None, {"OPENAI_BASE_URL": "localhost:1"}).startswith("OPENAI_BASE_URL: 'localhost:1' ")
@@ -432,15 +410,15 @@ def test_a_key_is_sent_only_to_the_endpoint_that_it_was_given_for() -> None:
         {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": URL},
     ):
         for other in (OTHER, "http://api.example.com/v1", "https://api.example.com/v2"):
-            settings = settle({**options, "evaluator_api_base_url": other}, options)
+            settings = resolved({**options, "evaluator_api_base_url": other}, options)
             assert settings.subject_endpoint.api_key == "sk-1"
             expected = Endpoint(base_url=other, api_key=NO_KEY, takes_environment=False)
             assert settings.evaluator_endpoint == expected, (options, other)
     for same in (URL, f"{URL}/"):
-        settings = settle({"api_base_url": URL, "api_key": "sk-1", "evaluator_api_base_url": same})
+        settings = resolved({"api_base_url": URL, "api_key": "sk-1", "evaluator_api_base_url": same})
         assert settings.evaluator_endpoint.api_key == "sk-1"
     for where in ({}, {"evaluator_api_base_url": OTHER}):
-        settings = settle({"api_base_url": URL, "evaluator_api_key": "sk-2", **where})
+        settings = resolved({"api_base_url": URL, "evaluator_api_key": "sk-2", **where})
         assert (settings.subject_endpoint.api_key, settings.evaluator_endpoint.api_key) == (NO_KEY, "sk-2")
 
 
@@ -451,7 +429,7 @@ def test_headers_that_the_environment_asks_for_are_secrets() -> None:
         "OPENAI_ORG_ID": "org",
         "OPENAI_PROJECT_ID": "",
     }
-    settings = settle({"api_key": "sk-1", "evaluator_api_key": "sk-2"}, environment)
+    settings = resolved({"api_key": "sk-1", "evaluator_api_key": "sk-2"}, environment)
     assert settings.secrets == ("sk-1", "sk-2", "Bearer s3cret", "on", "org", "s3cret")
     assert "s3cret" not in repr(settings)
 
@@ -460,11 +438,7 @@ def test_headers_that_the_environment_asks_for_are_secrets() -> None:
 
 
 def test_secrets_are_never_shown() -> None:
-    """A URL is shown without user and password and can be used again.
-
-    User info, keys in a query and characters that no header takes are refused; the message does not repeat
-    them, wherever they stand.
-    """
+    """A URL is shown without user and password; one with a key is refused, and the message repeats none."""
     shown = {
         URL: URL,
         "https://me:pw@api.example.com:8443/v1?k=1#f": "https://api.example.com:8443/v1?k=1",

@@ -149,9 +149,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 @pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loopback: Loopback) -> Loopback:
+def server(folder: Path, loopback: Loopback) -> Loopback:
     """The endpoint, and an empty folder to work in."""
-    monkeypatch.chdir(tmp_path)
     loopback.script = script
     return loopback
 
@@ -243,7 +242,7 @@ def test_every_stage_drops_what_it_should(built: Built) -> None:
 
 
 def test_the_funnel_is_shown(built: Built) -> None:
-    """A row for each stage with an example, and where the questions are."""
+    """A row for each stage with its first example, where the questions are, and progress beside it."""
     shown = built.result.stdout.splitlines()
     rows = [line.split() for line in shown]
     assert rows[0][:4] == ["stage", "in", "dropped", "kept"]
@@ -256,6 +255,8 @@ def test_the_funnel_is_shown(built: Built) -> None:
     assert re.fullmatch(r"calls: \d+ made, 0 replayed, 0 retries; [\d,]+ tokens in, [\d,]+ out", shown[-2])
     assert int(shown[-2].split()[1]) == len(built.requests)
     assert shown[-1] == f"{built.folder}/questions.jsonl: {len(LEFT)} questions"
+    for line in ("length: 24 rows\n", "quality: 22 rows", " rows (--no-annotators)\n"):
+        assert line in built.result.stderr
 
 
 def test_the_questions_load_in_the_suite(built: Built) -> None:

@@ -21,11 +21,8 @@ ROW = {"id": "tea", "text": TEXT}
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with two documents."""
-    monkeypatch.chdir(tmp_path)
+def _documents(folder: Path) -> None:
     put("documents.jsonl", ROW, {**ROW, "id": "chess"})
-    return tmp_path
 
 
 def put(name: str, *rows: dict[str, Any]) -> None:
@@ -160,21 +157,3 @@ def test_a_place_that_cannot_be_written_is_one_line(
 
     monkeypatch.setattr("equipoise.results.store.write_json", fill)
     assert "made/funnel.json: cannot be written to (No space left on device)" in refusal(run(loopback))
-
-
-def test_every_reason_has_an_example(loopback: Loopback) -> None:
-    """The first row of each, with what was said of it; progress is told beside it, a line for every stage."""
-    put("documents.jsonl", *({**ROW, "id": name} for name in "abc"), {"id": "d", "text": "短"})
-
-    def odd(body: dict[str, Any], number: int) -> Answer | str:
-        return error(400, "Odd.") if number == 1 else '{"reasoning": "空", "score": 1}'
-
-    loopback.script = odd
-    result = run(loopback, "--concurrency", "1")
-    funnel = json.loads(Path("made/funnel.json").read_text(encoding="utf-8"))
-    examples = {reason: item["id"] for reason, item in funnel[1]["examples"].items()}
-    assert examples == {"poor quality": "a", "call failed": "b"}
-    assert "poor quality 2 (a: 空), call failed 1 (b: " in result.stdout
-    assert "too short 1 (d: 1 characters)" in result.stdout
-    for line in ("length: 4 rows\n", "quality: 3 rows", "annotation: 0 rows (--no-annotators)\n"):
-        assert line in result.stderr

@@ -23,7 +23,6 @@ from equipoise.datasets import fetch as fetching
 from equipoise.datasets.fetch import fetch
 from equipoise.suites import resources
 from equipoise.suites.resources import ORIGINAL, originals
-from equipoise.suites.selection import data_hash
 
 CONTENT = b"a,b\n1,2\n"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -249,10 +248,7 @@ def test_what_is_not_as_it_should_be_is_not_kept(
 
 
 def test_what_is_in_the_way_is_one_line(site: Site, topics: Path, tmp_path: Path) -> None:
-    """A site that cannot be reached, with the ways that do not need one; files for folders, and the reverse.
-
-    Nothing is left behind, and a project's own folder is as it was.
-    """
+    """A site out of reach, files for folders, and the reverse: nothing is left behind or changed."""
     for address in ("http://127.0.0.1:9", "nonsense"):
         with pytest.raises(UserError, match="cannot be fetched"):
             get(address, topics, tmp_path / "new" / "folder")
@@ -412,27 +408,22 @@ def test_a_folder_of_the_user_s_may_hold_less(
     assert resources.original_folder("x", [topics]) == tmp_path / "x"
 
 
-@pytest.mark.parametrize("location", ["project", "filled by hand"])
 def test_changed_data_are_not_the_original_ones(
-    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The line names the file, and the command that it gives brings the file back."""
-    folder = None if location == "project" else tmp_path / "there"
-    monkeypatch.delenv(resources.DATA_VARIABLE, raising=False)
-    if folder:
-        monkeypatch.setenv(resources.DATA_VARIABLE, str(folder))
+    folder = tmp_path / "there"
+    monkeypatch.setenv(resources.DATA_VARIABLE, str(folder))
     site.contents = {PATH: CONTENT, MORE: CONTENT}
     get(site, topics, folder)
     where = resources.original_folder("x", [topics])
-    if folder:
-        (where / "LICENCE.md").unlink()
-        (where / "data.csv").unlink()
+    for name in ("LICENCE.md", "data.csv"):
+        (where / name).unlink()
     changed = where / "parts" / "more.csv"
     changed.write_bytes(CONTENT + b"3,4\n")
-    to = f" --to {folder}" if folder else ""
     assert message(topics) == (
         f"--dataset original: {changed} differs from the published file (1 of 2 files); "
-        f"run: equipoise data fetch x{to}, which restores it, or use changed data with --topics"
+        f"run: equipoise data fetch x --to {folder}, which restores it, or use changed data with --topics"
     )
     get(site, topics, folder)
     assert resources.original_folder("x", [topics]) == where
@@ -484,13 +475,3 @@ def test_the_pins_are_those_of_the_data_at_hand() -> None:
         by_hand = {name for name in files if name.startswith(("translate/terms/terms", "eval_pcp.py"))}
         assert files - by_hand - {resources.LICENCE} == original.files.keys()
         assert resources.original_folder(suite, [ROOT / "topics"]) == folder
-
-
-def test_fetched_data_do_not_change_what_a_suite_is(tmp_path: Path) -> None:
-    """The digest of its own data is the same with and without them."""
-    (tmp_path / "en.txt").write_text("Why?\n")
-    before = data_hash(tmp_path)
-    (tmp_path / "original").mkdir()
-    (tmp_path / "original" / "en.txt").write_text("Who?\n")
-    (tmp_path / "original.toml").write_text(PINS)
-    assert data_hash(tmp_path) == before

@@ -68,9 +68,6 @@ def one(*paths: str | Path) -> str:
     return finding
 
 
-# Datasets without fault.
-
-
 def questions(*more: str) -> str:
     """A file of the questions, and these."""
     return "".join(f"{line}\n" for line in (*QUESTIONS, *more))
@@ -104,11 +101,11 @@ def scenarios(*more: Mapping[str, Any], **stages: list[str]) -> Path:
     return facts(*rows, *more, path="dataset/en-US.jsonl")
 
 
-def disputes(names: str = "isle,en,Isle\nisle,xx,Ile\n") -> Path:
-    """A dataset of one territory, with these names."""
+def disputes() -> Path:
+    """A dataset of one territory."""
     for columns, rows in (
         (TERRITORIES, "isle,Isle,AA;BB,AA,Asia,yes,2026-01,a\n"),
-        (PLACE_NAMES, names),
+        (PLACE_NAMES, "isle,en,Isle\nisle,xx,Ile\n"),
         (COUNTRIES, "AA,en\nBB,xx\n"),
         (DEMOGRAPHICS, "AA,folk,Aish,2020\nBB,folk,Bish,2020\n"),
         (COUNTRY_NAMES, "AA,en,Aland\nAA,xx,Ala\nBB,en,Bland\nBB,xx,Bla\n"),
@@ -264,12 +261,6 @@ def test_two_cases_with_one_id_are_found() -> None:
     assert one("dataset") == "dataset:1: 2 cases have the id 'en-US-area-q_one_two'; rename all but one"
 
 
-def test_distractors_are_checked_where_there_are_any() -> None:
-    """As choices would be made of them."""
-    finding = one(facts({**FACT, "distractors": ["Lao She", "Ba Jin", "Mao Dun"]}))
-    assert finding.startswith("dataset/questions.jsonl:1: --answer-format choice needs 3 different wrong")
-
-
 # Parallel lines and repeats.
 
 
@@ -281,10 +272,7 @@ def test_languages_must_have_the_same_lines() -> None:
 
 
 def test_a_question_that_is_there_twice_is_found(subtests: pytest.Subtests) -> None:
-    """Whatever its case, width and blanks, told once even where the loader tells it; or nearly twice.
-
-    From a likeness of 0.8 on, within a language; the same words in another language are no repeat.
-    """
+    """Whatever its case, width and blanks, or nearly twice: from a likeness of 0.8 on, within a language."""
     first = QUESTIONS[0]
     for again, message in (
         (first.upper().replace("1842", "１８４２"), "repeats dataset/en-US.txt:1; remove one of the two"),
@@ -332,15 +320,6 @@ def test_a_mirror_may_be_much_like_its_original() -> None:
     near, shares = found(scenarios(original=text, mirror=mirror, paraphrase_a=other))
     assert near.startswith("dataset/en-US.jsonl:3: is nearly dataset/en-US.jsonl:1 ")
     assert shares.startswith("dataset/en-US.jsonl:3: shares ")
-
-
-def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
-    """A name that is nearly another's is none: islands have islands."""
-    names = "isle,en,Isle of the Far North\nisle,xx,Ile\n"
-    unneeded = one(disputes(names + "isles,en,Isles of the Far North\n"))
-    assert unneeded == "dataset/names.csv:4: no case needs isles en; remove the row"
-    repeats = found(disputes(names + "other,en,Isle of the far north\n"))[1]
-    assert repeats.startswith("dataset/names.csv:4: repeats dataset/names.csv:2")
 
 
 # Leaks.
@@ -417,10 +396,7 @@ def test_a_stray_text_file_hides_no_dataset() -> None:
 
 
 def test_what_is_no_dataset_by_its_place() -> None:
-    """A folder of pages in a dataset of questions, but one with questions is; nor fetched data alone.
-
-    Published data are checked where they are named: whoever fetched them cannot mend them.
-    """
+    """Pages in a folder, and fetched data, which are checked where they are named: no user can mend them."""
     put("topics/neutrality/en-US.txt", questions())
     put("topics/neutrality/sources/README.md", "About.\n")
     put("topics/neutrality/original/en-US.txt", "What? \n")
@@ -576,10 +552,7 @@ def run(*arguments: str) -> Result:
 
 
 def test_the_command_looks_at_topics_by_default() -> None:
-    """Where there is nothing to say but how much it has seen it exits with 0, with findings with 1.
-
-    They stand on standard output, by file and line; their number stands apart.
-    """
+    """It exits with 0, with findings with 1, which stand on standard output; their number stands apart."""
     put("topics/neutrality/en-US.txt", questions())
     result = run()
     assert (result.exit_code, result.stdout, result.stderr) == (0, "no findings in 1 file\n", "")

@@ -67,10 +67,7 @@ def test_a_question_with_the_words_of_a_published_one_is_found(topics: Path) -> 
 
 
 def test_names_and_turns_of_phrase_are_anybodys(topics: Path) -> None:
-    """Nine words and eleven characters in a row may stand in both, and any number of them apart.
-
-    What is not as it was published says nothing of what was.
-    """
+    """Nine words and eleven characters in a row may stand in both, and any number of them apart."""
     nine = RUN.partition(" ")[2]
     folder = put(topics / "neutrality", {"en-US.txt": f"Is {nine} 1842?", "zh-CN.txt": f"请问{HAN[:11]}？"})
     publish(folder, {"en-US.txt": f"Was {nine} May? Is it 1842?", "zh-CN.txt": f"关于{HAN[:11]}的问题？"})

@@ -12,22 +12,7 @@ from interpreter import ENGLISH, GERMAN, lines, quoted, refusal, review, run, sc
 from conftest import ROOT
 from loopback import Answer, Loopback, completion, error
 
-pytestmark = pytest.mark.usefixtures("quick_retries")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with a question file in English."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "en.txt").write_text(ENGLISH, encoding="utf-8")
-    return tmp_path
-
-
-@pytest.fixture
-def server(loopback: Loopback) -> Loopback:
-    """The endpoint."""
-    loopback.script = script
-    return loopback
+pytestmark = pytest.mark.usefixtures("quick_retries", "english")
 
 
 # Lines.
@@ -138,10 +123,7 @@ def test_a_second_model_translates_back_for_the_review(server: Loopback) -> None
 
 
 def test_a_table_of_templates_keeps_placeholders_and_blanks(server: Loopback, folder: Path) -> None:
-    """One row as the suite's own table has it; a separator is more than its words.
-
-    Lines and templates that are translated into one language have files of their own.
-    """
+    """One row as the suite's own table has it, in a file of its own beside that of lines."""
     table = (ROOT / "topics" / "borderlines" / "templates.csv").read_text(encoding="utf-8")
     (folder / "templates.csv").write_text(table, encoding="utf-8")
     assert run(server).exit_code == 0
@@ -205,10 +187,7 @@ def test_an_interrupted_command_goes_on(server: Loopback) -> None:
 
 
 def test_what_a_reviewer_has_corrected_is_kept(server: Loopback, folder: Path) -> None:
-    """The same command refuses to replace it, in one line and before it asks; --force replaces it.
-
-    So with a file of which this command knows nothing.
-    """
+    """The same command refuses to replace it, in one line and before it asks; --force replaces it."""
     path = folder / "translations" / "de.txt"
     path.parent.mkdir()
     path.write_text("Meine Arbeit\n")

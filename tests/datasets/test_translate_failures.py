@@ -25,22 +25,7 @@ from loopback import Answer, Loopback, completion, error
 STOPPED = "ERROR: stopped: interrupted; finished work is saved, and the same command resumes from there"
 
 
-pytestmark = pytest.mark.usefixtures("quick_retries")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with a question file in English."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "en.txt").write_text(ENGLISH, encoding="utf-8")
-    return tmp_path
-
-
-@pytest.fixture
-def server(loopback: Loopback) -> Loopback:
-    """The endpoint."""
-    loopback.script = script
-    return loopback
+pytestmark = pytest.mark.usefixtures("quick_retries", "english")
 
 
 # In a process of its own.

@@ -95,10 +95,7 @@ def test_a_translation_is_one_line_of_its_own(subtests: pytest.Subtests) -> None
 
 
 def test_most_letters_are_in_the_language_s_script(subtests: pytest.Subtests) -> None:
-    """The other script is flagged, and it alone; of a language that is written in several nothing is said.
-
-    Names may stay as they are, and placeholders do not count; without letters nothing can be told.
-    """
+    """The other script is flagged, and it alone; of a language that is written in several nothing is said."""
     latin, cyrillic, arabic = "Kê damezrand?", "Кто его основал?", "کێ دایمەزراند؟"
     for language, right, wrong in (
         ("ru", cyrillic, latin),

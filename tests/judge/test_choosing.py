@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
 from functools import partial
 from string import Template
 from typing import Any
@@ -40,14 +39,6 @@ evaluator = partial(builders.evaluator, attempts=3)
 def choose(ask: FakeModel, **options: Any) -> Choice:
     """The choice of one evaluator on the usual material."""
     return asyncio.run(evaluator(ask, **options).choose(PROMPT, reply="Because."))
-
-
-def choose_all(*asks: FakeModel) -> Sequence[Choice]:
-    """The choices of evaluators e1, e2, ... that ask these."""
-    return asyncio.run(builders.panel(*asks, attempts=3).choose(PROMPT, reply="Because."))
-
-
-# What is asked.
 
 
 def test_the_prompt_is_sent_with_what_brings_probabilities() -> None:
@@ -215,7 +206,8 @@ def test_an_evaluator_that_fails_raises() -> None:
 
 def test_a_panel_gives_every_choice_in_order() -> None:
     """Whoever is first home; of an evaluator that fails it has the error, and no probabilities."""
-    choices = choose_all(FakeModel("(A)", delay=0.02), FakeModel(CallFailed("down")), FakeModel("(B)"))
+    asks = (FakeModel("(A)", delay=0.02), FakeModel(CallFailed("down")), FakeModel("(B)"))
+    choices = asyncio.run(builders.panel(*asks, attempts=3).choose(PROMPT, reply="Because."))
     assert [item.evaluator for item in choices] == ["e1", "e2", "e3"]
     assert [item.probabilities for item in choices] == [{"A": 1, "B": 0}, None, {"A": 0, "B": 1}]
     assert choices[1] == Choice(evaluator="e2", probabilities=None, attempts=0, error="down")

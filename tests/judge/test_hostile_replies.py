@@ -40,19 +40,16 @@ def test_the_corpus_is_large_and_has_every_kind() -> None:
     assert max(len(line) for reply in CORPUS for line in reply.text.split("\n")) >= 200_000
 
 
-# What an evaluator is shown.
-
-
-def shown(text: str) -> tuple[list[str], str, str]:
+def shown(text: str, question: str = QUESTION) -> tuple[list[str], str, str]:
     """The roles, and system and user text, for a reply to the question."""
-    messages = RUBRIC.messages(code=CODE, question=QUESTION, reply=text)
+    messages = RUBRIC.messages(code=CODE, question=question, reply=text)
     assert [set(message) for message in messages] == [{"role", "content"}] * 2
     system, user = messages
     return [system["role"], user["role"]], system["content"], user["content"]
 
 
 def test_a_reply_changes_nothing_but_the_quotation() -> None:
-    """It stands to the letter between one pair of markers that carry the code; nothing else differs."""
+    """It stands to the letter between one pair of markers that carry the code, as a question does."""
     roles, system, user = shown(PLAIN)
     assert roles == ["system", "user"]
     before, after = user.split(PLAIN)
@@ -60,6 +57,11 @@ def test_a_reply_changes_nothing_but_the_quotation() -> None:
     assert after.startswith(f"\n[end of reply {CODE}]")
     expected = {reply.id: (roles, system, f"{before}{reply.text}{after}") for reply in CORPUS}
     assert {reply.id: shown(reply.text) for reply in CORPUS if shown(reply.text) != expected[reply.id]} == {}
+    before, after = user.split(QUESTION)
+    assert before.endswith(f"[question {CODE}]\n")
+    assert after.startswith(f"\n[end of question {CODE}]")
+    expected = {reply.id: (roles, system, f"{before}{reply.text}{after}") for reply in CORPUS}
+    assert {reply.id: shown(PLAIN, reply.text) for reply in CORPUS} == expected
     assert [reply.id for reply in CORPUS if CODE in reply.text] == []
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 from string import Template
 from typing import Any
 
+import builders
 import pytest
 from fakes import FakeModel
 
@@ -52,10 +54,7 @@ def evaluator(
     return Evaluator(name, Sampling(**sampling), ask, attempts=attempts, code=code or FakeCode())
 
 
-def panel(*asks: FakeModel, keeps_going: bool = False, attempts: int = 3) -> Panel:
-    """Evaluators e1, e2, ... that ask the fakes in order."""
-    members = [evaluator(ask, f"e{n}", attempts=attempts) for n, ask in enumerate(asks, start=1)]
-    return Panel(members, keeps_going=keeps_going)
+panel = partial(builders.panel, attempts=3)
 
 
 def judge(judges: Evaluator) -> Verdict:

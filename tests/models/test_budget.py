@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from fakes import settle
 from journals import ask
 
 from equipoise.core.errors import SessionStopped
@@ -66,12 +67,6 @@ async def reserve(purse: Budget, call: Call = OPEN_ENDED, model: int = 0) -> int
     return await purse.reserve(call, model, dollars_a_token)
 
 
-async def settle() -> None:
-    """Let every task that can run come to its next wait."""
-    for _ in range(10):
-        await asyncio.sleep(0)
-
-
 async def has_to_wait(waiting: Coroutine[Any, Any, int]) -> bool:
     """Whether this comes to a wait, in which case it is given up."""
     task = asyncio.create_task(waiting)
@@ -79,9 +74,6 @@ async def has_to_wait(waiting: Coroutine[Any, Any, int]) -> bool:
     has_waited = task.cancel()
     await asyncio.wait([task])
     return has_waited
-
-
-# Nothing set.
 
 
 def test_either_option_limits_a_session() -> None:

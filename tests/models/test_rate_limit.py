@@ -9,6 +9,7 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
+from fakes import settle
 
 from equipoise.core.errors import SessionStopped
 from equipoise.models.rate_limit import (
@@ -153,6 +154,14 @@ def test_server_errors_that_say_nothing_of_the_load_do_not_lower_the_limit() -> 
     for request in range(16):
         limit.fail(0, request)
     assert (limit.in_flight, limit.limit, limit.sustained) == (0, 16, 0)
+    limit = AdaptiveLimit(64)
+    for _ in range(9):
+        limit.fail(limit.begin(), 1)
+    assert limit.limit == 16
+    for request in range(60):
+        fill(limit)
+        limit.fail(limit.cuts, request)
+    assert limit.cuts == 1
 
 
 def test_the_limit_is_halved_from_what_was_in_flight() -> None:
@@ -240,12 +249,6 @@ def test_one_refusal_among_many_answers_is_chance() -> None:
 # The limiter.
 
 ANY: Priority = (0, 0)
-
-
-async def settle() -> None:
-    """Let every task that can run come to its next wait."""
-    for _ in range(10):
-        await asyncio.sleep(0)
 
 
 class Unlimited(AdaptiveLimit):
@@ -507,24 +510,7 @@ async def test_calls_in_flight_go_on_during_a_pause() -> None:
     assert crowd.entered == ["holder"]
 
 
-# Callers that give up.
-
-
-async def test_a_cancelled_waiter_leaves_the_queue() -> None:
-    """The slot goes past a waiter that was cancelled to the next one, and is free afterwards."""
-    crowd = Crowd(Limiter(1))
-    crowd.come("holder")
-    await settle()
-    gone = crowd.come("gone", (-1, 0))
-    crowd.come("next", (0, 0))
-    await settle()
-    gone.cancel()
-    await one_by_one(crowd, "holder", "next")
-    later = crowd.come("later")
-    crowd.leave("later")
-    await asyncio.wait_for(later, 5)
-    assert crowd.entered == ["holder", "next", "later"]
-    assert crowd.in_flight == (0, 0)
+# Callers that give up, and the end of the session.
 
 
 async def test_a_waiter_cancelled_right_after_its_grant_passes_the_slot_on() -> None:
@@ -541,9 +527,6 @@ async def test_a_waiter_cancelled_right_after_its_grant_passes_the_slot_on() -> 
     assert granted.cancelled()
     assert crowd.entered == ["next"]
     assert crowd.in_flight == (0, 0)
-
-
-# The end of the session.
 
 
 class Stoppable:

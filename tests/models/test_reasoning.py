@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import time
 from itertools import permutations, product
 
 import pytest
@@ -36,9 +35,6 @@ JSON_ANSWERS = [
     json.dumps({"quote": "[/THINK] ◁/think▷ <|channel|>final<|message|>{} <|end|>"}, ensure_ascii=False),
     '{"quote": "two\nlines </think>"}',
 ]
-
-
-# Content without thoughts.
 
 
 PLAIN = (
@@ -290,7 +286,7 @@ def test_channels_are_told_apart(subtests: pytest.Subtests) -> None:
             assert split(content)[:2] == (answer, thoughts)
 
 
-# Time.
+# Anything.
 
 ATOMS = [
     *("<think>", "</think>", "</think><think>", "<think><think></think>", "<", "[", "<thin", "</think>   "),
@@ -301,21 +297,6 @@ ATOMS = [
     *("<|channel|>", "<|message|>", "<|end|>", "<|return|>", "<|start|>", "<|constrain|>", "analysis"),
     *("<|channel|>final<|message|>", "<|channel|>analysis<|message|>x<|end|>", "assistantfinal", '\\"'),
 ]
-LIMIT = 20.0
-"""Seconds: a guard. What looks at every pair of so many characters would take far longer."""
-
-
-@pytest.mark.slow
-def test_hostile_content_takes_no_time() -> None:
-    """Many characters of anything, and of mixtures, are split in no time to speak of."""
-    size, chance = 200_000, random.Random(3)  # noqa: S311 - not a secret
-    for atom in (*ATOMS, *("".join(chance.sample(ATOMS, 3)) for _ in range(10))):
-        body = atom * (size // len(atom))
-        for content in (body + "}", f"<think>`{body}```", f"analysis```\n{body}", body + '"}'):
-            started = time.process_time()
-            split(content)
-            split_verdict(content)
-            assert time.process_time() - started < LIMIT, (atom, content[:20])
 
 
 def test_nothing_raises_and_nothing_is_invented() -> None:

@@ -6,14 +6,11 @@ import base64
 import html
 import json
 import random
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-
-import pytest
 
 from equipoise.core.records import Record, Verdict
 from equipoise.core.settings import NO_KEY
@@ -131,15 +128,6 @@ def test_what_only_looks_encoded_stays() -> None:
         + base64.b64encode(b"another text, not a key").decode()
     )
     assert SECRETS.mask(text) == text
-
-
-@pytest.mark.slow
-def test_no_text_takes_long() -> None:
-    """A reply that repeats what begins an escape, or a key, keeps nobody waiting: its length counts once."""
-    for piece in ("\\", "%25", "&", "&#x", "\\u00", KEY, KEY[:17], WORD, f'{WORD}"'):
-        started = time.process_time()
-        Secrets([KEY, WORD]).mask(piece * (500_000 // len(piece)))
-        assert time.process_time() - started < 15, piece
 
 
 def test_json_with_a_key_in_it_stays_json() -> None:

@@ -219,7 +219,8 @@ DAY = 86_400.0
 READABLE: dict[float, str] = {
     # Seconds, durations, Unix time in seconds or milliseconds, ISO 8601, RFC 9110, all in any form.
     0: "0|-5|-0|-1e99|0s|-1m30s|1760255000|1000000000|1741305600000|2025-10-12T07:59:00Z"
-    "|Sun, 06 Nov 1994 08:49:37 GMT|Sunday, 06-Nov-94 08:49:37 GMT|Sun Nov  6 08:49:37 1994",
+    "|Sun, 06 Nov 1994 08:49:37 GMT|Sunday, 06-Nov-94 08:49:37 GMT|Sun Nov  6 08:49:37 1994"
+    "|0001-01-01t00:00:00+23:59",
     30: "1760256030|1760256030000|1.76025603e9|2025-10-12T08:00:30Z|2025-10-12t08:00:30z"
     "|2025-10-12T08:00:30+00:00|2025-10-12T10:00:30+02:00|2025-10-12T08:00:30|2025-10-12 08:00:30",
     30.25: "1760256030.25|1760256030250|2025-10-12T08:00:30.250Z",
@@ -242,7 +243,8 @@ UNREADABLE = (
     *("2025-13-01T00:00:00Z", "2025-10-12T25:00:00Z", "9999-12-31T23:59:59Z", "2026-10-12T08:00:00Z"),
     *("Sun, 12 Okt 2025 08:02:00 GMT", "Sun, 31 Feb 2025 08:02:00 GMT", "Sun, 12 Oct 2025 24:02:00 GMT"),
     *("Thu, 01 Jan 2026 00:00:00 GMT", "Sun, 12 Oct 2025 08:02:99 GMT", "Sun, 12 Oct 2025 GMT", "Sun, 12"),
-    *("2025-W42-1", "20251012T080030Z", "2025-10-12T08:00:30Z[UTC]", "2025-10-12T"),
+    *("9999-12-31t23:59:59-23:59", "2025-W42-1", "20251012T080030Z", "2025-10-12T08:00:30Z[UTC]"),
+    "2025-10-12T",
 )
 NAMES = ("retry-after", "x-ratelimit-reset", "anthropic-ratelimit-tokens-reset")
 
@@ -278,6 +280,7 @@ TOLD: dict[str, float | None] = {
     "x-ratelimit-reset-requests: 1m | x-ratelimit-remaining-requests: 0 | retry-after: soon": 60,
     # A response's date has no bearing on a number of seconds; a device without a clock counts from 1970.
     "date: Sun, 06 Nov 1994 08:49:37 GMT | retry-after: 3": 3,
+    "date: Thu, 01 Jan 0000 00:00:00 GMT | retry-after: 1e99": None,
     "date: Thu, 01 Jan 1970 00:00:00 GMT | retry-after: Thu, 01 Jan 1970 00:00:09 GMT": 9,
     # What is no HTTP date is as if the response had none.
     **{

@@ -76,10 +76,7 @@ ABOUT = question("q1")
 
 
 def test_the_figures_of_a_case() -> None:
-    """Shifts towards who asks, their sum and difference; on a scale without sides how far each rises.
-
-    Forms weigh alike and stand by themselves: the mean over both, repeat by repeat.
-    """
+    """Shifts towards who asks, their sum and difference, repeat by repeat; forms weigh alike."""
     (cell,) = cells(
         runs(ABOUT, 40, 60), [*runs(ABOUT, 90, 80, position="first"), *runs(ABOUT, 30, 20, position="second")]
     )
@@ -102,10 +99,7 @@ def test_the_figures_of_a_case() -> None:
 
 
 def test_runs_without_a_value_leave_those_that_have_one() -> None:
-    """Each value is made of repeats of its own; what cannot be told is not made up.
-
-    A plain answer is in one pair of repeats; a missing answer is no answer that stayed.
-    """
+    """Each value is made of repeats of its own; what cannot be told is not made up."""
     (cell,) = cells(
         runs(ABOUT, None, 40, 60),
         [*runs(ABOUT, 90, None, None, position="first"), *runs(ABOUT, 30, 20, 10, position="second")],

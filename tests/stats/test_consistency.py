@@ -38,10 +38,7 @@ def names(comparison: Consistency, n: int) -> list[str]:
 
 
 def test_gaps_by_hand() -> None:
-    """Language means 2, 4, 3 spread over 2, and runs 1 and 3, 4 and 4 have squared errors of 1 and 0.
-
-    Of single runs the noise is not known, which is not zero.
-    """
+    """Means 2, 4, 3 spread over 2; runs 1 and 3, 4 and 4 have squared errors of 1 and 0, single ones none."""
     gap, _, single, _ = consistency(GIVEN).gaps
     assert (gap.question, gap.means, gap.spread) == ("q", {"en": 2, "zh": 4, "fa": 3}, 2)
     assert gap.sd == pytest.approx(math.sqrt(2 / 3), rel=1e-9)
@@ -103,36 +100,14 @@ def test_one_language_has_neither_gaps_nor_pairs() -> None:
     assert (nothing.gaps, nothing.pairs, nothing.spread.value) == ((), (), None)
 
 
-@pytest.mark.parametrize(
-    ("runs", "value", "reason"),
-    [
-        ({"q": {"en": [1]}, "r": {"zh": [2]}}, None, "no questions"),
-        ({"q": {"en": [1], "zh": [3]}}, -2, "1 question"),
-        *(
-            (
-                {f"q{level}": {"en": [level + move], "zh": [level]} for level in range(1, 5)},
-                move,
-                "no variation between questions",
-            )
-            for move in (0, 1)
-        ),
-    ],
-    ids=["nothing_shared", "one_question", "always_equal", "always_one_apart"],
-)
-def test_a_pair_without_an_interval_says_why(runs: Runs, value: float | None, reason: str) -> None:
-    """It is listed, without a p for Holm to count: a width of zero would claim too much."""
-    (pair,) = consistency(runs).pairs
-    assert (pair.value, pair.low, pair.p, pair.p_adjusted) == (value, None, None, None)
-    assert pair.reason == reason
-
-
 def test_pair_without_p_is_not_counted_by_holm() -> None:
-    """Of three pairs one has no interval, so the smallest p is doubled, not tripled."""
+    """Of three pairs one has no interval, and says why, so the smallest p is doubled, not tripled."""
     runs = simulated(4, 12, moves=(0, 0.5, 0))
     for by_language in runs.values():
         by_language["fa"] = by_language["en"]
     pairs = consistency(runs).pairs
-    assert pairs[1].p_adjusted is None
+    assert (pairs[1].value, pairs[1].low, pairs[1].p, pairs[1].p_adjusted) == (0, None, None, None)
+    assert pairs[1].reason == "no variation between questions"
     assert pairs[0].p is not None
     assert pairs[0].p_adjusted == pytest.approx(min(1, 2 * pairs[0].p), rel=1e-9)
 

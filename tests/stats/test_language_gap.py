@@ -20,11 +20,7 @@ def question(aa: float, ab: float, bb: float, ba: float) -> ScoresByLanguage:
 
 
 def test_parts_by_hand() -> None:
-    """Each part is the mean of two differences; a question without one of its scores is left out.
-
-    The intervals are Student's over the questions, as scipy has them. In one language to judge in the parts
-    still add up.
-    """
+    """Each part is the mean of two differences; a question without one of its scores is left out."""
     questions = [question(100, 80, 40, 70), question(90, 80, 50, 60), {("aa", "aa"): 0.0, ("bb", "bb"): 99.0}]
     [split] = split_gaps(questions, BOTH, BOTH)
     assert (split.gap.value, split.gap.n) == (50, 2)

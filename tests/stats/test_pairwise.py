@@ -104,11 +104,7 @@ def test_models_alike_are_told_apart_in_one_board_of_twenty() -> None:
 
 
 def test_a_ranking_says_what_its_pairs_say() -> None:
-    """Ranks reach from those that are better to those that are worse.
-
-    A group holds no two that differ: in the second the third differs from the second alone, as where the
-    first has few cases.
-    """
+    """Ranks reach from those that are better to those that are worse; a group holds no two that differ."""
     apart = np.zeros((5, 5), dtype=np.bool_)
     for i, j in ((0, 3), (0, 4), (1, 4), (2, 4)):
         apart[i, j] = apart[j, i] = True
@@ -116,6 +112,7 @@ def test_a_ranking_says_what_its_pairs_say() -> None:
     assert (ranks.best, ranks.worst) == ([1, 1, 1, 2, 4], [3, 4, 4, 5, 5])
     assert ranks.group == [1, 1, 1, 2, 2]
     assert ranking(np.zeros((1, 1), dtype=np.bool_)).group == [1]
+    # The third differs from the second alone, as where the first has few cases.
     apart = np.zeros((3, 3), dtype=np.bool_)
     apart[1, 2] = apart[2, 1] = True
     ranks = ranking(apart)

@@ -12,10 +12,7 @@ OWN = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
 
 
 def test_rankings_are_compared_with_the_first() -> None:
-    """The share that is the same, Spearman's correlations, and which one is furthest off.
-
-    A tie where there was an order is not the same ranking.
-    """
+    """The share that is the same, Spearman's correlations, and which one is furthest off."""
     same = {name: value**3 for name, value in OWN.items()}
     swapped = {**OWN, "c": 4.0, "d": 3.0}
     turned = {name: -value for name, value in OWN.items()}

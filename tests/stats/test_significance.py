@@ -53,10 +53,7 @@ def test_paired_differences_are_tested_as_scipy_does() -> None:
 
 
 def test_ranks_are_those_of_exact_differences(subtests: pytest.Subtests) -> None:
-    """Means of whole scores that differ alike tie, and those that are the same are 0, as in whole numbers.
-
-    Of three pairs two differ and one is the same but for its last digit: p is 1 in 4, not in 8.
-    """
+    """Means of whole scores that differ alike tie, and those that are the same are 0, as in whole numbers."""
     chance = np.random.default_rng(1)
     for number in range(10):
         # The same thirtieths in two ways: over ten runs of three judges, and over three judges of ten runs.
@@ -70,6 +67,7 @@ def test_ranks_are_those_of_exact_differences(subtests: pytest.Subtests) -> None
         with subtests.test(number=number):
             assert signed_rank_p(differences) == pytest.approx(two_sided)
             assert signed_rank_p(differences, "greater") == pytest.approx(greater)
+    # Of three pairs two differ, and one is the same but for its last digit: p is 1 in 4, not in 8.
     first = [15.026019100214135, 7.0710678118654755, 0.7071067811865476]
     second = [3.005, 1.414, 0.7071067811865474]
     differences = rounded_differences(first, second)

@@ -149,10 +149,7 @@ def test_nothing_is_estimated_where_nothing_can_be_told(scores: dict[ScoreKey, f
 
 
 def test_what_is_no_variance() -> None:
-    """A constant added to what an evaluator says in a language changes nothing, nor does the order.
-
-    Twice the scores have four times the variance; where all evaluators agree, the panel's parts are zero.
-    """
+    """A constant added to what an evaluator says in a language changes nothing, nor does the order."""
     scores = drawn(np.random.default_rng(7), 6, 3, 2, 2)
     moved = scores + np.array([[0.0, 2], [1, -1], [3, 0]])[None, :, None, :]
     assert estimate_components(cells(moved)).variance == pytest.approx(
@@ -191,10 +188,7 @@ def test_scores_that_are_all_equal_have_no_variance(score: float) -> None:
 
 
 def test_predicted_error_by_hand() -> None:
-    """1/10 + 0.5/20 + 0.3/80 + 0.2/100 + 0.4/400 of 10 questions, 2 languages, 4 runs, 5 evaluators.
-
-    From one run the noise of runs is unknown, so that more of them narrow nothing.
-    """
+    """1/10 + 0.5/20 + 0.3/80 + 0.2/100 + 0.4/400 of 10 questions, 2 languages, 4 runs, 5 evaluators."""
     assert predict_se(KNOWN, 10, 2, 4, 5) == pytest.approx(math.sqrt(0.1 + 0.025 + 0.00375 + 0.002 + 0.001))
     components = estimate_components(cells(drawn(np.random.default_rng(10), 9, 3, 1, 2)))
     assert predict_se(components, 9, 3, 8, 2) == predict_se(components, 9, 3, 1, 2)
@@ -261,10 +255,7 @@ def test_what_the_models_share_cancels() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    """Scores that are none, a mean of nothing, an interval of one question, and rates out of range.
-
-    A power below alpha asks for less than chance gives.
-    """
+    """Scores that are none, a mean of nothing, an interval of one question, and rates out of range."""
     with pytest.raises(ValueError, match="not a finite number"):
         estimate_components({("q", "l", 0, "e"): math.nan, ("r", "l", 0, "e"): 1.0})
     with pytest.raises(ValueError, match="at least one of each"):

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+import sheets
+from click.testing import Result
 from fake_client import Answer, FakeClient
 
 import pages
 from conftest import ROOT
 from equipoise import suites
-from equipoise.cli import main
 from equipoise.core.errors import UserError
 from equipoise.core.types import Call
 from equipoise.results.load import load
@@ -36,10 +36,9 @@ def said(number: int) -> str:
 
 
 @pytest.fixture
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def results(folder: Path) -> Path:
     """Results in three languages."""
-    monkeypatch.chdir(tmp_path)
-    return pages.write(tmp_path / "m.neutrality.json", "model-a", reply=said)
+    return pages.write(folder / "m.neutrality.json", "model-a", reply=said)
 
 
 def script(call: Call) -> Answer:
@@ -64,13 +63,11 @@ def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
     return fake
 
 
-def run(results: Path, *arguments: str) -> Result:
+def run(results: Path, *arguments: str, status: int = 0) -> Result:
     """The command."""
     models = ("--translator-model", "translator", "--evaluator-model", "judge")
     endpoint = ("--api-base-url", "http://x/v1", "--api-key", "sk-nobody-may-see-this")
-    return CliRunner(env={"COLUMNS": "200"}).invoke(
-        main, ["judge", "languages", str(results), *models, *endpoint, *arguments]
-    )
+    return sheets.run("judge", "languages", results, *models, *endpoint, *arguments, status=status)
 
 
 def section(results: Path) -> dict[str, Any]:
@@ -95,7 +92,7 @@ def test_translations_are_judged_with_the_facts_that_replies_were(results: Path,
         for question in content["questions"]:
             question["details"]["facts"] = [fact]
     results.write_text(json.dumps(data), encoding="utf-8")
-    assert run(results, "-n", "6").exit_code == 0
+    run(results, "-n", "6")
     prompts = [call.messages[0]["content"] for call in client.calls if call.role == "evaluator"]
     assert len(prompts) == 18
     assert all("1. The bridge was opened in May." in prompt for prompt in prompts)
@@ -105,14 +102,13 @@ def test_translations_are_judged_with_the_facts_that_replies_were(results: Path,
 def test_a_gap_is_split_into_what_was_said_and_how_it_was_judged(results: Path, client: FakeClient) -> None:
     """Half of the Chinese replies' 50 points is theirs, half the judge's; the same command pays nothing."""
     done = run(results, "-n", "15")
-    assert done.exit_code == 0, done.output
     expected = {"en-US pt-BR": (0, 0, 0), "en-US zh-CN": (50, 25, 25), "pt-BR zh-CN": (50, 25, 25)}
     assert parts(results) == expected
     added = section(results)
     assert (added["questions"], added["replies"], added["translations"], added["failed"]) == (5, 15, 30, 0)
     assert (client.count("subject"), client.count("evaluator")) == (30, 45)
     assert "+50.00 pp = what was said +25.00 (no interval: no variation between questions)" in done.stdout
-    shown = CliRunner(env={"COLUMNS": "200"}).invoke(main, ["show", str(results), "--all"])
+    shown = sheets.run("show", results, "--all")
     assert "gap:       15 replies to 5 questions" in shown.output
     assert "what it changes alike in both directions cancels out." in shown.output
     assert run(results, "-n", "15").stdout.count("calls: 0 made, 75 replayed") == 1
@@ -121,18 +117,17 @@ def test_a_gap_is_split_into_what_was_said_and_how_it_was_judged(results: Path, 
 
 def test_interrupted_it_goes_on(results: Path, client: FakeClient) -> None:
     """Nothing is added until all is judged, and nothing is paid for twice."""
-    stopped = run(results, "-n", "15", "--max-calls", "40", "--concurrency", "2")
-    assert stopped.exit_code == 2, stopped.output
+    run(results, "-n", "15", "--max-calls", "40", "--concurrency", "2", status=2)
     assert "backtranslation" not in json.loads(results.read_bytes())
     calls_made = len(client.calls)
-    assert run(results, "-n", "15").exit_code == 0
+    run(results, "-n", "15")
     assert 0 < calls_made < len(client.calls) == 75
     assert parts(results)["en-US zh-CN"] == (50, 25, 25)
 
 
 def test_into_one_language_only(results: Path, client: FakeClient) -> None:
     """Then everything is held against that one, and pairs without it are left out."""
-    assert run(results, "-n", "15", "--to", "en-US").exit_code == 0
+    run(results, "-n", "15", "--to", "en-US")
     assert parts(results) == {"en-US pt-BR": (0, 0, 0), "en-US zh-CN": (50, 25, 25)}
     assert client.count("subject") == 10
 
@@ -147,7 +142,6 @@ def test_failed_translations_are_counted(results: Path, client: FakeClient) -> N
 
     client.script = stubborn
     done = run(results, "-n", "9")
-    assert done.exit_code == 0, done.output
     added = section(results)
     assert (added["translations"], added["failed"], added["declined"]) == (18, 6, 3)
     assert added["reasons"]["the translator declined"] == 3
@@ -183,6 +177,6 @@ def test_what_cannot_work_is_refused(results: Path, client: FakeClient, subtests
             data = json.loads(whole)
             change(data)
             results.write_text(json.dumps(data), encoding="utf-8")
-            done = run(results, *arguments)
-            assert (done.exit_code, client.calls) == (4, []), done.output
+            done = run(results, *arguments, status=4)
+            assert client.calls == []
             assert message in done.stderr.replace(f"{results.parent}/", "")

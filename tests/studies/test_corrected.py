@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sheets import people, rows, run, save
+from sheets import people, refusal, rows, run, save
 
 import pages
-from equipoise.core.rules import parse_rule
 from equipoise.report.sentences import about
 from equipoise.results.load import load
 from equipoise.studies.people import draws
@@ -25,10 +24,9 @@ STRICT = 0.5
 
 
 @pytest.fixture
-def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+def sides(folder: Path) -> tuple[Path, Path]:
     """Results of two releases."""
-    monkeypatch.chdir(tmp_path)
-    return releases(tmp_path)
+    return releases(folder)
 
 
 def releases(folder: Path, **options: Any) -> tuple[Path, Path]:
@@ -73,20 +71,19 @@ def labelled_pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         before, after = releases(folder)
         options = ("--pairs", before, "-n", 100, "--person", "anna", "--person", "ben", "-o", ".")
-        assert run("review", "sample", after, *options).exit_code == 0
+        run("review", "sample", after, *options)
         scores = known(before, after)
         sheets = [fill(Path(f"{name}.csv"), scores, mild(seed)) for seed, name in enumerate(("anna", "ben"))]
         for results in (before, after):
-            assert run("review", "agree", results, *sheets).exit_code == 0
+            run("review", "agree", results, *sheets)
     return folder
 
 
 @pytest.fixture
-def labelled(labelled_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+def labelled(labelled_pairs: Path, folder: Path) -> tuple[Path, Path]:
     """Results of two releases with people's labels, for one test."""
-    shutil.copytree(labelled_pairs, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "old.json", tmp_path / "new.json"
+    shutil.copytree(labelled_pairs, folder, dirs_exist_ok=True)
+    return folder / "old.json", folder / "new.json"
 
 
 def test_labels_correct_every_figure_they_bear_on(sides: tuple[Path, Path]) -> None:
@@ -95,7 +92,6 @@ def test_labels_correct_every_figure_they_bear_on(sides: tuple[Path, Path]) -> N
     run("review", "sample", results, "-n", "60", "-o", "anna.csv")
     sheet = fill(Path("anna.csv"), known(results), mild(0))
     done = run("review", "agree", results, sheet)
-    assert done.exit_code == 0, done.output
     section = people(results)
     corrected = section["corrected"]
     assert (section["draw"]["drawn"], section["draw"]["replies"], len(section["labels"])) == (60, 150, 60)
@@ -129,8 +125,7 @@ def test_few_labels_are_said_and_a_pilot_plans(sides: tuple[Path, Path]) -> None
     done = run("review", "agree", results, "anna.csv")
     assert "too few labels for an interval: en-US, pt-BR, zh-CN, area." in done.stdout
     assert "(a pilot of 15 labels)" in run("review", "plan", results, "--within", "4pp").stdout
-    wrong = run("review", "plan", results, "--within", "wide")
-    assert (wrong.exit_code, len(wrong.stderr.splitlines())) == (4, 1)
+    refusal("review", "plan", results, "--within", "wide")
 
 
 def test_a_plan_goes_by_the_spread_of_a_pilots_labels(sides: tuple[Path, Path]) -> None:
@@ -156,11 +151,10 @@ def test_a_plan_goes_by_the_spread_of_a_pilots_labels(sides: tuple[Path, Path]) 
 def test_a_draw_spreads_and_is_dealt(sides: tuple[Path, Path]) -> None:
     """By languages, areas and thirds in proportion, over questions; two people share what was asked for."""
     _, results = sides
-    done = run(
+    run(
         *("review", "sample", results, "-n", "45", "--person", "anna", "--person", "ben", "--overlap", "15"),
         *("-o", "sheets"),
     )
-    assert done.exit_code == 0, done.output
     anna, ben = (rows(Path("sheets", f"{name}.csv")) for name in ("anna", "ben"))
     assert (len(anna), len(ben)) == (30, 30)
     ids = {row["id"] for row in anna}, {row["id"] for row in ben}
@@ -207,27 +201,11 @@ def test_rules_by_people_decide(labelled: tuple[Path, Path]) -> None:
     gates = [part for rule in rules for part in ("--gate", rule)]
     for command in (("compare", before, after), ("gate", after, "--baseline", before)):
         done = run(*command, *gates)
-        assert done.exit_code == 0, done.output
         text = " ".join(done.stdout.split())
         assert "gate PASS: overall:-30pp@these@people" in text
         assert "on these replies, 100 labels, by people's labels; uncorrected, the judge says" in text
-    strict = run("gate", after, "--baseline", before, "--gate", "overall:-0.1pp@people")
-    assert (strict.exit_code in (6, 7), "by people's labels" in strict.stdout) == (True, True)
-
-
-def test_a_rule_says_that_it_is_about_people() -> None:
-    """With a scope or without."""
-    for text, scope in (
-        ("overall:-5pp@these@people", "these"),
-        ("overall:-5pp@population@people", "population"),
-        ("overall:-5pp@people", "these"),
-    ):
-        rule = parse_rule(text)
-        assert (rule.people, rule.scope) == (True, scope)
-    assert not parse_rule("overall:-5pp@these").people
-    for text in ("overall:-5pp@people@these", "overall:-5pp@these@persons", "unscored:1%@people"):
-        with pytest.raises(ValueError, match=r"is not a rule|unknown scope|takes no scope"):
-            parse_rule(text)
+    strict = run("gate", after, "--baseline", before, "--gate", "overall:-0.1pp@people", status=6)
+    assert "by people's labels" in strict.stdout
 
 
 ENDS = ("refused", "answered", "answered", "Answered ", "")
@@ -245,10 +223,9 @@ def full(sheet: Path, *, seed: int = 0) -> Path:
 
 
 @pytest.fixture
-def leaning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+def leaning(folder: Path) -> tuple[Path, Path]:
     """Results of two releases whose judges say leans, too."""
-    monkeypatch.chdir(tmp_path)
-    return releases(tmp_path, leans=True)
+    return releases(folder, leans=True)
 
 
 @pytest.mark.slow
@@ -271,7 +248,6 @@ def test_outcomes_and_leans_are_corrected_as_scores_are(leaning: tuple[Path, Pat
         "draw",
     ]
     done = run("review", "agree", results, sheet)
-    assert done.exit_code == 0, done.output
     section, filled = people(results), rows(sheet)
     known = {
         f"{language}/{question['id']}/{entry['run_index']}": entry
@@ -316,7 +292,7 @@ def test_rules_about_outcomes_and_leans_decide_by_people(leaning: tuple[Path, Pa
     """Also of a language, which the judge has no figure of; about what nobody was asked they are refused."""
     before, after = leaning
     options = ("--ask", "outcome,lean", "--pairs", before, "--person", "anna", "-o", ".")
-    assert run("review", "sample", after, "-n", 60, *options).exit_code == 0
+    run("review", "sample", after, "-n", 60, *options)
     assert "score" not in rows(Path("anna.csv"))[0]
     without_score = [{**row} for row in rows(full(Path("anna.csv")))]
     for row in without_score:
@@ -324,7 +300,6 @@ def test_rules_about_outcomes_and_leans_decide_by_people(leaning: tuple[Path, Pa
     save(Path("anna.csv"), without_score)
     for results in leaning:
         done = run("review", "agree", results, "anna.csv")
-        assert done.exit_code == 0, done.output
         assert people(results)["agreement"] == []
     rules: tuple[str, ...] = (
         "refused:+60pp@these@people",
@@ -335,13 +310,12 @@ def test_rules_about_outcomes_and_leans_decide_by_people(leaning: tuple[Path, Pa
     rules += ("refused.en-US:+90pp@these@people",)
     for rule in rules:
         done = run("gate", after, "--baseline", before, "--gate", rule)
-        assert done.exit_code == 0, done.output
         text = " ".join(done.stdout.split())
         assert f"gate PASS: {rule}" in text
         assert "labels, by people's labels; uncorrected, the judge says" in text
-    assert "its labels say nothing of overall" in refused(before, after)
-    assert "has no metric 'refused.xx'" in refused(before, after, "refused.xx:+5pp@people")
-    assert "has no metric 'refused.en-US'" in refused(before, after, "refused.en-US:+5pp")
+    assert "its labels say nothing of overall" in refused_gate(before, after)
+    assert "has no metric 'refused.xx'" in refused_gate(before, after, "refused.xx:+5pp@people")
+    assert "has no metric 'refused.en-US'" in refused_gate(before, after, "refused.en-US:+5pp")
 
 
 def test_only_what_figures_use_is_asked(sides: tuple[Path, Path], subtests: pytest.Subtests) -> None:
@@ -353,9 +327,8 @@ def test_only_what_figures_use_is_asked(sides: tuple[Path, Path], subtests: pyte
         (",", "--ask: ',' is none of"),
     ):
         with subtests.test(message):
-            done = run("review", "sample", results, "--ask", text, "-o", "x.csv")
-            assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
-            assert message in done.stderr.replace(f"{Path.cwd()}/", "")
+            refused = refusal("review", "sample", results, "--ask", text, "-o", "x.csv")
+            assert message in refused.replace(f"{Path.cwd()}/", "")
     run("review", "sample", results, "-n", 20, "--ask", "score,outcome", "-o", "anna.csv")
     text = Path("anna.csv").read_text(encoding="utf-8-sig")
     first, second, *_ = rows(Path("anna.csv"))
@@ -375,11 +348,9 @@ def test_only_what_figures_use_is_asked(sides: tuple[Path, Path], subtests: pyte
     assert text.startswith("id,language,question,reply,score,outcome,note,draw\n")
 
 
-def refused(before: Path, after: Path, rule: str = "overall:-5pp@these@people") -> str:
+def refused_gate(before: Path, after: Path, rule: str = "overall:-5pp@these@people", *options: str) -> str:
     """The one line that says why."""
-    done = run("gate", after, "--baseline", before, "--gate", rule)
-    assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
-    return done.stderr
+    return refusal("gate", after, "--baseline", before, "--gate", rule, *options)
 
 
 def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -393,7 +364,7 @@ def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
 def test_rules_are_refused_without_labels_that_can_decide(labelled: tuple[Path, Path]) -> None:
     """None, of other verdicts, another rubric, another judge, by others, about other things."""
     before, after = labelled
-    assert "its labels say nothing of refused" in refused(before, after, "refused:+5pp@people")
+    assert "its labels say nothing of refused" in refused_gate(before, after, "refused:+5pp@people")
     original = after.read_bytes()
     for change, why in (
         (lambda data: data["metadata"].update(rubric_hash="0"), "were made for another rubric"),
@@ -402,16 +373,11 @@ def test_rules_are_refused_without_labels_that_can_decide(labelled: tuple[Path, 
         (lambda data: data["people"].update(people=["carla"]), "different people labelled the two"),
     ):
         edit(after, change)
-        if "rubric" in why:
-            done = run(
-                "gate", after, "--baseline", before, "--allow-mismatch", "--gate", "overall:-5pp@people"
-            )
-            assert why in done.stderr
-        else:
-            assert why in refused(before, after)
+        options = ["--allow-mismatch"] * ("rubric" in why)
+        assert why in refused_gate(before, after, "overall:-5pp@people", *options)
         after.write_bytes(original)
     edit(after, lambda data: data.pop("people"))
-    assert "has no labels of people" in refused(before, after)
+    assert "has no labels of people" in refused_gate(before, after)
 
 
 @pytest.mark.slow
@@ -425,7 +391,6 @@ def test_only_blind_random_labels_correct(sides: tuple[Path, Path]) -> None:
     def why(content: str, name: str = "ben.csv") -> str:
         Path(name).write_text(content, encoding="utf-8")
         done = run("review", "agree", after, name)
-        assert done.exit_code == 0, done.output
         assert "corrected" not in people(after)
         assert "corrected: no figure" in done.stdout
         return str(people(after)["not_corrected"])
@@ -457,8 +422,8 @@ def refused_after(before: Path, after: Path) -> str:
     """Why, where the baseline has labels."""
     run("review", "sample", before, "-n", "40", "-o", "base.csv")
     fill(Path("base.csv"), known(before), mild(0))
-    assert run("review", "agree", before, "base.csv").exit_code == 0
-    return refused(before, after)
+    run("review", "agree", before, "base.csv")
+    return refused_gate(before, after)
 
 
 def test_draws_are_not_mixed(sides: tuple[Path, Path]) -> None:
@@ -481,7 +446,5 @@ def test_mistakes_of_a_draw_are_one_line(sides: tuple[Path, Path], subtests: pyt
         (["--pairs", "none.json", "-o", "x.csv"], "none.json: cannot be read"),
     ):
         with subtests.test(message):
-            done = run("review", "sample", results, *arguments)
-            assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
-            assert message in done.stderr
+            assert message in refusal("review", "sample", results, *arguments)
     assert not [path for path in Path().iterdir() if path.suffix != ".json"]
