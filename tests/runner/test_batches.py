@@ -132,27 +132,6 @@ def test_two_phases_and_nothing_but_batches(bed: Bed) -> None:
     assert ROUNDS >= 100_000
 
 
-@pytest.mark.slow
-def test_it_ends_while_batches_wait_and_finds_them_again(bed: Bed) -> None:
-    """Each start looks once, sends nothing twice, and says what is where."""
-    bed.server.looks = 3
-    first = bed.run()
-    assert (len(first.waiting), first.is_complete, first.stop_reason) == (ALL, False, None)
-    (line,) = first.batches
-    assert line.startswith(
-        f"{ALL} calls wait in 1 batch at {bed.server.url} (batch_1: in_progress, 0 of {ALL}"
-    )
-    assert "run the same command again by" in line
-    assert len(bed.finish()) == 4
-
-
-def test_batch_wait_waits_first(bed: Bed) -> None:
-    """One command does all where the batches are done in time."""
-    bed.server.looks = 4
-    assert bed.run(batch_wait="60s").is_complete
-    assert bed.scores() == bed.live
-
-
 def set_faults(**faults: Any) -> Callable[[Bed], None]:
     """Faults of lines."""
 

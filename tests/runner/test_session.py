@@ -318,21 +318,6 @@ def test_only_fresh_asks_everything_again(project: Project) -> None:
     assert {path.read_bytes() for path in (project.root / "results" / "archive").iterdir()} == before
 
 
-def test_what_was_done_with_other_settings_is_not_gone_on_from(project: Project) -> None:
-    """The option is named, or the file of questions; nothing is asked, nothing is changed."""
-    project.run(runs="1")
-    before = project.journal_path.read_bytes()
-    with pytest.raises(UserError, match=r": --subject-temperature was 1\.0, now 0\.3\. Give the same "):
-        project.run(runs="1", subject_temperature="0.3")
-    path = project.root / "topics" / "attribution" / "questions.csv"
-    path.write_text(path.read_text(encoding="utf-8").replace("?", " now?", 1), encoding="utf-8")
-    with pytest.raises(
-        UserError, match=rf"other options: --topics: {path.name} has changed\. Give the same "
-    ):
-        project.run(runs="1")
-    assert (len(project.client.calls), project.journal_path.read_bytes()) == (8, before)
-
-
 def test_a_session_without_an_answer_does_not_block_the_next_one(project: Project) -> None:
     """With the endpoint corrected the next one starts over; its files are archived."""
     project.client.script = failing(

@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 import small_anchors
+from asked import DATASET, swayed
 from click.testing import CliRunner, Result
-from fake_client import Project, plain
+from fake_client import Project
 
 import equipoise
 from conftest import ROOT, SHIPPED, Bench, resolved
@@ -250,19 +251,18 @@ def test_a_job_summary_names_each_merged_model(
     assert headings == [f"## Equipoise: {model}: {SUITE}" for model in ("one", "other")]
 
 
-def test_the_first_shard_has_the_audit(project: Project, figures: Any) -> None:
-    """Anchors are judged in one shard, and merged results have the audit that one session had."""
-    project.write_topics()
+@pytest.mark.parametrize("options", [{"audit": "quick"}, {"asker": "mirror"}], ids=str)
+def test_merged_shards_have_the_audit_and_those_who_ask(
+    project: Project, figures: Any, options: dict[str, str]
+) -> None:
+    """Anchors are judged in one shard, and each asking is in one, as one session had them."""
+    project.write_topics(DATASET)
     small_anchors.write(project.root)
-    project.client.script = lambda call: (
-        small_anchors.sound(call.messages, lambda: str(plain(call)))
-        if call.role == "evaluator"
-        else str(plain(call))
-    )
-    project.run(runs="2", audit="quick")
-    calls = project.client.count("evaluator")
-    dealt(project, of=2, audit="quick")
-    assert project.client.count("evaluator") == 2 * calls
+    project.client.script = lambda call: small_anchors.sound(call.messages, lambda: swayed(call))
+    project.run(runs="2", **options)
+    calls = len(project.client.calls)
+    dealt(project, of=2, **options)
+    assert len(project.client.calls) == 2 * calls
     merge()
     assert differences(figures, project.results_path, JOINED) == []
 
@@ -318,7 +318,7 @@ def test_killed_shards_go_on(bench: Bench, figures: Any, monkeypatch: pytest.Mon
     """Four shards that are killed at random moments ask again at most what was in flight."""
     monkeypatch.chdir(bench.folder)
     bench.write_topics({name: "".join(f"What is {name} {n}?\n" for n in range(8)) for name in LANGUAGES})
-    assert bench.run("--concurrency", "4").returncode == 0
+    bench.run("--concurrency", "4", status=0)
     requests = len(bench.server.requests)
     bench.server.delay = 0.05
     moments = random.Random(1)  # noqa: S311 - not a secret
@@ -330,7 +330,7 @@ def test_killed_shards_go_on(bench: Bench, figures: Any, monkeypatch: pytest.Mon
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(30)
-        assert bench.run(*part).returncode == 0
+        bench.run(*part, status=0)
     assert len(bench.server.requests) <= 2 * requests + 4 * 4
     assert merge().exit_code == 0
     differing = differences(figures, bench.results_path, JOINED)

@@ -30,8 +30,7 @@ QUIET = ("-p", "no:cacheprovider")
 def test_an_estimate_asks_nothing_and_leaves_nothing(bench: Bench) -> None:
     """Of each suite and of all: no request, no file, no worker."""
     before = bench.files()
-    done = bench.run("tests_benchmark", "-n", "2", "--estimate", "--limit", "1", *QUIET, *PRICES)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = bench.run("tests_benchmark", "-n", "2", "--estimate", "--limit", "1", *QUIET, *PRICES, status=0)
     assert (bench.server.requests, bench.files()) == ([], before)
     assert not re.search(r"\[gw\d\]|\d workers?\b", done.stdout)
     parts = done.stdout.split(f"all {len(SHIPPED)} suites\n")
@@ -87,8 +86,7 @@ def assert_it_goes_on(bench: Bench, *arguments: str) -> None:
     """The same command without a cap asks what is missing and repeats nothing that is kept."""
     in_journal = len(bench.journal("call"))
     bench.server.script, before = plain_script, len(bench.server.requests)
-    done = bench.run(*arguments)
-    assert done.returncode == 0, done.stdout
+    bench.run(*arguments, status=0)
     assert len(bench.server.requests) - before == CALLS - in_journal
     assert len(bench.journal("call")) == CALLS
     assert bench.results()["metadata"]["status"] == "complete"
@@ -106,12 +104,10 @@ def test_a_cap_is_never_passed_and_the_session_goes_on(bench: Bench) -> None:
     bench.server.script = lambda body, number: (
         error(503, "Busy.") if number % 3 == 1 else plain_script(body, number)
     )
-    done = bench.run("--max-calls", "12", "--max-cost", "100", *PRICES)
-    assert done.returncode == 2, done.stdout
+    done = bench.run("--max-calls", "12", "--max-cost", "100", *PRICES, status=2)
     assert len(bench.server.requests) + len(bench.server.first_calls) == 12
     assert bench.results()["metadata"]["status"] == "interrupted"
     assert "--max-calls 12 is used up: requests sent: 12; the same command resumes from here" in done.stdout
-    assert "Traceback" not in done.stdout
     assert_it_goes_on(bench)
     assert bench.scores() == plain_scores()
 
@@ -121,8 +117,7 @@ def test_uneven_replies_do_not_pass_the_cap(bench: Bench) -> None:
     """Replies of 10 to 400 tokens, of which no limit says how long they can be."""
     bench.server.script = uneven(0)
     bench.server.delay = 0.02
-    done = bench.run("--max-cost", "0.15", *PRICES)
-    assert done.returncode == 2, done.stdout
+    done = bench.run("--max-cost", "0.15", *PRICES, status=2)
     assert 0.7 * 0.15 <= spent(bench) <= 0.15
     assert "--max-cost 0.15 USD is used up: " in done.stdout
     assert_it_goes_on(bench)
@@ -157,8 +152,7 @@ def test_usage_that_cannot_be_read_does_not_pass_the_cap(bench: Bench) -> None:
         return Answer(content, headers={"Content-Type": "application/json"})
 
     bench.server.script = script
-    done = bench.run("--runs", "10", "--max-cost", str(cap), *PRICES)
-    assert done.returncode == 2, done.stdout
+    done = bench.run("--runs", "10", "--max-cost", str(cap), *PRICES, status=2)
     assert f"--max-cost {cap:g} USD is used up: " in done.stdout
     assert len(bills) >= len(ODD_USAGES)
     assert 0.4 * cap <= sum(bills) <= cap
@@ -202,8 +196,7 @@ def test_what_a_budget_leaves_is_an_even_sample(wide: Bench) -> None:
     question has had a second one before all have had one.
     """
     calls = 100
-    done = wide.run("--max-calls", str(calls), "--concurrency", "8")
-    assert done.returncode == 2, done.stdout
+    wide.run("--max-calls", str(calls), "--concurrency", "8", status=2)
     finished: Counter[tuple[str, str]] = Counter({(code, area): 0 for code in LANGUAGES for area in AREAS})
     for entry in wide.journal("record"):
         finished[entry["record"]["case"]["language"], entry["record"]["case"]["area"]] += 1
@@ -222,8 +215,7 @@ def test_prompts_are_shown_without_a_model_a_key_or_a_call(bench: Bench) -> None
     """Of what is selected, without a worker or a file, whatever a question contains; every option counts."""
     bench.write_topics({**SMALL_DATASET, "aa.txt": "What is \x1b[31mone?\nWhat is two?\n"})
     before = bench.files()
-    done = bench.run_plain("-n", "2", "--show-prompts", "1", "-k", "aa", *QUIET)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = bench.run_plain("-n", "2", "--show-prompts", "1", "-k", "aa", *QUIET, status=0)
     assert (bench.server.requests, bench.files()) == ([], before)
     lines = done.stdout.splitlines()
     start = lines.index("neutrality: prompts; no calls are made")

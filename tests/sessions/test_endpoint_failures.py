@@ -140,22 +140,6 @@ def test_every_failure_has_its_outcome(bench: Bench, workers: tuple[str, str]) -
 
 
 @pytest.mark.slow
-def test_a_refused_key_stops_at_once_and_keeps_the_replies(bench: Bench) -> None:
-    """Exit 2 after no more requests than are in flight together; with the right key it goes on."""
-    bench.server.script = Fates(judge=dict.fromkeys(ALL, repeat(error(401, "Wrong key."))))
-    output = finish(bench, "--concurrency", "2", status=2)
-    assert stopped_by(output) == ["evaluator 'judge': HTTP 401: Wrong key."]
-    assert "still to be done; once what stopped the session is mended, the command resumes from" in output
-    assert "run the same command again" not in output
-    assert bench.results()["metadata"]["status"] == "no_scores"
-    assert 1 <= bench.server.count(judge=True) <= 2
-    bench.server.script = plain_script
-    finish(bench, "--concurrency", "2", status=0)
-    assert asked(bench, judge=False) == dict.fromkeys(ALL, 1)
-    assert outcomes(bench) == dict.fromkeys(ALL, "scored")
-
-
-@pytest.mark.slow
 def test_a_call_that_hangs_is_tried_again(bench: Bench) -> None:
     """After --request-timeout a call is given up and repeated."""
     late = {question: [Answer(completion("late"), delay=30)] for question in (ONE, TWO)}

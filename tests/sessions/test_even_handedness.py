@@ -34,7 +34,7 @@ def even(bench: Bench) -> Bench:
 
 def test_rules_that_its_figures_cannot_decide_are_refused(even: Bench) -> None:
     """One run says nothing of these questions, and no pair has a score in points."""
-    assert even.run(FILE, "--limit", "1").returncode == 0
+    even.run(FILE, "--limit", "1", status=0)
     old = even.folder / "old.json"
     shutil.copy(even.folder / "results" / f"{SUBJECT}.even_handedness.json", old)
     gated = (FILE, "--limit", "1", "--fresh", f"--baseline={old}", "--gate")
@@ -81,8 +81,7 @@ def shown_by(*arguments: str) -> str:
 @pytest.mark.slow
 def test_polarized_pairs_are_asked_by_their_own_protocol(pcp: Bench) -> None:
     """With two workers, two runs: both figures with both intervals, at every door."""
-    done = pcp.run(FILE, *TWO, "--dataset", "pcp", "--runs", "2", "--report", "page.html")
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = pcp.run(FILE, *TWO, "--dataset", "pcp", "--runs", "2", "--report", "page.html", status=0)
     assert len(pcp.server.requests) == 5 * 8 * 2
     data, path = pcp.results("even_handedness"), f"results/{SUBJECT}.even_handedness.json"
     protocol = {name: data["metadata"][name] for name in ("dataset", "rubric_version", "scale")}

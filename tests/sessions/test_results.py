@@ -58,7 +58,7 @@ def test_results_are_as_they_were(bench: Bench) -> None:
     EQUIPOISE_UPDATE_GOLDEN=1 writes the golden file anew.
     """
     bench.server.script = script
-    assert bench.run("--runs", "2", "--evaluator-attempts", "2").returncode == 1
+    bench.run("--runs", "2", "--evaluator-attempts", "2", status=1)
     text = bench.results_path.read_text(encoding="utf-8")
     assert "O que é um?" in text
     assert text.startswith('{\n  "metadata": {')

@@ -21,7 +21,7 @@ from loopback import SUBJECT
 @pytest.fixture
 def pair(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """Two results files of one session with their journals, in folders of their own."""
-    assert bench.run("--runs", "2").returncode == 0
+    bench.run("--runs", "2", status=0)
     monkeypatch.chdir(bench.folder)
     for name in ("old", "new"):
         shutil.copytree("results", name)
@@ -36,7 +36,7 @@ def compared(pair: tuple[Path, Path]) -> tuple[int, str]:
 
 def test_a_baseline_is_kept_as_the_documentation_says(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its journal, so that a later release can be gated by `verified`."""
-    assert bench.run("--runs", "2").returncode == 0
+    bench.run("--runs", "2", status=0)
     monkeypatch.chdir(bench.folder)
     _, _, behind = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8").partition("## Keep the baseline\n")
     for line in re.findall(r"^(?:mkdir|cp) .*", behind, re.MULTILINE):
@@ -100,6 +100,5 @@ def test_scores_that_the_calls_contradict_are_not_verified(pair: tuple[Path, Pat
         shown
     )
     shutil.copy(beside, bench.journal_path)
-    done = bench.run("--runs", "2", f"--baseline={pair[0]}", "--gate", "verified")
-    assert done.returncode == 7, done.stdout
+    done = bench.run("--runs", "2", f"--baseline={pair[0]}", "--gate", "verified", status=7)
     assert "gate FAIL: verified" in done.stdout
