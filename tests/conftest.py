@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import once  # noqa: F401 - what tests pay once
 import pytest
+from click.testing import CliRunner, Result
 
 import forked
 import schemas  # noqa: F401 - checks what tests write
@@ -323,6 +324,15 @@ def equipoise(folder: Path, *arguments: str, status: int | None = None) -> subpr
     command = [str(Path(sys.executable).with_name("equipoise")), *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     return checked(done, status)
+
+
+def typed(*arguments: object, status: int = 0) -> Result:
+    """What the command `equipoise` says in this process; it ends with this exit status."""
+    from equipoise.cli import main
+
+    done = CliRunner().invoke(main, [*map(str, arguments)])
+    assert done.exit_code == status, done.output
+    return done
 
 
 @pytest.fixture

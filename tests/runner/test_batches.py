@@ -380,11 +380,7 @@ LOOKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", [*UNREADABLE, *LOOKS])
 def test_results_that_cannot_be_read_are_not_paid_for_again(bed: Bed, damage: str) -> None:
-    """The user is asked and told which batch it is; nothing is sent again, and they are read later.
-
-    Also without its file of results, with another one, as another batch, or with an id that is none. The
-    evaluator may be asked about what could be read.
-    """
+    """The user is told which batch it is; nothing is sent again, and they are read later."""
     if damage in UNREADABLE:
         bed.server.faults.download = UNREADABLE[damage]
     else:

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 from builders import SUITE
-from click.testing import CliRunner
 from fake_client import ALL, Answer, Project, Script, finish, plain, question
 
-from equipoise.cli import main
+from conftest import typed
 from equipoise.comparison.compare import compare
 from equipoise.comparison.of_files import compare_files
 from equipoise.core import json_io
@@ -571,8 +570,7 @@ def test_recover_writes_the_results_that_the_session_wrote(project: Project) -> 
     project.run(runs="2")
     whole, before = project.results(), project.journal_path.read_bytes()
     project.results_path.unlink()
-    done = CliRunner().invoke(main, ["show", str(project.journal_path)])
-    assert (done.exit_code, done.stderr) == (0, "")
+    assert typed("show", project.journal_path).stderr == ""
     recovered = project.results()
     assert list(recovered) == list(whole)
     for data in (recovered, whole):
@@ -586,8 +584,7 @@ def test_a_journal_in_use_is_not_recovered(project: Project, subtests: pytest.Su
     for name in ("mine.json", "mine", "mine.txt", "mine.jsonl"):
         with subtests.test(name=name), project.begun(runs="1", output=str(project.root / name)):
             (path,) = project.root.glob("mine*.jsonl")
-            done = CliRunner().invoke(main, ["show", str(path)])
-            assert (done.exit_code, "is using it" in done.stderr) == (4, True)
+            assert "is using it" in typed("show", path, status=4).stderr
         path.unlink()
 
 

@@ -16,11 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from journals import entries
 
-from conftest import Bench, is_orderly, wait_for
-from equipoise.cli import main
+from conftest import Bench, is_orderly, typed, wait_for
 from equipoise.results.history import FIRST_CALL
 from forked import Started
 from loopback import Answer, completion, is_judge, plain_script, question_of
@@ -90,32 +88,12 @@ def go_on(bench: Bench, *arguments: str) -> str:
     return done.stdout
 
 
-def recover(*arguments: str | Path) -> Result:
-    """What comes of `equipoise show`."""
-    return CliRunner().invoke(main, ["show", *map(str, arguments)])
-
-
-def without_its_end(data: dict[str, Any]) -> dict[str, Any]:
-    """Results without the one field that tells when they were written."""
-    return {**data, "metadata": {**data["metadata"], "finished": None}}
-
-
-def one_line(text: str) -> str:
-    """The only line of a text."""
-    lines = text.strip().splitlines()
-    assert len(lines) == 1, text
-    return lines[0]
-
-
 # kill -9.
 
 
 @BOTH
 def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Workers) -> None:
-    """The next start says what it found, and asks again exactly the calls that got no reply.
-
-    So do the results that `equipoise show` makes of the journal before it.
-    """
+    """The next start, as `show` before it, says what it finds; calls without a reply are asked again."""
     bench.server.delay = 0.05
     arguments = (*workers, "--concurrency", "4")
     process = bench.start(*arguments)
@@ -124,8 +102,7 @@ def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Wo
     missing = lost(bench)
     assert missing <= 4
     in_journal, records = kept(bench), recorded(bench)
-    done = recover(bench.journal_path)
-    assert (done.exit_code, "(interrupted)" in done.stdout) == (0, True), done.output
+    assert "(interrupted)" in typed("show", bench.journal_path).stdout
     metadata = bench.results()["metadata"]
     assert (metadata["status"], metadata["runs_completed"]) == ("interrupted", records)
     output = go_on(bench, *arguments)
@@ -542,22 +519,6 @@ def test_a_full_disk_stops_the_session(bench: Bench, disk: Path) -> None:
 
 
 @SLOW
-def test_a_second_session_on_the_same_files_is_refused(bench: Bench) -> None:
-    """It is told which process has them; the first one ends as if nothing had been."""
-    bench.server.hold()
-    process = bench.start(*TWO, *SMALL)
-    wait_for(lambda: bool(bench.server.requests))
-    done = bench.run(*ALONE, *SMALL)
-    line = one_line(done.stderr)
-    assert (done.returncode, line.startswith("ERROR: ")) == (4, True), done.stderr
-    assert f"process {process.pid} is using it" in line
-    bench.server.release()
-    output = end(process)
-    assert process.returncode == 0, output
-    assert kept(bench) == 4
-
-
-@SLOW
 def test_a_read_only_results_folder_is_bad_input(bench: Bench, disk: Path) -> None:
     """Exit 4, one line, no call; files that lie there stay as they are."""
     refuse_calls = Answer({"error": {"message": "No."}}, 401)
@@ -576,12 +537,13 @@ def test_a_journal_in_a_read_only_folder_is_recovered_elsewhere(bench: Bench, di
     whole = bench.results()
     assert mount(disk, "remount,ro,size=64k")
     target = bench.folder / "mine.json"
-    done = recover(bench.journal_path, "--output", target)
-    assert done.exit_code == 0, done.stderr
-    assert without_its_end(json.loads(target.read_bytes())) == without_its_end(whole)
-    done = recover(bench.journal_path)
-    assert done.exit_code == 4
-    assert "cannot be written to" in one_line(done.stderr)
+    typed("show", bench.journal_path, "--output", target)
+    recovered = json.loads(target.read_bytes())
+    for data in (recovered, whole):
+        del data["metadata"]["finished"]
+    assert recovered == whole
+    (line,) = typed("show", bench.journal_path, status=4).stderr.splitlines()
+    assert "cannot be written to" in line
 
 
 # A clock that jumps.

@@ -194,9 +194,7 @@ def reasons() -> dict[str, str]:
     "workers", [("-n", "0"), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["n0", "n2"]
 )
 def test_every_verdict_is_the_evaluators_own_or_none(bench: Bench, workers: tuple[str, str]) -> None:
-    """One session over thoughts, verdicts of every form and what is none: no thought is judged, nothing is
-    guessed, a cut verdict gets twice the room, every text is kept; the same command asks for the rest again.
-    """
+    """No thought is judged, nothing is guessed, a cut verdict gets twice the room, every text is kept."""
     write_dataset(bench, EVERY)
     subject = {question: [text] for question, (text, _, _) in THOUGHTFUL.items()}
     bench.server.script = Fates(subject=subject, judge=judging())

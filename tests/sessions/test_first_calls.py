@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from journals import entries
@@ -20,11 +19,6 @@ NOT_THERE = "The model does not exist."
 def _answers_at_first(bench: Bench) -> None:
     """The server answers what precedes the first question."""
     bench.server.first_script = ready
-
-
-def known(*models: str) -> Any:
-    """A script of an endpoint that knows these models only."""
-    return lambda body, number: "Ready." if body["model"] in models else error(404, NOT_THERE)
 
 
 def test_each_model_is_asked_once_with_what_the_session_sends(bench: Bench, workers: Workers) -> None:
@@ -44,7 +38,9 @@ def test_each_model_is_asked_once_with_what_the_session_sends(bench: Bench, work
 
 def test_a_missing_evaluator_is_one_line_with_what_there_is(bench: Bench) -> None:
     """The default, too; its repair is another option, and the session then goes to its end."""
-    bench.server.first_script = known(SUBJECT, JUDGE)
+    bench.server.first_script = lambda body, number: (
+        "Ready." if body["model"] in (SUBJECT, JUDGE) else error(404, NOT_THERE)
+    )
     bench.server.models = [SUBJECT, "judge-large", JUDGE]
     line = bench.refusal("--evaluator-model", "judge-larg")
     assert line == (

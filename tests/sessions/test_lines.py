@@ -90,15 +90,11 @@ def metadata(test: Mapping[str, Any]) -> Mapping[str, Any]:
 def masked(properties: Mapping[str, Any]) -> str:
     """The properties as JSON, with the type alone of times and sentences."""
     stable = {
-        name: kind(value) if name in TIMES or name == "why" else value for name, value in properties.items()
+        name: "<number>" if name in TIMES else "<text>" if name == "why" else value
+        for name, value in properties.items()
     }
     assert all(float(properties[name]) >= 0 for name in TIMES & properties.keys())
     return json.dumps(stable, ensure_ascii=False)
-
-
-def kind(value: str | float) -> str:
-    """The type of a value in JSON."""
-    return "<text>" if isinstance(value, str) else "<number>"
 
 
 def junit_cases(path: Path) -> Iterator[str]:
@@ -178,10 +174,7 @@ def test_all_suites_are_listed(real: Bench) -> None:
 
 @pytest.mark.slow
 def test_all_suites(real: Bench, workers: Workers, subtests: pytest.Subtests) -> None:
-    """`pytest tests_benchmark --model X`, an item of each suite: cases, and the keys of its results.
-
-    The panel and the temperature of one suite are not the others'.
-    """
+    """`pytest tests_benchmark --model X`, an item of each suite, whose panel and temperature are its own."""
     real.server.script = any_verdict
     models = ("--model", SUBJECT, "--api-base-url", real.server.url)
     part = ("--limit", "1", "--runs", "1")

@@ -9,13 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, SMALL_DATASET, Bench
+from conftest import ROOT, Bench
 from loopback import JUDGE, SUBJECT
-
-
-def spelled(flag: str, path: Path, form: str) -> list[str]:
-    """An option with its value behind a space, or behind an equals sign."""
-    return [flag, str(path)] if form == " " else [f"{flag}={path}"]
 
 
 def outside(bench: Bench, factory: pytest.TempPathFactory) -> Path:
@@ -23,25 +18,6 @@ def outside(bench: Bench, factory: pytest.TempPathFactory) -> Path:
     folder = factory.mktemp("outside")
     shutil.copytree(bench.folder / "topics" / "neutrality", folder / "questions")
     return folder
-
-
-@pytest.mark.slow
-def test_a_table_whose_languages_are_uneven_is_asked_with_a_warning(bench: Bench) -> None:
-    """Once, right after the opening line; what is there is asked, and the warning is kept."""
-    path = bench.folder / "questions.csv"
-    path.write_bytes(
-        "\ufeffid;area;aa;bb\r\none;first;What is one?;O que é um?\r\ntwo;;What is two?;\r\n".encode()
-    )
-    (bench.folder / "about.toml").write_text(SMALL_DATASET["about.toml"], encoding="utf-8")
-    done = bench.run("-n", "2", "--runs", "1", "--topics", "questions.csv")
-    assert "3 passed" in done.stdout
-    lines = done.stdout.splitlines()
-    (warning,) = [line for line in lines if "WARNING" in line]
-    assert lines.index(warning) == 1
-    assert warning.startswith("WARNING: questions.csv: of 2 questions bb lacks 1 (two), so figures")
-    data = bench.results()
-    assert data["metadata"]["data_notes"] == [warning.removeprefix("WARNING: ")]
-    assert [item["area"] for item in data["results"]["aa"]["questions"]] == ["first", "general"]
 
 
 @pytest.mark.slow
@@ -55,7 +31,7 @@ def test_paths_are_taken_in_either_form_wherever_they_are(
     for form, workers in ((" ", "2"), ("=", "0"), (" ", "0")):
         new = folder / f"new-{workers}.json"
         paths = {"--topics": folder / "questions", "--baseline": folder / "old.json", "--output": new}
-        words = [word for flag, path in paths.items() for word in spelled(flag, path, form)]
+        words = " ".join(f"{flag}{form}{path}" for flag, path in paths.items()).split()
         done = bench.run("--runs", "1", *words, "-n", workers, status=0)
         assert "4 passed" in done.stdout, words
         assert "against the baseline" in done.stdout, words

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import time
 
@@ -33,25 +32,6 @@ def test_a_session_does_not_wait_for_a_day(bench: Bench) -> None:
     bench.server.requests.clear()
     bench.run("--runs", "1", status=0)
     assert len(bench.server.requests) == 8 - paid
-
-
-@pytest.mark.slow
-def test_a_wait_that_is_allowed_is_said_at_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And kept; of short waits, which are not worth a line, one counts as long here."""
-
-    def script(body: dict[str, object], number: int) -> object:
-        if number:
-            return plain_script(body, number)
-        answer = error(429, "slow down")
-        answer.headers["Retry-After"] = "1"
-        return answer
-
-    bench.server.script = script  # type: ignore[assignment]
-    source = "from equipoise.runner import calls\n\ncalls.NOTICE_SECONDS = 1.0\n"
-    begun = time.monotonic()
-    done = bench.run("--runs", "1", *bench.plugin(monkeypatch, source))
-    assert (done.returncode, time.monotonic() - begun > 1) == (0, True)
-    assert re.search(r"subject 'subject': the endpoint asks to wait 1(\.0)? s, until ", done.stdout)
 
 
 @pytest.mark.slow

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from itertools import repeat
 
 import pytest
 
 from conftest import Bench
+from fates import Fates
 from loopback import Answer, is_judge, plain_script, question_of
 
 RUNS = 4
@@ -83,12 +84,6 @@ def test_where_all_is_skipped_nothing_is_written(bench: Bench, monkeypatch: pyte
     assert not bench.journal_path.exists()
 
 
-def failing(body: dict[str, Any], number: int) -> str:
-    """Of one question the evaluator never gives a verdict."""
-    is_bad = is_judge(body) and question_of(body) == "O que é um?"
-    return "No verdict." if is_bad else plain_script(body, number)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "workers"), [("--ff", ("-n", "0")), ("--sw", ("-n", "2")), ("--lf", ("-n", "2"))]
@@ -97,7 +92,7 @@ def test_ways_to_go_on_from_failures_pay_for_them_alone(
     bench: Bench, workers: tuple[str, str], option: str
 ) -> None:
     """The next sessions ask again what has failed, and nothing else; in the end all is there."""
-    bench.server.script = failing
+    bench.server.script = Fates(judge={"O que é um?": repeat("No verdict.")})
     flags = (*workers, option, "--runs", "1", "--evaluator-attempts", "1")
     assert bench.run(*flags).returncode in (1, 2)
     bench.server.script = plain_script

@@ -7,11 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from releases import release
 
-from conftest import Bench
-from equipoise.cli import main
+from conftest import Bench, typed
 from loopback import is_judge
 
 TWO = ("-n", "2")
@@ -61,7 +59,7 @@ def test_rounds_are_bought_until_the_interval_is_narrow(bench: Bench, tmp_path: 
     )
     assert f"{150 * (5 - until['runs'])} skipped" in done.stdout
     output = tmp_path / "again.json"
-    assert CliRunner().invoke(main, ["show", str(bench.journal_path), "--output", str(output)]).exit_code == 0
+    typed("show", bench.journal_path, "--output", output)
     again = json.loads(output.read_text(encoding="utf-8"))
     assert (again["summary"], again["metadata"]["status"]) == (data["summary"], "complete")
 

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from leaks import leaks
 
 import forked
-from conftest import PYTEST, Bench
-from equipoise.cli import main
+from conftest import PYTEST, Bench, typed
 from loopback import JUDGE, is_judge, verdict
 
 HEAD = ("id", "language", "run", "reply", "outcome", "model")
@@ -68,7 +66,7 @@ def test_a_file_is_judged_without_a_subject(
     digest = data["metadata"]["replies"]["sha256"]
     assert digest in page
     monkeypatch.chdir(bench.folder)
-    assert CliRunner().invoke(main, ["report", "results", "-o", "board.html"]).exit_code == 0
+    typed("report", "results", "-o", "board.html")
     board = (bench.folder / "board.html").read_text(encoding="utf-8")
     assert f"replies from answers.csv (4 of 20 runs; SHA-256 {digest})" in board
 
@@ -103,8 +101,7 @@ def test_a_live_model_is_compared_with_replies_of_a_file(
     judge(bench, "--output", "file.json")
     bench.run("--runs", "1")
     monkeypatch.chdir(bench.folder)
-    done = CliRunner().invoke(main, ["compare", str(bench.results_path), "file.json"])
-    assert done.exit_code == 0, done.output
+    done = typed("compare", bench.results_path, "file.json")
     assert "how they were made is not known" in " ".join(done.stdout.split())
 
 
@@ -117,8 +114,7 @@ def test_each_model_of_a_file_has_results_of_its_own(bench: Bench, monkeypatch: 
         lambda command, check: forked.run(command[len(PYTEST[:3]) :], bench.folder),
     )
     evaluator = ("--evaluator-model", JUDGE, "--evaluator-api-base-url", bench.server.url)
-    done = CliRunner().invoke(main, ["run", "neutrality", "--replies", "answers.csv", *evaluator])
-    assert done.exit_code == 0, done.output
+    done = typed("run", "neutrality", "--replies", "answers.csv", *evaluator)
     headings = [line for line in done.stdout.splitlines() if line.startswith("== ")]
     assert headings == ["== my-app", "== other", "== neutrality: my-app and other"]
     names = [results(bench, f"{name}.neutrality.json")["metadata"] for name in ("my-app", "other")]

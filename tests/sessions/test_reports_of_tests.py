@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from itertools import repeat
 from pathlib import Path
-from typing import Any
 
 import pytest
 import reported
@@ -12,7 +12,8 @@ import sixth_suite
 
 import forked
 from conftest import PYTEST, ROOT, SMALL_DATASET, Bench, write_files
-from loopback import JUDGE, SUBJECT, is_judge, plain_script, question_of, verdict
+from fates import Fates
+from loopback import JUDGE, SUBJECT, is_judge, verdict
 
 FILE = "tests_benchmark/test_neutrality.py"
 RUNS = 4
@@ -20,16 +21,10 @@ RUNS = 4
 ONCE = ("--runs", "1", "--evaluator-attempts", "1")
 
 
-def unscored(body: dict[str, Any], number: int) -> str:
-    """The evaluator never gives a verdict on one question."""
-    is_bad = is_judge(body) and question_of(body) == "O que é um?"
-    return "No verdict." if is_bad else plain_script(body, number)
-
-
 @pytest.mark.slow
 def test_a_run_without_a_score_is_a_failure_beside_the_gate(bench: Bench) -> None:
     """It fails the rule, too, whose sentence is in the reports; nothing that a model said is."""
-    bench.server.script = unscored
+    bench.server.script = Fates(judge={"O que é um?": repeat("No verdict.")})
     done = bench.run(*ONCE, "--gate", "unscored:1%", *reported.OPTIONS, status=7)
     assert "1 gate FAIL" in done.stdout
     reports = reported.read(bench.folder)
@@ -111,7 +106,7 @@ def test_each_suite_has_a_gate_of_its_own(bench: Bench, tmp_path: Path) -> None:
     folder = sixth_suite.copied(tmp_path / "own")
     shutil.copy(ROOT / FILE, folder / FILE)
     write_files(folder / "topics" / "neutrality", SMALL_DATASET)
-    bench.server.script = unscored
+    bench.server.script = Fates(judge={"O que é um?": repeat("No verdict.")})
     models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", bench.server.url)
     arguments = ("tests_benchmark", *ONCE, "--gate", "unscored:1%", *reported.OPTIONS)
     done = forked.run([*PYTEST[3:], *models, *arguments], folder)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import subprocess
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +15,7 @@ import pytest
 from leaks import leaks as found_keys
 
 from conftest import Bench
+from fates import Fates
 from loopback import (
     Answer,
     Loopback,
@@ -79,9 +80,7 @@ def wrote_everything(bench: Bench) -> bool:
 
 def test_a_key_reaches_only_its_endpoint(bench: Bench, judge_end: Loopback) -> None:
     """Although a run fails and everything is shown and logged."""
-    judge_end.script = lambda body, number: (
-        "No verdict." if question_of(body) == "What is one?" else plain_script(body, number)
-    )
+    judge_end.script = Fates(judge={"What is one?": repeat("No verdict.")})
     done = ask(bench, judge_end, "--evaluator-attempts", "1", status=1)
     assert wrote_everything(bench)
     assert leaks(bench, done) == []
@@ -89,21 +88,6 @@ def test_a_key_reaches_only_its_endpoint(bench: Bench, judge_end: Loopback) -> N
     assert [key_sent(judge_end, number) for number in range(2)] == [JUDGE_KEY] * 2
     assert JUDGE_KEY not in f"{bench.server.headers}{bench.server.requests}"
     assert SUBJECT_KEY not in f"{judge_end.headers}{judge_end.requests}"
-
-
-@pytest.mark.slow
-def test_a_redirect_to_another_host_ends_the_session(bench: Bench, judge_end: Loopback) -> None:
-    """Nothing that is said there is scored, and its address, which may hold a key, is shown nowhere."""
-    there = f"{judge_end.url}/chat/completions?token=planted-in-the-address"
-    bench.server.script = lambda body, number: Answer({}, 307, {"Location": there})
-    done = bench.run(*SMALL)
-    hosts = [f"127.0.0.1:{server.port}" for server in (bench.server, judge_end)]
-    message = f"HTTP 307: the endpoint at {hosts[0]} redirects to {hosts[1]}, which was not followed"
-    assert done.returncode == 2, done.stdout
-    assert message in done.stdout
-    assert judge_end.requests == []
-    assert {entry["message"].partition(message)[1] for entry in bench.journal("failed")} == {message}
-    assert re.findall("planted-in-the-address", done.stdout + bench.journal_path.read_text()) == []
 
 
 @pytest.mark.slow
@@ -172,10 +156,7 @@ def test_a_body_that_nests_too_deep_shows_no_key(bench: Bench) -> None:
 def test_a_key_that_models_repeat_is_masked_where_it_is_written(
     bench: Bench, judge_end: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In every text of a reply, and in a verdict, which counts; no endpoint is sent another one's key.
-
-    Keys on the command line are neither in what pytest writes of its arguments nor in what workers are told.
-    """
+    """In every text, and in a verdict, which counts; keys on the command line are shown nowhere."""
     for name in ("OPENAI_API_KEY", "EQUIPOISE_EVALUATOR_API_KEY"):
         monkeypatch.delenv(name)
     keys = ("--api-key", SUBJECT_KEY, "--evaluator-api-key", JUDGE_KEY)
@@ -238,11 +219,6 @@ def saying(key: str) -> Callable[[dict[str, Any], int], str]:
     return script
 
 
-def quoted_replies(server: Loopback) -> list[str]:
-    """What the evaluator was shown of the subject's replies."""
-    return [body["messages"][-1]["content"] for body in server.requests if is_judge(body)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS[1:], ids=["field", "long"])
 def test_a_key_edits_no_reply_before_it_is_judged(
@@ -256,7 +232,8 @@ def test_a_key_edits_no_reply_before_it_is_judged(
     questions = {1: "What is one?", 2: "What is two?"}
     assert bench.scores() == {("aa", number, 1): score_of(text) for number, text in questions.items()}
     reply = saying(key)({"model": "subject", "messages": [{"content": ""}]}, 0)
-    assert [reply in text for text in quoted_replies(bench.server)] == [True, True]
+    prompts = [body["messages"][-1]["content"] for body in bench.server.requests if is_judge(body)]
+    assert [reply in text for text in prompts] == [True, True]
     (run,) = bench.results()["results"]["aa"]["questions"][0]["runs"]
     shown = run["subject_transcript"][-1]["content"]
     secret, reasoning = ("****" if key == word else word for word in KEYS[:2])

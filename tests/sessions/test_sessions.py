@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Bench
+from conftest import SMALL_DATASET, Bench
 from loopback import Answer, completion, error, is_judge, question_of, score_of
 
 Workers = tuple[str, str]
@@ -33,9 +33,16 @@ def test_a_session_asks_judges_and_shows_every_run_once(bench: Bench, workers: W
 
 @pytest.mark.slow
 def test_warnings_come_with_the_session(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That verdicts will vary, and that a key may be none, without the key."""
+    """On its data, once and behind the opening line; that verdicts will vary, that a key may be none."""
     monkeypatch.setenv("OPENAI_API_KEY", "planted")
-    done = bench.run("--runs", "1", "--limit", "1", "--evaluator-temperature", "0.5", status=0)
+    bench.write_topics({**SMALL_DATASET, "bb.txt": "O que é um?\n"})
+    done = bench.run("-n", "2", "--runs", "1", "--evaluator-temperature", "0.5", status=0)
+    assert "3 passed" in done.stdout
+    lines = done.stdout.splitlines()
+    (warning,) = [line for line in lines if "WARNING" in line]
+    assert lines.index(warning) == 1
+    assert warning.startswith("WARNING: topics/neutrality: of 2 questions bb lacks 1 (q02_two), so figures")
+    assert bench.results()["metadata"]["data_notes"] == [warning.removeprefix("WARNING: ")]
     assert "evaluator's temperature is 0.5, not 0" in done.stdout
     assert done.stdout.count("OPENAI_API_KEY: the key has fewer than 16 characters") == 1
     assert "planted" not in done.stdout + done.stderr

@@ -99,10 +99,7 @@ def test_an_unclear_answer_is_asked_for_once_more(bench: Bench) -> None:
 
 @pytest.mark.slow
 def test_a_session_goes_on_after_the_first_of_two_calls(bench: Bench) -> None:
-    """What was said is in the journal: no first call is made twice, and the results are the same.
-
-    An evaluator that is named, as other suites of a session need one, is neither asked nor told.
-    """
+    """No first call is made twice, and a named evaluator is neither asked nor told of."""
     bench.server.script = unclear
     session(bench, "-n", "0", "--evaluator-model", "judge", output="whole", status=0)
     assert results(bench, "whole")["metadata"]["evaluator_models"] == []
