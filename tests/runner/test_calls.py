@@ -550,29 +550,6 @@ def test_an_uncounted_reply_counts_as_much_when_it_is_replayed(world: World) -> 
     assert "usage" not in world.lines("call")[-2]["reply"]
 
 
-def test_a_reply_is_kept_and_counted(world: World) -> None:
-    """The journal has the whole of it, the run has the exchange, the counters its tokens."""
-    client = answering()
-    calls = world.run_calls(client)
-    assert run(calls(CALL)) == REPLY
-    assert client.calls == [CALL]
-    (exchange,) = calls.exchanges
-    assert (exchange.call, exchange.reply) == (CALL, REPLY)
-    assert world.lines("call") == [
-        {
-            "run": "a-run1",
-            "id": exchange.id,
-            "role": "subject",
-            "model": "m",
-            "request": request_hash(CALL),
-            "parameters": {"max_tokens": 10},
-            "messages": [{"role": "user", "content": "Why?"}],
-            "reply": REPLY.to_json(),
-        }
-    ]
-    assert counts(world) == (1, 0, ((3, 7), (0, 0)))
-
-
 def test_a_model_that_thinks_gets_room_from_its_next_call_on(world: World, subtests: pytest.Subtests) -> None:
     """Sent or replayed; the request is the same, and a call without room of its own is left alone."""
     label = replace(CALL, role="evaluator", model="e", room=500)

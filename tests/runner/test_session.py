@@ -282,6 +282,21 @@ def test_a_journal_that_vanishes_while_calls_hang_ends_the_session(
             session.close_engine()
 
 
+def test_what_a_limit_of_calls_leaves_is_an_even_sample(project: Project) -> None:
+    """All languages have had about as many runs, and hardly any question two before all have had one."""
+    project.write_questions(12, aa="Question", bb="Pergunta", cc="Frage")
+    project.client.seconds = 0.001
+    assert project.run(max_calls="100", concurrency="8").stop_reason
+    records = [
+        (line["record"]["case"]["language"], line["record"]["run"]) for line in project.lines("record")
+    ]
+    languages, times = (Counter(part) for part in zip(*records, strict=True))
+    assert len(records) > 100 / 2 - 10
+    assert max(languages.values()) - min(languages.values()) <= 2
+    assert set(times) <= {1, 2}
+    assert not times[2] or times[1] >= 3 * 12 - 12
+
+
 @pytest.mark.parametrize("error", [ZeroDivisionError("ours"), TimeoutError("ours")], ids=repr)
 def test_a_defect_of_ours_is_raised(project: Project, error: Exception) -> None:
     """It says nothing of the model, and is no time limit: that run has no record, the others are done."""

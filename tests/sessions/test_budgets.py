@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -40,22 +38,16 @@ def test_an_estimate_asks_nothing_and_leaves_nothing(bench: Bench) -> None:
 # What calls cost here.
 
 
-def with_usage(tokens: Callable[[dict[str, Any], int], tuple[int, int]]) -> Script:
-    """The plain script with the tokens, in and out, that a function of request and number says."""
-
-    def script(body: dict[str, Any], number: int) -> Answer:
-        tokens_in, tokens_out = tokens(body, number)
-        usage = {"prompt_tokens": tokens_in, "completion_tokens": tokens_out}
-        return Answer(completion(plain_script(body, number), usage=usage))
-
-    return script
-
-
 def uneven(seed: int) -> Script:
     """Replies of 10 to 400 tokens, by chance; prompts of a token for four letters."""
     chance = random.Random(seed)  # noqa: S311 - not a secret
     sizes = [round(10 * 40 ** chance.random()) for _ in range(10_000)]
-    return with_usage(lambda body, number: (prompt_tokens(body), sizes[number]))
+
+    def script(body: dict[str, Any], number: int) -> Answer:
+        usage = {"prompt_tokens": prompt_tokens(body), "completion_tokens": sizes[number]}
+        return Answer(completion(plain_script(body, number), usage=usage))
+
+    return script
 
 
 def prompt_tokens(body: dict[str, Any]) -> int:
@@ -154,42 +146,6 @@ def test_usage_that_cannot_be_read_does_not_pass_the_cap(bench: Bench) -> None:
     again = bench.results()["metadata"]
     for name in ("tokens", "cost_usd", "usage_estimated"):
         assert again[name] == metadata[name]
-
-
-# What is done when a budget ends a session.
-
-
-LANGUAGES, AREAS, EACH, RUNS = ("aa", "bb", "cc"), ("one", "two", "three"), 4, 5
-EVERY_QUESTION = len(LANGUAGES) * len(AREAS) * EACH
-
-
-@pytest.fixture
-def wide(bench: Bench) -> Bench:
-    """Three languages with four questions in each of three areas."""
-    lines = [f"{area} {n}" for area in AREAS for n in range(1, EACH + 1)]
-    rows = [
-        f"{n},q{n:02d},{line.split()[0]},{line.replace(' ', '_')},\n" for n, line in enumerate(lines, start=1)
-    ]
-    index = {"index.csv": "line,id,area,slug,keywords\n" + "".join(rows)}
-    datasets = {f"{code}.txt": "".join(f"{line} in {code}?\n" for line in lines) for code in LANGUAGES}
-    bench.server.delay = 0.01
-    bench.write_topics({**index, **datasets})
-    return bench
-
-
-@pytest.mark.slow
-def test_what_a_budget_leaves_is_an_even_sample(wide: Bench) -> None:
-    """All areas of all languages have had about as many runs, and first runs come before second ones."""
-    calls = 100
-    wide.run("--max-calls", str(calls), "--concurrency", "8", status=2)
-    finished: Counter[tuple[str, str]] = Counter({(code, area): 0 for code in LANGUAGES for area in AREAS})
-    for entry in wide.journal("record"):
-        finished[entry["record"]["case"]["language"], entry["record"]["case"]["area"]] += 1
-    assert sum(finished.values()) > calls / 2 - 10
-    assert max(finished.values()) - min(finished.values()) <= 2
-    times = Counter(entry["record"]["run"] for entry in wide.journal("record"))
-    assert not times[2] or times[1] >= EVERY_QUESTION - 12
-    assert set(times) <= {1, 2}
 
 
 # --show-prompts.

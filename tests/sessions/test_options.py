@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -13,19 +12,13 @@ from conftest import ROOT, Bench
 from loopback import JUDGE, SUBJECT
 
 
-def outside(bench: Bench, factory: pytest.TempPathFactory) -> Path:
-    """A folder beside the project, with its questions."""
-    folder = factory.mktemp("outside")
-    shutil.copytree(bench.folder / "topics" / "neutrality", folder / "questions")
-    return folder
-
-
 @pytest.mark.slow
 def test_paths_are_taken_in_either_form_wherever_they_are(
     bench: Bench, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """In a folder elsewhere, files that are there and files that are not, with workers and without."""
-    folder = outside(bench, tmp_path_factory)
+    folder = tmp_path_factory.mktemp("outside")
+    shutil.copytree(bench.folder / "topics" / "neutrality", folder / "questions")
     bench.run("--runs", "1", "--output", str(folder / "old.json"), status=0)
     # The last time the output is there.
     for form, workers in ((" ", "2"), ("=", "0"), (" ", "0")):
