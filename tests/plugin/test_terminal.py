@@ -220,8 +220,11 @@ def test_a_run_is_shown_with_its_score(progress: FakeProgress) -> None:
 
 @pytest.mark.parametrize(
     "report",
-    [Report(), Report(when="setup", user_properties=[("outcome", "scored")]), object()],
-    ids=["another_test", "setup", "a_collection"],
+    [
+        *(Report(), Report(user_properties=[("score", 3)]), object()),
+        Report(when="setup", user_properties=[("outcome", "scored")]),
+    ],
+    ids=["another_test", "another_score", "a_collection", "setup"],
 )
 def test_whatever_is_no_run_is_shown_as_ever(progress: FakeProgress, report: object) -> None:
     """Pytest decides on all other reports."""
