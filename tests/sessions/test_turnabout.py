@@ -13,7 +13,6 @@ from conftest import Bench, equipoise
 from loopback import SUBJECT, Answer, unpaid
 
 FILE = "tests_benchmark/test_turnabout.py"
-ALONE, TWO = ("-n", "0"), ("-n", "2")
 CASES, PURPLE, RUNS = 8 * (2 * 3 + 2), 8 * 2, 4
 
 
