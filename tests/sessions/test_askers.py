@@ -24,15 +24,8 @@ def test_a_plain_session_is_replayed_when_somebody_asks(bench: Bench) -> None:
     before = bench.results()
     bench.run(*workers, "--asker", "mirror", "-k", "not asker_critics", "--gate", "unscored:1%", status=0)
     assert len(bench.server.requests) == 2 * (ALL + ALL)
-    done = bench.run(
-        *workers,
-        "--asker",
-        "mirror",
-        "--gate",
-        "asker.asymmetry:±3pp@population",
-        "--junit-xml=j.xml",
-        status=6,
-    )
+    reports = ("--gate", "asker.asymmetry:±3pp@population", "--junit-xml=j.xml")
+    done = bench.run(*workers, "--asker", "mirror", *reports, status=6)
     assert "asker.asymmetry" in done.stdout
     assert len(bench.server.requests) == 2 * (ALL + ASKED)
     results = bench.results()
