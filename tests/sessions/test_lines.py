@@ -90,11 +90,15 @@ def metadata(test: Mapping[str, Any]) -> Mapping[str, Any]:
 def masked(properties: Mapping[str, Any]) -> str:
     """The properties as JSON, with the type alone of times and sentences."""
     stable = {
-        name: "<number>" if name in TIMES else "<text>" if name == "why" else value
-        for name, value in properties.items()
+        name: kind(value) if name in TIMES or name == "why" else value for name, value in properties.items()
     }
     assert all(float(properties[name]) >= 0 for name in TIMES & properties.keys())
     return json.dumps(stable, ensure_ascii=False)
+
+
+def kind(value: str | float) -> str:
+    """The type of a value in JSON."""
+    return "<text>" if isinstance(value, str) else "<number>"
 
 
 def junit_cases(path: Path) -> Iterator[str]:
