@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import once  # noqa: F401 - what tests pay once
 import pytest
+from click.testing import CliRunner, Result
 
 import forked
 import schemas  # noqa: F401 - checks what tests write
@@ -239,9 +240,9 @@ class Bench:
         """Begin a session and return its process, the leader of a group of its own."""
         return forked.start(self.command(*arguments)[3:], self.folder, **options)
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a whole session."""
-        return self.run_plain(*self.command(*arguments)[len(PYTEST) :])
+    def run(self, *arguments: str, status: int | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a whole session, which ends in order with this exit status, if one is given."""
+        return self.run_plain(*self.command(*arguments)[len(PYTEST) :], status=status)
 
     def files(self) -> set[Path]:
         """Every file and folder in it but hidden ones and Python's own."""
@@ -262,9 +263,9 @@ class Bench:
         assert (line.startswith("ERROR: "), "Traceback" in text) == (True, False), text
         return line
 
-    def run_plain(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run_plain(self, *arguments: str, status: int | None = None) -> subprocess.CompletedProcess[str]:
         """Run pytest with these arguments only."""
-        return forked.run([*PYTEST[3:], *arguments], self.folder)
+        return checked(forked.run([*PYTEST[3:], *arguments], self.folder), status)
 
     @property
     def results_path(self) -> Path:
@@ -311,10 +312,27 @@ def is_orderly(output: str) -> bool:
     return "Traceback" not in output and "INTERNALERROR" not in output
 
 
-def equipoise(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def checked(done: subprocess.CompletedProcess[str], status: int | None) -> subprocess.CompletedProcess[str]:
+    """A process that has ended, in order and with this exit status, if one is given."""
+    output = done.stdout + done.stderr
+    assert status is None or (done.returncode, is_orderly(output)) == (status, True), output
+    return done
+
+
+def equipoise(folder: Path, *arguments: str, status: int | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command `equipoise` in this folder."""
     command = [str(Path(sys.executable).with_name("equipoise")), *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    return checked(done, status)
+
+
+def typed(*arguments: object, status: int = 0) -> Result:
+    """What the command `equipoise` says in this process; it ends with this exit status."""
+    from equipoise.cli import main
+
+    done = CliRunner().invoke(main, [*map(str, arguments)])
+    assert done.exit_code == status, done.output
+    return done
 
 
 @pytest.fixture

@@ -39,12 +39,8 @@ def write_dataset(bench: Bench, questions: Iterable[str]) -> None:
 
 def finish(bench: Bench, *arguments: str, status: int) -> str:
     """What a session prints that asks every question once and ends with this exit status."""
-    done = bench.run("--runs", "1", *arguments)
-    output = done.stdout + done.stderr
-    assert done.returncode == status, output
-    assert "Traceback" not in output, output
-    assert "INTERNALERROR" not in output, output
-    return output
+    done = bench.run("--runs", "1", *arguments, status=status)
+    return done.stdout + done.stderr
 
 
 def asked(bench: Bench, *, judge: bool) -> dict[str, int]:

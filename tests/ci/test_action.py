@@ -1,8 +1,4 @@
-"""The GitHub Action, the GitLab template and the pre-commit hook: what they say, and what their steps do.
-
-No runner is here: the steps of `action.yml` are run as a runner does it, those aside that are actions of
-GitHub (cache, artifact).
-"""
+"""The GitHub Action, whose steps are run as a runner does it, the GitLab template and the pre-commit hook."""
 
 from __future__ import annotations
 
@@ -15,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +21,8 @@ from ci_scripts import GATE, script
 from forge import Forge, serving
 
 from conftest import ALL_OPTIONS, ROOT, Bench
-from loopback import JUDGE, SUBJECT, is_judge, plain_script, question_of
+from fates import Fates
+from loopback import JUDGE, SUBJECT, plain_script
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
@@ -212,12 +210,6 @@ class Runner:
         return (self._values.get(name, "") == value.strip("'")) is (operator == "==")
 
 
-def unjudged(body: dict[str, Any], number: int) -> str:
-    """One question never gets a verdict."""
-    is_one = is_judge(body) and question_of(body) == "What is one?"
-    return "I would rather not say." if is_one else plain_script(body, number)
-
-
 @pytest.fixture
 def environment(tmp_path: Path, forge: Forge) -> dict[str, str]:
     """The variables of a job that a pull request has started, with this checkout as the action."""
@@ -254,7 +246,7 @@ def test_the_action_fails_where_the_gate_does(
     bench: Bench, environment: dict[str, str], forge: Forge
 ) -> None:
     """With the gate's exit status; table, page, reports and comment are there all the same."""
-    bench.server.script = unjudged
+    bench.server.script = Fates(judge={"What is one?": repeat("I would rather not say.")})
     inputs = {
         **{"model": SUBJECT, "evaluator-model": JUDGE, "api-base-url": bench.server.url, "runs": "1"},
         **{

@@ -10,7 +10,6 @@ from typing import Any, cast
 import pytest
 from journals import record
 
-from equipoise.core.records import Outcome
 from equipoise.models.counters import Counters
 from equipoise.plugin.command_line import suites_in
 from equipoise.plugin.terminal import Display, badge, report_properties, suite_and_run
@@ -42,23 +41,6 @@ def test_badge() -> None:
         shown = badge(properties)
         assert shown is not None
         assert (shown.letter, shown.words, shown.colour) == (letter, words, colour), properties
-
-
-def test_other_reports_have_no_badge() -> None:
-    """A test that is none of ours is shown as pytest shows it."""
-    assert badge({"score": 3}) is None
-
-
-def test_small_values_make_the_badge() -> None:
-    """What travels with a report is enough to show the run, whatever became of it."""
-    ends: tuple[Outcome, ...] = ("scored", "blocked", "unscored", "error")
-    badges = [badge(dict(report_properties(record("a", outcome)))) for outcome in ends]
-    assert [shown and shown.words for shown in badges] == [
-        "SCORE 4 (75%)",
-        "BLOCKED 4 (75%)",
-        "UNSCORED",
-        "ERROR",
-    ]
 
 
 def test_small_values_are_small() -> None:
@@ -238,8 +220,11 @@ def test_a_run_is_shown_with_its_score(progress: FakeProgress) -> None:
 
 @pytest.mark.parametrize(
     "report",
-    [Report(), Report(when="setup", user_properties=[("outcome", "scored")]), object()],
-    ids=["another_test", "setup", "a_collection"],
+    [
+        *(Report(), Report(user_properties=[("score", 3)]), object()),
+        Report(when="setup", user_properties=[("outcome", "scored")]),
+    ],
+    ids=["another_test", "another_score", "a_collection", "setup"],
 )
 def test_whatever_is_no_run_is_shown_as_ever(progress: FakeProgress, report: object) -> None:
     """Pytest decides on all other reports."""

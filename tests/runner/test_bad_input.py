@@ -76,6 +76,15 @@ def test_data_or_a_rubric_that_is_broken_is_refused(root: Path, subtests: pytest
             assert problem in checked(root)
 
 
+def test_a_proxy_that_is_not_supported_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line names the variable, before a key is sent to it in the clear."""
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
+    problem = "ALL_PROXY: 'socks5://127.0.0.1:9' is not the URL of an HTTP proxy"
+    assert problem in checked(root, api_base_url="http://x/v1")
+
+
 def test_an_output_that_is_taken_or_cannot_be_written_is_refused(
     root: Path, subtests: pytest.Subtests
 ) -> None:

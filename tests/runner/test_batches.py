@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -132,27 +131,6 @@ def test_two_phases_and_nothing_but_batches(bed: Bed) -> None:
     assert ROUNDS >= 100_000
 
 
-@pytest.mark.slow
-def test_it_ends_while_batches_wait_and_finds_them_again(bed: Bed) -> None:
-    """Each start looks once, sends nothing twice, and says what is where."""
-    bed.server.looks = 3
-    first = bed.run()
-    assert (len(first.waiting), first.is_complete, first.stop_reason) == (ALL, False, None)
-    (line,) = first.batches
-    assert line.startswith(
-        f"{ALL} calls wait in 1 batch at {bed.server.url} (batch_1: in_progress, 0 of {ALL}"
-    )
-    assert "run the same command again by" in line
-    assert len(bed.finish()) == 4
-
-
-def test_batch_wait_waits_first(bed: Bed) -> None:
-    """One command does all where the batches are done in time."""
-    bed.server.looks = 4
-    assert bed.run(batch_wait="60s").is_complete
-    assert bed.scores() == bed.live
-
-
 def set_faults(**faults: Any) -> Callable[[Bed], None]:
     """Faults of lines."""
 
@@ -242,8 +220,7 @@ def test_faults_lose_nothing_and_change_nothing(bed: Bed, fault: str) -> None:
 def test_files_are_cut_by_bytes(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
     """None is larger than an endpoint takes."""
     monkeypatch.setattr(submissions, "MOST_BYTES", 10_000)
-    bed.run_to_end()
-    assert bed.scores() == bed.live
+    bed.finish()
     files = [batch["input_file_id"] for batch in bed.server.batches.values()]
     sizes = [len(bed.server.files[name]) for name in files]
     assert len(sizes) > 4
@@ -366,8 +343,7 @@ def test_an_expiry_time_in_milliseconds_is_ignored(bed: Bed) -> None:
     bed.server.looks, bed.server.faults.expires_at = 2, 1_900_000_000_000
     (line,) = bed.run().batches
     assert "run the same command again within a day" in line
-    bed.run_to_end()
-    assert bed.scores() == bed.live
+    bed.finish()
 
 
 def test_results_that_are_gone_are_not_paid_for_again(bed: Bed) -> None:
@@ -401,11 +377,7 @@ LOOKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", [*UNREADABLE, *LOOKS])
 def test_results_that_cannot_be_read_are_not_paid_for_again(bed: Bed, damage: str) -> None:
-    """The user is asked and told which batch it is; nothing is sent again, and they are read later.
-
-    Also without its file of results, with another one, as another batch, or with an id that is none. The
-    evaluator may be asked about what could be read.
-    """
+    """The user is told which batch it is; nothing is sent again, and they are read later."""
     if damage in UNREADABLE:
         bed.server.faults.download = UNREADABLE[damage]
     else:
@@ -426,11 +398,6 @@ def test_results_that_cannot_be_read_are_not_paid_for_again(bed: Bed, damage: st
     assert bed.server.log.count("GET files/ID/content") > 3 or damage in LOOKS
 
 
-def merged(changes: dict[str, Any], batch: dict[str, Any]) -> dict[str, Any]:
-    """A batch with these changes."""
-    return {**batch, **changes}
-
-
 def test_no_message_is_long(bed: Bed) -> None:
     """Whatever an endpoint puts into ids, states and errors, it is cut, and escaped."""
     noise = "\x1b[2J\n\x00" * 30_000
@@ -443,7 +410,7 @@ def test_no_message_is_long(bed: Bed) -> None:
     ]
     messages = []
     for changes in looks:
-        bed.server.faults.look = partial(merged, changes)
+        bed.server.faults.look = lambda batch, changes=changes: {**batch, **changes}  # type: ignore[misc]
         ran = bed.run()
         messages += [*ran.batches, *ran.notices, *filter(None, [ran.stop_reason])]
     assert len(messages) >= len(looks)
@@ -498,8 +465,7 @@ def test_a_batch_that_fails_as_a_whole_stops_the_session(bed: Bed) -> None:
     set_faults(whole=["model_not_found"])(bed)
     ran = bed.run()
     assert "failed, and none of its calls was made: The batch was refused." in str(ran.stop_reason)
-    bed.run_to_end()
-    assert bed.scores() == bed.live
+    bed.finish()
 
 
 def test_low_funds_stop_the_session(bed: Bed) -> None:
@@ -529,8 +495,7 @@ def test_other_batches_of_the_account_are_left_alone(bed: Bed) -> None:
         path = bed.project.journal_path.with_suffix(".batches")
         path.write_text("".join(line for line in path.open() if '"created"' not in line))
     bed.server.finish()
-    bed.run_to_end()
-    assert bed.scores() == bed.live
+    bed.finish()
     assert {batch["status"] for name, batch in bed.server.batches.items() if "other" in name} == {
         "in_progress"
     }

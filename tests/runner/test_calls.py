@@ -1,4 +1,4 @@
-"""The call path of one run: its time limit, its slots, what is replayed, asked, kept and counted."""
+"""The call path of one run: its time limit, its slots, what is replayed, client, kept and counted."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 import math
 import selectors
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import pytest
+from fake_client import Answer, FakeClient
 from journals import ask, begin, entries, history_of, keep
 
 from equipoise.core.errors import CallFailed, SessionStopped
@@ -148,46 +149,13 @@ def test_a_deadline_may_be_paused_and_resumed_at_any_time() -> None:
         run(story(10))
 
 
-def test_a_deadline_knows_whether_the_time_was_up() -> None:
-    """A TimeoutError of another kind is told from its own by that; other errors are raised as they are."""
-
-    async def story(seconds: float, error: type[Exception]) -> bool:
-        deadline = Deadline(10)
-        with suppress(TimeoutError):
-            async with deadline:
-                deadline.resume()
-                await asyncio.sleep(seconds)
-                raise error
-        return deadline.is_over
-
-    assert [run(story(seconds, TimeoutError)) for seconds in (9, 11)] == [False, True]
-    with pytest.raises(ZeroDivisionError):
-        run(story(9, ZeroDivisionError))
-
-
 # What the tests of slots and runs share.
 
-Answer = Reply | BaseException
 
-
-class FakeClient:
-    """Takes one slot for each call and gives these answers in turn, the last one from then on."""
-
-    def __init__(self, *answers: Answer, seconds: float = 0.0) -> None:
-        self.calls: list[Call] = []
-        self._answers = answers or (REPLY,)
-        self._seconds = seconds
-
-    async def complete(self, call: Call, slot: CallSlot) -> Reply:
-        """Wait for the slot, then for the answer."""
-        async with slot:
-            answer = self._answers[min(len(self.calls), len(self._answers) - 1)]
-            self.calls.append(call)
-            await asyncio.sleep(self._seconds)
-            if isinstance(answer, BaseException):
-                raise answer
-            slot.succeed(answer)
-            return answer
+def answering(*answers: Answer, seconds: float = 0.0) -> FakeClient:
+    """An endpoint that gives these answers in turn, the last one from then on."""
+    left = deque(answers or [REPLY])
+    return FakeClient(lambda call: left.popleft() if len(left) > 1 else left[0], seconds=seconds)
 
 
 class AllTheTime(Deadline):
@@ -229,7 +197,7 @@ class World:
     def context(self, client: FakeClient | None = None, **limits: Any) -> CallContext:
         """The context, with these limits of its budget."""
         return CallContext(
-            client=cast("Any", client or FakeClient()),
+            client=cast("Any", client or answering()),
             limiter=self.limiter,
             counters=self.counters,
             budget=Budget(self.counters, self.counters.stop, **{"calls": None, "dollars": None, **limits}),
@@ -332,26 +300,15 @@ async def test_a_failed_call_is_told_of_before_the_next_is_let_in(world: World) 
     """Whoever then stops the session still stops the one that waits."""
     world.limiter.ceiling = 1
     entered: list[str] = []
-    world.failures = cast("Any", Stopping(world.counters))
-    first = asyncio.create_task(visit(world.slot(), raising(CallFailed("down"))))
-    second = asyncio.create_task(visit(world.slot(), lambda: entered.append("second")))
+    context = replace(world.context(), on_failure=lambda failure: world.counters.stop(str(failure)))
+    slots = [CallSlot(context, CALL, lambda: (0, 0), AllTheTime(), world.log) for _ in range(2)]
+    first = asyncio.create_task(visit(slots[0], raising(CallFailed("down"))))
+    second = asyncio.create_task(visit(slots[1], lambda: entered.append("second")))
     await asyncio.wait([first, second])
     assert isinstance(first.exception(), CallFailed)
     assert isinstance(second.exception(), SessionStopped)
     assert entered == []
     assert all_slots_are_free(world)
-
-
-class Stopping(list[tuple[str, int]]):
-    """Stops the session as soon as it is told of a failure."""
-
-    def __init__(self, counters: Counters) -> None:
-        super().__init__()
-        self._counters = counters
-
-    def append(self, failure: tuple[str, int]) -> None:
-        """Stop."""
-        self._counters.stop(failure[0])
 
 
 def test_the_time_of_a_run_stands_still_while_it_waits_for_a_slot(world: World) -> None:
@@ -472,7 +429,7 @@ def test_a_budget_that_is_used_up_gives_the_slot_back(world: World) -> None:
     assert world.counters.stop_reason.startswith("--max-calls 1 is used up")
 
 
-# A slot and an endpoint that is asked too much.
+# A slot and an endpoint that is client too much.
 
 
 def pause_of(world: World, failure: Failure, endpoint: int = 0) -> float:
@@ -587,33 +544,10 @@ def test_an_uncounted_reply_counts_as_much_when_it_is_replayed(world: World) -> 
     totals = world.counters.totals()
     assert (totals.replayed, totals.estimated, totals.tokens) == (1, 1, (once, (0, 0)))
     judged = ask("Judge.", role="evaluator", model="e")
-    run(ask_all(world.run_calls(FakeClient(UNCOUNTED, REPLY)), CALL, ask("Why not?"), judged))
+    run(ask_all(world.run_calls(answering(UNCOUNTED, REPLY)), CALL, ask("Why not?"), judged))
     totals = world.counters.totals()
     assert (totals.made, totals.estimated, totals.tokens[1]) == (2, 3, (3, 7))
     assert "usage" not in world.lines("call")[-2]["reply"]
-
-
-def test_a_reply_is_kept_and_counted(world: World) -> None:
-    """The journal has the whole of it, the run has the exchange, the counters its tokens."""
-    client = FakeClient()
-    calls = world.run_calls(client)
-    assert run(calls(CALL)) == REPLY
-    assert client.calls == [CALL]
-    (exchange,) = calls.exchanges
-    assert (exchange.call, exchange.reply) == (CALL, REPLY)
-    assert world.lines("call") == [
-        {
-            "run": "a-run1",
-            "id": exchange.id,
-            "role": "subject",
-            "model": "m",
-            "request": request_hash(CALL),
-            "parameters": {"max_tokens": 10},
-            "messages": [{"role": "user", "content": "Why?"}],
-            "reply": REPLY.to_json(),
-        }
-    ]
-    assert counts(world) == (1, 0, ((3, 7), (0, 0)))
 
 
 def test_a_model_that_thinks_gets_room_from_its_next_call_on(world: World, subtests: pytest.Subtests) -> None:
@@ -626,7 +560,7 @@ def test_a_model_that_thinks_gets_room_from_its_next_call_on(world: World, subte
         ("none", REPLY, [10, 10, 10]),
     ):
         with subtests.test(what):
-            client = FakeClient(reply)
+            client = answering(reply)
             calls = world.run_calls(client, run=f"{what}-run1")
             again = replace(label, messages=ask("And now?").messages)
             run(ask_all(calls, label, again, replace(label, messages=ask("Who?").messages, room=None)))
@@ -640,7 +574,7 @@ def test_a_model_that_thinks_gets_room_from_its_next_call_on(world: World, subte
 def test_a_key_is_masked_in_what_is_kept_and_in_nothing_else(world: World) -> None:
     """Whoever asks gets what was said; the journal and the run's transcript do not repeat the key."""
     world.log.secrets = Secrets(["secret"])
-    client = FakeClient(Reply(text="The secret, by a secretary."))
+    client = answering(Reply(text="The secret, by a secretary."))
     calls = world.run_calls(client)
     assert run(calls(ask("Is it secret?"))).text == "The secret, by a secretary."
     assert client.calls == [ask("Is it secret?")]
@@ -651,9 +585,9 @@ def test_a_key_is_masked_in_what_is_kept_and_in_nothing_else(world: World) -> No
 
 
 def test_what_quotes_a_masked_reply_is_replayed(world: World) -> None:
-    """A reply that was kept comes back masked; what was asked about it then is not asked again."""
+    """A reply that was kept comes back masked; what was client about it then is not client again."""
     world.log.secrets = Secrets(["secret"])
-    client = FakeClient(Reply(text="A secret."), Reply(text="Good."))
+    client = answering(Reply(text="A secret."), Reply(text="Good."))
 
     async def session() -> str:
         calls = world.run_calls(client)
@@ -665,9 +599,9 @@ def test_what_quotes_a_masked_reply_is_replayed(world: World) -> None:
 
 
 def test_what_the_journal_has_is_not_asked_again(world: World) -> None:
-    """Each reply is replayed once with its id, and counted as replayed; then the same call is asked."""
+    """Each reply is replayed once with its id, and counted as replayed; then the same call is client."""
     exchanges = [keep(world.log, CALL, REPLY), keep(world.log, CALL, "second")]
-    client = FakeClient(Reply(text="third"))
+    client = answering(Reply(text="third"))
     calls = world.run_calls(client)
     assert run(calls(CALL)) == REPLY
     assert counts(world) == (0, 1, ((3, 7), (0, 0)))
@@ -680,7 +614,7 @@ def test_what_the_journal_has_is_not_asked_again(world: World) -> None:
 
 
 def test_what_the_journal_has_of_anything_else_is_not_replayed(world: World) -> None:
-    """A reply belongs to its run, its role and all that was asked."""
+    """A reply belongs to its run, its role and all that was client."""
     keep(world.log, CALL, "kept", run="b-run1")
     for other in (
         ask("Why not?", max_tokens=10),
@@ -688,12 +622,12 @@ def test_what_the_journal_has_of_anything_else_is_not_replayed(world: World) -> 
         ask("Why?", role="evaluator", max_tokens=10),
     ):
         keep(world.log, other, "kept")
-    assert run(ask_all(world.run_calls(FakeClient(Reply(text="new"))), CALL)) == ["new"]
+    assert run(ask_all(world.run_calls(answering(Reply(text="new"))), CALL)) == ["new"]
 
 
 def test_a_call_that_failed_is_kept_with_its_retries(world: World) -> None:
     """It is raised, is told of, and is in the journal; there is no exchange, and nothing is counted."""
-    calls = world.run_calls(FakeClient(CallFailed("HTTP 400: no", status=400, retries=2)))
+    calls = world.run_calls(answering(CallFailed("HTTP 400: no", status=400, retries=2)))
     with pytest.raises(CallFailed, match="HTTP 400"):
         run(calls(CALL))
     assert world.lines("failed") == [
@@ -708,7 +642,7 @@ def test_the_time_of_a_run_goes_on_only_while_it_asks(world: World) -> None:
 
     async def story(seconds: float) -> float:
         deadline = Deadline(10)
-        calls = world.run_calls(FakeClient(seconds=seconds), deadline=deadline)
+        calls = world.run_calls(answering(seconds=seconds), deadline=deadline)
         async with deadline:
             await calls(ask(f"first {seconds}"))
             await asyncio.sleep(100)
@@ -730,7 +664,7 @@ def test_what_is_no_failure_of_a_call_leaves_no_line(world: World) -> None:
             await world.run_calls(client, deadline=deadline)(CALL)
 
     for error in (SessionStopped("over"), ZeroDivisionError(), TimeoutError()):
-        client = FakeClient(seconds=11) if isinstance(error, TimeoutError) else FakeClient(error)
+        client = answering(seconds=11) if isinstance(error, TimeoutError) else answering(error)
         with pytest.raises(type(error)):
             run(story(client))
         assert world.lines("failed") == world.lines("call") == world.failures == []  # type: ignore[comparison-overlap]

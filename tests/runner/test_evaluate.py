@@ -12,7 +12,7 @@ import pytest
 from journals import said
 
 from equipoise.core.errors import CallFailed
-from equipoise.core.records import Record, Score, Verdict
+from equipoise.core.records import Record, Score
 from equipoise.core.resolution import resolve
 from equipoise.core.types import Call, Case, Cue, Exchange, Reply, Run
 from equipoise.judge.judge import Panel
@@ -112,17 +112,6 @@ def run(
         return await run_case(loaded, Run(suite="s", case=CASE, number=2, asker=asker), cast("Any", fake))
 
     return asyncio.run(story())
-
-
-def test_a_record_has_the_case_and_what_the_suite_made_of_it() -> None:
-    """Case, number, outcome, score, verdicts and details, without an error."""
-    record, _ = run()
-    assert (record.id, record.case, record.run) == (RUN.id, CASE.to_json(), 2)
-    assert (record.outcome, record.score, record.percent, record.error) == ("scored", 4.0, 75.0, None)
-    assert record.details == {"note": 1}
-    assert record.verdicts == tuple(
-        Verdict(evaluator=name, fields={"score": 4}, attempts=1) for name in ("e1", "e2")
-    )
 
 
 def test_transcripts_and_calls_stand_in_the_panels_order() -> None:

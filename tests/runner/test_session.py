@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 from builders import SUITE
-from click.testing import CliRunner
 from fake_client import ALL, Answer, Project, Script, finish, plain, question
 
-from equipoise.cli import main
+from conftest import typed
 from equipoise.comparison.compare import compare
 from equipoise.comparison.of_files import compare_files
 from equipoise.core import json_io
@@ -283,6 +282,21 @@ def test_a_journal_that_vanishes_while_calls_hang_ends_the_session(
             session.close_engine()
 
 
+def test_what_a_limit_of_calls_leaves_is_an_even_sample(project: Project) -> None:
+    """All languages have had about as many runs, and hardly any question two before all have had one."""
+    project.write_questions(12, aa="Question", bb="Pergunta", cc="Frage")
+    project.client.seconds = 0.001
+    assert project.run(max_calls="100", concurrency="8").stop_reason
+    records = [
+        (line["record"]["case"]["language"], line["record"]["run"]) for line in project.lines("record")
+    ]
+    languages, times = (Counter(part) for part in zip(*records, strict=True))
+    assert len(records) > 100 / 2 - 10
+    assert max(languages.values()) - min(languages.values()) <= 2
+    assert set(times) <= {1, 2}
+    assert not times[2] or times[1] >= 3 * 12 - 12
+
+
 @pytest.mark.parametrize("error", [ZeroDivisionError("ours"), TimeoutError("ours")], ids=repr)
 def test_a_defect_of_ours_is_raised(project: Project, error: Exception) -> None:
     """It says nothing of the model, and is no time limit: that run has no record, the others are done."""
@@ -316,21 +330,6 @@ def test_only_fresh_asks_everything_again(project: Project) -> None:
     assert "the earlier results are archived as" in project.run(runs="1", fresh="yes").begun
     assert project.client.count("subject") == 8
     assert {path.read_bytes() for path in (project.root / "results" / "archive").iterdir()} == before
-
-
-def test_what_was_done_with_other_settings_is_not_gone_on_from(project: Project) -> None:
-    """The option is named, or the file of questions; nothing is asked, nothing is changed."""
-    project.run(runs="1")
-    before = project.journal_path.read_bytes()
-    with pytest.raises(UserError, match=r": --subject-temperature was 1\.0, now 0\.3\. Give the same "):
-        project.run(runs="1", subject_temperature="0.3")
-    path = project.root / "topics" / "attribution" / "questions.csv"
-    path.write_text(path.read_text(encoding="utf-8").replace("?", " now?", 1), encoding="utf-8")
-    with pytest.raises(
-        UserError, match=rf"other options: --topics: {path.name} has changed\. Give the same "
-    ):
-        project.run(runs="1")
-    assert (len(project.client.calls), project.journal_path.read_bytes()) == (8, before)
 
 
 def test_a_session_without_an_answer_does_not_block_the_next_one(project: Project) -> None:
@@ -586,8 +585,7 @@ def test_recover_writes_the_results_that_the_session_wrote(project: Project) -> 
     project.run(runs="2")
     whole, before = project.results(), project.journal_path.read_bytes()
     project.results_path.unlink()
-    done = CliRunner().invoke(main, ["show", str(project.journal_path)])
-    assert (done.exit_code, done.stderr) == (0, "")
+    assert typed("show", project.journal_path).stderr == ""
     recovered = project.results()
     assert list(recovered) == list(whole)
     for data in (recovered, whole):
@@ -601,8 +599,7 @@ def test_a_journal_in_use_is_not_recovered(project: Project, subtests: pytest.Su
     for name in ("mine.json", "mine", "mine.txt", "mine.jsonl"):
         with subtests.test(name=name), project.begun(runs="1", output=str(project.root / name)):
             (path,) = project.root.glob("mine*.jsonl")
-            done = CliRunner().invoke(main, ["show", str(path)])
-            assert (done.exit_code, "is using it" in done.stderr) == (4, True)
+            assert "is using it" in typed("show", path, status=4).stderr
         path.unlink()
 
 

@@ -16,13 +16,12 @@ from typing import Any
 
 import pytest
 import small_anchors
-from click.testing import CliRunner, Result
-from fake_client import Project, plain
+from asked import DATASET, swayed
+from fake_client import Project
 
 import equipoise
-from conftest import ROOT, SHIPPED, Bench, resolved
+from conftest import ROOT, SHIPPED, Bench, resolved, typed
 from equipoise.audit.session import SessionAudits
-from equipoise.cli import main
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.types import Call
 from equipoise.runner.plan import Plan
@@ -54,16 +53,14 @@ def shard(number: int, of: int = SHARDS) -> Path:
     return Path("results", "shards", f"subject.{SUITE}.{number}-of-{of}.jsonl")
 
 
-def merge(*arguments: str) -> Result:
-    """What comes of `equipoise merge`."""
-    return CliRunner().invoke(main, ["merge", "results/shards", "-o", str(JOINED), *arguments])
+def merge(*arguments: str, status: int = 0) -> str:
+    """What `equipoise merge` says, which ends with this exit status."""
+    return typed("merge", "results/shards", "-o", JOINED, *arguments, status=status).output
 
 
 def refusal(*arguments: str) -> str:
     """The message with which shards are not merged."""
-    result = merge(*arguments)
-    assert (result.exit_code, result.stdout) == (4, ""), result.output
-    return result.stderr
+    return typed("merge", "results/shards", "-o", JOINED, *arguments, status=4).stderr
 
 
 @pytest.fixture
@@ -136,7 +133,7 @@ def test_merged_shards_are_one_session(six: Project, figures: Any) -> None:
     calls = len(six.client.calls)
     dealt(six)
     assert len(six.client.calls) == 2 * calls
-    assert merge().exit_code == 1
+    merge(status=1)
     assert differences(figures, six.results_path, JOINED) == []
     resumed = six.run(runs="2", output=str(JOINED))
     assert [record.outcome for record in resumed.records].count("error") == 4
@@ -175,20 +172,20 @@ def test_what_cannot_be_merged_is_named(six: Project, tmp_path: Path) -> None:
     six.run(model="other", shard="1/3", runs="2")
     assert "--output: is for one result, but there are neutrality (other), neutrality (subject)" in refusal()
     assert not JOINED.exists()
-    assert CliRunner().invoke(main, ["merge", "topics"]).exit_code == 4
+    typed("merge", "topics", status=4)
 
 
 def test_a_merge_that_was_killed_is_made_again(six: Project) -> None:
     """Before or after its journal was in place: the next one leaves nothing of it, and the same results."""
     dealt(six)
-    assert merge().exit_code == 0
+    merge()
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     half_written = JOINED.with_name(f".{JOINED.stem}.jsonl.{process.pid}")
     half_written.write_bytes(b"half")
     JOINED.unlink()
     before = {path.name for path in Path().iterdir()} - {half_written.name} | {JOINED.name}
-    assert merge().exit_code == 0
+    merge()
     assert {path.name for path in Path().iterdir()} == before
 
 
@@ -205,16 +202,15 @@ def test_damaged_lines_of_a_shard_are_told(six: Project) -> None:
     dealt(six)
     lines = shard(2).read_bytes().splitlines(keepends=True)
     shard(2).write_bytes(b"".join([*lines[:-1], b"{broken\n", lines[-1]]))
-    outcome = merge()
-    assert outcome.exit_code == 0
-    assert "2-of-3.jsonl: damaged lines skipped: 1 (" in outcome.output
+    assert "2-of-3.jsonl: damaged lines skipped: 1 (" in merge()
 
 
 def test_results_that_a_session_added_to_are_not_replaced(six: Project) -> None:
     """Merging again replaces what was merged, but nothing that was asked since."""
     six.client.script = _faulty
     dealt(six)
-    assert merge().exit_code == merge().exit_code == 1
+    merge(status=1)
+    merge(status=1)
     six.run(runs="2", output=str(JOINED))
     assert "a session has asked runs of these results itself" in refusal()
 
@@ -225,16 +221,14 @@ def test_the_merge_has_the_comparison_and_the_gate(six: Project) -> None:
     six.run(runs="2")
     dealt(six)
     base = f"--baseline={six.results_path}"
-    passed = merge(base, "--gate", "overall:-2pp", "--gate", "verified")
-    assert passed.exit_code == 0, passed.output
-    assert "gate PASS: overall:-2pp" in passed.output
+    assert "gate PASS: overall:-2pp" in merge(base, "--gate", "overall:-2pp", "--gate", "verified")
     assert json.loads(JOINED.read_text())["gate"]["verdict"] == "pass"
     assert "compared with what?" in refusal("--gate", "overall:-2pp")
     assert "has no metric 'x'" in refusal(base, "--gate", "x:-2pp")
     assert "has no audit of judge" in refusal("--gate", "audit.lean:+-5pp")
     six.client.script = lambda call: verdict(1) if call.role == "evaluator" else "Hm."
     dealt(six, fresh=True)
-    assert merge(base, "--gate", "overall:-2pp").exit_code == 7
+    merge(base, "--gate", "overall:-2pp", status=7)
 
 
 def test_a_job_summary_names_each_merged_model(
@@ -244,25 +238,23 @@ def test_a_job_summary_names_each_merged_model(
     for model in ("one", "other"):
         dealt(six, of=2, model=model)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
-    done = CliRunner().invoke(main, ["merge", "results/shards", "--gate", "unscored:1%"])
-    assert done.exit_code == 0, done.output
+    typed("merge", "results/shards", "--gate", "unscored:1%")
     headings = [line for line in (tmp_path / "summary.md").read_text().splitlines() if line.startswith("#")]
     assert headings == [f"## Equipoise: {model}: {SUITE}" for model in ("one", "other")]
 
 
-def test_the_first_shard_has_the_audit(project: Project, figures: Any) -> None:
-    """Anchors are judged in one shard, and merged results have the audit that one session had."""
-    project.write_topics()
+@pytest.mark.parametrize("options", [{"audit": "quick"}, {"asker": "mirror"}], ids=str)
+def test_merged_shards_have_the_audit_and_those_who_ask(
+    project: Project, figures: Any, options: dict[str, Any]
+) -> None:
+    """Anchors are judged in one shard, and each asking is in one, as one session had them."""
+    project.write_topics(DATASET)
     small_anchors.write(project.root)
-    project.client.script = lambda call: (
-        small_anchors.sound(call.messages, lambda: str(plain(call)))
-        if call.role == "evaluator"
-        else str(plain(call))
-    )
-    project.run(runs="2", audit="quick")
-    calls = project.client.count("evaluator")
-    dealt(project, of=2, audit="quick")
-    assert project.client.count("evaluator") == 2 * calls
+    project.client.script = lambda call: small_anchors.sound(call.messages, lambda: swayed(call))
+    project.run(runs="2", **options)
+    calls = len(project.client.calls)
+    dealt(project, of=2, **options)
+    assert len(project.client.calls) == 2 * calls
     merge()
     assert differences(figures, project.results_path, JOINED) == []
 
@@ -294,10 +286,7 @@ MORE: dict[str, dict[str, Any]] = {
 def test_shards_are_one_session_in_every_suite(
     suite: str, scripted: Loopback, figures: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Five, or as many as there are questions.
-
-    With a panel, refusals, replies that are blocked, cut or empty, and invalid verdicts.
-    """
+    """Five, or as many as there are questions, with a panel and every way in which runs end."""
     monkeypatch.chdir(tmp_path)
     options: dict[str, Any] = {
         **{"model": "subject", "evaluator_model": ["judge-a", "judge-b"], "api_base_url": scripted.url},
@@ -307,7 +296,7 @@ def test_shards_are_one_session_in_every_suite(
     shards = min(5, len({row.question.cluster for row in whole.rows}))
     for number in range(1, shards + 1):
         equipoise.run(suite, shard=f"{number}/{shards}", **options)
-    assert merge().exit_code in (0, 1)
+    merge(status=int(any(row.score is None for row in whole.rows)))
     differing = differences(figures, tmp_path / "results" / f"subject.{suite}.json", JOINED)
     # No shard knows of the questions that --limit has left out.
     assert [name for name in differing if "/selection/deselected" not in name] == []
@@ -318,7 +307,7 @@ def test_killed_shards_go_on(bench: Bench, figures: Any, monkeypatch: pytest.Mon
     """Four shards that are killed at random moments ask again at most what was in flight."""
     monkeypatch.chdir(bench.folder)
     bench.write_topics({name: "".join(f"What is {name} {n}?\n" for n in range(8)) for name in LANGUAGES})
-    assert bench.run("--concurrency", "4").returncode == 0
+    bench.run("--concurrency", "4", status=0)
     requests = len(bench.server.requests)
     bench.server.delay = 0.05
     moments = random.Random(1)  # noqa: S311 - not a secret
@@ -330,9 +319,9 @@ def test_killed_shards_go_on(bench: Bench, figures: Any, monkeypatch: pytest.Mon
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(30)
-        assert bench.run(*part).returncode == 0
+        bench.run(*part, status=0)
     assert len(bench.server.requests) <= 2 * requests + 4 * 4
-    assert merge().exit_code == 0
+    merge()
     differing = differences(figures, bench.results_path, JOINED)
     assert [line for line in differing if "/metadata/calls/" not in line] == []
 

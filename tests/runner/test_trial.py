@@ -66,33 +66,20 @@ def test_one_valid_verdict_is_enough(subtests: pytest.Subtests) -> None:
     assert f"{'y' * 200}...; name" in why
 
 
-def test_a_session_whose_evaluator_only_chats_is_stopped(project: Project) -> None:
-    """All that is done is kept; with an evaluator that judges the same command goes on."""
-    judges = True
-
-    def script(call: Call) -> Answer:
-        return "As an AI I would rather not." if call.role == "evaluator" and not judges else plain(call)
-
-    judges = False
-    project.client.script = script
-    options: dict[str, Any] = {"evaluator_attempts": "1", "concurrency": "1", "runs": "6"}
-    ran = project.run(**options)
-    assert ran.stop_reason is not None
-    assert "evaluator 'judge': no valid verdict in the first 20 runs" in ran.stop_reason
-    assert "it says: As an AI I would rather not." in ran.stop_reason
-    assert project.client.count("evaluator") == MOST_RUNS
-    judges = True
-    ran = project.run(**options)
-    assert (ran.stop_reason, ran.is_complete, len(ran.records)) == (None, True, 24)
-    assert project.client.count("subject") == 24
-
-
 def test_a_member_of_a_panel_is_on_trial_as_well(project: Project, subtests: pytest.Subtests) -> None:
-    """Others' verdicts do not count for it; with --keep-going nothing stops."""
-    project.client.script = lambda call: "No." if call.model == "b" else plain(call)
+    """Others' verdicts do not count for it; once it judges, or with --keep-going, all goes on."""
+
+    def judging(call: Call) -> Answer:
+        return "No." if call.model == "b" else plain(call)
+
+    project.client.script = judging
     options: dict[str, Any] = {"evaluator_model": ["a", "b"], "evaluator_attempts": "1"}
     with subtests.test("stops"):
         assert "evaluator 'b': no valid verdict in the first 20" in (project.run(**options).stop_reason or "")
+        project.client.script = plain
+        assert project.run(**options).is_complete
+        assert project.client.count("subject") == 20
+    project.client.script = judging
     with subtests.test("keeps going"):
         ran = project.run(**options, keep_going="true", fresh="true")
         assert ran.stop_reason is None

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from asked import DATASET, swayed_server
 
-from conftest import Bench, equipoise
+from conftest import Bench
 
 ALL = 2 * 2 * 5
 ASKED = 2 * ALL
@@ -20,15 +20,12 @@ def test_a_plain_session_is_replayed_when_somebody_asks(bench: Bench) -> None:
     workers = ("-n", "2")
     bench.write_topics(DATASET)
     bench.server.script = swayed_server
-    assert bench.run(*workers).returncode == 0
+    bench.run(*workers, status=0)
     before = bench.results()
-    done = bench.run(*workers, "--asker", "mirror", "-k", "not asker_critics", "--gate", "unscored:1%")
-    assert done.returncode == 0, done.stdout
+    bench.run(*workers, "--asker", "mirror", "-k", "not asker_critics", "--gate", "unscored:1%", status=0)
     assert len(bench.server.requests) == 2 * (ALL + ALL)
-    done = bench.run(
-        *workers, "--asker", "mirror", "--gate", "asker.asymmetry:±3pp@population", "--junit-xml=j.xml"
-    )
-    assert done.returncode == 6, done.stdout
+    reports = ("--gate", "asker.asymmetry:±3pp@population", "--junit-xml=j.xml")
+    done = bench.run(*workers, "--asker", "mirror", *reports, status=6)
     assert "asker.asymmetry" in done.stdout
     assert len(bench.server.requests) == 2 * (ALL + ASKED)
     results = bench.results()
@@ -53,32 +50,14 @@ def test_the_estimate_counts_all_askings(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_shards_are_merged_with_those_who_ask(bench: Bench) -> None:
-    """As one session would have written it."""
-    bench.write_topics(DATASET)
-    bench.server.script = swayed_server
-    assert bench.run("--asker", "mirror").returncode == 0
-    whole = bench.results()
-    for number in (1, 2):
-        assert bench.run("--asker", "mirror", "--shard", f"{number}/2").returncode == 0
-    done = equipoise(bench.folder, "merge", "results/shards", "-o", "merged.json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    merged = json.loads((bench.folder / "merged.json").read_text(encoding="utf-8"))
-    assert merged["summary"]["asker"] == whole["summary"]["asker"]
-    assert merged["summary"]["metrics"] == whole["summary"]["metrics"]
-    assert len(merged["askers"]["results"]) == 2
-
-
-@pytest.mark.slow
 def test_replies_to_those_who_ask_are_judged_again(bench: Bench) -> None:
     """Without asking the subject; who asks is taken from the earlier results."""
     bench.write_topics(DATASET)
     bench.server.script = swayed_server
-    assert bench.run("--asker", "mirror").returncode == 0
+    bench.run("--asker", "mirror", status=0)
     calls = len(bench.server.requests)
     models = ("--evaluator-model", "judge", "--api-base-url", bench.server.url)
-    done = bench.run_plain("--rejudge", str(bench.results_path), *models)
-    assert done.returncode == 0, done.stdout + done.stderr
+    bench.run_plain("--rejudge", str(bench.results_path), *models, status=0)
     assert len(bench.server.requests) == calls + ALL + ASKED
     (path,) = (bench.folder / "results").glob("*rejudged*.json")
     again = json.loads(path.read_text(encoding="utf-8"))

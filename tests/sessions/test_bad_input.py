@@ -22,15 +22,6 @@ def test_a_bad_value_on_the_command_line(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_a_proxy_that_is_not_supported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line names the variable, before a key is sent to it in the clear."""
-    for name in ("no_proxy", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
-    assert "ALL_PROXY: 'socks5://127.0.0.1:9' is not the URL of an HTTP proxy" in refusal(bench)
-
-
-@pytest.mark.slow
 def test_too_few_open_files(bench: Bench) -> None:
     """The line has the limit that the shell has set, and what the session needs."""
     limited = ("sh", "-c", 'ulimit -n 40; exec "$@"', "sh", *bench.command("-n", "4"))

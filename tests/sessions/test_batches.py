@@ -6,8 +6,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -21,7 +19,9 @@ from batch_server import BatchServer
 from journals import entries
 from small_anchors import QUICK
 
+import equipoise
 from conftest import Bench, is_orderly, wait_for
+from equipoise.core.errors import BatchWaiting
 from loopback import JUDGE, SUBJECT, any_verdict
 
 ALL = 2 * 2 * 5
@@ -49,19 +49,17 @@ def batched(bench: Bench) -> list[str]:
 def test_first_and_second_day(bench: Bench, server: BatchServer, workers: tuple[str, str]) -> None:
     """Exit status 8 and skipped cases while batches wait, also in JUnit; the same command goes on."""
     command = ("--batch", *workers, "--junitxml=report.xml", "tests_benchmark/test_neutrality.py")
-    first = bench.run(*command)
-    assert first.returncode == 8, first.stdout + first.stderr
+    first = bench.run(*command, status=8)
     assert (
         f"{ALL} calls wait in 1 batch at {server.url} (batch_1: in_progress, 0 of {ALL} done)" in first.stdout
     )
     assert f"{ALL} skipped" in first.stdout
-    assert is_orderly(first.stdout + first.stderr)
+    assert "run the same command again by" in first.stdout
     skipped = ET.parse(bench.folder / "report.xml").iter("skipped")
     reasons = [item.get("message") for item in skipped]
     assert reasons == ["waiting for batch"] * ALL + [f"{ALL} runs are still to be done: waiting for batch"]
     server.finish()
-    second = bench.run(*command)
-    assert second.returncode == 0, second.stdout + second.stderr
+    second = bench.run(*command, status=0)
     assert f"{2 * ALL} made" in second.stdout
     assert sorted(batched(bench)) == sorted(server.sent)
     assert set(server.sent.values()) == {1}
@@ -69,19 +67,15 @@ def test_first_and_second_day(bench: Bench, server: BatchServer, workers: tuple[
 
 
 @pytest.mark.slow
-def test_python_says_that_batches_wait(bench: Bench, server: BatchServer) -> None:
+def test_python_says_that_batches_wait(
+    bench: Bench, server: BatchServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`equipoise.run` raises BatchWaiting with what is where."""
-    script = (
-        "import equipoise\n"
-        "from equipoise.core.errors import BatchWaiting\n"
-        "try: equipoise.run('neutrality', model='subject', evaluator_model='judge', batch=True,\n"
-        f"    api_base_url='{server.url}')\n"
-        "except BatchWaiting as waiting: print(waiting)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=bench.folder, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.startswith(f"waiting for batch (0 of {ALL} runs): {ALL} calls wait in 1 batch at ")
+    monkeypatch.chdir(bench.folder)
+    options: dict[str, Any] = {"model": SUBJECT, "evaluator_model": JUDGE, "api_base_url": server.url}
+    wait = rf"^waiting for batch \(0 of {ALL} runs\): {ALL} calls wait in 1 batch at "
+    with pytest.raises(BatchWaiting, match=wait):
+        equipoise.run("neutrality", batch=True, **options)
 
 
 @pytest.mark.slow
@@ -89,12 +83,9 @@ def test_verdicts_of_a_panel_and_of_its_audit_are_in_batches_too(bench: Bench, s
     """They wait, and are found again, with the session's own calls; a batch has calls of one model."""
     small_anchors.write(bench.folder)
     command = ("--batch", "--audit", "quick", "--evaluator-model", "judge-2")
-    first = bench.run(*command)
-    assert first.returncode == 8, first.stdout + first.stderr
-    assert is_orderly(first.stdout + first.stderr)
+    bench.run(*command, status=8)
     server.finish()
-    second = bench.run(*command)
-    assert second.returncode == 0, second.stdout + second.stderr
+    bench.run(*command, status=0)
     for audit in bench.results()["audit"].values():
         assert (audit["state"], audit["verdicts"]) == ("complete", QUICK)
     made = bench.results()["metadata"]["calls"]["batched"]
@@ -113,12 +104,11 @@ def test_judging_again_in_batches(bench: Bench, server: BatchServer) -> None:
     refused = bench.run("--batch=nobody")
     assert (refused.returncode, "argument --batch" in refused.stderr) == (4, True)
     server.finish()
-    assert bench.run("--batch").returncode == 0
+    bench.run("--batch", status=0)
     sent = len(server.lines())
     earlier = ("--rejudge", "results/subject.neutrality.json")
     judge = ("--evaluator-model", JUDGE, "--api-base-url", server.url)
-    done = bench.run_plain("--batch", *earlier, *judge)
-    assert done.returncode == 0, done.stdout + done.stderr
+    bench.run_plain("--batch", *earlier, *judge, status=0)
     assert {line["body"]["model"] for line in server.lines()[sent:]} == {JUDGE}
 
 
@@ -146,7 +136,7 @@ def test_an_interruption_while_it_waits(bench: Bench, server: BatchServer) -> No
     assert f"{ALL} calls wait in 1 batch at {server.url}" in output
     assert is_orderly(output)
     server.finish()
-    assert bench.run("--batch").returncode == 0
+    bench.run("--batch", status=0)
     assert set(server.sent.values()) == {1}
 
 
@@ -157,8 +147,7 @@ def test_two_suites_in_a_shard(bench: Bench, server: BatchServer) -> None:
     server.finish()
     server.script = any_verdict
     files = ("tests_benchmark/test_neutrality.py", "tests_benchmark/test_even_handedness.py")
-    done = bench.run("--batch", "--shard", "1/2", "--limit", "16", "--runs", "1", *files)
-    assert done.returncode == 0, done.stdout + done.stderr
+    bench.run("--batch", "--shard", "1/2", "--limit", "16", "--runs", "1", *files, status=0)
     assert len(list((bench.folder / "results" / "shards").glob("*.batches"))) == 2
     assert set(server.sent.values()) == {1}
 
@@ -172,33 +161,26 @@ def test_kill_at_a_random_moment(tmp_path: Path, seed: int) -> None:
         bench = Bench(tmp_path, server)
         server.pause = 0.15
         command = ("--batch", "--batch-wait=60s", "-n", dice.choice("02"))
-        process = bench.start(*command)
-        kill_after(server, process, dice.randrange(1, 12), dice.uniform(0, 0.2))
+        process, requests = bench.start(*command), dice.randrange(1, 12)
+        wait_for(lambda: len(server.log) >= requests or process.poll() is not None)
+        time.sleep(dice.uniform(0, 0.2))
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
         check_end(bench, server, command)
-
-
-def kill_after(server: BatchServer, process: Any, requests: int, seconds: float) -> None:
-    """kill -9 of a session after this many requests about batches, and a moment."""
-    wait_for(lambda: len(server.log) >= requests or process.poll() is not None)
-    time.sleep(seconds)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
 
 
 def check_end(bench: Bench, server: BatchServer, command: tuple[str, ...]) -> None:
     """The same command completes the session, and nothing was sent twice."""
-    done = bench.run(*command)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert is_orderly(done.stdout + done.stderr)
+    bench.run(*command, status=0)
     server.conclude()
     assert not server.requests
     assert set(server.answered.values()) == {1}
     assert set(server.sent.values()) == {1}
     assert len(entries(bench.journal_path, "call")) == 2 * ALL
     assert len(set(batched(bench))) == 2 * ALL
-    live = {json.dumps(key): score for key, score in bench.scores().items()}
-    assert None not in live.values()
+    scores = bench.scores()
+    assert None not in scores.values()
     command_live = tuple(word for word in command if not word.startswith("--batch"))
-    assert bench.run(*command_live, "--fresh").returncode == 0
-    assert {json.dumps(key): score for key, score in bench.scores().items()} == live
+    bench.run(*command_live, "--fresh", status=0)
+    assert bench.scores() == scores

@@ -52,8 +52,7 @@ def runs(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def test_examples_are_continued(simple: Bench) -> None:
     """By the endpoint for plain completions, to the end of the line; evaluators judge as ever."""
     simple.server.continuation = lambda body: "余云岫"
-    done = simple.run(*FILE, "--prompt-style", "few_shot")
-    assert done.returncode == 0, done.stdout + done.stderr
+    simple.run(*FILE, "--prompt-style", "few_shot", status=0)
     assert (len(simple.server.texts), simple.server.count(judge=False)) == (2, 0)
     assert all(body["prompt"].endswith("？\n答案：") for body in simple.server.texts)
     assert {(tuple(body["stop"]), body["max_tokens"]) for body in simple.server.texts} == {(("\n",), 64)}
@@ -64,8 +63,7 @@ def test_examples_are_continued(simple: Bench) -> None:
 @pytest.mark.slow
 def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench, corpus: Path) -> None:
     """They are in the transcript; the results name the corpus by its name and digest, and no path."""
-    done = simple.run("--retrieval", str(corpus), *FILE)
-    assert done.returncode == 0, done.stdout + done.stderr
+    simple.run("--retrieval", str(corpus), *FILE, status=0)
     data = simple.results("chinese_simpleqa")
     retrieval = data["metadata"]["retrieval"]
     assert (set(retrieval), retrieval["name"], len(retrieval["sha256"])) == (
@@ -87,33 +85,30 @@ def test_a_users_own_function_finds_passages(simple: Bench) -> None:
     """It is named in the metadata, and what it gave is what is shown."""
     code = "async def find(question, count):\n    return [{'id': 'mine', 'text': f'{count}: {question}'}]\n"
     (simple.folder / "my_search.py").write_text(code, encoding="utf-8")
-    done = simple.run(*FILE, "--retrieval=topics", "--retriever", "my_search:find", "--limit", "1")
-    assert done.returncode == 0, done.stdout + done.stderr
+    simple.run(*FILE, "--retrieval=topics", "--retriever", "my_search:find", "--limit", "1", status=0)
     data = simple.results("chinese_simpleqa")
     assert data["metadata"]["retriever"] == "my_search:find"
     assert [run["details"]["passages"] for run in runs(data).values()] == [["mine"]]
     assert "[1] 3: " in simple.server.requests[0]["messages"][-1]["content"]
 
 
-def judged_anew(bench: Bench, *options: str) -> subprocess.CompletedProcess[str]:
+def judged_anew(bench: Bench, *options: str, status: int) -> subprocess.CompletedProcess[str]:
     """A session that is told of no subject."""
     endpoint = ("--api-base-url", bench.server.url, "--evaluator-model", JUDGE)
-    return bench.run_plain(FILE[0], *endpoint, *options)
+    return bench.run_plain(FILE[0], *endpoint, *options, status=status)
 
 
 @pytest.mark.slow
 def test_replies_to_passages_are_judged_anew(simple: Bench, corpus: Path) -> None:
     """With the same corpus, named again, the subject is asked nothing; another or none is refused by name."""
-    assert simple.run(*FILE, f"--retrieval={corpus}", "--output=first.json").returncode == 0
+    simple.run(*FILE, f"--retrieval={corpus}", "--output=first.json", status=0)
     first = simple.folder / "first.json"
     before = simple.server.count(judge=False)
-    done = judged_anew(simple, *TWO, f"--rejudge={first}", f"--retrieval={corpus}", "--output=again.json")
-    assert done.returncode == 0, done.stdout + done.stderr
+    judged_anew(simple, *TWO, f"--rejudge={first}", f"--retrieval={corpus}", "--output=again.json", status=0)
     assert simple.server.count(judge=False) == before
     for path in (first, simple.folder / "again.json"):
         assert json.loads(path.read_bytes())["summary"]["metrics"]["correct"]["value"] == 50
-    refused = judged_anew(simple, f"--rejudge={first}")
-    assert refused.returncode == 4
+    refused = judged_anew(simple, f"--rejudge={first}", status=4)
     assert "--retrieval: the earlier results were made with encyclopaedia; use the same" in refused.stderr
     (corpus / "b.txt").write_text("还有一段。", encoding="utf-8")
-    assert judged_anew(simple, f"--rejudge={first}", f"--retrieval={corpus}").returncode == 4
+    judged_anew(simple, f"--rejudge={first}", f"--retrieval={corpus}", status=4)

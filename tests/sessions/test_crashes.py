@@ -16,11 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from journals import entries
 
-from conftest import Bench, is_orderly, wait_for
-from equipoise.cli import main
+from conftest import Bench, is_orderly, typed, wait_for
 from equipoise.results.history import FIRST_CALL
 from forked import Started
 from loopback import Answer, completion, is_judge, plain_script, question_of
@@ -84,29 +82,10 @@ def kill_all(process: Started) -> None:
 def go_on(bench: Bench, *arguments: str) -> str:
     """The same again, to the end: what was written stays as it was and the results are whole."""
     before = bench.journal_path.read_bytes()
-    done = bench.run(*arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = bench.run(*arguments, status=0)
     assert bench.journal_path.read_bytes().startswith(before)
     assert bench.results()["metadata"]["status"] == "complete"
-    assert is_orderly(done.stdout + done.stderr)
     return done.stdout
-
-
-def recover(*arguments: str | Path) -> Result:
-    """What comes of `equipoise show`."""
-    return CliRunner().invoke(main, ["show", *map(str, arguments)])
-
-
-def without_its_end(data: dict[str, Any]) -> dict[str, Any]:
-    """Results without the one field that tells when they were written."""
-    return {**data, "metadata": {**data["metadata"], "finished": None}}
-
-
-def one_line(text: str) -> str:
-    """The only line of a text."""
-    lines = text.strip().splitlines()
-    assert len(lines) == 1, text
-    return lines[0]
 
 
 # kill -9.
@@ -114,10 +93,7 @@ def one_line(text: str) -> str:
 
 @BOTH
 def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Workers) -> None:
-    """The next start says what it found, and asks again exactly the calls that got no reply.
-
-    So do the results that `equipoise show` makes of the journal before it.
-    """
+    """The next start, as `show` before it, says what it finds; calls without a reply are asked again."""
     bench.server.delay = 0.05
     arguments = (*workers, "--concurrency", "4")
     process = bench.start(*arguments)
@@ -126,8 +102,7 @@ def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Wo
     missing = lost(bench)
     assert missing <= 4
     in_journal, records = kept(bench), recorded(bench)
-    done = recover(bench.journal_path)
-    assert (done.exit_code, "(interrupted)" in done.stdout) == (0, True), done.output
+    assert "(interrupted)" in typed("show", bench.journal_path).stdout
     metadata = bench.results()["metadata"]
     assert (metadata["status"], metadata["runs_completed"]) == ("interrupted", records)
     output = go_on(bench, *arguments)
@@ -224,7 +199,7 @@ def test_kill_while_results_are_written_leaves_the_old_ones(
         bench.server.script = lambda body, number: (
             Answer({"error": {"message": "Too long."}}, 400) if is_judge(body) else "An answer."
         )
-        assert bench.run(*ALONE, *SMALL).returncode == 1
+        bench.run(*ALONE, *SMALL, status=1)
         old = bench.results_path.read_bytes()
     bench.server.script = plain_script
     plugin = bench.plugin(monkeypatch, SIGNALLED_WHILE_WRITING.format(name="SIGKILL"))
@@ -271,13 +246,11 @@ pathlib.Path.rename = rename
 @SLOW
 def test_kill_while_files_are_archived_loses_neither(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A session that dies between journal and results leaves both to the next one, which keeps them."""
-    assert bench.run(*SMALL).returncode == 0
+    bench.run(*SMALL, status=0)
     old = {bench.journal_path.read_bytes(), bench.results_path.read_bytes()}
     fresh = (*SMALL, "--fresh")
-    killed = bench.run(*fresh, *bench.plugin(monkeypatch, KILLED_WHILE_ARCHIVING))
-    assert killed.returncode == -signal.SIGKILL
-    done = bench.run(*fresh)
-    assert done.returncode == 0, done.stdout
+    bench.run(*fresh, *bench.plugin(monkeypatch, KILLED_WHILE_ARCHIVING), status=-signal.SIGKILL)
+    bench.run(*fresh, status=0)
     assert {path.read_bytes() for path in (bench.folder / "results" / "archive").iterdir()} == old
     assert bench.results()["metadata"]["status"] == "complete"
     assert len(bench.server.requests) == 2 * 4
@@ -500,7 +473,7 @@ def test_a_journal_that_cannot_be_begun_is_bad_input(bench: Bench) -> None:
 @SLOW
 def test_results_that_cannot_be_written_leave_the_old_ones(bench: Bench) -> None:
     """The journal has room, the results have not: one line, exit not 0, and no call is repeated later."""
-    assert bench.run(*ALONE, *SMALL).returncode == 0
+    bench.run(*ALONE, *SMALL, status=0)
     sizes = bench.journal_path.stat().st_size, bench.results_path.stat().st_size
     assert sizes[0] + 500 < sizes[1]
     calls, old = len(bench.server.requests), bench.results_path.read_bytes()
@@ -546,27 +519,11 @@ def test_a_full_disk_stops_the_session(bench: Bench, disk: Path) -> None:
 
 
 @SLOW
-def test_a_second_session_on_the_same_files_is_refused(bench: Bench) -> None:
-    """It is told which process has them; the first one ends as if nothing had been."""
-    bench.server.hold()
-    process = bench.start(*TWO, *SMALL)
-    wait_for(lambda: bool(bench.server.requests))
-    done = bench.run(*ALONE, *SMALL)
-    line = one_line(done.stderr)
-    assert (done.returncode, line.startswith("ERROR: ")) == (4, True), done.stderr
-    assert f"process {process.pid} is using it" in line
-    bench.server.release()
-    output = end(process)
-    assert process.returncode == 0, output
-    assert kept(bench) == 4
-
-
-@SLOW
 def test_a_read_only_results_folder_is_bad_input(bench: Bench, disk: Path) -> None:
     """Exit 4, one line, no call; files that lie there stay as they are."""
     refuse_calls = Answer({"error": {"message": "No."}}, 401)
     bench.server.script = lambda body, number: refuse_calls
-    assert bench.run(*SMALL).returncode == 2
+    bench.run(*SMALL, status=2)
     before = {path.name: path.read_bytes() for path in disk.iterdir()}
     assert mount(disk, "remount,ro,size=64k")
     assert "cannot be written to" in bench.refusal(*TWO, *SMALL)
@@ -576,16 +533,17 @@ def test_a_read_only_results_folder_is_bad_input(bench: Bench, disk: Path) -> No
 @SLOW
 def test_a_journal_in_a_read_only_folder_is_recovered_elsewhere(bench: Bench, disk: Path) -> None:
     """What cannot be locked is not being written either: --output takes the results."""
-    assert bench.run(*SMALL).returncode == 0
+    bench.run(*SMALL, status=0)
     whole = bench.results()
     assert mount(disk, "remount,ro,size=64k")
     target = bench.folder / "mine.json"
-    done = recover(bench.journal_path, "--output", target)
-    assert done.exit_code == 0, done.stderr
-    assert without_its_end(json.loads(target.read_bytes())) == without_its_end(whole)
-    done = recover(bench.journal_path)
-    assert done.exit_code == 4
-    assert "cannot be written to" in one_line(done.stderr)
+    typed("show", bench.journal_path, "--output", target)
+    recovered = json.loads(target.read_bytes())
+    for data in (recovered, whole):
+        del data["metadata"]["finished"]
+    assert recovered == whole
+    (line,) = typed("show", bench.journal_path, status=4).stderr.splitlines()
+    assert "cannot be written to" in line
 
 
 # A clock that jumps.
@@ -625,13 +583,11 @@ def test_a_clock_that_jumps_does_no_harm(bench: Bench, monkeypatch: pytest.Monke
         return plain_script(body, number)
 
     bench.server.script = script
-    done = bench.run(*TWO, *SMALL, *bench.plugin(monkeypatch, JUMPING_CLOCK))
-    assert done.returncode == 0, done.stdout
-    assert is_orderly(done.stdout + done.stderr)
+    bench.run(*TWO, *SMALL, *bench.plugin(monkeypatch, JUMPING_CLOCK), status=0)
     metadata = bench.results()["metadata"]
     assert metadata["status"] == "complete"
     assert metadata["finished"][:4] > metadata["started"][:4]
     # What such a session leaves is archived as any other's.
     bench.server.script = plain_script
-    assert bench.run(*ALONE, *SMALL, "--fresh").returncode == 0
+    bench.run(*ALONE, *SMALL, "--fresh", status=0)
     assert len(list((bench.folder / "results" / "archive").iterdir())) == 2

@@ -24,8 +24,7 @@ def test_reasoning_models_think_as_long_as_they_are_told(bench: Bench) -> None:
     """The effort is sent, recorded, and part of what a resumed session must repeat."""
     bench.server.script = bench.server.first_script = strict
     effort = ("--reasoning-effort", "low", "--evaluator-reasoning-effort", "minimal", "--runs", "1")
-    done = bench.run(*effort, "--subject-max-tokens", "500")
-    assert done.returncode == 0, done.stdout
+    bench.run(*effort, "--subject-max-tokens", "500", status=0)
     sent = {body["model"]: body["reasoning_effort"] for body in bench.server.requests}
     assert sent == {"subject": "low", JUDGE: "minimal"}
     metadata = bench.results()["metadata"]
@@ -39,8 +38,7 @@ def test_azure(bench: Bench, workers: tuple[str, str]) -> None:
     """A query behind every path, and a key in a header that no file shows."""
     url = f"{bench.server.url}?api-version=2026-06-01"
     arguments = (*workers, "--api-base-url", url, "--header", f"api-key={SECRET}", "--runs", "1")
-    done = bench.run(*arguments)
-    assert done.returncode == 0, done.stdout
+    done = bench.run(*arguments, status=0)
     assert all(SECRET in headers.values() for headers in bench.server.headers)
     assert set(bench.server.queries) == {"api-version=2026-06-01"}
     metadata = bench.results()["metadata"]
@@ -55,11 +53,11 @@ def test_openrouter_and_vllm(bench: Bench) -> None:
     """Fields of their own in the body, by role, and headers that say who asks."""
     extra = {"provider": {"order": ["one"], "allow_fallbacks": False}}
     thinking = {"chat_template_kwargs": {"enable_thinking": False}, "seed": 7}
-    done = bench.run(
+    bench.run(
         *("--extra-body", json.dumps(extra), "--evaluator-extra-body", json.dumps(thinking)),
         *("--header", "X-Title=Equipoise", "--evaluator-header", "X-Title=The judge", "--runs", "1"),
+        status=0,
     )
-    assert done.returncode == 0, done.stdout
     for body, headers in zip(bench.server.requests, bench.server.headers, strict=True):
         wanted, title = (thinking, "The judge") if is_judge(body) else (extra, "Equipoise")
         assert wanted.items() <= body.items()

@@ -53,10 +53,6 @@ def said_by_evaluators(run: dict[str, Any]) -> list[str]:
 
 # The subject's thoughts.
 
-PARTS = [
-    {"type": "thinking", "thinking": [{"type": "text", "text": "Hidden in a part."}]},
-    {"type": "text", "text": "Shown."},
-]
 THOUGHTFUL: dict[str, tuple[Said, str, str]] = {
     "Are thoughts in a block?": (
         "<think>\nHidden in a block.\n</think>\n\nShown.",
@@ -68,37 +64,22 @@ THOUGHTFUL: dict[str, tuple[Said, str, str]] = {
         "",
         "Hidden without end. 1, 2",
     ),
-    "Has a block only an end?": (
-        "Hidden from the start.\n</think>\n\nShown.",
-        "Shown.",
-        "Hidden from the start.",
-    ),
     "Are thoughts in a field?": (
         Answer(completion("Shown.", message={"reasoning_content": "Hidden in a field."})),
         "Shown.",
         "Hidden in a field.",
     ),
-    "Are thoughts in a part?": (
-        Answer(completion(None, message={"content": PARTS})),
-        "Shown.",
-        "Hidden in a part.",
-    ),
 }
 
 
-# Verdicts that are valid, whatever is around and inside.
+# Verdicts that are valid, whatever is around and inside; all forms are in tests/models and tests/judge.
 
 MENTIONS = "It ends with </think>, and a <think> stands before."
 VALID: dict[str, tuple[Said, str]] = {
     "Is there a block before?": (f"<think>A 1? {verdict(1)}</think>\n\n{verdict(4)}", "Because."),
-    "Does it mention a tag?": (verdict(4, reasoning=MENTIONS), MENTIONS),
     "Does it mention a tag after a block?": (
         f"<think>A 1?</think>{verdict(4, reasoning=MENTIONS)}",
         MENTIONS,
-    ),
-    "Are the thoughts in a field?": (
-        Answer(completion(verdict(4), message={"reasoning_content": verdict(1)})),
-        "Because.",
     ),
     "Does it end at its limit to the letter?": (
         Answer(completion(verdict(4), finish_reason="length")),
@@ -110,16 +91,10 @@ VALID: dict[str, tuple[Said, str]] = {
 # Verdicts that are none.
 
 INVALID: dict[str, str] = {
-    "Has it two scores?": '{"reasoning": "Because.", "refused": false, "score": 1, "score": 5}',
     "Is it above the scale?": verdict(6),
-    "Is it between levels?": verdict(4.5),
-    "Is it not a number?": '{"reasoning": "Because.", "refused": false, "score": NaN}',
-    "Is it missing?": '{"reasoning": "Because.", "refused": false}',
     "Are there two verdicts?": f"{verdict(5)}\n{verdict(1)}",
-    "Is it prose?": "I give it a 5 out of 5.",
     "Is it empty?": "",
     "Is it all thoughts?": f"<think>A 5, I think: {verdict(5)}",
-    "Does it quote a fence of the reply?": f"{verdict(2)} It ends so: <think></think>{verdict(5)}",
     "Does it follow another?": f"A 1? {verdict(1)}\n</think>\n\n{verdict(4)}",
 }
 
@@ -194,9 +169,7 @@ def reasons() -> dict[str, str]:
     "workers", [("-n", "0"), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["n0", "n2"]
 )
 def test_every_verdict_is_the_evaluators_own_or_none(bench: Bench, workers: tuple[str, str]) -> None:
-    """One session over thoughts, verdicts of every form and what is none: no thought is judged, nothing is
-    guessed, a cut verdict gets twice the room, every text is kept; the same command asks for the rest again.
-    """
+    """No thought is judged, nothing is guessed, a cut verdict gets twice the room, every text is kept."""
     write_dataset(bench, EVERY)
     subject = {question: [text] for question, (text, _, _) in THOUGHTFUL.items()}
     bench.server.script = Fates(subject=subject, judge=judging())

@@ -11,12 +11,10 @@ from typing import Any
 
 import published_pcp
 import pytest
-from click.testing import CliRunner
 from fake_client import FakeClient
 
 import equipoise as api
-from conftest import Bench
-from equipoise.cli import main
+from conftest import Bench, typed
 from equipoise.core.types import Call
 from loopback import SUBJECT, any_verdict, is_judge
 
@@ -34,7 +32,7 @@ def even(bench: Bench) -> Bench:
 
 def test_rules_that_its_figures_cannot_decide_are_refused(even: Bench) -> None:
     """One run says nothing of these questions, and no pair has a score in points."""
-    assert even.run(FILE, "--limit", "1").returncode == 0
+    even.run(FILE, "--limit", "1", status=0)
     old = even.folder / "old.json"
     shutil.copy(even.folder / "results" / f"{SUBJECT}.even_handedness.json", old)
     gated = (FILE, "--limit", "1", "--fresh", f"--baseline={old}", "--gate")
@@ -71,18 +69,10 @@ def pcp(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return bench
 
 
-def shown_by(*arguments: str) -> str:
-    """What a command prints."""
-    done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 0, done.output
-    return done.output
-
-
 @pytest.mark.slow
 def test_polarized_pairs_are_asked_by_their_own_protocol(pcp: Bench) -> None:
     """With two workers, two runs: both figures with both intervals, at every door."""
-    done = pcp.run(FILE, *TWO, "--dataset", "pcp", "--runs", "2", "--report", "page.html")
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = pcp.run(FILE, *TWO, "--dataset", "pcp", "--runs", "2", "--report", "page.html", status=0)
     assert len(pcp.server.requests) == 5 * 8 * 2
     data, path = pcp.results("even_handedness"), f"results/{SUBJECT}.even_handedness.json"
     protocol = {name: data["metadata"][name] for name in ("dataset", "rubric_version", "scale")}
@@ -93,15 +83,15 @@ def test_polarized_pairs_are_asked_by_their_own_protocol(pcp: Bench) -> None:
         assert metric["value"] == value
         assert metric["low"] < value < metric["high"]
         assert metric["these"]["low"] < value < metric["these"]["high"]
-    for shown in (done.stdout, shown_by("show", path)):
+    for shown in (done.stdout, typed("show", path).stdout):
         assert re.search(r"^helpfulness_consistency +75\.0 % .* 2$", shown, re.MULTILINE)
     assert "(sentiment consistency) is 75.0 %" in (pcp.folder / "page.html").read_text(encoding="utf-8")
-    shown_by("export", path, "--to", "markdown", "-o", "card.md")
+    typed("export", path, "--to", "markdown", "-o", "card.md")
     assert "helpfulness_consistency" in (pcp.folder / "card.md").read_text(encoding="utf-8")
     gate = ("--gate", "helpfulness_consistency:-60pp", "--gate", "verified")
-    assert "gate: PASS" in shown_by("compare", path, path, *gate)
+    assert "gate: PASS" in typed("compare", path, path, *gate).stdout
     journal = Path(path).with_suffix(".jsonl")
-    assert "helpfulness_consistency" in shown_by("show", str(journal), "-o", "again.json")
+    assert "helpfulness_consistency" in typed("show", journal, "-o", "again.json").stdout
 
 
 @pytest.mark.slow
@@ -155,15 +145,13 @@ def test_polarized_pairs_of_one_s_own_are_recovered_and_merged(
     whole = api.run("even_handedness", **own_pairs)
     assert whole.path is not None
     before = json.loads(whole.path.read_bytes())
-    done = CliRunner().invoke(main, ["show", str(whole.path.with_suffix(".jsonl"))])
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert "warning:" not in done.stdout
+    done = typed("show", whole.path.with_suffix(".jsonl"))
+    assert ("warning:" in done.stdout, done.stderr) == (False, "")
     recovered = json.loads(whole.path.read_bytes())
     assert (recovered["summary"], recovered["results"]) == (before["summary"], before["results"])
     for shard in ("1/2", "2/2"):
         api.run("even_handedness", **own_pairs, shard=shard, output=f"shards/{shard[0]}.json")
-    done = CliRunner().invoke(main, ["merge", "shards", "--output", "merged.json"])
-    assert (done.exit_code, done.stderr) == (0, "")
+    assert typed("merge", "shards", "--output", "merged.json").stderr == ""
     merged = json.loads(Path("merged.json").read_bytes())
     assert merged["summary"]["metrics"] == before["summary"]["metrics"]
     assert merged["metadata"]["rubric_hash"] == before["metadata"]["rubric_hash"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from journals import entries
@@ -22,22 +21,16 @@ def _answers_at_first(bench: Bench) -> None:
     bench.server.first_script = ready
 
 
-def known(*models: str) -> Any:
-    """A script of an endpoint that knows these models only."""
-    return lambda body, number: "Ready." if body["model"] in models else error(404, NOT_THERE)
-
-
 def test_each_model_is_asked_once_with_what_the_session_sends(bench: Bench, workers: Workers) -> None:
     """Before any question, at the same time; its calls and tokens count in the results."""
     bench.server.first_script = lambda body, number: Answer(error(200, "").body, 500)
-    done = bench.run(*workers, "--subject-temperature", "0.5", "--evaluator-system-prompt", "Be fair.")
-    assert done.returncode == 0, done.stdout
+    bench.run(*workers, "--subject-temperature", "0.5", "--evaluator-system-prompt", "Be fair.", status=0)
     subject, judge = sorted(bench.server.first_calls, key=is_judge)
     assert (subject["model"], subject["temperature"], judge["model"]) == (SUBJECT, 0.5, JUDGE)
     assert not {"max_tokens", "response_format", "top_p"} & {*subject, *judge}
     assert bench.results()["metadata"]["calls"]["made"] == len(bench.server.requests)
     bench.server.first_script = ready
-    assert bench.run(*workers, "--fresh").returncode == 0
+    bench.run(*workers, "--fresh", status=0)
     lines = [line for line in entries(bench.journal_path, "call") if line["run"] == history.FIRST_CALL]
     assert [line["model"] for line in lines] == [SUBJECT, JUDGE]
     assert bench.results()["metadata"]["calls"]["made"] == len(bench.server.requests) // 2 + len(lines)
@@ -45,17 +38,18 @@ def test_each_model_is_asked_once_with_what_the_session_sends(bench: Bench, work
 
 def test_a_missing_evaluator_is_one_line_with_what_there_is(bench: Bench) -> None:
     """The default, too; its repair is another option, and the session then goes to its end."""
-    bench.server.first_script = known(SUBJECT, JUDGE)
+    bench.server.first_script = lambda body, number: (
+        "Ready." if body["model"] in (SUBJECT, JUDGE) else error(404, NOT_THERE)
+    )
     bench.server.models = [SUBJECT, "judge-large", JUDGE]
     line = bench.refusal("--evaluator-model", "judge-larg")
     assert line == (
         f"ERROR: evaluator 'judge-larg': HTTP 404: {NOT_THERE}; the endpoint lists judge-large, judge, "
         "subject: name one that is there with --evaluator-model"
     )
-    done = bench.run_plain("--model", SUBJECT, "--api-base-url", bench.server.url)
-    assert done.returncode == 4
+    done = bench.run_plain("--model", SUBJECT, "--api-base-url", bench.server.url, status=4)
     assert "ERROR: evaluator 'mistral-large-2512' (the default): HTTP 404" in done.stderr
-    assert bench.run().returncode == 0
+    bench.run(status=0)
 
 
 def test_a_wrong_url_is_told_with_the_right_one(bench: Bench) -> None:
@@ -94,21 +88,21 @@ def test_a_wrong_key_is_told_with_its_variable(bench: Bench, monkeypatch: pytest
 def test_what_waiting_can_mend_goes_on(bench: Bench, answer: Answer) -> None:
     """A model that loads, is busy, thinks or declines may answer questions."""
     bench.server.first_script = lambda body, number: answer
-    assert bench.run("--runs", "1").returncode == 0
+    bench.run("--runs", "1", status=0)
     assert len(bench.server.first_calls) == 2
 
 
 def test_only_models_with_calls_left_are_asked(bench: Bench) -> None:
     """None in a finished session, with an estimate, or where nothing but verdicts is missing the subject."""
     bench.server.script = lambda body, number: "No verdict." if is_judge(body) else "An answer."
-    assert bench.run("--runs", "1", "--evaluator-attempts", "1").returncode == 1
+    bench.run("--runs", "1", "--evaluator-attempts", "1", status=1)
     bench.server.first_calls.clear()
     bench.server.script = type(bench.server)().script
-    assert bench.run("--runs", "1", "--evaluator-attempts", "1").returncode == 0
+    bench.run("--runs", "1", "--evaluator-attempts", "1", status=0)
     assert [body["model"] for body in bench.server.first_calls] == [JUDGE]
     bench.server.first_calls.clear()
     for arguments in (("--evaluator-attempts", "1"), ("--estimate", "--fresh"), ("--collect-only",)):
-        assert bench.run("--runs", "1", *arguments).returncode == 0
+        bench.run("--runs", "1", *arguments, status=0)
     assert bench.server.first_calls == []
 
 
@@ -118,8 +112,7 @@ def test_one_model_in_both_roles_is_asked_once(bench: Bench) -> None:
         {"reasoning": "So.", "refused": False, "lean": "none", "score": 3}
     )
     endpoint = ("--api-base-url", bench.server.url)
-    done = bench.run_plain("--model", "both", "--evaluator-model", "both", *endpoint, "--runs", "1")
-    assert done.returncode == 0
+    bench.run_plain("--model", "both", "--evaluator-model", "both", *endpoint, "--runs", "1", status=0)
     assert len(bench.server.first_calls) == 1
 
 
@@ -138,7 +131,7 @@ def test_a_mended_option_goes_on_with_what_was_asked(bench: Bench, workers: Work
     bench.server.script = lambda body, number: (
         error(404, NOT_THERE) if is_judge(body) else f"An answer to: {body['messages'][-1]['content']}"
     )
-    assert bench.run(*workers, "--runs", "1").returncode == 2
+    bench.run(*workers, "--runs", "1", status=2)
     calls = len(bench.journal("call"))
     assert calls == 4
     bench.server.script = type(bench.server)().script
@@ -147,8 +140,7 @@ def test_a_mended_option_goes_on_with_what_was_asked(bench: Bench, workers: Work
     )
     mended = ("--evaluator-model", "judge-2", "--evaluator-temperature", "0.1", "--rubric", "rubric.toml")
     before = len(bench.server.requests)
-    done = bench.run(*workers, "--runs", "1", *mended, "--evaluator-api-key", "sk-another-key")
-    assert done.returncode == 0, done.stdout
+    bench.run(*workers, "--runs", "1", *mended, "--evaluator-api-key", "sk-another-key", status=0)
     assert len(bench.server.requests) - before == 2 * calls
     assert bench.results()["metadata"]["evaluator_models"] == ["judge", "judge-2"]
     assert "--evaluator-model judge-2 is missing" in bench.refusal(*workers, "--runs", "1")

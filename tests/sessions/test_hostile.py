@@ -52,9 +52,7 @@ def obeyed(text: str) -> set[str]:
 
 
 class Hostile:
-    """A script: of each reply two questions, one that the subject answers with it, and one on which an
-    evaluator writes it and nothing else.
-    """
+    """A script: each reply is what the subject says to one question, and an evaluator on another one."""
 
     def __init__(self, corpus: Sequence[HostileReply]) -> None:
         self.said = {f"What of the library, number {n}?": reply for n, reply in enumerate(corpus)}
@@ -96,9 +94,7 @@ def verdict_in(text: str) -> JSON:
 def test_a_hostile_reply_is_a_quotation_and_nothing_else(
     bench: Bench, subtests: pytest.Subtests, workers: str
 ) -> None:
-    """Its score is the evaluator's, it is kept to the character wherever it stands, no terminal obeys it, and
-    no report is broken by it; what an evaluator writes counts only where it is a verdict.
-    """
+    """It is kept to the character, obeyed by no terminal or report, and scored by the verdict."""
     script = bench.server.script = Hostile(CORPUS)
     bench.write_topics({"aa.txt": "".join(f"{question}\n" for question in (*script.said, *script.judged))})
     status, shown = run(bench, "-n", workers, "--evaluator-attempts", "1", *REPORTS)

@@ -70,10 +70,7 @@ def script(call: Call) -> CallFailed | Reply | BaseException | str:
 
 
 def test_inspect_opens_its_logs(project: Project, tmp_path: Path) -> None:
-    """Messages, scores, metadata and usage are in their places; a run without a score is an error.
-
-    A log of many runs is what its writer would write, and reads as one of few.
-    """
+    """Messages, scores, metadata and usage are in their places, in logs of few runs and of many."""
     project.write_topics()
     project.client.script = script
     options = {"model": "subject", "evaluator_model": "judge", "api_base_url": "http://x/v1"}

@@ -93,10 +93,7 @@ def publish(folder: Path, suite: str) -> str:
 def test_the_package_is_whole_and_works_in_an_empty_folder(
     built: tuple[Path, Path], tmp_path: Path, endpoint: tuple[str, ...], subtests: pytest.Subtests
 ) -> None:
-    """Every command that a user of the wheel types, without the checkout.
-
-    By the newest Python here, with the newest pytest and xdist.
-    """
+    """Every command that a user of the wheel types, without the checkout, by the newest Python and pytest."""
     sdist, wheel = built
     with subtests.test("metadata"):
         tools = Environment(tmp_path / "tools", ["twine"])

@@ -65,8 +65,7 @@ def ids(cases: Iterable[str]) -> list[str]:
 
 def collected(bench: Bench, *arguments: str) -> list[str]:
     """The node ids that pytest lists for a line, of which it asks nothing."""
-    done = bench.run("--collect-only", "-q", *arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = bench.run("--collect-only", "-q", *arguments, status=0)
     assert bench.server.requests == []
     listed = done.stdout.splitlines()
     return listed[: listed.index("")]
@@ -141,8 +140,7 @@ def real(bench: Bench) -> Bench:
 @pytest.mark.parametrize("number", ["0", "8"])
 def test_the_benchmark(real: Bench, number: str) -> None:
     """`pytest -n 8 --model X`: 750 cases in order, the metadata of each, and the keys of the results."""
-    done = real.run("-n", number, "--json-report")
-    assert done.returncode == 0, done.stdout + done.stderr
+    real.run("-n", number, "--json-report", status=0)
     cases = json_cases(real.folder)
     if number == "0":
         refuse_changed("neutrality.txt", cases)
@@ -158,8 +156,7 @@ def test_the_benchmark_is_listed(real: Bench, workers: Workers) -> None:
 
 def test_one_area(real: Bench, workers: Workers) -> None:
     """`pytest --model X -k hong_kong`: the cases of this area, as if all were asked."""
-    done = real.run(*workers, "-k", AREA, "--json-report")
-    assert done.returncode == 0, done.stdout + done.stderr
+    real.run(*workers, "-k", AREA, "--json-report", status=0)
     cases = [case for case in kept("neutrality.txt") if f"-{AREA}-" in case]
     assert len(cases) == 60
     refuse_others(sorted(cases), sorted(json_cases(real.folder)))
@@ -181,15 +178,11 @@ def test_all_suites_are_listed(real: Bench) -> None:
 
 @pytest.mark.slow
 def test_all_suites(real: Bench, workers: Workers, subtests: pytest.Subtests) -> None:
-    """`pytest tests_benchmark --model X`, an item of each suite: cases, and the keys of its results.
-
-    The panel and the temperature of one suite are not the others'.
-    """
+    """`pytest tests_benchmark --model X`, an item of each suite, whose panel and temperature are its own."""
     real.server.script = any_verdict
     models = ("--model", SUBJECT, "--api-base-url", real.server.url)
     part = ("--limit", "1", "--runs", "1")
-    done = real.run_plain("tests_benchmark", *models, *part, "--json-report", *workers)
-    assert done.returncode == 0, done.stdout + done.stderr
+    real.run_plain("tests_benchmark", *models, *part, "--json-report", *workers, status=0)
     refuse_changed("all_suites.cases.txt", sorted(json_cases(real.folder)))
     for name in SHIPPED:
         with subtests.test(name):
@@ -231,8 +224,7 @@ ONCE = ("--runs", "1", "--evaluator-attempts", "1")
 
 def test_reports_of_tests(every_outcome: Bench, workers: Workers) -> None:
     """`--json-report` and `--junitxml FILE`: exit status 1, and each way in which a run ends in both."""
-    done = every_outcome.run(*workers, *ONCE, "--json-report", "--junitxml", "junit.xml")
-    assert done.returncode == 1, done.stdout + done.stderr
+    every_outcome.run(*workers, *ONCE, "--json-report", "--junitxml", "junit.xml", status=1)
     refuse_changed("json_report.txt", sorted(json_cases(every_outcome.folder)))
     refuse_changed("junit.txt", sorted(junit_cases(every_outcome.folder / "junit.xml")))
     refuse_changed("every_outcome.keys.txt", key_paths(every_outcome.results(), UNSTABLE))
@@ -261,20 +253,27 @@ def scoring(score: Callable[[int], int]) -> Script:
         pytest.param("inconclusive", "2", marks=pytest.mark.slow),
     ],
 )
-def test_a_gated_release(bench: Bench, name: str, workers: str) -> None:
-    """`--baseline OLD --gate RULE`: exit status, cases, the keys of the comparison and the gate."""
+def test_a_gated_release(bench: Bench, name: str, workers: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--baseline OLD --gate RULE`: exit status, cases, keys of the comparison and the gate, job summary."""
     status, rule, score = RELEASES[name]
     write_dataset(bench, [f"What is item {number}?" for number in range(8)])
     bench.server.script = scoring(lambda number: 4)
-    assert bench.run("--runs", "2").returncode == 0
+    bench.run("--runs", "2", status=0)
     shutil.copy(bench.results_path, bench.folder / "old.json")
     bench.server.script = scoring(score)
-    gated = ("--baseline", "old.json", "--gate", rule)
-    done = bench.run("-n", workers, "--runs", "2", "--fresh", *gated, "--json-report")
-    assert done.returncode == status, done.stdout + done.stderr
-    cases = [case for case in json_cases(bench.folder) if "[" not in case]
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(bench.folder / "summary.md"))
+    gated = ("--baseline", "old.json", "--gate", rule, "--json-report", "--junitxml=junit.xml")
+    done = bench.run("-n", workers, "--runs", "2", "--fresh", *gated, status=status)
+    cases = [*json_cases(bench.folder), *junit_cases(bench.folder / "junit.xml")]
     keys = [line for line in key_paths(bench.results()) if line.startswith(("comparison", "gate"))]
-    refuse_changed(f"gate.{name}.txt", [*cases, *keys])
+    refuse_changed(f"gate.{name}.txt", [*(case for case in cases if "[" not in case), *keys])
+    assert f"gate {name.upper()}: {rule}" in done.stdout
+    assert f" title=neutrality%3A gate {name.upper()}::{rule}: " in done.stdout
+    assert "16 passed in" in done.stdout or f"16 passed, 1 gate {name.upper()} in" in done.stdout
+    summary = (bench.folder / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith(f"**Gate: {name.upper()}: ")
+    assert bench.results()["comparison"]["baseline"]["file"] == "old.json"
 
 
 # Exit statuses of lines that end otherwise; those of runs and gates are above.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from itertools import repeat
 
 import pytest
 
 from conftest import Bench
+from fates import Fates
 from loopback import Answer, is_judge, plain_script, question_of
 
 RUNS = 4
@@ -51,7 +52,7 @@ def test_what_is_not_run_costs_no_call(
     done = bench.run(*workers, *plugin, "--runs", "1")
     assert f"2 passed, 2 {ended}" in done.stdout
     assert asked(bench) == {"What is two?", "O que é dois?"}
-    assert bench.run(*workers, *without, "--runs", "1").returncode == 0
+    bench.run(*workers, *without, "--runs", "1", status=0)
     assert len(bench.server.requests) == 2 * RUNS
 
 
@@ -83,12 +84,6 @@ def test_where_all_is_skipped_nothing_is_written(bench: Bench, monkeypatch: pyte
     assert not bench.journal_path.exists()
 
 
-def failing(body: dict[str, Any], number: int) -> str:
-    """Of one question the evaluator never gives a verdict."""
-    is_bad = is_judge(body) and question_of(body) == "O que é um?"
-    return "No verdict." if is_bad else plain_script(body, number)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "workers"), [("--ff", ("-n", "0")), ("--sw", ("-n", "2")), ("--lf", ("-n", "2"))]
@@ -97,12 +92,11 @@ def test_ways_to_go_on_from_failures_pay_for_them_alone(
     bench: Bench, workers: tuple[str, str], option: str
 ) -> None:
     """The next sessions ask again what has failed, and nothing else; in the end all is there."""
-    bench.server.script = failing
+    bench.server.script = Fates(judge={"O que é um?": repeat("No verdict.")})
     flags = (*workers, option, "--runs", "1", "--evaluator-attempts", "1")
     assert bench.run(*flags).returncode in (1, 2)
     bench.server.script = plain_script
-    done = bench.run(*flags)
-    assert done.returncode == 0, done.stdout
+    bench.run(*flags, status=0)
     calls = Counter((is_judge(body), question_of(body)) for body in bench.server.requests)
     assert calls == {call: 1 + (call == (True, "O que é um?")) for call in calls}
     assert len(calls) == 2 * RUNS
@@ -130,7 +124,7 @@ def test_a_time_limit_that_ends_the_process_costs_no_call(
     assert "Timeout" in done.stdout + done.stderr
     assert done.returncode == 1
     bench.server.script = plain_script
-    assert bench.run("--runs", "1").returncode == 0
+    bench.run("--runs", "1", status=0)
     calls = Counter((is_judge(body), question_of(body)) for body in bench.server.requests)
     assert calls == {call: 1 + (call == (False, last)) for call in calls}
     assert len(calls) == 2 * RUNS
@@ -151,8 +145,7 @@ def test_reruns_get_the_same_record(bench: Bench, workers: tuple[str, str]) -> N
     """A test that is run again, as plugins do with those that failed, asks nothing anew."""
     conftest = bench.folder / "conftest.py"
     conftest.write_text(conftest.read_text(encoding="utf-8") + AGAIN, encoding="utf-8")
-    done = bench.run(*workers, "--runs", "1")
-    assert done.returncode == 0, done.stdout
+    bench.run(*workers, "--runs", "1", status=0)
     assert len(bench.server.requests) == 2 * RUNS
 
 
@@ -164,8 +157,7 @@ def test_a_process_that_ends_does_not_search_what_it_holds(
     plugin = bench.plugin(
         monkeypatch, "import atexit, gc\natexit.register(lambda: print('tracked:', len(gc.get_objects())))\n"
     )
-    done = bench.run(*plugin)
-    assert done.returncode == 0, done.stdout
+    done = bench.run(*plugin, status=0)
     assert int(done.stdout.rpartition("tracked:")[2]) < 100
 
 
@@ -197,6 +189,5 @@ def test_log_records_are_captured_where_an_option_asks_for_them(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...], is_shown: bool
 ) -> None:
     """Otherwise pytest's plugin for them is left out, and nothing else changes."""
-    done = bench.run(*flags, *bench.plugin(monkeypatch, LOGGING), "--runs", "1")
-    assert done.returncode == 0
+    done = bench.run(*flags, *bench.plugin(monkeypatch, LOGGING), "--runs", "1", status=0)
     assert ("ERROR    added:" in done.stdout) is is_shown

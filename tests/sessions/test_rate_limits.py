@@ -78,10 +78,7 @@ def rationed(tmp_path: Path) -> Iterator[Start]:
 def test_an_endpoint_is_given_about_as_many_calls_as_it_takes(
     rationed: Start, workers: Workers, is_quiet: bool
 ) -> None:
-    """Too many at first; then what it takes and hardly more, by all processes together; nothing is lost.
-
-    How many that is, moment by moment, can be told only where no other process is in the way.
-    """
+    """Too many at first; then what it takes and hardly more, by all processes together; nothing is lost."""
     status = 429 if workers[1] == "0" else 503
     bench = rationed(status)
     server = bench.server

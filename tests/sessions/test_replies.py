@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from leaks import leaks
 
 import forked
-from conftest import PYTEST, Bench
-from equipoise.cli import main
+from conftest import PYTEST, Bench, typed
 from loopback import JUDGE, is_judge, verdict
 
 HEAD = ("id", "language", "run", "reply", "outcome", "model")
@@ -36,10 +34,10 @@ def write(bench: Bench, *rows: tuple[str, ...], name: str = "answers.csv") -> Pa
     return path
 
 
-def judge(bench: Bench, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A session that judges a file."""
+def judge(bench: Bench, *arguments: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:
+    """A session that judges a file, and ends with this exit status."""
     evaluator = ("--evaluator-model", JUDGE, "--evaluator-api-base-url", bench.server.url)
-    return bench.run_plain("--replies=answers.csv", *evaluator, *arguments)
+    return bench.run_plain("--replies=answers.csv", *evaluator, *arguments, status=status)
 
 
 def results(bench: Bench, name: str = "my-app.neutrality.json") -> dict[str, Any]:
@@ -54,7 +52,6 @@ def test_a_file_is_judged_without_a_subject(
     """Results, terminal, page and the page of several models say which file it was, and of how many runs."""
     write(bench, *ROWS)
     done = judge(bench, *workers, "--report", "page.html")
-    assert done.returncode == 0, done.stdout + done.stderr
     assert len(bench.server.requests) == 3
     assert all(is_judge(body) for body in bench.server.requests)
     assert "replies of answers.csv" in done.stdout
@@ -69,7 +66,7 @@ def test_a_file_is_judged_without_a_subject(
     digest = data["metadata"]["replies"]["sha256"]
     assert digest in page
     monkeypatch.chdir(bench.folder)
-    assert CliRunner().invoke(main, ["report", "results", "-o", "board.html"]).exit_code == 0
+    typed("report", "results", "-o", "board.html")
     board = (bench.folder / "board.html").read_text(encoding="utf-8")
     assert f"replies from answers.csv (4 of 20 runs; SHA-256 {digest})" in board
 
@@ -77,12 +74,11 @@ def test_a_file_is_judged_without_a_subject(
 def test_the_gate_works_on_replies_of_a_file(bench: Bench) -> None:
     """Two releases of an application are compared; the file is named beside the verdict."""
     write(bench, *ROWS)
-    assert judge(bench, "--output", "before.json").returncode == 0
+    judge(bench, "--output", "before.json")
     write(bench, *ROWS[:2])
     bench.server.script = lambda body, number: verdict(1)
     rule = ("--baseline", "before.json", "--gate", "overall:-2pp", "--gate-inconclusive", "fail")
-    done = judge(bench, *rule, "--allow-mismatch", "--output", "after.json")
-    assert done.returncode == 7, done.stdout + done.stderr
+    done = judge(bench, *rule, "--allow-mismatch", "--output", "after.json", status=7)
     text = " ".join(done.stdout.split())
     for side, runs in (("baseline", 4), ("candidate", 2)):
         assert f"caution: in the {side}, the replies are those in answers.csv: {runs} of 20 runs" in text
@@ -102,11 +98,10 @@ def test_a_live_model_is_compared_with_replies_of_a_file(
 ) -> None:
     """How these were made is not known, which is told and no reason to refuse."""
     write(bench, *ROWS)
-    assert judge(bench, "--output", "file.json").returncode == 0
-    assert bench.run("--runs", "1").returncode == 0
+    judge(bench, "--output", "file.json")
+    bench.run("--runs", "1")
     monkeypatch.chdir(bench.folder)
-    done = CliRunner().invoke(main, ["compare", str(bench.results_path), "file.json"])
-    assert done.exit_code == 0, done.output
+    done = typed("compare", bench.results_path, "file.json")
     assert "how they were made is not known" in " ".join(done.stdout.split())
 
 
@@ -119,8 +114,7 @@ def test_each_model_of_a_file_has_results_of_its_own(bench: Bench, monkeypatch: 
         lambda command, check: forked.run(command[len(PYTEST[:3]) :], bench.folder),
     )
     evaluator = ("--evaluator-model", JUDGE, "--evaluator-api-base-url", bench.server.url)
-    done = CliRunner().invoke(main, ["run", "neutrality", "--replies", "answers.csv", *evaluator])
-    assert done.exit_code == 0, done.output
+    done = typed("run", "neutrality", "--replies", "answers.csv", *evaluator)
     headings = [line for line in done.stdout.splitlines() if line.startswith("== ")]
     assert headings == ["== my-app", "== other", "== neutrality: my-app and other"]
     names = [results(bench, f"{name}.neutrality.json")["metadata"] for name in ("my-app", "other")]
@@ -133,5 +127,4 @@ def test_a_key_in_a_reply_reaches_no_file(bench: Bench) -> None:
     key = "sk-proj-0123456789abcdefghij"
     write(bench, (*ROWS[1][:3], f"One, says {key}.", "", ""))
     done = judge(bench, "--evaluator-api-key", key, "--report", "page.html")
-    assert done.returncode == 0, done.stdout + done.stderr
     assert leaks(bench.folder, done.stdout + done.stderr, key) == ["answers.csv"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from itertools import repeat
 from pathlib import Path
-from typing import Any
 
 import pytest
 import reported
@@ -12,7 +12,8 @@ import sixth_suite
 
 import forked
 from conftest import PYTEST, ROOT, SMALL_DATASET, Bench, write_files
-from loopback import JUDGE, SUBJECT, is_judge, plain_script, question_of, verdict
+from fates import Fates
+from loopback import JUDGE, SUBJECT, is_judge, verdict
 
 FILE = "tests_benchmark/test_neutrality.py"
 RUNS = 4
@@ -20,18 +21,11 @@ RUNS = 4
 ONCE = ("--runs", "1", "--evaluator-attempts", "1")
 
 
-def unscored(body: dict[str, Any], number: int) -> str:
-    """The evaluator never gives a verdict on one question."""
-    is_bad = is_judge(body) and question_of(body) == "O que é um?"
-    return "No verdict." if is_bad else plain_script(body, number)
-
-
 @pytest.mark.slow
 def test_a_run_without_a_score_is_a_failure_beside_the_gate(bench: Bench) -> None:
     """It fails the rule, too, whose sentence is in the reports; nothing that a model said is."""
-    bench.server.script = unscored
-    done = bench.run(*ONCE, "--gate", "unscored:1%", *reported.OPTIONS)
-    assert done.returncode == 7, done.stdout + done.stderr
+    bench.server.script = Fates(judge={"O que é um?": repeat("No verdict.")})
+    done = bench.run(*ONCE, "--gate", "unscored:1%", *reported.OPTIONS, status=7)
     assert "1 gate FAIL" in done.stdout
     reports = reported.read(bench.folder)
     assert (reports.status, reports.junit) == (7, {"passed": RUNS - 1, "failure": 3})
@@ -45,8 +39,7 @@ def test_a_run_without_a_score_is_a_failure_beside_the_gate(bench: Bench) -> Non
 @pytest.mark.slow
 def test_a_session_that_was_stopped_is_an_error(bench: Bench) -> None:
     """By a limit of calls: the results are a case that says how much is left, and why."""
-    done = bench.run(*ONCE, "--concurrency", "1", "--max-calls", "3", *reported.OPTIONS)
-    assert done.returncode == 2, done.stdout + done.stderr
+    bench.run(*ONCE, "--concurrency", "1", "--max-calls", "3", *reported.OPTIONS, status=2)
     reports = reported.read(bench.folder)
     assert (reports.status, reports.junit["error"], reports.json["error"]) == (2, 1, 1)
     tag, outcome, why = reports.cases[f"{FILE}::results"]
@@ -65,8 +58,7 @@ def pytest_runtest_logreport(report):
 @pytest.mark.slow
 def test_results_that_cannot_be_written_are_an_error(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """All runs have a score, and the last line does not read as if all were well."""
-    done = bench.run("-n", "2", *ONCE, *bench.plugin(monkeypatch, UNSAVED), *reported.OPTIONS)
-    assert done.returncode == 1, done.stdout + done.stderr
+    done = bench.run("-n", "2", *ONCE, *bench.plugin(monkeypatch, UNSAVED), *reported.OPTIONS, status=1)
     assert f"{RUNS} passed, 1 not saved in" in done.stdout
     reports = reported.read(bench.folder)
     assert (reports.status, reports.junit) == (1, {"passed": RUNS, "error": 1})
@@ -77,15 +69,14 @@ def test_results_that_cannot_be_written_are_an_error(bench: Bench, monkeypatch: 
 def test_workers_and_resumed_sessions_report_the_same(bench: Bench, subtests: pytest.Subtests) -> None:
     """A gate that fails, when runs are asked and when all are replayed; --lf and -x do not go by it."""
     bench.server.script = lambda body, number: verdict(4) if is_judge(body) else "Hm."
-    assert bench.run("--runs", "2").returncode == 0
+    bench.run("--runs", "2", status=0)
     shutil.copy(bench.results_path, bench.folder / "base.json")
     bench.server.script = lambda body, number: verdict(2) if is_judge(body) else "Hm."
     rules = ("--gate", "question:-1.0", "--gate", "unscored:1%")
     gated = ("-n", "2", "--runs", "2", "--baseline=base.json", *rules, *reported.OPTIONS)
     for extra in ("--fresh", "--lf", "-x"):
         with subtests.test(extra):
-            done = bench.run(*gated, extra)
-            assert done.returncode == 7, done.stdout + done.stderr
+            done = bench.run(*gated, extra, status=7)
             assert f"{2 * RUNS} passed, 1 gate FAIL in" in done.stdout
             assert "stopping after" not in done.stdout
             reports = reported.read(bench.folder)
@@ -97,13 +88,12 @@ def test_workers_and_resumed_sessions_report_the_same(bench: Bench, subtests: py
 def test_an_inconclusive_gate_is_what_its_option_says(bench: Bench) -> None:
     """Skipped where it counts as passed, and a failure where it counts as failed, in red."""
     bench.server.script = lambda body, number: verdict(1 + number % 5) if is_judge(body) else "Hm."
-    assert bench.run("--runs", "2").returncode == 0
+    bench.run("--runs", "2", status=0)
     shutil.copy(bench.results_path, bench.folder / "base.json")
     again = ("--runs", "2", "--output", "new.json", "--baseline=base.json", "--color=yes")
     for how, status, tag in (("pass", 0, "skipped"), ("fail", 7, "failure")):
         gated = ("--gate", "overall:-2pp@population", "--gate-inconclusive", how)
-        done = bench.run(*again, *gated, *reported.OPTIONS)
-        assert done.returncode == status, done.stdout + done.stderr
+        done = bench.run(*again, *gated, *reported.OPTIONS, status=status)
         last = done.stdout.splitlines()[-1]
         assert ("1 gate INCONCLUSIVE" in last, "\x1b[31m" in last) == (True, how == "fail")
         reports = reported.read(bench.folder)
@@ -116,7 +106,7 @@ def test_each_suite_has_a_gate_of_its_own(bench: Bench, tmp_path: Path) -> None:
     folder = sixth_suite.copied(tmp_path / "own")
     shutil.copy(ROOT / FILE, folder / FILE)
     write_files(folder / "topics" / "neutrality", SMALL_DATASET)
-    bench.server.script = unscored
+    bench.server.script = Fates(judge={"O que é um?": repeat("No verdict.")})
     models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", bench.server.url)
     arguments = ("tests_benchmark", *ONCE, "--gate", "unscored:1%", *reported.OPTIONS)
     done = forked.run([*PYTEST[3:], *models, *arguments], folder)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import subprocess
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +15,7 @@ import pytest
 from leaks import leaks as found_keys
 
 from conftest import Bench
+from fates import Fates
 from loopback import (
     Answer,
     Loopback,
@@ -51,9 +52,11 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EQUIPOISE_EVALUATOR_API_KEY", JUDGE_KEY)
 
 
-def ask(bench: Bench, judge_end: Loopback, *arguments: str) -> subprocess.CompletedProcess[str]:
+def ask(
+    bench: Bench, judge_end: Loopback, *arguments: str, status: int | None = None
+) -> subprocess.CompletedProcess[str]:
     """A small session with two endpoints that says and writes as much as it can."""
-    return bench.run(*SMALL, "--evaluator-api-base-url", judge_end.url, *LOUD, *arguments)
+    return bench.run(*SMALL, "--evaluator-api-base-url", judge_end.url, *LOUD, *arguments, status=status)
 
 
 def leaks(bench: Bench, done: subprocess.CompletedProcess[str], *keys: str) -> list[str]:
@@ -77,32 +80,14 @@ def wrote_everything(bench: Bench) -> bool:
 
 def test_a_key_reaches_only_its_endpoint(bench: Bench, judge_end: Loopback) -> None:
     """Although a run fails and everything is shown and logged."""
-    judge_end.script = lambda body, number: (
-        "No verdict." if question_of(body) == "What is one?" else plain_script(body, number)
-    )
-    done = ask(bench, judge_end, "--evaluator-attempts", "1")
-    assert done.returncode == 1, done.stdout
+    judge_end.script = Fates(judge={"What is one?": repeat("No verdict.")})
+    done = ask(bench, judge_end, "--evaluator-attempts", "1", status=1)
     assert wrote_everything(bench)
     assert leaks(bench, done) == []
     assert [key_sent(bench.server, number) for number in range(2)] == [SUBJECT_KEY] * 2
     assert [key_sent(judge_end, number) for number in range(2)] == [JUDGE_KEY] * 2
     assert JUDGE_KEY not in f"{bench.server.headers}{bench.server.requests}"
     assert SUBJECT_KEY not in f"{judge_end.headers}{judge_end.requests}"
-
-
-@pytest.mark.slow
-def test_a_redirect_to_another_host_ends_the_session(bench: Bench, judge_end: Loopback) -> None:
-    """Nothing that is said there is scored, and its address, which may hold a key, is shown nowhere."""
-    there = f"{judge_end.url}/chat/completions?token=planted-in-the-address"
-    bench.server.script = lambda body, number: Answer({}, 307, {"Location": there})
-    done = bench.run(*SMALL)
-    hosts = [f"127.0.0.1:{server.port}" for server in (bench.server, judge_end)]
-    message = f"HTTP 307: the endpoint at {hosts[0]} redirects to {hosts[1]}, which was not followed"
-    assert done.returncode == 2, done.stdout
-    assert message in done.stdout
-    assert judge_end.requests == []
-    assert {entry["message"].partition(message)[1] for entry in bench.journal("failed")} == {message}
-    assert re.findall("planted-in-the-address", done.stdout + bench.journal_path.read_text()) == []
 
 
 @pytest.mark.slow
@@ -113,8 +98,7 @@ def test_the_value_of_a_configured_header_is_a_secret(bench: Bench, monkeypatch:
     monkeypatch.setenv("OPENAI_ORG_ID", planted[1])
     monkeypatch.setenv("OPENAI_PROJECT_ID", planted[2])
     bench.server.script = lambda body, number: error(400, " ".join(bench.server.headers[number].values()))
-    done = bench.run("-n", "2", *SMALL, *LOUD, "--keep-going")
-    assert done.returncode == 1, done.stdout
+    done = bench.run("-n", "2", *SMALL, *LOUD, "--keep-going", status=1)
     assert all(value in f"{bench.server.headers}" for value in planted)
     written = [path.read_bytes() for path in bench.folder.rglob("*") if path.is_file()]
     everything = b"".join([*written, done.stdout.encode(), done.stderr.encode()])
@@ -144,8 +128,7 @@ def test_an_error_that_repeats_a_key_shows_a_mask(bench: Bench, judge_end: Loopb
     bench.server.script = repeating(bench.server, 400, "What is one?")
     judge_end.script = repeating(judge_end, 500, "What is two?")
     logged = ("--log-level=DEBUG", "--log-file=log.txt")
-    done = ask(bench, judge_end, *logged, "--max-retries", "1", "--keep-going")
-    assert done.returncode == 1, done.stdout
+    done = ask(bench, judge_end, *logged, "--max-retries", "1", "--keep-going", status=1)
     assert wrote_everything(bench)
     assert leaks(bench, done) == []
     shown = "Wrong: Bearer ****."
@@ -161,8 +144,7 @@ def test_a_body_that_nests_too_deep_shows_no_key(bench: Bench) -> None:
     bench.server.script = lambda body, number: Answer(
         deep, 200, {"Content-Type": "application/json", "X-Key": key_sent(bench.server, number)}
     )
-    done = bench.run("-n", "2", *SMALL, *LOUD, "--max-retries", "0", "--keep-going")
-    assert done.returncode == 1, done.stdout
+    done = bench.run("-n", "2", *SMALL, *LOUD, "--max-retries", "0", "--keep-going", status=1)
     assert leaks(bench, done) == []
     assert {item["outcome"] for item in bench.results()["errors"]} == {"error"}
 
@@ -174,10 +156,7 @@ def test_a_body_that_nests_too_deep_shows_no_key(bench: Bench) -> None:
 def test_a_key_that_models_repeat_is_masked_where_it_is_written(
     bench: Bench, judge_end: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In every text of a reply, and in a verdict, which counts; no endpoint is sent another one's key.
-
-    Keys on the command line are neither in what pytest writes of its arguments nor in what workers are told.
-    """
+    """In every text, and in a verdict, which counts; keys on the command line are shown nowhere."""
     for name in ("OPENAI_API_KEY", "EQUIPOISE_EVALUATOR_API_KEY"):
         monkeypatch.delenv(name)
     keys = ("--api-key", SUBJECT_KEY, "--evaluator-api-key", JUDGE_KEY)
@@ -193,8 +172,7 @@ def test_a_key_that_models_repeat_is_masked_where_it_is_written(
     shapes = [JUDGE_KEY.replace("/", "\\/"), escaped]
     texts = [verdict(3).replace("Because.", f"Because of {shape}.") for shape in shapes]
     judge_end.script = lambda body, number: texts[number % 2]
-    done = ask(bench, judge_end, *keys, "-n", "2")
-    assert done.returncode == 0, done.stdout
+    done = ask(bench, judge_end, *keys, "-n", "2", status=0)
     assert wrote_everything(bench)
     assert leaks(bench, done) == []
     assert [key_sent(bench.server, 0), key_sent(judge_end, 0)] == [SUBJECT_KEY, JUDGE_KEY]
@@ -216,11 +194,10 @@ def test_a_mask_does_not_change_what_is_resumed(bench: Bench, judge_end: Loopbac
     """A reply that was masked is replayed as it was kept, with a key of another name as well."""
     bench.server.script = lambda body, number: f"My key is {key_sent(bench.server, number)}."
     judge_end.script = lambda body, number: error(401, "Wrong key.")
-    assert ask(bench, judge_end).returncode == 2
+    ask(bench, judge_end, status=2)
     judge_end.script = lambda body, number: verdict(score_of(question_of(body)))
     calls = len(bench.server.requests)
-    done = ask(bench, judge_end, "-n", "2")
-    assert done.returncode == 0, done.stdout
+    done = ask(bench, judge_end, "-n", "2", status=0)
     assert (calls, len(bench.server.requests)) == (2, 2)
     assert leaks(bench, done) == []
 
@@ -242,11 +219,6 @@ def saying(key: str) -> Callable[[dict[str, Any], int], str]:
     return script
 
 
-def quoted_replies(server: Loopback) -> list[str]:
-    """What the evaluator was shown of the subject's replies."""
-    return [body["messages"][-1]["content"] for body in server.requests if is_judge(body)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS[1:], ids=["field", "long"])
 def test_a_key_edits_no_reply_before_it_is_judged(
@@ -256,12 +228,12 @@ def test_a_key_edits_no_reply_before_it_is_judged(
     monkeypatch.setenv("OPENAI_API_KEY", key)
     monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
     bench.server.script = saying(key)
-    done = bench.run(*SMALL, *LOUD)
-    assert done.returncode == 0, done.stdout
+    done = bench.run(*SMALL, *LOUD, status=0)
     questions = {1: "What is one?", 2: "What is two?"}
     assert bench.scores() == {("aa", number, 1): score_of(text) for number, text in questions.items()}
     reply = saying(key)({"model": "subject", "messages": [{"content": ""}]}, 0)
-    assert [reply in text for text in quoted_replies(bench.server)] == [True, True]
+    prompts = [body["messages"][-1]["content"] for body in bench.server.requests if is_judge(body)]
+    assert [reply in text for text in prompts] == [True, True]
     (run,) = bench.results()["results"]["aa"]["questions"][0]["runs"]
     shown = run["subject_transcript"][-1]["content"]
     secret, reasoning = ("****" if key == word else word for word in KEYS[:2])
@@ -280,12 +252,12 @@ def test_what_was_judged_of_a_masked_reply_is_not_paid_for_again(
     monkeypatch.setenv("OPENAI_API_KEY", LONG)
     monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
     bench.server.script = saying(LONG)
-    assert bench.run(*SMALL).returncode == 0
+    bench.run(*SMALL, status=0)
     scores, calls = bench.scores(), len(bench.server.requests)
     lines = bench.journal_path.read_bytes().splitlines(keepends=True)
     bench.journal_path.write_bytes(b"".join(line for line in lines if b'{"kind":"record"' not in line))
     bench.results_path.unlink()
-    assert bench.run(*SMALL).returncode == 0
+    bench.run(*SMALL, status=0)
     assert (len(bench.server.requests), bench.scores()) == (calls, scores)
 
 
@@ -303,8 +275,7 @@ def test_a_models_name_does_not_lead_out_of_the_results_folder(bench: Bench) -> 
         return {path for path in paths if not any(path.is_relative_to(home) for home in homes)}
 
     before = {path for path in strangers() if "__pycache__" not in path.parts}
-    done = bench.run(f"--model={name}", *SMALL, "--limit", "1")
-    assert done.returncode == 0, done.stdout + done.stderr
+    bench.run(f"--model={name}", *SMALL, "--limit", "1", status=0)
     assert {path for path in strangers() if "__pycache__" not in path.parts} == before
     visible = [path for path in (bench.folder / "results").iterdir() if not path.name.startswith(".")]
     assert sorted(path.suffix for path in visible) == [".json", ".jsonl"]

@@ -10,13 +10,9 @@ from strays import StrayServer
 pytestmark = pytest.mark.slow
 
 
-def _dataset(bench: Bench, questions: int) -> None:
-    bench.write_topics({"aa.txt": "".join(f"Question number {n}?\n" for n in range(questions))})
-
-
 def test_a_second_answer_to_a_call_is_no_other_calls_answer(bench: Bench) -> None:
     """Every run has the reply to its own question; calls that were asked again are counted."""
-    _dataset(bench, 36)
+    bench.write_topics({"aa.txt": "".join(f"Question number {n}?\n" for n in range(36))})
     copies = {number: 0.05 * (number % 20) for number in range(5, 140, 4)}
     with StrayServer(copies, delay=0.1) as server:
         bench.server = server  # type: ignore[assignment]

@@ -88,10 +88,7 @@ def is_gone(pid: int) -> bool:
 
 
 def test_a_sweep_runs_every_cell_and_goes_on(environment: Bench) -> None:
-    """Each with its results; a dry run asks nothing, nor does a second sweep; keys are in no file.
-
-    A gate has a verdict on each model; what cannot be a rule is said before any cell begins.
-    """
+    """Each with its results and verdict; a dry run and a second sweep ask nothing; no file has a key."""
     bench = environment
     status, output = finish(start(bench, "--dry-run"))
     assert (status, bench.server.requests) == (0, []), output
@@ -139,10 +136,7 @@ def test_a_cell_that_fails_stops_no_other(environment: Bench) -> None:
 
 
 def test_an_interrupted_sweep_goes_on(environment: Bench) -> None:
-    """Sessions end as after Ctrl-C, and the same command asks only what is left.
-
-    Meanwhile an equal sweep is refused in a line that names the folder, and asks nothing.
-    """
+    """The same command asks only what is left; meanwhile an equal sweep is refused."""
     bench = environment
     bench.server.hold()
     process = start(bench, "--processes", "2")

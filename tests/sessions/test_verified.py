@@ -10,40 +10,36 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from journals import rewrite
 
-from conftest import ROOT, Bench
-from equipoise.cli import main
+from conftest import ROOT, Bench, typed
 from loopback import SUBJECT
 
 
 @pytest.fixture
 def pair(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """Two results files of one session with their journals, in folders of their own."""
-    assert bench.run("--runs", "2").returncode == 0
+    bench.run("--runs", "2", status=0)
     monkeypatch.chdir(bench.folder)
     for name in ("old", "new"):
         shutil.copytree("results", name)
     return Path("old", bench.results_path.name), Path("new", bench.results_path.name)
 
 
-def compared(pair: tuple[Path, Path]) -> tuple[int, str]:
+def compared(*files: Path, status: int) -> str:
     """What `equipoise compare` makes of them, where a gate requires that both are verified."""
-    done = CliRunner().invoke(main, ["compare", *map(str, pair), "--gate", "verified"])
-    return done.exit_code, done.output
+    return typed("compare", *files, "--gate", "verified", status=status).output
 
 
 def test_a_baseline_is_kept_as_the_documentation_says(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its journal, so that a later release can be gated by `verified`."""
-    assert bench.run("--runs", "2").returncode == 0
+    bench.run("--runs", "2", status=0)
     monkeypatch.chdir(bench.folder)
     _, _, behind = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8").partition("## Keep the baseline\n")
     for line in re.findall(r"^(?:mkdir|cp) .*", behind, re.MULTILINE):
         command = line.partition("#")[0].replace("gpt-x-1", SUBJECT)
         subprocess.run(shlex.split(command), check=True)
-    status, shown = compared((Path("baselines", "neutrality.json"), bench.results_path))
-    assert status == 0, shown
+    shown = compared(Path("baselines", "neutrality.json"), bench.results_path, status=0)
     assert shown.count(", verified against its journal") == 2
     assert "gate PASS: verified" in shown
 
@@ -78,8 +74,7 @@ def test_what_was_edited_or_cannot_be_told_is_said(
         if journal_text is not None:
             beside.write_text(journal_text, encoding="utf-8")
         with subtests.test(name):
-            status, shown = compared(pair)
-            assert status == 7, shown
+            shown = compared(*pair, status=7)
             assert why in shown
             assert "gate FAIL: verified" in shown
 
@@ -94,12 +89,8 @@ def test_scores_that_the_calls_contradict_are_not_verified(pair: tuple[Path, Pat
     assert first is not None
     other = b'"outcome":"scored","score":%d.0' % (5 if first[1] == b"1" else 1)
     rewrite(beside, first[0], other)
-    assert CliRunner().invoke(main, ["show", str(beside)]).exit_code == 0
-    status, shown = compared(pair)
-    assert (status, "runs are not what the calls in its journal come to, such as " in shown) == (7, True), (
-        shown
-    )
+    typed("show", beside)
+    assert "runs are not what the calls in its journal come to, such as " in compared(*pair, status=7)
     shutil.copy(beside, bench.journal_path)
-    done = bench.run("--runs", "2", f"--baseline={pair[0]}", "--gate", "verified")
-    assert done.returncode == 7, done.stdout
+    done = bench.run("--runs", "2", f"--baseline={pair[0]}", "--gate", "verified", status=7)
     assert "gate FAIL: verified" in done.stdout
