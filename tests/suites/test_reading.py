@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import readers
 import replies
 
 from conftest import ROOT
@@ -250,18 +249,6 @@ def test_digits_at_the_end_of_a_cut_reply_may_go_on() -> None:
     """Those of any script; what is before them stays."""
     for text, rest in {"7": "", "So ٧": "So ", "70\n\nAfter 3": "70\n\nAfter ", "70.": "70."}.items():
         assert without_cut_number(text) == rest
-
-
-@pytest.mark.slow
-def test_hostile_texts_of_any_length_are_read_in_time(subtests: pytest.Subtests) -> None:
-    """A megabyte takes less than a second, and what is repeated without end is no answer."""
-    for name, unit in readers.UNITS.items():
-        text = readers.hostile(unit, 2**20)
-        with subtests.test(name):
-            assert readers.seconds(lambda reply: read_number(reply, QUESTION, MARKERS), text) < 1
-            assert readers.seconds(lambda reply: read_letter(reply, OPTIONS, MARKERS), text) < 1
-            assert read_number(text, QUESTION, MARKERS).value is None
-            assert read_letter(text, OPTIONS, MARKERS).value is None
 
 
 # Replies by authors who did not know the rule.

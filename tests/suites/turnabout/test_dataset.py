@@ -101,25 +101,6 @@ def test_an_incident_is_not_asked_in_some_pairs(tmp_path: Path) -> None:
     assert {case.template for case in first[:2]} == {"i4"}
 
 
-def test_shipped_pairs_have_incidents_of_both_halves() -> None:
-    """At least five in each half, and at least three of each kind, whatever a pair is not asked about."""
-    named = [case for case in cases(SHIPPED, "en-US") if case.leads == "a"]
-    halves = Counter((case.pair, case.half) for case in named)
-    assert len(halves) == 16
-    assert min(halves.values()) >= 5
-    kinds = Counter((case.pair, case.evidence) for case in named)
-    assert len(kinds) == 32
-    assert min(kinds.values()) >= 3
-
-
-def test_both_halves_are_alike() -> None:
-    """Three templates of each kind, and three that ask each, in each half of each set."""
-    controls = [case for case in cases(SHIPPED, "en-US") if case.leads == "x"]
-    for label in ("evidence", "asks"):
-        counts = Counter((case.actor_set, case.half, getattr(case, label)) for case in controls)
-        assert {*counts.values()} == {3}
-
-
 def test_pairs_and_languages_are_selected(small: Path) -> None:
     """With the controls that they need; an unknown one is named with those that there are."""
     assert {case.area for case in cases(small, pairs=("red_blue",))} == {"red_blue", "anonymous"}
