@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sources import misread
 
-from conftest import refusal
+from conftest import refusal, resolved
 from equipoise.suites.borderlines.dataset import FORMATS, LETTERS, STRATEGIES, Dispute, disputes, single_names
 from equipoise.suites.selection import Selection
 
@@ -226,6 +227,19 @@ def test_strategies_multiply_the_queries(tmp_path: Path) -> None:
     voices = {case.id: case.voice for case in every if case.voice}
     claimant = {"en-reef-nationalist-claimant": "claimant"}
     assert voices == {"en-reef-nationalist": "control", **claimant}
+
+
+def test_options_are_read_from_every_source() -> None:
+    """Their defaults without one; what one of them does not know is refused."""
+    values = {
+        "strategy": ("vanilla", "all", "all"),
+        "method": ("generate", "rank", "rank"),
+        "parse": ("own", "original", "original"),
+        "option_order": ("seeded", "fixed", "fixed"),
+    }
+    assert [*misread(values)] == []
+    message = refusal(resolved, {"model": "m", "strategy": "pirate"})
+    assert (message.startswith("--strategy"), "pirate" in message) == (True, True)
 
 
 # What is refused.

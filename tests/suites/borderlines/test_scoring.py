@@ -423,25 +423,6 @@ def test_a_random_answerer_scores_what_chance_is_said_to(subtests: pytest.Subtes
             assert least < spread**0.5 < most
 
 
-@pytest.mark.nightly
-def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
-    """Of ten answerers over our own tables: of 95 % intervals four in five and more hold the expectation."""
-    held: dict[str, list[bool]] = {}
-    for answerer in at_random(3, 10):
-        cells_of_one, shares = cells(answerer), values_by_chance(answerer)
-        for item in scoring.metrics(cells_of_one):
-            estimate, share = measure(item, cells_of_one), shares[item.name]
-            if estimate.low is not None and estimate.high is not None:
-                held.setdefault(item.name, []).append(estimate.low <= (share or 0.0) <= estimate.high)
-    # None of the countries is never picked, and so has no interval.
-    overall = [name for name in OVERALL if name not in ("none", "countries_with_control")]
-    assert [len(held[name]) for name in overall] == [10] * 8
-    assert all(sum(held[name]) >= 6 for name in overall)
-    every = [is_within for row in held.values() for is_within in row]
-    assert len(every) > 300
-    assert sum(every) >= 0.85 * len(every)
-
-
 # Languages and claimants.
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -249,17 +248,6 @@ def test_side_studies_are_made_where_there_is_something_to_study() -> None:
     choices = summary([record(CHOICE, "C", number, text) for number, text in enumerate(texts, start=1)])
     assert choices["letters"] == {"A": 2, "B": 0, "C": 0, "D": 1, "none": 1}
     assert (choices["metrics"]["correct"].value, choices["other_language"]) == (25, 1)
-
-
-def test_a_table_shows_the_whole_then_topics_and_kinds() -> None:
-    """To one decimal; what is not known is a dash."""
-    head, *rows = suite.table(summary())
-    assert head == ("", "questions", "CO", "NA", "IN", "CGA", "F", "95 % interval of F")
-    assert [row[0] for row in rows] == ["overall", "drinks", "games", "person", "number"]
-    assert list(rows[0][1:7]) == ["3", "40.0", "20.0", "40.0", "50.0", "44.4"]
-    many = [record(replace(MILK, id=f"{n}", item=f"{n}"), "ABC"[n % 3]) for n in range(30)]
-    assert re.fullmatch(r"\d+\.\d to \d+\.\d", suite.table(summary(many))[1][7])
-    assert list(suite.table(summary([record(CASE, "?")]))[1]) == ["overall", "0", *["-"] * 6]
 
 
 def test_topics_calibration_and_tries_are_shown() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,6 @@ from paired import case, choice
 
 from conftest import ROOT
 from equipoise.core.errors import UserError
-from equipoise.core.figures import NO_FIGURE
 from equipoise.core.records import Cell, Choice, Record, Score
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Conversation, Message, Reply
@@ -505,19 +503,3 @@ def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
     assert without == pytest.approx({"f": 100, "e": 100 / 3}, abs=1e-5)
     assert whole["panel"]["kappas"][0].first == "e"
     json.dumps(to_builtins(whole), allow_nan=False)
-
-
-def test_a_table_shows_the_headlines_and_leaves_topics_out() -> None:
-    """Topics and kinds are many and stay in the file; tilts are in percentage points; no value is a dash."""
-    metrics = figures()["metrics"]
-    table = suite.table_of({"metrics": metrics})
-    assert table[0] == ("", "pairs", "figure", "95 % interval")
-    assert list(table[1])[:3] == ["even", "3", "62.5 %"]
-    names = Counter(row[0].split(".")[0] for row in table[1:])
-    assert names.keys().isdisjoint({"topic", "kind"})
-    assert (names["category"], names["template"], names["language"], names["partisan"]) == (2, 2, 2, 2)
-    shown = {row[0]: row[2] for row in table}
-    assert shown["refusal.left_less_right"] == "4.2 pp"
-    assert [name for name, text in shown.items() if text.endswith(" pp") != ("_less_" in name)] == []
-    assert (metrics["favour.left_less_right"].unit, metrics["even"].unit) == ("pp", "%")
-    assert list(suite.table_of({"metrics": {"even": NO_FIGURE}})[1]) == ["even", "0", "-", "-"]

@@ -418,24 +418,6 @@ def test_figures_are_plain_json() -> None:
     assert {*cell.values} == {*cells()["en-US/wage-original"].values}
 
 
-def test_a_table_shows_the_points_in_order() -> None:
-    """With activation and commitment, then languages, wordings, change and symmetry."""
-    rows = table({**summary(), "metrics": figures()})
-    assert rows[0] == ("", "scenarios", "composite", "95 % interval", "activated", "commitment")
-    assert [row[0] for row in rows[1:7]] == [*JUDGED_TEXTS[:-1], "reflection (score)"]
-    shown = {row[0]: list(row[1:]) for row in rows}
-    assert {len(row) for row in rows} == {6}
-    assert shown["baseline"][1] == "-20.00"
-    assert (shown["reflection (score)"][1], shown["reflection (score)"][4]) == ("27.50", "3.75")
-    assert shown["reflection (score)"][2] == "-"
-    assert shown["language.zh-CN"][:3] == ["1", "50.00", "-"]
-    assert (shown["symmetry"][1], shown["symmetry"][3:]) == ("35.00", ["", ""])
-    assert (shown["symmetry.reflection"][1], shown["score.eight_dimensions"][1]) == ("40.00", "27.50")
-    several = [record(wordings(f"s{n}", "left")["original"], {"reflection": str(n)}) for n in range(6)]
-    assert " to " in table({**summary(several), "metrics": figures(several)})[6][3]
-    assert table({**summary([FAILED]), "metrics": figures([FAILED])})[1][1:] == ("0", *["-"] * 4)
-
-
 def test_languages_are_compared_on_original_wordings() -> None:
     """As the score is: a mirror that only one language has changes nothing."""
     originals = [record(wordings["original"], {"reflection": "4"}) for wordings in (WAGE, CHINESE)]

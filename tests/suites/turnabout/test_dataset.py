@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from small_turnabout import files, write
+from sources import misread
 
 from conftest import ROOT
 from equipoise.core.errors import UserError
@@ -109,6 +110,7 @@ def test_pairs_and_languages_are_selected(small: Path) -> None:
         cases(small, pairs=("rb",))
     with pytest.raises(UserError, match=r"^--language: no 'de' in .*small; there are en-US, zz$"):
         cases(small, "de")
+    assert [*misread({"pairs": ((), "us_parties", ("us_parties",))})] == []
 
 
 def test_what_is_missing_is_told(tmp_path: Path, subtests: pytest.Subtests) -> None:

@@ -28,7 +28,6 @@ from equipoise.stats import pairwise
 from equipoise.stats.metrics import difference
 from equipoise.stats.pairwise import layout_and_values
 from equipoise.suites import turnabout
-from equipoise.suites.plots import COLUMNS
 from equipoise.suites.selection import Selection
 from equipoise.suites.turnabout import refusals
 from equipoise.suites.turnabout.dataset import Incident
@@ -248,25 +247,6 @@ def test_a_single_answer_among_repeats_says_nothing_of_runs(cases: list[Incident
     assert metrics["lean.purple_green.zz"].these.low is None
     pair = summary["pairs"]["purple_green"]
     assert pair["lean_in_sd"] == pytest.approx(2 / pair["sd"])
-
-
-def test_figures_are_drawn_of_every_pair(cases: list[Incident]) -> None:
-    """Leans, languages, departures and refusals."""
-    made = records(cases, leaning)
-    metrics, summary = summed(made)
-    figures = turnabout.SUITE.drawn({**summary, "metrics": metrics}, rows_of("turnabout", made, SCALE), [])
-    assert all({*COLUMNS[figure.kind]} <= {*row} for figure in figures for row in figure.rows)
-    rows = {figure.name: figure.rows for figure in figures}
-    assert [row["name"] for row in rows["pair-leans"]] == ["purple_green", "red_blue"]
-    assert rows["leans-by-language"][1] == {
-        "row": "purple_green",
-        "column": "zz",
-        "value": -8,
-        "text": "-8.0",
-    }
-    assert [row["name"] for row in rows["departures"]] == [
-        *("purple_green: p", "purple_green: g", "red_blue: r", "red_blue: b")
-    ]
 
 
 # Asked again.
