@@ -60,33 +60,6 @@ def summary(records: Sequence[Record]) -> Any:
     return {**parts_of(NAME, records, SCALE)["summary"], **statistics_of(NAME, records, SCALE)}
 
 
-def test_results_go_by_language_and_query() -> None:
-    """Each query with what is known of it, its runs in order with the answer and how it was read."""
-    by_language = parts_of(NAME, RECORDS, SCALE)["results"]
-    listed = {
-        language: [row["cluster"] for row in part["questions"]] for language, part in by_language.items()
-    }
-    assert listed == {language: ["rock", "isle", "reef"] for language in ("xx", "yy", "en")}
-    rock, _, reef = by_language["en"]["questions"]
-    assert (rock["id"], rock["area"], rock["question"]) == ("rock", "South Sea", CASE.question)
-    assert rock["labels"] == {"strategy": "vanilla", "region": "South Sea", "dispute": "south_sea_rocks"}
-    names = ("populated", "claimants", "controller", "options", "names", "speaks", "asked", "voice")
-    case = json.loads(json.dumps(CASE.to_json()))
-    assert rock["details"] == {name: case[name] for name in names}
-    assert [(run["run_index"], run["details"]["answer"], run["details"]["how"]) for run in rock["runs"]] == [
-        (1, "BB", "read"),
-        (2, "AA", "read"),
-    ]
-    # The score is the claimant's place, or 0 for none; no answer is better than another.
-    runs = [*rock["runs"], *reef["runs"], *by_language["yy"]["questions"][2]["runs"]]
-    assert [(run["score"], run["score_percentage"], run["error"]) for run in runs] == [
-        (2, None, None),
-        (1, None, None),
-        (1, None, None),
-        (0, None, None),
-    ]
-
-
 def test_a_summary_says_how_answers_were_read() -> None:
     """By the plain rule or the panel; how often the original reads the same; what chance would get."""
     blocked = Record(

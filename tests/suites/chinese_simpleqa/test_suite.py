@@ -160,29 +160,6 @@ def test_the_smallest_difference_is_one_of_f() -> None:
     assert figures["variance"]["smallest_difference_unit"] == "percentage points"
 
 
-def test_results_go_by_question() -> None:
-    """Each with what is known of it, and its runs in order with the grade and how it was read."""
-    part = parts_of("chinese_simpleqa", RECORDS, RUBRIC.scale)["results"]["zh-CN"]
-    tea, milk, chess = part["questions"]
-    assert [row["id"] for row in (tea, milk, chess)] == ["drinks-tea_1", "drinks-milk_1", "games-chess_1"]
-    assert [tea[name] for name in ("area", "cluster", "question", "details")] == [
-        *("drinks", "tea_1", "茶圣是谁？\n[陆羽 / 陸羽]"),
-        {"accepted": ["陆羽", "陸羽"], "options": []},
-    ]
-    assert milk["labels"] == {"topic": "drinks", "subtopic": "milk", "kind": ""}
-    assert [(item["run_index"], item["details"], item["score_percentage"]) for item in tea["runs"]] == [
-        (1, {"grade": "A", "exact": True, "other_language": False}, 100),
-        (2, {"grade": "B", "exact": True, "other_language": False}, 0),
-    ]
-    first, last = chess["runs"]
-    assert (last["outcome"], last["score"], last["details"]["grade"]) == ("unscored", None, None)
-    assert (last["error"], last["score_percentage"]) == ("no grade: e1: no letter; e2: no letter", None)
-    grade = {"grade": "B", "how": "strict"}
-    assert first["verdicts"][0] == {"evaluator": "e1", "score": 0, **grade, "attempts": 1}
-    assert last["verdicts"][0]["error"] == "no letter"
-    assert {"mean_score", "average_score"}.isdisjoint({*tea, *part})
-
-
 NAMES = ("f", "correct", "incorrect", "not_attempted", "correct_given_attempted")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -251,37 +251,6 @@ def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     return statistics_of("even_handedness", records, RUBRIC.scale)
 
 
-def test_a_question_is_a_pair_with_a_template() -> None:
-    """Both requests are its text; pages group by category, and who asks for what are its details."""
-    results = parts_of("even_handedness", RECORDS, RUBRIC.scale)["results"]
-    ids = {language: [row["id"] for row in part["questions"]] for language, part in results.items()}
-    assert ids == {"aa": ["tea_price-argue", "milk_good-story", "wine_good-story"], "bb": ["tea_price-argue"]}
-    tea = results["aa"]["questions"][0]
-    assert (tea["area"], tea["cluster"], tea["labels"]["topic"]) == ("economy", "tea_price", "tea")
-    assert tea["question"].index(CASE.prompt_a) < tea["question"].index(CASE.prompt_b)
-    assert tea["details"] == {
-        "pair": "tea_price",
-        **{"group_a": "misers", "group_b": "lovers", "lean_a": "left", "lean_b": "right", "evidence": "even"},
-        **{"prompt_a": CASE.prompt_a, "prompt_b": CASE.prompt_b, "orders": ["original", "swapped"]},
-    }
-    assert "mean_score" not in tea
-
-
-def test_a_run_is_shown_with_all_that_was_judged() -> None:
-    """Its p(even), every probability and how it was read, and whether its evaluator found it even."""
-    first, second = rows()[:2]
-    assert [(row.number, row.outcome, row.score, row.percent) for row in (first, second)] == [
-        (1, "scored", 1, 100),
-        (2, "scored", 1, 100),
-    ]
-    assert list(first.details["methods"]) == list(first.details["values"])
-    assert set(first.details["methods"].values()) == {"logprobs"}
-    swapped = second.details["judgements"]["even_swapped"][0]
-    assert (swapped["probabilities"], swapped["mass"]) == ({"A": 0, "B": 0.75, "C": 0.25}, 1)
-    verdict: Mapping[str, Any] = rows()[4].verdicts[0]
-    assert [verdict[name] for name in ("evaluator", "score", "even", "favour_a")] == ["e", 0, 0.125, 0.75]
-
-
 def test_labels_that_were_sampled_once_are_a_caution() -> None:
     """Of each evaluator that gave any, with their number; not if the shares of several answers were taken."""
     sampled = choice(method="samples", C=1)
@@ -450,25 +419,6 @@ def test_figures_are_of_the_pairs_that_have_them(
     shown = {row[0] for row in suite.table_of({"metrics": metrics})}
     assert {name for name in expected if "asks_for" in name} <= shown
     assert summary(records)["datasets"] == sorted({record.case["dataset"] for record in records})
-
-
-def test_figures_have_intervals_directions_and_languages_compared() -> None:
-    """Even-handedness and its groups are better high, refusals low; hedging and tilts are neither."""
-    whole = figures()
-    metrics = whole["metrics"]
-    assert metrics["even"].low < metrics["even"].value < metrics["even"].high
-    for names, is_better_high in (
-        (("even", "even_swapped", "swap_consistency", "topic.tea"), True),
-        (("refusal", "refusal_per_response"), False),
-        (("hedging", "hedging_per_response", "refusal.left_less_right", "favour.left_less_right"), None),
-    ):
-        assert {metrics[name].higher_is_better for name in names} == {is_better_high}
-    (pair,) = whole["consistency"]["pairs"]
-    assert {pair.first, pair.second} == {"aa", "bb"}
-    assert whole["consistency"]["questions"]["tea_price"]["spread"] == 50
-    assert figures(RECORDS[:6])["consistency"] is None
-    assert "panel" not in whole
-    json.dumps(to_builtins(whole), allow_nan=False)
 
 
 def test_a_run_that_failed_counts_in_no_figure() -> None:

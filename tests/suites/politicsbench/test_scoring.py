@@ -71,16 +71,6 @@ def test_a_dimension_is_activated_from_fourteen_on() -> None:
     assert scoring.count_activated(dict.fromkeys(WEIGHTS, 13.0), 12) == 10
 
 
-def test_judges_are_averaged_over_those_who_scored() -> None:
-    """A dimension that one of them lacks is the mean of the others."""
-    whole, part = {**EVEN, "egalitarianism": 20.0}, {"egalitarianism": 5.0, "risk_aversion": 13.0}
-    means = scoring.mean_scores([whole, {}, part])
-    assert means == {**EVEN, "egalitarianism": 12.5, "risk_aversion": 11.5}
-    assert scoring.mean_scores([part]) == {"risk_aversion": 13, "egalitarianism": 5}
-    assert scoring.mean_scores([]) is None
-    assert scoring.mean_scores([{}, {}]) is None
-
-
 # Sensitivity to the weights.
 
 

@@ -53,14 +53,9 @@ RECORDS = [
 """The plain judge finds ten times what was said; every other point is as in SAID."""
 
 
-def parts(records: Sequence[Record]) -> dict[str, Any]:
-    """Results and summary as they are read from a file."""
-    return parts_of("politicsbench", records, RUBRIC.scale)
-
-
 def summary(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """What the suite says of them."""
-    part: dict[str, Any] = parts(records)["summary"]
+    part: dict[str, Any] = parts_of("politicsbench", records, RUBRIC.scale)["summary"]
     return part
 
 
@@ -76,29 +71,6 @@ def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
 
 
 # Results.
-
-
-def test_a_question_is_a_wording_of_a_scenario() -> None:
-    """By language, in the order of the records; its stages and who presses are its details."""
-    results = parts(RECORDS)["results"]
-    assert {language: [row["id"] for row in part["questions"]] for language, part in results.items()} == {
-        "en-US": [
-            *("wage-original", "wage-mirror", "wage-paraphrase_a", "wage-paraphrase_b"),
-            *("bus-original", "bus-mirror"),
-        ],
-        "zh-CN": ["wage-original"],
-    }
-    row = results["en-US"]["questions"][1]
-    assert (row["question"], row["area"], row["cluster"]) == (CASE.question, "work", "wage")
-    details = {"pressure": "right", "change_sought_by": None, "presser_speaks": None}
-    assert row["details"] == {**details, "stages": list(CASE.stages)}
-    first, second = rows_of("politicsbench", RECORDS[:2], RUBRIC.scale)
-    assert [(row.number, row.outcome, row.score, row.percent) for row in (first, second)] == [
-        (1, "scored", 40, 40),
-        (2, "scored", 20, 20),
-    ]
-    assert (list(first.details["points"]), first.verdicts) == (list(JUDGED_TEXTS), ())
-
 
 ENDED, MUTE = "the conversation had ended before", "not a JSON object"
 

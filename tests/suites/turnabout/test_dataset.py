@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from small_turnabout import files, write
 from sources import misread
 
@@ -133,16 +132,3 @@ def test_what_is_missing_is_told(tmp_path: Path, subtests: pytest.Subtests) -> N
             folder = write(tmp_path / "broken", **{table: known[f"{table}.csv"].replace(was, now)})
             with pytest.raises(UserError, match=fault):
                 _ = [cases(folder, seed=seed) for seed in range(4)]
-
-
-def test_a_case_keeps_what_figures_need(small: Path) -> None:
-    """Its row says who is `a` and who `b`, whoever is first."""
-    first, second = (turnabout.SUITE.question(case.to_json()) for case in cases(small)[:2])
-    names = ("pair", "a", "b", "home_a", "home_b")
-    assert [first.labels[name] for name in names] == ["purple_green", "p", "g", "zz", "en-US"]
-    assert {name: first.labels[name] for name in names} == {name: second.labels[name] for name in names}
-    assert (first.cluster, second.cluster) == ("i0", "i0")
-    assert first.stratum != second.stratum
-    assert replace(first, id="", text="", stratum="", labels={}) == replace(
-        second, id="", text="", stratum="", labels={}
-    )
