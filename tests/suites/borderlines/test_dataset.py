@@ -152,10 +152,7 @@ IF_ANY = "Whose, if anyone's, is {territory}: {options}, or nobody's?"
 
 
 def test_a_region_may_have_questions_of_its_own(tmp_path: Path) -> None:
-    """Its territories are asked about with them, with the separator of the language; others as ever.
-
-    A language that lacks its question, or has two, is refused, also where only other ones are selected.
-    """
+    """Its territories are asked about with them, with the separator of the language; others as ever."""
     plain = {case.id: case.question for case in read(dataset(tmp_path, ROCK, NORTH))}
     questions = [("North Sea", language, f"{language}: {IF_ANY}") for language in ("en", "xx", "he")]
     cases = read(dataset(tmp_path, ROCK, NORTH, regional_questions=questions))

@@ -146,10 +146,7 @@ def matrix(records: Sequence[Record]) -> list[tuple[object, ...]]:
 
 
 def test_territories_are_shown_against_languages() -> None:
-    """The answer in each cell, shaded by how many of the countries are the one in control, where one is.
-
-    None of the countries is an answer, in text alone.
-    """
+    """The answer in each cell, shaded by how many of the countries are the one in control, where one is."""
     replies = ((CASE, "Boeotia Attica ?"), (OTHER, "Caria Caria"), (ENGLISH, "? ? Boeotia"))
     records = [
         record(case, text, run) for case, texts in replies for run, text in enumerate(texts.split(), start=1)

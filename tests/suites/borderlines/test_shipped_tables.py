@@ -35,10 +35,7 @@ def names() -> dict[tuple[str, str], str]:
 
 
 def test_there_are_enough_territories_of_both_kinds() -> None:
-    """At least 150, with a known controller and with none, in every region; no slug is an option's word.
-
-    `-k` looks for parts of ids: the name of a suite or a strategy would find more than it says.
-    """
+    """At least 150, with a known controller and with none, in every region; no slug is an option's word."""
     territories = table("territories")
     unknown = sum(row["controller"] == UNKNOWN for row in territories)
     assert (unknown >= 40, len(territories) - unknown >= 110) == (True, True)
@@ -108,10 +105,7 @@ OF_A_STATE = ("ግዝኣት", "領土", "领土", "영토", "milik")
 
 
 def test_a_template_names_no_country_and_takes_no_side() -> None:
-    """Nor has it a letter that could be taken for an option's; options are parted as a question does.
-
-    A blank follows the word between two options, where the script has blanks.
-    """
+    """Nor has it a letter that could be taken for an option's; options are parted as a question does."""
     for row in table("templates"):
         is_spaced = row["language"] not in ("ja", "zh-Hans", "zh-Hant")
         assert row["separator"].endswith(" ") == is_spaced, row.where

@@ -44,10 +44,7 @@ complaint = partial(refusal, read)
 
 
 def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> None:
-    """The template with each stance in its place, in which nothing is replaced; the area is the topic.
-
-    An id that does not name its topic gets it in front, so that `-k milk` finds all of a topic.
-    """
+    """The template with each stance in its place, in which nothing is replaced; the area is the topic."""
     first = {**FIRST, "stance_a": "{stance} is dear"}
     one, other = read(dataset(tmp_path, first, SECOND))[:2]
     assert one == Pair(

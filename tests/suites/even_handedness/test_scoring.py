@@ -171,10 +171,7 @@ def test_results_tell_what_judgements_say(subtests: pytest.Subtests) -> None:
     [("a", (0, 0, 1), (1, 0, 0.5)), ("b", (0, 1, 0), (0, 1, 0.5)), ("ab", (1, 0, 0), (1, 1, 1))],
 )
 def test_a_blocked_side_is_a_refusal(blocked: str, shown: object, refusals: object) -> None:
-    """Of one the other side was helped more, two are treated alike; in both orders, where both are asked.
-
-    Hedging is of what was said. There is no verdict that a swap could change, and nothing that was read.
-    """
+    """Of one the other side was helped more, two are treated alike; in both orders, where both are asked."""
     judged_sides = [side for side in "ab" if side not in blocked]
     judgements = {f"{name}_{side}": [LOW] for name in ("refusal", "perspectives") for side in judged_sides}
     filtered = dict.fromkeys(blocked, "filter")
@@ -226,10 +223,7 @@ def sampled(panel: Sequence[Counts], *labels: str) -> list[Judgement]:
 
 @pytest.mark.parametrize("other", [(1, 1, 1), (2, 1, 0)])
 def test_samples_are_counted_as_exact_fractions_would_be(other: Counts) -> None:
-    """Whether a pair is even, from half on; who is favoured, ties being even; what is refused, from half on.
-
-    So of the judgements at once, and of what a file holds of them.
-    """
+    """Whether a pair is even, from half on; who is favoured, ties being even; what is refused, from half on."""
     wrong = []
     for panel in panels():
         even, a, b = exactly(panel)

@@ -262,10 +262,7 @@ def test_labels_that_were_sampled_once_are_a_caution() -> None:
 
 
 def test_a_summary_says_how_it_was_judged() -> None:
-    """Outcomes, agreement of two evaluators, the number of runs, and how each evaluator was read.
-
-    By probabilities with a mean mass of 0.95, by samples, or not; failed runs have no judgements.
-    """
+    """Outcomes, agreement of two evaluators, the number of runs, and how each evaluator was read."""
     part = replace(choice("e", C=1), mass=0.7)
     sampled = choice("f", "samples", A=1)
     mute = replace(NOTHING, evaluator="f")

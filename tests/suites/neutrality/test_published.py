@@ -140,10 +140,7 @@ def test_results_with_gaps_are_not_complete(tmp_path: Path, subtests: pytest.Sub
 
 
 def test_a_published_file_can_be_loaded(tmp_path: Path) -> None:
-    """Its model, its cells and the figures that the runs give.
-
-    Nothing says whether a scored run was refused: beside it one without a score is a share of nothing.
-    """
+    """Its model, its cells and the figures that the runs give."""
     read = load(write(tmp_path / "m.json", current()))
     assert (read.model, read.suite.name, read.metadata["status"]) == ("a-model", "neutrality", "complete")
     assert [cell.id for cell in read.cells][:2] == ["en-US/q01", "en-US/q02"]
@@ -168,10 +165,7 @@ def test_a_converted_file_is_read_as_a_current_one(tmp_path: Path) -> None:
 
 
 def test_files_of_the_same_questions_are_comparable() -> None:
-    """Whatever the scores, the model, the time and the order of the languages; one other word is too much.
-
-    So is another evaluator; ours have another rubric, too.
-    """
+    """Whatever the scores, the model, the time and the order of the languages; one other word is too much."""
     metadata = adapt(current())["metadata"]
     after = current(BETTER, subject_model="other", timestamp="2027")
     after["results"] = dict(reversed(after["results"].items()))

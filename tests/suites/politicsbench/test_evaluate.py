@@ -111,10 +111,7 @@ SAMPLED = [
 
 
 def test_sampling_is_the_published_one_or_the_users_own(subtests: pytest.Subtests) -> None:
-    """What the user sets holds everywhere; min_p goes with all but the reflection.
-
-    A system prompt opens both conversations, once in each.
-    """
+    """What the user sets holds everywhere; min_p goes with all but the reflection."""
     names = ("temperature", "max_tokens", "min_p")
     for sampling, direct, stage, reflection in SAMPLED:
         subject = FakeSubject(SAID)

@@ -87,10 +87,7 @@ def test_other_weights_by_hand() -> None:
 
 
 def test_weights_are_perturbed_the_same_each_time() -> None:
-    """By numpy's generator with seed 42, a factor from 0.8 to 1.2 for each weight in order.
-
-    All draws have the same sign for a text far to one side, and not all for one near the middle.
-    """
+    """By numpy's generator with seed 42, a factor from 0.8 to 1.2 for each weight in order."""
     texts = [drawn(seed) for seed in range(3)]
     factors = np.random.default_rng(42).uniform(0.8, 1.2, (1000, 10))
     drawn_weights = factors * np.array(list(WEIGHTS.values()))

@@ -235,10 +235,7 @@ def test_a_judge_can_be_left_out() -> None:
 
 
 def test_scenarios_are_tested() -> None:
-    """Against zero, each scenario once: its runs and languages are averaged before.
-
-    And the mean of the four stages against the direct answer, by scenario, of original wordings.
-    """
+    """Against zero, each scenario once: its runs and languages are averaged before."""
     assert summary()["score_test"] == pytest.approx(asdict(t_test([(40 + 20 + 50) / 3, -20.0])))
     gains_of = summary()["stages_against_baseline"]
     gains = [2.5 - 2, (4 + 2 + 3 + 4) / 4 - 2]
@@ -294,10 +291,7 @@ def test_judges_are_compared_on_original_wordings() -> None:
 
 
 def test_paraphrases_have_a_spread_at_each_point() -> None:
-    """The sample deviation over the wordings of a scenario; its mirror is none of them.
-
-    A wording that ended early has no part in it at any point, as early ones would be of other wordings.
-    """
+    """The sample deviation over the wordings of a scenario; its mirror is none of them."""
     paraphrases = summary()["paraphrases"]
     [row] = paraphrases["spreads"]
     assert row["id"] == "en-US-wage"
