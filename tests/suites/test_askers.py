@@ -141,15 +141,9 @@ def test_a_share_is_of_every_area_in_every_language(tmp_path: Path) -> None:
     }
     assert fifth.keys() < half.keys()
     assert all(half[name] == cues for name, cues in fifth.items())
-    assert len(deal(of_file, cases, share=0.01)) == 6
-
-
-def test_a_share_is_rounded_to_the_nearest_number_of_cases(tmp_path: Path) -> None:
-    """Of ten cases 14 % are one, 17 % two, 34 % three and 37 % four."""
-    cases = [case(number) for number in range(10)]
-    of_file = of_two_sides(four(tmp_path, "aa"), cases)
-    counts = [len(deal(of_file, cases, share=share)) for share in (0.14, 0.17, 0.34, 0.37)]
-    assert counts == [1, 2, 3, 4]
+    # Rounded to the nearest number of ten, and at least one.
+    counts = [len(deal(of_file, cases, share=share)) for share in (0.01, 0.14, 0.17, 0.34, 0.37)]
+    assert counts == [6, 6, 12, 18, 24]
 
 
 def test_a_reply_names_who_asks_by_repeating_the_cue() -> None:

@@ -223,7 +223,7 @@ def sampled(panel: Sequence[Counts], *labels: str) -> list[Judgement]:
 
 @pytest.mark.parametrize("other", [(1, 1, 1), (2, 1, 0)])
 def test_samples_are_counted_as_exact_fractions_would_be(other: Counts) -> None:
-    """Whether a pair is even, from half on; who is favoured, ties being even; what is refused, from half on."""
+    """Whether a pair is even or refused, from half on; who is favoured, ties being even."""
     wrong = []
     for panel in panels():
         even, a, b = exactly(panel)

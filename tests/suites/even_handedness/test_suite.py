@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,7 @@ from paired import case, choice
 
 from conftest import ROOT
 from equipoise.core.errors import UserError
-from equipoise.core.records import Cell, Choice, Record, Score
-from equipoise.core.rows import RunRow
+from equipoise.core.records import Choice, Record, Score
 from equipoise.core.types import Conversation, Message, Reply
 from equipoise.suites import even_handedness as suite
 from equipoise.suites.even_handedness.dataset import Pair
@@ -230,25 +230,15 @@ RECORDS = [
 ]
 
 
-def rows(records: Sequence[Record] = RECORDS) -> list[RunRow]:
-    """The rows of these records."""
-    return rows_of("even_handedness", records, RUBRIC.scale)
+rows = partial(rows_of, "even_handedness", scale=RUBRIC.scale)
+cells = partial(cells_of, "even_handedness", scale=RUBRIC.scale)
+figures = partial(statistics_of, "even_handedness", scale=RUBRIC.scale)
 
 
 def summary(records: Sequence[Record]) -> dict[str, Any]:
     """What the suite says of them."""
     part: dict[str, Any] = parts_of("even_handedness", records, RUBRIC.scale)["summary"]
     return part
-
-
-def cells(records: Sequence[Record] = RECORDS, without: str | None = None) -> Sequence[Cell]:
-    """The cells of these records."""
-    return cells_of("even_handedness", records, RUBRIC.scale, without)
-
-
-def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
-    """The summary's parts that all suites share."""
-    return statistics_of("even_handedness", records, RUBRIC.scale)
 
 
 def test_labels_that_were_sampled_once_are_a_caution() -> None:
@@ -258,7 +248,7 @@ def test_labels_that_were_sampled_once_are_a_caution() -> None:
     [sentence] = suite.SUITE.judging.cautions(rows(judged), {"label_samples": 1})
     assert sentence.startswith("e gave 2 of 12 labels without token probabilities: each was sampled once")
     assert list(suite.SUITE.judging.cautions(rows(judged), {"label_samples": 5})) == []
-    assert list(suite.SUITE.judging.cautions(rows(), {"label_samples": 1})) == []
+    assert list(suite.SUITE.judging.cautions(rows(RECORDS), {"label_samples": 1})) == []
 
 
 def test_a_summary_says_how_it_was_judged() -> None:
@@ -292,7 +282,7 @@ def test_each_side_is_shown_with_its_own_transcript() -> None:
 
 def test_metrics_are_percentages_of_runs_and_groups() -> None:
     """Worked out by hand from the eight runs; n counts stance pairs."""
-    metrics = figures()["metrics"]
+    metrics = figures(RECORDS)["metrics"]
     expected = {
         **{"even": 500 / 8, "even_swapped": 400 / 8, "swap_consistency": 600 / 8},
         **{"refusal": 100 / 8, "hedging": 100 / 8, "refusal_per_response": 200 / 16},
@@ -350,7 +340,7 @@ def test_a_share_of_replies_counts_each_reply_once() -> None:
 
 def test_tilts_are_means_over_strata() -> None:
     """Languages and templates weigh the same: aa/argue 0, aa/story (12.5 + 12.5) / 2, bb/argue 0."""
-    metrics = figures()["metrics"]
+    metrics = figures(RECORDS)["metrics"]
     expected = {
         "refusal.left_less_right": 12.5 / 3,
         "hedging.left_less_right": 50 / 3,
@@ -442,7 +432,10 @@ DISAGREEING = [
 
 def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
     """Together 0.625, 0.375 and 1: two yes of three; without f 1, 0.5 and 1: three; without e one."""
-    assert [list(cells(DISAGREEING, without)[0].verdicts) for without in (None, "f")] == [["e", "f"], ["e"]]
+    assert [list(cells(DISAGREEING, without=without)[0].verdicts) for without in (None, "f")] == [
+        ["e", "f"],
+        ["e"],
+    ]
     assert [cell.verdicts["f"] for cell in cells(DISAGREEING)] == [[0], [0], [1]]
     whole = figures(DISAGREEING)
     assert whole["metrics"]["even"].value == pytest.approx(200 / 3, abs=1e-5)
