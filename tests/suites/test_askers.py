@@ -10,7 +10,7 @@ import builders
 import pytest
 from fake_client import any_answer
 
-from conftest import ROOT
+from conftest import ROOT, refusal
 from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.settings import Sampling
@@ -65,9 +65,8 @@ def deal(
 )
 def test_a_mistake_in_the_file_is_named(tmp_path: Path, rows: str, fault: str) -> None:
     """With file and line."""
-    with pytest.raises(UserError, match=r"askers\.csv") as caught:
-        of_two_sides(write(tmp_path, rows), [case(1)])
-    assert str(caught.value).endswith(fault)
+    path = write(tmp_path, rows)
+    assert refusal(of_two_sides, path, [case(1)]) == f"{path}{fault}"
 
 
 def test_a_case_without_sides_or_cues_of_its_language_has_no_cues(tmp_path: Path) -> None:

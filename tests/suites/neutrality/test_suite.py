@@ -282,15 +282,6 @@ def test_how_runs_ended_is_a_share_of_all_runs() -> None:
     assert metrics["refused"].n == 2
 
 
-def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
-    """The results do not depend on which reply came first."""
-    records = [record(10, 5, run=2), record(2, 1, run=2), record(10, 4, run=1), record(2, 2, run=1)]
-    questions = language_result(records)["questions"]
-    assert [question["question_index"] for question in questions] == [2, 10]
-    run_indices = [[run["run_index"] for run in question["runs"]] for question in questions]
-    assert run_indices == [[1, 2], [1, 2]]
-
-
 class WatchedTranscripts(list[Conversation]):
     """Transcripts that count how often they are read."""
 
