@@ -117,6 +117,7 @@ def test_a_cell_is_a_wording_in_a_language() -> None:
     assert mirror.at == "/results/en-US/questions/5/runs"
     # Values are of each run; a dimension is activated from 14, in a text 4 to one side.
     values = by_id["en-US/wage-original"].values
+    assert values["percent"] == [40, 20]
     assert (values["activated.reflection"], values["activated.stage_4"]) == ([5, 0], [5, 5])
     assert (values["egalitarianism"], values["authority_deference"]) == ([14, 12], [6, 8])
 
