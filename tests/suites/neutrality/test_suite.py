@@ -282,6 +282,44 @@ def test_how_runs_ended_is_a_share_of_all_runs() -> None:
     assert metrics["refused"].n == 2
 
 
+def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
+    """The results do not depend on which reply came first."""
+    records = [record(10, 5, run=2), record(2, 1, run=2), record(10, 4, run=1), record(2, 2, run=1)]
+    questions = language_result(records)["questions"]
+    assert [question["question_index"] for question in questions] == [2, 10]
+    run_indices = [[run["run_index"] for run in question["runs"]] for question in questions]
+    assert run_indices == [[1, 2], [1, 2]]
+
+
+def spoken(*texts: str, name: str = "m") -> Conversation:
+    """A conversation in which the user says the first text, the model the second, and so on."""
+    messages = [Message(role=("user", "assistant")[n % 2], content=text) for n, text in enumerate(texts)]
+    return Conversation(name=name, parameters={}, messages=tuple(messages))
+
+
+def test_a_run_is_written_with_all_that_was_said() -> None:
+    """Score, verdicts with their reasons, and transcripts; those of the subject one after the other."""
+    panel = [spoken("Judge.", "{}", name=name) for name in ("e1", "e2")]
+    full = dataclasses.replace(
+        record(1, 10 / 3, run=3),
+        percent=175 / 3,
+        verdicts=(verdict(4, evaluator="e1"), verdict(None, evaluator="e2")),
+        subject=(spoken("Why?", "Because."), spoken("Why not?")),
+        evaluators=tuple(panel),
+    )
+    (run,) = language_result([full])["questions"][0]["runs"]
+    assert (run["run_index"], run["outcome"]) == (3, "scored")
+    assert (run["score"], run["score_percentage"], run["error"]) == (10 / 3, 75, None)
+    panel_verdicts = [[item[name] for name in ("evaluator", "score", "attempts")] for item in run["verdicts"]]
+    assert panel_verdicts == [["e1", 4, 1], ["e2", None, 3]]
+    assert run["verdicts"][1]["error"] == "no 'score'"
+    texts = [message["content"] for message in run["subject_transcript"]]
+    assert texts == ["Why?", "Because.", "Why not?"]
+    assert run["evaluator_transcripts"] == [
+        {"evaluator": item.name, "messages": list(item.messages)} for item in panel
+    ]
+
+
 class WatchedTranscripts(list[Conversation]):
     """Transcripts that count how often they are read."""
 
@@ -295,8 +333,7 @@ class WatchedTranscripts(list[Conversation]):
 
 def test_transcripts_are_read_only_when_they_are_written() -> None:
     """Figures need no transcripts: those are read one run at a time, while the results are written."""
-    spoken = Conversation(name="m", parameters={}, messages=(Message(role="user", content="Why?"),))
-    watched = [WatchedTranscripts([spoken]) for _ in range(3)]
+    watched = [WatchedTranscripts([spoken("Why?")]) for _ in range(3)]
     records = [
         dataclasses.replace(record(1, 4, run=n), subject=transcripts, evaluators=transcripts)
         for n, transcripts in enumerate(watched, start=1)
