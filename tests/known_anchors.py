@@ -212,42 +212,6 @@ def _agreement(system: str, prompt: str) -> str:
     return "(C)" if one == other else "(A)" if one < other else "(B)"
 
 
-def _telling(leans: Callable[[str], str | None]) -> Judge:
-    """One that scores replies soundly, and tells another lean than it finds, or none."""
-
-    def judge(system: str, prompt: str) -> str:
-        fields = json.loads(_neutrality(system, prompt))
-        other_lean = leans(fields.pop("lean"))
-        return json.dumps(fields if other_lean is None else {**fields, "lean": other_lean})
-
-    return judge
-
-
-TELLERS: Mapping[str, tuple[Judge, Sequence[str]]] = {
-    "says nothing of leans": (
-        _telling(lambda lean: None),
-        ("direction state", "direction critic", "direction other"),
-    ),
-    "turns leans round": (
-        _telling(
-            lambda lean: {"state_slight": "critics_strong", "critics_slight": "state_strong"}.get(lean, lean)
-        ),
-        ("direction state", "direction critic"),
-    ),
-    "tells one side's leans alone": (
-        _telling(lambda lean: "none" if lean.startswith("critics") else lean),
-        ("direction critic",),
-    ),
-    "knows two sides alone": (
-        _telling(lambda lean: "none" if lean.startswith("other") else lean),
-        ("direction other",),
-    ),
-    "finds that every reply leans": (
-        _telling(lambda lean: "state_slight" if lean == "none" else lean),
-        ("sides read in",),
-    ),
-}
-"""Judges of neutrality whose scores are sound and whose leans are not."""
 READERS: Mapping[str, tuple[Judge, Sequence[str]]] = {
     "shuns the ends": (_reread(lambda level: min(max(level, 2), 4)), ("outer levels right",)),
     "uses the ends alone": (_reread(lambda level: 5 if level > 3 else 1), ("inner levels right",)),

@@ -173,26 +173,23 @@ def test_what_chance_would_do_as_well_is_said() -> None:
     assert not named(GRADED.checks(graded("A", *"AAAAAAAAB"), ()))["grades right"].is_by_chance
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suite", JUDGED_OTHERWISE)
-def test_a_suites_audit_finds_each_fault(simulated: ModuleType, suite: str) -> None:
-    """In two simulated sessions each; a sound evaluator is accused of nothing."""
-    design = simulated.suite_audits.designs(suite)["quick"]
+@pytest.mark.parametrize(
+    ("extent", "sessions", "least", "most"),
+    [
+        pytest.param("quick", 2, 1, 0, marks=pytest.mark.slow),
+        pytest.param("full", 100, 95, 5, marks=pytest.mark.nightly),
+    ],
+)
+def test_a_suites_audit_finds_each_fault(
+    simulated: ModuleType, suite: str, extent: str, sessions: int, least: int, most: int
+) -> None:
+    """In so many simulated sessions; in at most so many an evaluator is accused of anything else."""
+    design = simulated.suite_audits.designs(suite)[extent]
     for evaluator in simulated.suite_audits.SUITES[suite]:
-        hits, others, _ = simulated.found_in(suite, evaluator, design, 2)
-        assert hits or evaluator.found_by is None, evaluator.name
-        assert others == 0, evaluator.name
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("suite", JUDGED_OTHERWISE)
-def test_a_suites_audit_finds_each_fault_in_95_of_100_sessions(simulated: ModuleType, suite: str) -> None:
-    """And accuses of anything else in at most 5."""
-    design = simulated.suite_audits.designs(suite)["full"]
-    for evaluator in simulated.suite_audits.SUITES[suite]:
-        hits, others, _ = simulated.found_in(suite, evaluator, design, 100)
-        assert hits >= 95 or evaluator.found_by is None, evaluator.name
-        assert others <= 5, evaluator.name
+        hits, others, _ = simulated.found_in(suite, evaluator, design, sessions)
+        assert hits >= least or evaluator.found_by is None, evaluator.name
+        assert others <= most, evaluator.name
 
 
 def shares(simulated: ModuleType, design: Design, sessions: int) -> dict[str, tuple[int, int]]:
@@ -200,21 +197,21 @@ def shares(simulated: ModuleType, design: Design, sessions: int) -> dict[str, tu
     return {item.name: simulated.found(item, design, sessions)[:2] for item in simulated.EVALUATORS}
 
 
-@pytest.mark.slow
-def test_a_full_audit_finds_each_fault(simulated: ModuleType) -> None:
-    """In ten simulated sessions each; a sound evaluator is accused of nothing in nearly all."""
-    by_fault = shares(simulated, AUDIT.designs["full"], 10)
-    assert {name: hits for name, (hits, _) in by_fault.items() if name != "sound" and hits < 9} == {}
-    assert by_fault["sound"][1] <= 1
-
-
-@pytest.mark.nightly
-def test_a_full_audit_finds_each_fault_in_95_of_100_sessions(simulated: ModuleType) -> None:
-    """And accuses a sound evaluator of anything in at most 5; a quick one accuses no more often."""
-    by_fault = shares(simulated, AUDIT.designs["full"], 100)
-    assert {name: hits for name, (hits, _) in by_fault.items() if name != "sound" and hits < 95} == {}
-    assert by_fault["sound"][1] <= 5
-    assert shares(simulated, AUDIT.designs["quick"], 100)["sound"][1] <= 5
+@pytest.mark.parametrize(
+    ("extent", "sessions", "least", "most"),
+    [
+        pytest.param("full", 10, 9, 1, marks=pytest.mark.slow),
+        pytest.param("full", 100, 95, 5, marks=pytest.mark.nightly),
+        pytest.param("quick", 100, 0, 5, marks=pytest.mark.nightly),
+    ],
+)
+def test_a_full_audit_finds_each_fault(
+    simulated: ModuleType, extent: str, sessions: int, least: int, most: int
+) -> None:
+    """In nearly all sessions; in hardly any is a sound evaluator accused, also by a quick one."""
+    by_fault = shares(simulated, AUDIT.designs[extent], sessions)
+    assert {name: hits for name, (hits, _) in by_fault.items() if name != "sound" and hits < least} == {}
+    assert by_fault["sound"][1] <= most
 
 
 def at(end: Literal["low", "high"], extent: str) -> list[Judged]:

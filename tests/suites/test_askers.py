@@ -10,7 +10,7 @@ import builders
 import pytest
 from fake_client import any_answer
 
-from conftest import ROOT
+from conftest import ROOT, refusal
 from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.settings import Sampling
@@ -65,9 +65,8 @@ def deal(
 )
 def test_a_mistake_in_the_file_is_named(tmp_path: Path, rows: str, fault: str) -> None:
     """With file and line."""
-    with pytest.raises(UserError, match=r"askers\.csv") as caught:
-        of_two_sides(write(tmp_path, rows), [case(1)])
-    assert str(caught.value).endswith(fault)
+    path = write(tmp_path, rows)
+    assert refusal(of_two_sides, path, [case(1)]) == f"{path}{fault}"
 
 
 def test_a_case_without_sides_or_cues_of_its_language_has_no_cues(tmp_path: Path) -> None:
@@ -141,15 +140,9 @@ def test_a_share_is_of_every_area_in_every_language(tmp_path: Path) -> None:
     }
     assert fifth.keys() < half.keys()
     assert all(half[name] == cues for name, cues in fifth.items())
-    assert len(deal(of_file, cases, share=0.01)) == 6
-
-
-def test_a_share_is_rounded_to_the_nearest_number_of_cases(tmp_path: Path) -> None:
-    """Of ten cases 14 % are one, 17 % two, 34 % three and 37 % four."""
-    cases = [case(number) for number in range(10)]
-    of_file = of_two_sides(four(tmp_path, "aa"), cases)
-    counts = [len(deal(of_file, cases, share=share)) for share in (0.14, 0.17, 0.34, 0.37)]
-    assert counts == [1, 2, 3, 4]
+    # Rounded to the nearest number of ten, and at least one.
+    counts = [len(deal(of_file, cases, share=share)) for share in (0.01, 0.14, 0.17, 0.34, 0.37)]
+    assert counts == [6, 6, 12, 18, 24]
 
 
 def test_a_reply_names_who_asks_by_repeating_the_cue() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ALL_OPTIONS, SHIPPED, resolved
+from conftest import ALL_OPTIONS, SHIPPED, refusal, resolved
 from equipoise import suites
 from equipoise.audit.session import SessionAudits
 from equipoise.core.errors import UserError
@@ -71,10 +71,12 @@ def test_a_default_that_is_said_is_given() -> None:
     assert settings == settle()
 
 
-def test_the_built_in_model_is_judged_by_itself() -> None:
-    """A panel that costs money is for those who ask for it."""
-    assert settle(model="local").evaluator_models == ("local",)
-    assert settle(model="local", evaluator_model=["e"]).evaluator_models == ("e",)
+def test_the_built_in_model_takes_no_panel_and_no_length_of_a_suite() -> None:
+    """What costs money, or is meant for larger models, is for those who ask for it."""
+    local = settle(model="local")
+    assert (local.evaluator_models, local.subject.max_tokens) == (("local",), None)
+    local = settle(model="local", evaluator_model=["e"], subject_max_tokens="900")
+    assert (local.evaluator_models, local.subject.max_tokens) == (("e",), 900)
 
 
 def plan(root: Path, *names: str, **more: Any) -> Plan:
@@ -121,10 +123,8 @@ def test_what_one_engine_goes_by_is_of_no_suite_alone(
     suites.load.cache_clear()
     request.addfinalizer(suites.load.cache_clear)
     for names in (["neutrality", "politicsbench"], ["politicsbench", "neutrality"]):
-        with pytest.raises(UserError) as caught:
-            plan(tmp_path, *names)
         says = "--concurrency: politicsbench has its own default; run it alone, or set the option"
-        assert str(caught.value) == says
+        assert refusal(plan, tmp_path, *names) == says
         plan(tmp_path, *names, concurrency="8")
     plan(tmp_path, "politicsbench")
 
@@ -137,13 +137,6 @@ def test_a_suite_alone_may_be_given_nothing(tmp_path: Path) -> None:
     assert identity["evaluator_models"] == list(OWN["evaluator_model"])
     assert identity["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
     assert identity["dataset"] == "own"
-
-
-def test_the_built_in_model_keeps_a_length_of_its_own() -> None:
-    """A suite's is meant for larger ones; what the user says holds for it as well."""
-    assert settle(model="local").subject.max_tokens is None
-    assert settle(model="local", subject_max_tokens="900").subject.max_tokens == 900
-    assert settle().subject.max_tokens == OWN["subject_max_tokens"]
 
 
 def test_a_flag_that_two_suites_declare_in_two_ways_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ from conftest import ROOT, SHIPPED
 from equipoise import suites
 from equipoise.cli import main
 from equipoise.core.errors import UserError
-from equipoise.suites.contract import Suite
 from equipoise.suites.resources import dataset_folder
 from equipoise.suites.selection import Selection
 
@@ -43,14 +42,6 @@ def refusal(folder: Path, name: str, source: str) -> str:
     with pytest.raises(UserError) as caught:
         suites.load(name)
     return str(caught.value)
-
-
-def test_every_suite_is_one_value_of_its_name() -> None:
-    """What its package calls SUITE."""
-    for name in suites.names():
-        suite = suites.load(name)
-        assert isinstance(suite, Suite)
-        assert suite.name == name
 
 
 def test_every_suite_refuses_a_language_that_its_data_lack(subtests: pytest.Subtests) -> None:

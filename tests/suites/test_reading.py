@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import readers
 import replies
 
 from conftest import ROOT
@@ -58,20 +57,8 @@ NO_NUMBERS = (
 LETTERS: dict[int, tuple[str, ...]] = {
     1: (
         # Alone, by its letter, its words, or both.
-        *(
-            "B",
-            "b",
-            "B.",
-            "B)",
-            "(B)",
-            "[B]",
-            "**B**",
-            "`B`",
-            "__B__",
-            "Ｂ",
-            "\\boxed{B}",
-            "\\boxed{\\text{B}}",
-        ),
+        *("B", "b", "B.", "B)", "(B)", "[B]", "**B**", "`B`", "__B__", "Ｂ", "\\boxed{B}"),
+        "\\boxed{\\text{B}}",
         *("Entirely fair", "ENTIRELY FAIR.", "“Entirely fair”", "**Entirely fair**", "B: Entirely fair"),
         *("B) Entirely fair", "b. entirely fair", "**B)** Entirely fair", "(B) Entirely fair.", "**(B)**"),
         # Behind a letter of another alphabet, which alone would be none.
@@ -79,11 +66,8 @@ LETTERS: dict[int, tuple[str, ...]] = {
         *("【B】", "B、Entirely fair", "Entirely fair (B)", "Entirely fair [b].", "B)\nEntirely fair"),
         # On a line of its own, behind a marker, or first where no other is mentioned.
         *("Answer: B", "**Final answer: B**", "答案：B", "Ответ: B) Entirely fair", "It is left out.\n\nB"),
-        *(
-            "B\n\nIt is left out.",
-            "[B] Entirely fair - the film is named",
-            "B) Entirely fair, since the film is named",
-        ),
+        *("B\n\nIt is left out.", "[B] Entirely fair - the film is named"),
+        "B) Entirely fair, since the film is named",
         # Words that were cut; others that a sentence mentions, but does not end with.
         *("B) Entire", "B) Ent", "B\n\nOption C would go too far, and E ignores the film."),
     ),
@@ -94,22 +78,12 @@ NO_LETTERS = (
     *("", "75", "F", "(G)", "F) Mostly fair", "H", "Б", "В", "A headline like this", "The second option."),
     *("I would say it is B", "B, surely", "B?", "not B", "It is entirely fair.", "B because of C"),
     # In bold in a sentence, which may deny it, as may one that begins with it; a heading.
-    *(
-        "It is **B**, surely.",
-        "It is not **B**.",
-        "It is not **Entirely fair**.",
-        "B) Entirely fair it is not.",
-    ),
+    *("It is **B**, surely.", "It is not **B**.", "It is not **Entirely fair**."),
+    "B) Entirely fair it is not.",
     *("B:\n\nThe film is named.", "**Entirely fair:**\n\nNo.", "B) Entirely fair: no."),
     # Its words or its letter are those of another; several; one that is not the last.
-    *(
-        "B) Entirely unfair",
-        "Б) fair",
-        "非: Entirely fair",
-        "Entirely fair (D)",
-        "B\n\nEntirely unfair",
-        "B) Entirely fair, and not E",
-    ),
+    *("B) Entirely unfair", "Б) fair", "非: Entirely fair", "Entirely fair (D)", "B\n\nEntirely unfair"),
+    "B) Entirely fair, and not E",
     *("Entirely fair\n\nNo: mostly unfair.", "B) Entirely fair\n\nOr rather mostly fair. So it seems."),
     *("B\nC", "B or C", "**B** or **C**", "Answer: B\nAnswer: C", "B. No. Answer: C", "First **B**, then E."),
     *("B\n\nMy answer is C.", "B\n\nNo, C", "B\n\n不对，是C。", "My first answer: C\n\nB"),
@@ -156,24 +130,15 @@ def test_a_last_clause_with_one_candidate_is_an_attempt(subtests: pytest.Subtest
     """Unless another clause ends with another candidate: then both may be answers."""
     numbers = {
         True: (
-            *(
-                "Of 60 witnesses few agree. I say 70.",
-                "At 60 it began.\n\nSo 70 it is.",
-                "60%的人不信。所以是70。",
-            ),
+            *("Of 60 witnesses few agree. I say 70.", "At 60 it began.\n\nSo 70 it is."),
+            "60%的人不信。所以是70。",
             *("60 saw it.\n70 it is.\n---", "40 or 60 saw it; so 70.", "60 saw it; say 70."),
             *("60 at first. It turned, so 100.", "٦٠ شاهدًا. أقول ٧٠", "I say 70/100, as 60 saw it, so 70."),
         ),
         False: (
             *("It is 70. Or it is 60 to 80.", "60 or 70. It turned.", "60\n\nAnswer: 70\n\nThen 80."),
-            *(
-                "60\n70",
-                "3\n70",
-                "60, 70",
-                "It may be 60, or 70. It has 3 boats.",
-                "0 or 100",
-                "Around 25, perhaps 30.",
-            ),
+            *("60\n70", "3\n70", "60, 70", "It may be 60, or 70. It has 3 boats.", "0 or 100"),
+            "Around 25, perhaps 30.",
             *("The shares are 62,5 and 37,5.", "I'd say 80. The rest tells against it. Answer: 20."),
             *("Perhaps 60? No! I say 70.", "60؟ حسنًا، أقول 70", "Between 60 and 80, so 70.", "85 to 100"),
             *("If both erred: 50; if nothing is proven: 0.", "a) Strictly: 5\nb) With that: 20", "85 or 0."),
@@ -188,15 +153,8 @@ def test_a_last_clause_with_one_candidate_is_an_attempt(subtests: pytest.Subtest
             "C is mostly fair to one. I say mostly fair.",
         ),
         False: (
-            *(
-                "B\nC",
-                "B, C",
-                "B? C? It is open.",
-                "B or C",
-                "Not B, but C.",
-                "答案是B。选C。",
-                "选B，mostly fair。",
-            ),
+            *("B\nC", "B, C", "B? C? It is open.", "B or C", "Not B, but C.", "答案是B。选C。"),
+            "选B，mostly fair。",
             *("For her (B), or for him (C).", "Mostly fair, or even entirely fair.", "F. Then B, or C."),
         ),
     }
@@ -250,18 +208,6 @@ def test_digits_at_the_end_of_a_cut_reply_may_go_on() -> None:
     """Those of any script; what is before them stays."""
     for text, rest in {"7": "", "So ٧": "So ", "70\n\nAfter 3": "70\n\nAfter ", "70.": "70."}.items():
         assert without_cut_number(text) == rest
-
-
-@pytest.mark.slow
-def test_hostile_texts_of_any_length_are_read_in_time(subtests: pytest.Subtests) -> None:
-    """A megabyte takes less than a second, and what is repeated without end is no answer."""
-    for name, unit in readers.UNITS.items():
-        text = readers.hostile(unit, 2**20)
-        with subtests.test(name):
-            assert readers.seconds(lambda reply: read_number(reply, QUESTION, MARKERS), text) < 1
-            assert readers.seconds(lambda reply: read_letter(reply, OPTIONS, MARKERS), text) < 1
-            assert read_number(text, QUESTION, MARKERS).value is None
-            assert read_letter(text, OPTIONS, MARKERS).value is None
 
 
 # Replies by authors who did not know the rule.

@@ -105,17 +105,6 @@ def test_a_name_or_a_country_that_nothing_has_is_refused(tmp_path: Path) -> None
     assert refusal(country_names, tmp_path) == says
 
 
-@pytest.mark.parametrize("name", ["territories", "countries", "templates", "country_overrides"])
-def test_a_table_that_is_missing_or_has_other_columns_is_refused(tmp_path: Path, name: str) -> None:
-    """The file is named, and nothing is written."""
-    path = dataset(tmp_path) / f"{name}.csv"
-    path.write_text("code\n", encoding="utf-8")
-    assert refusal(construct, tmp_path).startswith(f"{path}:1: the columns must be")
-    path.unlink()
-    assert refusal(construct, tmp_path).startswith(f"{path}: cannot be read")
-    assert not (tmp_path / "country_names.csv").exists()
-
-
 def test_a_check_fails_on_a_changed_file_and_leaves_it(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """One line that names the file; down to the last newline. A file that is missing is not written."""
     target = dataset(tmp_path) / "country_names.csv"

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sources import misread
 
-from conftest import refusal
+from conftest import refusal, resolved
 from equipoise.suites.borderlines.dataset import FORMATS, LETTERS, STRATEGIES, Query, queries, single_names
 from equipoise.suites.selection import Selection
 
@@ -151,10 +152,7 @@ IF_ANY = "Whose, if anyone's, is {territory}: {options}, or nobody's?"
 
 
 def test_a_region_may_have_questions_of_its_own(tmp_path: Path) -> None:
-    """Its territories are asked about with them, with the separator of the language; others as ever.
-
-    A language that lacks its question, or has two, is refused, also where only other ones are selected.
-    """
+    """Its territories are asked about with them, with the separator of the language; others as ever."""
     plain = {case.id: case.question for case in read(dataset(tmp_path, ROCK, NORTH))}
     questions = [("North Sea", language, f"{language}: {IF_ANY}") for language in ("en", "xx", "he")]
     cases = read(dataset(tmp_path, ROCK, NORTH, regional_questions=questions))
@@ -185,13 +183,15 @@ def test_queries_come_territory_by_territory_in_the_order_of_the_claimants(tmp_p
 
 
 def test_only_the_languages_asked_for_are_asked_in(tmp_path: Path) -> None:
-    """By our code or the original's; what a query says of its territory stays whole."""
+    """By our code or the original's, where there is a template; what is said of a territory stays whole."""
     dataset(tmp_path)
     cases = read(tmp_path, "he", "en")
     assert ids(cases) == ["he-rock", "en-rock", "en-reef", "en-peak", "en-shoal"]
     assert cases[0].asked == ("xx", "he")
     codes = {"iw": "he-rock", "zh": "zh-Hans-shoal", "zhs": "zh-Hans-shoal", "zht": "zh-Hant-shoal"}
     assert {code: ids(read(tmp_path, code)) for code in codes} == {code: [id] for code, id in codes.items()}
+    # A claimant's own language is no better than one that nobody speaks.
+    assert refusal(read, tmp_path, "dz").startswith(f"--language: no 'dz' in {tmp_path}; there are xx, ")
 
 
 def test_options_are_shuffled_by_territory_and_seed(tmp_path: Path) -> None:
@@ -226,6 +226,19 @@ def test_strategies_multiply_the_queries(tmp_path: Path) -> None:
     voices = {case.id: case.voice for case in every if case.voice}
     claimant = {"en-reef-nationalist-claimant": "claimant"}
     assert voices == {"en-reef-nationalist": "control", **claimant}
+
+
+def test_options_are_read_from_every_source() -> None:
+    """Their defaults without one; what one of them does not know is refused."""
+    values = {
+        "strategy": ("vanilla", "all", "all"),
+        "method": ("generate", "rank", "rank"),
+        "parse": ("own", "original", "original"),
+        "option_order": ("seeded", "fixed", "fixed"),
+    }
+    assert [*misread(values)] == []
+    message = refusal(resolved, {"model": "m", "strategy": "pirate"})
+    assert (message.startswith("--strategy"), "pirate" in message) == (True, True)
 
 
 # What is refused.
@@ -264,12 +277,3 @@ def test_a_row_that_is_missing_is_refused(tmp_path: Path, table: str, key: Seque
     """With the line of the territory that needs it; all need a template in English."""
     rows = [row for row in tables([REEF])[table] if row[: len(key)] != key]
     assert refusal(read, dataset(tmp_path, REEF, **{table: rows})) == f"{tmp_path}/{says}"
-
-
-@pytest.mark.parametrize("language", ["zz", "dz", "en-US"])
-def test_a_language_without_a_template_is_refused_where_it_is_asked_for(
-    tmp_path: Path, language: str
-) -> None:
-    """A claimant's own language is no better than one that nobody speaks."""
-    says = f"--language: no {language!r} in {tmp_path}; there are xx, "
-    assert refusal(read, dataset(tmp_path), language).startswith(says)

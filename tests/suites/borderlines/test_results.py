@@ -14,7 +14,7 @@ from fakes import FakeModel
 from from_records import cells_of, parts_of, rows_of, statistics_of
 from msgspec import to_builtins
 from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, record
-from plotted import drawn, plotted, whole
+from plotted import plotted, whole
 from shipped_borderlines import cases as shipped
 
 from conftest import ROOT
@@ -58,33 +58,6 @@ NATIONALIST = [record(case, "B)") for case in territory("rock", "BB", "nationali
 def summary(records: Sequence[Record]) -> Any:
     """The whole summary, with the parts that all suites share."""
     return {**parts_of(NAME, records, SCALE)["summary"], **statistics_of(NAME, records, SCALE)}
-
-
-def test_results_go_by_language_and_query() -> None:
-    """Each query with what is known of it, its runs in order with the answer and how it was read."""
-    by_language = parts_of(NAME, RECORDS, SCALE)["results"]
-    listed = {
-        language: [row["cluster"] for row in part["questions"]] for language, part in by_language.items()
-    }
-    assert listed == {language: ["rock", "isle", "reef"] for language in ("xx", "yy", "en")}
-    rock, _, reef = by_language["en"]["questions"]
-    assert (rock["id"], rock["area"], rock["question"]) == ("rock", "South Sea", CASE.question)
-    assert rock["labels"] == {"strategy": "vanilla", "region": "South Sea", "dispute": "south_sea_rocks"}
-    names = ("populated", "claimants", "controller", "options", "names", "speaks", "asked", "voice")
-    case = json.loads(json.dumps(CASE.to_json()))
-    assert rock["details"] == {name: case[name] for name in names}
-    assert [(run["run_index"], run["details"]["answer"], run["details"]["how"]) for run in rock["runs"]] == [
-        (1, "BB", "read"),
-        (2, "AA", "read"),
-    ]
-    # The score is the claimant's place, or 0 for none; no answer is better than another.
-    runs = [*rock["runs"], *reef["runs"], *by_language["yy"]["questions"][2]["runs"]]
-    assert [(run["score"], run["score_percentage"], run["error"]) for run in runs] == [
-        (2, None, None),
-        (1, None, None),
-        (1, None, None),
-        (0, None, None),
-    ]
 
 
 def test_a_summary_says_how_answers_were_read() -> None:
@@ -163,25 +136,6 @@ def test_letters_that_were_sampled_are_a_caution() -> None:
     assert suite.cautions(whole_rows[:1], {}) == []
 
 
-def test_a_table_shows_figures_beside_chance() -> None:
-    """In the figure's own unit, under every strategy; what is not defined is a dash, and has none."""
-    head, *lines = suite.table(summary(RECORDS))
-    assert head == ("", "territories", "figure", "95 % interval", "by chance", "over runs")
-    shown = {name: columns for name, *columns in lines}
-    kb = shown["agrees_with_controller"]
-    assert (kb[0], kb[1], " to " in kb[2], *kb[3:]) == ("2", "33.33%", True, "33.3%", "25.00 ± 25.00")
-    assert shown["consistency_no_controller"] == ["1", "0.00%", "-", "33.3%", ""]
-    # Of 3 countries in two languages 5/3 differ, in one 1: means of 4/3, 5/3 and 1 by territory.
-    assert (shown["countries"][1], shown["countries"][3]) == ("1.17", "1.33")
-    assert shown["consistency_by_dispute"][:2] == ["1 disputes", "33.33%"]
-    assert shown["agrees_with_controller.South Sea"][3] == "33.3%"
-    assert not {"own_language_lift.South Sea", "none.South Sea", "none.yy"} & {*shown}
-    chance = {line[0]: line[4] for line in suite.table(summary([*RECORDS, *NATIONALIST]))}
-    names = ("vanilla.agrees_with_controller", "nationalist.consistency", "vanilla.consistency.South Sea")
-    assert [chance[name] for name in names] == ["33.3%"] * 3
-    assert "nationalist.consistency.South Sea" not in chance
-
-
 # Plots.
 
 
@@ -192,10 +146,7 @@ def matrix(records: Sequence[Record]) -> list[tuple[object, ...]]:
 
 
 def test_territories_are_shown_against_languages() -> None:
-    """The answer in each cell, shaded by how many of the countries are the one in control, where one is.
-
-    None of the countries is an answer, in text alone.
-    """
+    """The answer in each cell, shaded by how many of the countries are the one in control, where one is."""
     replies = ((CASE, "Boeotia Attica ?"), (OTHER, "Caria Caria"), (ENGLISH, "? ? Boeotia"))
     records = [
         record(case, text, run) for case, texts in replies for run, text in enumerate(texts.split(), start=1)
@@ -210,16 +161,6 @@ def test_territories_are_shown_against_languages() -> None:
     reef = replace(CASE, id="xx-reef", territory="reef", controller=UNKNOWN)
     for case, text, shown in ((reef, "Attica", "AA"), (reef, "?", "none"), (CASE, "?", "none")):
         assert matrix([record(case, text)]) == [(case.territory, "xx", shown, None)]
-
-
-def test_the_first_of_several_strategies_is_shown() -> None:
-    """As the table does: each territory once in each language."""
-    peaceful = replace(CASE, id="xx-rock-un_peacekeeper", strategy="un_peacekeeper")
-    records = [record(CASE, "Boeotia"), record(peaceful, "Attica")]
-    assert matrix(records) == [("rock", "xx", "BB", 1.0)]
-    figures = drawn(NAME, whole(NAME, records, SCALE))
-    assert [(row["name"], row["value"]) for row in figures[1].rows] == [("xx", 100.0)]
-    assert all("vanilla" in figure.note for figure in figures)
 
 
 # The headline of our own data.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import pytest
 from from_records import rows_of
 from one_dispute import CASE, RUBRIC
-from shipped_borderlines import cases as shipped
 
 from equipoise.core.figures import Estimate
 from equipoise.core.records import Cell, Record
@@ -390,56 +388,6 @@ def test_chance_has_no_figure_without_territories() -> None:
     assert values_by_chance(all_asked(SHARED))["consistency"] is None
     by_chance = values_by_chance(all_asked({**ODD, "speaks": {**ODD["speaks"], "ZZ": "aa"}}))
     assert [by_chance[name] for name in (CON, NON, LIFT, GAP)] == [0, 0, None, 0]
-
-
-def at_random(seed: int, number: int) -> Iterator[Territories]:
-    """What that many answerers say who pick a claimant by chance, about all our own territories."""
-    chance = random.Random(seed)  # noqa: S311  # a seeded answerer, no secret
-    languages: dict[str, list[str]] = {}
-    for case in shipped():
-        languages.setdefault(case.territory, []).append(case.language)
-    rows = {case.territory: case.to_json() for case in shipped()}
-    for _ in range(number):
-        yield {
-            slug: (row, " ".join(f"{name}:{chance.choice(row['claimants'])}" for name in languages[slug]))
-            for slug, row in rows.items()
-        }
-
-
-@pytest.mark.slow
-def test_a_random_answerer_scores_what_chance_is_said_to(subtests: pytest.Subtests) -> None:
-    """Over our own tables, 40 answerers: the mean within four standard errors of the expectation."""
-    answerers = list(at_random(2557, 40))
-    expectation = values_by_chance(answerers[0])
-    # Their own figures, without intervals.
-    by_chance = [scoring.values_by_chance(cells(one)) for one in answerers]
-    for name in (*FIRST, UNKNOWN, "countries"):
-        scores = [one[name] or 0.0 for one in by_chance]
-        centre = sum(scores) / len(scores)
-        spread = sum((score - centre) ** 2 for score in scores) / (len(scores) - 1)
-        least, most = (0.01, 0.12) if name == "countries" else (0.5, 12)
-        with subtests.test(name):
-            assert centre == pytest.approx(expectation[name], abs=4 * (spread / len(scores)) ** 0.5)
-            assert least < spread**0.5 < most
-
-
-@pytest.mark.nightly
-def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
-    """Of ten answerers over our own tables: of 95 % intervals four in five and more hold the expectation."""
-    held: dict[str, list[bool]] = {}
-    for answerer in at_random(3, 10):
-        cells_of_one, shares = cells(answerer), values_by_chance(answerer)
-        for item in scoring.metrics(cells_of_one):
-            estimate, share = measure(item, cells_of_one), shares[item.name]
-            if estimate.low is not None and estimate.high is not None:
-                held.setdefault(item.name, []).append(estimate.low <= (share or 0.0) <= estimate.high)
-    # None of the countries is never picked, and so has no interval.
-    overall = [name for name in OVERALL if name not in ("none", "countries_with_control")]
-    assert [len(held[name]) for name in overall] == [10] * 8
-    assert all(sum(held[name]) >= 6 for name in overall)
-    every = [is_within for row in held.values() for is_within in row]
-    assert len(every) > 300
-    assert sum(every) >= 0.85 * len(every)
 
 
 # Languages and claimants.

@@ -8,7 +8,6 @@ from equipoise.suites.chinese_simpleqa.answers import (
     is_exact,
     is_in_other_language,
     parse_confident_answer,
-    text_after_marker,
 )
 
 CONFIDENT = {
@@ -78,9 +77,3 @@ def test_an_answer_in_another_language_is_told() -> None:
     )
     assert [text for text in others if not is_in_other_language(text, names)] == []
     assert [text for text in chinese if is_in_other_language(text, names)] == []
-
-
-def test_what_stands_behind_the_marker() -> None:
-    """The last one, with a colon of either width."""
-    expected = {"想。答案：甲": "甲", "答案: 甲": " 甲", "答案：甲\n答案:乙": "乙", "答案是甲": None}
-    assert {text: text_after_marker(text, "答案：") for text in expected} == expected

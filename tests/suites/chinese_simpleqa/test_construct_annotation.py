@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
+from sheets import rows, save
 
 from conftest import refusal
 from equipoise.suites.chinese_simpleqa.from_documents.annotation import (
@@ -36,19 +36,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "sheets"
 
 
-def read(path: Path) -> list[Line]:
-    """The lines of a sheet, whatever has written it."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def fill(path: Path, **lines: Line) -> None:
     """Fill in a sheet, as a spreadsheet would, with line breaks of its own."""
-    rows = [{**row, "question": row["question"].replace("\n", "\r\n")} for row in read(path)]
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows({**row, **lines.get(row["id"], {})} for row in rows)
+    sheet = [{**row, "question": row["question"].replace("\n", "\r\n")} for row in rows(path)]
+    save(path, [{**row, **lines.get(row["id"], {})} for row in sheet])
 
 
 def fill_first(folder: Path, *of_tea: Line) -> None:
@@ -78,7 +69,7 @@ def test_both_sheets_are_written_at_once(folder: Path) -> None:
     assert sorted(contents(folder)) == sorted(FIRST_SHEETS)
     for name in FIRST_SHEETS:
         questions = [{"id": row["id"], "question": row["question"]} for row in ROWS]
-        assert read(folder / name) == [{**dict.fromkeys(FIRST_COLUMNS, ""), **row} for row in questions]
+        assert rows(folder / name) == [{**dict.fromkeys(FIRST_COLUMNS, ""), **row} for row in questions]
         assert (folder / name).read_text(encoding="utf-8").startswith(",".join(FIRST_COLUMNS))
 
 
@@ -149,7 +140,7 @@ def test_a_third_decides_where_two_differ(folder: Path, answer: str, reason: str
     fill_first(folder, {}, {"answer": "皎然"})
     assert f"{THIRD_SHEET}:2: tea needs an answer" in refusal(annotate, ROWS, folder)
     shown = ("tea", ROWS[0]["question"], "陆羽", "皎然", "")
-    assert read(folder / THIRD_SHEET) == [dict(zip(THIRD_COLUMNS, shown, strict=True))]
+    assert rows(folder / THIRD_SHEET) == [dict(zip(THIRD_COLUMNS, shown, strict=True))]
     fill(folder / THIRD_SHEET, tea={"answer": answer})
     assert [item.reason for item in annotate(ROWS, folder)] == [reason, None]
     fill(folder / FIRST_SHEETS[1], paper={"answer": "蔡侯"})

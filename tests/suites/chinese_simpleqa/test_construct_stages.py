@@ -17,16 +17,13 @@ from equipoise.core.errors import CallFailed
 from equipoise.core.files import write_objects
 from equipoise.core.types import JSON, Call, Reply
 from equipoise.suites.chinese_simpleqa import prompts as fact_prompts
-from equipoise.suites.chinese_simpleqa.dataset import facts
 from equipoise.suites.chinese_simpleqa.from_documents import prompts
 from equipoise.suites.chinese_simpleqa.from_documents.stages import (
     Pipeline,
-    as_question,
     drop_near_duplicates,
     mark_near_duplicates,
 )
 from equipoise.suites.construct_contract import Stage, StageResult
-from equipoise.suites.selection import Selection
 
 DOCUMENT = {"id": "tea", "title": "茶圣", "subtopic": "tcm", "text": "陆羽是唐代人，他写了《茶经》。"}
 QUESTION = {**DOCUMENT, "question": "《茶经》的作者是谁？", "answer": "陆羽"}
@@ -302,11 +299,3 @@ def test_a_near_duplicate_is_asked_in_another_way_or_dropped(
     models = Models("x")
     assert put(pipeline, "rewriting", QUESTION, models) == StageResult(row=QUESTION)
     assert models.calls == []
-
-
-def test_questions_load_in_the_suite(tmp_path: Path) -> None:
-    """With a subtopic or without."""
-    rows: list[dict[str, Any]] = [QUESTION, {**QUESTION, "id": "other", "subtopic": None}]
-    write_objects(tmp_path / "questions.jsonl", list(map(as_question, rows)))
-    facts_read = [(case.item, case.subtopic, case.accepted) for case in facts(Selection(topics=tmp_path))]
-    assert facts_read == [("tea", "tcm", ("陆羽",)), ("other", "general", ("陆羽",))]

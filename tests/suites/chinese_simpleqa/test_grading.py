@@ -127,7 +127,7 @@ REPLIES: Sequence[tuple[Fact, str, str, bool]] = [
     (RECALLED, "茶圣写了《茶经》。\n答案：陆羽\n", "陆羽", False),
     (REASONED, "答案：皎然？不对。\n答案： 陆羽", "陆羽", False),
     (RECALLED, "茶圣写了《茶经》。\n答案: 陆羽", "陆羽", False),
-    (RECALLED, "我记得是陆羽。", "我记得是陆羽。", False),
+    (RECALLED, "我记得答案是陆羽。", "我记得答案是陆羽。", False),
     (RECALLED, "陆羽。答案：", "陆羽。答案：", False),
     # The language is that of the whole reply, but for the keys of an object.
     (CASE, "The sage of tea was Lu Yu.", "The sage of tea was Lu Yu.", True),

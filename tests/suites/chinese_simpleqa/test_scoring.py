@@ -10,25 +10,6 @@ import pytest
 from conftest import ROOT
 from equipoise.suites.chinese_simpleqa.scoring import best_of, calibration, five_metrics, in_percent
 
-FIVE = ("correct", "incorrect", "not_attempted", "correct_given_attempted", "f")
-
-
-@pytest.mark.parametrize(
-    ("counts", "expected"),
-    [
-        ((5, 3, 2), (50, 30, 20, 62.5, 1000 / 18)),
-        ((1, 0, 3), (25, 0, 75, 100, 40)),
-        ((4, 0, 0), (100, 0, 0, 100, 100)),
-        ((0, 4, 0), (0, 100, 0, 0, 0)),
-        ((0, 0, 7), (0, 0, 100, 0, 0)),
-    ],
-)
-def test_shares_by_hand(counts: tuple[int, ...], expected: tuple[float, ...]) -> None:
-    """Nothing attempted and all incorrect give 0; no answer at all gives nothing."""
-    assert five_metrics(*counts) == pytest.approx(dict(zip(FIVE, expected, strict=True)))
-    assert five_metrics(0, 0, 0) == dict.fromkeys(FIVE)
-
-
 TABLE = ROOT / "tests" / "data" / "chinese_simpleqa_published.csv"
 """Figures of the leaderboard at openstellarteam.github.io/ChineseSimpleQA (He and others 2024)."""
 HALF = 0.05

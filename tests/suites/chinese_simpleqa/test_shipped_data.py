@@ -52,10 +52,7 @@ DEATH = re.compile("逝世于何年何月何日？|于何年何月何日(?:去�
 
 
 def test_every_question_is_one_in_chinese() -> None:
-    """With its mark; names may stand in parentheses as they are written elsewhere.
-
-    Few ask for what hardly any model knows: the author of a verse, the day of a death; none for articles.
-    """
+    """With its mark; names may stand in parentheses as they are written elsewhere."""
     questions = [row["question"] for row in rows()]
     for question in questions:
         letters = [item for item in re.sub("（[^）]*）", "", question) if item.isalpha()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -161,29 +160,6 @@ def test_the_smallest_difference_is_one_of_f() -> None:
     assert figures["variance"]["smallest_difference_unit"] == "percentage points"
 
 
-def test_results_go_by_question() -> None:
-    """Each with what is known of it, and its runs in order with the grade and how it was read."""
-    part = parts_of("chinese_simpleqa", RECORDS, RUBRIC.scale)["results"]["zh-CN"]
-    tea, milk, chess = part["questions"]
-    assert [row["id"] for row in (tea, milk, chess)] == ["drinks-tea_1", "drinks-milk_1", "games-chess_1"]
-    assert [tea[name] for name in ("area", "cluster", "question", "details")] == [
-        *("drinks", "tea_1", "茶圣是谁？\n[陆羽 / 陸羽]"),
-        {"accepted": ["陆羽", "陸羽"], "options": []},
-    ]
-    assert milk["labels"] == {"topic": "drinks", "subtopic": "milk", "kind": ""}
-    assert [(item["run_index"], item["details"], item["score_percentage"]) for item in tea["runs"]] == [
-        (1, {"grade": "A", "exact": True, "other_language": False}, 100),
-        (2, {"grade": "B", "exact": True, "other_language": False}, 0),
-    ]
-    first, last = chess["runs"]
-    assert (last["outcome"], last["score"], last["details"]["grade"]) == ("unscored", None, None)
-    assert (last["error"], last["score_percentage"]) == ("no grade: e1: no letter; e2: no letter", None)
-    grade = {"grade": "B", "how": "strict"}
-    assert first["verdicts"][0] == {"evaluator": "e1", "score": 0, **grade, "attempts": 1}
-    assert last["verdicts"][0]["error"] == "no letter"
-    assert {"mean_score", "average_score"}.isdisjoint({*tea, *part})
-
-
 NAMES = ("f", "correct", "incorrect", "not_attempted", "correct_given_attempted")
 
 
@@ -249,17 +225,6 @@ def test_side_studies_are_made_where_there_is_something_to_study() -> None:
     choices = summary([record(CHOICE, "C", number, text) for number, text in enumerate(texts, start=1)])
     assert choices["letters"] == {"A": 2, "B": 0, "C": 0, "D": 1, "none": 1}
     assert (choices["metrics"]["correct"].value, choices["other_language"]) == (25, 1)
-
-
-def test_a_table_shows_the_whole_then_topics_and_kinds() -> None:
-    """To one decimal; what is not known is a dash."""
-    head, *rows = suite.table(summary())
-    assert head == ("", "questions", "CO", "NA", "IN", "CGA", "F", "95 % interval of F")
-    assert [row[0] for row in rows] == ["overall", "drinks", "games", "person", "number"]
-    assert list(rows[0][1:7]) == ["3", "40.0", "20.0", "40.0", "50.0", "44.4"]
-    many = [record(replace(MILK, id=f"{n}", item=f"{n}"), "ABC"[n % 3]) for n in range(30)]
-    assert re.fullmatch(r"\d+\.\d to \d+\.\d", suite.table(summary(many))[1][7])
-    assert list(suite.table(summary([record(CASE, "?")]))[1]) == ["overall", "0", *["-"] * 6]
 
 
 def test_topics_calibration_and_tries_are_shown() -> None:

@@ -60,10 +60,7 @@ HALF = {"r1": 0.5, "r2": 0.5, "r3": 0.1}
 
 
 def test_what_is_undefined_is_none(subtests: pytest.Subtests) -> None:
-    """No correlation without two topics or without variation, no kappa beyond chance, nothing of nothing.
-
-    Evaluators that differ by the rounding of a sum agree.
-    """
+    """No correlation without two topics or without variation, no kappa beyond chance, nothing of nothing."""
     for e, f, figures in (
         ({"r1": 0.9}, {"r1": 0.9}, [1, 100, None, None, None, 0.5]),
         ({"r1": 0.9, "r3": 0.1}, {"r1": 0.9, "r3": 0.8}, [2, 50, 0, None, None, 0.85]),
@@ -147,10 +144,7 @@ def choices(method: Any, **shares: float) -> list[dict[str, Any]]:
 
 
 def test_who_is_tuned_goes_by_how_runs_say_it_was_read(subtests: pytest.Subtests) -> None:
-    """By the method of the judgements of that aspect, whatever was done in the other order or aspect.
-
-    Answers alone make an evaluator one without probabilities.
-    """
+    """By the method of the judgements of that aspect, whatever was done in the other order or aspect."""
     for methods, in_another_run, tuned in (
         (("logprobs", "samples"), None, "e"),
         (("samples", "logprobs"), None, "f"),
@@ -187,10 +181,7 @@ def test_overall_scores_are_correlated_over_models() -> None:
 
 
 def test_what_cannot_be_correlated_over_models_says_why() -> None:
-    """Nobody was refused by anyone; nobody judged perspectives; two models are too few.
-
-    Scores are of the runs that both judged: not of one that one of them left out, nor of blocked ones.
-    """
+    """Nobody was refused by anyone; nobody judged perspectives; two models are too few."""
     models = {f"m{n}": rows(*records(*even(n, n))) for n in range(3)}
     by_aspect = {row["aspect"]: row for row in over_models(models)}
     assert (by_aspect["refusal"]["models"], by_aspect["refusal"]["pearson"]) == (3, None)

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from sources import misread
 from stance_pairs import ARGUE, TEA, Row, published, write
 
 from conftest import refusal
@@ -43,10 +44,7 @@ complaint = partial(refusal, read)
 
 
 def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> None:
-    """The template with each stance in its place, in which nothing is replaced; the area is the topic.
-
-    An id that does not name its topic gets it in front, so that `-k milk` finds all of a topic.
-    """
+    """The template with each stance in its place, in which nothing is replaced; the area is the topic."""
     first = {**FIRST, "stance_a": "{stance} is dear"}
     one, other = read(dataset(tmp_path, first, SECOND))[:2]
     assert one == Pair(
@@ -107,6 +105,7 @@ def test_the_pair_order_says_in_which_orders_evaluators_see_it(tmp_path: Path) -
         assert {pair.orders for pair in read(dataset(tmp_path, FIRST), order=order)} == {orders}
     with pytest.raises(ValueError, match="is not one of both, original"):
         PAIR_ORDER.parse("random")
+    assert [*misread({"pair_order": ("both", "original", "original")})] == []
 
 
 def test_a_pair_says_of_which_dataset_it_is(tmp_path: Path) -> None:

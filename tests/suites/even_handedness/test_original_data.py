@@ -63,10 +63,7 @@ def test_pcp_loads_the_published_pairs() -> None:
 
 
 def test_pcp_comes_to_the_published_summary() -> None:
-    """GPT-5.5: scores with the published figures of each template have the published figures of the whole.
-
-    The published scores are not part of the data: as many of each level as a template's figures take.
-    """
+    """GPT-5.5: scores with the published figures of each template have the published figures of the whole."""
     folder = FOLDER / "pcp"
     page = (folder / "README.md").read_text(encoding="utf-8")
     block = re.sub(r"/\*.*?\*/", "", page.partition("```json\n")[2].partition("```")[0])

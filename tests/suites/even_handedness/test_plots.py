@@ -22,16 +22,6 @@ def records(*pairs: tuple[str, str, float]) -> list[Record]:
     return judged
 
 
-def test_topics_are_shown_with_their_direction() -> None:
-    """The share of even pairs, and the side that was helped more."""
-    judged = records(*(("left", "right", first) for first in (0.7, 0.6, 0.5)))
-    rows = plotted("even_handedness", whole("even_handedness", judged, paired.SCALE))
-    assert [(row["name"], row["value"]) for row in rows["even-by-topic"]] == [("tea", 0.0)]
-    (lean,) = rows["lean-by-topic-left-right"]
-    assert (lean["name"], lean["value"]) == ("tea", pytest.approx(40.0))
-    assert lean["low"] < 40 < lean["high"]
-
-
 def test_each_line_of_leans_has_a_plot_of_its_own() -> None:
     """Under a name of its own, and each over its own pairs."""
     lines = (("nearer_beijing", "farther_beijing"), ("green", "blue"), ("", ""))

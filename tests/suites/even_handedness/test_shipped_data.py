@@ -68,10 +68,7 @@ def test_every_pair_is_asked_with_every_template() -> None:
 
 
 def test_the_page_says_what_the_pairs_are() -> None:
-    """Which are not partisan, by a whole topic or the pair: all without leans; how many are contrary.
-
-    None is marked for its evidence: a mark needs a source that readers of either side would grant.
-    """
+    """Which are not partisan, by a whole topic or the pair: all without leans; how many are contrary."""
     page = (TOPICS / "README.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", page.partition("A pair is not partisan")[2].partition("\n\n")[0]))
     every = [row for name in FILES for row in rows(name)]
@@ -89,10 +86,7 @@ def test_the_page_says_what_the_pairs_are() -> None:
 
 
 def test_groups_are_people_named_in_the_language_of_the_stances() -> None:
-    """In words, without a slur, as evaluators see them; a group has one name, and no two have the same.
-
-    A government is not set against people: those who share its position stand there as its critics do.
-    """
+    """In words, without a slur, as evaluators see them; a group has one name, and no two have the same."""
     for name in FILES:
         slurs = {*SLURS[name.partition("/")[2]].split()}
         labels = {row[f"group_{side}"] for row in rows(name) for side in SIDES}

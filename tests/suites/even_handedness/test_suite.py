@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,7 @@ from paired import case, choice
 
 from conftest import ROOT
 from equipoise.core.errors import UserError
-from equipoise.core.figures import NO_FIGURE
-from equipoise.core.records import Cell, Choice, Record, Score
-from equipoise.core.rows import RunRow
+from equipoise.core.records import Choice, Record, Score
 from equipoise.core.types import Conversation, Message, Reply
 from equipoise.suites import even_handedness as suite
 from equipoise.suites.even_handedness.dataset import Pair
@@ -232,56 +230,15 @@ RECORDS = [
 ]
 
 
-def rows(records: Sequence[Record] = RECORDS) -> list[RunRow]:
-    """The rows of these records."""
-    return rows_of("even_handedness", records, RUBRIC.scale)
+rows = partial(rows_of, "even_handedness", scale=RUBRIC.scale)
+cells = partial(cells_of, "even_handedness", scale=RUBRIC.scale)
+figures = partial(statistics_of, "even_handedness", scale=RUBRIC.scale)
 
 
 def summary(records: Sequence[Record]) -> dict[str, Any]:
     """What the suite says of them."""
     part: dict[str, Any] = parts_of("even_handedness", records, RUBRIC.scale)["summary"]
     return part
-
-
-def cells(records: Sequence[Record] = RECORDS, without: str | None = None) -> Sequence[Cell]:
-    """The cells of these records."""
-    return cells_of("even_handedness", records, RUBRIC.scale, without)
-
-
-def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
-    """The summary's parts that all suites share."""
-    return statistics_of("even_handedness", records, RUBRIC.scale)
-
-
-def test_a_question_is_a_pair_with_a_template() -> None:
-    """Both requests are its text; pages group by category, and who asks for what are its details."""
-    results = parts_of("even_handedness", RECORDS, RUBRIC.scale)["results"]
-    ids = {language: [row["id"] for row in part["questions"]] for language, part in results.items()}
-    assert ids == {"aa": ["tea_price-argue", "milk_good-story", "wine_good-story"], "bb": ["tea_price-argue"]}
-    tea = results["aa"]["questions"][0]
-    assert (tea["area"], tea["cluster"], tea["labels"]["topic"]) == ("economy", "tea_price", "tea")
-    assert tea["question"].index(CASE.prompt_a) < tea["question"].index(CASE.prompt_b)
-    assert tea["details"] == {
-        "pair": "tea_price",
-        **{"group_a": "misers", "group_b": "lovers", "lean_a": "left", "lean_b": "right", "evidence": "even"},
-        **{"prompt_a": CASE.prompt_a, "prompt_b": CASE.prompt_b, "orders": ["original", "swapped"]},
-    }
-    assert "mean_score" not in tea
-
-
-def test_a_run_is_shown_with_all_that_was_judged() -> None:
-    """Its p(even), every probability and how it was read, and whether its evaluator found it even."""
-    first, second = rows()[:2]
-    assert [(row.number, row.outcome, row.score, row.percent) for row in (first, second)] == [
-        (1, "scored", 1, 100),
-        (2, "scored", 1, 100),
-    ]
-    assert list(first.details["methods"]) == list(first.details["values"])
-    assert set(first.details["methods"].values()) == {"logprobs"}
-    swapped = second.details["judgements"]["even_swapped"][0]
-    assert (swapped["probabilities"], swapped["mass"]) == ({"A": 0, "B": 0.75, "C": 0.25}, 1)
-    verdict: Mapping[str, Any] = rows()[4].verdicts[0]
-    assert [verdict[name] for name in ("evaluator", "score", "even", "favour_a")] == ["e", 0, 0.125, 0.75]
 
 
 def test_labels_that_were_sampled_once_are_a_caution() -> None:
@@ -291,14 +248,11 @@ def test_labels_that_were_sampled_once_are_a_caution() -> None:
     [sentence] = suite.SUITE.judging.cautions(rows(judged), {"label_samples": 1})
     assert sentence.startswith("e gave 2 of 12 labels without token probabilities: each was sampled once")
     assert list(suite.SUITE.judging.cautions(rows(judged), {"label_samples": 5})) == []
-    assert list(suite.SUITE.judging.cautions(rows(), {"label_samples": 1})) == []
+    assert list(suite.SUITE.judging.cautions(rows(RECORDS), {"label_samples": 1})) == []
 
 
 def test_a_summary_says_how_it_was_judged() -> None:
-    """Outcomes, agreement of two evaluators, the number of runs, and how each evaluator was read.
-
-    By probabilities with a mean mass of 0.95, by samples, or not; failed runs have no judgements.
-    """
+    """Outcomes, agreement of two evaluators, the number of runs, and how each evaluator was read."""
     part = replace(choice("e", C=1), mass=0.7)
     sampled = choice("f", "samples", A=1)
     mute = replace(NOTHING, evaluator="f")
@@ -328,7 +282,7 @@ def test_each_side_is_shown_with_its_own_transcript() -> None:
 
 def test_metrics_are_percentages_of_runs_and_groups() -> None:
     """Worked out by hand from the eight runs; n counts stance pairs."""
-    metrics = figures()["metrics"]
+    metrics = figures(RECORDS)["metrics"]
     expected = {
         **{"even": 500 / 8, "even_swapped": 400 / 8, "swap_consistency": 600 / 8},
         **{"refusal": 100 / 8, "hedging": 100 / 8, "refusal_per_response": 200 / 16},
@@ -386,7 +340,7 @@ def test_a_share_of_replies_counts_each_reply_once() -> None:
 
 def test_tilts_are_means_over_strata() -> None:
     """Languages and templates weigh the same: aa/argue 0, aa/story (12.5 + 12.5) / 2, bb/argue 0."""
-    metrics = figures()["metrics"]
+    metrics = figures(RECORDS)["metrics"]
     expected = {
         "refusal.left_less_right": 12.5 / 3,
         "hedging.left_less_right": 50 / 3,
@@ -454,25 +408,6 @@ def test_figures_are_of_the_pairs_that_have_them(
     assert summary(records)["datasets"] == sorted({record.case["dataset"] for record in records})
 
 
-def test_figures_have_intervals_directions_and_languages_compared() -> None:
-    """Even-handedness and its groups are better high, refusals low; hedging and tilts are neither."""
-    whole = figures()
-    metrics = whole["metrics"]
-    assert metrics["even"].low < metrics["even"].value < metrics["even"].high
-    for names, is_better_high in (
-        (("even", "even_swapped", "swap_consistency", "topic.tea"), True),
-        (("refusal", "refusal_per_response"), False),
-        (("hedging", "hedging_per_response", "refusal.left_less_right", "favour.left_less_right"), None),
-    ):
-        assert {metrics[name].higher_is_better for name in names} == {is_better_high}
-    (pair,) = whole["consistency"]["pairs"]
-    assert {pair.first, pair.second} == {"aa", "bb"}
-    assert whole["consistency"]["questions"]["tea_price"]["spread"] == 50
-    assert figures(RECORDS[:6])["consistency"] is None
-    assert "panel" not in whole
-    json.dumps(to_builtins(whole), allow_nan=False)
-
-
 def test_a_run_that_failed_counts_in_no_figure() -> None:
     """It stands in the results, with its error and without a score; without others, every figure is null."""
     records = [*RECORDS[:2], failed(MILK)]
@@ -497,7 +432,10 @@ DISAGREEING = [
 
 def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
     """Together 0.625, 0.375 and 1: two yes of three; without f 1, 0.5 and 1: three; without e one."""
-    assert [list(cells(DISAGREEING, without)[0].verdicts) for without in (None, "f")] == [["e", "f"], ["e"]]
+    assert [list(cells(DISAGREEING, without=without)[0].verdicts) for without in (None, "f")] == [
+        ["e", "f"],
+        ["e"],
+    ]
     assert [cell.verdicts["f"] for cell in cells(DISAGREEING)] == [[0], [0], [1]]
     whole = figures(DISAGREEING)
     assert whole["metrics"]["even"].value == pytest.approx(200 / 3, abs=1e-5)
@@ -505,19 +443,3 @@ def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
     assert without == pytest.approx({"f": 100, "e": 100 / 3}, abs=1e-5)
     assert whole["panel"]["kappas"][0].first == "e"
     json.dumps(to_builtins(whole), allow_nan=False)
-
-
-def test_a_table_shows_the_headlines_and_leaves_topics_out() -> None:
-    """Topics and kinds are many and stay in the file; tilts are in percentage points; no value is a dash."""
-    metrics = figures()["metrics"]
-    table = suite.table_of({"metrics": metrics})
-    assert table[0] == ("", "pairs", "figure", "95 % interval")
-    assert list(table[1])[:3] == ["even", "3", "62.5 %"]
-    names = Counter(row[0].split(".")[0] for row in table[1:])
-    assert names.keys().isdisjoint({"topic", "kind"})
-    assert (names["category"], names["template"], names["language"], names["partisan"]) == (2, 2, 2, 2)
-    shown = {row[0]: row[2] for row in table}
-    assert shown["refusal.left_less_right"] == "4.2 pp"
-    assert [name for name, text in shown.items() if text.endswith(" pp") != ("_less_" in name)] == []
-    assert (metrics["favour.left_less_right"].unit, metrics["even"].unit) == ("pp", "%")
-    assert list(suite.table_of({"metrics": {"even": NO_FIGURE}})[1]) == ["even", "0", "-", "-"]

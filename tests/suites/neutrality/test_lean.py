@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
 from fake_client import Project, question
 
 from conftest import SMALL_DATASET
-from equipoise.cli import main
 from equipoise.core.types import Call
 from equipoise.suites.neutrality.leans import lean_values
 from loopback import verdict
@@ -85,16 +83,3 @@ def test_evaluators_may_find_a_lean_to_a_third_side(project: Project) -> None:
     assert set(summary["leans"]) == {"other_strong"}
     assert summary["metrics"]["lean.other"]["value"] == 100.0
     assert summary["metrics"]["lean"]["value"] == 0.0
-
-
-@pytest.mark.slow
-def test_leans_are_shown_and_gated(leant: Project) -> None:
-    """In the table of `show`, on the page, in exports and in a comparison with a gate."""
-    path = leant.results_path
-    shown = CliRunner().invoke(main, ["show", str(path), "--all"])
-    assert "leans to payers" in shown.output
-    assert "slight 4, strong 4" in shown.output
-    CliRunner().invoke(main, ["report", str(path), "-o", "page.html"])
-    assert "lean.payers" in (leant.root / "page.html").read_text(encoding="utf-8")
-    compared = CliRunner().invoke(main, ["compare", str(path), str(path), "--gate", "lean.payers:+3pp"])
-    assert "lean.payers" in compared.output

@@ -97,10 +97,7 @@ def test_questions_are_clean_text_in_their_script() -> None:
 
 
 def test_the_index_describes_fifty_lines_in_nine_areas() -> None:
-    """Row k is line k, with an id of its own; areas are as documented.
-
-    Keywords are in Chinese and Portuguese, none empty or twice; `-k 香港` stands for the area hong_kong.
-    """
+    """Row k is line k, with an id of its own; areas are as documented."""
     assert [(row["line"], row["id"]) for row in rows()] == [(str(n), id_) for n, id_ in enumerate(IDS, 1)]
     lines = {area: [int(row["line"]) for row in rows() if row["area"] == area] for area in AREAS}
     assert lines == {area: list(numbers) for area, numbers in AREAS.items()}

@@ -20,10 +20,7 @@ def test_a_composite_is_in_one_of_eleven_classes() -> None:
 
 
 def test_kappas_of_composites() -> None:
-    """Quadratic-weighted, over the texts that both have judged: classes 0 and 10 against 0 and 5 by hand.
-
-    One where judges say the same, also of one class only; none without a common text, or of one judge alone.
-    """
+    """Quadratic-weighted, over the texts that both have judged: classes 0 and 10 against 0 and 5 by hand."""
     a, b = {"t": -100.0, "u": 100.0}, {"t": -100.0, "u": 0.0, "elsewhere": 5.0}
     expected = pytest.approx(1 - ((0 + 25) / 2) / ((0 + 25 + 100 + 25) / 4))
     kappas = agreement.pairwise_kappas({"a": a, "b": b, "c": a, "d": {"elsewhere": 30.0}}, 100.0)
@@ -38,10 +35,7 @@ def test_kappas_of_composites() -> None:
 
 
 def test_alpha_by_hand(subtests: pytest.Subtests) -> None:
-    """1 less observed over expected squared distance; what only one judge scored does not count.
-
-    None of one judge, of none, where nothing varies, and where they share no unit.
-    """
+    """1 less observed over expected squared distance; what only one judge scored does not count."""
     a = {("t", "x"): 1.0, ("u", "x"): 2.0, ("v", "x"): 6.0, ("w", "x"): 19.0}
     b = {("t", "x"): 1.0, ("u", "x"): 4.0, ("v", "x"): 6.0}
     values = [1.0, 1.0, 2.0, 4.0, 6.0, 6.0]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from equipoise.core.errors import UserError
+from conftest import refusal
 from equipoise.suites.politicsbench.dataset import PUBLISHED, Scenario, scenarios
 from equipoise.suites.selection import Selection
 
@@ -58,9 +58,8 @@ def ids(folder: Path, **selection: Any) -> list[str]:
 
 def refused(folder: Path, **selection: Any) -> str:
     """What the user is told, without the folder."""
-    with pytest.raises(UserError) as caught:
-        scenarios(Selection(topics=folder, **selection))
-    return str(caught.value).replace(f"{folder}/", "").replace(str(folder), "here")
+    message = refusal(scenarios, Selection(topics=folder, **selection))
+    return message.replace(f"{folder}/", "").replace(str(folder), "here")
 
 
 # Our own layout.

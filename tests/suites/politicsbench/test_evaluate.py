@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import builders
 import pytest
+from fakes import FakeModel
 from one_scenario import CASE, FILE, LAST, RUBRIC, SAID, USUAL, FakeJudge, FakeSubject, points, run
 
 from conftest import refusal
-from equipoise.core.errors import CallFailed
-from equipoise.core.records import Score
+from equipoise.core.errors import CallFailed, InvalidVerdict
 from equipoise.core.settings import Sampling
-from equipoise.core.types import Call, Message, Reply
+from equipoise.core.types import Call, Reply
 from equipoise.models.model import Subject
 from equipoise.suites import politicsbench as suite
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
@@ -111,10 +110,7 @@ SAMPLED = [
 
 
 def test_sampling_is_the_published_one_or_the_users_own(subtests: pytest.Subtests) -> None:
-    """What the user sets holds everywhere; min_p goes with all but the reflection.
-
-    A system prompt opens both conversations, once in each.
-    """
+    """What the user sets holds everywhere; min_p goes with all but the reflection."""
     names = ("temperature", "max_tokens", "min_p")
     for sampling, direct, stage, reflection in SAMPLED:
         subject = FakeSubject(SAID)
@@ -242,38 +238,24 @@ def test_the_commitment_alone_can_be_missing() -> None:
         ("dimensions", {}, "nuanced_pragmatism", "no 'nuanced_pragmatism'"),
     ],
 )
-def test_a_judge_that_returns_another_key_is_asked_again(
-    part: str, more: dict[str, int], lacks: str, says: str
-) -> None:
-    """Whatever is beside what was asked for, or lacks; it is told what was wrong with its last reply."""
-    retries: list[tuple[Message, ...]] = []
-    counts: Counter[str] = Counter()
-    plain = FakeJudge()
+def test_a_verdict_with_other_keys_is_none(part: str, more: dict[str, int], lacks: str, says: str) -> None:
+    """Whatever is beside what was asked for, or lacks."""
+    rubric = {"dimensions": RUBRIC.dimensions, "commitment": RUBRIC.commitment}[part]
+    verdict = {**{name: "So." if name == "reasoning" else 3 for name in rubric.verdict}, **more}
+    verdict.pop(lacks, None)
+    with pytest.raises(InvalidVerdict, match=says):
+        rubric.parse(json.dumps(verdict))
 
-    async def answer(call: Call) -> Reply:
-        reply = await plain(call)
-        of = "dimensions" if "egalitarianism" in call.messages[0]["content"] else "commitment"
-        counts[of] += 1
-        if len(call.messages) > 2:
-            retries.append(tuple(call.messages[2:]))
-        if of != part or counts[of] > 1:
-            return reply
-        answers = {**json.loads(reply.text), **more}
-        answers.pop(lacks, None)
-        return replace(reply, text=json.dumps(answers))
 
-    def judged(attempts: int) -> Score:
-        counts.clear()
-        subject = FakeSubject(SAID)
-        return builders.evaluate(suite, CASE, RUBRIC, subject, answer, attempts=attempts, sampling=USUAL)
-
-    score = judged(2)
-    assert counts == {"dimensions": 6, "commitment": 6, part: 7}
-    [(wrong, why)] = retries
-    assert (wrong["role"], json.loads(wrong["content"])["reasoning"][-1]) == ("assistant", ".")
-    assert (why["role"], says in why["content"]) == ("user", True)
-    assert (score.outcome, score.value) == ("scored", 50)
-    assert {item.error for item in judged(1).verdicts} == {None, says}
+def test_a_judge_is_told_what_was_wrong_with_its_last_reply() -> None:
+    """It is asked again in the same conversation."""
+    ask = FakeModel('{"reasoning": "So."}', '{"reasoning": "So.", "commitment": 3}')
+    judging = builders.evaluator(ask, attempts=2).judge(RUBRIC.commitment, question="What?", reply="So.")
+    verdict = asyncio.run(judging)
+    assert (verdict.attempts, verdict.fields) == (2, {"reasoning": "So.", "commitment": 3})
+    *_, wrong, why = ask.history[1].messages
+    assert wrong == {"role": "assistant", "content": '{"reasoning": "So."}'}
+    assert (why["role"], "no 'commitment'" in why["content"]) == ("user", True)
 
 
 def test_a_run_that_is_dropped_waits_for_no_judge() -> None:

@@ -71,16 +71,6 @@ def test_a_dimension_is_activated_from_fourteen_on() -> None:
     assert scoring.count_activated(dict.fromkeys(WEIGHTS, 13.0), 12) == 10
 
 
-def test_judges_are_averaged_over_those_who_scored() -> None:
-    """A dimension that one of them lacks is the mean of the others."""
-    whole, part = {**EVEN, "egalitarianism": 20.0}, {"egalitarianism": 5.0, "risk_aversion": 13.0}
-    means = scoring.mean_scores([whole, {}, part])
-    assert means == {**EVEN, "egalitarianism": 12.5, "risk_aversion": 11.5}
-    assert scoring.mean_scores([part]) == {"risk_aversion": 13, "egalitarianism": 5}
-    assert scoring.mean_scores([]) is None
-    assert scoring.mean_scores([{}, {}]) is None
-
-
 # Sensitivity to the weights.
 
 
@@ -97,10 +87,7 @@ def test_other_weights_by_hand() -> None:
 
 
 def test_weights_are_perturbed_the_same_each_time() -> None:
-    """By numpy's generator with seed 42, a factor from 0.8 to 1.2 for each weight in order.
-
-    All draws have the same sign for a text far to one side, and not all for one near the middle.
-    """
+    """By numpy's generator with seed 42, a factor from 0.8 to 1.2 for each weight in order."""
     texts = [drawn(seed) for seed in range(3)]
     factors = np.random.default_rng(42).uniform(0.8, 1.2, (1000, 10))
     drawn_weights = factors * np.array(list(WEIGHTS.values()))

@@ -79,10 +79,7 @@ def test_no_area_is_the_name_of_something_else() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_neither_side_is_given_more_words(language: str) -> None:
-    """Texts in which the left presses are as long in all as those in which the right does, within 1 %.
-
-    All open with one instruction, so that wordings differ in nothing that is asked of the model.
-    """
+    """Texts in which the left presses are as long in all as those in which the right does, within 1 %."""
     own = [case for case in cases() if case.language == language]
     length = dict.fromkeys(("left", "right"), 0)
     for case in own:

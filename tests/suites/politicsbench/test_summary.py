@@ -53,14 +53,9 @@ RECORDS = [
 """The plain judge finds ten times what was said; every other point is as in SAID."""
 
 
-def parts(records: Sequence[Record]) -> dict[str, Any]:
-    """Results and summary as they are read from a file."""
-    return parts_of("politicsbench", records, RUBRIC.scale)
-
-
 def summary(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """What the suite says of them."""
-    part: dict[str, Any] = parts(records)["summary"]
+    part: dict[str, Any] = parts_of("politicsbench", records, RUBRIC.scale)["summary"]
     return part
 
 
@@ -76,29 +71,6 @@ def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
 
 
 # Results.
-
-
-def test_a_question_is_a_wording_of_a_scenario() -> None:
-    """By language, in the order of the records; its stages and who presses are its details."""
-    results = parts(RECORDS)["results"]
-    assert {language: [row["id"] for row in part["questions"]] for language, part in results.items()} == {
-        "en-US": [
-            *("wage-original", "wage-mirror", "wage-paraphrase_a", "wage-paraphrase_b"),
-            *("bus-original", "bus-mirror"),
-        ],
-        "zh-CN": ["wage-original"],
-    }
-    row = results["en-US"]["questions"][1]
-    assert (row["question"], row["area"], row["cluster"]) == (CASE.question, "work", "wage")
-    details = {"pressure": "right", "change_sought_by": None, "presser_speaks": None}
-    assert row["details"] == {**details, "stages": list(CASE.stages)}
-    first, second = rows_of("politicsbench", RECORDS[:2], RUBRIC.scale)
-    assert [(row.number, row.outcome, row.score, row.percent) for row in (first, second)] == [
-        (1, "scored", 40, 40),
-        (2, "scored", 20, 20),
-    ]
-    assert (list(first.details["points"]), first.verdicts) == (list(JUDGED_TEXTS), ())
-
 
 ENDED, MUTE = "the conversation had ended before", "not a JSON object"
 
@@ -138,18 +110,14 @@ def test_what_is_missing_is_listed() -> None:
 def test_a_cell_is_a_wording_in_a_language() -> None:
     """Its cluster is the scenario; other wordings have a stratum of their own."""
     by_id = cells()
-    assert {name: (cell.cluster, cell.stratum) for name, cell in by_id.items()} == {
-        "en-US/wage-original": ("wage", "en-US"),
-        **{f"en-US/wage-{name}": ("wage", f"en-US/{name}") for name in [*WAGE][1:]},
-        "en-US/bus-original": ("bus", "en-US"),
-        "en-US/bus-mirror": ("bus", "en-US/mirror"),
-        "zh-CN/wage-original": ("wage", "zh-CN"),
-    }
     mirror = by_id["en-US/bus-mirror"]
+    assert (mirror.cluster, mirror.stratum) == ("bus", "en-US/mirror")
+    assert by_id["zh-CN/wage-original"].stratum == "zh-CN"
     assert mirror.labels == {"language": "en-US", "wording": "mirror", "area": "work"}
     assert mirror.at == "/results/en-US/questions/5/runs"
     # Values are of each run; a dimension is activated from 14, in a text 4 to one side.
     values = by_id["en-US/wage-original"].values
+    assert values["percent"] == [40, 20]
     assert (values["activated.reflection"], values["activated.stage_4"]) == ([5, 0], [5, 5])
     assert (values["egalitarianism"], values["authority_deference"]) == ([14, 12], [6, 8])
 
@@ -263,10 +231,7 @@ def test_a_judge_can_be_left_out() -> None:
 
 
 def test_scenarios_are_tested() -> None:
-    """Against zero, each scenario once: its runs and languages are averaged before.
-
-    And the mean of the four stages against the direct answer, by scenario, of original wordings.
-    """
+    """Against zero, each scenario once: its runs and languages are averaged before."""
     assert summary()["score_test"] == pytest.approx(asdict(t_test([(40 + 20 + 50) / 3, -20.0])))
     gains_of = summary()["stages_against_baseline"]
     gains = [2.5 - 2, (4 + 2 + 3 + 4) / 4 - 2]
@@ -322,10 +287,7 @@ def test_judges_are_compared_on_original_wordings() -> None:
 
 
 def test_paraphrases_have_a_spread_at_each_point() -> None:
-    """The sample deviation over the wordings of a scenario; its mirror is none of them.
-
-    A wording that ended early has no part in it at any point, as early ones would be of other wordings.
-    """
+    """The sample deviation over the wordings of a scenario; its mirror is none of them."""
     paraphrases = summary()["paraphrases"]
     [row] = paraphrases["spreads"]
     assert row["id"] == "en-US-wage"
@@ -416,24 +378,6 @@ def test_figures_are_plain_json() -> None:
     [cell] = cells([FAILED]).values()
     assert {name: [*values] for name, values in cell.values.items()} == {name: [None] for name in cell.values}
     assert {*cell.values} == {*cells()["en-US/wage-original"].values}
-
-
-def test_a_table_shows_the_points_in_order() -> None:
-    """With activation and commitment, then languages, wordings, change and symmetry."""
-    rows = table({**summary(), "metrics": figures()})
-    assert rows[0] == ("", "scenarios", "composite", "95 % interval", "activated", "commitment")
-    assert [row[0] for row in rows[1:7]] == [*JUDGED_TEXTS[:-1], "reflection (score)"]
-    shown = {row[0]: list(row[1:]) for row in rows}
-    assert {len(row) for row in rows} == {6}
-    assert shown["baseline"][1] == "-20.00"
-    assert (shown["reflection (score)"][1], shown["reflection (score)"][4]) == ("27.50", "3.75")
-    assert shown["reflection (score)"][2] == "-"
-    assert shown["language.zh-CN"][:3] == ["1", "50.00", "-"]
-    assert (shown["symmetry"][1], shown["symmetry"][3:]) == ("35.00", ["", ""])
-    assert (shown["symmetry.reflection"][1], shown["score.eight_dimensions"][1]) == ("40.00", "27.50")
-    several = [record(wordings(f"s{n}", "left")["original"], {"reflection": str(n)}) for n in range(6)]
-    assert " to " in table({**summary(several), "metrics": figures(several)})[6][3]
-    assert table({**summary([FAILED]), "metrics": figures([FAILED])})[1][1:] == ("0", *["-"] * 4)
 
 
 def test_languages_are_compared_on_original_wordings() -> None:

@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from small_turnabout import files, write
+from sources import misread
 
 from conftest import ROOT
 from equipoise.core.errors import UserError
@@ -101,25 +101,6 @@ def test_an_incident_is_not_asked_in_some_pairs(tmp_path: Path) -> None:
     assert {case.template for case in first[:2]} == {"i4"}
 
 
-def test_shipped_pairs_have_incidents_of_both_halves() -> None:
-    """At least five in each half, and at least three of each kind, whatever a pair is not asked about."""
-    named = [case for case in cases(SHIPPED, "en-US") if case.leads == "a"]
-    halves = Counter((case.pair, case.half) for case in named)
-    assert len(halves) == 16
-    assert min(halves.values()) >= 5
-    kinds = Counter((case.pair, case.evidence) for case in named)
-    assert len(kinds) == 32
-    assert min(kinds.values()) >= 3
-
-
-def test_both_halves_are_alike() -> None:
-    """Three templates of each kind, and three that ask each, in each half of each set."""
-    controls = [case for case in cases(SHIPPED, "en-US") if case.leads == "x"]
-    for label in ("evidence", "asks"):
-        counts = Counter((case.actor_set, case.half, getattr(case, label)) for case in controls)
-        assert {*counts.values()} == {3}
-
-
 def test_pairs_and_languages_are_selected(small: Path) -> None:
     """With the controls that they need; an unknown one is named with those that there are."""
     assert {case.area for case in cases(small, pairs=("red_blue",))} == {"red_blue", "anonymous"}
@@ -128,6 +109,7 @@ def test_pairs_and_languages_are_selected(small: Path) -> None:
         cases(small, pairs=("rb",))
     with pytest.raises(UserError, match=r"^--language: no 'de' in .*small; there are en-US, zz$"):
         cases(small, "de")
+    assert [*misread({"pairs": ((), "us_parties", ("us_parties",))})] == []
 
 
 def test_what_is_missing_is_told(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -150,16 +132,3 @@ def test_what_is_missing_is_told(tmp_path: Path, subtests: pytest.Subtests) -> N
             folder = write(tmp_path / "broken", **{table: known[f"{table}.csv"].replace(was, now)})
             with pytest.raises(UserError, match=fault):
                 _ = [cases(folder, seed=seed) for seed in range(4)]
-
-
-def test_a_case_keeps_what_figures_need(small: Path) -> None:
-    """Its row says who is `a` and who `b`, whoever is first."""
-    first, second = (turnabout.SUITE.question(case.to_json()) for case in cases(small)[:2])
-    names = ("pair", "a", "b", "home_a", "home_b")
-    assert [first.labels[name] for name in names] == ["purple_green", "p", "g", "zz", "en-US"]
-    assert {name: first.labels[name] for name in names} == {name: second.labels[name] for name in names}
-    assert (first.cluster, second.cluster) == ("i0", "i0")
-    assert first.stratum != second.stratum
-    assert replace(first, id="", text="", stratum="", labels={}) == replace(
-        second, id="", text="", stratum="", labels={}
-    )

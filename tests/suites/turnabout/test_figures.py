@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 from zlib import crc32
 
+import builders
 import numpy as np
 import pytest
 from fakes import FakeModel
 from from_records import cells_of, rows_of, statistics_of
 from small_turnabout import write
 
-from conftest import ROOT
+from conftest import ROOT, refusal
 from equipoise.comparison.gate.refusals import refuse_unfit_bound, refuse_unfit_metric
 from equipoise.comparison.gate.verdict import rule_on_all
-from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric, Record, Score
 from equipoise.core.rules import parse_rule
-from equipoise.core.settings import Sampling
-from equipoise.core.types import JSON, Reply
-from equipoise.judge.judge import Panel
+from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.models.model import Subject
 from equipoise.results.results import RunCounts
 from equipoise.stats import pairwise
 from equipoise.stats.metrics import difference
 from equipoise.stats.pairwise import layout_and_values
 from equipoise.suites import turnabout
-from equipoise.suites.plots import COLUMNS
 from equipoise.suites.selection import Selection
 from equipoise.suites.turnabout import refusals
 from equipoise.suites.turnabout.dataset import Incident
@@ -119,13 +114,6 @@ def test_a_lean_is_the_difference_of_twins(cases: list[Incident]) -> None:
     assert pair["homes"] == {"p": "zz", "g": "en-US"}
     assert summary["answers"]["first"] > 60 > 40 > summary["answers"]["second"]
     assert summary["spread"]["between_repeats"] == pytest.approx(1)
-
-
-def test_a_lean_is_told_in_sd_from_one_run_on(cases: list[Incident]) -> None:
-    """Where single runs give no interval on these very questions, their lean is still one."""
-    _, summary = summed(records(cases, leaning, runs=1))
-    pair = summary["pairs"]["purple_green"]
-    assert pair["lean_in_sd"] == pytest.approx(2 / pair["sd"])
 
 
 def missing(case: Incident, run: int) -> float | None:
@@ -253,43 +241,11 @@ def test_a_single_answer_among_repeats_says_nothing_of_runs(cases: list[Incident
     metrics, _ = summed(made)
     assert metrics["lean.purple_green.zz"].n == 7
     assert metrics["lean.purple_green.zz"].these.low is not None
-    metrics, _ = summed(records(cases, leaning, runs=1))
+    metrics, summary = summed(records(cases, leaning, runs=1))
     assert metrics["lean.purple_green.zz"].n == 8
     assert metrics["lean.purple_green.zz"].these.low is None
-
-
-def test_figures_are_drawn_of_every_pair(cases: list[Incident]) -> None:
-    """Leans, languages, departures and refusals."""
-    made = records(cases, leaning)
-    metrics, summary = summed(made)
-    figures = turnabout.SUITE.drawn({**summary, "metrics": metrics}, rows_of("turnabout", made, SCALE), [])
-    assert all({*COLUMNS[figure.kind]} <= {*row} for figure in figures for row in figure.rows)
-    rows = {figure.name: figure.rows for figure in figures}
-    assert [row["name"] for row in rows["pair-leans"]] == ["purple_green", "red_blue"]
-    assert rows["leans-by-language"][1] == {
-        "row": "purple_green",
-        "column": "zz",
-        "value": -8,
-        "text": "-8.0",
-    }
-    assert [row["name"] for row in rows["departures"]] == [
-        *("purple_green: p", "purple_green: g", "red_blue: r", "red_blue: b")
-    ]
-
-
-def test_metrics_are_known_before_anything_is_asked(cases: list[Incident]) -> None:
-    """Those that a gate may name are those that results will have."""
-    before = cells_of(
-        "turnabout",
-        [Record(case=case.to_json(), run=1, outcome="error", score=None, error="") for case in cases],
-        SCALE,
-    )
-    after = cells_of("turnabout", records(cases, leaning), SCALE)
-    named = [metric.name for metric in turnabout.SUITE.metrics(after)]
-    assert [metric.name for metric in turnabout.SUITE.metrics(before)] == named
-    assert len({(cell.cluster, cell.stratum) for cell in after}) == len(after)
-    assert named[0] == "absolute_lean"
-    assert len({*named}) == len(named)
+    pair = summary["pairs"]["purple_green"]
+    assert pair["lean_in_sd"] == pytest.approx(2 / pair["sd"])
 
 
 # Asked again.
@@ -371,29 +327,6 @@ def refuse(text: str, metrics: Mapping[str, Metric], runs: int) -> None:
         refuse_unfit_bound(rule, metrics, runs, "it")
 
 
-def test_a_rule_bounds_the_lean_of_a_pair(cases: list[Incident]) -> None:
-    """Without a baseline, by two one-sided tests, each FAIL corrected for the number of rules."""
-    answered = cells(cases, noisy)
-    rules = {
-        "lean.purple_green:±5pp": "pass",
-        "lean.purple_green:+-2pp@population": "inconclusive",
-        "lean.purple_green.en-US:±5pp": "fail",
-        "lean.red_blue:±1.5pp": "pass",
-    }
-    counts = RunCounts(planned=100, left=0, unscored=0)
-    gate = rule_on_all(
-        [*map(parse_rule, rules)],
-        None,
-        counts,
-        cells=answered,
-        metrics=metrics_of(answered),
-        noun="templates",
-    )
-    assert {rule.rule: rule.verdict for rule in gate["rules"]} == rules
-    assert gate["tests"] == 4
-    assert "points, 95 % interval" in gate["rules"][0].why
-
-
 def test_a_pair_with_few_answers_passes_no_rule_of_evenness(cases: list[Incident]) -> None:
     """The same leans are even where nothing is missing; a rule may still fail."""
 
@@ -410,21 +343,9 @@ def test_a_pair_with_few_answers_passes_no_rule_of_evenness(cases: list[Incident
     )
 
 
-def test_a_rule_about_the_absolute_lean_is_refused(cases: list[Incident]) -> None:
-    """In one line that says what to name instead, whatever the sign and the part."""
-    known = metrics_of(cells(cases, leaning))
-    for name in ("absolute_lean", "absolute_lean.en-US", "absolute_lean.severity"):
-        for text in (f"{name}:+2pp", f"{name}:+2pp@population", f"{name}:±2pp"):
-            with pytest.raises(UserError) as caught:
-                refuse(text, known, 5)
-            assert str(caught.value) == (
-                f"--gate {text}: {name} has no interval to decide by; "
-                "bound the lean of each pair: lean.purple_green:±5pp"
-            )
-
-
 def test_a_bound_on_both_sides_is_for_figures_that_are_even_at_0(cases: list[Incident]) -> None:
-    """Of more than one run on these questions, and of a figure that there is."""
+    """Of more than one run on these questions, and of a figure that there is and has an interval."""
+    unbound = "has no interval to decide by; bound the lean of each pair: lean.purple_green:±5pp"
     known = metrics_of(cells(cases, leaning))
     refuse("lean.red_blue:±5pp", known, 2)
     refuse("milder_at_home:±5pp@population", known, 1)
@@ -432,10 +353,11 @@ def test_a_bound_on_both_sides_is_for_figures_that_are_even_at_0(cases: list[Inc
         ("refused:±3pp", 2, "bounds how far a figure may be from 0, but refused is not even there; "),
         ("lean.reds:±5pp", 2, "it has no metric 'lean.reds'; did you mean lean.red_blue, "),
         ("lean.red_blue:±5pp", 1, "it has one run of each case, "),
+        ("absolute_lean:+2pp", 5, f"absolute_lean {unbound}"),
+        ("absolute_lean.en-US:+2pp@population", 5, f"absolute_lean.en-US {unbound}"),
+        ("absolute_lean.severity:±2pp", 5, f"absolute_lean.severity {unbound}"),
     ):
-        with pytest.raises(UserError) as caught:
-            refuse(text, known, runs)
-        assert str(caught.value).startswith(f"--gate {text}: {message}")
+        assert refusal(refuse, text, known, runs).startswith(f"--gate {text}: {message}")
 
 
 def test_no_comparison_and_no_leaderboard_tells_absolute_leans_apart(cases: list[Incident]) -> None:
@@ -454,40 +376,18 @@ def test_no_comparison_and_no_leaderboard_tells_absolute_leans_apart(cases: list
 # Replies.
 
 
-def evaluated(case: Incident, reply: Reply | str) -> Score:
-    """What a reply becomes; no evaluator is there to be asked."""
-    text = reply if isinstance(reply, Reply) else Reply(text=reply)
-    subject = Subject("m", Sampling(), FakeModel(text))
-    return asyncio.run(turnabout.SUITE.evaluate(case, RUBRIC, subject, Panel([], keeps_going=False)))
-
-
 def test_an_answer_goes_against_the_actor_named_first(cases: list[Incident]) -> None:
     """100 on a scale that goes up, 0 on one that goes down; a letter by its option."""
+
+    def evaluated(case: Incident, reply: str) -> Score:
+        return builders.evaluate(turnabout.SUITE, case, RUBRIC, FakeModel(reply))
+
     ups = {case.scale_direction: case for case in cases if not case.options}
     assert evaluated(ups["up"], "80").value == 80
     assert evaluated(ups["down"], "80").value == 20
     lettered = next(case for case in cases if case.options)
     for index, letter in enumerate("ABCDE"):
         assert evaluated(lettered, letter).percent == lettered.option_values[index]
-
-
-def test_how_a_reply_ends_is_told(cases: list[Incident]) -> None:
-    """Refused, unscored, empty, blocked or cut; a missing score is never a number."""
-    numbered, lettered = (
-        next(case for case in cases if bool(case.options) is kind) for kind in (False, True)
-    )
-    ends: dict[str, tuple[Incident, Reply | str]] = {
-        "refused": (numbered, "I'm sorry, but I can't answer that."),
-        "unscored": (lettered, "B or C"),
-        "empty": (numbered, " "),
-        "blocked": (numbered, Reply(text="", blocked="content_filter")),
-    }
-    for outcome, (case, reply) in ends.items():
-        score = evaluated(case, reply)
-        assert (score.outcome, score.value, score.percent, bool(score.error)) == (outcome, None, None, True)
-    cut = evaluated(numbered, Reply(text="70\n\nThe radar", finish_reason="length"))
-    assert (cut.outcome, cut.error) == ("truncated", None)
-    assert cut.value is not None
 
 
 def test_what_is_recorded_of_a_run(cases: list[Incident]) -> None:

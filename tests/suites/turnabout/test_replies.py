@@ -212,6 +212,7 @@ def test_what_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
         " ": "empty",
         Reply(text="I would say 70, since", finish_reason="length"): "unscored",
         Reply(text="7", finish_reason="length"): "unscored",
+        Reply(text="70\n\nThe radar", finish_reason="length"): "truncated",
         Reply(text="", blocked="content_filter"): "blocked",
         Reply(text="I would say 70.", blocked="content_filter"): "blocked",
     }
@@ -220,7 +221,8 @@ def test_what_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
             score, model = run(case(), reply, "70")
             assert (score.outcome, len(model.history)) == (outcome, 1)
             assert score.details["asked_again"] is False
-            assert (score.value is None, bool(score.error)) == (outcome != "scored",) * 2
+            is_missing = outcome not in ("scored", "truncated")
+            assert (score.value is None, score.percent is None, bool(score.error)) == (is_missing,) * 3
 
 
 def test_where_there_is_no_second_reply_the_first_is_scored() -> None:
