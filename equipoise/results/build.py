@@ -25,7 +25,15 @@ from equipoise.core.settings import BATCH_DISCOUNT, FILE, Price
 from equipoise.core.types import JSON, Usage
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.results import answered, askers, audits, cautions, rows, sections
-from equipoise.results.document import SCHEMA_VERSION, ChangedParameter, Metadata, RunError, Status, Summary
+from equipoise.results.document import (
+    SCHEMA_VERSION,
+    AnsweredBy,
+    ChangedParameter,
+    Metadata,
+    RunError,
+    Status,
+    Summary,
+)
 from equipoise.results.history import History
 from equipoise.results.lines import LimitLine, SessionLine
 from equipoise.results.results import Results, typed
@@ -194,7 +202,8 @@ def _reported_models(totals: Totals, concurrency: int) -> dict[str, JSON]:
         for (role, model, response_model, fingerprint, provider), calls in totals.reported.items()
     ]
     section = {"response_models": sorted(models, key=lambda row: [str(value) for value in row.values()])}
-    return {**section, "answered": answered.describe_changes(section["response_models"], concurrency)}
+    rows = cast("list[AnsweredBy]", section["response_models"])
+    return {**section, "answered": answered.describe_changes(rows, concurrency)}
 
 
 def _verdict_counts(records: list[Record]) -> dict[str, JSON]:

@@ -24,7 +24,7 @@ from equipoise.results.schema import DAMAGE
 from equipoise.results.soundness import contradiction
 
 WHY_CONTRADICTORY = (
-    "one of them was edited, or another version wrote it; `equipoise show` makes it again from its journal"
+    "one of them was edited, or another version wrote it; `equipoise show` rebuilds it from its journal"
 )
 ONLY_COMPARE_READS = "another tool wrote it: only compare reads it"
 """The message for results that `compare` can read and other commands cannot."""
