@@ -153,7 +153,7 @@ def _metadata(suite: str, scale: Scale, history: History, records: list[Record],
         "scale": {"low": scale.low, "high": scale.high},
         "languages": languages,
         "selection": history.selection,
-        # The data of each language are a file in the published benchmark.
+        # Named as in the published benchmark, whose questions are in a file for each language.
         "files_expected": len(languages),
         "files_completed": len(languages) - len({history.planned[run] for run in history.missing()}),
         "runs_expected": len(history.planned),

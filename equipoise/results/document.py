@@ -184,7 +184,9 @@ class CallCounts(TypedDict):
     """Calls of all sessions; only `made` and `replayed` depend on which session was the last."""
 
     made: Annotated[Count, Meta(description="Calls that the last session made")]
-    replayed: Annotated[Count, Meta(description="Calls whose replies were recorded before the last session")]
+    replayed: Annotated[
+        Count, Meta(description="Calls answered before the last session, or by the file of --replies")
+    ]
     failed: Count
     retries: Count
     repeated: Annotated[
@@ -301,7 +303,9 @@ class Metadata(TypedDict):
     selection: Annotated[
         SelectedBy, Meta(description="-k and -m of the last session, and how many runs they left out")
     ]
-    files_expected: Annotated[Count, Meta(description="Number of languages asked, each a file of questions")]
+    files_expected: Annotated[
+        Count, Meta(description="Number of languages asked: a file each in the published benchmark")
+    ]
     files_completed: Annotated[Count, Meta(description="Number of languages whose runs are all done")]
     runs_expected: Annotated[Count, Meta(description="Planned runs, not counting those in `askers`")]
     runs_completed: Annotated[Count, Meta(description="Planned runs that are done, with or without a score")]
