@@ -247,6 +247,7 @@ def _endpoint_names(history: History) -> dict[str, str]:
 
 def _usage_and_cost(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str, JSON]:
     last, roles = sessions[-1], ("subject", "evaluator")
+    # Not those of `History.settings`, which joins different URLs of several sessions.
     endpoints, discount = last.settings["endpoints"], discount_of(sessions)
     price: Price | None = last.session_settings["price_per_million"]
     # In a merged journal, the last session of each shard counts.

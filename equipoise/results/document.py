@@ -2,6 +2,7 @@
 
 They declare the keys that all suites share. A suite's own keys are in `details`, in the summary and, for its
 options, in the metadata. A TypedDict stays a plain dict; a Struct is a value that code reads by attribute.
+Fields are described one by one in their `Meta`, or together in the docstring of the type.
 """
 
 from __future__ import annotations
