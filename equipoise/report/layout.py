@@ -164,7 +164,7 @@ def _fold_head(cells: Cells, excess: int) -> None:
 
 
 def _raise_names(cells: Cells, excess: int) -> list[list[str]]:
-    """Shorten the column of names by `excess`, and return the lines that stand above each row.
+    """Shorten the column of names by `excess`, and return the lines to print above each row.
 
     If a name is too long, the part before its last point is written once, above all names that share it.
     """

@@ -116,7 +116,7 @@ def refuse_impossible_cells(cells: Sequence[Cell], metrics: Sequence[Metric]) ->
 
 
 def _bounds(metrics: Sequence[Metric]) -> dict[str, Bounds]:
-    """The bounds of each value by name: the widest of those of the metrics that use it."""
+    """The bounds of each value by name: the widest bounds of the metrics that use the value."""
     bounds: dict[str, Bounds] = {}
     for metric in metrics:
         for name in filter(None, (metric.of, metric.per)):

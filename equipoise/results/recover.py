@@ -106,7 +106,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _rubric(suite: AnySuite, history: History, roots: tuple[Path, ...]) -> Rubric:
-    """The rubric of these results. Of one that is part of the data, only the scale is needed."""
+    """The rubric of these results; only its scale if the rubric is part of the data."""
     if scale := suite.judging.scale_in_data:
         settings = history.settings
         return Rubric(version=settings["rubric_version"], hash=settings["rubric_hash"], scale=scale)

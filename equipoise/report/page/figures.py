@@ -33,7 +33,7 @@ PARTS: Mapping[str, str] = {
 _FILE_WIDTH, _FONT = 540, "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 """Width of a figure in a file in pixels, and its font."""
 _LEFT, _RIGHT = 34.0, 96.0
-"""Where an axis of rows begins and ends, in percent of the width; names stand to its left."""
+"""Where an axis of rows begins and ends, in percent of the width. The names are to its left."""
 _ROW, _LINE, _SIZE = 24, 14, 12
 """Pixels: the height of a row and of a further line of its name, and the size of the font."""
 _CHARACTERS, _MOST_LINES = 19, 3
@@ -328,7 +328,7 @@ def _shaded(plot: Plot, drawing: Drawing, row: PlotRow, start: tuple[float, floa
 
 
 _CURVES_LEFT = 9.0
-"""Where the area of curves begins, in percent: the values of its axis stand to its left."""
+"""Where the area of curves begins, in percent of the width. The values of its axis are to its left."""
 
 
 def _frame(plot: Plot, drawing: Drawing, axis: Axis, height: float = _CURVES) -> Callable[[float], float]:
