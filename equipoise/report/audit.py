@@ -84,7 +84,7 @@ def check_rows(audit: Audit) -> list[tuple[str, ...]]:
 
 
 def _format_figures(check: Check) -> tuple[str, str]:
-    """The value of a check, signed if a fault may lie on either side, and its interval, or why it has none."""
+    """The value of a check, signed if a fault may lie on either side; its interval, or why it has none."""
     decimals = 2 if check.unit == _SOMERS else 1
     sign = "+" if check.worse == "either" else ""
     value = "-" if check.value is None else f"{check.value:{sign}.{decimals}f}"
