@@ -33,7 +33,7 @@ _SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Many models and machines": {"sweep": "sweep", "merge": "merge"},
     "Suites, data, projects": {"suites": "suites", "data": "", "init": "init", "docs": "docs"},
 }
-"""The module of each command, by what a person wants; empty for a group of commands."""
+"""The module of each command, by section of the help; empty for a group of commands."""
 
 _RENAMED = {
     "audit": "judge audit",
@@ -48,7 +48,7 @@ _RENAMED = {
     "translate": "data translate",
     "validate": "data validate",
 }
-"""What does the work of commands of earlier versions."""
+"""The replacements of commands that are gone, by the name that a user may still type."""
 
 
 class _Commands(click.Group):
@@ -138,7 +138,7 @@ class _Main(_Commands):
             print_line(f"ERROR: {error}", err=True)
             ctx.exit(2)
         except KeyboardInterrupt:
-            # Only outside of calls: an interrupted session of calls raises SessionStopped.
+            # Not while calls are made: an interrupted session of calls raises SessionStopped.
             print_notice(f"ERROR: {stop_message('interrupted')}")
             ctx.exit(2)
 

@@ -68,7 +68,7 @@ def cancel(paths: Sequence[Path]) -> None:
 def settle(path: Path, intent: str, batch_id: str | None, is_none: bool) -> None:
     """Resolve INTENT, a batch that may or may not have been created at the endpoint.
 
-    A session that cannot find that out stops and prints INTENT.
+    A session that cannot find out whether it was created stops, and prints INTENT.
     """
     from equipoise.runner.batches import commands
 
@@ -113,7 +113,7 @@ def read(ctx: click.Context, answers: Path, words: Sequence[str], output: Path |
     """
     files = [str(answers), *takewhile(_is_file, words)]
     if len(files) > len(words):
-        raise click.UsageError("name the suite behind the files of answers")
+        raise click.UsageError("name the suite after the files of answers")
     suite, *arguments = words[len(files) - 1 :]
     read_options = [f"--batch-read={file}" for file in files]
     write_option = () if output is None else (f"--batch-write={output}",)
@@ -121,7 +121,7 @@ def read(ctx: click.Context, answers: Path, words: Sequence[str], output: Path |
 
 
 def _is_file(word: str) -> bool:
-    """Whether a word names a file, and no suite."""
+    """Whether a word names a file, and not a suite."""
     return word not in suites.names() and Path(word).is_file()
 
 

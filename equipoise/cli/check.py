@@ -60,8 +60,8 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **option
     """Ask the model and its evaluators a few short questions, and report what their endpoints support.
 
     Also report what that means for each SUITE (default all), with estimates of a session's cost and time.
-    Options are read from the same sources as a session's, but of ini files only from ./pytest.ini. Exits with
-    0 if every model answers, 1 if one does not, 4 for a usage error, such as a wrong URL, key or model.
+    Options are read from the same sources as a session's, but the only ini file is ./pytest.ini. Exits with 0
+    if every model answers, 1 if one does not, 4 for a usage error, such as a wrong URL, key or model.
     """
     from equipoise.audit.session import SessionAudits
     from equipoise.core import json_io
@@ -116,7 +116,7 @@ def _settings(names: tuple[str, ...], options: Mapping[str, Any]) -> tuple[Setti
 
 
 def _ini_values() -> dict[str, str]:
-    """The values of session options in ./pytest.ini, by name, empty if it cannot be opened. Raises UserError.
+    """The values of session options in ./pytest.ini, by name; empty if there is none. Raises UserError.
 
     A session also reads the other ini files that pytest accepts, such as pyproject.toml and tox.ini.
     """

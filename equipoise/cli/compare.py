@@ -66,7 +66,7 @@ def compare(
 
     if is_by_panel:
         if baselines or gating.rules or shows_all or output:
-            raise UserError("--panels: ranks all files; of the other options it takes none")
+            raise UserError("--panels: ranks all files; leave out --baseline, --gate, --all and --output")
         _print_rankings(files)
         return
     if not baselines:
@@ -109,7 +109,7 @@ def gate_plan(results: Path, rules: tuple[Any, ...]) -> None:
 
 
 class _Gate(click.Command):
-    """The command `gate`, which has another one, `gate plan`; a file of that name is `./plan`."""
+    """The command `gate` with its subcommand `gate plan`. A file named `plan` has to be given as `./plan`."""
 
     def make_context(self, info_name: str | None, args: list[str], *more: Any, **extra: Any) -> click.Context:
         if args[:1] == [gate_plan.name]:

@@ -27,21 +27,22 @@ class SessionCommand(click.Command):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Completions of options: those of the chosen suites, and the most useful ones of pytest."""
         options = (*session_options(), *_suite_options(ctx.params.get("suite") or ALL))
-        pytest = ((flag, about) for text, about in PYTEST_OPTIONS.items() for flag in _FLAG.findall(text))
-        helps = {**{option.flag: option.help for option in options}, **dict(pytest), "--help": "all options"}
+        helps = {option.flag: option.help for option in options}
+        helps |= {flag: about for text, about in PYTEST_OPTIONS.items() for flag in _FLAG.findall(text)}
+        helps["--help"] = "all options"
         return [CompletionItem(flag, help=helps[flag]) for flag in helps if flag.startswith(incomplete)]
 
 
 def complete_suites(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Completions of suites: one, several separated by commas, or all."""
     before, comma, start = incomplete.rpartition(",")
-    names = (*_suite_names(ALL), *([] if comma else [ALL]))
+    names = (*_suites_here(), *([] if comma else [ALL]))
     return _items(f"{before}{comma}{name}" for name in names if name.startswith(start))
 
 
 def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Completions of the name of one suite."""
-    return _items(name for name in _suite_names(ALL) if name.startswith(incomplete))
+    return _items(name for name in _suites_here() if name.startswith(incomplete))
 
 
 def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -60,11 +61,10 @@ def _items(texts: Iterable[str]) -> list[CompletionItem]:
     return [CompletionItem(text) for text in texts]
 
 
-def _suite_names(suite: str) -> list[str]:
-    """The names of the suites that the argument `suite` names, without unknown ones."""
+def _suites_here() -> tuple[str, ...]:
+    """The names of all suites, including the project's own, which completion has to add itself."""
     suites.add_project(Path.cwd())
-    known = suites.names()
-    return [*known] if suite == ALL else [name for name in suite.split(",") if name in known]
+    return suites.names()
 
 
 def _suite_options(suite: str) -> list[Option]:
@@ -76,6 +76,11 @@ def _datasets(suite: str) -> list[str]:
 
 
 def _loaded(suite: str) -> list[AnySuite]:
-    """The suites that the argument `suite` names, without those that cannot be loaded."""
+    """The suites in the argument `suite`, which is ALL or names separated by commas.
+
+    Unknown suites, and those that cannot be loaded, are left out.
+    """
+    here = _suites_here()
+    names = here if suite == ALL else suite.split(",")
     loadable = suites.loadable()
-    return [suites.load(name) for name in _suite_names(suite) if name in loadable]
+    return [suites.load(name) for name in names if name in loadable]

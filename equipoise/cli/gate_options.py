@@ -103,7 +103,7 @@ def decide_gates(
     output: Path | None = None,
     junitxml: Path | None = None,
 ) -> int:
-    """Print, publish and write the verdict on each model in these files, and return the exit status.
+    """Print, publish and write the verdicts on the models in these files, and return the exit status.
 
     Raises UserError.
     """
@@ -147,7 +147,7 @@ def _print_release(model: str, sections_by_suite: SectionsBySuite) -> None:
         print_wrapped(["", *([suite] if are_several else ()), *shown])
     if compared:
         more = ["", "the figures of each suite: equipoise compare --all"] if are_several else []
-        # The verdict once more, where a log ends.
+        # The verdict once more: readers of a log see its end first.
         print_wrapped([*more, "", *verdict_lines[:1]])
     publish(
         {f"{model}: {suite}" if model else suite: sections for suite, sections in sections_by_suite.items()}

@@ -29,7 +29,7 @@ PYTEST_OPTIONS = {
 }
 """The most useful options of pytest and xdist, with their help."""
 _MAX_FLAG_WIDTH = 30
-"""In columns."""
+"""Maximum width of the flags, in columns of the terminal."""
 
 
 def session_help(name: str, selected: Sequence[str]) -> str:

@@ -154,7 +154,7 @@ def _write_sheet(path: Path, suite: str) -> None:
     loaded = loading.load(suite, settings_of({}, {}, {}, [suite]), Path.cwd())
     write_text(path, sheet.text(loaded))
     print_line(f"{path}: the questions of {suite}; write each answer into the column reply")
-    print_line("leave out rows without an answer; where a model gave none, the column outcome says why")
+    print_line("delete rows without an answer, or state in the column outcome why the model gave none")
     print_line(f"judge them:  equipoise run {suite} --replies {path} --model NAME")
 
 

@@ -47,7 +47,7 @@ from equipoise.suites.resources import nearest
     show_default=True,
     help="About how many replies.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
 @call_options
 def languages(
     path: Path,

@@ -29,7 +29,7 @@ def print_wrapped(lines: Iterable[str]) -> None:
 
 @contextmanager
 def may_be_cut() -> Iterator[None]:
-    """Let the reader of the output, such as `head`, go when it has seen enough: the exit status stands."""
+    """Keep the exit status of the command if the reader of its output, such as `head`, stops early."""
     try:
         yield
     except BrokenPipeError:

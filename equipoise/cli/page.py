@@ -76,7 +76,7 @@ def _write_page(
 
     if reviews and transcripts is False:
         raise UserError(
-            "--reviews: marks are shown with the runs that they are of; leave --no-transcripts out"
+            "--reviews: reviews are shown with their runs on the page; leave --no-transcripts out"
         )
     files, lines = find_results(results)
     page.refuse_output("-o", output)
@@ -88,7 +88,7 @@ def _write_page(
         ) as files_with_progress:
             board_page.write(output, files_with_progress)
     elif unmatched := page.write(output, files, marks).unmatched:
-        lines.append(f"warning:   {unmatched} reviews are of no run of these results")
+        lines.append(f"warning:   {unmatched} reviews match no run of these results")
     for line in lines:
         print_line(line)
     note = f", without transcripts ({too_many}; --transcripts adds them)" if too_many else ""

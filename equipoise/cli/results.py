@@ -35,7 +35,7 @@ _FORMATS = ("csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect",
 )
 @click.option("--outcome", type=click.Choice(ROW_OUTCOMES), help="Transcripts of runs with this outcome.")
 @click.option("--all", "shows_all", is_flag=True, help="All figures, variance, tokens, and sections.")
-@click.option("-o", "--output", type=_PATH, help="Of a journal: the results file (default beside it).")
+@click.option("-o", "--output", type=_PATH, help="For a journal: the results file (default beside it).")
 def show(
     path: Path,
     text: str | None,
@@ -46,8 +46,8 @@ def show(
 ) -> None:
     """Show what RESULTS say, or with -k, --lowest or --outcome the transcripts of single runs.
 
-    RESULTS may be a journal, which ends in .jsonl. Then, or if the results are gone and their journal is not,
-    the results are first made again from the journal, however its session ended. Makes no call.
+    RESULTS may be a journal, which ends in .jsonl. From a journal, or if only the journal of RESULTS is left,
+    the results are first rebuilt, however its session ended. Makes no call.
     """
     from equipoise.report import terminal, transcripts
     from equipoise.report.layout import wrap_line
@@ -75,7 +75,7 @@ def show(
             ending = (
                 f"; {clusters} with the lowest {headline.name}: {len(groups):,}"
                 if groups
-                else f": none of them has a score, none of their {clusters} {headline.name}"
+                else f": none of them has a score, and none of their {clusters} has {headline.name}"
             )
         for title, group in groups.items():
             if title:
@@ -90,7 +90,7 @@ def show(
 
 
 def _results_of(path: Path, output: Path | None) -> tuple[Results, tuple[str, ...]]:
-    """The results to show, made again if a journal is named, and warnings about the journal."""
+    """The results to show, rebuilt if a journal is named, and warnings about the journal."""
     from equipoise.results.load import load
     from equipoise.results.recover import recover
     from equipoise.suites.resources import SHIPPED
@@ -98,7 +98,7 @@ def _results_of(path: Path, output: Path | None) -> tuple[Results, tuple[str, ..
     journal = path.with_suffix(".jsonl")
     if path != journal and (path.exists() or not journal.is_file()):
         if output:
-            raise UserError("--output: is for a journal, of which results are made again")
+            raise UserError("--output: is only for a journal, from which results are rebuilt")
         return load(path), ()
     recovered = recover(journal, output, roots=(Path.cwd(), SHIPPED))
     return recovered.results, recovered.warnings

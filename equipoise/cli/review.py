@@ -38,7 +38,7 @@ def review() -> None:
     required=True,
     help="The sheet: a table (.csv), or a page for the browser (.html); a folder with --person.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
 @click.option("--person", "people", multiple=True, metavar="NAME", help="A sheet for each; repeatable.")
 @click.option(
     "--language",
@@ -100,9 +100,9 @@ def sample(
     sheet_rows = draws.deal(drawn, readers, overlap, seed) if people else [all_rows]
     paths = _sheet_paths(output, people, is_page=page)
     _write_sheets(paths, sheet_rows, people, fields, asks_languages=read is None)
-    instruction = "give it to its person" if people else "give each person a copy, to fill in so"
+    instruction = "give it to its person" if people else "give each person a copy"
     for sheet_path, rows in zip(paths, sheet_rows, strict=True):
-        print_line(f"{shown(sheet_path)}: {len(rows)} replies; {instruction}:")
+        print_line(f"{shown(sheet_path)}: {len(rows)} replies; {instruction}, to fill in with:")
     for field in fields:
         _print_choices(field)
     unread = sorted({reply.run.language for reply in draws.judged_replies(results)} - (read or set()))
@@ -111,7 +111,7 @@ def sample(
 
 
 def _readers(languages: Sequence[str], people: Sequence[str]) -> list[frozenset[str] | None]:
-    """The languages of each person, or of the one sheet, None for all. Raises UserError."""
+    """The languages of each person, or of the readers of the one sheet; None for all. Raises UserError."""
     number = max(len(people), 1)
     if len(languages) not in (0, 1, number):
         raise UserError(
@@ -137,7 +137,7 @@ def _sheet_paths(output: Path, people: Sequence[str], *, is_page: bool) -> list[
     if not people:
         return [output.with_suffix(".html") if is_page else output]
     if len({*people}) < len(people) or any(not name.strip() or Path(name).name != name for name in people):
-        raise UserError("--person: give each person another name, which can be that of a file")
+        raise UserError("--person: give each person a different name, which can be a file name")
     return [output / f"{name}.{'html' if is_page else 'csv'}" for name in people]
 
 

@@ -87,7 +87,7 @@ def _refuse_many(suite: str, names: Sequence[str], arguments: Sequence[str]) -> 
 
 
 def _refuse_other_names(arguments: Sequence[str]) -> None:
-    """Raise UserError for short options that pytest reads otherwise than users of other commands mean."""
+    """Raise UserError for short options of other commands that pytest reads in another way, or not at all."""
     for flag, value in zip(arguments, (*arguments[1:], ""), strict=False):
         if flag == "-o" and "=" not in value:
             raise UserError(
@@ -107,7 +107,7 @@ def _test_arguments(tests: Sequence[str]) -> list[str]:
         return [*tests]
     if len(missing) < len(tests):
         # pytest has one root folder: either the project or the package.
-        raise UserError(f"{missing[0]}: not in this project, as others are; run it by itself")
+        raise UserError(f"{missing[0]}: not in this project, unlike others; run it by itself")
     ini = next((path for path in (Path("pytest.ini"), SHIPPED / "pytest.ini") if path.is_file()), None)
     project = Path.cwd()
     return [

@@ -1,6 +1,6 @@
 """`equipoise run SUITE --model A --model B`: a session for each model, then a comparison.
 
-So it is with a file of replies of several models and no --model.
+The same is done for a file of replies of several models, without --model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _INTERRUPTED = (exit_status.STOPPED, -2, -15)
 
 
 def models(arguments: Sequence[str]) -> Sequence[str]:
-    """The different models that these arguments name, in order, or else those of a file of replies in them.
+    """The different models that these arguments name, in order; if they name none, those of `--replies FILE`.
 
     Raises UserError if that file cannot be read.
     """

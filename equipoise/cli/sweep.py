@@ -96,7 +96,7 @@ def _only_sweep_in(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        # Some network file systems lock no folders: sessions there lock their files all the same.
+        # Some network file systems cannot lock folders; sessions there still lock their own files.
         with suppress(OSError):
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -129,7 +129,7 @@ def _decide_gates(sweep: Sweep, baseline: Path | None, gating: GateOptions) -> i
 def _refuse_gpus(sweep: Sweep) -> None:
     for cell in sweep.cells:
         if cell.gpus:
-            raise UserError(f"{cell.name}: gpus are dealt out by Ray: add --ray local, or leave gpus out")
+            raise UserError(f"{cell.name}: gpus are assigned by Ray: add --ray local, or leave gpus out")
 
 
 def _run_cells(overview: Overview, root: Path, processes: int | None, address: str | None) -> bool:

@@ -57,7 +57,7 @@ def translate(
     source_language = from_language or ("en" if source.suffix == ".csv" else source.stem)
     target = output or Path("translations") / f"{language}{source.suffix}"
     if target.exists() and target.resolve() == source.resolve():
-        raise UserError(f"--output: {target} is what is to be translated; name another file")
+        raise UserError(f"--output: {target} is the file to translate; name another file")
     settings = call_settings(options, (verify_model,) if verify_model else ())
     texts = translate.source_texts(source, source_language)
     warn_of_keys(settings)

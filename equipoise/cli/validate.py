@@ -23,9 +23,9 @@ _PATH = click.Path(path_type=Path)
 def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
     """Check each PATH: results, a folder of them, a dataset, questions, rubric or project (default ./topics).
 
-    Results are checked against the JSON Schema; of a project, topics, rubrics and results. Prints one line
-    per finding. Exits with 0 if there are none, 1 if there are any, 4 if a path is none of these. Published
-    data, in folders named original, are checked only if such a folder is named.
+    Results are checked against the JSON Schema. In a project, topics, rubrics and results are checked. Prints
+    one line per finding. Exits with 0 if there are no findings, 1 if there are any, 4 if a path is none of
+    these. Published data, in folders named original, are checked only if such a folder is named.
     """
     from equipoise.datasets import lint
 
@@ -68,7 +68,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _problem_lines(file: Path, data: JSON) -> list[str]:
-    """The problems of these results, a line each, and a line with the number of those beyond the limit."""
+    """A line for each problem of these results, and one with the number of problems beyond the limit."""
     from equipoise.results import schema
 
     lines = [f"{file}: {problem}" for problem in schema.problems(data)]

@@ -49,7 +49,7 @@ def _why_unverified(path: Path, side: Results) -> str | None:
         # Only the suite's own keys are compared: a later version may compute intervals differently.
         stated = {name: side.summary.get(name) for name in summary}
         agrees = _agrees(stated, _as_in_file(summary))
-        agrees &= _agrees(_verdicts(side.audits), _verdicts(audits.figures(side.suite, history)))
+        agrees &= _agrees(_verdicts(side.audits), _verdicts(audits.by_evaluator(side.suite, history)))
         if cued is not None:
             agrees &= _askers_agree(path, side, cued, rebuilt, rubric)
         if not agrees or not _results_agree(path, rows.to_json(side.suite, rebuilt, rubric.scale)):

@@ -22,7 +22,7 @@ CAVEAT = "A translation may itself change the tone, which shifts the two parts a
 
 
 def lines(sections: Sections) -> Iterator[str]:
-    """The lines of those of the sections that results have."""
+    """The lines of each section that the results have."""
     if translated := sections.get("backtranslation"):
         yield from backtranslation_lines(translated)
     if people := sections.get("people"):

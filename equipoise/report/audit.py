@@ -37,7 +37,7 @@ def describe_audit(audit: Audit | None) -> str:
         return "not audited"
     done = f"{audit['verdicts']:,} of {audit['planned']:,} verdicts"
     if audit["state"] != "complete":
-        return f"incomplete: {done}; the same command with --audit goes on with it"
+        return f"incomplete: {done}; the same command with --audit resumes it"
     source = ", kept" if audit["source"] == "kept" else ""
     origin = (
         f"{audit['extent']} audit, {audit['verdicts']:,} verdicts, {(audit['finished'] or '')[:10]}{source}"
@@ -57,7 +57,7 @@ def describe_faults(audit: Audit) -> str:
 
 
 def _describe_level(level: Check) -> str:
-    """A clause on how high an evaluator's scores lie, which no check rules on."""
+    """A clause on how high an evaluator's scores lie, which no check decides on."""
     if level.value is None:
         return ""
     way = "below" if level.value < 0 else "above"
@@ -84,7 +84,7 @@ def check_rows(audit: Audit) -> list[tuple[str, ...]]:
 
 
 def _format_figures(check: Check) -> tuple[str, str]:
-    """The value of a check, signed if it may be too high or too low, and its interval or why it has none."""
+    """The value of a check, signed if a fault may lie on either side; its interval, or why it has none."""
     decimals = 2 if check.unit == _SOMERS else 1
     sign = "+" if check.worse == "either" else ""
     value = "-" if check.value is None else f"{check.value:{sign}.{decimals}f}"

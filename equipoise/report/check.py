@@ -69,7 +69,7 @@ class CheckedModel:
         return "{:,.2f} USD in, {:,.2f} USD out for a million tokens".format(*self.price)
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data."""
+        """The model's entry in the output of `--json`."""
         return {
             "model": self.model,
             "roles": list(self.roles),
@@ -81,9 +81,9 @@ class CheckedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedSuite:
-    """Estimate of a whole session of a suite: `session` in words, `figures` as plain data.
+    """The estimate of a whole session of a suite: `session` in words, `figures` as plain data.
 
-    `models_by_meaning` has the evaluators by what `meaning` says of them.
+    `models_by_meaning` has the evaluators, grouped by their `meaning` for the suite.
     """
 
     suite: str
@@ -97,14 +97,14 @@ class CheckedSuite:
         yield from (f"  {', '.join(models)}: {text}" for text, models in self.models_by_meaning.items())
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data."""
+        """The suite's entry in the output of `--json`."""
         meanings = {model: text for text, models in self.models_by_meaning.items() for model in models}
         return {"suite": self.suite, "models": meanings, **self.figures}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedTotal:
-    """Estimate of whole sessions of several suites together; `basis` says how their time was estimated."""
+    """The estimate of whole sessions of all suites together; `basis` says how their time was estimated."""
 
     suites: int
     session: str
@@ -118,7 +118,7 @@ class CheckedTotal:
         yield f"time: {self.basis}"
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data."""
+        """The entry `total` in the output of `--json`."""
         return {**self.figures, "basis": self.basis}
 
 
@@ -134,7 +134,7 @@ def meaning(form: VerdictForm, support: Support) -> str:
         return "gives verdicts without a schema; invalid ones are asked for again"
     if support.probabilities.state == "yes":
         return "grades by token probabilities"
-    return "grades by the label that it writes, or N (--label-samples N), for want of token probabilities"
+    return "grades by the label that it writes, or by N (--label-samples N): it gives no token probabilities"
 
 
 def lines(
@@ -144,7 +144,7 @@ def lines(
     for model in models:
         yield from model.lines()
         yield ""
-    yield "whole sessions, from nothing done:"
+    yield "whole sessions, with nothing done yet:"
     for suite in suites:
         yield from suite.lines()
     if total.suites:

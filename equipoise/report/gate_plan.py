@@ -1,4 +1,4 @@
-"""The plan of a gate as people look at it: a table of margins and runs, then what decides enough."""
+"""The plan of a gate as text: a table by margins and runs, then the runs that decide enough releases."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from equipoise.report.layout import INDENT, align
 from equipoise.stats.power import Shares
 
 _RUNS = (2, 3, 5, 8, 12, 20)
-_TIMES = (0.5, 1.0, 1.5, 2.0)
-"""The margins of the table, as multiples of the rule's."""
+_MULTIPLES = (0.5, 1.0, 1.5, 2.0)
+"""The margins of the table, as multiples of the rule's margin."""
 _GOAL = f"{round(100 * TARGET)} of 100"
 
 
 def lines(plan: GatePlan, width: int) -> Iterator[str]:
-    """What becomes of unchanged releases by margin and runs, and the runs that decide 95 of 100."""
+    """Lines on how 100 unchanged releases are decided, by margin and runs, and on the runs that decide 95."""
     unit = "pp" if plan.metric.unit == "%" else plan.metric.unit
     value = f"{plan.spread.value:.1f} {plan.metric.unit}"
     yield f"plan:      {plan.rule.text} from {plan.file}: {value}, {plan.runs:.3g} runs of each case"
@@ -32,7 +32,7 @@ def lines(plan: GatePlan, width: int) -> Iterator[str]:
 def _rows(plan: GatePlan, unit: str) -> Iterator[list[str]]:
     yield ["margin", *(f"{runs} runs" for runs in _RUNS)]
     sign = "+" if plan.rule.sign > 0 else "-"
-    for margin in dict.fromkeys(plan.margin * times for times in _TIMES):
+    for margin in dict.fromkeys(plan.margin * multiple for multiple in _MULTIPLES):
         yield [
             f"{sign}{margin:.3g} {unit}",
             *(_share_text(plan.shares(runs, runs, margin)) for runs in _RUNS),
@@ -40,13 +40,13 @@ def _rows(plan: GatePlan, unit: str) -> Iterator[list[str]]:
 
 
 def _share_text(shares: Shares) -> str:
-    """The three shares in percent; the last makes up 100."""
+    """The three shares in percent, rounded so that their sum is 100."""
     passed, failed = round(100 * shares.passed), round(100 * shares.failed)
     return f"{passed}/{failed}/{100 - passed - failed}"
 
 
 def _enough(plan: GatePlan, unit: str) -> Iterator[str]:
-    """The runs that decide enough, at once and in rounds, and the margin that the present ones decide."""
+    """Lines on the runs that decide enough, at once or in rounds, and the margin that present runs decide."""
     both, present = plan.runs_of_both(), f"{plan.runs:.3g}"
     if both is None:
         yield f"runs:      no number of runs decides {_GOAL}: take a wider margin"

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def publish(suites: SectionsBySuite, environment: Mapping[str, str]) -> list[str]:
     """Append to the job summary named in `environment`, if any. Returns the lines to print.
 
-    These are a warning if the summary cannot be written, and in GitHub Actions workflow commands. `suites`
-    has sections of results by title, such as the suite's name.
+    The lines are a warning if the summary cannot be written, and workflow commands in GitHub Actions.
+    `suites` has sections of results by title, such as the suite's name.
     """
     if not any({"comparison", "gate"} & sections.keys() for sections in suites.values()):
         return []
@@ -57,7 +57,7 @@ def markdown(suites: SectionsBySuite) -> str:
     if is_gated and len(suites) > 1:
         blocks.append(markdown_table(suite_rows(suites)))
     blocks += [block for title, sections in suites.items() for block in _suite_blocks(title, sections)]
-    # The verdict once more, below several suites.
+    # Once more, below the sections of several suites.
     blocks += verdict if len(suites) > 1 else []
     return "\n\n".join(blocks) + "\n"
 

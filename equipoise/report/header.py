@@ -104,7 +104,7 @@ def _describe_role(settings: Settings, role: Role) -> str:
 
 
 def _endpoint_name(settings: Settings, role: Role) -> str:
-    """The URL of a role's endpoint, BUILT_IN, or FILE for calls that are answered from files."""
+    """The URL of a role's endpoint; BUILT_IN, or FILE for calls that are answered from files."""
     if role in settings.file_roles:
         return FILE
     is_built_in = all(map(is_local, _models(settings, role)))

@@ -83,9 +83,10 @@ def _join_parts(parts: Sequence[tuple[int, str]]) -> str:
 def align(rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
     """The lines of a table, header first: numbers are right-aligned, names and words left-aligned.
 
-    If it is wider than `width`, the header is wrapped, columns without a figure are left out, words of the
-    last column stand on a line below, and long names above their figures, the first part of several once.
-    At last cells with words are wrapped. Text that cannot be broken may still be wider.
+    If the table is wider than `width`, steps are taken until it fits: the header is wrapped; columns without
+    a figure are left out; a last column of words moves to a line below; long names move above their figures,
+    and a first part that several share is written once; cells with words are wrapped. Text that cannot be
+    broken may still be wider.
     """
     below: list[str] = []
     cells = _headed(rows, width)
@@ -138,11 +139,11 @@ def _without_empty_columns(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[s
 
 
 def _with_last_below(rows: Sequence[Sequence[str]]) -> tuple[Sequence[Sequence[str]], list[str]]:
-    """The table without a last column of words that has a heading, such as how runs ended, and their line."""
+    """The table without its last column, if that has words and a heading, and the lines with these words."""
     if len(rows[0]) < 3 or not rows[0][-1] or not _is_left_aligned(len(rows[0]) - 1, rows):
         return rows, []
     words = (f"{row[0]} ({row[-1]})" for row in rows[1:] if row[-1] not in ("", "-"))
-    # Once each: rows on several models say the same of a suite.
+    # Without duplicates: rows on several models have the same words on a suite.
     return [row[:-1] for row in rows], [f"{rows[0][-1]}: {'; '.join(dict.fromkeys(words))}"]
 
 
@@ -163,9 +164,9 @@ def _fold_head(cells: Cells, excess: int) -> None:
 
 
 def _raise_names(cells: Cells, excess: int) -> list[list[str]]:
-    """Shorten the column of names by `excess`, and return the lines that stand above each row.
+    """Shorten the column of names by `excess`, and return the lines to print above each row.
 
-    The part before the last point stands once above the names that share it with one that is too long.
+    If a name is too long, the part before its last point is written once, above all names that share it.
     """
     width = max(MIN_COLUMN, _column_widths(cells)[0] - excess)
     names = [row[0][0] for row in cells[1:]]
@@ -281,7 +282,7 @@ def _break_ends(line: str) -> list[list[int]]:
 
 
 def _break_offset(ends: Sequence[Sequence[int]], start: int, fitting: int, length: int) -> int | None:
-    """Offset of a break after `start`: that of the last punctuation of the best kind that fits.
+    """Offset of a break after `start`: at the last punctuation that fits, of the best kind.
 
     A kind is passed over if more than a third of the line would stay empty. `fitting` is the last index that
     fits, with `length` characters of the line before it. None if the rest cannot be broken.
@@ -292,7 +293,7 @@ def _break_offset(ends: Sequence[Sequence[int]], start: int, fitting: int, lengt
             is_full = length + offsets[last] - fitting > length * 2 / 3
             if is_full or offsets is ends[-1]:
                 return offsets[last]
-    # No break fits: the first one after the line, as words are not broken.
+    # No break fits. Words are not broken, so the line extends to the next break.
     following = bisect_right(ends[-1], max(fitting, start))
     return ends[-1][following] if following < len(ends[-1]) else None
 

@@ -1,13 +1,13 @@
-"""What a headline can be held against, beside it and never in a ranking.
+"""Reference points that are shown beside a headline figure, never in a ranking.
 
-That is what the same evaluators give to scripted replies of known character, and what others published.
+They are the scores of the same evaluators on scripted replies of known character, and published figures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from equipoise.stats import mean
 from equipoise.suites import AnySuite
@@ -17,12 +17,21 @@ if TYPE_CHECKING:
     from equipoise.results.document import Audit
 
 
+class _ScriptedReply(NamedTuple):
+    """What identifies a scripted reply in an audit."""
+
+    character: str
+    kind: str
+    topic: str
+    language: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class References:
     """The reference points of results, in the headline's unit.
 
-    `scripted` has the mean score of replies by their character, `texts` how many there are of each, and
-    `evaluators` who gave them. `published` are others' figures, None without any.
+    `scripted` has the mean score of scripted replies by their character, `texts` the number of these replies,
+    and `evaluators` the models that gave the scores. `published` are published figures, None without any.
     """
 
     scripted: Mapping[str, float]
@@ -35,12 +44,13 @@ class References:
 
 
 def references(suite: AnySuite, audits: Mapping[str, Audit | None], dataset: str | None) -> References:
-    """The reference points of results of a suite; of scripted replies only if all evaluators were audited."""
+    """The reference points of results of a suite; scripted replies only if all evaluators were audited."""
     means = [_means(suite, audit) for audit in audits.values()]
-    shared = [text for text in means[0] if all(text in other for other in means)] if means else []
+    shared = [reply for reply in means[0] if all(reply in other for other in means)] if means else []
     by_character: dict[str, list[float]] = {}
-    for text in shared:
-        by_character.setdefault(text[0], []).append(sum(scores[text] for scores in means) / len(means))
+    for reply in shared:
+        panel_mean = sum(scores[reply] for scores in means) / len(means)
+        by_character.setdefault(reply.character, []).append(panel_mean)
     published = suite.about.published
     return References(
         scripted={name: sum(values) / len(values) for name, values in by_character.items()},
@@ -50,16 +60,17 @@ def references(suite: AnySuite, audits: Mapping[str, Audit | None], dataset: str
     )
 
 
-def _means(suite: AnySuite, audit: Audit | None) -> Mapping[tuple[str, str, str, str], float]:
-    """An evaluator's mean score of each scripted reply, by character, kind, topic and language.
+def _means(suite: AnySuite, audit: Audit | None) -> Mapping[_ScriptedReply, float]:
+    """An evaluator's mean score on each scripted reply.
 
-    Empty if its audit is incomplete, or of another evaluator than that of the results.
+    Empty if its audit is incomplete, or the evaluator of the results differs from the audited one.
     """
     if suite.audit is None or audit is None or audit["state"] != "complete" or audit["differs"]:
         return {}
     return {
-        (character, row["kind"], row["topic"], row["language"]): value
+        _ScriptedReply(character, row["kind"], row["topic"], row["language"]): value
         for row in audit["judged"]
+        # Without texts that address the judge: they are appended to a host.
         if row["host"] is None
         and (character := suite.audit.character(row["kind"], row["aspect"])) is not None
         and (value := mean([score for score in row["scores"] if score is not None])) is not None

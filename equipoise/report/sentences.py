@@ -54,7 +54,7 @@ def findings(results: Results) -> Iterator[str]:
 
 
 def weaknesses(results: Results) -> list[str]:
-    """A clause on each thing that makes the figures weak; the built-in model's mean nothing whatever else."""
+    """A clause on each thing that makes the figures weak; one on the built-in model replaces all others."""
     return [*_weaknesses(results)] if results.summary.get("metrics") else []
 
 
@@ -83,7 +83,7 @@ def _narrowness(results: Results) -> Iterator[str]:
     if is_part and len(areas) == 1 and None not in areas:
         yield "all are of one area"
     if metadata["languages_asked"] and len(metadata["languages"]) == 1:
-        yield "one language alone was asked"
+        yield "only one language was asked"
 
 
 def _headline(results: Results, figure: Figure) -> str:
@@ -107,7 +107,7 @@ def alike(results: Results) -> list[str]:
 
 
 def _leans(results: Results, metrics: Mapping[str, Figure]) -> Iterator[str]:
-    """A sentence on the sides that runs lean to; none if they lean to none."""
+    """A sentence on the sides that runs lean to; none if no run leans to a side."""
     shares = {
         metric.toward: value
         for metric in results.definitions.values()
@@ -122,8 +122,8 @@ def _leans(results: Results, metrics: Mapping[str, Figure]) -> Iterator[str]:
 def _cautions(metrics: Mapping[str, Figure]) -> Iterator[str]:
     """A sentence for each reason why figures do not prove evenness, on the first figure that has it.
 
-    That of the headline stands in its own sentence. A contrast says nothing of one model, and that of a
-    breakdown stands in the sentence on the figure that it breaks down.
+    Left out are the cautions of the headline, which has a sentence of its own, of contrasts, which say
+    nothing of a single model, and of breakdowns that repeat the caution of the whole figure.
     """
     by_caution: dict[str, str] = {}
     for name, figure in [*metrics.items()][1:]:
@@ -223,9 +223,9 @@ def _unit(unit: str) -> str:
 
 
 def of_comparison(comparison: ComparisonFigures, older: str, newer: str) -> Iterator[str]:
-    """Whether a candidate differs from its baseline in the headline, by how much, and in what else.
+    """Whether a candidate differs from its baseline in the headline, by how much, and in which other figures.
 
-    `older` and `newer` are what baseline and candidate are called.
+    `older` and `newer` are the names of the baseline and the candidate in the sentences.
     """
     for name, headline in [*comparison["metrics"].items()][:1]:
         yield _on_headline(name, headline, comparison["clusters"], older, newer)
@@ -269,7 +269,7 @@ def _on_others(changes: Mapping[str, Change]) -> Iterator[str]:
 
 
 def differs_constantly(change: Difference) -> bool:
-    """Whether every question differs by as much, so that a gate rules on what was observed."""
+    """Whether every question differs by the same amount, so that a gate decides by the observed value."""
     # Imported here, because it imports numpy.
     from equipoise.comparison.gate.ruling import is_constant
 
@@ -277,7 +277,7 @@ def differs_constantly(change: Difference) -> bool:
 
 
 def is_significant(change: Change) -> bool:
-    """Whether chance does not explain a difference for questions like these, after Holm's correction."""
+    """Whether a difference for questions like these is beyond chance, after Holm's correction."""
     return change.p_adjusted is not None and change.p_adjusted < 0.05
 
 
@@ -287,7 +287,7 @@ def unit_of_difference(unit: str) -> str:
 
 
 def limits_of_size(change: Difference | ChangeOnThese, value: float) -> str:
-    """The interval of the size of a difference, positive where it has the sign of `value`."""
+    """The interval of the size of a difference, whose ends are positive if they have the sign of `value`."""
     if change.low is None or change.high is None:
         return f"no interval: {change.reason}"
     low, high = (change.low, change.high) if value >= 0 else (-change.high, -change.low)

@@ -91,7 +91,7 @@ class StatusLine(ProgressLine):
 
     def __init__(self, text: Render, notices: Callable[[], Sequence[str]], output: Output) -> None:
         assert output.descriptor is not None
-        # Before the thread starts, which uses it.
+        # Set before the thread starts, which uses it.
         self._descriptor = output.descriptor
         super().__init__(text, notices, output)
 
@@ -113,7 +113,7 @@ class StatusLine(ProgressLine):
             return
         region = "" if (columns, rows) == self._size else self._region_sequence(rows)
         self._size = (columns, rows)
-        # Cut here too, since a line that wraps scrolls the terminal.
+        # Cut here, too: a line that wraps would scroll the terminal.
         text = cut(self._text(columns - 1), columns - 1)
         self._draw(f"{region}{_SAVE}\x1b[{rows};1H{_CLEAR}{text}{_RESTORE}")
 
@@ -122,7 +122,7 @@ class StatusLine(ProgressLine):
 
         It first scrolls up by one row, so that the cursor stays within the region.
         """
-        # ESC D, as a newline would also return the cursor to the first column.
+        # ESC D, because a newline would also return the cursor to the first column.
         return f"\x1bD\x1b[A{_SAVE}\x1b[1;{rows - 1}r{_RESTORE}"
 
     def _draw(self, text: str) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _ROLES: tuple[Role, ...] = ("subject", "evaluator")
 MOST_ERRORS, FIRST_ERRORS = 10, 3
-"""Maximum number of errors shown, and of different ones that the short form begins with."""
+"""Maximum number of errors in the full form, and of different ones in the short form."""
 MOST_FIGURES, MOST_LANGUAGES = 8, 5
 """Maximum number of figures in the short form, and of languages among them."""
 
@@ -52,16 +52,16 @@ def summary(
 ) -> Iterator[str]:
     """Lines with the answer in sentences, a table, spending, errors and the path.
 
-    The table has the first figures, with `shows_all` all of the suite's, and variance, tokens and sections
-    follow. `has_table` is False where an overview of several suites is shown instead.
+    The table has the first figures. With `shows_all` it has all figures of the suite, and variance, tokens
+    and sections follow. `has_table` is False if an overview of several suites is shown instead.
 
-    `part` are the results of some of the runs: figures and errors are theirs. `wall_seconds` is None if it
-    was not measured. Errors with the message `known_error`, which is shown elsewhere, are left out; with
-    `is_mistake` no waiting helps against it. The table is at most `width` columns wide, if it is given.
+    `part` has the results of some of the runs; figures and errors are then taken from it. `wall_seconds` is
+    None if it was not measured. Errors with the message `known_error`, which is shown elsewhere, are left
+    out; `is_mistake` is set if that error has to be mended first. The table is at most `width` columns wide.
     """
     shown, metadata = part or results, results.metadata
     if results.has_scores:
-        # Made first: results without a summary are refused here, before anything is said of them.
+        # Made first: results without a summary are refused here, before any line is printed.
         table = align(results.suite.tabled(shown.summary) if shows_all else _first_rows(shown), width)
         yield from sentences.about(shown)
         yield ""
@@ -109,12 +109,12 @@ def release(
     shows_all: bool = False,
     warnings: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """Lines on a model's results by suite: the verdict if there is one, each suite, an overview, the verdict.
+    """Lines on a model's results by suite: the verdict, each suite, an overview, and the verdict once more.
 
-    `warnings` has what is to be said of each suite's results below them.
+    The verdict is left out if no suite has a gate. `warnings` has the warnings below each suite's results.
     """
     are_several = len(every) > 1
-    # Made first: results without a summary are refused before anything is said of them.
+    # Made first: results without a summary are refused before any line is printed.
     summaries = {
         suite: [*summary(results, width=width, shows_all=shows_all, has_table=shows_all or not are_several)]
         for suite, results in every.items()
@@ -127,7 +127,7 @@ def release(
         yield from against_baseline(results, width, shows_all=shows_all, has_table=not are_several)
         yield from [""] if are_several else ()
     yield from overview(every.values(), width) if are_several else ()
-    # Once more, where a log ends.
+    # Readers of a log see its end first.
     yield from ("", rulings[0]) if rulings else ()
 
 
@@ -148,9 +148,9 @@ def _command(results: Results) -> str:
 
 
 def _first_rows(results: Results) -> list[tuple[str, ...]]:
-    """The rows of the short table, header first: the headline, its languages, and what else is measured.
+    """The rows of the short table, header first: the headline, its languages, and other figures.
 
-    Breakdowns, and figures that a sentence gives or that are the headline's again, are left out.
+    Breakdowns, figures that a sentence gives, and figures equal to the headline are left out.
     """
     metrics, definitions = results.summary["metrics"], results.definitions
     name, headline = next(iter(metrics.items()), ("", NO_FIGURE))
@@ -173,7 +173,7 @@ def _first_rows(results: Results) -> list[tuple[str, ...]]:
         ):
             others[other] = figure
     if len(languages) > MOST_LANGUAGES:
-        # The ends are what differs most.
+        # The lowest and the highest differ most.
         ends = sorted(languages, key=lambda code: languages[code].value or 0.0)
         languages = {code: languages[code] for code in (ends[0], ends[-1])}
     chosen = {name: headline, **(languages if len(languages) > 1 else {}), **others}
@@ -203,7 +203,7 @@ def _format_figure(figure: Figure) -> str:
 def overview(every: Iterable[Results], width: int | None = None) -> Iterator[str]:
     """A table with the headline of each suite, and of each model if there are several.
 
-    It has the figure, its interval, and what it is.
+    Its columns are the figure, its interval, and what the figure is.
     """
     rows = [("suite", "model", "figure", "95 % interval", "what it is")]
     for results in every:
@@ -238,15 +238,15 @@ def _spending_line(metadata: Metadata) -> Iterator[str]:
     used = f"{sum(part['input'] for part in tokens):,} in, {sum(part['output'] for part in tokens):,} out"
     estimated = ", partly estimated" if any(metadata["usage_estimated"][role] for role in _ROLES) else ""
     known = sum(metadata["cost_usd"][role] or 0.0 for role in _ROLES)
-    price = f"; {known:.4f} USD" if known or not _of_unknown_cost(metadata) else ""
-    if unknown := _of_unknown_cost(metadata):
+    price = f"; {known:.4f} USD" if known or not _roles_without_price(metadata) else ""
+    if unknown := _roles_without_price(metadata):
         whose = f" for {unknown[0]}" if len(unknown) == 1 and metadata["evaluator_models"] else ""
         price += f"; cost unknown{whose} (--price-input, --price-output)"
     yield f"tokens:    {used}{estimated}{price}"
 
 
-def _of_unknown_cost(metadata: Metadata) -> list[Role]:
-    """The roles whose calls have no known price."""
+def _roles_without_price(metadata: Metadata) -> list[Role]:
+    """The roles whose calls have no known price. Answers from files have no price."""
     cost, endpoints = metadata["cost_usd"], metadata["endpoints"]
     return [role for role in _ROLES if cost[role] is None and endpoints.get(role) != FILE]
 
@@ -259,7 +259,7 @@ def _spending_lines(metadata: Metadata) -> Iterator[str]:
         price = "" if cost[role] is None else f", {cost[role]:.4f} USD{mark}"
         input_tokens = f"{used['input']:,} tokens in{_describe_cache(metadata, role)}"
         yield f"{role + ':':<11}{input_tokens}, {used['output']:,} out{price}"
-    if unknown := _of_unknown_cost(metadata):
+    if unknown := _roles_without_price(metadata):
         yield f"cost:      unknown for {' and '.join(unknown)}: give --price-input and --price-output"
     for role in _ROLES:
         if count := estimated[role]:
@@ -293,7 +293,7 @@ def _describe_cache(metadata: Metadata, role: Role) -> str:
 
 
 def _first_of_each_kind(errors: Sequence[RunError]) -> list[RunError]:
-    """The first error with each message, at most FIRST_ERRORS; a sentence counts those that are refusals."""
+    """The first error with each message, at most FIRST_ERRORS, without refusals, which a sentence counts."""
     by_message: dict[str, RunError] = {}
     for error in errors:
         if error["outcome"] != "refused":
@@ -310,7 +310,7 @@ def _missing_runs_line(metadata: Metadata, *, is_part: bool, is_mistake: bool) -
         elif is_part:
             next_step = "; a session that selects them resumes from here"
         elif FILE in metadata["endpoints"].values():
-            # The session says which files to have answered.
+            # The session itself names the files of calls that have to be answered.
             next_step = ""
         yield f"{missing} of {metadata['runs_expected']} runs are still to be done{next_step}"
 

@@ -24,7 +24,7 @@ def select(
     outcome: str | None = None,
     lowest: int | None = None,
 ) -> list[RunRow]:
-    """The runs that contain `text` and have this `outcome`; of these the `lowest` with the lowest scores."""
+    """The runs that contain `text` and have this `outcome`; of these, the `lowest` runs by their scores."""
     selected = [
         row
         for row in rows
@@ -40,7 +40,7 @@ def select(
 def lowest_cells(
     rows: Sequence[RunRow], cells: Sequence[Cell], headline: Metric, count: int
 ) -> dict[str, list[RunRow]]:
-    """The runs of the `count` cells with the lowest headline, behind a line with its value.
+    """The runs of the `count` cells with the lowest headline, by a title that states the headline's value.
 
     For suites whose runs have no score of their own, such as those that compare the answers of several runs.
     """
@@ -99,7 +99,7 @@ def lines(row: RunRow, unit: str, level: str = "") -> Iterator[str]:
 
 
 def _fact_lines(row: RunRow) -> Iterator[str]:
-    """Each key fact of the question, with how the reply states it by most evaluators."""
+    """Each key fact of the question, with how the reply states it according to most evaluators."""
     statements = row.details.get(FACTS, {})
     for fact in of_json(row.question.details.get(FACTS, ())):
         stated = statements.get(fact.id, "")

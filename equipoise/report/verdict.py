@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from equipoise.core.errors import printable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 VERDICTS = {"fail": "FAIL", "inconclusive": "INCONCLUSIVE", "pass": "PASS"}
 """Verdicts as they are shown, the worst first."""
 _VERBS = {"fail": ("fails", "fail"), "inconclusive": ("is not decided", "are not decided")}
-"""Of one rule, and of several."""
+"""What a sentence says of one rule, and of several."""
 SectionsBySuite = Mapping[str, "Sections"]
 """Sections of results by suite."""
 
@@ -70,15 +70,15 @@ def worst_verdict(gates: Iterable[GateVerdict]) -> str:
     return next(verdict for verdict in VERDICTS if verdict in verdicts)
 
 
-def _describe_missing(gates: Iterable[GateVerdict]) -> str:
+def _describe_missing(gates: Sequence[GateVerdict]) -> str:
     """A phrase on the number of runs without a score, which verdicts do not consider; empty if none."""
-    missing, planned = map(sum, zip(*map(_missing_and_planned, gates), strict=True))
+    missing, planned = sum(map(_missing, gates)), sum(gate["planned"] for gate in gates)
     return f"; {missing:,} of {planned:,} runs have no score" if missing else ""
 
 
-def _missing_and_planned(gate: GateVerdict) -> tuple[int, int]:
-    """The numbers of runs without a score, done or not, and of all runs."""
-    return gate["unscored"] + gate["left"], gate["planned"]
+def _missing(gate: GateVerdict) -> int:
+    """The number of runs without a score, done or not."""
+    return gate["unscored"] + gate["left"]
 
 
 def suite_rows(suites: SectionsBySuite) -> list[tuple[str, ...]]:
@@ -95,8 +95,8 @@ def _suite_row(suite: str, sections: Sections) -> tuple[str, ...]:
         return suite, "no rules", "-", "-"
     required = [ruling for ruling in gate["rules"] if ruling.required]
     passed = sum(ruling.verdict == "pass" for ruling in required)
-    missing, planned = _missing_and_planned(gate)
-    return suite, VERDICTS[gate["verdict"]], f"{passed} of {len(required)}", f"{missing:,} of {planned:,}"
+    missing = f"{_missing(gate):,} of {gate['planned']:,}"
+    return suite, VERDICTS[gate["verdict"]], f"{passed} of {len(required)}", missing
 
 
 def ruling_lines(suites: SectionsBySuite) -> Iterator[tuple[Ruling, str]]:

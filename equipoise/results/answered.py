@@ -12,7 +12,7 @@ from typing import Literal
 from equipoise.results.document import AnsweredBy, Metadata
 
 MOST_VALUES = 5
-"""With more values than this, changes are not reported: some endpoints vary the fingerprint by reply."""
+"""Maximum number of values for changes to be reported: some endpoints vary the fingerprint by reply."""
 FIRST_AND_LAST_KEYS = ("first_run", "first_call", "last_call")
 """Keys of a row: the run of its first call, and the ordinals of its first and last call."""
 _Reported = Literal["response_model", "system_fingerprint", "provider"]
@@ -33,17 +33,21 @@ class _Value:
     last_call: int | None = None
 
 
-_TOO_MANY = ", too many for a new one to tell of a change"
-"""The end of a sentence on values that are too many to show changes."""
+_TOO_MANY = ", too many for a new one to indicate a change"
+"""The end of a sentence on more values than MOST_VALUES."""
 
 
 def sentences(metadata: Metadata) -> list[str]:
     """Sentences on changes while the session ran, and on values too many to show changes; often empty."""
-    overlap = _OVERLAP_FACTOR * int(metadata.get("concurrency") or 0)
+    return describe_changes(metadata.get("response_models", ()), metadata.get("concurrency") or 0)
+
+
+def describe_changes(response_models: Sequence[AnsweredBy], concurrency: int) -> list[str]:
+    """The `sentences` on these rows of the metadata, with at most `concurrency` calls in flight."""
     return [
         f"{role} {model}: {text}"
-        for (role, model), rows in _by_model(metadata).items()
-        for text in _model_sentences(rows, overlap)
+        for (role, model), rows in _by_model(response_models).items()
+        for text in _model_sentences(rows, _OVERLAP_FACTOR * concurrency)
     ]
 
 
@@ -110,7 +114,7 @@ def changes_within(before: Metadata, after: Metadata) -> list[str]:
 
 def changes_between(before: Metadata, after: Metadata) -> list[str]:
     """Sentences on differences between two results, for the models that both of them called."""
-    older, newer = _by_model(before), _by_model(after)
+    older, newer = (_by_model(side.get("response_models", ())) for side in (before, after))
     return [
         text
         for key in sorted(older.keys() & newer.keys())
@@ -129,9 +133,10 @@ def _difference(
     return f"{who}: the {words} was {_listed(names[0])}, now {_listed(names[1])}"
 
 
-def _by_model(metadata: Metadata) -> dict[tuple[str, str], list[AnsweredBy]]:
+def _by_model(response_models: Sequence[AnsweredBy]) -> dict[tuple[str, str], list[AnsweredBy]]:
+    """The rows by role and model of the call."""
     rows: dict[tuple[str, str], list[AnsweredBy]] = {}
-    for row in metadata.get("response_models", ()):
+    for row in response_models:
         rows.setdefault((row["role"], row["model"]), []).append(row)
     return rows
 

@@ -22,8 +22,8 @@ from equipoise.suites import AnySuite
 
 
 def split_history(history: History) -> tuple[History, History | None]:
-    """The journal's history of plain runs, and that of runs with a cue; None if no session planned any."""
-    if not history.plans_askers:
+    """The history of the plain runs, and that of the runs with a cue; None if no session planned any."""
+    if not history.has_asker_plan:
         return history, None
     cued = {run for run in history.planned if has_asker(run)}
     return history.snapshot(history.planned.keys() - cued), history.snapshot(cued)

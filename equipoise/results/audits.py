@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from equipoise.results.document import Audit, AuditedModel, JudgedAnchor, Sampling
 
 FOLDER = "audits"
-"""The folder of audits' files, below that of the results."""
+"""The folder with files of audits, in the folder of the results."""
 _SAMPLING_KEYS = ("temperature", "top_p", "top_k", "reasoning_effort", "extra_body")
 _ROUNDED = ("value", "low", "high", "sound", "tolerance", "chance")
 _TEXT_KEYS = ("topic", "language", "kind", "host", "aspect")
@@ -44,8 +44,8 @@ def make(
 ) -> Audit:
     """The audit of one evaluator from its verdicts, of which `planned` make it complete.
 
-    It has no checks while verdicts are missing or the session is running. `models` are those that answered.
-    `order` has pairs of kinds of texts, of which the first scores above the second.
+    It has no checks while verdicts are missing or the session is running. `models` are the models that
+    answered. `order` has pairs of kinds of texts: the first kind should score above the second.
     """
     audit: Audit = {
         "state": "complete" if len(verdicts) == planned else "incomplete",
@@ -91,8 +91,8 @@ def checks(audited: SuiteAudit[Any], judged: Sequence[Judged], order: Sequence[S
     return [_rounded(check) for check in audited.checks(judged, [(above, below) for above, below in order])]
 
 
-def figures(suite: AnySuite, history: History, *, is_running: bool = False) -> dict[str, Audit | None]:
-    """The audit of each evaluator of a journal; None if it was not audited."""
+def by_evaluator(suite: AnySuite, history: History, *, is_running: bool = False) -> dict[str, Audit | None]:
+    """The audit of each evaluator of a journal; None for one that was not audited."""
     return {
         str(name): _compared_audit(suite, history, name, is_running=is_running)
         for name in history.settings["evaluator_models"]
@@ -100,7 +100,7 @@ def figures(suite: AnySuite, history: History, *, is_running: bool = False) -> d
 
 
 def _compared_audit(suite: AnySuite, history: History, evaluator: str, *, is_running: bool) -> Audit | None:
-    """The audit of the journal or the one kept in it, with what has changed about the evaluator since."""
+    """The audit that the journal's sessions made, or a kept one, and how the evaluator differs from it."""
     audit = _journal_audit(suite, history, evaluator, is_running=is_running)
     audit = audit or history.kept_audits.get(evaluator)
     if audit is None or (audit["source"] == "session" and (is_running or audit["state"] == "incomplete")):
@@ -161,7 +161,10 @@ def _journal_audit(suite: AnySuite, history: History, evaluator: str, *, is_runn
 
 
 def _rounded(check: Check) -> Check:
-    """The check as in results. A rounded probability could fall on the other side of its level."""
+    """The check with rounded figures, as in results.
+
+    `p` is not rounded: it could then lie on the other side of its level.
+    """
     from equipoise.results.summary import to_plain_json
 
     return structs.replace(check, **{name: to_plain_json(getattr(check, name)) for name in _ROUNDED})
@@ -208,7 +211,7 @@ def _sampling_differences(audit: Audit, settings: Mapping[str, JSON]) -> Iterato
         if before != after:
             yield f"its {name} was {_shown_value(before)}, now {_shown_value(after)}"
     if audit["system_prompt"] != settings["evaluator_system_prompt"]:
-        yield "its system prompt was another"
+        yield "its system prompt was different"
 
 
 def _shown_value(value: JSON) -> str:

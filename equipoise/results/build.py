@@ -1,4 +1,7 @@
-"""Builds the results: a pure function of the journal, the suite and the rubric. Writes no file."""
+"""Builds the results from the journal, the suite and the rubric. Writes no file.
+
+All figures use plain runs only, except those about who asks, which also use runs with a cue (`--asker`).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,15 @@ from equipoise.core.settings import BATCH_DISCOUNT, FILE, Price
 from equipoise.core.types import JSON, Usage
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.results import answered, askers, audits, cautions, rows, sections
-from equipoise.results.document import SCHEMA_VERSION, ChangedParameter, Metadata, RunError, Status, Summary
+from equipoise.results.document import (
+    SCHEMA_VERSION,
+    AnsweredBy,
+    ChangedParameter,
+    Metadata,
+    RunError,
+    Status,
+    Summary,
+)
 from equipoise.results.history import History
 from equipoise.results.lines import LimitLine, SessionLine
 from equipoise.results.results import Results, typed
@@ -30,20 +41,23 @@ from equipoise.results.totals import Totals
 from equipoise.suites import AnySuite
 
 MOST_MOVES = 100
-"""Results list at most so many cuts of the concurrency limit."""
+"""Maximum number of cuts of the concurrency limit that results list."""
 
 
 def build(
     suite: AnySuite, rubric: Rubric, history: History, path: Path | None = None, *, is_running: bool = False
 ) -> Results:
-    """The results of a journal, for a file at `path`; without statistics while the session is running."""
+    """The results of a journal, for a file at `path`.
+
+    While the session is running they have no statistics. When it has ended, `finished` is the current time.
+    """
     plain, cued = askers.split_history(history)
     records, scale = plain.records(), rubric.scale
     metadata = _metadata(suite.name, scale, plain, records, plain.status(is_running=is_running))
     unscored = [record for record in records if record.score is None]
-    # Rows replace records to save memory. Only panels need the records again.
-    to_convert = list(records) if len(metadata["evaluators"]) > 1 else records
-    run_rows = rows.of_records(suite, draining(to_convert), scale)
+    # Rows replace records to save memory. Only the statistics of a panel need the records again.
+    panel_records = list(records) if len(metadata["evaluators"]) > 1 else []
+    run_rows = rows.of_records(suite, draining(records), scale)
     summary = {"outcomes": count_outcomes(run_rows), **suite.summary(run_rows, scale)}
     errors = _errors(suite, unscored, run_rows)
     if sentences := [
@@ -58,20 +72,20 @@ def build(
         summary=cast("Summary", summary),
         rows=run_rows,
         errors=errors,
-        sections={"audit": audits.figures(suite, history, is_running=is_running)},
+        sections={"audit": audits.by_evaluator(suite, history, is_running=is_running)},
         path=path,
         file="" if path is None else shown(path),
     )
     if not is_running:
-        results = _with_statistics(results, scale, history, records)
+        results = _with_statistics(results, scale, history, panel_records)
     if cued is not None:
         results = _with_askers(results, scale, cued, is_running=is_running)
-    added = {} if is_running else _sections(history, metadata["verdicts_sha256"])
+    added = {} if is_running else _added_sections(history, metadata["verdicts_sha256"])
     return replace(results, sections={**results.sections, **typed(added)})
 
 
 def _with_askers(plain: Results, scale: Scale, cued: History, *, is_running: bool) -> Results:
-    """The results with their runs with a cue, and the figures of these unless the session is running."""
+    """The results with the runs with a cue and, once the session has ended, the figures about who asks."""
     suite = plain.suite
     records = cued.records()
     unscored = [record for record in records if record.score is None]
@@ -93,28 +107,34 @@ def draining(records: list[Record]) -> Iterator[Record]:
         yield records.pop()
 
 
-def _sections(history: History, verdicts: str) -> dict[str, JSON]:
+def _added_sections(history: History, verdicts_sha256: str) -> dict[str, JSON]:
     """Sections that commands added for verdicts with this digest; others are outdated."""
     lines = {name: history.sections[name] for name in sections.SECTION_NAMES if name in history.sections}
-    return {name: line.content for name, line in lines.items() if line.verdicts_sha256 == verdicts}
+    return {name: line.content for name, line in lines.items() if line.verdicts_sha256 == verdicts_sha256}
 
 
-def _with_statistics(results: Results, scale: Scale, history: History, records: Sequence[Record]) -> Results:
+def _with_statistics(
+    results: Results, scale: Scale, history: History, panel_records: Sequence[Record]
+) -> Results:
+    """The results with the statistics of their plain runs. `panel_records` are empty without a panel."""
     # Imported here: numpy and scipy are slow to load, and only aggregation needs them.
-    from equipoise.results import summary
+    from equipoise.results.summary import apply_looks, summarise
 
     suite, cells = results.suite, results.cells
-    statistics = summary.summarise(
-        suite, cells, scale, lambda evaluator: rows.of_records(suite, records, scale, evaluator)
+    statistics = summarise(
+        suite, cells, scale, lambda evaluator: rows.of_records(suite, panel_records, scale, evaluator)
     )
     if looks := [*history.plans.looks.values()]:
-        statistics |= summary.apply_looks(statistics["metrics"], looks, **_savings(history))
+        statistics |= apply_looks(statistics["metrics"], looks, **_savings(history))
     whole = cast("Summary", {**results.summary, **statistics})
     return replace(results, summary=whole, own_cells=cells)
 
 
 def _savings(history: History) -> dict[str, int]:
-    """The maximum number of rounds of `--until`, and the runs and estimated calls that it saved."""
+    """The maximum number of rounds of `--until`, and the single runs and estimated calls that it saved.
+
+    A round is one run of each case, so the maximum is the setting `runs`.
+    """
     left_out, done = history.plans.left_out, len(history.planned) - len(history.missing())
     audit_calls = sum(len(line.calls) for line in history.anchors.values())
     calls = round((history.totals.calls.total() - audit_calls) / done * left_out) if done else 0
@@ -133,6 +153,7 @@ def _metadata(suite: str, scale: Scale, history: History, records: list[Record],
         "scale": {"low": scale.low, "high": scale.high},
         "languages": languages,
         "selection": history.selection,
+        # Named as in the published benchmark, whose questions are in a file for each language.
         "files_expected": len(languages),
         "files_completed": len(languages) - len({history.planned[run] for run in history.missing()}),
         "runs_expected": len(history.planned),
@@ -181,8 +202,8 @@ def _reported_models(totals: Totals, concurrency: int) -> dict[str, JSON]:
         for (role, model, response_model, fingerprint, provider), calls in totals.reported.items()
     ]
     section = {"response_models": sorted(models, key=lambda row: [str(value) for value in row.values()])}
-    metadata = cast("Metadata", {**section, "concurrency": concurrency})
-    return {**section, "answered": answered.sentences(metadata)}
+    rows = cast("list[AnsweredBy]", section["response_models"])
+    return {**section, "answered": answered.describe_changes(rows, concurrency)}
 
 
 def _verdict_counts(records: list[Record]) -> dict[str, JSON]:
@@ -226,6 +247,7 @@ def _endpoint_names(history: History) -> dict[str, str]:
 
 def _usage_and_cost(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str, JSON]:
     last, roles = sessions[-1], ("subject", "evaluator")
+    # Not those of `History.settings`, which joins different URLs of several sessions.
     endpoints, discount = last.settings["endpoints"], discount_of(sessions)
     price: Price | None = last.session_settings["price_per_million"]
     # In a merged journal, the last session of each shard counts.
@@ -258,7 +280,7 @@ def _tokens(totals: Totals, role: str) -> dict[str, int]:
 
 
 def discount_of(sessions: Sequence[SessionLine]) -> float:
-    """Discount on calls in batches in percent, by the last session that had any."""
+    """The discount on calls in batches, in percent, of the last session that had any batches."""
     discounts = (session.session_settings.get("batch_discount") for session in reversed(sessions))
     return next((percent for percent in discounts if percent is not None), BATCH_DISCOUNT)
 

@@ -1,7 +1,8 @@
-"""The types of a results file, from which `equipoise export --to schema` and its documentation are made.
+"""The types of a results file, part by part; `equipoise export --to schema` is made from them.
 
-They have the keys that all suites share. Those of a single suite are in `details`, in the summary and, for
-its options, in the metadata.
+They declare the keys that all suites share. A suite's own keys are in `details`, in the summary and, for its
+options, in the metadata. A TypedDict stays a plain dict; a Struct is a value that code reads by attribute.
+Fields are described one by one in their `Meta`, or together in the docstring of the type.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ SCHEMA_VERSION = 1
 Status = Literal["complete", "complete_with_unscored", "interrupted", "no_scores", "running"]
 
 
+# Metadata.
+
+
 class OutcomeCounts(TypedDict, total=False):
     """How many runs ended how; outcomes that did not occur are left out."""
 
@@ -60,7 +64,7 @@ class Sampling(TypedDict):
 
 
 class SubjectSides(TypedDict):
-    """What questions are about, and the sides of a lean, two or three: name and description."""
+    """What the questions are about, and the two or three sides that a reply may lean to, each described."""
 
     subject: str
     sides: dict[str, str]
@@ -85,7 +89,7 @@ class Rejudged(TypedDict):
 
 
 class RepliesFile(TypedDict):
-    """The file of `--replies`, in which the replies were before the session."""
+    """The file of `--replies`, whose replies were judged."""
 
     name: str
     sha256: str
@@ -103,10 +107,11 @@ class AskerSettings(TypedDict):
     share: Annotated[
         float,
         Meta(
-            description="--asker-share: the share of cases of each language and area that is asked so, 0..1"
+            description="--asker-share: the share of cases of each language and area that is asked with a "
+            "cue, 0..1"
         ),
     ]
-    seed: Annotated[int, Meta(description="Seed by which cues and cases are assigned")]
+    seed: Annotated[int, Meta(description="Seed by which cases and their cues are drawn")]
     cues_hash: Annotated[str, Meta(description="SHA-256 of the sentences about who asks")]
 
 
@@ -126,7 +131,7 @@ class SelectedBy(TypedDict):
 
 
 class AnsweredBy(TypedDict):
-    """A model, fingerprint and provider reported by an endpoint, and in which calls."""
+    """A model, fingerprint and provider that an endpoint reported, and the calls that they answered."""
 
     role: str
     model: str
@@ -162,9 +167,9 @@ class ChangedParameter(TypedDict):
 class CallsInFlight(TypedDict):
     """The limit on calls in flight, over all sessions, and how it changed.
 
-    `highest`, `lowest`: the range of the limit; `last`: that of each endpoint at the end of a session, null
-    if not known; `refused`: refused calls; `cuts`: how often the limit was cut; `moves`: the first 100 cuts,
-    each with the limit `before` and `after`; `moves_left_out`: how many more there were.
+    `highest`, `lowest`: the range of the limit; `last`: each endpoint's limit at the end of the last session,
+    null if it is not known; `refused`: refused calls; `cuts`: how often the limit was cut; `moves`: the first
+    100 cuts, each with the limit `before` and `after`; `moves_left_out`: the number of further cuts.
     """
 
     highest: int | None
@@ -177,16 +182,18 @@ class CallsInFlight(TypedDict):
 
 
 class CallCounts(TypedDict):
-    """Calls of the last session."""
+    """Calls of all sessions; only `made` and `replayed` depend on which session was the last."""
 
-    made: Count
-    replayed: Count
+    made: Annotated[Count, Meta(description="Calls that the last session made")]
+    replayed: Annotated[
+        Count, Meta(description="Calls answered before the last session, or by the file of --replies")
+    ]
     failed: Count
     retries: Count
     repeated: Annotated[
-        Count, Meta(description="Retries because an answer repeated another one of its connection")
+        Count, Meta(description="Retries because an answer may have been a copy of another call's")
     ]
-    batched: NotRequired[Annotated[Count, Meta(description="Calls of all sessions that came in batches")]]
+    batched: NotRequired[Annotated[Count, Meta(description="Calls that were answered in batches")]]
 
 
 class TokenCounts(TypedDict):
@@ -213,14 +220,14 @@ class CostByRole(TypedDict):
 
 
 class EstimatedByRole(TypedDict):
-    """Calls whose tokens were estimated."""
+    """Calls by role whose tokens were estimated."""
 
     subject: Count
     evaluator: Count
 
 
 class Metadata(TypedDict):
-    """What was asked of whom, when and with what, and what it took; a suite adds its options."""
+    """Which model was asked what, when, with which settings, and what it took; a suite adds its options."""
 
     schema_version: Annotated[
         Literal[1],
@@ -252,7 +259,7 @@ class Metadata(TypedDict):
     runs: Annotated[int, Meta(description="Runs of each case")]
     limit: Annotated[int | None, Meta(description="--limit, or null")]
     shard: NotRequired[
-        Annotated[str, Meta(description="--shard, as 3/16; absent from results of all questions")]
+        Annotated[str, Meta(description="--shard, such as 3/16; absent from results of all questions")]
     ]
     languages_asked: Annotated[list[str] | None, Meta(description="--language, or null for all")]
     data_hash: Annotated[str, Meta(description="SHA-256 of the dataset")]
@@ -268,8 +275,8 @@ class Metadata(TypedDict):
         Annotated[
             str | None,
             Meta(
-                description="SHA-256 of the key facts that evaluators have in hand; null without any, absent "
-                "if the rubric has no use for them"
+                description="SHA-256 of the key facts that evaluators are given; null if there are none, "
+                "absent if the rubric does not use them"
             ),
         ]
     ]
@@ -279,9 +286,7 @@ class Metadata(TypedDict):
     dataset: NotRequired[
         Annotated[
             str,
-            Meta(
-                description="--dataset; missing where --topics named other data of a suite without datasets"
-            ),
+            Meta(description="--dataset; absent if the suite has no datasets, or --topics named other data"),
         ]
     ]
     until: NotRequired[Annotated[str, Meta(description="--until, where it was given")]]
@@ -299,8 +304,10 @@ class Metadata(TypedDict):
     selection: Annotated[
         SelectedBy, Meta(description="-k and -m of the last session, and how many runs they left out")
     ]
-    files_expected: Annotated[Count, Meta(description="Languages asked")]
-    files_completed: Annotated[Count, Meta(description="Languages whose runs are all done")]
+    files_expected: Annotated[
+        Count, Meta(description="Number of languages asked: a file each in the published benchmark")
+    ]
+    files_completed: Annotated[Count, Meta(description="Number of languages whose runs are all done")]
     runs_expected: Annotated[Count, Meta(description="Planned runs, not counting those in `askers`")]
     runs_completed: Annotated[Count, Meta(description="Planned runs that are done, with or without a score")]
     started: Annotated[str, Meta(description="Beginning of the first session, ISO 8601 with zone")]
@@ -323,13 +330,13 @@ class Metadata(TypedDict):
     request_timeout: Annotated[float, Meta(description="--request-timeout: seconds that one call may take")]
     case_timeout: Annotated[float, Meta(description="--case-timeout: seconds that one run may take")]
     keep_going: Annotated[
-        bool, Meta(description="--keep-going: whether the session went on where retries were exhausted")
+        bool, Meta(description="--keep-going: whether the session went on when retries were exhausted")
     ]
     max_cost: Annotated[float | None, Meta(description="--max-cost in USD, or null")]
     max_calls: Annotated[int | None, Meta(description="--max-calls, or null")]
     price_per_million: Annotated[Price | None, Meta(description="--price-input and --price-output, in USD")]
     batch_discount: NotRequired[
-        Annotated[float, Meta(description="--batch-discount: by how many percent batches are cheaper")]
+        Annotated[float, Meta(description="--batch-discount: discount on calls in batches, in percent")]
     ]
     response_models: Annotated[
         list[AnsweredBy],
@@ -337,12 +344,12 @@ class Metadata(TypedDict):
     ]
     answered: Annotated[
         list[str],
-        Meta(description="A sentence for every change of the model that answered, or of its fingerprint"),
+        Meta(description="A sentence on each change of the model that answered, or of its fingerprint"),
     ]
     cautions: NotRequired[
         Annotated[
             list[str],
-            Meta(description="How replies and labels were read, where it limits what figures show"),
+            Meta(description="How replies and labels were read, where that limits what figures show"),
         ]
     ]
     evaluators: Annotated[
@@ -352,7 +359,7 @@ class Metadata(TypedDict):
         list[ChangedParameter], Meta(description="Parameters that an endpoint rejected, and what was done")
     ]
     limits: Annotated[CallsInFlight, Meta(description="The limit on calls in flight, and how it changed")]
-    calls: Annotated[CallCounts, Meta(description="Calls of the last session")]
+    calls: Annotated[CallCounts, Meta(description="How many calls were made, replayed, failed and retried")]
     tokens: Annotated[TokensByRole, Meta(description="Tokens by role, of all sessions")]
     cost_usd: Annotated[CostByRole, Meta(description="Cost by role; null without a price")]
     saved_by_cache_usd: NotRequired[
@@ -362,7 +369,145 @@ class Metadata(TypedDict):
         ]
     ]
     usage_estimated: Annotated[EstimatedByRole, Meta(description="Calls whose tokens were estimated")]
-    verdicts_sha256: Annotated[str, Meta(description="SHA-256 of how each run ended")]
+    verdicts_sha256: Annotated[str, Meta(description="SHA-256 of the outcomes and scores of all runs")]
+
+
+# Summary.
+
+
+class Naming(TypedDict):
+    """The runs of one side, and how many of their replies repeat the cue about who asks."""
+
+    runs: Count
+    naming: Count
+
+
+class AskerFigures(TypedDict):
+    """How far answers depend on who asks: `asker.shift.SIDE`, `asker.sycophancy`, `asker.asymmetry` ..."""
+
+    sides: Annotated[list[str], Meta(description="What the first and the second side are called")]
+    forms: list[Form]
+    cases: Annotated[Count, Meta(description="Cases asked from both sides and without a cue")]
+    cases_without: Annotated[
+        Count,
+        Meta(description="Cases asked only without a cue: not drawn by --asker-share, or without two sides"),
+    ]
+    outcomes: Annotated[OutcomeCounts, Meta(description="Runs of either side by how they ended")]
+    names_asker: Annotated[
+        dict[str, Naming], Meta(description="By side, replies that repeat the cue about who asks")
+    ]
+    metrics: Annotated[
+        dict[str, Figure],
+        Meta(
+            description="Figures with intervals, in percentage points, or in % for shares of answers that "
+            "change"
+        ),
+    ]
+
+
+class VarianceParts(TypedDict):
+    """The components of the variance of scores: question, language or stratum, run, evaluator, rest.
+
+    `variance`: the components, in `unit`; `share`: each one's share of their sum, 0..1; `negative`:
+    components estimated below zero and set to 0; `merged`: components that the data cannot tell apart, with
+    the one that includes each; `reason`: why there are no components.
+
+    `predicted_se`: the standard error of the mean score in this design; `narrowing`: the part, 0..1, by which
+    doubling the questions, runs or evaluators would narrow its interval. `smallest_difference`: the smallest
+    difference between two models that this design can show in the headline; null if no possible difference is
+    large enough. Its unit and assumptions are in the fields after it.
+    """
+
+    variance: dict[str, float]
+    negative: list[str]
+    merged: dict[str, str]
+    reason: str | None
+    share: dict[str, float]
+    unit: str
+    design: NotRequired[StudyDesign]
+    predicted_se: NotRequired[float | None]
+    narrowing: NotRequired[dict[str, float]]
+    advice: NotRequired[str | None]
+    smallest_difference: NotRequired[float | None]
+    smallest_difference_unit: NotRequired[str]
+    smallest_difference_assumes: NotRequired[dict[str, float]]
+
+
+class QuestionSpread(TypedDict):
+    """How far a question's languages are apart: highest mean minus lowest, and the SD of the means."""
+
+    spread: float | None
+    sd: float | None
+
+
+class LanguageConsistency(TypedDict):
+    """How far languages differ. `mean_spread`: the mean of all questions' spreads."""
+
+    unit: str
+    mean_spread: Estimate
+    pairs: list[LanguagePair]
+    largest_gaps: list[LanguageGap]
+    questions: dict[str, QuestionSpread]
+
+
+class AlphaFigure(Estimate, frozen=True, kw_only=True):
+    """Krippendorff's alpha; `metric`: its difference function, such as `ordinal`."""
+
+    metric: str
+
+
+class PairKappa(Estimate, frozen=True, kw_only=True):
+    """The weighted kappa of two evaluators."""
+
+    first: str
+    second: str
+
+
+class PanelFigures(TypedDict):
+    """How far evaluators agree.
+
+    `evaluators`: each one's mean score and its difference from the others; `alpha`: Krippendorff's alpha of
+    all evaluators; `kappas`: the weighted kappa of each pair; `by_language`: means in points by evaluator and
+    language; `without`: by evaluator, the headline figures as they would be without it.
+    """
+
+    evaluators: list[EvaluatorLean]
+    alpha: AlphaFigure
+    kappas: list[PairKappa]
+    by_language: dict[str, dict[str, float | None]]
+    without: dict[str, dict[str, Estimate]]
+
+
+class InterimLook(TypedDict):
+    """An interim look of `--until` after a `round`: the figure and its interval, or the gate's verdicts."""
+
+    round: int
+    value: NotRequired[float | None]
+    low: NotRequired[float | None]
+    high: NotRequired[float | None]
+    half_width: NotRequired[float | None]
+    n: NotRequired[Count]
+    reason: NotRequired[str | None]
+    verdicts: NotRequired[dict[str, str]]
+
+
+class UntilReached(TypedDict):
+    """How `--until` ended the session. A round is one run of each case.
+
+    `is_reached`: whether the rule was met; `runs`: the number of rounds until the last look; `runs_planned`:
+    the maximum number of rounds; `runs_left_out`, `calls_saved`: single runs and calls that were not needed.
+    """
+
+    rule: str
+    metric: str | None
+    scope: str | None
+    is_reached: bool
+    runs: int
+    runs_planned: int
+    runs_left_out: int
+    calls_saved: int
+    method: str | None
+    looks: list[InterimLook]
 
 
 class Summary(TypedDict):
@@ -384,144 +529,18 @@ class Summary(TypedDict):
     consistency: NotRequired[
         Annotated[LanguageConsistency | None, Meta(description="How far languages differ")]
     ]
-    panel: NotRequired[Annotated[PanelFigures, Meta(description="How evaluators agree")]]
+    panel: NotRequired[Annotated[PanelFigures, Meta(description="How far evaluators agree")]]
     until: NotRequired[
-        Annotated[UntilReached, Meta(description="How --until ended the session, and what it saw on the way")]
+        Annotated[UntilReached, Meta(description="How --until ended the session, and its interim looks")]
     ]
-    asker: NotRequired[Annotated[AskerFigures, Meta(description="How far answers move with who asks")]]
+    asker: NotRequired[Annotated[AskerFigures, Meta(description="How far answers depend on who asks")]]
 
 
-class Naming(TypedDict):
-    """How many runs of one side have a reply that repeats the cue about who asks."""
-
-    runs: Count
-    naming: Count
-
-
-class AskerFigures(TypedDict):
-    """How far answers move with who asks: `asker.shift.SIDE`, `asker.sycophancy`, `asker.asymmetry` ..."""
-
-    sides: Annotated[list[str], Meta(description="What the first and the second side are called")]
-    forms: list[Form]
-    cases: Annotated[Count, Meta(description="Cases asked from both sides and without a cue")]
-    cases_without: Annotated[
-        Count, Meta(description="Cases asked without a cue only: outside of the share, or without two sides")
-    ]
-    outcomes: Annotated[OutcomeCounts, Meta(description="Runs of either side by how they ended")]
-    names_asker: Annotated[
-        dict[str, Naming], Meta(description="By side, replies that repeat the cue about who asks")
-    ]
-    metrics: Annotated[
-        dict[str, Figure],
-        Meta(description="Figures with intervals, in percentage points; shares of answers that change in %"),
-    ]
-
-
-class VarianceParts(TypedDict):
-    """The components of the variance of scores: question, language or stratum, run, evaluator, rest.
-
-    `variance`: the components, in `unit`; `share`: each one's share of their sum, 0..1; `negative`:
-    components estimated below zero and set to 0; `merged`: components that the data cannot tell apart, with
-    the one that includes each; `reason`: why there are none; `predicted_se`: the standard error of the mean
-    score in this design; `narrowing`: by what part twice as many questions, runs or evaluators would narrow
-    its interval, 0..1; `smallest_difference`: the smallest difference of two models in the headline that
-    this design can show, in the unit and under the assumptions that follow; null if none that is possible.
-    """
-
-    variance: dict[str, float]
-    negative: list[str]
-    merged: dict[str, str]
-    reason: str | None
-    share: dict[str, float]
-    unit: str
-    design: NotRequired[StudyDesign]
-    predicted_se: NotRequired[float | None]
-    narrowing: NotRequired[dict[str, float]]
-    advice: NotRequired[str | None]
-    smallest_difference: NotRequired[float | None]
-    smallest_difference_unit: NotRequired[str]
-    smallest_difference_assumes: NotRequired[dict[str, float]]
-
-
-class QuestionSpread(TypedDict):
-    """How far the languages of a question are apart: highest mean minus lowest, and SD."""
-
-    spread: float | None
-    sd: float | None
-
-
-class LanguageConsistency(TypedDict):
-    """How alike languages score. `mean_spread`: mean over questions of highest minus lowest language."""
-
-    unit: str
-    mean_spread: Estimate
-    pairs: list[LanguagePair]
-    largest_gaps: list[LanguageGap]
-    questions: dict[str, QuestionSpread]
-
-
-class AlphaFigure(Estimate, frozen=True, kw_only=True):
-    """Krippendorff's alpha; `metric`: how far two scores count as apart."""
-
-    metric: str
-
-
-class PairKappa(Estimate, frozen=True, kw_only=True):
-    """The weighted kappa of two evaluators."""
-
-    first: str
-    second: str
-
-
-class PanelFigures(TypedDict):
-    """How far evaluators agree.
-
-    `evaluators`: each one's mean score and its difference from the others; `alpha`: Krippendorff's alpha of
-    all; `kappas`: weighted kappa of every two; `by_language`: means in points by evaluator and language;
-    `without`: by evaluator, the headlines as they would be without it.
-    """
-
-    evaluators: list[EvaluatorLean]
-    alpha: AlphaFigure
-    kappas: list[PairKappa]
-    by_language: dict[str, dict[str, float | None]]
-    without: dict[str, dict[str, Estimate]]
-
-
-class InterimLook(TypedDict):
-    """What `--until` saw after a `round` of runs: the figure and its interval, or the gate's verdicts."""
-
-    round: int
-    value: NotRequired[float | None]
-    low: NotRequired[float | None]
-    high: NotRequired[float | None]
-    half_width: NotRequired[float | None]
-    n: NotRequired[Count]
-    reason: NotRequired[str | None]
-    verdicts: NotRequired[dict[str, str]]
-
-
-class UntilReached(TypedDict):
-    """How `--until` ended the session.
-
-    `is_reached`: whether the rule was met; `runs`: rounds until then; `runs_planned`: rounds at most;
-    `runs_left_out`, `calls_saved`: runs and calls that were not needed.
-    """
-
-    rule: str
-    metric: str | None
-    scope: str | None
-    is_reached: bool
-    runs: int
-    runs_planned: int
-    runs_left_out: int
-    calls_saved: int
-    method: str | None
-    looks: list[InterimLook]
+# Comparison and gate.
 
 
 class ComparedResults(TypedDict):
-    """The baseline or the candidate. `doubt`: why its verdicts could not be verified; null without doubt."""
+    """The baseline or the candidate. `doubt`: why its verdicts could not be verified, otherwise null."""
 
     file: str
     sha256: str | None
@@ -544,7 +563,10 @@ class DriftInterval(TypedDict):
 
 
 class DriftShare(TypedDict):
-    """How much of the headline's difference, `of`, could be drift: `mean` by share of the panel."""
+    """How much of the headline's difference, which is `of`, one evaluator's drift may account for.
+
+    `value`, `low` and `high` are those of the evaluator's `mean`, divided by the number of evaluators.
+    """
 
     value: float | None
     low: float | None
@@ -558,18 +580,31 @@ class EvaluatorDrift(TypedDict):
 
     evaluator: str
     texts: Annotated[Count, Meta(description="Texts on which both audits have verdicts")]
-    before: str
-    after: Annotated[str, Meta(description="When the two audits were finished")]
-    has_drifted: Annotated[bool, Meta(description="Chance does not explain the change")]
+    before: Annotated[str, Meta(description="When the audit for the baseline was finished")]
+    after: Annotated[str, Meta(description="When the audit for the candidate was finished")]
+    has_drifted: Annotated[bool, Meta(description="Whether its mean or its lean changed beyond chance")]
     mean: Annotated[DriftInterval, Meta(description="By how many points of 100 its verdicts moved")]
     lean: Annotated[DriftInterval, Meta(description="By how much its lean changed")]
     explains: Annotated[
         DriftShare,
         Meta(
-            description="How much of the headline's difference that could be: its share of the panel "
-            "times the mean"
+            description="How much of the headline's difference this drift may account for: the mean divided "
+            "by the number of evaluators"
         ),
     ]
+
+
+class CaseMove(Struct, frozen=True, kw_only=True):
+    """A case whose headline figure moved by `change`, from `before` to `after`, in percentage points.
+
+    `cell`: the id of the case; `at`: JSON pointers to its runs in the baseline's and in the candidate's file.
+    """
+
+    cell: str
+    before: float
+    after: float
+    at: list[str]
+    change: float
 
 
 class ComparisonFigures(TypedDict):
@@ -594,29 +629,20 @@ class ComparisonFigures(TypedDict):
     cases: Annotated[Count, Meta(description="Cases in both results, which are compared")]
     baseline_cases: Annotated[Count, Meta(description="Cases of the baseline")]
     looks: Annotated[
-        Count, Meta(description="Looks at a gate that the intervals allow for; 0 without rounds")
+        Count,
+        Meta(
+            description="Number of interim looks (--until gate) that the intervals are corrected for; 0 "
+            "without any"
+        ),
     ]
     drift: Annotated[
         list[EvaluatorDrift],
-        Meta(description="Evaluators audited by the same texts for both results"),
+        Meta(description="Evaluators audited on the same texts for both results"),
     ]
 
 
-class CaseMove(Struct, frozen=True, kw_only=True):
-    """A case whose headline figure moved by `change`, from `before` to `after`, in percentage points.
-
-    `cell`: its id; `at`: JSON pointers to its runs in the baseline's and in the candidate's file.
-    """
-
-    cell: str
-    before: float
-    after: float
-    at: list[str]
-    change: float
-
-
 class Ruling(Struct, frozen=True, kw_only=True):
-    """A rule of the gate, how it decided, and why."""
+    """A rule of the gate, its verdict, and the reason."""
 
     rule: str
     verdict: Literal["pass", "fail", "inconclusive"]
@@ -631,27 +657,30 @@ class GateVerdict(TypedDict):
     rules: list[Ruling]
     tests: Annotated[
         Count,
-        Meta(description="Rules of all suites that chance may decide"),
+        Meta(description="Required statistical tests among the rules of all suites"),
     ]
-    planned: Annotated[Count, Meta(description="Runs")]
+    planned: Annotated[Count, Meta(description="Planned runs")]
     left: Annotated[Count, Meta(description="Runs that were not done")]
     unscored: Annotated[Count, Meta(description="Runs that were done and have no score")]
     answered: NotRequired[
         Annotated[
             list[str],
-            Meta(description="Changes of the models that answered, which the verdict does not depend on"),
+            Meta(description="Changes of the models that answered, which do not affect the verdict"),
         ]
     ]
     cautions: NotRequired[
         Annotated[
             list[str],
-            Meta(description="How replies and labels were read, where it limits what the verdict shows"),
+            Meta(description="How replies and labels were read, where that limits what the verdict shows"),
         ]
     ]
 
 
+# Back-translation and people's labels.
+
+
 class TranslationJudge(TypedDict):
-    """One evaluator on replies and their translations: valid and missing verdicts, and gaps."""
+    """One evaluator of replies and their translations: its valid and missing verdicts, and the gaps."""
 
     evaluator: str
     verdicts: Count
@@ -660,9 +689,9 @@ class TranslationJudge(TypedDict):
 
 
 class TranslatedText(TypedDict):
-    """The id of a reply, the language of its translation, or its own, and scores by evaluator.
+    """A reply, by its id, as it was judged in one language: its own or that of a translation.
 
-    `failed`: why there is no translation; null if there is one.
+    `failed`: why there is no translation, otherwise null; `scores`: by evaluator.
     """
 
     reply: str
@@ -721,7 +750,7 @@ class PairAgreement(TypedDict):
 
     first: str
     second: str
-    is_evaluator: Annotated[bool, Meta(description="Whether the second is an evaluator, or a person")]
+    is_evaluator: Annotated[bool, Meta(description="Whether the second is an evaluator, not a person")]
     replies: Annotated[Count, Meta(description="Replies that both scored")]
     same: Annotated[
         float | None, Meta(description="Percentage of these replies to which both gave the same score")
@@ -733,7 +762,7 @@ class PairAgreement(TypedDict):
 
 
 class LabelDraw(TypedDict):
-    """The random draw of labelled replies, and what must still hold in the results for labels to apply."""
+    """The random draw of labelled replies, and what the results must still have for the labels to apply."""
 
     text: Annotated[str, Meta(description="The text that identifies the draw in each row of a sheet")]
     drawn: Count
@@ -766,7 +795,7 @@ class LabelledRun(TypedDict):
 
 
 class CorrectedFigure(TypedDict):
-    """A metric as judged, and as people's labels correct it."""
+    """A metric by the evaluators (`judge`), and as corrected by people's labels (`value`)."""
 
     judge: float
     value: float
@@ -776,7 +805,7 @@ class CorrectedFigure(TypedDict):
     these: Annotated[Interval, Meta(description="Interval on these very replies")]
     population: Annotated[Interval, Meta(description="Interval for questions like these")]
     is_larger: Annotated[
-        bool, Meta(description="Whether the corrected figure lies outside of the judge's own interval")
+        bool, Meta(description="Whether the corrected figure lies outside the judge's own interval")
     ]
 
 
@@ -795,7 +824,7 @@ class PeopleScores(TypedDict):
     people: NotRequired[Annotated[list[str], Meta(description="People whose labels correct figures")]]
     draw: NotRequired[Annotated[LabelDraw, Meta(description="How the labelled replies were drawn")]]
     labels: NotRequired[
-        Annotated[list[LabelledRun], Meta(description="Every label that was drawn at random")]
+        Annotated[list[LabelledRun], Meta(description="The labels of every reply that was drawn at random")]
     ]
     left_out: NotRequired[
         Annotated[
@@ -806,6 +835,9 @@ class PeopleScores(TypedDict):
         Annotated[dict[str, CorrectedFigure], Meta(description="By metric: figures that labels correct")]
     ]
     correction: NotRequired[Annotated[str, Meta(description="Method of the corrected figures")]]
+
+
+# Audits.
 
 
 class AuditedModel(TypedDict):
@@ -826,7 +858,7 @@ class JudgedAnchor(TypedDict):
         str | None,
         Meta(description="For a text that addresses its judge: the kind of text to which it is appended"),
     ]
-    aspect: Annotated[str, Meta(description="Which of the several numbers of a verdict")]
+    aspect: Annotated[str, Meta(description="Which number of the verdict, if it has several")]
     scores: Annotated[
         list[float | None],
         Meta(description="Each verdict on it, in points of 100; null where it was not valid"),
@@ -834,7 +866,7 @@ class JudgedAnchor(TypedDict):
 
 
 class Audit(TypedDict):
-    """The audit of one evaluator. Without all its verdicts it has no checks and no `judged`."""
+    """The audit of one evaluator. While verdicts are missing, it has no checks and no `judged`."""
 
     state: Annotated[
         Literal["complete", "incomplete"],
@@ -854,7 +886,7 @@ class Audit(TypedDict):
     rubric_version: str
     rubric_hash: str
     anchors_hash: Annotated[str, Meta(description="SHA-256 of the texts")]
-    response_models: Annotated[list[AuditedModel], Meta(description="Who answered in the audit")]
+    response_models: Annotated[list[AuditedModel], Meta(description="Models that answered in the audit")]
     sampling: Annotated[Sampling, Meta(description="Generation parameters sent in the audit")]
     system_prompt: str | None
     differs: Annotated[
@@ -873,7 +905,7 @@ class Audit(TypedDict):
             dict[str, Check],
             Meta(
                 description="How far scores lie above the middle of the bounds, over all texts and by kind, "
-                "for information; of suites whose scores lie on a scale"
+                "for information; only for suites whose scores lie on a scale"
             ),
         ]
     ]
@@ -887,6 +919,9 @@ class KeptAudit(TypedDict):
     evaluator: str
     suite: str
     audit: Audit
+
+
+# Runs, errors and the whole file.
 
 
 class QuestionResult(QuestionContent, frozen=True, kw_only=True):
@@ -926,7 +961,9 @@ class RunError(TypedDict):
     language: Annotated[str, Meta(description="The language that it was asked in")]
     question_index: Annotated[int | None, Meta(description="The number of its question in its language")]
     run_index: Annotated[int, Meta(description="Which repeat of the question, from 1")]
-    question: Annotated[str | None, Meta(description="What a person must know to score a reply")]
+    question: Annotated[
+        str | None, Meta(description="The question, with all that a person must know to score a reply")
+    ]
     outcome: Annotated[Outcome, Meta(description="How the run ended")]
     message: Annotated[str | None, Meta(description="Why there is no score")]
     raw_evaluator_response: Annotated[str | None, Meta(description="The last invalid answer of an evaluator")]
@@ -936,7 +973,7 @@ class RunError(TypedDict):
 
 
 class AskedRuns(TypedDict):
-    """How many runs with a cue about who asks there are, and the errors among them."""
+    """The number of runs with a cue about who asks, and the errors among them."""
 
     status: Annotated[
         Status, Meta(description="Status of these runs, as `status` in the metadata for plain runs")
@@ -967,7 +1004,8 @@ class Document(TypedDict):
     """Results of Equipoise: one model on one suite."""
 
     metadata: Annotated[
-        Metadata, Meta(description="What was asked of whom, when and with what, and what it took")
+        Metadata,
+        Meta(description="Which model was asked what, when, with which settings, and what it took"),
     ]
     summary: Annotated[Summary, Meta(description="The figures")]
     audit: Annotated[

@@ -14,14 +14,14 @@ from equipoise.results.store import ARCHIVE, SHARDS
 MOST_NAMED = 3
 """Maximum number of skipped files that are named."""
 _HEAD = 400
-"""The number of bytes by which most files are recognised: results may be long."""
+"""The number of bytes that are read first, which is enough to recognise most results."""
 
 
 def find_results(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     """The results files at these paths, and lines on the other JSON files in folders. Raises UserError.
 
-    A file is taken as it is. Of a folder, all results of sessions in it and its subfolders are taken, but not
-    those of its subfolders of archived results, shards and audits.
+    A path to a file is returned unchanged. A folder stands for all results of sessions in it and in its
+    subfolders, except subfolders of archived results, shards and audits.
     """
     files: dict[Path, Path] = {}
     skipped: set[Path] = set()
@@ -43,7 +43,7 @@ def find_results(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
 
 
 def find_one(path: Path, suite: str) -> Path | None:
-    """The results file of a suite: `path` itself, or if a folder, its file named after the suite.
+    """The results file of a suite: `path` itself, or in a folder, the file named after the suite.
 
     None if a folder has no such file. Raises UserError if it has several.
     """
@@ -58,7 +58,7 @@ def find_one(path: Path, suite: str) -> Path | None:
 
 
 def is_results(path: Path) -> bool:
-    """Whether a file in a folder has results of a session. Files of published benchmarks have to be named."""
+    """Whether a file has results of a session, not those of a published benchmark."""
     try:
         with open_regular(path) as file:
             head = file.read(_HEAD)

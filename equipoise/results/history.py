@@ -37,7 +37,7 @@ from equipoise.results.lines import (
     SessionLine,
 )
 from equipoise.results.plans import Plans
-from equipoise.results.replay import Replies
+from equipoise.results.replay import ReplayOffsets
 from equipoise.results.totals import Totals
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ NO_SCORES: Status = "no_scores"
 FIRST_CALL = "first-call"
 """Stands for a run in the lines of calls that a session makes before its first question."""
 MOST_LINE_NUMBERS = 5
-"""A message has at most so many line numbers."""
+"""Maximum number of line numbers in a message."""
 
 
 class History:
@@ -79,7 +79,7 @@ class History:
         self.batched: set[str] = set()
         self.calls = Calls(path)
         self._record_starts: dict[str, int] = {}
-        self._replies = Replies()
+        self._replies = ReplayOffsets()
         self._session_start = 0
         self._selectable_count = 0
         self._damaged_starts: list[int] = []
@@ -95,18 +95,18 @@ class History:
         self._incomplete_starts = []
         for line in journal.scan(self.path, self.position):
             self.position = line.end
-            if line.start == line.end:
+            if line.is_incomplete:
                 self._incomplete_starts = [line.start]
                 break
             if line.entry is None:
                 self._damaged_starts.append(line.start)
             else:
-                self._read(line.start, line.entry)
+                self._add_from_file(line.start, line.entry)
             if not line.follows:
                 self._misplaced_starts.append(line.start)
 
-    def _read(self, start: int, line: AnyLine) -> None:
-        """Add a line of the file."""
+    def _add_from_file(self, start: int, line: AnyLine) -> None:
+        """Add a line of the file, unless it is a duplicate or lacks one of its calls."""
         self.is_headless |= not self.sessions and isinstance(line, CallLine | RecordLine)
         if isinstance(line, CallLine):
             if line.id in self.calls:
@@ -117,21 +117,23 @@ class History:
         # A record or verdict is ignored if one of its calls is lost; the run is then repeated.
         names = line.calls if isinstance(line, RecordLine | AnchorLine) else ()
         if all(name in self.calls for name in names):
-            self._add(start, line)
+            self._apply(start, line)
 
     def add(self, start: int, data: bytes, call: CallLine | None = None) -> None:
-        """Add a line that was just appended, if of a `call`, then that. Thread-safe.
+        """Add a line that this process has just appended. Thread-safe.
 
-        Raises ValueError if the line is not valid.
+        A line of a call is passed as `call`, so that it is not decoded again. Raises ValueError if another
+        line is not valid.
         """
         line = call or lines.decode(data)
         if line is None:
             raise ValueError(f"{self.path}: not a valid journal line: {data[:200]!r}")
         with self._lock:
-            self._add(start, line)
+            self._apply(start, line)
             self.position = max(self.position, start + len(data))
 
-    def _add(self, start: int, line: AnyLine) -> None:
+    def _apply(self, start: int, line: AnyLine) -> None:
+        """Update the state with a line that starts at an offset."""
         match line:
             case CallLine():
                 self.calls.put(line.role, line.id, start)
@@ -262,8 +264,8 @@ class History:
     def settings(self) -> dict[str, JSON]:
         """The settings of the last session, but those that set what is asked are combined over all sessions.
 
-        These are `asker`, `runs`, `limit` and `languages_asked`. Different URLs of endpoints, as of a server
-        on this machine that was restarted on another port, are joined by commas.
+        These are `asker`, `runs`, `limit` and `languages_asked`. Different URLs of endpoints, such as those
+        of a local server that was restarted on another port, are joined by commas.
         """
         by_session = [session.settings for session in self.sessions]
         endpoints = [settings["endpoints"] for settings in by_session if "endpoints" in settings]
@@ -280,8 +282,13 @@ class History:
 
     @property
     def file_roles(self) -> set[Role]:
-        """The roles whose calls a session has had answered from files."""
+        """The roles whose calls were answered from files in any session."""
         return {role for session in self.sessions for role in session.file_roles}
+
+    @property
+    def has_asker_plan(self) -> bool:
+        """Whether any session has planned runs with a cue about who asks."""
+        return any("asker" in session.settings for session in self.sessions)
 
     @property
     def selection(self) -> dict[str, JSON]:
@@ -360,13 +367,11 @@ class History:
         """The lines of the records of planned runs, in the order of the plan."""
         return (self.record_line(run) for run in self.planned if run in self._record_starts)
 
-    @property
-    def plans_askers(self) -> bool:
-        """Whether a session has planned runs with a cue."""
-        return any("asker" in session.settings for session in self.sessions)
-
     def snapshot(self, runs: Collection[str] | None = None) -> History:
-        """A copy of the current state, restricted to some planned runs if `runs` is given."""
+        """A copy of the current state, restricted to some planned runs if `runs` is given.
+
+        What results are built from is copied; calls, replies to replay and session lines are shared.
+        """
         with self._lock:
             snapshot = copy(self)
             snapshot.totals, snapshot.plans = self.totals.copy(), self.plans.snapshot(runs)
@@ -418,7 +423,7 @@ def load(path: Path) -> History:
 
 
 def _union_of_expressions(expressions: Sequence[str | None]) -> str | None:
-    """A pytest expression that selects what any of these selects; None, here too, selects everything."""
+    """A pytest expression that selects what any of these selects. None selects everything."""
     unique = list(dict.fromkeys(expressions))
     if None in unique:
         return None

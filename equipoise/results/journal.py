@@ -57,7 +57,7 @@ class JournalLine(NamedTuple):
 class ScannedLine(NamedTuple):
     """A line with its start and end offsets in bytes; `entry` is None if the line is damaged.
 
-    `follows` is false if the line was written after another one than the line before it.
+    `follows` is false if the line was not written directly after the line before it.
     """
 
     start: int
@@ -65,6 +65,11 @@ class ScannedLine(NamedTuple):
     data: bytes
     entry: AnyLine | None
     follows: bool
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether this is a last line that may still be being written."""
+        return self.start == self.end
 
 
 def encode(entry: Mapping[str, JSON], previous: str) -> bytes:
@@ -134,7 +139,7 @@ class Journal:
 
     `session` is the id of the session that writes. `secrets` are masked in texts of models and endpoints, but
     not in field names, ids and hashes. `on_line` is called with the offset and the bytes of every line after
-    it is written, and for a call with the line itself, `on_move` if the journal continues in another file.
+    it is written, and for a call with the line itself; `on_move` if the journal moves to another file.
     """
 
     def __init__(
@@ -178,7 +183,7 @@ class Journal:
     def append_entry(self, entry: dict[str, JSON], call: CallLine | None = None) -> None:
         """Write the content of a line unchanged: unmasked, without a session id. Raises as `append` does.
 
-        `call` is the line itself, if it is one of a call.
+        For a call, `call` is the line itself.
         """
         before = self.path
         with self._writing():
@@ -259,7 +264,7 @@ class Journal:
         """Append a call, which has to be masked, with its reply. Returns the exchange as it was written.
 
         `digest` is the call's `request_hash`; `batch` is its custom id if it was part of a batch. `is_given`
-        says that the reply is from the file of --replies.
+        is set if the reply is from the file of --replies.
         """
         self._call_count += 1
         line = CallLine(
@@ -275,7 +280,7 @@ class Journal:
             batch=batch,
             given=is_given,
         )
-        # Not read back as other lines are: that would take a third of the time of writing it.
+        # Passed on undecoded, unlike other lines: decoding takes a third of the time of writing.
         self.append_entry(line.to_json(), line)
         return Exchange(id=line.id, call=call, reply=line.reply, is_batched=batch is not None)
 
@@ -333,8 +338,8 @@ def read(path: Path, position: int = 0) -> Iterator[JournalLine]:
 def scan(path: Path, position: int = 0) -> Iterator[ScannedLine]:
     """Every non-blank line from a position on.
 
-    A line is damaged if it is not valid, or lacks its checksum. An incomplete last line, which may still be
-    being written, has `end` equal to `start`.
+    A line is damaged if it is not valid, or lacks its checksum. An incomplete last line has `end` equal to
+    `start`.
     """
     with open_regular(path) as file:
         previous = checksum(_read_tail(file.fileno(), position)).encode()

@@ -1,6 +1,6 @@
-"""Checks that the values of runs are of the kinds of the metrics that use them.
+"""Checks that the values of runs suit the kinds of the metrics that use them.
 
-A suite of one's own is checked at its first run, results of others where they are read.
+A user's own suite is checked from its first run on, and results files are checked when they are read.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from equipoise.results import rows
 from equipoise.results.rows import ImpossibleValueError
 from equipoise.suites import AnySuite
 
-WHOLE = 10
-"""The first runs of a suite in a session, whose metrics are computed at once."""
+RUNS_WITH_METRICS = 10
+"""The number of first runs of a suite in a session whose metrics are computed at once."""
 _YES_OR_NO = ("rate", "ratio", "count")
 """The kinds of metrics for which True and False are 1 and 0; in others they would be 1 and 0 percent."""
 
@@ -24,8 +24,8 @@ _YES_OR_NO = ("rate", "ratio", "count")
 class RecordCheck:
     """Checks the records of a suite as they are made.
 
-    The metrics of a run, which take a millisecond, are computed for the first WHOLE runs and where a value is
-    beyond the bounds that these showed.
+    Computing the metrics of a run takes a millisecond. It is done for the first RUNS_WITH_METRICS runs, and
+    for later runs with a value outside the bounds of those metrics.
     """
 
     def __init__(self, suite: AnySuite, scale: Scale) -> None:
@@ -43,13 +43,13 @@ class RecordCheck:
                 f"there are {', '.join(OUTCOMES)}"
             )
         for name, score in (("score", record.score), ("percent", record.percent)):
-            # As text, True is none: readers refuse it among scores.
+            # A bool is passed as text, to be refused: it is a number, but readers refuse it as a score.
             rows.as_number(suite, record, name, str(score) if isinstance(score, bool) else score)
         values = suite.values(record, self._scale)
         is_usual = all(
             self._is_within(name, rows.as_number(suite, record, name, values[name])) for name in values
         )
-        if self._checked < WHOLE or not is_usual:
+        if self._checked < RUNS_WITH_METRICS or not is_usual:
             self._checked += 1
             self._require_possible_metrics(record, values)
 
@@ -72,7 +72,7 @@ class RecordCheck:
 def _refuse_yes_and_no(
     suite: AnySuite, record: Record, values: Mapping[str, object], metrics: Sequence[Metric]
 ) -> None:
-    """Raise UserError for True or False in a value that a metric takes for a percentage."""
+    """Raise UserError for True or False in a value that a metric would read as a percentage."""
     for metric in metrics:
         for name in filter(None, (metric.of, metric.per)):
             if isinstance(values.get(name), bool) and metric.kind not in _YES_OR_NO:
@@ -101,7 +101,7 @@ def refuse_impossible_cells(cells: Sequence[Cell], metrics: Sequence[Metric]) ->
     """Raise ImpossibleValueError for duplicate questions, and for values outside a metric's bounds."""
     keys = {(cell.cluster, cell.stratum) for cell in cells}
     if len(keys) < len(cells):
-        raise ImpossibleValueError("a question stands there twice in a language")
+        raise ImpossibleValueError("a question occurs twice in a language")
     bounds = _bounds(metrics)
     for cell in cells:
         for name, values in cell.values.items():
@@ -116,7 +116,7 @@ def refuse_impossible_cells(cells: Sequence[Cell], metrics: Sequence[Metric]) ->
 
 
 def _bounds(metrics: Sequence[Metric]) -> dict[str, Bounds]:
-    """The bounds of each value by name: the widest of those of the metrics that use it."""
+    """The bounds of each value by name: the widest bounds of the metrics that use the value."""
     bounds: dict[str, Bounds] = {}
     for metric in metrics:
         for name in filter(None, (metric.of, metric.per)):

@@ -1,6 +1,6 @@
 """Reads results without their transcripts, which make up most of a file, in a fraction of the memory.
 
-In the place of a transcript stand its first and last offset in the file, by which it is read when needed.
+Each transcript is replaced by its first and last offset in the file, from which it is read when needed.
 
 Sessions write indented JSON, in which a transcript is a block of lines that can be skipped. A file that
 another tool has reformatted is read completely.
@@ -48,7 +48,7 @@ def _decoded(path: Path, content: bytes) -> JSON:
             name: part if name in WITH_RUNS else json_io.loads(bytes(part)) for name, part in parts.items()
         }
     try:
-        # A lone surrogate, or a number that is none.
+        # An unpaired surrogate or NaN, for instance, which only this decoder accepts.
         return json_io.loads(content)
     except ValueError:
         # Another tool has reformatted the file, or it is not JSON at all.
@@ -65,14 +65,14 @@ class Transcripts(OpenFile):
     def read(self, first: int, last: int) -> Sequence[Any]:
         """The transcript from one offset to another. Raises UserError if the file has changed."""
         try:
-            self._refuse_changed()
+            self._refuse_changed_file()
             transcript: Sequence[Any] = json_io.loads(self.part(first, last - first))
         except OSError as error:
             raise UserError(f"{self.path}: cannot be read ({error.strerror})") from None
         return transcript
 
-    def _refuse_changed(self) -> None:
-        """Hold the whole file against its digest, the first time."""
+    def _refuse_changed_file(self) -> None:
+        """On the first read, compare the whole file with its digest."""
         if self._digest is None:
             return
         with open_regular(self.path) as file:
@@ -82,23 +82,29 @@ class Transcripts(OpenFile):
 
 
 def _without_transcripts(file: BinaryIO, update: Callable[[bytes], None]) -> Iterator[bytes]:
-    """The file, with offsets as transcripts; no valid JSON if it has another layout."""
-    end, offset = b"", 0
+    """The file, with offsets in place of transcripts. The result is not valid JSON for another layout.
+
+    The first offset is that of the opening bracket, the last one is that after the closing bracket.
+    """
+    closing, offset = b"", 0
     while block := file.read(_BLOCK_BYTES) + file.readline():
         update(block)
-        # So that each line follows a line break.
+        # With a line break before every line. The character `text[i]` is at `offset + i - 1` in the file.
         text, position = b"\n" + block, 1
         while True:
-            if end:
-                if (index := text.find(end, position - 1)) < 0:
+            if closing:
+                # In a transcript: skip the lines up to its closing bracket.
+                if (index := text.find(closing, position - 1)) < 0:
                     break
-                position, end = index + len(end) - 1, b""
+                position, closing = index + len(closing) - 1, b""
                 yield b"%d" % (offset + position)
+            # Outside transcripts: copy everything up to the next opening bracket.
             if (match := _TRANSCRIPT_START.search(text, position - 1)) is None:
                 yield text[position:]
                 break
-            yield b"%b%d," % (text[position : match.end() - 1], offset + match.end() - 3)
-            position, end = match.end(), b"\n%b]" % match[1]
+            bracket = match.end() - 2
+            yield b"%b%d," % (text[position : bracket + 1], offset + bracket - 1)
+            position, closing = match.end(), b"\n%b]" % match[1]
         offset += len(block)
 
 

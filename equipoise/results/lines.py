@@ -32,11 +32,12 @@ class _Line(Struct, frozen=True, kw_only=True, tag_field="kind"):
 class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
     """The beginning of a session: its planned runs with their languages, and its settings.
 
-    `nonce` is the secret from which its one-time codes are made. `data_files` are the digests of the files
-    that the questions were read from, by name. `ranks` are the positions of a shard's runs among those of all
-    shards. In a merged journal, `shards` has the id of each shard's last session, and `nonces` the nonces of
-    all their sessions by id. `file_roles` are the roles whose calls are answered from files, not by an
-    endpoint. Only sessions of a suite plan runs.
+    `nonce` is the secret from which its one-time codes are made. `settings` are those that a resumed session
+    must repeat, and its extent, such as `runs`; `session_settings`, such as timeouts, may change.
+    `data_files` are the digests of the files that the questions were read from, by name. `ranks` are the
+    positions of a shard's runs among those of all shards. In a merged journal, `shards` has the id of each
+    shard's last session, and `nonces` the nonces of all their sessions by id. `file_roles` are the roles
+    whose calls are answered from files, not by an endpoint. Only sessions of a suite plan runs.
     """
 
     session: str
@@ -66,8 +67,8 @@ class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
 class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
     """A call of a run and its reply; `request` is the hash of the request.
 
-    `batch` is its custom id if it was part of a batch. `given` says that no model was called: the reply
-    was in the file of `--replies`.
+    `batch` is its custom id if it was part of a batch. `given` is set if no model was called, because the
+    reply was in the file of `--replies`.
     """
 
     session: str
@@ -83,7 +84,7 @@ class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
     given: bool = False
 
     def to_json(self) -> dict[str, JSON]:
-        """The content of the line; what most calls lack is left out."""
+        """The content of the line, without fields that are None or False, as most calls lack them."""
         fields = {"kind": "call", **structs.asdict(self), "reply": self.reply.to_json()}
         return {name: value for name, value in fields.items() if value not in (None, False)}
 
@@ -140,7 +141,7 @@ class LimitLine(_Line, frozen=True, kw_only=True, tag="limit"):
 
 
 class LookLine(_Line, frozen=True, kw_only=True, tag="look"):
-    """The decision of `--until` after a round of runs: by an interval, or by the verdicts of the gate."""
+    """An interim look of `--until`: its decision after a round, by an interval or by the gate's verdicts."""
 
     session: str
     round: int
@@ -174,7 +175,10 @@ class RecordLine(_Line, frozen=True, kw_only=True, tag="record"):
 
 
 class AuditLine(_Line, frozen=True, kw_only=True, tag="audit"):
-    """The plan of an audit: how often each anchor is judged, and which kind of anchor scores above which."""
+    """The plan of an audit: how often each anchor is judged.
+
+    `order` has pairs of kinds of anchors: the first kind should score above the second.
+    """
 
     session: str
     extent: str

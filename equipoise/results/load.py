@@ -24,16 +24,16 @@ from equipoise.results.schema import DAMAGE
 from equipoise.results.soundness import contradiction
 
 WHY_CONTRADICTORY = (
-    "one of them was edited, or another version wrote it; `equipoise show` makes it again from its journal"
+    "one of them was edited, or another version wrote it; `equipoise show` rebuilds it from its journal"
 )
 ONLY_COMPARE_READS = "another tool wrote it: only compare reads it"
-"""Message for results that `compare` can read and other commands cannot."""
+"""The message for results that `compare` can read and other commands cannot."""
 
 
 def load(path: Path) -> Results:
     """The results in a file of Equipoise or of a published benchmark.
 
-    Transcripts are read from the file when they are asked for, which raises UserError if it has changed
+    Transcripts are read from the file when they are used, which raises UserError if the file has changed
     since. Raises UserError that names the file and says what is wrong.
     """
     if path.is_dir():

@@ -154,8 +154,8 @@ def _refuse_interrupted(shards: Sequence[LoadedShard]) -> None:
     if names:
         first = next(shard for shard in shards if missing_runs[shard.id])
         raise UserError(
-            f"{_title(shards)}: shards to go on with: {', '.join(names)}; give each its own command again, "
-            f"{first.id} with its other options: {first.command}"
+            f"{_title(shards)}: unfinished shards: {', '.join(names)}; run the command of each again, "
+            f"for {first.id} with its other options: {first.command}"
         )
 
 
@@ -196,7 +196,7 @@ def _refuse_other_journal(files: Files, shards: Collection[LoadedShard]) -> None
         sessions = [line for line in lines if isinstance(line, SessionLine)]
         if len(sessions) != 1 or not sessions[0].shards:
             raise UserError(
-                f"{shown(files.results)}: a session has asked runs of these results itself; "
+                f"{shown(files.results)}: a session has added runs to these results; "
                 "name another file with --output"
             )
 

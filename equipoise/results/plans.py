@@ -16,7 +16,7 @@ class Plans:
     """The union of the plans of all sessions, in the order of the largest plan.
 
     `planned` maps the needed runs to their languages. `ranks` are the positions of a shard's runs among those
-    of all shards. `looks` has the decisions of `--until` by round.
+    of all shards. `looks` has the interim looks of `--until`, by the round after which each was taken.
     """
 
     def __init__(self) -> None:
@@ -35,12 +35,12 @@ class Plans:
         self.planned = self.needed(self._all_planned)
 
     def add_look(self, look: LookLine) -> None:
-        """Add the decision of `--until` after a round, which may make later rounds unnecessary."""
+        """Add an interim look, whose decision may make later rounds unnecessary."""
         self.looks[look.round] = look
         self.planned = self.needed(self._all_planned)
 
     def drop_stale(self, run: str) -> None:
-        """Drop the looks after this run's round and later rounds, which its new record makes stale."""
+        """Drop the looks after this run's round or a later one: the run's new record makes them stale."""
         stale = [number for number in self.looks if number >= round_of(run)] if self.looks else []
         for number in stale:
             del self.looks[number]

@@ -26,7 +26,7 @@ FurtherSections = Callable[[Results], Sections]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """The results of a journal, which have a path, and warnings for the user."""
+    """The results of a journal, written to their path, and warnings for the user."""
 
     results: Results
     warnings: tuple[str, ...]
@@ -40,7 +40,7 @@ def _no_sections(results: Results) -> Sections:
 def recover(path: Path, output: Path | None, roots: tuple[Path, ...]) -> Recovered:
     """Write the results JSON of a journal, beside it if no `output` is given. Raises UserError.
 
-    The rubric is looked up in `roots`, in order; a rubric among the data only in the first.
+    The rubric is looked up in `roots`, in order. If none has it, the error names the last one's path.
     """
     try:
         return _recover(path, output, roots)
@@ -98,7 +98,7 @@ def _first_session(path: Path) -> SessionLine:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether this is a file; False, too, if its name is too long or its folder closed."""
+    """Whether this is a file; False also if its name is too long or its folder cannot be read."""
     try:
         return path.is_file()
     except OSError:
@@ -106,7 +106,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _rubric(suite: AnySuite, history: History, roots: tuple[Path, ...]) -> Rubric:
-    """The rubric of these results. One that was published with the data may be in any folder."""
+    """The rubric of these results; only its scale if the rubric is part of the data."""
     if scale := suite.judging.scale_in_data:
         settings = history.settings
         return Rubric(version=settings["rubric_version"], hash=settings["rubric_hash"], scale=scale)

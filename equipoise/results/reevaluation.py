@@ -68,14 +68,14 @@ def _case_type(suite: AnySuite) -> type[Case]:
     """The type of the suite's cases, by the annotation of `evaluate`. Raises UserError without one."""
     case_type = get_type_hints(suite.evaluate).get("case")
     if not isinstance(case_type, type):
-        raise UserError(f"the suite {suite.name}: `evaluate` does not say of which type its case is")
+        raise UserError(f"the suite {suite.name}: `evaluate` does not declare the type of its case")
     return case_type
 
 
 class _RecordedReplies:
     """Answers calls with the replies of a run: the nth call with the same request gets the nth reply.
 
-    `lacks_reply` is set when there is no reply to a call: in the session it failed or was declined.
+    `lacks_reply` is set when a call has no reply, because it failed or was declined in the session.
     """
 
     def __init__(self, exchanges: Iterable[Exchange]) -> None:

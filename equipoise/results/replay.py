@@ -1,12 +1,12 @@
-"""Recorded replies that a run uses in place of calls when it is run again.
+"""The offsets in the journal of recorded replies that a run uses in place of calls when it is run again.
 
-Requests are identified by their hashes, calls by their offsets in the journal.
+A reply is in the line of its call. Requests are identified by their hashes.
 """
 
 from __future__ import annotations
 
 
-class Replies:
+class ReplayOffsets:
     """The replies to replay in runs without a score: the nth call with the same request gets the nth reply.
 
     Evaluators' replies are not replayed if the run ended without a score.
@@ -25,12 +25,12 @@ class Replies:
 
     def has_role(self, role: str) -> bool:
         """Whether any reply is left in this role."""
-        return any(replies for (_, one), replies in self._by_run.items() if one == role)
+        return any(replies for (_, known_role), replies in self._by_run.items() if known_role == role)
 
     def take(self, run: str, role: str, digest: str) -> int | None:
         """Remove and return the offset of the run's next call with this request; None if none is left."""
         replies = self._by_run.get((run, role), [])
-        index = next((index for index, (known, _) in enumerate(replies) if known == digest), None)
+        index = next((index for index, (recorded, _) in enumerate(replies) if recorded == digest), None)
         return None if index is None else replies.pop(index)[1]
 
     def drop(self, run: str, *, has_score: bool) -> None:

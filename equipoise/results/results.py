@@ -41,7 +41,7 @@ from equipoise.results.table import TableRun
 from equipoise.suites import AnySuite
 
 _OWN_KEYS = ("metadata", "summary", "results", "errors")
-"""The keys of a results file that are no sections."""
+"""The keys of a results file that are not sections."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +66,13 @@ def _nothing(_: Results) -> Iterable[str]:
 class Results:
     """The results of one model on one suite.
 
-    `rows` are the plain runs, `cued_rows` those with a cue about who asks. `sections` has the further parts
-    of the file by key, in its order: audits, what studies add, `comparison` and `gate`. `path` is that of the
-    file, if there is one, `file` the same as messages show it, and `digest` the file's SHA-256.
+    `rows` are the plain runs, `cued_rows` the runs with a cue about who asks. `sections` has the further
+    parts of the file by key, in the file's order: audits, what studies add, `comparison` and `gate`. `path`
+    is the file's path, if there is a file; `file` is the path as messages show it, and `digest` the file's
+    SHA-256.
 
     `doubt` says why verification against the journal failed; None if it succeeded or was not tried.
-    `contradiction` says what the file's summary says otherwise than its runs; None if they agree.
+    `contradiction` says where the file's summary contradicts its runs; None if they agree.
     """
 
     suite: AnySuite
@@ -87,14 +88,14 @@ class Results:
     doubt: str | None = None
     contradiction: str | None = None
     says: Callable[[Results], Iterable[str]] = field(default=_nothing, compare=False)
-    """Makes the sentences on these results for notebooks, which the room of reports hands in."""
+    """Makes the sentences on these results for notebooks. The Python API sets it."""
     own_cells: Sequence[Cell] | None = field(default=None, compare=False)
     own_asker_cells: AskerCells | None = field(default=None, compare=False)
-    """Cells that need not be made of the rows, or cannot, as these were left out."""
+    """Cells that were made already. They are used in place of the rows, which may have been left out."""
 
     @cached_property
     def cells(self) -> Sequence[Cell]:
-        """The cells, of which metrics are made."""
+        """The cells that metrics are computed from."""
         return self.suite.combine(self.rows) if self.own_cells is None else self.own_cells
 
     @cached_property
@@ -107,7 +108,7 @@ class Results:
 
     @cached_property
     def definitions(self) -> dict[str, Metric]:
-        """The metrics that the cells allow, by name, the headline first."""
+        """The metrics that can be computed from the cells, by name, the headline first."""
         return {metric.name: metric for metric in self.suite.metrics(self.cells)}
 
     @property
@@ -134,7 +135,7 @@ class Results:
 
     @cached_property
     def outcomes(self) -> Mapping[str, int]:
-        """The numbers of runs by outcome: counted, or those of the summary if the runs were left out."""
+        """The number of runs by outcome, from the rows, or from the summary if the rows were left out."""
         return count_outcomes(self.rows) or cast("Mapping[str, int]", self.summary.get("outcomes", {}))
 
     @property
@@ -216,7 +217,7 @@ class Results:
 
     @property
     def sentences(self) -> list[str]:
-        """What the results say, and what makes them weak, as in a terminal; empty without an answer yet."""
+        """What the results say, and what makes them weak, as in a terminal; empty unless `says` is set."""
         with self._reading():
             return [*self.says(self)]
 
@@ -267,7 +268,7 @@ class Results:
         )
 
     def to_json(self) -> dict[str, JSON]:
-        """The results as in a file. Runs and transcripts are functions, called on writing."""
+        """The results as in a file. The runs of a question are a function, which is called on writing."""
         sections: dict[str, JSON] = dict(self.sections)
         if "askers" in sections:
             cued = rows.to_json(self.suite, self.cued_rows, self.scale, has_means=False)
@@ -282,7 +283,7 @@ class Results:
         }
 
     def save(self) -> Results:
-        """Write the file at `path`; the results with its digest. Raises OSError."""
+        """Write the file at `path`, and return the results with its digest. Raises OSError."""
         assert self.path is not None
         return replace(self, digest=store.write_json(self.path, self.to_json()))
 
@@ -366,7 +367,7 @@ def typed(sections: Mapping[str, JSON]) -> Sections:
 
 
 def _typed(data: Mapping[str, JSON], declared: type) -> dict[str, Any]:
-    """The data, with what these types declare as such. A later version and suites may have more."""
+    """The data with the declared keys as values of their types; other keys, as of a suite, are unchanged."""
     types = schema.key_types(declared)
     return {name: _as_type(value, types[name]) if name in types else value for name, value in data.items()}
 

@@ -63,8 +63,8 @@ def of_records(
     """A row for each record, language by language and question by question.
 
     `left_out_evaluator` is treated as if it had not been in the panel. `section` is the JSON pointer to the
-    rows in results. For runs with a cue, `plain_indices` has the numbers that the same questions have among
-    the plain runs, by key.
+    rows in results. For runs with a cue, `plain_indices` has the numbers of the same questions among the
+    plain runs, by key.
     """
     languages: dict[str, dict[str, list[Record]]] = {}
     for record in records:
@@ -250,9 +250,9 @@ def _scores(rows: Iterable[RunRow]) -> list[float]:
 
 
 class _Run(RunResult, frozen=True, kw_only=True):
-    """A run in a file: its verdicts with the fields of the rubric, which no type can name.
+    """A run in a file. Verdicts have the fields of the rubric, which no type can name.
 
-    Transcripts are checked by those who read them, and may be offsets.
+    Transcripts may be offsets, and are checked when they are read.
     """
 
     verdicts: list[dict[str, JSON]]  # type: ignore[assignment]
@@ -297,7 +297,7 @@ def _of_languages(
     for language, content in languages.items():
         ids = [question.id for question in content.questions]
         if len({*ids}) < len(ids):
-            raise ValueError(f"a question stands there twice in {language}")
+            raise ValueError(f"a question occurs twice in {language}")
         for position, question in enumerate(content.questions):
             pointer = f"{section}/{_escape(language)}/questions/{position}"
             rows += _rows_of_question(language, question, pointer, transcripts)

@@ -37,7 +37,7 @@ def results_schema() -> dict[str, JSON]:
     schema = msgspec.json.schema(document.Document)
     parts = {name: _in_declared_order(name, _with_type_lists(part)) for name, part in schema["$defs"].items()}
     declared = parts["Metadata"]["properties"]
-    # An option that the types declare keeps its type, and its place.
+    # An option that the types declare keeps its declared type and position.
     parts["Metadata"]["properties"] = declared | _options() | declared
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -96,8 +96,8 @@ def _shortened(message: str) -> str:
 def _violations(value: JSON, expected: Any, pointer: str = "") -> list[tuple[str, str]]:
     """Pointer and message of each part of a value that is not of the expected type.
 
-    msgspec stops at the first, and its paths lack the keys of objects: what it refuses is converted part by
-    part.
+    msgspec stops at the first violation, and its paths lack the keys of objects. So a value that it refuses
+    is converted again, part by part.
     """
     import msgspec
 
@@ -197,8 +197,8 @@ def _infinite(data: JSON, pointer: str) -> Iterator[str]:
 def reading(*paths: Path, otherwise: str | None = None) -> Iterator[None]:
     """Raise UserError naming the damaged field if the block fails while reading the results in these files.
 
-    `otherwise` is the message if no field violates the schema, as in results of another tool. Without it such
-    a failure is a bug, and the exception is raised again.
+    `otherwise` is the message if no field violates the schema, as in results of another tool. Without
+    `otherwise`, such a failure is a bug, and the exception is raised again.
     """
     try:
         yield
@@ -228,5 +228,5 @@ def read(path: Path) -> JSON:
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     if version != SCHEMA_VERSION:
-        raise UserError(f"{path}: has schema version {version!r}; the schema is that of {SCHEMA_VERSION}")
+        raise UserError(f"{path}: has schema version {version!r}; this schema is version {SCHEMA_VERSION}")
     return data

@@ -1,6 +1,6 @@
 """Sections that commands add to finished results: written to the file, and to its journal if it exists.
 
-Results that are rebuilt from the journal thus have them, as long as the verdicts are the same.
+So results that are rebuilt from the journal have them, too, as long as the verdicts are the same.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from equipoise.results import store
 from equipoise.results.journal import Journal
 
 SECTION_NAMES = ("backtranslation", "people")
-"""The keys of such sections in results."""
+"""The keys of these sections in results."""
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Lock the results while their section is made and written. Raises UserError if a session uses them."""
+    """Lock the results while a section is made and written. Raises UserError if a session uses them."""
     lock = store.lock(store.files(path.parent, path, "", ""))
     try:
         yield
@@ -31,7 +31,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def require_extensible(path: Path, metadata: Mapping[str, JSON]) -> None:
-    """Raise UserError for results that cannot be extended: of another tool, or still running."""
+    """Raise UserError for results that cannot be extended: those of another tool or of a running session."""
     if "recomputed_from" in metadata:
         raise UserError(f"{path}: another tool wrote it, so nothing can be added to it")
     if metadata["status"] == "running":
@@ -39,7 +39,7 @@ def require_extensible(path: Path, metadata: Mapping[str, JSON]) -> None:
 
 
 def add(path: Path, name: str, content: Mapping[str, JSON]) -> None:
-    """Write a section into the results at `path`, in place of an earlier one. Raises UserError."""
+    """Write a section into the results at `path`, replacing an earlier one. Raises UserError."""
     try:
         parts: dict[str, JSON] = {**json_io.split(read_bytes(path))}
         verdicts_sha256 = json_io.loads(bytes(parts["metadata"]))["verdicts_sha256"]

@@ -1,4 +1,4 @@
-"""Checks results against themselves: figures and counts that their runs do not have."""
+"""Checks that the figures and counts in a summary are those of its runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from equipoise.stats import mean
 from equipoise.stats.contrast import as_balance
 
 MOST_METRICS = 20
-"""So many metrics are computed again, the headline first."""
+"""Maximum number of metrics that are computed again, the headline first."""
 _TOLERANCE = 1e-4
 """Figures are written with six decimals."""
 
@@ -21,7 +21,7 @@ _TOLERANCE = 1e-4
 def contradiction(
     summary: Mapping[str, JSON], metrics: Sequence[Metric], cells: Sequence[Cell], rows: Sequence[RunRow]
 ) -> str | None:
-    """A sentence on the first thing that the summary says otherwise than the runs; None if there is none."""
+    """A sentence on the first contradiction between the summary and the runs; None if there is none."""
     stated: Mapping[str, Figure] = summary.get("metrics") or {}
     for metric in metrics[:MOST_METRICS]:
         value = _figure(metric, metric.select(cells))
@@ -39,7 +39,7 @@ def _listed(outcomes: Mapping[str, int]) -> str:
 
 
 def _figure(metric: Metric, cells: Sequence[Cell]) -> float | None:
-    """The figure without numpy, which is slow to import; None for kinds that are no plain means."""
+    """The figure without numpy, which is slow to import; None for kinds that are not plain means."""
     if metric.kind == "contrast":
         return _figure(*as_balance(metric, cells))
     if metric.kind == "rate":

@@ -18,13 +18,13 @@ from equipoise.core.files import link_target, replacing, shown
 from equipoise.core.types import JSON, Shard
 
 ARCHIVE = "archive"
-"""The folder of earlier results, below that of the current ones."""
+"""The folder of earlier results, in the folder of the current ones."""
 SHARDS = "shards"
-"""The folder of shards below that of results."""
+"""The folder of shards, in the folder of the results."""
 JOURNAL_START = b'{"kind":"session"'
 """The first bytes of every journal."""
 _START_BYTES = 200
-"""How much of the start of a file is searched for the first key of results."""
+"""The number of bytes at the start of a file that are searched for the first key of results."""
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 _MOST_CHARACTERS = 100
 _RESERVED_NAME = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
@@ -42,7 +42,7 @@ class Files:
 
     @property
     def batches(self) -> Path:
-        """Path of the intents of the session's batches, each written before its batch is sent."""
+        """The path of the log of batches, which records the intent to send each batch before it is sent."""
         return batches_of(self.journal)
 
     def check(self) -> None:
@@ -124,13 +124,13 @@ class Lock:
         try:
             fcntl.flock(self._lock_descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if files.journal.is_file():
-                # A hard link to it has another name, and so another lock file.
+                # A hard link to the journal has another name, and so another lock file.
                 self._journal_descriptor = os.open(files.journal, os.O_RDWR)
                 fcntl.flock(self._journal_descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             owner = os.read(self._lock_descriptor, 20).decode(errors="replace").strip()
             self.release()
-            # Of another name for the journal, the lock file says nothing.
+            # A process that uses another name of the journal is not named in this lock file.
             who = "another process" if self._journal_descriptor else f"process {owner}"
             where = shown(files.results)
             raise UserError(f"{where}: {who} is using it; wait, or use another --output") from None
@@ -186,12 +186,12 @@ def _journal_beside(results: Path) -> Path:
 
 
 def batches_of(journal: Path) -> Path:
-    """Path of the intents of a journal's batches, beside it."""
+    """The path of the log of batches of a journal, beside it."""
     return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.batches")
 
 
 def journal_of(results: Path) -> Path:
-    """Path of the journal of existing results: beside the file, or beside a symbolic link to it."""
+    """The path of the journal of existing results: beside the file, or beside a symbolic link to it."""
     beside_link, beside_file = _journal_beside(results), _files_at(results).journal
     return beside_link if beside_link.exists() and not beside_file.exists() else beside_file
 

@@ -43,11 +43,11 @@ from equipoise.stats.variance import (
 from equipoise.suites import AnySuite
 
 LARGEST_GAPS = 10
-"""So many questions are listed on which languages differ most."""
+"""Number of questions that are listed as those on which languages differ most."""
 ASSUMPTIONS: Mapping[str, float] = {"shared": 0.5, "power": 0.8, "alpha": 0.05}
 """Assumptions of the smallest difference: share of the variance in common, power and error of the test."""
 MOST_HEADLINES = 30
-"""The summary of a panel has at most so many metrics without each evaluator."""
+"""Maximum number of metrics that the summary has for the panel without one of its evaluators."""
 DECIMALS = 6
 """The decimal places of figures."""
 REPEATED_LOOKS = (
@@ -102,7 +102,7 @@ def figure(metric: Metric, cells: Sequence[Cell], clusters: str, **by_run: JSON)
 
 
 def with_cluster_names(data: Any, clusters: str) -> Any:
-    """A copy whose reasons use the suite's word for clusters, in place of `questions`."""
+    """A copy of the data whose reasons use the suite's word for clusters in place of `questions`."""
     if isinstance(data, Mapping):
         return {
             name: reword_reason(value, clusters) if name == "reason" else with_cluster_names(value, clusters)
@@ -147,10 +147,11 @@ def _is_exact(data: Any) -> bool:
 
 
 def apply_looks(metrics: Mapping[str, Figure], looks: Sequence[LookLine], **saved: int) -> dict[str, JSON]:
-    """The part `until` of a summary, and the metrics, of which one has an interval that allows for `looks`.
+    """The part `until` of a summary, and the metrics.
 
-    `looks` are in order. `saved` has `runs_planned`, the maximum number of rounds, and the numbers of runs
-    and calls that were not needed. Looks at a gate change no metric.
+    The metric of the rule gets an interval that is corrected for the interim `looks`, which are in order;
+    looks at a gate change no metric. `saved` has `runs_planned`, the maximum number of rounds, and the
+    numbers of runs and calls that were not needed.
     """
     last = looks[-1]
     until = {
@@ -168,7 +169,7 @@ def apply_looks(metrics: Mapping[str, Figure], looks: Sequence[LookLine], **save
 
 def _metric_at_look(look: LookLine, metrics: Mapping[str, Figure]) -> dict[str, Figure]:
     """The metric of a look, with the value and interval that it had then, before any later round."""
-    # Without any value of it, results lack the metric.
+    # Results lack a metric for which no run has a value.
     if (name := look.metric) is None or name not in metrics:
         return {}
     adjusted: dict[str, JSON] = {key: getattr(look, key) for key in ("se", "low", "high", "n", "reason")}
@@ -200,7 +201,7 @@ def _variance_json(suite: AnySuite, cells: Sequence[Cell], scale: Scale) -> dict
         return figures
     design = _design_of(scores)
     headline = suite.metrics(cells)[0]
-    # One question has no interval to narrow, and no test.
+    # With one question there is no interval to narrow.
     advised = advice(components, design) if design.questions > 1 else None
     return {
         **figures,
@@ -231,7 +232,7 @@ def _smallest_difference(
 ) -> float | None:
     """The smallest difference of two models that can be shown, in the headline's unit; None if none can.
 
-    A headline that is not the mean of the verdicts' `scores` varies as its own parts do.
+    For a headline that is not the mean of the verdicts' `scores`, the variance is that of its own parts.
     """
     is_mean = headline.kind == "mean" and suite.judging.has_means
     parts = scores if is_mean else {(*run, ""): value for run, value in run_parts(headline, cells).items()}
@@ -357,7 +358,7 @@ def _means_by_language(cells: Sequence[Cell], evaluator: str) -> dict[str, float
 
 
 def _headlines(suite: AnySuite, rows: Sequence[RunRow]) -> dict[str, Estimate]:
-    """The first MOST_HEADLINES metrics of the same kind as the headline, with their estimates."""
+    """The estimates of the headline and of other metrics of its kind, MOST_HEADLINES in all."""
     cells = suite.combine(rows)
     metrics = suite.metrics(cells)
     headlines = [metric for metric in metrics if metric.kind == metrics[0].kind][:MOST_HEADLINES]

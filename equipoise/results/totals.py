@@ -17,16 +17,16 @@ from equipoise.results import journal
 from equipoise.results.lines import AnchorLine, CallLine, FailedLine, RecordLine, SessionLine
 
 _NO_SESSION = ""
-"""Stands for the session of a call that no session has made."""
+"""Stands for the session of a reply from a file, for which no session has made a call."""
 ReportedModel = tuple[str, str, str | None, str | None, str | None]
 """Role and model of a call, and the model, fingerprint and provider that its endpoint reported."""
 
 
 @dataclass(slots=True)
 class ModelCalls:
-    """The number of calls that a model answered, the run of the first, and the ordinals of first and last.
+    """The calls that a model answered: their number, the run of the first, and two ordinals.
 
-    Ordinals start at 1 and count all calls of the journal. The fields are keys of the results.
+    `first_call` and `last_call` start at 1 and count all calls of the journal. Fields are keys of results.
     """
 
     calls: int
@@ -42,7 +42,7 @@ class Totals:
     `calls` are counted by session, `tokens` by role and model, each kind of tokens by its key in results.
     `estimated` counts calls without reported tokens, by role. `repeats` counts retries made because an answer
     might have been a copy of another one. `reported` has the models, fingerprints and providers that
-    endpoints reported. `call_count` counts all calls, `batched` and `batched_tokens` what came in batches.
+    endpoints reported. `call_count` counts all calls; `batched` and `batched_tokens` count those in batches.
     `tagged` has the runs with unusual think tags in a reply of the subject, by `Reply.thought_tags`, and
     `untagged` counts its complete replies without any.
     """
@@ -66,7 +66,7 @@ class Totals:
         self.calls[_NO_SESSION if line.given else line.session] += 1
         self.retries += reply.retries
         self.repeats += reply.repeats
-        # Tokens of a given reply are not estimated: its prompt was another one.
+        # Tokens of a given reply are not estimated: the prompt that it answered is not known.
         is_counted = reply.is_metered or not line.given
         if is_counted:
             _add_tokens(self.tokens[role, model], line)
@@ -120,7 +120,7 @@ class Totals:
     ) -> float | None:
         """The cost in USD of a model's calls in a role; None if the model has no price.
 
-        `discount` is the discount of batches in percent. Without `has_cache`, cached tokens have the full
+        `discount` is the discount of batches in percent. Without `has_cache`, cached tokens cost the full
         price.
         """
         tokens = dict(self.tokens[role, model])
@@ -169,7 +169,7 @@ class CallUsage(NamedTuple):
 def iter_usage(
     path: Path, suite: str, ended_by: type[RecordLine] | type[AnchorLine] = RecordLine
 ) -> Iterator[CallUsage]:
-    """Usage of each call of a suite in the journal `path`, of runs that have an `ended_by` line."""
+    """Usage of each call of a suite in the journal `path`, for runs that have an `ended_by` line."""
     calls: list[CallUsage] = []
     ended: set[str] = set()
     is_of_suite = False

@@ -129,7 +129,7 @@ def test_an_endpoint_that_supports_nothing(loopback: Loopback) -> None:
     assert features["token counts"].startswith("not reported")
     assert features["price"] == "1.00 USD in, 2.00 USD out for a million tokens"
     assert "judge: gives verdicts without a schema; invalid ones are asked for again" in done.output
-    assert "judge: grades by the label that it writes, or N (--label-samples N), for want of " in done.output
+    assert "judge: grades by the label that it writes, or by N (--label-samples N): it gives " in done.output
     assert " USD (" in done.output.partition("whole sessions")[2]
 
 

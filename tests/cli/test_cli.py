@@ -189,7 +189,7 @@ def test_validate_holds_results_against_the_schema(folder: Path) -> None:
     data["metadata"]["schema_version"] = 2
     (folder / "m.json").write_text(json.dumps(data), encoding="utf-8")
     assert error(run("data", "validate", "m.json")).endswith(
-        "m.json: has schema version 2; the schema is that of 1"
+        "m.json: has schema version 2; this schema is version 1"
     )
 
 

@@ -49,6 +49,7 @@ def completed(folder: Path, *words: str) -> list[str]:
         (("run", "neutrality", "--model", "x", "--junit"), ["--junitxml"]),
         (("run", "borderlines", "--stra"), ["--strategy"]),
         (("run", "neutrality", "--stra"), []),
+        (("run", "attribution", "--len"), ["--length"]),
         (("run", "neutrality", "--dataset", "o"), ["own", "open", "original"]),
         (("run", "borderlines", "--method", ""), ["generate", "rank"]),
         (("run", "al"), ["all"]),

@@ -145,7 +145,7 @@ ROWS: list[tuple[str, str]] = [
     ("plot empty -o p", "there is no command 'plot'; it is now: equipoise report RESULTS --figures FOLDER"),
     ("show nope.jsonl", "nope.jsonl: no such journal"),
     ("show notes.jsonl", "notes.jsonl: not an Equipoise journal"),
-    ("show a.json -o b.json", "--output: is for a journal"),
+    ("show a.json -o b.json", "--output: is only for a journal"),
     ("data validate nope", "nope"),
     ("merge empty", "empty"),
     ("merge nope", "nope"),

@@ -40,7 +40,7 @@ def test_marks_of_no_run_are_told(tmp_path: Path) -> None:
     marks = {"format": "equipoise-reviews", "version": 1, "reviews": [{**mark, "reviewer": ""}]}
     (tmp_path / "reviews.json").write_text(json.dumps(marks), encoding="utf-8")
     made = run("report", result, "-o", tmp_path / "page.html", "--reviews", tmp_path / "reviews.json")
-    assert made.stdout.startswith("warning:   1 reviews are of no run of these results\npage: ")
+    assert made.stdout.startswith("warning:   1 reviews match no run of these results\npage: ")
 
 
 @pytest.mark.slow

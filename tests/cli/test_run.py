@@ -57,7 +57,7 @@ def test_several_suites_are_one_session(handed: list[list[str]], tmp_path: Path)
     (tmp_path / "tests_benchmark").mkdir()
     (tmp_path / tests[1]).touch()
     done = CliRunner().invoke(main, named)
-    assert (done.exit_code, f"{tests[0]}: not in this project, as others are" in done.output) == (4, True)
+    assert (done.exit_code, f"{tests[0]}: not in this project, unlike others" in done.output) == (4, True)
     (tmp_path / tests[0]).touch()
     assert CliRunner().invoke(main, named).exit_code == 0
     assert [command[3:5] for command in handed] == [[str(ROOT / test) for test in tests], tests]

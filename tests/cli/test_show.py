@@ -60,7 +60,8 @@ def test_where_runs_have_no_scores_the_lowest_are_those_of_the_headline(tmp_path
     assert {*runs} == {"en/abkhazia", "ka/abkhazia", "ru/abkhazia"}
     assert lines[-1] == f"{len(runs)} of 48 runs; territories with the lowest vanilla.consistency: 1"
     [line] = show(str(path), "--lowest", "1", "-k", "no such text").stdout.splitlines()
-    assert line == "0 of 48 runs: none of them has a score, none of their territories vanilla.consistency"
+    metric = "vanilla.consistency"
+    assert line == f"0 of 48 runs: none of them has a score, and none of their territories has {metric}"
 
 
 def test_runs_that_do_not_say_how_they_ended_can_be_selected(tmp_path: Path) -> None:

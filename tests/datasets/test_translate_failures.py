@@ -119,8 +119,8 @@ def test_the_key_is_in_no_file(server: Loopback, folder: Path) -> None:
 def test_what_cannot_work_is_one_line(server: Loopback, folder: Path, subtests: pytest.Subtests) -> None:
     """Exit 4, before anything is asked; the source is as it was."""
     cases: list[tuple[tuple[str, ...], str]] = [
-        (("--output", "en.txt"), "--output: en.txt is what is to be translated; name another file"),
-        (("--output", "./translations/../en.txt"), "is what is to be translated"),
+        (("--output", "en.txt"), "--output: en.txt is the file to translate; name another file"),
+        (("--output", "./translations/../en.txt"), "is the file to translate"),
         (("--output", "en.txt/de.txt"), "cannot be written to"),
         (("--from", "nowhere.txt"), "nowhere.txt: cannot be read"),
         (("--from", "empty.txt"), "empty.txt:1: no text in this file"),

@@ -139,7 +139,7 @@ def warned(
         ),
         (
             {"evaluator_models": ["tried"], "languages_asked": ["en-US"], "runs": [("en-US", "x")]},
-            "one language alone was asked",
+            "only one language was asked",
         ),
     ],
 )

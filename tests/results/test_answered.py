@@ -107,7 +107,7 @@ def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None
         ),
         (
             [row(system_fingerprint=f"f{n}", **placed(n, n)) for n in range(1, 99)],
-            ["gave 98 fingerprints, too many for a new one to tell of a change"],
+            ["gave 98 fingerprints, too many for a new one to indicate a change"],
         ),
     ):
         with subtests.test(str(expected)):

@@ -157,7 +157,7 @@ def test_what_cannot_be_merged_is_named(six: Project, tmp_path: Path) -> None:
     lines.remove(next(line for line in lines if line.startswith(b'{"kind":"record"')))
     shard(2).write_bytes(b"".join(lines))
     message = refusal()
-    assert "shards to go on with: 2/3 (1 runs left); " in message
+    assert "unfinished shards: 2/3 (1 runs left); " in message
     assert "equipoise run neutrality --model subject --shard 2/3 --output=results/shards/" in message
     shard(2).write_bytes(content)
     shard(2).with_name("copy.jsonl").write_bytes(content)
@@ -212,7 +212,7 @@ def test_results_that_a_session_added_to_are_not_replaced(six: Project) -> None:
     merge(status=1)
     merge(status=1)
     six.run(runs="2", output=str(JOINED))
-    assert "a session has asked runs of these results itself" in refusal()
+    assert "a session has added runs to these results" in refusal()
 
 
 @pytest.mark.slow

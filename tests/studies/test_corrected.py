@@ -441,8 +441,8 @@ def test_mistakes_of_a_draw_are_one_line(sides: tuple[Path, Path], subtests: pyt
     _, results = sides
     for arguments, message in (
         (["--overlap", "3", "-o", "x.csv"], "--overlap: says what several people share"),
-        (["--person", "a/b", "-o", "x"], "--person: give each person another name"),
-        (["--person", "a", "--person", "a", "-o", "x"], "--person: give each person another name"),
+        (["--person", "a/b", "-o", "x"], "--person: give each person a different name"),
+        (["--person", "a", "--person", "a", "-o", "x"], "--person: give each person a different name"),
         (["--pairs", "none.json", "-o", "x.csv"], "none.json: cannot be read"),
     ):
         with subtests.test(message):

@@ -49,9 +49,9 @@ class Publisher:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """The aggregate file and the number of lines of the other file.
+    """The path of the aggregate file, and the number of lines of the other file.
 
-    Left out are `unscored` runs and the figures `without_value`.
+    `unscored` runs and the figures `without_value` are left out.
     """
 
     path: Path
@@ -62,7 +62,7 @@ class Written:
 
 def write(results: Results, folder: Path, publisher: Publisher) -> Written:
     """Write both files below `folder`, at the paths that the registry expects. Raises OSError."""
-    # Paths and ids have no half characters.
+    # Paths and ids cannot have unpaired surrogates.
     identity = model_id(results.model, publisher.developer).encode(errors="replace").decode()
     name = results.uuid
     developer, *model = identity.split("/")
@@ -119,13 +119,13 @@ def _as_texts(details: Mapping[str, object]) -> dict[str, str]:
 
 
 def model_id(model: str, developer: str) -> str:
-    """The model as developer/name, of which each part is a valid folder name on every platform."""
+    """The model as developer/name. Each part is a valid folder name on every platform."""
     parts = [_UNSAFE_IN_PATHS.sub("_", part).rstrip(". ") or "_" for part in model.strip().split("/")]
     return "/".join(parts if len(parts) > 1 else [developer, *parts])
 
 
 def model_info(model: str, developer: str, endpoint: str | None = None) -> dict[str, JSON]:
-    """The description of a model; of the built-in one it says that the weights are open."""
+    """The description of a model. Only the built-in one is known to be self-deployed, with open weights."""
     deployment, availability = ("self_deployed", "open_weights") if is_local(model) else (UNKNOWN, UNKNOWN)
     return {
         "name": model,

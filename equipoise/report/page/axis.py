@@ -9,7 +9,7 @@ from math import ceil, floor, log10
 from equipoise.core.figures import Figure
 
 _STEPS = 6
-"""Number of steps between the lowest and the highest value, at most."""
+"""Maximum number of steps between the lowest and the highest value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ OPEN_TRENDS = 12
 MOST_NAMED = 5
 """Maximum number of models that the title names."""
 MOST_IN_PANELS = 12
-"""Maximum number of models in a small picture of each suite; a table of all suites has more."""
+"""Maximum number of models for small pictures of each suite. With more, there is only a table of all."""
 
 
 _HOLLOW = "Hollow: a fifth of the runs or more were refused, cut short or left without a score."
@@ -114,7 +114,7 @@ class TableView:
 
     @cached_property
     def plane(self) -> Plot | None:
-        """The models by their scores and leans; None without leans, of one model or of many."""
+        """The models by their scores and leans; None without leans, and for one or too many models."""
         is_legible = 1 < len(self.table.scored) <= MOST_IN_PANELS
         return plane(self.name, self.title, self.table) if self.has_lean and is_legible else None
 
@@ -125,7 +125,7 @@ class TableView:
 
     @cached_property
     def references(self) -> References:
-        """What the headline can be held against."""
+        """The reference points to show beside the headline."""
         first = self.table.first
         return references(first.suite, first.results.audits, first.metadata.get("dataset"))
 
@@ -136,7 +136,7 @@ class TableView:
 
     @property
     def has_bands(self) -> bool:
-        """Whether any models of one group, whose rows have one shade, cannot be told apart."""
+        """Whether any group has several models, whose rows have the same shade."""
         groups = [row.group for row in self.rows if row.group is not None]
         return len({*groups}) < len(groups)
 
@@ -199,7 +199,7 @@ class TableView:
 
 
 def plane(name: str, heading: str, table: BoardTable) -> Plot:
-    """Models of a table by score and lean, with how runs ended where that is not by a score."""
+    """The models of a table by score and lean. A note says how runs ended if many were not scored."""
     return Plot(
         name=f"{name}-plane",
         title=f"{heading}: {table.first.suite.about.headline.rstrip(',')}, and lean, with 95 % intervals",
@@ -276,7 +276,7 @@ class BoardView:
 
     @property
     def heading(self) -> str:
-        """What was asked: the suites, or their number, and what their questions are on if that is one."""
+        """What was asked: the suites, or their number, and the subject of the questions if they have one."""
         suites = list(dict.fromkeys(suite.title for suite in self.suites))
         subjects = {standings.subject(table.table.first.metadata.get("about")) for table in self._tables}
         about = subjects.pop() if len(subjects) == 1 else ""
@@ -290,7 +290,7 @@ class BoardView:
 
     @property
     def is_of_others(self) -> bool:
-        """Whether any data are those of a published benchmark, whose authors are cited, too."""
+        """Whether any data are from a published benchmark, whose authors must be cited, too."""
         return any(view.table.first.metadata.get("dataset") in ("original", "pcp") for view in self._tables)
 
     @property
@@ -300,13 +300,13 @@ class BoardView:
 
     @property
     def outcomes(self) -> list[str]:
-        """Each outcome of any run, in their usual order."""
+        """The outcomes that occur, in their usual order."""
         entries = [entry for view in self._tables for entry in view.table.entries]
         return [name for name in ROW_OUTCOMES if any(item.results.outcomes.get(name) for item in entries)]
 
     @property
     def has_panels(self) -> bool:
-        """Whether several suites with several models have a small picture each."""
+        """Whether there are several suites, each with a small picture of its models."""
         are_many = len(self.suites) > 1 and not self.is_flat
         return are_many and all(len(suite.main.rows) <= MOST_IN_PANELS for suite in self.suites)
 

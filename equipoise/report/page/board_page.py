@@ -53,7 +53,7 @@ def _read(path: Path, index: int) -> Entry:
     side = load(path)
     with reading(path, otherwise=ONLY_COMPARE_READS):
         item = entry(side, index)
-        # Used here first, so that the error about a damaged file names it.
+        # Computed here first, so that the error about a damaged file names the file.
         _ = standings.headline_phrase(item), axis([item.headline]), item.cost
     return item
 

@@ -25,7 +25,7 @@ PARTS: Mapping[str, str] = {outcome: appearance.colour for outcome, appearance i
 _FILE_WIDTH, _FONT = 540, "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 """Width of a figure in a file in pixels, and its font."""
 _LEFT, _RIGHT = 34.0, 96.0
-"""Where an axis of rows begins and ends, in percent of the width; names stand to its left."""
+"""Where an axis of rows begins and ends, in percent of the width. The names are to its left."""
 _ROW, _LINE, _SIZE = 24, 14, 12
 """Pixels: the height of a row and of a further line of its name, and the size of the font."""
 _CHARACTERS, _MOST_LINES = 19, 3
@@ -48,7 +48,7 @@ PlotRow = Mapping[str, JSON]
 def svg(plot: Plot, *, is_file: bool = False) -> str:
     """The plot as SVG with its title for screen readers, without scripts, styles and links.
 
-    As a file it has a width and a white background; on a page it is as wide as its place.
+    As a file it has a width in pixels and a white background; on a page it fills the width of its parent.
     """
     drawing = Drawing()
     _KINDS[plot.kind](plot, drawing)
@@ -70,7 +70,7 @@ def png(plot: Plot) -> bytes:
 
 
 def is_worth_drawing(plot: Plot) -> bool:
-    """Whether there is something to compare: never one bar or one point alone, and no matrix, a table."""
+    """Whether there is something to compare: not for a single bar or point, nor for a matrix, a table."""
     rows = [row for row in plot.open.rows if row["value"] is not None]
     compared = {"lines": "x", "bars": "x"}
     if plot.kind == "matrix":
@@ -136,7 +136,7 @@ _MINUS = re.compile(r"(?<![^\s(])-(?=\d)")
 
 
 def with_minus(value: object) -> object:
-    """A text with the minus sign in front of its negative numbers; what is not a plain text, as it is."""
+    """A text with minus signs in place of the hyphens of negative numbers; other values unchanged."""
     return _MINUS.sub("\N{MINUS SIGN}", value) if type(value) is str else value
 
 
@@ -171,7 +171,7 @@ def _unit(plot: Plot) -> str:
 
 
 def _scale_below(drawing: Drawing, axis: Axis, top: float, title: str) -> None:
-    """Rules from `top` down to here, their values and the title of the axis."""
+    """Draw rules from `top` to the drawing's height, then their values and the title of the axis below."""
     rules = Drawing()
     for tick in axis.ticks():
         x = _across(axis, tick)
@@ -199,7 +199,7 @@ def _legend(
     shapes: Sequence[int] | None = None,
     outline: str = "",
 ) -> None:
-    """Names beside their colours, three a line if they are short."""
+    """Draw names beside their colours, three to a line if they are short."""
     columns = 3 if all(len(name) <= 12 for name, _ in entries) else 1
     for index, (name, colour) in enumerate(entries):
         x, y = 3 + 33 * (index % columns), drawing.height + 8 + 18 * (index // columns)
@@ -235,7 +235,7 @@ _PLANE, _LABEL = 250, 30
 
 
 def _plane(plot: Plot, drawing: Drawing) -> None:
-    """Points with whiskers both ways; names stand beside them, those of one side apart from each other."""
+    """Draw points with whiskers in both directions. Names on the same side of their points are kept apart."""
     rows = [row for row in plot.rows if row["x"] is not None and row["value"] is not None]
     far = max([25.0, *(abs(row[key]) for row in rows for key in ("x", "x low", "x high") if row[key])])
     axis, across = _axis_of(plot, ("value", "low", "high")), Axis(low=-far, high=far)
@@ -268,7 +268,7 @@ def _plane(plot: Plot, drawing: Drawing) -> None:
 def _crossed(
     drawing: Drawing, row: PlotRow, positions: tuple[Callable[[float], float], Callable[[float], float]]
 ) -> None:
-    """The whiskers of a point in a plane, across and down."""
+    """Draw the whiskers of a point in a plane. `positions` are the functions from values to positions."""
     x_of, down = positions
     x, y = x_of(row["x"]), down(row["value"])
     if row["x low"] is not None and row["x high"] is not None:
@@ -294,7 +294,7 @@ def _stacked(plot: Plot, drawing: Drawing) -> None:
 
 
 def _matrix(plot: Plot, drawing: Drawing) -> None:
-    """Cells with a text each; pages show a matrix as a table instead."""
+    """Draw a cell with a text for each row; pages show a matrix as a table instead."""
     columns = _distinct(plot.rows, "column")
     width = (100 - _LEFT) / max(1, len(columns))
     heads = [wrapped(column, 10) for column in columns]
@@ -320,11 +320,11 @@ def _shaded(plot: Plot, drawing: Drawing, row: PlotRow, start: tuple[float, floa
 
 
 _CURVES_LEFT = 9.0
-"""Where the area of curves begins, in percent: the values of its axis stand to its left."""
+"""Where the area of curves begins, in percent of the width. The values of its axis are to its left."""
 
 
 def _frame(plot: Plot, drawing: Drawing, axis: Axis, height: float = _CURVES) -> Callable[[float], float]:
-    """Draw the axis of values to the left. Returns how far down a value is."""
+    """Draw the axis of values to the left. Returns the function from a value to its distance from the top."""
     drawing.text(_CURVES_LEFT, drawing.height + 10, _unit(plot), fill=SOFT)
     top = drawing.height + 20
 
@@ -339,7 +339,7 @@ def _frame(plot: Plot, drawing: Drawing, axis: Axis, height: float = _CURVES) ->
 
 
 def _positions(plot: Plot) -> tuple[dict[object, float], list[tuple[float, str]]]:
-    """Where each x lies across, and the labels of the axis."""
+    """The position of each x in percent across, and the labels of the axis with their positions."""
     xs = list(dict.fromkeys(row["x"] for row in plot.rows))
     if all(isinstance(x, int | float) for x in xs):
         axis = Axis(low=min(xs), high=max(xs)) if len(xs) > 1 else Axis(low=xs[0] - 1, high=xs[0] + 1)
@@ -402,7 +402,7 @@ def _bars(plot: Plot, drawing: Drawing) -> None:
 
 
 def _checks(plot: Plot, drawing: Drawing) -> None:
-    """Checks of audits, readable without colour: bands are grey, faults are hollow diamonds."""
+    """Draw the checks of audits, readable without colour: bands are grey, faults are hollow diamonds."""
     axis, top = _axis_of(plot, ("value", "low", "high", "from", "to")), drawing.height
     faultless = "no fault found"
     for series in _distinct(plot.rows, "series"):

@@ -149,7 +149,7 @@
     if (score === null || score === undefined) return "-";
     const share = about.unit === "%" ? score / 100 : 0.5 + score / 200;
     const step = Math.round(20 * Math.min(1, Math.max(0, share)));
-    return make("span", { class: `chip ${about.unit === "%" ? "shade" : "tilt"}-${step}` }, tenths(score));
+    return make("span", { class: `chip ${about.unit === "%" ? "shade" : "diverging"}-${step}` }, tenths(score));
   }
   // An area or a language as people write it.
   const named = (run, slug) => (Object.hasOwn(run.about.names, slug) ? run.about.names[slug] : slug);

@@ -65,7 +65,7 @@ class DrawnPlot:
 
     @property
     def svg(self) -> str:
-        """The drawing; empty if the table says as much."""
+        """The drawing; empty if it would show no more than the table."""
         return figures.svg(self.plot.open) if figures.is_worth_drawing(self.plot) else ""
 
     @property
@@ -132,7 +132,7 @@ def _read(source: PageSource, earlier: Mapping[str, PageResult], on_read: OnRead
     assert side.path is not None, "results on a page are of a file"
     with reading(side.path, otherwise=ONLY_COMPARE_READS):
         result = page_result(side, len(earlier), earlier)
-        # Used here first, so that the error about a damaged file names it.
+        # Computed here first, so that the error about a damaged file names the file.
         _ = result.entry.cost
         on_read(side, result)
     return result

@@ -96,9 +96,9 @@ class Agreement:
 
 @dataclass(slots=True)
 class MatchedReviews:
-    """Reviews, matched with the runs of the page's results, of which `match` is called for each.
+    """Reviews matched with runs; `match` is called for each of the page's results.
 
-    `matched` has the key of the result with each review, `scales` the ends of the scale of each result.
+    `matched` has each review with its run and the key of its result. `scales` has the ends of each scale.
     """
 
     reviews: Sequence[Review]
@@ -146,7 +146,7 @@ def _agreement(key: str, scale: tuple[int, int], matches: Iterable[tuple[Review,
     for review, row in matches:
         are_right.setdefault(row.id, []).append(review.verdict == "right")
         panel_score = mean_evaluator_score(row)
-        # A verdict marked right, without a score, is the evaluators' own score.
+        # To mark a verdict right without a score is to give the evaluators' score.
         score = panel_score if review.score is None and review.verdict == "right" else review.score
         if panel_score is not None and score is not None:
             people[review.run] = _level(score, scale)

@@ -1,4 +1,4 @@
-"""Matrices as tables with shaded cells, and the colours of the shades, on which digits are readable."""
+"""Matrices as tables with shaded cells. Digits are readable on the colour of every shade."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ STEPS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShadedCell:
-    """A cell of a matrix. `shade` is a class of the style sheet, empty for a cell without a value."""
+    """A cell of a matrix. `css_class` is one of `style`, empty for a cell without a value."""
 
     text: str
-    shade: str
+    css_class: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +45,8 @@ def grid(plot: Plot) -> ShadedTable:
 
 
 def _cell(plot: Plot, value: float | None, text: JSON) -> ShadedCell:
-    kind = "shade" if plot.zero is None else "tilt"
-    return ShadedCell(text=str(text), shade="" if value is None else f"{kind}-{step(plot, value)}")
+    kind = "shade" if plot.zero is None else "diverging"
+    return ShadedCell(text=str(text), css_class="" if value is None else f"{kind}-{step(plot, value)}")
 
 
 def colour(plot: Plot, value: float) -> str:
@@ -61,16 +61,17 @@ def step(plot: Plot, value: float) -> int:
         share = (value - low) / (high - low)
     else:
         half_range = high - plot.zero if value > plot.zero else plot.zero - low
-        share = 0.5 + (value - plot.zero) / (2 * half_range or 1)
+        # A scale that ends at its zero has a half without a range.
+        share = 0.5 + (value - plot.zero) / (2 * half_range if half_range else 1)
     return round(STEPS * min(max(share, 0.0), 1.0))
 
 
 def ends(plot: Plot) -> tuple[float, float]:
-    """The values of the lowest and the highest step: the plot's ends, or else those of its values."""
+    """The values of the lowest and the highest step: the plot's own, or else its lowest and highest value."""
     values = [row["value"] for row in plot.rows if row["value"] is not None] or [0.0]
     low = min(values) if plot.low is None else plot.low
     high = max(values) if plot.high is None else plot.high
-    # Never equal, as shares are of their difference.
+    # Never equal, because `step` divides by their difference.
     return (low, high) if high > low else (low, low + 1)
 
 
@@ -86,17 +87,17 @@ def colours(*, is_diverging: bool) -> list[str]:
 
 
 def style() -> str:
-    """The CSS rules: a class for each step, `shade-N`, or `tilt-N` of diverging colours."""
+    """The CSS rules: for each step N a class `shade-N`, and a class `diverging-N` with diverging colours."""
     rules = [
         f".{kind}-{number} {{ background: {colour}; color: {ink(colour)}; }}"
-        for kind in ("shade", "tilt")
-        for number, colour in enumerate(colours(is_diverging=kind == "tilt"))
+        for kind in ("shade", "diverging")
+        for number, colour in enumerate(colours(is_diverging=kind == "diverging"))
     ]
     return "\n".join(rules) + "\n"
 
 
 def mix(first: str, second: str, share: float) -> str:
-    """A mixture of two colours; `share`, 0 to 1, is that of the second."""
+    """A mixture of two colours; `share` is the second one's, 0 to 1."""
     pairs = zip(_channels(first), _channels(second), strict=True)
     return "#" + "".join(f"{round(one + share * (other - one)):02x}" for one, other in pairs)
 

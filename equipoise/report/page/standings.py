@@ -1,6 +1,6 @@
 """Sentences on a table of the board of models: which models can be told apart, by how much, how to cite it.
 
-Rows are indices of `table.scored`, the models with a score, best first.
+A row is an index into `table.scored`, the models with a score, best first.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _leaning(table: BoardTable) -> Iterator[str]:
 
 
 def sides(table: BoardTable) -> tuple[str, str]:
-    """The sides below and above zero of the lean: as the questions or the figure name them, or empty."""
+    """The sides below and above zero of the lean, as the figure or the questions name them; else empty."""
     metric, about = table.first.lean_metric, table.first.metadata.get("about")
     above, _, below = (metric.name if metric else "").rpartition(".")[2].partition("_less_")
     if not below and about:
@@ -71,14 +71,14 @@ def sides(table: BoardTable) -> tuple[str, str]:
 
 
 def _endings(table: BoardTable) -> Iterator[str]:
-    """A sentence on those of several models of which many runs ended otherwise than scored."""
+    """A sentence on the models many of whose runs were not scored; none on a single model."""
     many = [f"{item.model} ({phrase})" for item in table.entries if (phrase := ending_phrase(item))]
     if many and len(table.entries) > 1:
         yield f"Many runs were refused, cut short or left without a score: {joined_names(many)}."
 
 
 def ending_phrase(entry: Entry) -> str:
-    """The most frequent outcome other than scored, of a fifth of the runs or more; else empty."""
+    """The most frequent outcome other than scored, if a fifth of the runs or more were not scored."""
     total, scored = sum(entry.results.outcomes.values()), entry.results.outcomes.get("scored", 0)
     if not total or 5 * (total - scored) < total:
         return ""
@@ -94,9 +94,10 @@ def _pair_sentence(table: BoardTable, above: int, below: int) -> str:
     size, clusters = _absolute_difference(first, difference), first.suite.about.clusters
     if not (table.differ(above, below) or differs_constantly(difference)):
         text = f"{first.model} and {second.model} cannot be told apart: they differ by {size}"
-        # The test of a table allows for the number of pairs, the interval does not.
-        is_chance = difference.is_apart
-        return f"{text}, which may be chance where so many pairs are compared" if is_chance else text
+        # The test of a table is corrected for the number of pairs, the interval is not.
+        if difference.is_apart:
+            return f"{text}, which may be chance where so many pairs are compared"
+        return text
     comparative = "higher" if (difference.value or 0.0) > 0 else "lower"
     return f"{first.model} scores {size} {comparative} than {second.model} on the same {clusters}"
 
@@ -150,7 +151,7 @@ def _first_sentence(table: BoardTable) -> str:
 
 
 def _sentences_on_alike(table: BoardTable, alike: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """Sentences on groups of models that cannot be told apart, and on such pairs of different groups.
+    """Sentences on models that cannot be told apart: groups of them, then pairs across groups.
 
     `alike` has the rows of each pair that cannot be told apart.
     """
@@ -177,7 +178,11 @@ def joined_names(names: Sequence[str]) -> str:
     shown = [*names[:_MOST_NAMES]]
     if len(names) > _MOST_NAMES:
         shown = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1:,} more"]
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    return _all_joined(shown)
+
+
+def _all_joined(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def outline(tables: Sequence[tuple[str, BoardTable]]) -> Iterator[str]:
@@ -186,17 +191,13 @@ def outline(tables: Sequence[tuple[str, BoardTable]]) -> Iterator[str]:
     apart = [(title, table) for title, table in ranked if _has_differences(table)]
     alike = [title for title, table in ranked if not _has_differences(table)]
     if apart:
-        cannot = f"; on {_listed(alike)} they cannot" if alike else ""
-        yield f"Models can be told apart on {_listed([title for title, _ in apart])}{cannot}."
+        cannot = f"; on {_all_joined(alike)} they cannot" if alike else ""
+        yield f"Models can be told apart on {_all_joined([title for title, _ in apart])}{cannot}."
     elif alike:
-        yield f"On none of these suites can models be told apart: {_listed(alike)}."
-    if first := [f"{_listed(_leaders(table))} on {title}" for title, table in apart if _has_best(table)]:
+        yield f"On none of these suites can models be told apart: {_all_joined(alike)}."
+    if first := [f"{_all_joined(_leaders(table))} on {title}" for title, table in apart if _has_best(table)]:
         yield f"First: {'; '.join(first)}."
     yield from _endings_by_model(tables)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _has_differences(table: BoardTable) -> bool:
@@ -217,7 +218,7 @@ def _leaders(table: BoardTable) -> list[str]:
 
 
 def _endings_by_model(tables: Sequence[tuple[str, BoardTable]]) -> Iterator[str]:
-    """A sentence on each model of which many runs of any suite ended otherwise than scored."""
+    """A sentence on each model many of whose runs on any suite were not scored."""
     phrases: dict[str, list[str]] = {}
     for title, table in tables:
         for item in table.entries:
@@ -266,7 +267,7 @@ def meaning(table: BoardTable) -> str:
 
 
 def citation(tables: Sequence[BoardTable]) -> str:
-    """The citation of the results of all tables, in the form that the README gives; each version once."""
+    """The citation of the results of all tables, in the form that the README gives."""
     entries = [item for table in tables for item in table.entries]
     versions = _distinct(item.metadata.get("equipoise_version") for item in entries)
     commits = [item.metadata.get("git_commit") for item in entries]
@@ -277,7 +278,7 @@ def citation(tables: Sequence[BoardTable]) -> str:
 
 
 def _cited_suite(table: BoardTable, *, has_commit: bool) -> str:
-    """The suite of a table with all that fixes its results; by hashes if no commit does."""
+    """The suite of a table with all that its results depend on; with hashes unless `has_commit`."""
     first = table.first
     dataset, rubric = first.metadata.get("dataset"), first.metadata.get("rubric_version")
     about = subject(first.metadata.get("about"))
@@ -292,7 +293,7 @@ def _cited_suite(table: BoardTable, *, has_commit: bool) -> str:
 
 
 def _replies(table: BoardTable) -> str:
-    """The files in which the replies were before they were judged: their runs and SHA-256."""
+    """The files of `--replies`, each with its number of runs and SHA-256; empty if there are none."""
     files = ((item.metadata, item.metadata.get("replies")) for item in table.entries)
     names = _distinct(
         f"{file['name']} ({share_of_runs(metadata)}; SHA-256 {file['sha256']})"

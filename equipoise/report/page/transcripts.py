@@ -44,7 +44,7 @@ def _title(question: str) -> str:
 
 
 def _beginning(transcript: Sequence[Message]) -> str:
-    """How the model's last reply begins, on one line."""
+    """The beginning of the model's last reply, on one line."""
     replies = [message for message in transcript if message["role"] == "assistant"]
     text = replies[-1].get("content") if replies else ""
     # Cut first: a reply can be very long.
@@ -79,8 +79,8 @@ _COLUMNS = (
 """Columns of the index, which the page's script reads by these names.
 
 `result` is the index of the results, `id` the question's key. `score` is in percent, and `level` describes
-it. `judged` is the mean of the evaluators' scores, `apart` their range. `reply` is how the reply begins,
-`lean` to which side it leans, in the unit of that figure. `chunk` and `line` locate the transcript.
+it. `judged` is the mean of the evaluators' scores, `apart` their range. `reply` is the beginning of the
+reply, `lean` how far it leans to a side, in that figure's unit. `chunk` and `line` locate the transcript.
 """
 
 
@@ -98,7 +98,7 @@ class Pack:
     ) -> None:
         """Add the runs of the results with this index. `describe_score` returns a phrase on a run's score.
 
-        `lean` is the name of the value that says to which side a run leans, if there is one.
+        `lean` is the name of the value that says how far a run leans to a side, if there is one.
         """
         for row in rows:
             transcript = at_once(row.subject_transcript)

@@ -24,7 +24,7 @@ from equipoise.results import journal, lines, store
 from equipoise.results.document import SCHEMA_VERSION
 from equipoise.results.index import Calls
 from equipoise.results.lines import CallLine, SessionLine
-from equipoise.results.replay import Replies as Recorded
+from equipoise.results.replay import ReplayOffsets as Recorded
 from equipoise.runner.replies.transport import FromFile
 
 _NONE = type(None)

@@ -191,7 +191,7 @@ DAMAGES = (
     (without(*RUN, "score"), "question 2, run 2 has no score"),
     (set_to(None, *RUN), "question 2, run 2 has no score"),
     (set_to("2", *QUESTION, "question_index"), "question_index is '2'"),
-    (set_to(1, *QUESTION, "question_index"), "a question stands there twice"),
+    (set_to(1, *QUESTION, "question_index"), "a question occurs twice"),
     (set_to({"en-US": NO_QUESTION}, "results"), "there is no question"),
 )
 
