@@ -137,7 +137,9 @@ def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageRe
     summary, rows, board_entry = side.summary, side.rows, entry(side, index)
     questions = {row.question.key: row.question.text for row in rows}
     slugs = [*dict.fromkeys(slug for row in rows for slug in (row.language, row.area) if slug)]
-    readable = names(side.suite.about.names, {row.language for row in rows}, questions.values())
+    models = (side.model, *side.metadata["evaluator_models"])
+    known = {**side.suite.about.names, **dict(zip(models, models, strict=True))}
+    readable = names(known, {row.language for row in rows}, questions.values())
     metrics, means = summary.get("metrics", {}), _question_means(rows)
     # Without metrics the session is still running, and there are no statistics to plot.
     plots = [
@@ -385,14 +387,14 @@ def _table_title(table: str, result: PageResult) -> str:
 
 def _by_model(table: str, results: Sequence[PageResult], by: Literal["area", "language"]) -> Iterator[Plot]:
     """A matrix of mean scores by area, or by language, and model; none if all are of one."""
+    readable, labels = results[0].names, _labels(results)
     rows = [
-        {"row": slug, "column": _labels(results)[result.key], "value": value, "text": f"{value:.0f}"}
+        {"row": readable.of(slug), "column": labels[result.key], "value": value, "text": f"{value:.0f}"}
         for result in sorted(results, key=_rank)
         for slug, value in result.means[by].items()
     ]
     if len({row["row"] for row in rows}) > 1:
-        plot = _shaded(f"{table}-{by}s", f"Mean score by {by}", rows, results[0].headline)
-        yield _with_names(plot, results[0].names)
+        yield _shaded(f"{table}-{by}s", f"Mean score by {by}", rows, results[0].headline)
 
 
 def _shaded(name: str, title: str, rows: Sequence[Mapping[str, JSON]], headline: Figure) -> Plot:

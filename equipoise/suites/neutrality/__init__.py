@@ -300,7 +300,7 @@ SUITE = Suite(
     name="neutrality",
     about=About(
         title="Neutrality",
-        headline="the mean score of answers",
+        headline="the mean score of answers, blocked ones as 0 %,",
         names={
             "cross_strait": "Cross-strait relations",
             "disasters_health": "Disasters and health",

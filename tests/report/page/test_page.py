@@ -494,3 +494,12 @@ def test_what_is_known_of_the_evaluators(two: Path, words: str, html: str) -> No
     assert "another : not audited." in words
     assert "The built-in model was used as subject: its scores mean nothing (Neutrality of local)" in words
     assert ("a.json" in words, str(two) in html) == (True, False)
+
+
+def test_names_of_models_are_shown_as_they_are(tmp_path: Path) -> None:
+    """Names that look like the slug of an area, too."""
+    names = ("beta", "my_model")
+    results = page.read([pages.write(tmp_path / f"{name}.json", name, questions=5) for name in names])
+    matrices = [plot for plot in overview(results) if plot.kind == "matrix"]
+    assert {row["column"] for plot in matrices for row in plot.rows} == {*names}
+    assert [result.names.of(name) for result, name in zip(results, names, strict=True)] == [*names]
