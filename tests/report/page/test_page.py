@@ -238,12 +238,12 @@ def test_names_are_as_people_write_them() -> None:
 def test_digits_of_matrices_can_be_read(html: str) -> None:
     """A contrast of at least 4.5 on every shade of the style sheet, and in the figures of `--figures`."""
     style = re.findall(r"<style>(.*?)</style>", html, re.S)[0]
-    rules = re.findall(r"\.(?:shade|tilt)-\d+ \{ background: (#\w{6}); color: (#\w{6}); \}", style)
+    rules = re.findall(r"\.(?:shade|diverging)-\d+ \{ background: (#\w{6}); color: (#\w{6}); \}", style)
     assert len(rules) == 2 * (shades.STEPS + 1)
     assert min(shades.contrast(*colours) for colours in rules) >= 4.5
-    used = {*re.findall(r'<td class="((?:shade|tilt)-\d+)">', html)}
+    used = {*re.findall(r'<td class="((?:shade|diverging)-\d+)">', html)}
     assert len(used) > 5
-    assert used <= {*re.findall(r"\.((?:shade|tilt)-\d+) \{", style)}
+    assert used <= {*re.findall(r"\.((?:shade|diverging)-\d+) \{", style)}
     # As the recommendation computes it.
     assert shades.contrast("#ffffff", "#767676") == pytest.approx(4.54, abs=0.01)
     for zero, low in ((None, 0.0), (0.0, -100.0)):
@@ -499,7 +499,8 @@ def test_what_is_known_of_the_evaluators(two: Path, words: str, html: str) -> No
 def test_names_of_models_are_shown_as_they_are(tmp_path: Path) -> None:
     """Names that look like the slug of an area, too."""
     names = ("beta", "my_model")
-    results = page.read([pages.write(tmp_path / f"{name}.json", name, questions=5) for name in names])
+    paths = [pages.write(tmp_path / f"{name}.json", name, questions=5) for name in names]
+    results = [*page.read(paths)]
     matrices = [plot for plot in overview(results) if plot.kind == "matrix"]
     assert {row["column"] for plot in matrices for row in plot.rows} == {*names}
     assert [result.names.of(name) for result, name in zip(results, names, strict=True)] == [*names]
