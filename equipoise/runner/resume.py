@@ -57,7 +57,7 @@ def require_resumable(
     last = past.sessions[-1]
     before = _with_present_ports(last.settings, settings)
     # A batch has the requests of the models that it was sent to.
-    is_judged = past.has_verdicts or bool(unanswered(files))
+    is_judged = past.has_verdicts or bool(describe_unread(files))
     free = _EXTENT_SETTINGS if is_judged else _EXTENT_SETTINGS | _JUDGING_SETTINGS
     fixed = {name: value for name, value in settings.items() if not _may_change(name, settings, free)}
     if not is_judged:
@@ -72,13 +72,13 @@ def require_resumable(
         )
 
 
-def unanswered(files: Files) -> str:
-    """A phrase on what earlier sessions have sent in batches, whose answers a new journal could not read."""
+def describe_unread(files: Files) -> str:
+    """A phrase on the requests of earlier sessions in batches, whose answers need the present journal."""
     if not files.batches.exists():
         return ""
     from equipoise.runner.batches import checks
 
-    return checks.unanswered(files)
+    return checks.describe_unread(files)
 
 
 def _cue_mismatches(before: JSON, now: JSON) -> list[str]:

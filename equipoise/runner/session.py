@@ -88,8 +88,9 @@ class Session:
             if not self.settings.fresh and files.batches.exists():
                 from equipoise.runner.batches import checks
 
-                has_unread = checks.refuse_others(self.settings, self._histories[name], files)
-                self._has_batches |= has_unread
+                unread = checks.unread(files)
+                checks.require_readable(unread, self.settings, self._histories[name], files)
+                self._has_batches |= bool(unread)
 
     def _load_history(self, name: str, files: Files) -> History:
         """The history to resume from: that of the suite's journal, or an empty one for a fresh start.
@@ -106,7 +107,7 @@ class Session:
         except UserError as error:
             if past.has_answers or past.is_empty:
                 raise
-            if sent := resume.unanswered(files):
+            if sent := resume.describe_unread(files):
                 raise UserError(f"{error}; {sent}") from None
             # The earlier session has no answer, perhaps because its endpoint was wrong: nothing is lost.
             self._unanswered.add(name)
@@ -118,7 +119,7 @@ class Session:
     ) -> None:
         """Ask each model that has calls left once, briefly, before anything is written.
 
-        `selected` are the runs, by suite and id. Raises UserError for what no waiting can mend.
+        `selected` has the ids of the runs by suite. Raises UserError for failures that will persist.
         """
         if self._has_batches:
             return

@@ -27,9 +27,9 @@ from equipoise.runner.batches.endpoint import Batch, BatchEndpoint, BatchFailed,
 from equipoise.runner.batches.intents import CreatedLine, Intent, Intents, OverLine
 
 SUFFIX = ".batches"
-"""The suffix of a file of intents: the batches of a session, recorded before they are created."""
+"""The suffix of a file of intents, the log of a session's batches."""
 MAX_RETRIES, MAX_WAIT, TIMEOUT = 3, 30.0, 60.0
-"""The limits on requests; waits and timeout in seconds. They are short, as the user waits for the command."""
+"""The limits on requests; wait and timeout in seconds. They are short, as the user waits for the command."""
 MOST_REASON = 200
 """The limit on the characters that are shown of an endpoint's reason."""
 Action = Literal["get", "cancel"]
@@ -38,7 +38,7 @@ Action = Literal["get", "cancel"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchStatus:
-    """The status of an unread batch. `file` has its `intent`.
+    """The status of an unread batch. `file` is the log that has its `intent`.
 
     `state` is the batch as the endpoint describes it, or the reason why it is unknown.
     """
@@ -62,7 +62,7 @@ def load_intents(paths: Sequence[Path]) -> list[Intents]:
 
 
 def _intents_path(path: Path) -> Path:
-    """The path of the intents of these results, of this journal, or with this path. Raises UserError."""
+    """The path of the intents, given that path or the one of their results or journal. Raises UserError."""
     intents_path = path.with_suffix(SUFFIX)
     if not intents_path.is_file() and not path.exists():
         raise UserError(f"{shown(path)}: there is no such file; name results, their journal, or a folder")
@@ -130,8 +130,8 @@ async def _request(intent: Intent, key: str, has_headers: bool, action: Action) 
 def settle(path: Path, name: str, batch: str | None, variables: Mapping[str, str] = os.environ) -> Intent:
     """Resolve an intent whose batch may or may not have been created, and return it.
 
-    `path` is that of the intents, or of results or a journal next to them, `name` is the intent's id. `batch`
-    is the id of the batch, which its endpoint is asked for; None if there is none. Raises UserError.
+    `path` is the file of intents, or the results or journal next to it; `name` is the intent's id. `batch` is
+    the id of the batch, which is checked at its endpoint; None if there is no batch. Raises UserError.
     """
     if path.is_dir():
         raise UserError(f"{shown(path)}: is a folder; name the results that the batch is for")
@@ -156,7 +156,7 @@ def settle(path: Path, name: str, batch: str | None, variables: Mapping[str, str
 
 
 def _own_batch(file: Intents, intent: Intent, name: str, variables: Mapping[str, str]) -> Batch:
-    """The batch with this id, if the endpoint has it and it is the one of the intent. Raises UserError."""
+    """The batch with this id at the endpoint. Raises UserError if there is none, or not of this intent."""
     if not is_id(name):
         raise UserError(f"--batch {name[:80]!r}: not the id of a batch, which is printable ASCII")
     where = f"--batch {shown_id(name)}: {intent.line.endpoint}"

@@ -43,7 +43,7 @@ class Answers:
                 raise UserError(f"--batch-read: {shown(path)}: cannot be read ({error.strerror})") from None
 
     def _index(self, path: Path) -> None:
-        """Store the offset of each answer in a file. Raises UserError if there is none."""
+        """Store the offset of each answer in a file. Raises UserError if the file has no answer."""
         start = answers = 0
         example = ""
         with open_regular(path) as file:
@@ -81,7 +81,7 @@ class Answers:
 
 
 def _why_no_answer(data: bytes) -> str:
-    """What a line is that is not an answer."""
+    """Why a line is not an answer."""
     try:
         content = json_io.loads(data)
     except (ValueError, RecursionError):
@@ -110,7 +110,7 @@ class FileBatches:
         self._waiting.open(history)
 
     def takes(self, call: Call) -> bool:
-        """Whether a call can be a line: unless it asks for what no file has, which raises CallFailed."""
+        """Return True. Raises CallFailed for a call that asks for token probabilities of a given text."""
         if "echo" in call.parameters:
             raise CallFailed(
                 "files of batches have no token probabilities for a given text", is_declined=True
@@ -133,7 +133,7 @@ class FileBatches:
         If the call failed, its run continues with CallFailed, unless the call may succeed when it is
         repeated: then it goes on waiting, and is written again.
         """
-        answers = [self._waiting.read(item, line) for line in self._answers.take(item.custom_id)]
+        answers = [self._waiting.result(item, line) for line in self._answers.take(item.custom_id)]
         reply = next((answer for answer in answers if isinstance(answer, Reply)), None)
         if reply is not None:
             item.answer(reply)
@@ -184,7 +184,7 @@ class FileBatches:
             )
 
     def mark_read(self) -> None:
-        """Do nothing: no file is asked for again."""
+        """Do nothing: a file has no state at an endpoint."""
 
     def messages(self) -> Iterator[str]:
         """Messages about answers that were ignored, and about what to do next."""

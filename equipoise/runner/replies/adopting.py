@@ -1,4 +1,4 @@
-"""What a session takes from the file of --replies: replies, and the settings that they decide."""
+"""Takes from the file of --replies the subject's replies, and the settings that they determine."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from equipoise.suites import AnySuite
 from equipoise.suites.selection import Selection
 
 _UNUSED = ("asker", "asker_form", "asker_share", "until")
-"""Options about what is asked, which a file of replies cannot change, besides those of the subject."""
+"""Options, besides the subject's own, that decide what is asked, which a file of replies has fixed."""
 _MOST_MODELS = 3
 
 
 def adopt(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
-    """The settings, with those that the file of --replies decides. Raises UserError.
+    """The settings, with those that the file of --replies determines. Raises UserError.
 
     `command_line` holds the command line options by name.
     """

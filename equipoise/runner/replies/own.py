@@ -46,7 +46,7 @@ _REQUIRED_TYPES: Mapping[str, tuple[type, ...]] = {
 """The metadata that the earlier results must have, by name, with the types of their values."""
 _HEAD_BYTES = 4096
 _SESSION = b'{"kind":"session"'
-"""The beginning of a line that has planned runs."""
+"""The beginning of a journal line that lists planned runs."""
 _SUBJECT_OPTIONS = ("runs", "limit", "language", "model", "asker", "asker_form", "asker_share")
 """The options that determine the subject's calls, in addition to those that begin with `subject_`."""
 
@@ -81,7 +81,7 @@ def adopt_subject_settings(settings: Settings, path: Path, command_line: Mapping
     session_options = [
         option for option in OPTIONS if option.name in _SUBJECT_OPTIONS or option.name.startswith("subject_")
     ]
-    # Not those for local files, which the metadata only describe: `_refuse_other_files` compares these.
+    # Without options for local files: the metadata only describes these, and `_refuse_other_files` compares.
     suite_options = [
         option for option in suites.options() if not option.is_about_judging and not option.is_local
     ]
@@ -165,7 +165,7 @@ def _checked_metadata(path: Path) -> dict[str, JSON]:
 
 
 def reference(path: Path) -> dict[str, JSON]:
-    """The metadata of new results about the earlier ones, and the file that these have judged, if any."""
+    """The metadata of new results about the earlier ones, and about the file that those judged, if any."""
     metadata, digest = _read_metadata(path)
     names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
     rejudged = {"results": path.name, "sha256": digest, **{name: metadata[name] for name in names}}
@@ -212,7 +212,7 @@ class OwnReplies(FromFile):
         self._replies: Recorded | None = None
 
     def has(self, run: str) -> bool:
-        """Whether the earlier sessions planned a run; one that they did not come to is an error."""
+        """Whether the earlier sessions planned a run. A planned run without replies ends as an error."""
         return run in self._planned
 
     def reference(self) -> Mapping[str, JSON]:
@@ -248,7 +248,7 @@ class OwnReplies(FromFile):
         )
 
     def _read(self) -> Recorded:
-        """The offsets of the subject's calls; damaged lines are passed over."""
+        """The offsets of the subject's calls; damaged lines are skipped."""
         replies, ids = Recorded(), set()
         for start, _, line in journal.read(self._path):
             if isinstance(line, CallLine) and line.role == "subject" and line.id not in ids:

@@ -1,7 +1,7 @@
 """A file of replies as typed rows: CSV or JSON Lines. Knows no suite.
 
-CSV is as spreadsheets save it: separated by commas, semicolons or tabs, in UTF-8 or UTF-16, with or without a
-byte order mark.
+CSV may be in any form that spreadsheets save: separated by commas, semicolons or tabs, in UTF-8 or UTF-16,
+with or without a byte order mark.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SILENT: tuple[Outcome, ...] = ("blocked", "truncated", "empty", "error")
 MOST_CHARACTERS = 1_000_000
 """The longest reply; no evaluator reads more."""
 MOST_PROBLEMS = 5
-"""A message has at most so many problems."""
+"""The most problems that one message names."""
 _MOST_NAME = 200
 _MOST_SHOWN = 60
 _MOST_TOKENS = 10**12
@@ -44,9 +44,9 @@ _FOREIGN = {
     b"\x1f\x8b": "a gzip file",
 }
 _LONGEST_CELL = 32_767
-"""The characters of a cell in Excel, which cuts longer texts."""
+"""The most characters in a cell of Excel, which cuts longer texts."""
 _CELL_ERROR = re.compile(r"#[A-Z]+[!?]|#N/A|#DIV/0!|Err:\d{3}")
-"""What a spreadsheet shows in place of a text that it took for a formula."""
+"""The error that a spreadsheet shows in place of a text that it took for a formula."""
 _TOKENS: Mapping[str, Sequence[str]] = {
     "input": ("input", "input_tokens", "prompt_tokens"),
     "output": ("output", "output_tokens", "completion_tokens"),
@@ -181,7 +181,7 @@ def _of_batch(where: str, data: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _table(path: Path, text: str) -> Iterator[tuple[str, dict[str, JSON]]]:
-    # The limit on a field is the process's own.
+    # This limit holds for the whole process, so it is restored afterwards.
     before = csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     reader, line = sheet_reader(text, strict=True), 1
     try:
@@ -213,7 +213,7 @@ def _cells(where: str, columns: Sequence[str], cells: Sequence[str]) -> dict[str
             "a reply with separators or line breaks stands in quotes"
         )
     texts = zip(columns, cells, strict=False)
-    # A reply is judged as it is; the sheet to fill in has no guard there.
+    # A reply is judged as it is; in the sheet to fill in, the column of replies has no guards.
     return {name: text if name == "reply" else remove_guards(text) for name, text in texts if text}
 
 
