@@ -142,7 +142,7 @@ def plan_audit(
         return None
     design = suite.audit.designs[extent]
     if limit is not None:
-        # Another name, so that no session takes this for an audit of the whole extent.
+        # With another name, no session takes this for an audit of the whole extent.
         design = replace(design, name=f"{extent}, first {limit}", topics=limit)
     anchors = suite.audit.load(folder, topics, rubric)
     audit_plan = AuditPlan(
@@ -158,7 +158,7 @@ def plan_audit(
 
 
 def select_anchors(anchors: Anchors, design: Design) -> list[Anchor]:
-    """The anchors of a design: texts of its kinds, then the first injections, orders hidden in such texts."""
+    """The anchors of a design: texts of its kinds, then some injections (commands hidden in such texts)."""
     topics = list(dict.fromkeys(item.topic for item in anchors.texts))[: design.topics]
     candidates = [item for item in anchors.texts if item.topic in topics]
     texts = [

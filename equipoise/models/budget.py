@@ -26,7 +26,7 @@ FRAME_TOKENS = 50
 RESUMES = "; the same command resumes from here"
 """Appended to the reason for stopping a session."""
 RESUMES_MENDED = "; once that is mended, the same command resumes from here"
-"""Appended to a reason against which waiting does not help."""
+"""Appended to a reason that the user has to remove."""
 
 Cost = Callable[[Usage], int]
 """The cost of tokens, in nano-dollars."""
@@ -77,7 +77,7 @@ class Budget:
         self._has_settled.set()
 
     def commit(self, amount: int) -> None:
-        """Count the nano-dollars that a batch may cost as spent. A negative amount corrects that."""
+        """Count the nano-dollars that a batch may cost as spent. A negative amount takes some back."""
         self._counters.settle(0, amount)
         self._has_settled.set()
 

@@ -57,7 +57,7 @@ _TRANSPORT_ERRORS = (
     *(aiohttp.ClientError, OSError, ValueError),
     *(RedirectedElsewhere, ProxyRefused, BodyTooLarge),
 )
-"""Exceptions of the transport if no complete response arrived, or one that must not be read."""
+"""Exceptions of the transport if no complete response arrived, or the response must not be read."""
 _UNSENT_ERRORS = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 """Exceptions of the transport if it made no connection, so that nothing was sent."""
 
@@ -65,7 +65,7 @@ _MODEL_OPTIONS: Mapping[Role, str] = {"subject": "--model", "evaluator": "--eval
 _LIST_SECONDS = 10.0
 """How long an endpoint may take to list its models, for a message about a wrong one."""
 _MOST_NAMES, _MOST_NAME_CHARACTERS = 5, 80
-"""A message names at most so many models, each cut to so many characters."""
+"""The most models that a message names, and the most characters of a name."""
 
 _LOGGERS = ("openai", "httpx2", "httpcore2", "aiohttp")
 """These loggers log headers, bodies and URLs, which may contain secrets."""
@@ -103,7 +103,7 @@ class AttemptSlot(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _EndpointAccess:
-    """How the calls to a model reach its endpoint: `addresses` are those of the PATHS.
+    """How the calls to a model reach its endpoint: `addresses` has one for each of PATHS.
 
     `health` is shared by all models of a base URL. `foreign_keys` are the keys of other endpoints, which must
     not be sent to this one.
@@ -204,7 +204,7 @@ class Client:
         return f"; {_key_advice(endpoint)}" if failure.status in (401, 403) else ""
 
     async def _advice_on_names(self, call: Call) -> str:
-        """Advice where the endpoint has no such path or model; asked for once, however many calls fail."""
+        """Advice if the endpoint has no such path or model; found only once, however many calls fail."""
         key = (call.role, call.model)
         if key not in self._name_advice:
             self._name_advice[key] = asyncio.ensure_future(self._find_name(call))
@@ -332,7 +332,7 @@ class Client:
             return self._failure(error)
 
     def _failure(self, error: Exception) -> Failure:
-        """The failure that an exception of the transport stands for."""
+        """The failure for an exception of the transport."""
         # The order matters: most of these classes are subclasses of OSError too.
         match error:
             case aiohttp.ClientConnectionError() | ssl.SSLError():
@@ -473,7 +473,7 @@ def _key_advice(endpoint: Endpoint) -> str:
 
 
 def _model_names(body: JSON) -> list[str] | None:
-    """The names in a list of models; None if the body is none."""
+    """The names in a list of models; None if the body is not such a list."""
     items = body.get("data") if isinstance(body, dict) else None
     if not isinstance(items, list):
         return None

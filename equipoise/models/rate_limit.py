@@ -57,10 +57,10 @@ class AdaptiveLimit:
     a call is refused; `last_good` is the sustained limit before the current probe, 0 if there is none;
     `lowest`, `highest`, `cuts` and `refused` report what happened so far.
 
-    A server error may be due to chance, its request or an outage, and then fewer calls do not help. It is due
-    to load if different requests fail in a burst (a CUSUM test) while others are answered. From then on,
-    server errors count as refusals while the limit is at least `sustained`. OUTAGE failures in a row of calls
-    that were alone in flight cannot be due to load: they reset the limit.
+    A server error may be due to chance, its request or an outage, and then fewer calls do not help. It counts
+    as due to load if different requests fail in a burst (a CUSUM test) while others are answered. From then
+    on, server errors count as refusals while the limit is at least `sustained`. OUTAGE failures in a row of
+    calls that were alone in flight cannot be due to load: they reset the limit.
     """
 
     def __init__(self, ceiling: int) -> None:
@@ -124,7 +124,7 @@ class AdaptiveLimit:
     def fail(self, cuts: int, request: int) -> Cut | None:
         """End a call that failed with a server error. Returns the cut, if this caused one.
 
-        `request` identifies the request: the same for its retries, different for others.
+        `request` identifies the request: it is equal for all retries of a request, and differs for others.
         """
         is_new = request not in self._failing
         self._failing.add(request)
@@ -215,7 +215,7 @@ class EndpointQueue:
 
     def next_rank(self) -> tuple[Priority, int] | None:
         """The priority and arrival number of the next call; None if no call may start."""
-        # The calls that are done were cancelled.
+        # A future that is done already belongs to a cancelled call.
         while self.waiting and self.waiting[0][2].done():
             heapq.heappop(self.waiting)
         return self.waiting[0][:2] if self.is_ready and time.monotonic() >= self.paused_until() else None

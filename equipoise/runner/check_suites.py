@@ -1,4 +1,4 @@
-"""Tells what the findings of `equipoise check` about models mean for suites, and estimates whole sessions.
+"""Finds out what the findings of `equipoise check` mean for each suite, and estimates whole sessions.
 
 Makes no call. A session's cost and time are estimated as if nothing were done yet.
 """

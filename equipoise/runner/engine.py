@@ -116,7 +116,7 @@ class Engine:
 
     @property
     def is_suspended(self) -> bool:
-        """Whether all runs that have not ended wait for batches."""
+        """Whether every unfinished run waits for a batch."""
         return any(transport.is_suspended for transport in self._transports)
 
     def batch_messages(self) -> list[str]:

@@ -28,7 +28,7 @@ Z = 1.96
 BYTES_PER_TOKEN = (4.0, 5.0, 2.5)
 """UTF-8 bytes per token of a prompt, in any language, for the likely, lowest and highest number of tokens.
 
-More bytes a token make fewer tokens.
+The more bytes a token has, the fewer tokens there are.
 """
 ASSUMED_OUTPUT: Mapping[Role, tuple[int, int, int]] = {
     "subject": (800, 300, 2000),
@@ -81,7 +81,7 @@ class ExpectedUse:
     basis: str
 
     def of_other_models(self) -> ExpectedUse:
-        """The expected use of an unknown model, if this is the use of other models."""
+        """This use with wider intervals, as the expected use of a model that has no sample."""
         output, seconds = self.output.widened(OTHERS_LENGTH), self.seconds.widened(OTHERS_LENGTH)
         return replace(self, input=self.input.widened(OTHERS_PROMPT), output=output, seconds=seconds)
 
@@ -113,7 +113,7 @@ def _predict(amounts: Sequence[float], runs: int) -> Range:
     """The predicted sum over n = `runs` further runs, from the amounts of k earlier ones.
 
     The value is n m, the 95 % interval n m +- z s sqrt(n + n^2 / k), with mean m and standard deviation s.
-    A single run has no deviation: then the interval is from half to double.
+    A single run has no standard deviation: then the interval is from half to double the value.
     """
     centre = mean(amounts) or 0.0
     if len(amounts) < 2:
@@ -163,7 +163,7 @@ def expected_uses(
 
 
 def _with_new_subject(use: ExpectedUse) -> ExpectedUse:
-    """The use of a known evaluator for a new subject, the length of whose replies in prompts is unknown."""
+    """The use of a known evaluator for a new subject: its prompts quote replies of unknown length."""
     basis = f"{use.basis}, of other subjects: from half to twice the prompts"
     return replace(use, input=use.input.widened(OTHERS_PROMPT), basis=basis)
 
@@ -229,7 +229,7 @@ def _named(models: Sequence[str]) -> str:
 def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> ExpectedUse:
     """The expected use by assumption, from the lengths of the foreseen prompts.
 
-    Calls that are only possible are in the highest case alone.
+    Calls that are only possible are counted in the highest case alone.
     """
     probable = [call for call in calls if not call.is_possible]
     cases = (probable, probable, calls)
@@ -255,8 +255,8 @@ def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> ExpectedU
 def seconds_of(calls: float, output: Range, wait: float | None = None) -> Range:
     """The seconds that calls with these output tokens in total take, one after the other.
 
-    `wait` is the seconds until each reply begins; None assumes them. The speed of replies is always assumed
-    (ASSUMED_SPEED).
+    `wait` is the seconds until each reply begins; with None they are assumed, as the speed of replies always
+    is (ASSUMED_SPEED).
     """
     likely, low, high = (
         calls * (assumed if wait is None else wait) + tokens / speed

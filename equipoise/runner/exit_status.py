@@ -25,7 +25,8 @@ TABLE = "\n".join(f"  {status}  {meaning}" for status, meaning in MEANINGS.items
 def status_of_gates(gates: Iterable[Mapping[str, JSON]], inconclusive: str | None = None) -> int:
     """The exit status for the gates of results. Runs that are missing or without a score affect it, too.
 
-    `inconclusive` is the verdict, pass or fail, that an inconclusive one counts as; None leaves it.
+    `inconclusive` is the verdict, pass or fail, that an inconclusive gate counts as; None leaves it
+    inconclusive.
     """
     return combine(status for gate in gates for status in _statuses_of_gate(gate, inconclusive))
 

@@ -49,7 +49,7 @@ class ExtraJobs(Protocol):
         """Raise UserError if none of these suites has the jobs that its settings request."""
 
     def prepare(self, loaded: LoadedSuite, rules: Sequence[Rule]) -> None:
-        """Load the data of a suite's jobs. Raises UserError, also for a rule that they cannot decide."""
+        """Load the data of a suite's jobs. Raises UserError, also for a rule that the jobs cannot decide."""
 
     def begin(self, loaded: LoadedSuite, history: History) -> Sequence[ExtraJob]:
         """Record the plan of a suite's jobs in its journal. Returns the jobs to do. Raises UserError."""

@@ -54,7 +54,7 @@ class _Rounds:
                 self._open_next()
 
     def _open_next(self) -> None:
-        """Open the next round; after the last, set the open round to 0, which is none."""
+        """Open the next round; after the last one, set its number to 0, as no round is open."""
         self._session.counters.open_round(next(self._numbers, 0))
 
 
@@ -110,7 +110,7 @@ class Progress:
 
     def _save_partial(self, suite: str) -> None:
         begun = time.monotonic()
-        # A failure may be temporary. One at the end of the session is reported.
+        # A failure may be temporary. Only a failure at the end of the session is reported.
         with suppress(CannotSave):
             self.session.save(suite, is_running=True)
         self._last_save = time.monotonic()
@@ -171,7 +171,8 @@ class Progress:
     def finish(self, *, keeps_rows: bool = False) -> Sequence[Results]:
         """Remove the live line and save the results of every suite.
 
-        Returns them if `keeps_rows` is true, or for the page: those of several suites may need much memory.
+        Returns the results only if `keeps_rows` is true or a page is written, as those of several suites may
+        need much memory.
         """
         self.close_line()
         self._wall_seconds = time.monotonic() - self.started
@@ -239,7 +240,7 @@ class Progress:
         if len(begun) > 1:
             yield "all suites", list(terminal_report.overview(begun.values(), width))
         if gate_lines:
-            # Once more, where a log ends.
+            # The verdict again, as readers look at the end of a log.
             yield "verdict", gate_lines[:1]
 
     @property

@@ -18,7 +18,7 @@ REPLY = "(the reply of the model under test)"
 """What stands for every reply of the subject."""
 NOTE = (
     "(Replies are placeholders, and so are the codes between which texts are quoted. Where a suite reads "
-    "replies itself, this is what follows one that it cannot read.)"
+    "replies itself, the prompts after a reply are those for a reply that it cannot read.)"
 )
 
 

@@ -110,9 +110,9 @@ def _finish(session: Session, suite: str) -> Results:
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as the command line parser would return them. Raises UserError for unknown ones.
+    """Options as the command line parser would return them.
 
-    Those of sessions that make no calls are among these, as they have no results.
+    Raises UserError for unknown options, and for those of sessions that make no calls and have no results.
     """
     options = {option.name: option for option in (*session_options(), *suites.options())}
     for name in values:

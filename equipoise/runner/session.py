@@ -136,9 +136,10 @@ class Session:
             self.engine.ask_first(calls, on_wait)
 
     def begin(self, selected: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
-        """Open the journals for the selected runs, by suite and id. Raises UserError.
+        """Open the journals for the selected runs. Raises UserError.
 
-        `selection` is recorded in the journals: the expressions of -k and -m.
+        `selected` has the ids of the runs by suite. `selection` has the expressions of -k and -m, which the
+        journals record.
         """
         for name, ids in selected.items():
             preflight.refuse_other_cases(self.plan, name, ids)
@@ -257,7 +258,7 @@ class Session:
 
     @property
     def extra_progress(self) -> tuple[int, int]:
-        """The number of extra jobs that are done, and that of all."""
+        """The number of extra jobs that are done, and the number of all."""
         jobs = self._extra_jobs
         return sum(job.id in self._histories[job.suite].anchors for job in jobs), len(jobs)
 
@@ -303,9 +304,9 @@ class Session:
     # Rounds of runs.
 
     def look(self, name: str, number: int) -> bool:
-        """Whether `--until` is satisfied after round `number` of a suite; if so, no further round is opened.
+        """Take an interim look: whether `--until` is satisfied after round `number` of a suite.
 
-        Raises CannotKeep if the look cannot be journalled.
+        If so, no further round is opened. Raises CannotKeep if the look cannot be journalled.
         """
         with self.interruptions.delay():
             is_enough = self._is_enough(name, number)
@@ -330,7 +331,7 @@ class Session:
         """Write the results of a suite from its journal, and return them. Raises CannotSave.
 
         The file contains all runs of all sessions. If this session selected only some of them, the second
-        results are those of these alone.
+        results are those of the selected runs alone.
         """
         with self.interruptions.delay(), pause_collector():
             history = self._histories[name].snapshot()
@@ -345,7 +346,7 @@ class Session:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether all runs that have not ended wait for batches."""
+        """Whether every unfinished run waits for a batch."""
         return self._engine is not None and self._engine.is_suspended
 
     @property

@@ -211,7 +211,7 @@ class Tasks:
 @contextmanager
 def ray_at(address: str) -> Iterator[None]:
     """Connect to Ray at an address, or with LOCAL start it, during the block. Raises UserError."""
-    # Set before Ray is imported, which reads them then.
+    # Set before the import, which reads them.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
     try:

@@ -220,7 +220,7 @@ def read_result_line(data: bytes) -> ResultLine | None:
         return None
     custom_id, response = content["custom_id"], _field(content, "response", dict)
     if doubled := doubled_field(data):
-        return ResultLine(custom_id, 200, {"error": f"the field {doubled!r} stands there twice"})
+        return ResultLine(custom_id, 200, {"error": f"the answer has the field {doubled!r} twice"})
     status = response.get("status_code")
     # True is an int, too.
     if isinstance(status, int) and not isinstance(status, bool) and "body" in response:
