@@ -38,7 +38,7 @@ class AnchorVerdict:
     evaluator: str
     run: AnchorRun
 
-    line = "anchor"
+    line_kind = "anchor"
 
     @property
     def id(self) -> str:

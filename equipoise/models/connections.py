@@ -141,7 +141,7 @@ class Connections:
         return Address(url=url, session=session, fresh_session=fresh_session, headers=headers)
 
     def _connectors_of(self, transport: Any) -> tuple[_Connector, _Connector]:
-        """The pool of connections that are used again, and one that makes a new one for every request."""
+        """The pool that reuses connections, and the pool that makes a new one for every request."""
         if transport not in self._connectors:
             self._connectors[transport] = _connector(transport), _connector(transport, force_close=True)
         return self._connectors[transport]
@@ -240,8 +240,8 @@ def _connector(transport: Any, *, force_close: bool = False) -> _Connector:
 def _session(transport: Any, connector: _Connector, headers: Mapping[str, str]) -> aiohttp.ClientSession:
     """A session that sends these headers through a transport of the SDK, and no cookies.
 
-    Cookies ignore ports: one endpoint's cookies would be sent to another one on the same host. aiohttp
-    builds the headers of a session once, those of a request each time.
+    Cookies ignore ports: one endpoint's cookies would be sent to another one on the same host. The headers
+    belong to the session because aiohttp builds a session's headers once, but a request's each time.
     """
     return aiohttp.ClientSession(
         connector=connector,

@@ -210,7 +210,7 @@ def _split_unopened(content: str, lone_closing: LoneClosing) -> Parts:
 
 
 def _is_own_line(before: str, after: str) -> bool:
-    """Whether what stands between these two texts is a line of its own."""
+    """Whether the tag between these two texts is alone on its line."""
     return before.rstrip(" \t\r").endswith("\n") and after.lstrip(" \t\r").startswith("\n")
 
 

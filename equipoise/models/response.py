@@ -32,7 +32,7 @@ _KINDS_OF_JSON |= {dict: "an object", list: "a list"}
 
 
 def doubled_field(data: bytes) -> str | None:
-    """The field that an answer has twice, of those from its choices to its content; None if there is none.
+    """A field on the way to an answer's content, such as `choices`, that occurs twice; None if there is none.
 
     Parsers silently take one of the two, so it is unknown which is the answer.
     """

@@ -107,7 +107,7 @@ class Health:
 class Retries:
     """The retries of one call: at most `most` after failures, and one after an answer that may be a copy.
 
-    `repeats` counts the latter. Times are in seconds of `time.monotonic`.
+    `repeats` counts the retries after possible copies. Times are in seconds of `time.monotonic`.
     """
 
     def __init__(self, most: int, health: Health) -> None:
@@ -298,7 +298,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds until all exhausted quotas are reset; if none is exhausted, until the first of any."""
+    """Seconds until all exhausted quotas are reset; if none is exhausted, until the first reset of any."""
     exhausted: list[float] = []
     others: list[float] = []
     for name, value in headers.items():

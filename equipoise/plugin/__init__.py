@@ -391,7 +391,7 @@ def _run_of(item: pytest.Item) -> Run | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Begin the session after deselection, unless xdist does. Without calls, only print what is asked for."""
+    """Begin the session after deselection, unless xdist does; or print what a session without calls shows."""
     config = session.config
     settings = config.stash[SESSION].settings
     if not settings.makes_calls:

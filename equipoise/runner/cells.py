@@ -50,7 +50,7 @@ _REFUSED_OPTIONS: Mapping[str, str] = {
     "batch_read": "a cell has no files of batches",
     "shard": "the cells of a sweep are whole suites",
 }
-"""The options of a session that a sweep does not have, with what the error message says."""
+"""The options of a session that a sweep does not have, each with the reason that its error message gives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

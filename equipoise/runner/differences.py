@@ -22,7 +22,7 @@ _CAUSES: Mapping[str, Sequence[str]] = {
     "--gate": ["--until"],
     "--baseline": ["--until"],
 }
-"""For an option, the options whose change explains its own, which messages then leave out."""
+"""Maps an option to those whose change explains a change of it. Messages then leave the option out."""
 _MOST_FILES = 3
 """The largest number of changed files that are named."""
 _MOST_CHARACTERS, _CONTEXT_CHARACTERS = 60, 20

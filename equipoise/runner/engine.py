@@ -385,7 +385,7 @@ class Engine:
         replies = [exchange.reply for exchange in calls.exchanges]
         answering = dict.fromkeys((reply.model, reply.fingerprint, reply.provider) for reply in replies)
         self._journals[history].append(
-            job.line,
+            job.line_kind,
             run=job.id,
             **content,
             seen=[*map(list, answering)],

@@ -350,7 +350,7 @@ class SessionEstimate:
     def total(self) -> Iterator[str]:
         """The sums over all models as lines of text."""
         tokens_in, tokens_out = (
-            sum((getattr(item.use, part) for item in self.items), NOTHING) for part in ("input", "output")
+            sum((getattr(item.use, kind) for item in self.items), NOTHING) for kind in ("input", "output")
         )
         yield self._runs()
         yield f"calls:     {_figure(self.calls)}"
@@ -373,16 +373,16 @@ def together(estimates: Iterable[SessionEstimate]) -> SessionEstimate:
     """The estimate of a session of several suites, from the estimate of each."""
     every = list(estimates)
     return SessionEstimate(
-        runs=sum(item.runs for item in every),
-        done=sum(item.done for item in every),
-        items=[part for item in every for part in item.items],
+        runs=sum(estimate.runs for estimate in every),
+        done=sum(estimate.done for estimate in every),
+        items=[item for estimate in every for item in estimate.items],
     )
 
 
 def price(use: ExpectedUse, cost: TokenCost) -> Range | None:
     """The cost of a use in USD; None without a price."""
     value, low, high = (
-        cost(getattr(use.input, part), getattr(use.output, part)) for part in ("value", "low", "high")
+        cost(getattr(use.input, end), getattr(use.output, end)) for end in ("value", "low", "high")
     )
     if value is None or low is None or high is None:
         return None
@@ -405,7 +405,7 @@ def _dollars(range_: Range) -> str:
 def of_session(plan: Plan, suite: str, run_ids: Collection[str]) -> SessionEstimate:
     """The estimate of these runs of a suite. Raises UserError if the session could not resume its journal.
 
-    If only the endpoint of earlier runs differs, that is a note and no error: the cost is about the same.
+    If only the endpoint of earlier runs differs, the estimate has a note: the cost is about the same.
     """
     loaded = plan.load(suite)
     settings = loaded.settings
@@ -462,8 +462,8 @@ def _journals(plan: Plan, name: str) -> list[Path]:
     return sorted(paths, key=lambda path: path.stat().st_mtime)
 
 
-def _item(settings: Settings, part: str, number: int, use: ExpectedUse) -> Item:
-    """The item of the model with this index; `part` is its role, or AUDIT."""
+def _item(settings: Settings, role: str, number: int, use: ExpectedUse) -> Item:
+    """The item of the model with this index; `role` is its role, or AUDIT."""
     model, base_url = settings.models[number], settings.base_url(number)
     is_batched = role_of(number) in settings.batch
     user_price = settings.price_in_batches if is_batched else settings.price
@@ -472,7 +472,7 @@ def _item(settings: Settings, part: str, number: int, use: ExpectedUse) -> Item:
         tokens = {"input": round(tokens_in), "output": round(tokens_out)}
         return prices.cost(model, base_url, tokens, user_price)
 
-    return Item(role=part, model=model, use=use, cost=price(use, cost), is_batched=is_batched)
+    return Item(role=role, model=model, use=use, cost=price(use, cost), is_batched=is_batched)
 
 
 def _extra_uses(plan: Plan, name: str, past: History) -> Iterator[tuple[str, ExpectedUse]]:

@@ -1,4 +1,4 @@
-"""The exit statuses of sessions and commands: their meanings, those of gates, and their precedence."""
+"""The exit statuses of sessions and commands: their meanings, their precedence, and those that gates give."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ PRECEDENCE = (USAGE, STOPPED, GATE_FAILED, NO_SCORE, BATCHES_WAITING, GATE_INCON
 
 
 def combine(statuses: Iterable[int]) -> int:
-    """The status that takes precedence; 0 if there are none. One that is not in PRECEDENCE precedes all."""
+    """The status that takes precedence; 0 for no statuses. One that PRECEDENCE lacks precedes all others."""
     present = set(statuses)
     unknown = sorted(present - {*PRECEDENCE})
     return next((status for status in (*unknown, *PRECEDENCE) if status in present), 0)

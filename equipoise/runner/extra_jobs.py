@@ -32,7 +32,7 @@ class ExtraJob(Protocol):
         """The job's id in the journal, which differs from the ids of runs. No model sees it."""
 
     @property
-    def line(self) -> str:
+    def line_kind(self) -> str:
         """The kind of the job's line in the journal."""
 
     async def do(self, models: JobModels) -> Mapping[str, JSON]:

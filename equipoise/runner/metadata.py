@@ -1,4 +1,4 @@
-"""The metadata of a suite's session that is known before any call, as its journal and results have it."""
+"""The metadata of a suite's session that is known before any call, for its journal and its results."""
 
 from __future__ import annotations
 

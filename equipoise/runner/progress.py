@@ -78,7 +78,7 @@ class Progress:
         self._rounds = _Rounds(session)
         self.unsaved: dict[str, str] = {}
         self._results: dict[str, Results] = {}
-        self._parts: dict[str, Results | None] = {}
+        self._selected_results: dict[str, Results | None] = {}
         self._page_message = ""
         self._wall_seconds = 0.0
         self._last_save = self._save_seconds = 0.0
@@ -179,7 +179,7 @@ class Progress:
         complete: list[Results] = []
         for name in self.session.start_messages:
             try:
-                results, part = self.session.save(name)
+                results, selected = self.session.save(name)
             except CannotSave as error:
                 self.unsaved[name] = str(error)
             else:
@@ -187,7 +187,7 @@ class Progress:
                     complete.append(results)
                 # Without the transcripts, which the summary does not need.
                 self._results[name] = results.without_rows()
-                self._parts[name] = part and part.without_rows()
+                self._selected_results[name] = selected and selected.without_rows()
         if (page := self.session.settings.report) and complete:
             self._page_message = self._write_page(page, complete)
         return complete
@@ -222,7 +222,7 @@ class Progress:
         for name, results in begun.items():
             lines = terminal_report.summary(
                 results,
-                part=self._parts[name],
+                part=self._selected_results[name],
                 wall_seconds=self._wall_seconds,
                 known_error=self.session.counters.stop_reason,
                 is_mistake=self.session.counters.is_mistake,

@@ -15,7 +15,7 @@ from equipoise.runner.evaluate import run_case
 from equipoise.runner.loading import LoadedSuite
 
 REPLY = "(the reply of the model under test)"
-"""What stands for every reply of the subject."""
+"""The placeholder for every reply of the subject."""
 NOTE = (
     "(Replies are placeholders, and so are the codes between which texts are quoted. Where a suite reads "
     "replies itself, the prompts after a reply are those for a reply that it cannot read.)"

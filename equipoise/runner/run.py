@@ -42,7 +42,7 @@ CALLER_LEVEL = 4
 def run(suite: str, root: Path, options: Mapping[str, Any], extra_jobs: ExtraJobs) -> Results:
     """Ask and judge every case of a suite, and return the results.
 
-    `options` are those of a session by name: numbers, texts, paths, or lists of these. A run without a score
+    `options` are a session's options by name: numbers, texts, paths, or lists of these. A run without a score
     is part of the results. Raises UserError before any call, SessionStopped if the session ends early,
     BatchWaiting if batches are not done, CannotSave if the results cannot be written.
     """

@@ -78,7 +78,7 @@ class RunQueue:
         self._futures.pop(key, None)
 
     def take(self, key: RunId) -> Any:
-        """The result of a run that has ended, once; None if it has none, or was taken before."""
+        """Remove and return the result of a run that has ended; None if it has none, or was taken before."""
         future = self._futures.get(key)
         if future is None or not future.done() or future.exception():
             return None

@@ -20,9 +20,9 @@ def settings_of(
 ) -> Settings:
     """The settings of a session of these suites (`names`). Raises UserError.
 
-    `texts` are the options of the command line by name, and `ini` those of pytest.ini. The former take
-    precedence over the variables in `environment`, the latter yield to them. `origins` maps variables that
-    come from a file to the names that errors use.
+    `texts` are the options of the command line by name, which take precedence over the variables in
+    `environment`. `ini` are the options of pytest.ini, which yield to these variables. `origins` maps
+    variables that come from a file to the names that errors use.
     """
     defaults = suites.defaults_of(names)
     settings = resolve_suites(

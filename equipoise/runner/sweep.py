@@ -168,7 +168,7 @@ class Processes:
 
 
 class Tasks:
-    """Runs cells as tasks of Ray, which restarts those of a lost node on another one."""
+    """Runs cells as tasks of Ray, which restarts the cells of a lost node on another node."""
 
     def __init__(self, cells: Sequence[SweepCell], root: Path, variables: Mapping[str, str]) -> None:
         import ray

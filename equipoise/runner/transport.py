@@ -17,8 +17,8 @@ WAITING = "waiting for batch"
 class Request:
     """A call of a run to be answered.
 
-    `digest` is the hash of what the call asks for, and `history` the contents of the journal that its reply
-    goes to. `send` sends the call by itself, with retries, within the limits of session and run. It raises
+    `digest` is the hash of what the call asks for. `history` is the history of the journal that the reply is
+    written to. `send` sends the call by itself, with retries, within the limits of session and run. It raises
     CallFailed or SessionStopped.
     """
 

@@ -104,7 +104,7 @@ class Submissions:
         self._waiting = waiting
         self._models: dict[tuple[Role, str], BatchModel] = {}
         self._sent: dict[str, SentBatch] = {}
-        self._read: list[tuple[SentBatch, ReadBatch]] = []
+        self._read_batches: list[tuple[SentBatch, ReadBatch]] = []
         self._urls_without_batches: set[str] = set()
         self._models_notified: set[str] = set()
         self._deadline: float | None = None
@@ -180,7 +180,7 @@ class Submissions:
             is_any |= bool(alone)
             if together:
                 is_any |= await self._send(model, together)
-        if groups and not is_any and not self._open:
+        if groups and not is_any and not self._awaited:
             self._access.budget.stop_for_batch()
             self._waiting.end(None)
         return is_any
@@ -335,7 +335,7 @@ class Submissions:
         return True
 
     @property
-    def _open(self) -> list[SentBatch]:
+    def _awaited(self) -> list[SentBatch]:
         """The batches that calls wait for."""
         return [
             self._sent[name]
@@ -345,7 +345,7 @@ class Submissions:
     @property
     def _readable(self) -> list[SentBatch]:
         """The open batches, without those whose results cannot be read in this session."""
-        return [sent for sent in self._open if not sent.unreadable]
+        return [sent for sent in self._awaited if not sent.unreadable]
 
     async def _read_if_ended(self, sent: SentBatch) -> bool:
         """Request the status of a batch, and deliver its replies if it has ended.
@@ -456,7 +456,7 @@ class Submissions:
             if item.custom_id in results.unanswered:
                 self._retry(item, UNANSWERED, is_counted=results.status == "completed")
         results.unanswered |= results.failures.keys()
-        self._read.append((sent, results))
+        self._read_batches.append((sent, results))
         self._notify(sent, results)
         self._stop_if_useless(sent, results)
 
@@ -499,7 +499,7 @@ class Submissions:
         model = self._model_of(sent)
         model.halve(len(released))
         # Until one of the open batches has ended, no further batch would be accepted.
-        model.is_at_token_limit = bool(self._open)
+        model.is_at_token_limit = bool(self._awaited)
 
     def _release(self, sent: SentBatch, why: str) -> list[WaitingCall]:
         """Have the calls of a batch sent again because it will not answer them, and return these calls."""
@@ -520,10 +520,10 @@ class Submissions:
 
     def mark_read(self) -> None:
         """Record the end of batches whose replies are all in the journal, so none is requested again."""
-        for sent, results in self._read:
+        for sent, results in self._read_batches:
             if all(call in sent.history.batched or call in results.unanswered for call in sent.calls):
                 sent.end(results.status, **results.counts)
-        self._read.clear()
+        self._read_batches.clear()
 
     # Messages.
 

@@ -19,7 +19,7 @@ from equipoise.suites import AnySuite
 from equipoise.suites.selection import Selection
 
 _UNUSED = ("asker", "asker_form", "asker_share", "until")
-"""Options, besides the subject's own, that decide what is asked, which a file of replies has fixed."""
+"""Options that change what is asked, besides the subject's. A file of replies leaves them no effect."""
 _MOST_MODELS = 3
 
 

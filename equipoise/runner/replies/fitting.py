@@ -108,7 +108,7 @@ def is_of_sides(suite: AnySuite, case: Case) -> bool:
 
 @dataclass(frozen=True)
 class _Cases:
-    """The cases of a suite, in all their languages, by what a row may name."""
+    """An index of a suite's cases, in all languages, by what a row may name."""
 
     suite: AnySuite
     rubric: Rubric
@@ -195,8 +195,8 @@ class _Cases:
         by_text = {turn.name for turn, text in texts if row.question and text == _plain(row.question)}
         names = [*self.turns(case)]
         if row.turn and row.turn not in names:
-            there = ", ".join(map(repr, filter(None, names))) or "none, as a run is one message"
-            raise ValueError(f"the turn {_short(row.turn)} is unknown; there is {there}")
+            turn_names = ", ".join(map(repr, filter(None, names))) or "none, as a run is one message"
+            raise ValueError(f"the turn {_short(row.turn)} is unknown; there is {turn_names}")
         name = row.turn or (next(iter(by_text)) if len(by_text) == 1 else "")
         if name not in names:
             raise ValueError(f"which turn of {_short(row.id)}? Give one of {', '.join(names)}")
@@ -236,12 +236,12 @@ def fit(
             problems[row.where] = str(error)
     if not problems:
         # Only then: a row with another problem would also be reported as missing.
-        for (case, run), of_run in replies.items():
-            problems |= _missing(known.turns(known.by_id[case]), of_run, case, run)
+        for (case_id, run), of_run in replies.items():
+            problems |= _missing(known.turns(known.by_id[case_id]), of_run, case_id, run)
     refuse(problems)
     by_run = {
-        run_id(case, run): _by_message(known.turns(known.by_id[case]), of_run)
-        for (case, run), of_run in replies.items()
+        run_id(case_id, run): _by_message(known.turns(known.by_id[case_id]), of_run)
+        for (case_id, run), of_run in replies.items()
     }
     return GivenReplies(file.path.name, file.sha256, by_run)
 
@@ -271,13 +271,13 @@ def _times(number: int) -> str:
 
 
 def _missing(
-    messages: Mapping[str, str], rows: Mapping[str, ReplyRow], case: str, run: int
+    messages: Mapping[str, str], rows: Mapping[str, ReplyRow], case_id: str, run: int
 ) -> dict[str, str]:
     """A problem if a run lacks replies."""
     missing = [name for name in messages if name not in rows]
     first = next(iter(rows.values()))
     what = " and ".join(map(repr, missing))
-    return {first.where: f"{case!r}, run {run}, lacks the reply to {what}"} if missing else {}
+    return {first.where: f"{case_id!r}, run {run}, lacks the reply to {what}"} if missing else {}
 
 
 def _by_message(messages: Mapping[str, str], rows: Mapping[str, ReplyRow]) -> dict[str, ReplyRow]:

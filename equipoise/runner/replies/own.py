@@ -1,7 +1,7 @@
 """Results or a journal of Equipoise as a file of replies, which are judged again.
 
-Every setting that determines the subject's calls is that of the earlier results, so that each call is found
-in their journal by its request.
+Every setting that determines the subject's calls is taken from the earlier results, so that each call is
+found in their journal by its request.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def is_own(path: Path) -> bool:
 
 
 def results_of(path: Path) -> Path:
-    """The path of results that are given by their own path or that of their journal."""
+    """The path of results, given that path or the path of their journal."""
     return path.with_suffix(".json") if path.suffix == ".jsonl" else path
 
 

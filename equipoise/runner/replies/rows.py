@@ -222,8 +222,8 @@ def _require_columns(where: str, names: Iterable[str], advice: str = "") -> None
     missing = [] if "reply" in names else ["'reply'"]
     missing += [] if {"id", "question"} & set(names) else ["'id' or 'question'"]
     if missing:
-        there = ", ".join(repr(name[:_MOST_SHOWN]) for name in names if name) or "nothing"
-        raise UserError(f"--replies: {where}: {' and '.join(missing)} is missing; there is {there}{advice}")
+        present = ", ".join(repr(name[:_MOST_SHOWN]) for name in names if name) or "nothing"
+        raise UserError(f"--replies: {where}: {' and '.join(missing)} is missing; there is {present}{advice}")
 
 
 # Values.
