@@ -218,7 +218,7 @@ class Client:
             if call.model in names:
                 return ""
             listed = f"the endpoint lists {_some(names, call.model)}: " if names else ""
-            return f"; {listed}name one that is there with {_MODEL_OPTIONS[role]}"
+            return f"; {listed}name an existing model with {_MODEL_OPTIONS[role]}"
         for other in _likely_urls(base_url):
             if await self._listed_models(call, other) is not None:
                 return f"; did you mean {option} {other}?"

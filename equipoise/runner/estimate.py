@@ -213,8 +213,8 @@ def expected_use(
             }
         )
         basis = (
-            f"wide, as it is new here: from a third to three times the lengths in {len(merged.runs):,} "
-            f"runs of other models ({_named(names)})"
+            f"wide, as the model is new here: from a third to three times the lengths in "
+            f"{len(merged.runs):,} runs of other models ({_named(names)})"
         )
         return merged.expected_use(len(runs), basis).of_other_models()
     return _assumed(role, [call for run in runs for call in run if call.role == role], limits)

@@ -122,7 +122,7 @@ def lines(cells: Mapping[str, CellForecast], width: int) -> Iterator[str]:
     rows += [(name, *_row(forecast)) for name, forecast in cells.items()]
     rows.append(("all", *_row(_sum(cells.values()))))
     yield from align(rows, width)
-    yield "time: one cell after the other; by earlier sessions, or else 1 s a call and 50 tokens a second"
+    yield "time: of cells run one by one; from earlier sessions, or else 1 s a call and 50 tokens a second"
     if any(forecast.cost is None for forecast in cells.values()):
         yield "USD: unknown where a model has no listed price; give price-input and price-output"
 

@@ -67,8 +67,8 @@ def require_resumable(
     if mismatches:
         raise UserError(
             f"{shown(files.journal)}: cannot be resumed with other options: {'; '.join(mismatches)}. "
-            "Give the same as before, or --fresh, which archives it and asks everything again, or another "
-            "--output"
+            "Give the same options as before; or --fresh, which archives the journal and asks everything "
+            "again; or another --output"
         )
 
 

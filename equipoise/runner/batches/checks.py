@@ -56,7 +56,7 @@ def require_readable(
     if intents_unread and (settings.batch_write or settings.batch_read):
         raise UserError(
             f"{shown(files.results)}: batches wait at {intents_unread[0].line.endpoint}: fetch or cancel "
-            "them first, without files of batches"
+            "them first, without --batch-write and --batch-read"
         )
     by_credential: defaultdict[tuple[Role, str], list[Intent]] = defaultdict(list)
     for intent in intents_unread:

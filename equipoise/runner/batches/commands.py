@@ -143,7 +143,7 @@ def settle(path: Path, name: str, batch: str | None, variables: Mapping[str, str
         intent = log.by_id.get(name)
         if intent is None or not intent.may_exist:
             names = ", ".join(item.id for item in log.waiting) or "none"
-            raise UserError(f"{shown(log.path)}: no intent {name!r} waits; waiting: {names}")
+            raise UserError(f"{shown(log.path)}: there is no waiting intent {name!r}; waiting: {names}")
         try:
             if batch is None:
                 log.append(OverLine(intent=intent.id, status="given up"))
@@ -164,7 +164,7 @@ def _own_batch(log: Intents, intent: Intent, name: str, variables: Mapping[str, 
     key, has_headers = _credential(log, intent, settings)
     batch = asyncio.run(_request(replace(intent, batch=name), key, has_headers, "get"))
     if isinstance(batch, str):
-        raise UserError(f"{where}: the batch cannot be looked at: {batch[:MOST_REASON]}")
+        raise UserError(f"{where}: the batch cannot be read: {batch[:MOST_REASON]}")
     if not batch.is_of(intent.id, intent.file):
         raise UserError(
             f"{where}: it is another batch, that of the file {batch.input_file}, not {intent.file}"

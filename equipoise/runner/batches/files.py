@@ -112,9 +112,7 @@ class FileBatches:
     def takes(self, call: Call) -> bool:
         """Return True. Raises CallFailed for a call that asks for token probabilities of a given text."""
         if "echo" in call.parameters:
-            raise CallFailed(
-                "files of batches have no token probabilities for a given text", is_declined=True
-            )
+            raise CallFailed("batch files have no token probabilities for a given text", is_declined=True)
         return True
 
     async def advance(self) -> bool:

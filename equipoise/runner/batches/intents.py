@@ -258,7 +258,7 @@ def _decode(path: Path, number: int, data: bytes) -> BatchLine:
 
 def _damaged(path: Path, number: int, why: str) -> UserError:
     return UserError(
-        f"{shown(path)}:{number}: is damaged ({why}), and says what is at an endpoint: restore the file "
+        f"{shown(path)}:{number}: is damaged ({why}), but records what is at an endpoint: restore the file "
         "from a copy; or look at the provider's list of batches, then use --fresh"
     )
 

@@ -38,7 +38,7 @@ def adopt(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
         is_unused = option.name in _UNUSED or option.name.startswith("subject_")
         if is_unused and command_line.get(option.name) is not None:
             raise UserError(
-                f"{option.flag}: the replies of {path.name} are there already, so it changes nothing; "
+                f"{option.flag}: has no effect on the replies in {path.name}, which exist already; "
                 "leave it out"
             )
     model = _model(rows.read(path), settings.model)

@@ -231,7 +231,9 @@ def fit(
             _require_possible(row, suite, repeats)
             of_run = replies.setdefault((turn.case.id, row.run), {})
             if (other := of_run.setdefault(turn.name, row)) is not row:
-                raise ValueError(f"replies to the same as {other.where}; number repeats in a column 'run'")
+                raise ValueError(
+                    f"replies to the same message as {other.where}; number repeats in a column 'run'"
+                )
         except ValueError as error:
             problems[row.where] = str(error)
     if not problems:
@@ -260,7 +262,7 @@ def _require_possible(row: ReplyRow, suite: AnySuite, repeats: int) -> None:
     if row.run > repeats:
         raise ValueError(
             f"run {row.run} of {repeats}: {suite.name} asks each case {_times(repeats)}; "
-            f"--runs {row.run} takes more"
+            f"use --runs {row.run}, or leave the row out"
         )
     if row.outcome in ("empty", "error") and row.reply.strip():
         raise ValueError(f"the outcome is {row.outcome}, but there is a reply; one of them is wrong")

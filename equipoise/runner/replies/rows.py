@@ -210,7 +210,7 @@ def _cells(where: str, columns: Sequence[str], cells: Sequence[str]) -> dict[str
     if any(map(str.strip, cells[len(columns) :])):
         raise UserError(
             f"--replies: {where}: has {len(cells)} cells, but there are {len(columns)} columns; "
-            "a reply with separators or line breaks stands in quotes"
+            "put a reply with separators or line breaks in quotes"
         )
     texts = zip(columns, cells, strict=False)
     # A reply is judged as it is; in the sheet to fill in, the column of replies has no guards.
@@ -286,7 +286,7 @@ def _run(value: JSON) -> int:
     # A spreadsheet may write 1.0, or 1,0.
     number = re.sub("[.,]0$", "", text)
     if not (number.isascii() and number.isdecimal() and int(number[:9]) >= 1 and len(number) < 9):
-        raise ValueError(f"the run {text[:20]!r} is not a number from 1 on")
+        raise ValueError(f"the run {text[:20]!r} is not a whole number of at least 1")
     return int(number)
 
 
