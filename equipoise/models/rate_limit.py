@@ -61,6 +61,9 @@ class AdaptiveLimit:
     as due to load if different requests fail in a burst (a CUSUM test) while others are answered. From then
     on, server errors count as refusals while the limit is at least `sustained`. OUTAGE failures in a row of
     calls that were alone in flight cannot be due to load: they reset the limit.
+
+    `_answers` counts answers that came while all slots were in use, towards the next rise of the limit.
+    `_failing` has the requests whose last attempt was a server error, and `_burst` is the sum of the test.
     """
 
     def __init__(self, ceiling: int) -> None:

@@ -108,6 +108,8 @@ class Retries:
     """The retries of one call: at most `most` after failures, and one after an answer that may be a copy.
 
     `repeats` counts the retries after possible copies. Times are in seconds of `time.monotonic`.
+    `_failed_at_start` and `_answered_at_failure` are the endpoint's counts when the call began and when it
+    first failed: later counts show what has become of other calls since.
     """
 
     def __init__(self, most: int, health: Health) -> None:

@@ -65,6 +65,8 @@ class Engine:
     while a test waits for its run. `has_batches` allows batches: a run ends with BatchWaiting if its calls
     are in a batch that is unfinished at the end of the session. `replies` returns the transport of replies
     that exist already; with it, the subject is not called.
+
+    `_started` has the runs and jobs that were queued, until a test has taken their records.
     """
 
     def __init__(

@@ -63,7 +63,8 @@ class Progress:
 
     `total`, `done` and `failed` are numbers of planned runs; failed ones have no score. `started` is a
     monotonic time. `unsaved` maps each suite whose results could not be written to the reason. Progress is
-    shown on `output`, unless it is None.
+    shown on `output`, unless it is None. `_finish_seconds` are the seconds after the start at which runs
+    ended, without runs that had a score before.
     """
 
     def __init__(self, session: Session, output: Output | None) -> None:

@@ -41,9 +41,9 @@ class PendingRun:
 
 
 class RunQueue:
-    """Has at most `limit` runs in progress. `perform` does one, `is_stopping` says whether the session stops.
+    """Has at most `limit` runs in progress. `perform` does one run; `counters` say which round is open.
 
-    `counters` say which round is open; without them all rounds are.
+    `is_stopping` says whether the session stops. Without `counters`, all rounds are open.
     """
 
     def __init__(

@@ -38,6 +38,8 @@ class Session:
 
     `root` is the folder of the user's files. `start_messages` maps each suite whose journal is open to a
     message about its earlier sessions, which may be empty. `planned` are the selected runs, by suite and id.
+    `_without_answers` has the suites whose journal holds no answer, so that it is started afresh.
+    `_extra_by_suite` has the extra jobs left to do; `_awaits_extra` is true once only these are waited for.
     """
 
     settings: Settings
@@ -53,7 +55,7 @@ class Session:
     _histories: dict[str, History] = field(default_factory=dict)
     _locks: list[Lock] = field(default_factory=list)
     start_messages: dict[str, str] = field(default_factory=dict)
-    _unanswered: set[str] = field(default_factory=set)
+    _without_answers: set[str] = field(default_factory=set)
     planned: dict[tuple[str, str], Run] = field(default_factory=dict)
     _extra_by_suite: dict[str, Sequence[ExtraJob]] = field(default_factory=dict)
     _awaits_extra: bool = False
@@ -110,7 +112,7 @@ class Session:
             if sent := resume.describe_unread(files):
                 raise UserError(f"{error}; {sent}") from None
             # The earlier session has no answer, perhaps because its endpoint was wrong: nothing is lost.
-            self._unanswered.add(name)
+            self._without_answers.add(name)
             return History(files.journal)
         return past
 
@@ -160,7 +162,7 @@ class Session:
                     "selection": {**selection, "deselected": deselected},
                     **({"ranks": ranks} if (ranks := self.plan.ranks(name, planned)) else {}),
                 },
-                fresh=self.settings.fresh or name in self._unanswered,
+                fresh=self.settings.fresh or name in self._without_answers,
             )
             self._begin_extra(name)
 
