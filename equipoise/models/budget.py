@@ -98,7 +98,10 @@ class Budget:
             self._stop_session(f"--max-cost {cap:g} USD is used up: {spending}")
 
     def _reservation(self, call: Call, model: int, cost: Cost) -> int | None:
-        """The amount to reserve; None if the request may fit once others have finished."""
+        """The amount to reserve; None if the request may fit once others have finished.
+
+        Raises SessionStopped if the request cannot fit.
+        """
         now = self._counters.totals()
         if self._max_calls is not None and now.sent >= self._max_calls:
             raise self._stop_session(f"--max-calls {self._max_calls} is used up: requests sent: {now.sent}")

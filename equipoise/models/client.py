@@ -50,7 +50,7 @@ from equipoise.models.parameter_changes import (
     rejects_parameter,
 )
 from equipoise.models.redact import Secrets
-from equipoise.models.response import as_json, doubled_field, read_body, read_continuation
+from equipoise.models.response import as_json, duplicate_field, read_body, read_continuation
 from equipoise.models.retry import Health, Retries, retry_after
 
 _TRANSPORT_ERRORS = (
@@ -565,8 +565,8 @@ def _read_response(call: Call, response: Response, latency: float, retries: Retr
         if not response.is_success:
             return _status_failure(response)
         read = read_continuation if CONTINUES in call.parameters else read_body
-        if doubled := doubled_field(response.content):
-            return _doubled(doubled)
+        if name := duplicate_field(response.content):
+            return _duplicate(name)
         reply = read(_content(response), latency=latency, retries=retries.count, role=call.role)
     except ValueError as error:
         return _unreadable(error)
@@ -586,7 +586,7 @@ POSSIBLE_COPY = Failure(
 )
 
 
-def _doubled(name: str) -> Failure:
+def _duplicate(name: str) -> Failure:
     return Failure(message=f"the answer has the field {name!r} twice", status=200)
 
 

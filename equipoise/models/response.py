@@ -31,7 +31,7 @@ _KINDS_OF_JSON = {type(None): "null", bool: "a boolean", int: "a number", float:
 _KINDS_OF_JSON |= {dict: "an object", list: "a list"}
 
 
-def doubled_field(data: bytes) -> str | None:
+def duplicate_field(data: bytes) -> str | None:
     """A field on the way to an answer's content, such as `choices`, that occurs twice; None if there is none.
 
     Parsers silently take one of the two, so it is unknown which is the answer.
@@ -45,15 +45,15 @@ def doubled_field(data: bytes) -> str | None:
     counts[b"content"] -= len(_LOGPROBS.findall(data))
     if max(counts.values()) < 2:
         return None
-    doubled: set[str] = set()
+    duplicates: set[str] = set()
 
     def note(pairs: list[tuple[str, Any]]) -> None:
         names = [name for name, _ in pairs]
-        doubled.update(name for name in _FIELDS_OF_ANSWER if names.count(name) > 1)
+        duplicates.update(name for name in _FIELDS_OF_ANSWER if names.count(name) > 1)
 
     with suppress(ValueError, RecursionError):
         json.loads(data, object_pairs_hook=note)
-    return min(doubled, default=None)
+    return min(duplicates, default=None)
 
 
 def as_json(body: object) -> object:

@@ -25,7 +25,7 @@ from equipoise.runner.context import CallContext, Log
 from equipoise.runner.transport import Answered, Request
 
 LONGEST_PAUSE = 3600.0
-"""The longest pause of an endpoint in seconds; longer ones that it requests are shortened."""
+"""The longest pause of an endpoint, in seconds. A longer pause that it requests is shortened to this."""
 NOTICE_SECONDS = 10.0
 """The shortest pause, in seconds, that the user is notified of."""
 DATE_SECONDS = 12 * 3600.0

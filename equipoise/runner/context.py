@@ -23,7 +23,7 @@ from equipoise.runner.transport import Live, Transport
 
 
 class Log(Protocol):
-    """Takes lines of a journal."""
+    """A journal, or what collects lines until the journal is open."""
 
     def append(self, kind: str, **content: JSON) -> None:
         """Write one line."""

@@ -16,7 +16,7 @@ MEANINGS = {
     5: "nothing was selected",
     GATE_INCONCLUSIVE: "a gate is inconclusive",
     GATE_FAILED: "a gate fails",
-    BATCHES_WAITING: "batches are not done; the same command, later, fetches what is there",
+    BATCHES_WAITING: "batches are not done; run the same command later to fetch their replies",
 }
 TABLE = "\n".join(f"  {status}  {meaning}" for status, meaning in MEANINGS.items())
 """The table that help texts show, one line per status."""

@@ -19,7 +19,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON, Role
 from equipoise.models.failures import Failure, describe_body
-from equipoise.models.response import doubled_field
+from equipoise.models.response import duplicate_field
 from equipoise.models.retry import Health, Retries
 
 if TYPE_CHECKING:
@@ -219,8 +219,8 @@ def read_result_line(data: bytes) -> ResultLine | None:
     if not isinstance(content, dict) or not isinstance(content.get("custom_id"), str):
         return None
     custom_id, response = content["custom_id"], _field(content, "response", dict)
-    if doubled := doubled_field(data):
-        return ResultLine(custom_id, 200, {"error": f"the answer has the field {doubled!r} twice"})
+    if name := duplicate_field(data):
+        return ResultLine(custom_id, 200, {"error": f"the answer has the field {name!r} twice"})
     status = response.get("status_code")
     # True is an int, too.
     if isinstance(status, int) and not isinstance(status, bool) and "body" in response:

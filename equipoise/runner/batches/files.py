@@ -27,14 +27,14 @@ from equipoise.runner.batches.waiting import WaitingCall, WaitingCalls
 class Answers:
     """The answers in files. Only the offsets of lines are held in memory.
 
-    `doubled` counts lines whose custom_id was read before, `unreadable` lines that are not answers; the first
-    of these is described in `example`. Raises UserError if a file cannot be read or has no answer.
+    `duplicates` counts lines whose custom_id was read before, and `unreadable` lines that are not answers.
+    `example` describes the first unreadable line. Raises UserError if a file cannot be read or has no answer.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._offsets: defaultdict[str, list[tuple[Path, int]]] = defaultdict(list)
         self._used: set[str] = set()
-        self.doubled = self.unreadable = 0
+        self.duplicates = self.unreadable = 0
         self.example = ""
         for path in paths:
             try:
@@ -51,7 +51,7 @@ class Answers:
                 line = read_result_line(data)
                 if line is not None:
                     answers += 1
-                    self.doubled += line.custom_id in self._offsets
+                    self.duplicates += line.custom_id in self._offsets
                     self._offsets[line.custom_id].append((path, start))
                 elif data.strip():
                     self.unreadable += 1
@@ -188,7 +188,7 @@ class FileBatches:
         """Messages about answers that were ignored, and about what to do next."""
         ignored = {
             "with another id": self._answers.count_unknown(self._waiting.ids),
-            "doubled": self._answers.doubled,
+            "duplicate": self._answers.duplicates,
             "unreadable": self._answers.unreadable,
         }
         counts = ", ".join(f"{count:,} {what}" for what, count in ignored.items() if count)

@@ -53,7 +53,7 @@ MOST_SHOWN = 3
 _COUNTS = {
     "unknown": "with another id",
     "unreadable": "unreadable",
-    "doubled": "doubled",
+    "doubled": "duplicate",
     "failed": "failed",
     "lost": "lost",
 }
