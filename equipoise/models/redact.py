@@ -113,7 +113,7 @@ class Secrets:
         return text
 
     def _mask_spans(self, text: str, plain: str, to_original: Callable[[int], int]) -> str:
-        """The text with keys masked. They are searched in `plain`, the unescaped text.
+        """The text with keys masked, which are searched for in `plain`, the unescaped text.
 
         `to_original` maps a position in `plain` to the one in `text`.
         """

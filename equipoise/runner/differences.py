@@ -13,7 +13,7 @@ _FLAGS = {"subject_model": "--model", "evaluator_models": "--evaluator-model", "
 _QUESTIONS, _ABOUT, _RUBRIC = "--topics: the questions", "--topics: about.toml", "--rubric: its text"
 _FACTS = "--topics: facts.toml"
 _CONTENTS = {"data_hash": _QUESTIONS, "about": _ABOUT, "facts_hash": _FACTS, "rubric_hash": _RUBRIC}
-"""What messages call a setting that is the digest or content of a file, in place of an option."""
+"""How messages name settings that are the digest or content of a file. The names are used like options."""
 _CAUSES: Mapping[str, Sequence[str]] = {
     _QUESTIONS: ["--dataset"],
     _ABOUT: ["--dataset", _QUESTIONS],
@@ -22,7 +22,7 @@ _CAUSES: Mapping[str, Sequence[str]] = {
     "--gate": ["--until"],
     "--baseline": ["--until"],
 }
-"""Maps an option to those whose change explains a change of it. Messages then leave the option out."""
+"""Maps an option to the options whose change explains its own. Messages then leave the option out."""
 _MOST_FILES = 3
 """The largest number of changed files that are named."""
 _MOST_CHARACTERS, _CONTEXT_CHARACTERS = 60, 20

@@ -88,7 +88,7 @@ def _forecast_suite(cell: SweepCell, root: Path, extra_jobs: ExtraJobs) -> _Suit
     preflight.check(plan, [cell.suite])
     runs = plan.within_limit(cell.suite, plan.runs(cell.suite))
     calls = estimate.foreseen(plan.load(cell.suite), runs)
-    # By default, the names of journals contain the suite's.
+    # By default, the name of a journal contains the suite's name.
     journals = sorted(root.joinpath("results").rglob(f"*{cell.suite}*.jsonl"))
     return _SuiteForecast(
         foreseen={run.id: foreseen for run, foreseen in zip(runs, calls, strict=True)},

@@ -77,7 +77,7 @@ class LoadedSuite:
         return [*filter(None, [self._rubric_warning(), self._language_warning()])]
 
     def _language_warning(self) -> str | None:
-        """A warning if a suite compares languages by the same questions, but one lacks some of them."""
+        """A warning if a suite compares languages by the same questions, but a language lacks some."""
         if any(case.unit != "" for case in self.cases) or len({case.language for case in self.cases}) < 2:
             return None
         by_language: dict[str, dict[str, None]] = {}

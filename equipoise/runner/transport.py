@@ -44,8 +44,8 @@ class Answered:
 class Transport(Protocol):
     """Answers the calls of a session.
 
-    The engine calls the methods on its event loop, except `messages`; the properties may be read in any
-    thread.
+    `answer`, `stop` and `close` are called on the engine's event loop, the other methods in other threads,
+    too.
     """
 
     @property

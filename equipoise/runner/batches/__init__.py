@@ -1,4 +1,4 @@
-"""Calls in batches, at half the price: sent to endpoints that accept batches, or carried there as files.
+"""Calls in batches, at half the price: sent to endpoints that accept batches, or exchanged as files.
 
 `transport` begins phases, `submissions` sends calls and reads replies at an `endpoint`, `files` writes and
 reads the same lines in files, and `waiting` has the calls that wait. `intents` is the write-ahead log: an

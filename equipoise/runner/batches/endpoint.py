@@ -119,7 +119,9 @@ class Batch:
         return list(dict.fromkeys(filter(None, (self.output_file, self.error_file))))
 
     def has_no_more(self, read: int) -> bool:
-        """Whether all result lines were read, by the endpoint's own counts. `read` is the calls with a line.
+        """Whether all result lines were read, by the endpoint's own counts.
+
+        `read` is the number of calls with a line.
 
         A batch that was cut short may have no lines at all; a completed batch has some.
         """
@@ -367,7 +369,7 @@ class BatchEndpoint:
         if delay is None or retry_after > self._max_wait:
             raise self._failed(failure)
         begun = time.monotonic()
-        # This does not wait for the pause that the endpoint asked for.
+        # This leaves out a pause that an overloaded endpoint requests.
         await retries.wait_until_due()
         await asyncio.sleep(max(0.0, retry_after - (time.monotonic() - begun)))
 

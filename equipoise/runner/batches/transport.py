@@ -79,7 +79,7 @@ class Batches(Transport):
         return self._carrier.is_sending
 
     def open(self, history: History) -> None:
-        """Load the log of a journal's batches, and add the cost of earlier sessions to the budget."""
+        """Load the log of a journal's batches, and count the cost of earlier sessions as spent."""
         if history not in self._waiting.logs:
             self._carrier.open(history)
 

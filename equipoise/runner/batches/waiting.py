@@ -83,7 +83,7 @@ class WaitingCalls:
         return {*self._calls}.union(*(history.batched for history in self.logs))
 
     def open(self, history: History) -> Intents:
-        """Load the log of a journal's batches, and count what earlier sessions have spent in the budget."""
+        """Load the log of a journal's batches, and count the cost of earlier sessions as spent."""
         log = self.logs[history] = intents.load(batches_of(history.path))
         if self._settings.max_cost is not None:
             self._access.budget.commit(self._earlier_cost(history))

@@ -94,7 +94,7 @@ def turns(suite: AnySuite, case: Case, rubric: Rubric) -> Mapping[str, str]:
 
 
 def is_single(messages: Mapping[str, str]) -> bool:
-    """Whether these messages of `turns` are the only message of a run."""
+    """Whether a run has only one message, given the messages that `turns` returns."""
     return _SINGLE in messages
 
 
