@@ -182,7 +182,6 @@ class SessionAudits:
 
 
 def _text_hashes(audit: Audit) -> tuple[str, str]:
-    """The hashes of the rubric and the anchors of a saved audit."""
     return audit["rubric_hash"], audit["anchors_hash"]
 
 

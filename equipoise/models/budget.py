@@ -163,7 +163,6 @@ def most_prompt_tokens(call: Call) -> int:
 
 
 def _message_bytes(call: Call) -> int:
-    """The bytes of all messages."""
     return sum(_byte_count(message["content"]) for message in call.messages)
 
 

@@ -332,7 +332,6 @@ class Client:
             return self._failure(error)
 
     def _failure(self, error: Exception) -> Failure:
-        """The failure for an exception of the transport."""
         # The order matters: most of these classes are subclasses of OSError too.
         match error:
             case aiohttp.ClientConnectionError() | ssl.SSLError():
@@ -451,7 +450,6 @@ def _option(role: Role, name: str) -> str:
 
 
 def _unreachable_advice(endpoint: Endpoint, role: Role) -> str:
-    """Advice about an endpoint that is not reachable."""
     is_default = endpoint.base_url.startswith(DEFAULT_BASE_URL)
     why = "it is the default, as no endpoint was given; " if is_default else ""
     return f"{why}start it, or name another with {_option(role, 'api-base-url')}"
@@ -465,7 +463,6 @@ def _tls_advice(failure: Failure) -> str:
 
 
 def _key_advice(endpoint: Endpoint) -> str:
-    """Advice about a key that the endpoint rejects."""
     if endpoint.api_key == NO_KEY:
         variable = "OPENAI_API_KEY" if endpoint.takes_environment else "EQUIPOISE_EVALUATOR_API_KEY"
         return f"no key was given: set it in {variable}"
@@ -560,7 +557,6 @@ def _status_prefix(failure: Failure) -> str:
 
 
 def _read_response(call: Call, response: Response, latency: float, retries: Retries) -> Reply | Failure:
-    """The reply in a response, or the failure."""
     try:
         if not response.is_success:
             return _status_failure(response)

@@ -225,7 +225,6 @@ def _unescape(text: str) -> tuple[str, Callable[[int], int]]:
 
 
 def _character(escape: re.Match[str]) -> str:
-    """The character that an escape stands for."""
     digits = escape["json"] or escape["url"]
     return chr(int(digits, 16)) if digits else escape["punctuation"] or html.unescape(escape[0])
 

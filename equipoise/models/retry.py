@@ -247,7 +247,6 @@ def _own_wait(failure: Failure) -> float:
 
 
 def _digest(failure: Failure) -> str:
-    """A digest that identifies a failure."""
     return hashlib.sha256(
         f"{failure.status} {failure.message} {failure.body!r}".encode("utf-8", "replace")
     ).hexdigest()

@@ -201,7 +201,6 @@ class Engine:
         return futures
 
     def _enqueue(self, pending: Sequence[PendingRun]) -> None:
-        """Add these runs to the queue."""
         self._prepare()
         # The objects that exist now live until the process ends: exclude them from garbage collection.
         gc.freeze()
@@ -354,7 +353,6 @@ class Engine:
         return self._call_context
 
     async def _run(self, pending: PendingRun) -> Any:
-        """Do the work of a run, and return its result."""
         self._limiter.raise_if_stopped()
         _, run_id = pending.key
         journal, deadline = self._journals[pending.history], Deadline(self.settings.case_timeout)
@@ -413,7 +411,6 @@ class Engine:
         return self._queue.is_busy or any(transport.is_sending for transport in self._transports)
 
     def _refuse_waiting(self) -> None:
-        """Begin no further calls and runs."""
         self._limiter.stop()
         for transport in self._transports:
             transport.stop()

@@ -121,4 +121,4 @@ class _Slot(CallSlot):
     __slots__ = ()
 
     def _report(self, error: CallFailed) -> None:
-        """Do nothing."""
+        pass

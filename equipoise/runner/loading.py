@@ -148,7 +148,6 @@ def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
 
 
 def _refuse_same_ids(topics: Path, cases: Sequence[Case]) -> None:
-    """Raise UserError if two cases have the same id."""
     if len({case.id for case in cases}) < len(cases):
         name, count = Counter(case.id for case in cases).most_common(1)[0]
         raise UserError(f"{shown(topics)}: {count} cases have the id {name!r}; rename all but one")

@@ -81,7 +81,6 @@ class Answers:
 
 
 def _why_no_answer(data: bytes) -> str:
-    """Why a line is not an answer."""
     try:
         content = json_io.loads(data)
     except (ValueError, RecursionError):

@@ -249,7 +249,7 @@ def fit(
 
 
 def _rows_of(file: ReplyFile, model: str | None, problems: dict[str, str]) -> Iterator[ReplyRow]:
-    """The rows of one model."""
+    """The rows of `model`, or all rows of a file that names fewer than two models."""
     if len(file.models) < 2:
         yield from file.rows
         return
@@ -275,7 +275,7 @@ def _times(number: int) -> str:
 def _missing(
     messages: Mapping[str, str], rows: Mapping[str, ReplyRow], case_id: str, run: int
 ) -> dict[str, str]:
-    """A problem if a run lacks replies."""
+    """The problem of a run that lacks replies, by the `file:line` of its first row; empty for none."""
     missing = [name for name in messages if name not in rows]
     first = next(iter(rows.values()))
     what = " and ".join(map(repr, missing))

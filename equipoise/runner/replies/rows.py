@@ -129,7 +129,6 @@ def refuse(problems: Mapping[str, str]) -> None:
 
 
 def _decoded(path: Path, content: bytes) -> str:
-    """The text of a file. Raises UserError."""
     for start, kind in _FOREIGN.items():
         if content.startswith(start):
             raise UserError(f"--replies: {shown(path)}: is {kind}; save the table as CSV in UTF-8")
@@ -230,7 +229,6 @@ def _require_columns(where: str, names: Iterable[str], advice: str = "") -> None
 
 
 def _row(where: str, values: Mapping[str, JSON]) -> ReplyRow:
-    """The row with these values. Raises ValueError."""
     reply, outcome = _text(values, "reply"), _outcome(_name(values, "outcome"))
     if len(reply) > MOST_CHARACTERS:
         raise ValueError(f"the reply has {len(reply):,} characters; up to {MOST_CHARACTERS:,} are judged")
