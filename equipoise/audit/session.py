@@ -186,7 +186,7 @@ def _text_hashes(audit: Audit) -> tuple[str, str]:
 
 
 def is_planned(planned: AuditPlan, history: History, evaluators: Sequence[str]) -> bool:
-    """Whether a journal has this plan, or a larger one that is complete."""
+    """Whether a journal has this plan, or a complete larger plan that includes it."""
     earlier, wanted = history.audit, planned.repeats
     if earlier is None or earlier.anchors_hash != planned.anchors.hash:
         return False

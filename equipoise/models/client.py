@@ -512,7 +512,7 @@ def _is_echo(call: Call) -> bool:
 
 
 _NO_ECHO_STATUS = frozenset({400, 404, 405, 422, 501})
-"""Statuses with which endpoints reject a call that asks for an echo, because they do not support it."""
+"""Statuses with which endpoints that support no echo reject a call that asks for one."""
 NO_ECHO = Failure(message="it does not echo the text with token probabilities", status=501)
 
 

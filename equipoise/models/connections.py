@@ -333,7 +333,7 @@ def _redirect_target(url: httpx2.URL, location: str) -> httpx2.URL:
 
 
 class _Protocol(ResponseHandler):
-    """A connection that closes if data arrives that was not requested, and remembers the bodies it received.
+    """A connection that closes if unrequested data arrives, and remembers the bodies that it received.
 
     `awaits_response` is true while a request waits for its response. `is_early` says that data arrived when
     none was waiting, or before the request was written completely. `bodies` holds hashes, the latest first.

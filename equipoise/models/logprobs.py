@@ -19,7 +19,7 @@ LABEL_TOKENS = 16
 THOUGHT_TOKENS = 8_192
 """The token limit for a label of a model that thinks first."""
 FAILURES_BEFORE_SCHEMA = 2
-"""After this many answers without a label it is requested by JSON schema, which many endpoints enforce."""
+"""After this many answers without a label, it is requested by JSON schema: many endpoints enforce schemas."""
 ROUNDING = 0.01
 """Probabilities may sum to this much over 1: some endpoints round log probabilities to two decimals."""
 _OPENING_MARKS = r"(\[\"'*_`\u2018\u201c\u300c\u300e\u3010"

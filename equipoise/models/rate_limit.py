@@ -109,7 +109,7 @@ class AdaptiveLimit:
         self.in_flight -= 1
 
     def refuse(self, cuts: int) -> Cut | None:
-        """End a call that the endpoint refused because of load or rate. Returns the cut, if this caused one.
+        """End a call that the endpoint refused because of load or rate. Returns the cut that follows, if any.
 
         `cuts` is what `begin` returned: calls that were in flight together cut the limit only once.
         """
@@ -125,7 +125,7 @@ class AdaptiveLimit:
         return cut
 
     def fail(self, cuts: int, request: int) -> Cut | None:
-        """End a call that failed with a server error. Returns the cut, if this caused one.
+        """End a call that failed with a server error. Returns the cut that follows, if any.
 
         `request` identifies the request: it is equal for all retries of a request, and differs for others.
         """
@@ -342,12 +342,12 @@ class Slot:
         self._queue.concurrency.succeed(self._request)
 
     def refused(self) -> Cut | None:
-        """Report that the endpoint rate-limited the call. Returns the cut, if this caused one."""
+        """Report that the endpoint rate-limited the call. Returns the cut that follows, if any."""
         self._is_unreported = False
         return self._queue.concurrency.refuse(self._cuts)
 
     def failed(self) -> Cut | None:
-        """Report that the endpoint had a server error. Returns the cut, if this caused one."""
+        """Report that the endpoint had a server error. Returns the cut that follows, if any."""
         self._is_unreported = False
         return self._queue.concurrency.fail(self._cuts, self._request)
 

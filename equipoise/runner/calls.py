@@ -237,7 +237,7 @@ class RunCalls:
         self._history = history
 
     def code(self, *parts: str) -> str:
-        """A code derived from this run and these parts, which no model can guess."""
+        """A code that no model can guess, derived from this run and these parts."""
         return journal.one_time_code(self._history.nonce, self._run, *parts)
 
     async def __call__(self, call: Call) -> Reply:

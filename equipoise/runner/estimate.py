@@ -253,7 +253,7 @@ def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> ExpectedU
 
 
 def seconds_of(calls: float, output: Range, wait: float | None = None) -> Range:
-    """The seconds that calls with these output tokens in total take, one after the other.
+    """The seconds that calls take, one after the other, if their output has this many tokens in total.
 
     `wait` is the seconds until each reply begins; with None they are assumed, as the speed of replies always
     is (ASSUMED_SPEED).

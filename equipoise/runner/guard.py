@@ -1,4 +1,4 @@
-"""Runs another program, and ends it with all its children when the process that started this one has ended.
+"""Runs another program, and ends it with all its children once the parent of this process has ended.
 
     python -m equipoise.runner.guard COMMAND...
 

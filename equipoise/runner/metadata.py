@@ -37,7 +37,7 @@ PACKAGES = (
 
 
 def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
-    """The settings that a resumed session must repeat, and those of its extent, which it may change."""
+    """The settings that a resumed session must repeat, and settings of its extent, which it may change."""
     loaded = plan.load(name)
     settings = loaded.settings
     return {

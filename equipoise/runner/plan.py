@@ -111,7 +111,7 @@ class Plan:
         )
 
     def _runs_with_replies(self, name: str) -> list[Run]:
-        """The runs of all shards; with --replies, only those that it has replies to."""
+        """The runs of all shards; with --replies, only the runs that the file has replies to."""
         runs = self._all_runs(name)
         replies = self.load(name).replies
         return runs if replies is None else [run for run in runs if replies.has(run.id)]

@@ -358,7 +358,7 @@ class BatchEndpoint:
             await self.wait_to_retry(retries, answer)
 
     def new_retries(self, most: int | None = None) -> Retries:
-        """The retries of one request; with `most`, those of another step, which has its own maximum."""
+        """The retries of one request, or of another step that has its own maximum, `most`."""
         # With one answer counted, there is no time limit on the endpoint's first answer.
         return Retries(self._max_retries if most is None else most, Health(answered=1))
 

@@ -188,7 +188,7 @@ class Submissions:
     def _divide(
         self, model: BatchModel, items: Sequence[WaitingCall]
     ) -> tuple[list[WaitingCall], list[WaitingCall]]:
-        """The calls that are sent by themselves now, and those that are sent in batches."""
+        """The calls to send by themselves now, and the calls to send in batches."""
         alone = [item for item in items if item.is_alone]
         together = [item for item in items if not item.is_alone]
         # Calls may come from a failed batch of an earlier session whose --batch named more roles.

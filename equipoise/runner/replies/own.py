@@ -165,7 +165,7 @@ def _checked_metadata(path: Path) -> dict[str, JSON]:
 
 
 def reference(path: Path) -> dict[str, JSON]:
-    """The metadata of new results about the earlier ones, and about the file that those judged, if any."""
+    """The metadata of new results about the earlier ones and, if those judged a file of replies, about it."""
     metadata, digest = _read_metadata(path)
     names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
     rejudged = {"results": path.name, "sha256": digest, **{name: metadata[name] for name in names}}
