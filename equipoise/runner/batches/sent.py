@@ -131,9 +131,9 @@ class SentBatch:
         """Record that the batch is over, or that there is none."""
         self.log.append(OverLine(intent=self.intent.id, status=status[:500], counts=counts))
 
-    # Looking.
+    # Polling.
 
-    async def look(self) -> Batch | None:
+    async def poll(self) -> Batch | None:
         """The batch at this moment; None if another one has its id. Raises BatchFailed."""
         self.status = batch = await self.endpoint.get(self.intent.batch)
         if batch.is_of(self.intent.id, self.intent.file):

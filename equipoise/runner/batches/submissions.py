@@ -355,7 +355,7 @@ class Submissions:
         try:
             if sent.intent.state == "creating":
                 await sent.find()
-            batch = await sent.look()
+            batch = await sent.poll()
             if batch is None or not batch.is_over:
                 return False
             self._poll = FIRST_POLL
