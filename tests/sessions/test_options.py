@@ -38,7 +38,7 @@ def test_a_table_whose_languages_are_uneven_is_asked_with_a_warning(bench: Bench
     lines = done.stdout.splitlines()
     (warning,) = [line for line in lines if "WARNING" in line]
     assert lines.index(warning) == 1
-    assert warning.startswith("WARNING: questions.csv: of 2 questions bb lacks 1 (two), so figures")
+    assert warning.startswith("WARNING: questions.csv: of 2 questions bb lacks 1 (two), so the figures")
     data = bench.results()
     assert data["metadata"]["data_notes"] == [warning.removeprefix("WARNING: ")]
     assert [item["area"] for item in data["results"]["aa"]["questions"]] == ["first", "general"]
