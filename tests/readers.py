@@ -34,7 +34,7 @@ from equipoise.models.logprobs import ending_likelihood, label_in_text, label_pr
 from equipoise.models.probe import EndpointReport
 from equipoise.models.reasoning import split, split_verdict
 from equipoise.models.redact import Secrets
-from equipoise.models.response import as_json, doubled_field, read_body, read_continuation
+from equipoise.models.response import as_json, duplicate_field, read_body, read_continuation
 from equipoise.models.retry import retry_after
 from equipoise.report import layout, transcripts
 from equipoise.report.export.every_eval_ever import model_id
@@ -220,7 +220,7 @@ def _body(text: str) -> None:
     read_body({"choices": [choice], "model": text}, latency=0, retries=0)
     read_continuation({"choices": [{"text": text}]}, latency=0, retries=0)
     as_json(text)
-    doubled_field(f'{{"content": 1, "content": {text}'.encode("utf-8", "replace"))
+    duplicate_field(f'{{"content": 1, "content": {text}'.encode("utf-8", "replace"))
 
 
 def _parts(text: str) -> None:

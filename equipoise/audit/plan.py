@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """A planned audit: the anchors of a suite, and the design, which selects those that are judged.
+    """A planned audit: the anchors of a suite, and the design, which selects the anchors to judge.
 
     `audited` is the suite's own part: how anchors are loaded, judged and turned into checks.
     """
@@ -36,7 +36,7 @@ class AuditPlan:
     design: Design
 
     @property
-    def texts(self) -> list[Anchor]:
+    def judged_anchors(self) -> list[Anchor]:
         """The anchors that are judged."""
         return select_anchors(self.anchors, self.design)
 
@@ -44,14 +44,14 @@ class AuditPlan:
         """The verdicts to get: each anchor as often as it is judged."""
         return [
             AnchorRun(audited=self.audited, rubric=self.rubric, anchor=anchor, repeat=repeat)
-            for anchor in self.texts
+            for anchor in self.judged_anchors
             for repeat in range(self.design.repeats(anchor.kind))
         ]
 
     @property
     def repeats(self) -> dict[str, int]:
         """How often each anchor is judged, by its id."""
-        return {anchor.id: self.design.repeats(anchor.kind) for anchor in self.texts}
+        return {anchor.id: self.design.repeats(anchor.kind) for anchor in self.judged_anchors}
 
     def possible_checks(self) -> Sequence[Check]:
         """The checks that the audit will make, for their names and units: their figures mean nothing."""
@@ -65,7 +65,7 @@ class AuditPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorRun:
-    """One judgement of an anchor; `repeat` numbers those of the same anchor from 0."""
+    """One judgement of an anchor; `repeat` numbers the judgements of the same anchor from 0."""
 
     audited: SuiteAudit[Any]
     rubric: Rubric
@@ -142,7 +142,7 @@ def plan_audit(
         return None
     design = suite.audit.designs[extent]
     if limit is not None:
-        # Another name, so that no session takes this for an audit of the whole extent.
+        # With another name, no session takes this for an audit of the whole extent.
         design = replace(design, name=f"{extent}, first {limit}", topics=limit)
     anchors = suite.audit.load(folder, topics, rubric)
     audit_plan = AuditPlan(
@@ -152,13 +152,13 @@ def plan_audit(
         anchors=anchors,
         design=design,
     )
-    if not audit_plan.texts:
+    if not audit_plan.judged_anchors:
         raise UserError(f"{suite.name}: there are no anchors for an audit of this extent")
     return audit_plan
 
 
 def select_anchors(anchors: Anchors, design: Design) -> list[Anchor]:
-    """The anchors of a design: texts of its kinds, then the first injections, orders hidden in such texts."""
+    """The anchors of a design: texts of its kinds, then some injections (commands hidden in such texts)."""
     topics = list(dict.fromkeys(item.topic for item in anchors.texts))[: design.topics]
     candidates = [item for item in anchors.texts if item.topic in topics]
     texts = [

@@ -33,7 +33,10 @@ def _is_audit(path: Path) -> bool:
 
 
 def plots(audits: Sequence[KeptAudit]) -> dict[str, Plot]:
-    """A plot for each suite, by the name of its file, with a series for each evaluator and extent."""
+    """A plot for each suite, by the name of its file, with a series for each evaluator and extent.
+
+    The extent names how much of the suite's anchors an audit judges, such as `full`.
+    """
     ordered = sorted(audits, key=lambda audit: audit["suite"])
     return {
         f"audit-{suite}": Plot(
@@ -75,7 +78,10 @@ def _row(series: str, check: Check) -> dict[str, str | float | None]:
 
 
 def _band(check: Check, factor: float) -> tuple[float, float]:
-    """The lower and upper end of a sound evaluator's band, within the axis."""
+    """The lower and upper end of a sound evaluator's band, within the axis.
+
+    Where only higher (or lower) values are worse, the band reaches to the other end of the axis.
+    """
     axis_low = 0.0 if check.unit == "%" else -100.0
     low, high = (factor * (check.sound + sign * check.tolerance) for sign in (-1, 1))
     band_low = axis_low if check.worse == "higher" else low

@@ -88,7 +88,7 @@ def _outcome(
     verdicts = [by_evaluator[evaluator] for by_evaluator in results if evaluator in by_evaluator]
     if len(verdicts) < len(results):
         return AuditOutcome(evaluator=evaluator, missing=len(results) - len(verdicts))
-    # The rest of a row is what the endpoint reported of the model that answered.
+    # After role and name, a row has what the endpoint reported about the model that answered.
     models = [row[2:] for row in reported_models if row[:2] == ("evaluator", evaluator)]
     audit = audits.make(
         plan.suite,

@@ -38,7 +38,7 @@ class AnchorVerdict:
     evaluator: str
     run: AnchorRun
 
-    line = "anchor"
+    line_kind = "anchor"
 
     @property
     def id(self) -> str:
@@ -69,7 +69,7 @@ class SessionAudits:
         """Raise UserError if none of these suites has anchors, which `--audit` needs."""
         if not any(loaded.suite.audit for loaded in suites):
             names = ", ".join(loaded.suite.name for loaded in suites)
-            raise UserError(f"--audit: {names} has no anchors to try evaluators by; leave it out")
+            raise UserError(f"--audit: {names} has no anchors to audit evaluators with; leave it out")
 
     def prepare(self, loaded: LoadedSuite, rules: Sequence[Rule]) -> None:
         """Load the anchors. Raises UserError, also for a rule about an audit or a check that is missing."""
@@ -141,7 +141,7 @@ class SessionAudits:
         return self._plan_of_extent(loaded, extent)
 
     def _plan_of_extent(self, loaded: LoadedSuite, extent: str) -> AuditPlan | None:
-        """The audit of this extent on the project's own anchors, else those shipped, and their questions."""
+        """The audit of this extent, with the project's own anchors and questions or else those shipped."""
         name = loaded.suite.name
         key = (name, loaded.rubric.hash, extent)
         if key not in self._plans:
@@ -170,7 +170,7 @@ class SessionAudits:
             return {}
         if full_plan is None:
             return {}
-        # Audits of the command with --limit are left out: their extent is none of the designs.
+        # This leaves out audits of the command with --limit: no design has their extent.
         extents, hashes = full_plan.audited.designs, (loaded.rubric.hash, full_plan.anchors.hash)
         usable = {
             evaluator: [
@@ -182,12 +182,11 @@ class SessionAudits:
 
 
 def _text_hashes(audit: Audit) -> tuple[str, str]:
-    """The hashes of the rubric and the anchors of a saved audit."""
     return audit["rubric_hash"], audit["anchors_hash"]
 
 
 def is_planned(planned: AuditPlan, history: History, evaluators: Sequence[str]) -> bool:
-    """Whether a journal has this plan, or a larger one that is complete."""
+    """Whether a journal has this plan, or a complete larger plan that includes it."""
     earlier, wanted = history.audit, planned.repeats
     if earlier is None or earlier.anchors_hash != planned.anchors.hash:
         return False

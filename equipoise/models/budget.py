@@ -26,7 +26,7 @@ FRAME_TOKENS = 50
 RESUMES = "; the same command resumes from here"
 """Appended to the reason for stopping a session."""
 RESUMES_MENDED = "; once that is mended, the same command resumes from here"
-"""Appended to a reason against which waiting does not help."""
+"""Appended to a reason that the user has to remove."""
 
 Cost = Callable[[Usage], int]
 """The cost of tokens, in nano-dollars."""
@@ -77,7 +77,7 @@ class Budget:
         self._has_settled.set()
 
     def commit(self, amount: int) -> None:
-        """Count the nano-dollars that a batch may cost as spent. A negative amount corrects that."""
+        """Count the nano-dollars that a batch may cost as spent. A negative amount takes some back."""
         self._counters.settle(0, amount)
         self._has_settled.set()
 
@@ -98,7 +98,10 @@ class Budget:
             self._stop_session(f"--max-cost {cap:g} USD is used up: {spending}")
 
     def _reservation(self, call: Call, model: int, cost: Cost) -> int | None:
-        """The amount to reserve; None if the request may fit once others have finished."""
+        """The amount to reserve; None if the request may fit once others have finished.
+
+        Raises SessionStopped if the request cannot fit.
+        """
         now = self._counters.totals()
         if self._max_calls is not None and now.sent >= self._max_calls:
             raise self._stop_session(f"--max-calls {self._max_calls} is used up: requests sent: {now.sent}")
@@ -160,7 +163,6 @@ def most_prompt_tokens(call: Call) -> int:
 
 
 def _message_bytes(call: Call) -> int:
-    """The bytes of all messages."""
     return sum(_byte_count(message["content"]) for message in call.messages)
 
 

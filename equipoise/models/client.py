@@ -50,14 +50,14 @@ from equipoise.models.parameter_changes import (
     rejects_parameter,
 )
 from equipoise.models.redact import Secrets
-from equipoise.models.response import as_json, doubled_field, read_body, read_continuation
+from equipoise.models.response import as_json, duplicate_field, read_body, read_continuation
 from equipoise.models.retry import Health, Retries, retry_after
 
 _TRANSPORT_ERRORS = (
     *(aiohttp.ClientError, OSError, ValueError),
     *(RedirectedElsewhere, ProxyRefused, BodyTooLarge),
 )
-"""Exceptions of the transport if no complete response arrived, or one that must not be read."""
+"""Exceptions of the transport if no complete response arrived, or the response must not be read."""
 _UNSENT_ERRORS = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 """Exceptions of the transport if it made no connection, so that nothing was sent."""
 
@@ -65,7 +65,7 @@ _MODEL_OPTIONS: Mapping[Role, str] = {"subject": "--model", "evaluator": "--eval
 _LIST_SECONDS = 10.0
 """How long an endpoint may take to list its models, for a message about a wrong one."""
 _MOST_NAMES, _MOST_NAME_CHARACTERS = 5, 80
-"""A message names at most so many models, each cut to so many characters."""
+"""The most models that a message names, and the most characters of a name."""
 
 _LOGGERS = ("openai", "httpx2", "httpcore2", "aiohttp")
 """These loggers log headers, bodies and URLs, which may contain secrets."""
@@ -103,7 +103,7 @@ class AttemptSlot(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _EndpointAccess:
-    """How the calls to a model reach its endpoint: `addresses` are those of the PATHS.
+    """How the calls to a model reach its endpoint: `addresses` has one for each of PATHS.
 
     `health` is shared by all models of a base URL. `foreign_keys` are the keys of other endpoints, which must
     not be sent to this one.
@@ -204,7 +204,7 @@ class Client:
         return f"; {_key_advice(endpoint)}" if failure.status in (401, 403) else ""
 
     async def _advice_on_names(self, call: Call) -> str:
-        """Advice where the endpoint has no such path or model; asked for once, however many calls fail."""
+        """Advice if the endpoint has no such path or model; found only once, however many calls fail."""
         key = (call.role, call.model)
         if key not in self._name_advice:
             self._name_advice[key] = asyncio.ensure_future(self._find_name(call))
@@ -218,7 +218,7 @@ class Client:
             if call.model in names:
                 return ""
             listed = f"the endpoint lists {_some(names, call.model)}: " if names else ""
-            return f"; {listed}name one that is there with {_MODEL_OPTIONS[role]}"
+            return f"; {listed}name an existing model with {_MODEL_OPTIONS[role]}"
         for other in _likely_urls(base_url):
             if await self._listed_models(call, other) is not None:
                 return f"; did you mean {option} {other}?"
@@ -332,7 +332,6 @@ class Client:
             return self._failure(error)
 
     def _failure(self, error: Exception) -> Failure:
-        """The failure that an exception of the transport stands for."""
         # The order matters: most of these classes are subclasses of OSError too.
         match error:
             case aiohttp.ClientConnectionError() | ssl.SSLError():
@@ -451,7 +450,6 @@ def _option(role: Role, name: str) -> str:
 
 
 def _unreachable_advice(endpoint: Endpoint, role: Role) -> str:
-    """Advice about an endpoint that is not reachable."""
     is_default = endpoint.base_url.startswith(DEFAULT_BASE_URL)
     why = "it is the default, as no endpoint was given; " if is_default else ""
     return f"{why}start it, or name another with {_option(role, 'api-base-url')}"
@@ -465,7 +463,6 @@ def _tls_advice(failure: Failure) -> str:
 
 
 def _key_advice(endpoint: Endpoint) -> str:
-    """Advice about a key that the endpoint rejects."""
     if endpoint.api_key == NO_KEY:
         variable = "OPENAI_API_KEY" if endpoint.takes_environment else "EQUIPOISE_EVALUATOR_API_KEY"
         return f"no key was given: set it in {variable}"
@@ -473,7 +470,7 @@ def _key_advice(endpoint: Endpoint) -> str:
 
 
 def _model_names(body: JSON) -> list[str] | None:
-    """The names in a list of models; None if the body is none."""
+    """The names in a list of models; None if the body is not such a list."""
     items = body.get("data") if isinstance(body, dict) else None
     if not isinstance(items, list):
         return None
@@ -515,7 +512,7 @@ def _is_echo(call: Call) -> bool:
 
 
 _NO_ECHO_STATUS = frozenset({400, 404, 405, 422, 501})
-"""Statuses with which endpoints reject a call that asks for an echo, because they do not support it."""
+"""Statuses with which endpoints that support no echo reject a call that asks for one."""
 NO_ECHO = Failure(message="it does not echo the text with token probabilities", status=501)
 
 
@@ -560,13 +557,12 @@ def _status_prefix(failure: Failure) -> str:
 
 
 def _read_response(call: Call, response: Response, latency: float, retries: Retries) -> Reply | Failure:
-    """The reply in a response, or the failure."""
     try:
         if not response.is_success:
             return _status_failure(response)
         read = read_continuation if CONTINUES in call.parameters else read_body
-        if doubled := doubled_field(response.content):
-            return _doubled(doubled)
+        if name := duplicate_field(response.content):
+            return _duplicate(name)
         reply = read(_content(response), latency=latency, retries=retries.count, role=call.role)
     except ValueError as error:
         return _unreadable(error)
@@ -586,7 +582,7 @@ POSSIBLE_COPY = Failure(
 )
 
 
-def _doubled(name: str) -> Failure:
+def _duplicate(name: str) -> Failure:
     return Failure(message=f"the answer has the field {name!r} twice", status=200)
 
 

@@ -1,9 +1,10 @@
 """HTTP connections on which no call can receive the response to another one.
 
 If an endpoint or proxy answers one call twice, the second response is left on a connection that goes back to
-the pool. HTTP/1.1 has no request ids, so the next call would take it for its own. Therefore a connection
-rests before it is reused, and is closed if anything arrives on it that was not requested. A response says
-whether its connection has had the same body before; the call can then be sent again on a new one.
+the pool. HTTP/1.1 has no request ids, so the next call would take that response for its own. Therefore a
+connection rests before it is reused, and is closed if anything arrives on it that was not requested. A
+Response says whether its connection has had the same body before; the call can then be sent again on a new
+connection.
 
 Redirects to another host are not followed, and the size of a body is limited, compressed or not. Calls go to
 aiohttp directly, with the settings of the SDK's client: through that client they would take twice the CPU.
@@ -30,7 +31,7 @@ from equipoise.models.open_files import most_resting
 REST_SECONDS = 0.25
 """How long a connection rests after a response: a duplicate response follows immediately."""
 MOST_BODIES = 16
-"""How many bodies a connection remembers. As it rests after each, these are the bodies of at least 4 s."""
+"""How many bodies a connection remembers. As it rests after each one, they cover at least 4 s."""
 CONNECT_SECONDS = 6.0
 """The connect timeout: an answer may take minutes, connecting never does."""
 MAX_BODY = 32 * 2**20
@@ -42,7 +43,7 @@ ENCODINGS: Mapping[str, Callable[[], Any]] = {
 """Accepted content encodings: those that can be decompressed incrementally."""
 MOST_REDIRECTS = 20
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
-"""Whichever of these it is, the request is sent again with its method and content."""
+"""After any of these, the request is sent again with the same method and content."""
 _HTTP_PORTS = {"http": 80, "https": 443}
 _SessionKey = tuple[httpx2.AsyncBaseTransport, tuple[tuple[str, str], ...]]
 """A transport of the SDK, and headers."""
@@ -140,7 +141,7 @@ class Connections:
         return Address(url=url, session=session, fresh_session=fresh_session, headers=headers)
 
     def _connectors_of(self, transport: Any) -> tuple[_Connector, _Connector]:
-        """The pool of connections that are used again, and one that makes a new one for every request."""
+        """The pool that reuses connections, and the pool that makes a new one for every request."""
         if transport not in self._connectors:
             self._connectors[transport] = _connector(transport), _connector(transport, force_close=True)
         return self._connectors[transport]
@@ -239,8 +240,8 @@ def _connector(transport: Any, *, force_close: bool = False) -> _Connector:
 def _session(transport: Any, connector: _Connector, headers: Mapping[str, str]) -> aiohttp.ClientSession:
     """A session that sends these headers through a transport of the SDK, and no cookies.
 
-    Cookies ignore ports: one endpoint's cookies would be sent to another one on the same host. aiohttp
-    builds the headers of a session once, those of a request each time.
+    Cookies ignore ports: one endpoint's cookies would be sent to another one on the same host. The headers
+    belong to the session because aiohttp builds a session's headers once, but a request's each time.
     """
     return aiohttp.ClientSession(
         connector=connector,
@@ -332,7 +333,7 @@ def _redirect_target(url: httpx2.URL, location: str) -> httpx2.URL:
 
 
 class _Protocol(ResponseHandler):
-    """A connection that closes if data arrives that was not requested, and remembers the bodies it received.
+    """A connection that closes if unrequested data arrives, and remembers the bodies that it received.
 
     `awaits_response` is true while a request waits for its response. `is_early` says that data arrived when
     none was waiting, or before the request was written completely. `bodies` holds hashes, the latest first.

@@ -43,7 +43,7 @@ class Counters:
     """The counters of a session with this number of `models`, and at most as many endpoints.
 
     Methods take models and endpoints by index. `stop_reason` is the first reason given to `stop`, and
-    `is_mistake` says that no waiting helps against it, only another URL, key, model or parameter. `round` is
+    `is_mistake` says that waiting does not help, only another URL, key, model or parameter. `round` is
     the last round whose runs may begin, 0 before the first; `is_enough` is true once no later round will be
     opened. `last_error` is the reason for the last retry, and is cleared when a call is answered.
     `in_batches` counts the calls waiting in batches.
@@ -134,7 +134,7 @@ class Counters:
     ) -> None:
         """Count a reply of the model with this index. `repeats` is as in Reply.
 
-        A `replayed` reply comes from the journal, and counts as no retries.
+        A `replayed` reply comes from the journal, so its retries are not counted.
         """
         if is_batched:
             self._batched[model][0] += input_tokens

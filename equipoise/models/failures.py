@@ -118,7 +118,7 @@ class Failure:
 
     @property
     def may_be_about_request(self) -> bool:
-        """Whether the failure is transient, but may also be what this request always gets."""
+        """Whether the failure is transient, but may also be caused by this request."""
         return self.is_transient and self.status is not None and self.status not in OUTAGE_STATUS
 
     @property
@@ -141,7 +141,7 @@ class Failure:
 
     @property
     def is_mistake(self) -> bool:
-        """Whether no waiting helps, only another URL, key or model name."""
+        """Whether waiting does not help, only another URL, key or model name."""
         if self.is_out_of_balance:
             return False
         return (
@@ -155,7 +155,10 @@ class Failure:
 
     @property
     def filter_code(self) -> str | None:
-        """The code of a rejection by the provider's filter, ours if it sent none; None for other failures."""
+        """The code of a rejection by the provider's filter; None for other failures.
+
+        Where the provider sends no code, but a known text, the code is ours.
+        """
         if self.status not in (200, 400, 403, 422, 451):
             return None
         if self.status == 200 and not isinstance(self.body, dict):
@@ -179,7 +182,7 @@ def error_field(body: JSON, name: str) -> JSON:
 
 
 def _error_in(body: JSON) -> JSON:
-    """The value in a body that describes the error, or the body itself; MiniMax has it in base_resp."""
+    """The value in a body that describes the error, or the body itself. MiniMax's field is base_resp."""
     return body.get("error", body.get("base_resp", body)) if isinstance(body, dict) else body
 
 
@@ -194,7 +197,7 @@ def _error_text(body: JSON) -> str:
 
 
 def provider_headers(body: JSON) -> dict[str, str]:
-    """The response headers of the provider behind a gateway, if the error has them, as OpenRouter's do."""
+    """The response headers of the provider behind a gateway, if the error has them, as with OpenRouter."""
     metadata = error_field(body, "metadata")
     headers = metadata.get("headers") if isinstance(metadata, dict) else None
     return {str(name): str(value) for name, value in headers.items()} if isinstance(headers, dict) else {}

@@ -19,7 +19,7 @@ LABEL_TOKENS = 16
 THOUGHT_TOKENS = 8_192
 """The token limit for a label of a model that thinks first."""
 FAILURES_BEFORE_SCHEMA = 2
-"""After this many answers without a label it is requested by JSON schema, which many endpoints enforce."""
+"""After this many answers without a label, it is requested by JSON schema: many endpoints enforce schemas."""
 ROUNDING = 0.01
 """Probabilities may sum to this much over 1: some endpoints round log probabilities to two decimals."""
 _OPENING_MARKS = r"(\[\"'*_`\u2018\u201c\u300c\u300e\u3010"
@@ -156,7 +156,7 @@ def label_in_text(text: str, options: Mapping[str, str]) -> str | None:
     """The label of an answer that is only a label: alone, after "Answer:" and the like, or with its meaning.
 
     Examples: "(C)", "Option C", {"label": "C"}, and "C) " followed by the meaning of C or its beginning,
-    which may also be in brackets. Below a label that is all of the first line there may be a reason.
+    which may also be in brackets. A label that is alone in the first line may be followed by a reason.
     Returns None for any other text, whatever letters it contains.
     """
     answer = nfkc(text).strip()
@@ -178,7 +178,7 @@ def _label_with_meaning(answer: str, options: Mapping[str, str]) -> str | None:
 
 
 def _label_above_reason(answer: str, options: Mapping[str, str]) -> str | None:
-    """The label that is all of the first line, if those below begin a sentence and name no other label."""
+    """The label that is alone in the first line, if the rest begins a sentence and names no other label."""
     first_line, _, reason = answer.partition("\n")
     alone = _LABEL_ALONE.fullmatch(first_line.strip())
     label = _spelled_label(alone[1], options) if alone else None

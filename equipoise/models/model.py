@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 async def together(*calls: Awaitable[T]) -> list[T]:
-    """Await all and return their results. If one fails, its exception is raised after all have finished."""
+    """Await all calls and return their results. If one fails, its error is raised after all have finished."""
     answers = await asyncio.gather(*calls, return_exceptions=True)
     failures = [answer for answer in answers if isinstance(answer, BaseException)]
     if failures:
@@ -51,7 +51,10 @@ class Model:
         room: int | None = None,
         **extra: JSON,
     ) -> Reply:
-        """Ask for the next message of a conversation. Raises CallFailed."""
+        """Ask for the next message of a conversation. Raises CallFailed.
+
+        `is_stretched` and `room` are as in Call; `extra` are parameters besides those for sampling.
+        """
         parameters = {**self.sampling.parameters(), **extra}
         # Only role and content are sent: the metadata of earlier calls is for the transcript.
         bare_messages = tuple(Message(role=item["role"], content=item["content"]) for item in messages)
@@ -68,9 +71,10 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """The label that a subject finds most likely, read from token probabilities or, by `samples`, its text.
+    """The label that a subject finds most likely.
 
-    `label` is None if the text has none, or if the token probabilities are impossible, as `error` says.
+    `method` says whether it was read from token probabilities (`logprobs`) or the text (`samples`). `label`
+    is None if the text has none, or if the token probabilities are impossible, as `error` says.
     """
 
     reply: Reply

@@ -9,11 +9,11 @@ from contextlib import suppress
 from equipoise.core.errors import UserError
 
 MOST_RESTING = 256
-"""The most connections that may rest at a time, as they do for a moment before they are reused."""
+"""The most connections that may rest at a time. Each rests for a moment before it is reused."""
 RESTING_SHARE = 4
 """One in RESTING_SHARE of the allowed open files is for resting connections, up to MOST_RESTING."""
 SESSION_FILES, WORKER_FILES = 20, 4
-"""Files that a session opens besides connections, and more per worker: journals, locks, pipes, sockets."""
+"""Open files besides connections, of a session and of each worker: journals, locks, pipes, sockets."""
 
 
 def allow_connections(concurrency: int, workers: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Changes to the parameters of a call that its endpoint rejects, so that it can be sent again. Pure."""
+"""Changes to parameters that an endpoint rejects, so that the call can be sent again. Pure."""
 
 from __future__ import annotations
 

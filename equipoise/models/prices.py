@@ -17,8 +17,8 @@ def cost(
 ) -> float | None:
     """The cost in USD of a model's tokens (`input`, `output`, `cached`); None if the model has no price.
 
-    `user_price` is for models that are not in the list. If it is Discounted, the tokens are those of batches:
-    they cost the listed batch price, or else the usual price less the discount.
+    `user_price` is for models that are not in the list. If it is Discounted, the tokens are of calls in
+    batches: they cost the listed batch price, or else the usual price less the discount.
     """
     if isinstance(user_price, Discounted):
         return _cost_in_batches(model, base_url, tokens, user_price)

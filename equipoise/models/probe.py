@@ -37,7 +37,7 @@ Send = Callable[[tuple[Message, ...], Mapping[str, JSON]], Awaitable[Reply]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """Whether a feature is supported; `seen` says in words how the endpoint behaved. Shown as JSON, too."""
+    """Whether a feature is supported; `seen` says in words how the endpoint behaved."""
 
     state: SupportState
     seen: str
@@ -65,11 +65,11 @@ class EndpointReport:
 class Support:
     """The features that a model's endpoint supports.
 
-    `error` says why the model does not answer; then nothing else is known, but `is_mistake`: that no waiting
-    helps. `latency` is that of the first
-    reply, in seconds. `answered_as` is the model's name in the reply, `calls` and `usage` are the number and
-    tokens of all replies; `is_metered` says that all replies report them. `thoughts` is "apart" if thoughts
-    are returned beside the answer or can be split from it, and "hidden" if only their tokens are counted.
+    `error` says why the model does not answer. Then only `is_mistake` is known besides: whether waiting does
+    not help. `latency` is that of the first reply, in seconds. `answered_as` is the model's name in the
+    reply. `calls` and `usage` are the number and the tokens of all replies; `is_metered` says that all
+    replies report their tokens. `thoughts` is "apart" if thoughts are returned beside the answer or can be
+    split from it, and "hidden" if only their tokens are counted.
     """
 
     error: str | None = None
@@ -176,10 +176,10 @@ def _assess_schema(reply: Reply) -> Feature:
     try:
         answer = json.loads(reply.text)
     except (ValueError, RecursionError):
-        return Feature(state="no", seen="accepted, but not kept to")
+        return Feature(state="no", seen="accepted, but not followed")
     labels = _questions()["schema"]["labels"]
     is_kept = isinstance(answer, dict) and [*answer] == ["weather"] and answer["weather"] in labels
-    return Feature(state="yes", seen="kept to") if is_kept else Feature(state="no", seen="not kept to")
+    return Feature(state="yes", seen="followed") if is_kept else Feature(state="no", seen="not followed")
 
 
 def _assess_probabilities(reply: Reply) -> Feature:

@@ -15,7 +15,8 @@ _SUPPORTED, _SOCKS = ("http", "https"), ("socks5://", "socks5h://")
 def refuse_proxies(settings: Settings) -> None:
     """Raise UserError if a call to an endpoint would need a proxy that is not an HTTP proxy.
 
-    A proxy that no call needs is refused, too, unless it is a SOCKS proxy: the HTTP client reads them all.
+    A proxy that no call needs is refused, too, as the HTTP client reads all of them, unless it is a SOCKS
+    proxy.
     """
     proxies = getproxies()
     if proxies.get("no") == "*":

@@ -57,10 +57,13 @@ class AdaptiveLimit:
     a call is refused; `last_good` is the sustained limit before the current probe, 0 if there is none;
     `lowest`, `highest`, `cuts` and `refused` report what happened so far.
 
-    A server error may be due to chance, its request or an outage, and then fewer calls do not help. It is due
-    to load if different requests fail in a burst (a CUSUM test) while others are answered. From then on,
-    server errors count as refusals while the limit is at least `sustained`. OUTAGE failures in a row of calls
-    that were alone in flight cannot be due to load: they reset the limit.
+    A server error may be due to chance, its request or an outage, and then fewer calls do not help. It counts
+    as due to load if different requests fail in a burst (a CUSUM test) while others are answered. From then
+    on, server errors count as refusals while the limit is at least `sustained`. OUTAGE failures in a row of
+    calls that were alone in flight cannot be due to load: they reset the limit.
+
+    `_answers` counts answers that came while all slots were in use, towards the next rise of the limit.
+    `_failing` has the requests whose last attempt was a server error, and `_burst` is the sum of the test.
     """
 
     def __init__(self, ceiling: int) -> None:
@@ -106,7 +109,7 @@ class AdaptiveLimit:
         self.in_flight -= 1
 
     def refuse(self, cuts: int) -> Cut | None:
-        """End a call that the endpoint refused because of load or rate. Returns the cut, if this caused one.
+        """End a call that the endpoint refused because of load or rate. Returns the cut that follows, if any.
 
         `cuts` is what `begin` returned: calls that were in flight together cut the limit only once.
         """
@@ -122,9 +125,9 @@ class AdaptiveLimit:
         return cut
 
     def fail(self, cuts: int, request: int) -> Cut | None:
-        """End a call that failed with a server error. Returns the cut, if this caused one.
+        """End a call that failed with a server error. Returns the cut that follows, if any.
 
-        `request` identifies the request: the same for its retries, different for others.
+        `request` identifies the request: it is equal for all retries of a request, and differs for others.
         """
         is_new = request not in self._failing
         self._failing.add(request)
@@ -215,7 +218,7 @@ class EndpointQueue:
 
     def next_rank(self) -> tuple[Priority, int] | None:
         """The priority and arrival number of the next call; None if no call may start."""
-        # The calls that are done were cancelled.
+        # A future that is done already belongs to a cancelled call.
         while self.waiting and self.waiting[0][2].done():
             heapq.heappop(self.waiting)
         return self.waiting[0][:2] if self.is_ready and time.monotonic() >= self.paused_until() else None
@@ -339,12 +342,12 @@ class Slot:
         self._queue.concurrency.succeed(self._request)
 
     def refused(self) -> Cut | None:
-        """Report that the endpoint rate-limited the call. Returns the cut, if this caused one."""
+        """Report that the endpoint rate-limited the call. Returns the cut that follows, if any."""
         self._is_unreported = False
         return self._queue.concurrency.refuse(self._cuts)
 
     def failed(self) -> Cut | None:
-        """Report that the endpoint had a server error. Returns the cut, if this caused one."""
+        """Report that the endpoint had a server error. Returns the cut that follows, if any."""
         self._is_unreported = False
         return self._queue.concurrency.fail(self._cuts, self._request)
 

@@ -1,7 +1,7 @@
 """Splits content into answer and thoughts, for reasoning models whose endpoint does not separate them.
 
-Pure; knows neither which model wrote the content nor what it was asked. What may be part of the answer stays
-in it: thoughts are only what stands at the start, between tags.
+Pure; knows neither which model wrote the content nor what it was asked. Whatever may be part of the answer
+stays in it: only text at the start that tags mark as thoughts is split off.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _CONTROL_TOKENS = re.compile(r"<\|(?:start|channel)\|>[^<]*|<\|[a-z]+\|>")
 _END_OF_MESSAGE = re.compile(r"<\|end\|>\s{0,9}(?:<\|start\|>assistant\s{0,9})?\Z")
 
 _DECODER = json.JSONDecoder(strict=False)
-"""Raw line breaks in strings make a verdict invalid, but it is still an answer."""
+"""Not strict: raw line breaks in strings make a verdict invalid, but it is still an answer."""
 _START_OF_OBJECT = re.compile(r"\{\s*\"")
 _TAG_BEFORE_OBJECT = re.compile(
     rf"(?:{_CLOSING}|{_FINAL_HEADER})(?=\s*(?:```\w*\s*)?\{{\s*[\"}}])", re.IGNORECASE
@@ -65,7 +65,7 @@ _BEGINS_WITH_LABEL = re.compile(
 
 
 _Piece = tuple[str, Literal["answer", "thought", "outside"]]
-"""A piece of a content of gpt-oss; `outside` stands in no message."""
+"""A piece of a content of gpt-oss; an `outside` piece belongs to no message."""
 
 
 LoneClosing = Literal["anywhere", "own line", "never"]
@@ -94,10 +94,10 @@ class _Opened(NamedTuple):
 def split(content: str, *, is_cut: bool = False, lone_closing: LoneClosing = "own line") -> Parts:
     """Split content into answer and thoughts, which are "" if there are none.
 
-    Thoughts are what stands at the start between an opening and the first closing tag, or before a closing
-    tag that is the only tag, if it stands as `lone_closing` says: many chat templates put the opening one
-    into the prompt. Anything else may be part of the answer and stays in it, tags included (`whole`).
-    Thoughts without an end are thoughts if the content `is_cut`.
+    Thoughts are the text at the start between an opening tag and the first closing tag. They are also the
+    text before a closing tag that is the only tag, where `lone_closing` allows that: many chat templates put
+    the opening tag into the prompt. Anything else may be part of the answer and stays in it, tags included
+    (`whole`). Text after an opening tag that is never closed counts as thoughts if the content `is_cut`.
 
     Content without tags is returned unchanged. Tags in Markdown code are ignored, and so are tags in a JSON
     object that is the whole answer. Takes linear time.
@@ -210,17 +210,17 @@ def _split_unopened(content: str, lone_closing: LoneClosing) -> Parts:
 
 
 def _is_own_line(before: str, after: str) -> bool:
-    """Whether what stands between these two texts is a line of its own."""
+    """Whether the tag between these two texts is alone on its line."""
     return before.rstrip(" \t\r").endswith("\n") and after.lstrip(" \t\r").startswith("\n")
 
 
 def _begins_with_answer(head: str, answer: str) -> bool:
-    """Whether what would be thoughts holds an answer of its own: a label at the start, or another object."""
+    """Whether the text before the tag is itself an answer: it has a label at its start, or another object."""
     return _BEGINS_WITH_LABEL.match(head.strip()) is not None or _holds_other_object(head, answer)
 
 
 def _without_closing_at_end(text: str) -> str:
-    """The text without a closing tag at its end, which some models write behind the answer."""
+    """The text without a closing tag at its end, which some models write after the answer."""
     return _CLOSING_AT_END.sub("", text)
 
 
@@ -326,10 +326,10 @@ def _split_channels(content: str, headers: Sequence[re.Match[str]], lone_closing
 
 
 def _thoughts_and_others(head: str) -> tuple[list[str], str]:
-    """The thoughts in what stands before an answer, and all else."""
+    """The thoughts in the text before an answer, and the rest of that text."""
     headers = list(_HEADER.finditer(head))
     if headers and not _START_OF_THOUGHTS.match(head):
-        # What stands before the first message may be an answer.
+        # The text before the first message may be an answer.
         first, *pieces = _split_messages(head, headers)
         others = [first[0], *(text for text, kind in pieces if kind != "thought")]
         return [text for text, kind in pieces if kind == "thought"], _join(others)

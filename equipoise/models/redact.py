@@ -1,16 +1,18 @@
 """Masks keys in everything that is written, shown or sent elsewhere, even if a model repeats them.
 
 Replies are judged unmasked, and masked before they reach a file or a message. A "real" key, one of
-REAL_KEY_LENGTH characters or more, is masked wherever it occurs: inside other text, truncated to no fewer
-characters than these, with JSON, URL or HTML escapes, or in base64. A shorter key may be an ordinary word
-('secret', 'ollama'). It is masked only as a whole word, that is, with no letter, digit, hyphen or underscore
-next to it, and not as the name of a JSON field. Texts of fewer than MIN_KEY_LENGTH characters are not keys.
+REAL_KEY_LENGTH characters or more, is masked wherever it occurs: inside other text, truncated to at least
+REAL_KEY_LENGTH characters, with JSON, URL or HTML escapes, or in base64. A shorter key may be an ordinary
+word ('secret', 'ollama'). It is masked only as a whole word, that is, with no letter, digit, hyphen or
+underscore next to it, and not as the name of a JSON field. Texts of fewer than MIN_KEY_LENGTH characters are
+not keys.
 """
 
 from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from base64 import b64encode
 from bisect import bisect_right
@@ -33,10 +35,13 @@ _ESCAPES = (
     r"%(?:25){0,3}(?P<url>[2-7][0-9A-Fa-f])",
     r"&(?P<html>#?\w{2,8};)",
 )
-"""Escapes of a character in JSON, URLs, HTML and Markdown, nested up to four times."""
-# Each of these begins with a literal character, so that a search in a text without escapes is fast.
-_SINGLE_ESCAPES = [re.compile(escape) for escape in _ESCAPES]
+"""Escapes of a character in JSON, URLs, HTML and Markdown, nested up to four times.
+
+Each further level doubles the backslashes (1, 2, 4 or 8), or escapes the percent sign once more (%25).
+"""
 _ESCAPE = re.compile("|".join(_ESCAPES))
+# A quick test whether a text has any escape: each of these patterns begins with a literal character.
+_SINGLE_ESCAPES = [re.compile(escape) for escape in _ESCAPES]
 _TEXT_FIELDS = ("text", "reasoning")
 _CODE_FIELDS = ("finish_reason", "model", "fingerprint", "provider", "blocked")
 """The fields of a reply that are text, and those that are names and codes."""
@@ -58,7 +63,7 @@ class Secrets:
         self._patterns = [_word_pattern(word) for word in sorted(self._short_keys, key=len, reverse=True)]
 
     def except_key(self, own: str) -> Secrets:
-        """The real keys other than `own`, which must not be sent to the endpoint that uses `own`."""
+        """All real keys except `own`: keys that must not be sent to the endpoint whose key is `own`."""
         return Secrets(key for key in self._real_keys if key != own)
 
     def mask(self, data: JSON) -> JSON:
@@ -72,9 +77,10 @@ class Secrets:
         return data
 
     def mask_values(self, data: JSON) -> JSON:
-        """The data with the secrets in its values masked, but not its names, nor a value that is a short key.
+        """Our own data with the secrets in its values masked.
 
-        In data of our own, such a value may be a label or the name of a model.
+        Names are left as they are, and so is a value that is a whole short key, as it may also be a label or
+        the name of a model.
         """
         if isinstance(data, str):
             return data if data in self._short_keys else self._mask_text(data)
@@ -107,7 +113,10 @@ class Secrets:
         return text
 
     def _mask_spans(self, text: str, plain: str, to_original: Callable[[int], int]) -> str:
-        """The text with keys masked; `to_original` maps positions in `plain`, the unescaped text, to it."""
+        """The text with keys masked, which are searched for in `plain`, the unescaped text.
+
+        `to_original` maps a position in `plain` to the one in `text`.
+        """
         pieces, end = [], 0
         for first, last in _merge(self._find_spans(plain)):
             pieces += [text[end : to_original(first)], MASK]
@@ -178,7 +187,8 @@ def _base64_forms(key: str) -> set[str]:
     forms, content = set(), key.encode("utf-8", "surrogatepass")
     for before in range(3):
         digits = b64encode(bytes(before) + content).decode()
-        key_digits = digits[-(-8 * before // 6) : 8 * (before + len(content)) // 6]
+        # A digit has 6 bits: leave out the first and the last one if they also have bits of other bytes.
+        key_digits = digits[math.ceil(8 * before / 6) : 8 * (before + len(content)) // 6]
         forms |= {key_digits, key_digits.replace("+", "-").replace("/", "_")}
     return forms
 
@@ -186,7 +196,8 @@ def _base64_forms(key: str) -> set[str]:
 def _word_pattern(word: str) -> re.Pattern[str]:
     """A pattern for a short key as a whole word.
 
-    The pattern begins with the word and checks what is before it last: `re` is fast with a literal prefix.
+    The pattern begins with the word, as `re` is fast with a literal prefix. Its lookbehinds come after the
+    word, and so contain it: for the word `abc`, `(?<![A-Za-z0-9_-]abc)`.
     """
     literal = re.escape(word)
     # The n of an escaped line break is not a letter.
@@ -199,7 +210,8 @@ def _word_pattern(word: str) -> re.Pattern[str]:
 def _unescape(text: str) -> tuple[str, Callable[[int], int]]:
     """The unescaped text, and a function that maps its positions to those in `text`."""
     pieces: list[str] = []
-    # `shifts[i]` applies to positions in the unescaped text from `starts[i]` on.
+    # `shifts[i]` applies to positions in the unescaped text from `starts[i]` on: `a\u0041b` becomes `aAb`,
+    # with starts 0, 2 and shifts 0, 5.
     starts, shifts = [0], [0]
     end = 0
     for match in _ESCAPE.finditer(text):
@@ -213,7 +225,6 @@ def _unescape(text: str) -> tuple[str, Callable[[int], int]]:
 
 
 def _character(escape: re.Match[str]) -> str:
-    """The character that an escape stands for."""
     digits = escape["json"] or escape["url"]
     return chr(int(digits, 16)) if digits else escape["punctuation"] or html.unescape(escape[0])
 

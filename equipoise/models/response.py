@@ -20,7 +20,7 @@ MOST_TOKENS = 10**9
 LEAST_LOGPROB = -1000.0
 """A log probability at or below this is ignored."""
 MOST_TOKEN_POSITIONS = 8
-"""The number of tokens with recorded probabilities, which are used for labels: these open an answer."""
+"""The number of tokens whose probabilities are recorded. They are used for labels, which open an answer."""
 _ANSWER_FIELDS = {"text": "text", "output_text": "text", "refusal": "refusal"}
 """Types of content parts that belong to the answer, and the field that holds the text of each."""
 _THOUGHT_TYPES = ("thinking", "reasoning", "redacted_thinking")
@@ -31,12 +31,13 @@ _KINDS_OF_JSON = {type(None): "null", bool: "a boolean", int: "a number", float:
 _KINDS_OF_JSON |= {dict: "an object", list: "a list"}
 
 
-def doubled_field(data: bytes) -> str | None:
-    """The field that an answer has twice, of those from its choices to its content; None if there is none.
+def duplicate_field(data: bytes) -> str | None:
+    """A field on the way to an answer's content, such as `choices`, that occurs twice; None if there is none.
 
-    Parsers take one of the two without a word, so it cannot be told which is the answer.
+    Parsers silently take one of the two, so it is unknown which is the answer.
     """
-    # Nearly no answer gets beyond this: a content is escaped, and only log probabilities have another one.
+    # Nearly every answer ends here: quotes in texts are escaped, and only log probabilities have a second
+    # field named `content`.
     fields = _FIELD_OF_ANSWER.findall(data)
     if len(fields) == len({*fields}):
         return None
@@ -44,15 +45,15 @@ def doubled_field(data: bytes) -> str | None:
     counts[b"content"] -= len(_LOGPROBS.findall(data))
     if max(counts.values()) < 2:
         return None
-    doubled: set[str] = set()
+    duplicates: set[str] = set()
 
     def note(pairs: list[tuple[str, Any]]) -> None:
         names = [name for name, _ in pairs]
-        doubled.update(name for name in _FIELDS_OF_ANSWER if names.count(name) > 1)
+        duplicates.update(name for name in _FIELDS_OF_ANSWER if names.count(name) > 1)
 
     with suppress(ValueError, RecursionError):
         json.loads(data, object_pairs_hook=note)
-    return min(doubled, default=None)
+    return min(duplicates, default=None)
 
 
 def as_json(body: object) -> object:
@@ -104,7 +105,7 @@ def read_body(data: object, *, latency: float, retries: int, role: Role = "subje
 
 
 def _reported_error(data: Mapping[str, Any], choice: Mapping[str, Any]) -> Failure | None:
-    """The error that an endpoint reports beside a choice or inside it, whatever the choice says."""
+    """The error that an endpoint reports beside a choice or inside it, even if the choice has a reply."""
     reported = (part.get("error") for part in (data, choice, choice["message"]))
     body = next(({"error": error} for error in reported if _is_reported(error)), None)
     if body is None:

@@ -3,8 +3,8 @@
 While an endpoint is down, one of the waiting calls probes it every few seconds, and all calls resume as soon
 as one is answered.
 
-A late answer to an earlier call may reach the next call of its connection: an answer with a body that the
-connection had before is doubted, and its call is sent once more.
+A late answer to an earlier call may reach the next call on the same connection. Therefore an answer is
+doubted if the connection had the same body before, and its call is sent once more.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class Health:
 
     `failed_in_row` counts the failures since the last answer. `tried_at` is when an attempt last failed, or a
     probe last began, by `time.monotonic`. `overcome` holds digests of failures after which a retry succeeded,
-    so that one may again. `has_repeated` is set once a call got the same body on two connections, which shows
-    that the endpoint itself gives equal answers.
+    so another retry may succeed, too. `has_repeated` is set once a call got the same body on two connections,
+    which shows that the endpoint itself gives equal answers.
     """
 
     answered: int = 0
@@ -107,7 +107,9 @@ class Health:
 class Retries:
     """The retries of one call: at most `most` after failures, and one after an answer that may be a copy.
 
-    `repeats` counts the latter. Times are in seconds of `time.monotonic`.
+    `repeats` counts the retries after possible copies. Times are in seconds of `time.monotonic`.
+    `_failed_at_start` and `_answered_at_failure` are the endpoint's counts when the call began and when it
+    first failed: later counts show what has become of other calls since.
     """
 
     def __init__(self, most: int, health: Health) -> None:
@@ -140,9 +142,9 @@ class Retries:
     def doubts(self, digest: int, repeat_distance: int) -> bool:
         """Whether an answer may be a late copy of another call's answer, so that the call is sent once more.
 
-        `digest` is that of the body. `repeat_distance` says how many bodies ago the connection had the same
-        one, 0 if never. True at most once per call. If an endpoint is known to give equal answers, only a
-        repetition of the last body is doubted.
+        `digest` is the digest of the body. `repeat_distance` says how many bodies ago the connection had the
+        same body, 0 if never. True at most once per call. If an endpoint is known to give equal answers, only
+        a repetition of the last body is doubted.
         """
         if self._doubted_digest is not None:
             self._health.has_repeated |= digest == self._doubted_digest
@@ -221,15 +223,15 @@ class Retries:
 
     @property
     def concerns_all(self) -> bool:
-        """Whether other calls would fail too: the failure is not about this request, or none was answered."""
+        """Whether other calls would fail too: the failure is not about this request, or no call succeeded."""
         return not self.is_about_request or not self._health.answered
 
     @property
     def is_about_request(self) -> bool:
         """Whether the endpoint keeps failing this call in the same way while it is not down.
 
-        For this, unlike for `is_down`, other calls must have failed since this one began, and none been
-        answered since its first failure.
+        Here, unlike in `is_down`, the endpoint counts as down if other calls have failed since this one
+        began, and none was answered since this one first failed.
         """
         failure = self._last_failure
         if failure is None or not failure.may_be_about_request or self._same_in_row < MOST_IDENTICAL:
@@ -245,7 +247,6 @@ def _own_wait(failure: Failure) -> float:
 
 
 def _digest(failure: Failure) -> str:
-    """A digest that identifies a failure."""
     return hashlib.sha256(
         f"{failure.status} {failure.message} {failure.body!r}".encode("utf-8", "replace")
     ).hexdigest()
@@ -298,14 +299,14 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds until all exhausted quotas are reset; if none is exhausted, until the first of any."""
+    """Seconds until all exhausted quotas are reset; if none is exhausted, until the first reset of any."""
     exhausted: list[float] = []
     others: list[float] = []
     for name, value in headers.items():
         wait = _seconds(value, now) if _RESET.fullmatch(name) else None
         if wait is not None and not _is_unlimited(headers, name):
             remaining = _number(headers.get(name.replace("reset", "remaining"), ""))
-            # A quota of which nothing says what remains may be exhausted.
+            # A quota without a header on what remains may be exhausted.
             (exhausted if remaining is None or remaining <= 0 else others).append(wait)
     return max(exhausted) if exhausted else min(others, default=None)
 

@@ -363,15 +363,17 @@ def _keywords(names: tuple[str, ...]) -> set[str]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deal --limit among the cases that -k, -m and node ids have selected."""
+    """Apply --limit to the cases that -k, -m and node ids have selected."""
     if config.stash[SESSION].settings.limit is None:
         return
     selected: dict[str, list[Run]] = {}
     for run in filter(None, map(_run_of, items)):
         selected.setdefault(run.suite, []).append(run)
     plan = config.stash[SESSION].plan
-    dealt = {(name, run.id) for name, runs in selected.items() for run in plan.within_limit(name, runs)}
-    left_out = [item for item in items if (of := _run_of(item)) and (of.suite, of.id) not in dealt]
+    limited = {(name, run.id) for name, runs in selected.items() for run in plan.within_limit(name, runs)}
+    left_out = [
+        item for item in items if (waited := _run_of(item)) and (waited.suite, waited.id) not in limited
+    ]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         dropped = set(left_out)
@@ -389,7 +391,7 @@ def _run_of(item: pytest.Item) -> Run | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Begin the session after deselection, unless xdist does. Without calls, only print what is asked for."""
+    """Begin the session after deselection, unless xdist does; or print what a session without calls shows."""
     config = session.config
     settings = config.stash[SESSION].settings
     if not settings.makes_calls:
@@ -422,8 +424,8 @@ _LOGGING_OPTIONS = ("log_level", "log_cli_level", "log_file", "log_file_level")
 def _is_logging(session: pytest.Session) -> bool:
     """Whether log records of tests are asked for, by an option or by a fixture.
 
-    Otherwise pytest's plugin, which captures them in each phase of each test, is left out: tests that only
-    wait for a record log nothing, and it takes about a sixth of the time that pytest needs for one.
+    Otherwise pytest's plugin, which captures them in each phase of each test, is left out. Tests that only
+    wait for a record log nothing, and the plugin takes about a sixth of pytest's time for a test.
     """
     config = session.config
     options = (config.getoption(name) or config.getini(name) for name in _LOGGING_OPTIONS)

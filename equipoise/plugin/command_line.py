@@ -71,7 +71,7 @@ def is_worker(config: pytest.Config) -> bool:
 
 
 def is_pytest_command() -> bool:
-    """Whether this process is pytest's command. Otherwise another program has called `pytest.main`."""
+    """Whether this process runs the command `pytest`. Otherwise another program has called `pytest.main`."""
     frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_code.co_name.lstrip("_") != "console_main":
         frame = frame.f_back
@@ -104,9 +104,9 @@ def refuse_unsupported(config: pytest.Config) -> None:
 
 
 def refuse_doubled(config: pytest.Config, options: Iterable[Option]) -> None:
-    """Raise UserError if the command line gives an option that takes one value two different ones.
+    """Raise UserError if the command line gives two different values to an option that takes one.
 
-    What pytest.ini or PYTEST_ADDOPTS gives is not on the command line, which overrides it.
+    Values from pytest.ini and PYTEST_ADDOPTS are not considered: the command line overrides them.
     """
     flags = {flag: option for option in options for flag in (option.flag, option.alias) if flag}
     values: dict[Option, list[str]] = {}
@@ -125,7 +125,7 @@ def refuse_doubled(config: pytest.Config, options: Iterable[Option]) -> None:
 
 def _repeating(config: pytest.Config) -> str | None:
     """The flag by which pytest-repeat or pytest-flakefinder repeats every test; None without one."""
-    # Other plugins may have a --count that is a number of something else.
+    # Other plugins may have a --count that counts something else.
     if hasattr(config.option, "repeat_scope") and getattr(config.option, "count", 1) != 1:
         return "--count"
     return "--flake-finder" if getattr(config.option, "flake_finder_enable", False) else None
@@ -164,7 +164,7 @@ def examples(command: str) -> str:
 
 
 def unknown_option(flag: str, known: Sequence[str], hint: str) -> str:
-    """The error message for an unknown flag: ours of that meaning or the nearest one, otherwise the hint."""
+    """The error message for an unknown flag. It names our flag with that meaning, or the nearest one."""
     if flag in _OTHER_NAMES:
         return f"{flag}: there is no such option; here it is {_OTHER_NAMES[flag]}"
     nearest = get_close_matches(flag, known, n=1, cutoff=0.7)

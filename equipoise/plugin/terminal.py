@@ -56,7 +56,7 @@ def write(config: Any, text: str) -> None:
 
 
 def outlive_output(config: Any) -> LosableOutput:
-    """Have pytest write to an output that may be lost without a traceback, and return it."""
+    """Have pytest write to an output whose loss causes no traceback, and return that output."""
     from equipoise.runner.standard_output import LosableOutput
 
     writer = config.get_terminal_writer()

@@ -25,7 +25,7 @@ from equipoise.runner.context import CallContext, Log
 from equipoise.runner.transport import Answered, Request
 
 LONGEST_PAUSE = 3600.0
-"""The longest pause of an endpoint in seconds; longer ones that it requests are shortened."""
+"""The longest pause of an endpoint, in seconds. A longer pause that it requests is shortened to this."""
 NOTICE_SECONDS = 10.0
 """The shortest pause, in seconds, that the user is notified of."""
 DATE_SECONDS = 12 * 3600.0
@@ -237,7 +237,7 @@ class RunCalls:
         self._history = history
 
     def code(self, *parts: str) -> str:
-        """A code derived from this run and these parts, which no model can guess."""
+        """A code that no model can guess, derived from this run and these parts."""
         return journal.one_time_code(self._history.nonce, self._run, *parts)
 
     async def __call__(self, call: Call) -> Reply:

@@ -31,9 +31,9 @@ _AXES: Mapping[str, str] = {"suites": "suite", "models": "model", "settings": "n
 _TABLES = {"folder", "options", "exclude", *_AXES}
 """The keys at the top of the file."""
 MOST_ROWS, MOST_CELLS = 1_000, 10_000
-"""The most rows of a table of a sweep, and cells that they make."""
+"""The most rows in one table of a sweep, and the most cells that all rows make."""
 _VARIABLE, _USUAL_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII), re.compile(r"[A-Z]+(?:_[A-Z0-9]+)+")
-"""Names that a variable may have, and names that are usual, which no key has."""
+"""The names that a variable may have, and the usual form of such names, which no API key has."""
 _MODEL_KEYS = {"serve", "ready", "ready_timeout", "cpus", "gpus", "api_key_env", "evaluator_api_key_env"}
 """The keys of a row of `models` that are not options of a session."""
 _REFUSED_OPTIONS: Mapping[str, str] = {
@@ -50,7 +50,7 @@ _REFUSED_OPTIONS: Mapping[str, str] = {
     "batch_read": "a cell has no files of batches",
     "shard": "the cells of a sweep are whole suites",
 }
-"""The options of a session that a sweep does not have, with what the error message says."""
+"""The options of a session that a sweep does not have, each with the reason that its error message gives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

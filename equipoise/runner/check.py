@@ -64,12 +64,12 @@ def announcement(settings: Settings, targets: Sequence[Target]) -> str:
     known_cost = sum(filter(None, costs))
     cost = f"about {known_cost:.4f} USD" if known_cost else "free"
     if None in costs:
-        cost = f"{cost}, and what has no price" if known_cost else "no price is known"
+        cost = f"{cost} and models without a price" if known_cost else "no price is known"
     number = probe.CALLS * len(targets)
     models = "1 model" if len(targets) == 1 else f"{len(targets)} models"
     return (
         f"asking {models} {probe.CALLS} times each: {number} short calls, {cost}; "
-        "several times that of models that think"
+        "models that think cost several times that"
     )
 
 

@@ -1,4 +1,4 @@
-"""Tells what the findings of `equipoise check` about models mean for suites, and estimates whole sessions.
+"""Interprets the findings of `equipoise check` for each suite, and estimates whole sessions.
 
 Makes no call. A session's cost and time are estimated as if nothing were done yet.
 """
@@ -40,15 +40,15 @@ def checked_suites(
     """The findings about each suite, and the total of sessions of all suites that can be run."""
     by_suite = {name: _from_scratch(suite_settings) for name, suite_settings in settings.suites.items()}
     plan = Plan(replace(_from_scratch(settings), suites=by_suite), root, extra_jobs)
-    costs = {name: _session_cost(plan, name, models) for name in names}
-    suites = [_checked_suite(plan, name, cost, models) for name, cost in costs.items()]
-    known_costs = [cost for cost in costs.values() if isinstance(cost, _SessionCost)]
-    total = _SessionCost(
-        estimate=together(cost.estimate for cost in known_costs),
-        seconds=_sum([cost.seconds for cost in known_costs]),
+    forecasts = {name: _session_forecast(plan, name, models) for name in names}
+    suites = [_checked_suite(plan, name, forecast, models) for name, forecast in forecasts.items()]
+    known = [forecast for forecast in forecasts.values() if isinstance(forecast, _SessionForecast)]
+    total = _SessionForecast(
+        estimate=together(forecast.estimate for forecast in known),
+        seconds=_sum([forecast.seconds for forecast in known]),
     )
     return suites, CheckedTotal(
-        suites=len(known_costs),
+        suites=len(known),
         session=total.in_short(),
         basis=_time_basis(settings, models),
         figures=total.figures(),
@@ -56,7 +56,7 @@ def checked_suites(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _SessionCost:
+class _SessionForecast:
     """The estimate of a whole session, and its duration in seconds; None if a model does not answer."""
 
     estimate: SessionEstimate
@@ -80,8 +80,8 @@ class _SessionCost:
         }
 
 
-def _session_cost(plan: Plan, name: str, models: Sequence[CheckedModel]) -> _SessionCost | UserError:
-    """The cost of a whole session of a suite, or the error that prevents it."""
+def _session_forecast(plan: Plan, name: str, models: Sequence[CheckedModel]) -> _SessionForecast | UserError:
+    """The forecast of a whole session of a suite, or the error that prevents the session."""
     latencies = {(role, model.model): model.support.latency for model in models for role in model.roles}
     try:
         estimate = of_session(plan, name, {run.id for run in plan.within_limit(name, plan.runs(name))})
@@ -91,7 +91,7 @@ def _session_cost(plan: Plan, name: str, models: Sequence[CheckedModel]) -> _Ses
         _seconds(item, latencies["evaluator" if item.role == AUDIT else item.role, item.model], plan.settings)
         for item in estimate.items
     ]
-    return _SessionCost(estimate=estimate, seconds=_sum(ranges))
+    return _SessionForecast(estimate=estimate, seconds=_sum(ranges))
 
 
 def _sum(ranges: Sequence[Range | None]) -> Range | None:
@@ -139,7 +139,7 @@ def _from_scratch(settings: Settings) -> Settings:
 
 
 def _checked_suite(
-    plan: Plan, name: str, cost: _SessionCost | UserError, models: Sequence[CheckedModel]
+    plan: Plan, name: str, forecast: _SessionForecast | UserError, models: Sequence[CheckedModel]
 ) -> CheckedSuite:
     support = {(role, model.model): model.support for model in models for role in model.roles}
     models_by_meaning: dict[str, list[str]] = {}
@@ -152,9 +152,9 @@ def _checked_suite(
             phrase = meaning(form or "json", support["evaluator", model])
             models_by_meaning.setdefault(phrase, []).append(model)
     except UserError as error:
-        cost = error
-    if isinstance(cost, UserError):
-        session, figures = str(cost), {"error": str(cost)}
+        forecast = error
+    if isinstance(forecast, UserError):
+        session, figures = str(forecast), {"error": str(forecast)}
     else:
-        session, figures = cost.in_short(), cost.figures()
+        session, figures = forecast.in_short(), forecast.figures()
     return CheckedSuite(suite=name, models_by_meaning=models_by_meaning, session=session, figures=figures)

@@ -23,7 +23,7 @@ from equipoise.runner.transport import Live, Transport
 
 
 class Log(Protocol):
-    """Takes lines of a journal."""
+    """A journal, or what collects lines until the journal is open."""
 
     def append(self, kind: str, **content: JSON) -> None:
         """Write one line."""
@@ -109,8 +109,8 @@ def open_context(
     """Create the context of a session, on the event loop that its calls run on.
 
     A parameter that an endpoint rejects is recorded in every journal that `logs` returns. Calls are sent in
-    batches only with `suspend`, which is called when the session stops waiting for batches. `replies` are
-    those of the subject if they exist already.
+    batches only with `suspend`, which is called when the session stops waiting for batches. `replies` answers
+    the subject's calls from replies that exist already.
     """
     from equipoise.models.client import Client
 

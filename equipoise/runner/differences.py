@@ -13,7 +13,7 @@ _FLAGS = {"subject_model": "--model", "evaluator_models": "--evaluator-model", "
 _QUESTIONS, _ABOUT, _RUBRIC = "--topics: the questions", "--topics: about.toml", "--rubric: its text"
 _FACTS = "--topics: facts.toml"
 _CONTENTS = {"data_hash": _QUESTIONS, "about": _ABOUT, "facts_hash": _FACTS, "rubric_hash": _RUBRIC}
-"""The names of contents of files, which messages do not show, by setting. They are used like options."""
+"""How messages name settings that are the digest or content of a file. The names are used like options."""
 _CAUSES: Mapping[str, Sequence[str]] = {
     _QUESTIONS: ["--dataset"],
     _ABOUT: ["--dataset", _QUESTIONS],
@@ -22,11 +22,11 @@ _CAUSES: Mapping[str, Sequence[str]] = {
     "--gate": ["--until"],
     "--baseline": ["--until"],
 }
-"""Options whose change explains that of another; the other one is not mentioned then."""
+"""Maps an option to the options whose change explains its own. Messages then leave the option out."""
 _MOST_FILES = 3
 """The largest number of changed files that are named."""
 _MOST_CHARACTERS, _CONTEXT_CHARACTERS = 60, 20
-"""Texts up to the first length are shown whole; of longer ones, the second on each side of the difference."""
+"""The longest text that is shown whole, and the length shown of a longer one before and after the change."""
 
 
 def differences(

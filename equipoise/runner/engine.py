@@ -62,9 +62,11 @@ class Engine:
 
     `endpoint` returns the endpoint of a model in a role. `counters` also say when the session has to stop.
     `load` returns a suite and the history of its journal, by the suite's name. `idle` is called repeatedly
-    while a test waits for its run. `has_batches` allows batches: a run whose calls are in a batch that still
-    runs at the end of the session ends with BatchWaiting. With `replies`, which returns them, the subject is
-    not called.
+    while a test waits for its run. `has_batches` allows batches: a run ends with BatchWaiting if its calls
+    are in a batch that is unfinished at the end of the session. `replies` returns the transport of replies
+    that exist already; with it, the subject is not called.
+
+    `_started` has the runs and jobs that were queued, until a test has taken their records.
     """
 
     def __init__(
@@ -89,7 +91,7 @@ class Engine:
         self._replies = replies
         self._queue = RunQueue(
             self._run,
-            # A phase of batches has the calls of all runs.
+            # A batch takes the calls of all runs.
             limit=sys.maxsize if has_batches else RUNS_AHEAD * settings.concurrency,
             is_stopping=self._is_stopping,
             counters=counters if settings.until else None,
@@ -116,7 +118,7 @@ class Engine:
 
     @property
     def is_suspended(self) -> bool:
-        """Whether all runs that have not ended wait for batches."""
+        """Whether every unfinished run waits for a batch."""
         return any(transport.is_suspended for transport in self._transports)
 
     def batch_messages(self) -> list[str]:
@@ -135,7 +137,7 @@ class Engine:
             self._thread.start()
 
     def ask_first(self, calls: Sequence[Call], on_wait: Callable[[], None] = lambda: None) -> None:
-        """Ask each model once before any journal is open. Raises UserError for what no waiting can mend.
+        """Ask each model once before any journal is open. Raises UserError for failures that will persist.
 
         `on_wait` is called once if the answers take long.
         """
@@ -199,7 +201,6 @@ class Engine:
         return futures
 
     def _enqueue(self, pending: Sequence[PendingRun]) -> None:
-        """Add these runs to the queue."""
         self._prepare()
         # The objects that exist now live until the process ends: exclude them from garbage collection.
         gc.freeze()
@@ -211,7 +212,7 @@ class Engine:
         self.warm_up()
         self._ready.result()
         if self._call_context is None:
-            # Not earlier: the addresses of the built-in servers are known once they are ready.
+            # Not earlier: built-in servers have no address before they are ready.
             self._call_context = asyncio.run_coroutine_threadsafe(self._open_context(), self._loop).result()
             for transport, history in product(self._transports, self._journals):
                 transport.open(history)
@@ -223,7 +224,7 @@ class Engine:
         A run that has not begun is begun next. Raises SessionStopped, NotNeeded, BatchWaiting, or the
         exception of a bug.
         """
-        # The tests are usually behind the engine: most records are at hand, and need not be read again.
+        # Tests usually wait for runs that have ended, so most records are still in memory.
         key = (run.suite, run.id)
         record: Record | None = self._queue.take(key)
         if record:
@@ -289,7 +290,7 @@ class Engine:
     def _close_journal(self, journal: Journal) -> None:
         with closing(journal):
             journal.check()
-            # Results need no such line: without one, they only lack the limits of this session.
+            # This line is optional: results without it only lack the limits of this session.
             with suppress(CannotKeep):
                 for limit in self._call_context.concurrency_limits() if self._call_context else ():
                     journal.append("limit", event="end", **limit)
@@ -313,7 +314,7 @@ class Engine:
             endpoint=self._endpoint,
             limiter=self._limiter,
             counters=self._counters,
-            # Before a journal is open, the first calls keep what it will say.
+            # Before a journal is open, FirstCalls collects its lines.
             logs=lambda: [*self._journals.values()] or [self._first_calls],
             suspend=self._queue.suspend if self._has_batches else None,
             replies=self._replies() if self._replies else None,
@@ -352,7 +353,6 @@ class Engine:
         return self._call_context
 
     async def _run(self, pending: PendingRun) -> Any:
-        """Do the work of a run, and return its result."""
         self._limiter.raise_if_stopped()
         _, run_id = pending.key
         journal, deadline = self._journals[pending.history], Deadline(self.settings.case_timeout)
@@ -374,7 +374,7 @@ class Engine:
         try:
             self._checks[run.suite].require_possible(record)
         except UserError as error:
-            # Not journalled, but its calls are: the record can be made again once the suite is mended.
+            # The record is not journalled, but its calls are: a corrected suite can make it from them.
             self._context.stop(str(error))
             raise SessionStopped(str(error)) from None
         return self._journals[history].append_record(record, ids)
@@ -385,7 +385,7 @@ class Engine:
         replies = [exchange.reply for exchange in calls.exchanges]
         answering = dict.fromkeys((reply.model, reply.fingerprint, reply.provider) for reply in replies)
         self._journals[history].append(
-            job.line,
+            job.line_kind,
             run=job.id,
             **content,
             seen=[*map(list, answering)],
@@ -411,7 +411,6 @@ class Engine:
         return self._queue.is_busy or any(transport.is_sending for transport in self._transports)
 
     def _refuse_waiting(self) -> None:
-        """Begin no further calls and runs."""
         self._limiter.stop()
         for transport in self._transports:
             transport.stop()

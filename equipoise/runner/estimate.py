@@ -28,7 +28,7 @@ Z = 1.96
 BYTES_PER_TOKEN = (4.0, 5.0, 2.5)
 """UTF-8 bytes per token of a prompt, in any language, for the likely, lowest and highest number of tokens.
 
-More bytes a token make fewer tokens.
+The more bytes a token has, the fewer tokens there are.
 """
 ASSUMED_OUTPUT: Mapping[Role, tuple[int, int, int]] = {
     "subject": (800, 300, 2000),
@@ -81,7 +81,7 @@ class ExpectedUse:
     basis: str
 
     def of_other_models(self) -> ExpectedUse:
-        """The expected use of an unknown model, if this is the use of other models."""
+        """This use with wider intervals, as the expected use of a model that has no sample."""
         output, seconds = self.output.widened(OTHERS_LENGTH), self.seconds.widened(OTHERS_LENGTH)
         return replace(self, input=self.input.widened(OTHERS_PROMPT), output=output, seconds=seconds)
 
@@ -113,7 +113,7 @@ def _predict(amounts: Sequence[float], runs: int) -> Range:
     """The predicted sum over n = `runs` further runs, from the amounts of k earlier ones.
 
     The value is n m, the 95 % interval n m +- z s sqrt(n + n^2 / k), with mean m and standard deviation s.
-    A single run has no deviation: then the interval is from half to double.
+    A single run has no standard deviation: then the interval is from half to double the value.
     """
     centre = mean(amounts) or 0.0
     if len(amounts) < 2:
@@ -163,7 +163,7 @@ def expected_uses(
 
 
 def _with_new_subject(use: ExpectedUse) -> ExpectedUse:
-    """The use of a known evaluator for a new subject, the length of whose replies in prompts is unknown."""
+    """The use of a known evaluator for a new subject: its prompts quote replies of unknown length."""
     basis = f"{use.basis}, of other subjects: from half to twice the prompts"
     return replace(use, input=use.input.widened(OTHERS_PROMPT), basis=basis)
 
@@ -213,8 +213,8 @@ def expected_use(
             }
         )
         basis = (
-            f"wide, as it is new here: from a third to three times the lengths in {len(merged.runs):,} "
-            f"runs of other models ({_named(names)})"
+            f"wide, as the model is new here: from a third to three times the lengths in "
+            f"{len(merged.runs):,} runs of other models ({_named(names)})"
         )
         return merged.expected_use(len(runs), basis).of_other_models()
     return _assumed(role, [call for run in runs for call in run if call.role == role], limits)
@@ -229,7 +229,7 @@ def _named(models: Sequence[str]) -> str:
 def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> ExpectedUse:
     """The expected use by assumption, from the lengths of the foreseen prompts.
 
-    Calls that are only possible are in the highest case alone.
+    Calls that are only possible are counted in the highest case alone.
     """
     probable = [call for call in calls if not call.is_possible]
     cases = (probable, probable, calls)
@@ -253,10 +253,10 @@ def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> ExpectedU
 
 
 def seconds_of(calls: float, output: Range, wait: float | None = None) -> Range:
-    """The seconds that calls with these output tokens in total take, one after the other.
+    """The seconds that calls take, one after the other, if their output has this many tokens in total.
 
-    `wait` is the seconds until each reply begins; None assumes them. The speed of replies is always assumed
-    (ASSUMED_SPEED).
+    `wait` is the seconds until each reply begins; with None they are assumed, as the speed of replies always
+    is (ASSUMED_SPEED).
     """
     likely, low, high = (
         calls * (assumed if wait is None else wait) + tokens / speed
@@ -350,7 +350,7 @@ class SessionEstimate:
     def total(self) -> Iterator[str]:
         """The sums over all models as lines of text."""
         tokens_in, tokens_out = (
-            sum((getattr(item.use, part) for item in self.items), NOTHING) for part in ("input", "output")
+            sum((getattr(item.use, kind) for item in self.items), NOTHING) for kind in ("input", "output")
         )
         yield self._runs()
         yield f"calls:     {_figure(self.calls)}"
@@ -373,16 +373,16 @@ def together(estimates: Iterable[SessionEstimate]) -> SessionEstimate:
     """The estimate of a session of several suites, from the estimate of each."""
     every = list(estimates)
     return SessionEstimate(
-        runs=sum(item.runs for item in every),
-        done=sum(item.done for item in every),
-        items=[part for item in every for part in item.items],
+        runs=sum(estimate.runs for estimate in every),
+        done=sum(estimate.done for estimate in every),
+        items=[item for estimate in every for item in estimate.items],
     )
 
 
 def price(use: ExpectedUse, cost: TokenCost) -> Range | None:
     """The cost of a use in USD; None without a price."""
     value, low, high = (
-        cost(getattr(use.input, part), getattr(use.output, part)) for part in ("value", "low", "high")
+        cost(getattr(use.input, end), getattr(use.output, end)) for end in ("value", "low", "high")
     )
     if value is None or low is None or high is None:
         return None
@@ -405,7 +405,7 @@ def _dollars(range_: Range) -> str:
 def of_session(plan: Plan, suite: str, run_ids: Collection[str]) -> SessionEstimate:
     """The estimate of these runs of a suite. Raises UserError if the session could not resume its journal.
 
-    If only the endpoint of earlier runs differs, that is a note and no error: the cost is about the same.
+    If only the endpoint of earlier runs differs, the estimate has a note: the cost is about the same.
     """
     loaded = plan.load(suite)
     settings = loaded.settings
@@ -462,8 +462,8 @@ def _journals(plan: Plan, name: str) -> list[Path]:
     return sorted(paths, key=lambda path: path.stat().st_mtime)
 
 
-def _item(settings: Settings, part: str, number: int, use: ExpectedUse) -> Item:
-    """The item of the model with this index; `part` is its role, or AUDIT."""
+def _item(settings: Settings, role: str, number: int, use: ExpectedUse) -> Item:
+    """The item of the model with this index; `role` is its role, or AUDIT."""
     model, base_url = settings.models[number], settings.base_url(number)
     is_batched = role_of(number) in settings.batch
     user_price = settings.price_in_batches if is_batched else settings.price
@@ -472,7 +472,7 @@ def _item(settings: Settings, part: str, number: int, use: ExpectedUse) -> Item:
         tokens = {"input": round(tokens_in), "output": round(tokens_out)}
         return prices.cost(model, base_url, tokens, user_price)
 
-    return Item(role=part, model=model, use=use, cost=price(use, cost), is_batched=is_batched)
+    return Item(role=role, model=model, use=use, cost=price(use, cost), is_batched=is_batched)
 
 
 def _extra_uses(plan: Plan, name: str, past: History) -> Iterator[tuple[str, ExpectedUse]]:

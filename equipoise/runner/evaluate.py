@@ -124,5 +124,4 @@ def _names_asker(cue: Cue, exchanges: list[Exchange]) -> bool:
 
 
 def _without_cue(cue: Cue, messages: Sequence[Message]) -> str:
-    """The text of the user's messages, without the cue."""
     return "\n".join(item["content"].removeprefix(cue.text) for item in messages if item["role"] == "user")

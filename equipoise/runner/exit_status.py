@@ -1,4 +1,4 @@
-"""The exit statuses of sessions and commands: their meanings, those of gates, and their precedence."""
+"""The exit statuses of sessions and commands: their meanings, their precedence, and those that gates give."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEANINGS = {
     5: "nothing was selected",
     GATE_INCONCLUSIVE: "a gate is inconclusive",
     GATE_FAILED: "a gate fails",
-    BATCHES_WAITING: "batches are not done; the same command, later, fetches what is there",
+    BATCHES_WAITING: "batches are not done; run the same command later to fetch their replies",
 }
 TABLE = "\n".join(f"  {status}  {meaning}" for status, meaning in MEANINGS.items())
 """The table that help texts show, one line per status."""
@@ -25,7 +25,8 @@ TABLE = "\n".join(f"  {status}  {meaning}" for status, meaning in MEANINGS.items
 def status_of_gates(gates: Iterable[Mapping[str, JSON]], inconclusive: str | None = None) -> int:
     """The exit status for the gates of results. Runs that are missing or without a score affect it, too.
 
-    `inconclusive` is the verdict, pass or fail, that an inconclusive one counts as; None leaves it.
+    `inconclusive` is the verdict, pass or fail, that an inconclusive gate counts as; None leaves it
+    inconclusive.
     """
     return combine(status for gate in gates for status in _statuses_of_gate(gate, inconclusive))
 
@@ -52,7 +53,7 @@ PRECEDENCE = (USAGE, STOPPED, GATE_FAILED, NO_SCORE, BATCHES_WAITING, GATE_INCON
 
 
 def combine(statuses: Iterable[int]) -> int:
-    """The status that takes precedence; 0 if there are none. One that is not in PRECEDENCE precedes all."""
+    """The status that takes precedence; 0 for no statuses. One that PRECEDENCE lacks precedes all others."""
     present = set(statuses)
     unknown = sorted(present - {*PRECEDENCE})
     return next((status for status in (*unknown, *PRECEDENCE) if status in present), 0)

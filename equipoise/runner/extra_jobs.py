@@ -32,7 +32,7 @@ class ExtraJob(Protocol):
         """The job's id in the journal, which differs from the ids of runs. No model sees it."""
 
     @property
-    def line(self) -> str:
+    def line_kind(self) -> str:
         """The kind of the job's line in the journal."""
 
     async def do(self, models: JobModels) -> Mapping[str, JSON]:
@@ -49,7 +49,7 @@ class ExtraJobs(Protocol):
         """Raise UserError if none of these suites has the jobs that its settings request."""
 
     def prepare(self, loaded: LoadedSuite, rules: Sequence[Rule]) -> None:
-        """Load the data of a suite's jobs. Raises UserError, also for a rule that they cannot decide."""
+        """Load the data of a suite's jobs. Raises UserError, also for a rule that the jobs cannot decide."""
 
     def begin(self, loaded: LoadedSuite, history: History) -> Sequence[ExtraJob]:
         """Record the plan of a suite's jobs in its journal. Returns the jobs to do. Raises UserError."""

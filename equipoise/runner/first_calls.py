@@ -1,4 +1,4 @@
-"""One brief call to each model of a session before its first question: is there such a URL, key and model?
+"""One brief call to each model of a session before its first question: are its URL, key and name right?
 
 Writes nothing; the session adds the calls to its journal once that is open.
 """
@@ -28,17 +28,17 @@ NOTICE_SECONDS = 10.0
 
 @dataclass(slots=True)
 class FirstCalls:
-    """What became of the calls, to be journalled: replies, and lines of other kinds with their contents."""
+    """The outcomes of the calls, to be journalled: replies, and lines of other kinds with their contents."""
 
     answered: list[tuple[Call, Reply]] = field(default_factory=list)
     lines: list[tuple[str, Mapping[str, JSON]]] = field(default_factory=list)
 
     def append(self, kind: str, **content: JSON) -> None:
-        """Keep a line for the journal."""
+        """Hold a line until a journal is open."""
         self.lines.append((kind, content))
 
     def write(self, journal: Journal) -> None:
-        """Write everything into a journal; into a further one only what was learned about endpoints."""
+        """Write everything into the first journal, but into later ones only what was learned of endpoints."""
         for call, reply in self.answered:
             masked = journal.secrets.masked_call(call)
             journal.append_call(FIRST_CALL, masked, request_hash(masked), reply)
@@ -69,7 +69,7 @@ def calls(loaded: LoadedSuite, history: History, runs: Sequence[str]) -> list[Ca
 
 
 def once(settings: Settings, planned: Iterable[Call]) -> list[Call]:
-    """Of the calls of several suites one for each model and endpoint, the subject's first."""
+    """One of these calls for each model and endpoint, the subject's first; they may be of several suites."""
     by_model: dict[tuple[object, str], Call] = {}
     for call in sorted(planned, key=lambda call: call.role == "evaluator"):
         by_model.setdefault((settings.endpoint(call.role), call.model), call)
@@ -85,7 +85,7 @@ def _call(role: Role, model: str, settings: Settings) -> Call:
 async def ask(context: CallContext, settings: Settings, pending: Sequence[Call], outcome: FirstCalls) -> None:
     """Make these calls, each once, at the same time.
 
-    Raises UserError for what no waiting can mend. Other failures are left to the session, which retries.
+    Raises UserError for failures that will persist. Others are left to the session, which retries.
     """
     failures = await asyncio.gather(*(_ask(context, call, outcome) for call in pending))
     mistakes = [
@@ -107,7 +107,7 @@ async def _ask(context: CallContext, call: Call, outcome: FirstCalls) -> CallFai
     except CallFailed as failure:
         return failure
     except SessionStopped:
-        # A budget without room for it: the session says so at its first question.
+        # The budget does not allow the call: the session reports that at its first question.
         return None
     context.count(call, reply, replayed=False)
     context.observe(call, reply)
@@ -121,4 +121,4 @@ class _Slot(CallSlot):
     __slots__ = ()
 
     def _report(self, error: CallFailed) -> None:
-        """Do nothing."""
+        pass

@@ -27,10 +27,11 @@ Samples = Mapping[tuple[Role, str], tuple[Sample, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellForecast:
-    """The expected use of a cell: its number of runs, and of the runs that are left, with their calls.
+    """The expected use of a cell of a sweep, a model on a suite.
 
-    `cost` is in USD, None if a model has no price. `seconds` is wall clock time, with as many calls in
-    flight as the cell's concurrency allows.
+    `runs` counts all runs of the cell, and `left` those that have no score yet. The rest is about the latter:
+    their `calls`, their `cost` in USD (None if a model has no price), and the wall clock time in `seconds`
+    with as many calls in flight as the cell's concurrency allows.
     """
 
     runs: int
@@ -58,9 +59,9 @@ def forecast_cells(sweep: Sweep, root: Path, extra_jobs: ExtraJobs) -> dict[str,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SuiteForecast:
-    """The foreseen calls of each run of a suite by run id, and samples of its earlier sessions.
+    """The foreseen calls of each run of a suite, by run id, and samples of its earlier sessions.
 
-    `_uses_for_all_runs` caches the use of models, as it is the same for many cells.
+    `_uses_for_all_runs` caches the expected use of models when all runs are left, which many cells share.
     """
 
     foreseen: Mapping[str, Sequence[Foreseen]]
@@ -87,6 +88,7 @@ def _forecast_suite(cell: SweepCell, root: Path, extra_jobs: ExtraJobs) -> _Suit
     preflight.check(plan, [cell.suite])
     runs = plan.within_limit(cell.suite, plan.runs(cell.suite))
     calls = estimate.foreseen(plan.load(cell.suite), runs)
+    # By default, the name of a journal contains the suite's name.
     journals = sorted(root.joinpath("results").rglob(f"*{cell.suite}*.jsonl"))
     return _SuiteForecast(
         foreseen={run.id: foreseen for run, foreseen in zip(runs, calls, strict=True)},
@@ -120,7 +122,7 @@ def lines(cells: Mapping[str, CellForecast], width: int) -> Iterator[str]:
     rows += [(name, *_row(forecast)) for name, forecast in cells.items()]
     rows.append(("all", *_row(_sum(cells.values()))))
     yield from align(rows, width)
-    yield "time: one cell after the other; by earlier sessions, or else 1 s a call and 50 tokens a second"
+    yield "time: of cells run one by one; from earlier sessions, or else 1 s a call and 50 tokens a second"
     if any(forecast.cost is None for forecast in cells.values()):
         yield "USD: unknown where a model has no listed price; give price-input and price-output"
 

@@ -1,4 +1,4 @@
-"""Runs another program, and ends it with all its children when the process that started this one has ended.
+"""Runs another program, and ends it with all its children once the parent of this process has ended.
 
     python -m equipoise.runner.guard COMMAND...
 
@@ -68,7 +68,7 @@ def _await_end(child: subprocess.Popen[bytes]) -> None:
     while child.poll() is None:
         # Where there is no pidfd (only Linux has it), poll the child twice a second.
         ready, _, _ = select.select(watched, [], [], 0.5 if child_fd is None else None)
-        # At its end, a pipe is ready and has nothing to read.
+        # A closed pipe counts as ready, and has nothing to read.
         if _PIPE in ready and not os.read(_PIPE, 1024):
             return
 

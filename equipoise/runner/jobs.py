@@ -91,7 +91,7 @@ class JobSession:
         """Run jobs. Returns the result of each, or its CallFailed, in order; `on_done` is called after each.
 
         Raises SessionStopped if the session ends early; UserError if no model has answered by then, and only
-        another URL, key, model or parameter helps.
+        another URL, key, model or parameter would help.
         """
         if not jobs:
             return []

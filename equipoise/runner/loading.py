@@ -64,20 +64,20 @@ class LoadedSuite:
 
     @property
     def has_use_for_facts(self) -> bool:
-        """Whether evaluators would have key facts in hand if there were any."""
+        """Whether the rubric shows evaluators the key facts of a question, if there are any."""
         return isinstance(self.rubric, VerdictRubric) and self.rubric.facts_prompt is not None
 
     @property
     def facts_hash(self) -> str | None:
-        """The digest of the key facts that evaluators have in hand; None if there are none."""
+        """The digest of the key facts that evaluators are shown; None if there are none."""
         return facts.digest(self.topics)
 
     def warnings(self) -> list[str]:
-        """What limits the figures of these questions, to be told before the first one. Raises UserError."""
+        """Warnings about limits of the figures, to be shown before the first question. Raises UserError."""
         return [*filter(None, [self._rubric_warning(), self._language_warning()])]
 
     def _language_warning(self) -> str | None:
-        """A warning if languages lack questions that others have, in suites that compare languages so."""
+        """A warning if a suite compares languages by the same questions, but a language lacks some."""
         if any(case.unit != "" for case in self.cases) or len({case.language for case in self.cases}) < 2:
             return None
         by_language: dict[str, dict[str, None]] = {}
@@ -93,8 +93,8 @@ class LoadedSuite:
         if not parts:
             return None
         return (
-            f"{shown(self.topics)}: of {len(items)} questions {' and '.join(parts)}, so figures of languages "
-            "are of different ones; add what is missing"
+            f"{shown(self.topics)}: of {len(items)} questions {' and '.join(parts)}, so the figures of "
+            "languages are about different questions; add the missing ones"
         )
 
     def _rubric_warning(self) -> str | None:
@@ -148,7 +148,6 @@ def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
 
 
 def _refuse_same_ids(topics: Path, cases: Sequence[Case]) -> None:
-    """Raise UserError if two cases have the same id."""
     if len({case.id for case in cases}) < len(cases):
         name, count = Counter(case.id for case in cases).most_common(1)[0]
         raise UserError(f"{shown(topics)}: {count} cases have the id {name!r}; rename all but one")

@@ -1,4 +1,4 @@
-"""The metadata of a suite's session that is known before any call, as its journal and results have it."""
+"""The metadata of a suite's session that is known before any call, for its journal and its results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PACKAGES = (
 
 
 def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
-    """The settings that a resumed session must repeat, and those of its extent, which it may change."""
+    """The settings that a resumed session must repeat, and settings of its extent, which it may change."""
     loaded = plan.load(name)
     settings = loaded.settings
     return {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from equipoise.comparison.release import NO_RELEASE, Release
 from equipoise.core.settings import Settings
-from equipoise.core.types import Case, Cue, Run
+from equipoise.core.types import Case, Cue, Run, Shard
 from equipoise.results.results import Results
 from equipoise.runner import loading, shards
 from equipoise.runner.extra_jobs import ExtraJobs
@@ -30,8 +30,8 @@ CaseT = TypeVar("CaseT", bound=Case)
 class Plan:
     """The suites and runs of a session, loaded at first use. `root` is the folder of the user's files.
 
-    `releases` and `baselines` say what each suite's results are compared with, by name, and `stopping_rules`
-    when `--until` ends its rounds; `preflight.check` sets them.
+    `preflight.check` sets the rest, by suite: `releases`, the comparisons and gates that the user asked for;
+    `baselines`, the loaded results of these; and `stopping_rules`, which say when `--until` ends its rounds.
     """
 
     settings: Settings
@@ -41,8 +41,7 @@ class Plan:
     baselines: dict[str, Results | None] = field(default_factory=dict)
     stopping_rules: dict[str, StoppingRule] = field(default_factory=dict)
     _loaded: dict[str, LoadedSuite] = field(default_factory=dict)
-    _runs: dict[str, Sequence[Run]] = field(default_factory=dict)
-    _ranks: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    _planned: dict[str, tuple[Sequence[Run], Mapping[str, int]]] = field(default_factory=dict)
 
     def load(self, name: str) -> LoadedSuite:
         """A suite with its cases and rubric. Raises UserError."""
@@ -55,29 +54,40 @@ class Plan:
         return self.releases.get(name, NO_RELEASE)
 
     def runs(self, name: str) -> Sequence[Run]:
-        """All runs of a suite in the order in which they begin.
+        """All runs of a suite, or of its shard, in the order in which they begin.
 
         The first runs of all cases precede the second runs of all, so a session that ends early leaves a
         smaller, but balanced sample.
         """
-        if name not in self._runs:
-            runs: Sequence[Run] = self._runs_of_all_shards(name)
-            shard = self.settings.shard
-            if shard is not None:
-                loaded, runs = self.load(name), self._dealt(name, runs)
-                dealt = {run.case.id for run in runs}
-                cases = [case for case in loaded.cases if case.id in dealt]
-                case_ids = shards.shard_cases(loaded.suite, loaded.rubric, cases, shard)
-                self._ranks[name] = {run.id: rank for rank, run in enumerate(runs) if run.case.id in case_ids}
-                runs = [run for run in runs if run.case.id in case_ids]
-            self._runs[name] = runs
-        return self._runs[name]
+        return self._runs_and_ranks(name)[0]
+
+    def ranks(self, name: str, runs: Iterable[str]) -> list[int]:
+        """The positions of these runs among the runs of all shards, from 0; empty without --shard."""
+        ranks = self._runs_and_ranks(name)[1]
+        return [ranks[run] for run in runs] if self.settings.shard else []
+
+    def _runs_and_ranks(self, name: str) -> tuple[Sequence[Run], Mapping[str, int]]:
+        """The runs of a suite and, with --shard, the rank of each by its id."""
+        if name not in self._planned:
+            runs, shard = self._runs_with_replies(name), self.settings.shard
+            self._planned[name] = (runs, {}) if shard is None else self._in_shard(name, runs, shard)
+        return self._planned[name]
+
+    def _in_shard(
+        self, name: str, runs: Sequence[Run], shard: Shard
+    ) -> tuple[Sequence[Run], Mapping[str, int]]:
+        loaded, limited = self.load(name), self._limited(name, runs)
+        limited_ids = {run.case.id for run in limited}
+        cases = [case for case in loaded.cases if case.id in limited_ids]
+        case_ids = shards.shard_cases(loaded.suite, loaded.rubric, cases, shard)
+        ranks = {run.id: rank for rank, run in enumerate(limited) if run.case.id in case_ids}
+        return [run for run in limited if run.case.id in case_ids], ranks
 
     def within_limit(self, name: str, selected: Sequence[Run]) -> Sequence[Run]:
-        """The runs that --limit leaves of those that are selected. A shard is one of the questions dealt."""
-        return selected if self.settings.shard else self._dealt(name, selected)
+        """The selected runs that --limit leaves. The runs of a shard are within the limit already."""
+        return selected if self.settings.shard else self._limited(name, selected)
 
-    def _dealt(self, name: str, selected: Sequence[Run]) -> Sequence[Run]:
+    def _limited(self, name: str, selected: Sequence[Run]) -> Sequence[Run]:
         loaded = self.load(name)
         if loaded.settings.limit is None:
             return selected
@@ -86,41 +96,36 @@ class Plan:
         chosen = dealing.within_limit(loaded.suite, cases, loaded.settings.limit)
         return [run for run in selected if run.case.id in chosen]
 
-    def ranks(self, name: str, runs: Iterable[str]) -> list[int]:
-        """The positions of these runs among the runs of all shards, from 0; empty without --shard."""
-        # This sets `_ranks`.
-        self.runs(name)
-        return [self._ranks[name][run] for run in runs] if name in self._ranks else []
-
     def cues(self, name: str) -> Mapping[str, Sequence[Sequence[Cue]]]:
         """The cues of each case, by case id: the cues of each repeat. Empty without --asker."""
-        loaded, mirror = self.load(name), self.settings.asker
-        if loaded.askers is None or mirror is None:
+        loaded, asker = self.load(name), self.settings.asker
+        if loaded.askers is None or asker is None:
             return {}
         return askers.deal(
             loaded.askers,
             loaded.cases,
-            forms=mirror.forms,
-            share=mirror.share,
+            forms=asker.forms,
+            share=asker.share,
             repeats=loaded.repeats,
             seed=self.settings.option(SEED),
         )
 
-    def _runs_of_all_shards(self, name: str) -> list[Run]:
+    def _runs_with_replies(self, name: str) -> list[Run]:
+        """The runs of all shards; with --replies, only the runs that the file has replies to."""
         runs = self._all_runs(name)
         replies = self.load(name).replies
         return runs if replies is None else [run for run in runs if replies.has(run.id)]
 
     def total(self, name: str) -> int:
-        """The number of runs of a suite, or of its shard, with those that --replies has no reply to.
+        """The number of runs of a suite, or of its shard, including runs that --replies has no reply to.
 
-        Of the latter each shard has its share, so that the shards have all runs together.
+        Runs without a reply are divided evenly among the shards, so the totals of all shards add up.
         """
         runs, shard = len(self.runs(name)), self.settings.shard
         if self.load(name).replies is None:
             return runs
-        missing = len(self._all_runs(name)) - len(self._runs_of_all_shards(name))
-        return runs + (missing if shard is None else len(range(shard.number - 1, missing, shard.of)))
+        missing = len(self._all_runs(name)) - len(self._runs_with_replies(name))
+        return runs + (missing if shard is None else _share(missing, shard))
 
     def _all_runs(self, name: str) -> list[Run]:
         loaded, cues = self.load(name), self.cues(name)
@@ -134,6 +139,11 @@ class Plan:
                     yield Run(suite=name, case=case, number=number, asker=cue)
 
         return [run for number in range(1, loaded.repeats + 1) for run in round_of_runs(number)]
+
+
+def _share(count: int, shard: Shard) -> int:
+    """How many of `count` things a shard has if the shards take them in turn."""
+    return len(range(shard.number - 1, count, shard.of))
 
 
 def round_robin(cases: Sequence[CaseT]) -> list[CaseT]:

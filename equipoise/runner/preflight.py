@@ -90,7 +90,7 @@ def _refuse_unfit_questions(plan: Plan, name: str) -> None:
             row = loaded.suite.question(case.to_json())
         except KeyError as error:
             raise UserError(
-                f"suite {name!r}: its cases have no {error}, as {case.id!r}; "
+                f"suite {name!r}: the case {case.id!r} has no {error}; "
                 "add it, or give the suite a question of its own (docs/adding-a-suite.md)"
             ) from None
         if (other := case_ids.setdefault(row.key, case.id)) != case.id:

@@ -34,7 +34,7 @@ _POLL_SECONDS = 0.2
 _LAST_BYTES = 2000
 """How much of the end of a server's log is read to find its last line."""
 _MARK = "EQUIPOISE_GUARDED"
-"""The environment variable by which the processes of a guard are found if it is killed."""
+"""The environment variable by which the processes of a guard are found if the guard is killed."""
 _SESSION = "from equipoise.cli import main; main()"
 """The program of a session's process: the command `equipoise`."""
 
@@ -57,8 +57,8 @@ def run(
 ) -> CellEnd:
     """Run a cell's session, with its server, in the folder `root`, and wait for its end.
 
-    The session is interrupted when `stop` is set, and by a KeyboardInterrupt. Its finished runs are in its
-    journal then.
+    The session is interrupted when `stop` is set, and by a KeyboardInterrupt. Its finished runs are then in
+    its journal.
     """
     begun, stop = time.monotonic(), stop or threading.Event()
     try:
@@ -79,7 +79,7 @@ def run(
 def _await_lock(files: Files, stop: threading.Event) -> None:
     """Wait until no other session has a lock on these files.
 
-    Raises UserError if one still has after _LOCKED_SECONDS, or when `stop` is set.
+    Raises UserError if the files are still locked after _LOCKED_SECONDS, or when `stop` is set.
     """
     deadline = time.monotonic() + _LOCKED_SECONDS
     while True:
@@ -125,7 +125,7 @@ def _guarded_process(
 
 
 def _end_marked(mark: str) -> None:
-    """End all processes with this mark in their environment: what a guard leaves behind that was killed."""
+    """End all processes with this mark in their environment, which a killed guard has left behind."""
     processes = [process for process in psutil.process_iter() if _is_marked(process, mark)]
     for number in (signal.SIGTERM, signal.SIGKILL):
         for process in processes:

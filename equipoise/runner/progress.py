@@ -54,7 +54,7 @@ class _Rounds:
                 self._open_next()
 
     def _open_next(self) -> None:
-        """Open the next round; after the last, set the open round to 0, which is none."""
+        """Open the next round; after the last one, set its number to 0, as no round is open."""
         self._session.counters.open_round(next(self._numbers, 0))
 
 
@@ -63,7 +63,8 @@ class Progress:
 
     `total`, `done` and `failed` are numbers of planned runs; failed ones have no score. `started` is a
     monotonic time. `unsaved` maps each suite whose results could not be written to the reason. Progress is
-    shown on `output`, unless it is None.
+    shown on `output`, unless it is None. `_finish_seconds` are the seconds after the start at which runs
+    ended, without runs that had a score before.
     """
 
     def __init__(self, session: Session, output: Output | None) -> None:
@@ -78,7 +79,7 @@ class Progress:
         self._rounds = _Rounds(session)
         self.unsaved: dict[str, str] = {}
         self._results: dict[str, Results] = {}
-        self._parts: dict[str, Results | None] = {}
+        self._selected_results: dict[str, Results | None] = {}
         self._page_message = ""
         self._wall_seconds = 0.0
         self._last_save = self._save_seconds = 0.0
@@ -110,7 +111,7 @@ class Progress:
 
     def _save_partial(self, suite: str) -> None:
         begun = time.monotonic()
-        # A failure may be temporary. One at the end of the session is reported.
+        # A failure may be temporary. Only a failure at the end of the session is reported.
         with suppress(CannotSave):
             self.session.save(suite, is_running=True)
         self._last_save = time.monotonic()
@@ -171,14 +172,15 @@ class Progress:
     def finish(self, *, keeps_rows: bool = False) -> Sequence[Results]:
         """Remove the live line and save the results of every suite.
 
-        Returns them if `keeps_rows` is true, or for the page: those of several suites may need much memory.
+        Returns the results only if `keeps_rows` is true or a page is written, as those of several suites may
+        need much memory.
         """
         self.close_line()
         self._wall_seconds = time.monotonic() - self.started
         complete: list[Results] = []
         for name in self.session.start_messages:
             try:
-                results, part = self.session.save(name)
+                results, selected = self.session.save(name)
             except CannotSave as error:
                 self.unsaved[name] = str(error)
             else:
@@ -186,7 +188,7 @@ class Progress:
                     complete.append(results)
                 # Without the transcripts, which the summary does not need.
                 self._results[name] = results.without_rows()
-                self._parts[name] = part and part.without_rows()
+                self._selected_results[name] = selected and selected.without_rows()
         if (page := self.session.settings.report) and complete:
             self._page_message = self._write_page(page, complete)
         return complete
@@ -221,7 +223,7 @@ class Progress:
         for name, results in begun.items():
             lines = terminal_report.summary(
                 results,
-                part=self._parts[name],
+                part=self._selected_results[name],
                 wall_seconds=self._wall_seconds,
                 known_error=self.session.counters.stop_reason,
                 is_mistake=self.session.counters.is_mistake,
@@ -239,7 +241,7 @@ class Progress:
         if len(begun) > 1:
             yield "all suites", list(terminal_report.overview(begun.values(), width))
         if gate_lines:
-            # Once more, where a log ends.
+            # The verdict again, as readers look at the end of a log.
             yield "verdict", gate_lines[:1]
 
     @property

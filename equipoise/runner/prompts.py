@@ -1,4 +1,4 @@
-"""The prompts of cases as models would get them: from the suite's own `evaluate`, with calls not made."""
+"""The prompts of cases as models would get them, from running a suite's `evaluate` without making calls."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from equipoise.runner.evaluate import run_case
 from equipoise.runner.loading import LoadedSuite
 
 REPLY = "(the reply of the model under test)"
-"""What stands for every reply of the subject."""
+"""The placeholder for every reply of the subject."""
 NOTE = (
     "(Replies are placeholders, and so are the codes between which texts are quoted. Where a suite reads "
-    "replies itself, this is what follows one that it cannot read.)"
+    "replies itself, the prompts after a reply are those for a reply that it cannot read.)"
 )
 
 
-class UnansweredCalls:
-    """The calls of one run, which are kept and not made. The subject's reply is REPLY, others are empty."""
+class PlaceholderCalls:
+    """CallsOfRun that makes no calls: the subject's reply is always REPLY, an evaluator's is empty."""
 
     def __init__(self, run: Run) -> None:
         self.exchanges: list[Exchange] = []
@@ -32,18 +32,18 @@ class UnansweredCalls:
         self._run = run.id
 
     def code(self, *parts: str) -> str:
-        """A code in the place of the one-time code."""
+        """A code in place of the one-time code, the same in every session."""
         return one_time_code("", self._run, *parts)
 
     async def __call__(self, call: Call) -> Reply:
-        """Keep the call."""
+        """Record the call, and return the placeholder."""
         reply = Reply(text=REPLY if call.role == "subject" else "")
         self.exchanges.append(Exchange(id=str(len(self.exchanges)), call=call, reply=reply))
         return reply
 
 
 def lines(loaded: LoadedSuite, runs: Sequence[Run], count: int) -> Iterator[str]:
-    """The prompts of the first `count` cases of these runs: of a plain run, and of one for each asker."""
+    """The prompts of the first `count` cases of these runs: for each case, a plain run and one per asker."""
     cases = [*dict.fromkeys(run.case.id for run in runs)]
     first: dict[tuple[str, str], Run] = {}
     for run in runs:
@@ -56,15 +56,16 @@ def lines(loaded: LoadedSuite, runs: Sequence[Run], count: int) -> Iterator[str]
 
 
 async def _unanswered(loaded: LoadedSuite, run: Run) -> Record:
-    """The record of a run that makes no calls; one evaluator stands for all, as their prompts match."""
+    """The record of a run that makes no calls. One evaluator is enough: all get the same prompts."""
     evaluators = loaded.settings.evaluator_models[:1]
     settings = replace(loaded.settings, evaluator_models=evaluators, evaluator_attempts=1)
-    record, _ = await run_case(replace(loaded, settings=settings), run, UnansweredCalls(run))
+    record, _ = await run_case(replace(loaded, settings=settings), run, PlaceholderCalls(run))
     return record
 
 
 def _conversations(record: Record) -> Iterator[str]:
     subject = (_messages("subject", item, item.messages) for item in record.subject)
+    # The last message of an evaluator is its empty placeholder.
     evaluator = (_messages("evaluator", item, item.messages[:-1]) for item in record.evaluators)
     for conversation, number in Counter((*subject, *evaluator)).items():
         yield from conversation

@@ -56,8 +56,8 @@ def require_resumable(
         return
     last = past.sessions[-1]
     before = _with_present_ports(last.settings, settings)
-    # A batch has the requests of the models that it was sent to.
-    is_judged = past.has_verdicts or bool(unanswered(files))
+    # Unread batches fix the models as verdicts do: the requests were sent to these models.
+    is_judged = past.has_verdicts or bool(describe_unread(files))
     free = _EXTENT_SETTINGS if is_judged else _EXTENT_SETTINGS | _JUDGING_SETTINGS
     fixed = {name: value for name, value in settings.items() if not _may_change(name, settings, free)}
     if not is_judged:
@@ -67,18 +67,18 @@ def require_resumable(
     if mismatches:
         raise UserError(
             f"{shown(files.journal)}: cannot be resumed with other options: {'; '.join(mismatches)}. "
-            "Give the same as before, or --fresh, which archives it and asks everything again, or another "
-            "--output"
+            "Give the same options as before; or --fresh, which archives the journal and asks everything "
+            "again; or another --output"
         )
 
 
-def unanswered(files: Files) -> str:
-    """A phrase on what earlier sessions have sent in batches, whose answers a new journal could not read."""
+def describe_unread(files: Files) -> str:
+    """A phrase on the requests of earlier sessions in batches, whose answers need the present journal."""
     if not files.batches.exists():
         return ""
     from equipoise.runner.batches import checks
 
-    return checks.unanswered(files)
+    return checks.describe_unread(files)
 
 
 def _cue_mismatches(before: JSON, now: JSON) -> list[str]:
@@ -88,9 +88,9 @@ def _cue_mismatches(before: JSON, now: JSON) -> list[str]:
 
 
 def _with_present_ports(before: Mapping[str, JSON], now: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Earlier settings with the present port of an endpoint on this machine: a restarted server has another.
+    """The earlier settings with the present ports of endpoints on this machine, as servers are restarted.
 
-    An endpoint that differs in more keeps its own.
+    An endpoint that differs in more than its port keeps its earlier URL.
     """
     if "endpoints" not in before:
         return dict(before)
@@ -129,8 +129,8 @@ def begin(
     """Write this session's first line to the journal. Returns a message about earlier sessions, or "".
 
     With `fresh`, earlier files are archived first. `past` is the history of the journal, empty with `fresh`;
-    it is updated with that line. `plan` maps run ids to their languages. `settings` decide whether a journal
-    can be resumed, `provenance` is only recorded. Raises UserError.
+    the line is added to it. `plan` maps run ids to their languages. `settings` decide whether a journal can
+    be resumed, `provenance` is only recorded. Raises UserError.
     """
     message = ""
     if fresh and (files.journal.exists() or files.results.exists()):
@@ -185,14 +185,14 @@ def _resume_message(past: History, plan: Mapping[str, str], settings: Mapping[st
 
 
 def _moved_endpoints(before: Mapping[str, JSON], now: Mapping[str, JSON]) -> list[str]:
-    """A text for each endpoint on this machine whose port has changed, which may be another server's."""
+    """A text for each endpoint on this machine whose port has changed: another server may answer there."""
     return differences({"endpoints": before.get("endpoints")}, {"endpoints": now.get("endpoints")})
 
 
 def write_first_line(past: History, **content: JSON) -> None:
     """Write the first line of a session to its journal. Raises CannotKeep or OSError.
 
-    The nonce is that of earlier sessions in the journal, or else a new one.
+    The nonce of earlier sessions in the journal is used again; without one, a new nonce is made.
     """
     past.path.parent.mkdir(parents=True, exist_ok=True)
     with closing(Journal(past.path, secrets.token_hex(4))) as log:

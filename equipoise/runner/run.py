@@ -42,7 +42,7 @@ CALLER_LEVEL = 4
 def run(suite: str, root: Path, options: Mapping[str, Any], extra_jobs: ExtraJobs) -> Results:
     """Ask and judge every case of a suite, and return the results.
 
-    `options` are those of a session by name: numbers, texts, paths, or lists of these. A run without a score
+    `options` are a session's options by name: numbers, texts, paths, or lists of these. A run without a score
     is part of the results. Raises UserError before any call, SessionStopped if the session ends early,
     BatchWaiting if batches are not done, CannotSave if the results cannot be written.
     """
@@ -110,9 +110,9 @@ def _finish(session: Session, suite: str) -> Results:
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as the command line parser would return them. Raises UserError for unknown ones.
+    """Options as the command line parser would return them.
 
-    Those of sessions that make no calls are among these, as they have no results.
+    Raises UserError for unknown options, and for those of sessions that make no calls and have no results.
     """
     options = {option.name: option for option in (*session_options(), *suites.options())}
     for name in values:

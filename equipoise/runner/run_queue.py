@@ -41,9 +41,9 @@ class PendingRun:
 
 
 class RunQueue:
-    """Has at most `limit` runs in progress. `perform` does one, `is_stopping` says whether the session stops.
+    """Has at most `limit` runs in progress. `perform` does one run; `counters` say which round is open.
 
-    `counters` say which round is open; without them all rounds are.
+    `is_stopping` says whether the session stops. Without `counters`, all rounds are open.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class RunQueue:
         self._futures.pop(key, None)
 
     def take(self, key: RunId) -> Any:
-        """The result of a run that has ended, once; None if it has none, or was taken before."""
+        """Remove and return the result of a run that has ended; None if it has none, or was taken before."""
         future = self._futures.get(key)
         if future is None or not future.done() or future.exception():
             return None

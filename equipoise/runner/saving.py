@@ -66,7 +66,7 @@ def selected_results(plan: Plan, name: str, history: History, selected: Collecti
 
 
 def _build(loaded: LoadedSuite, history: History, *, is_running: bool = False) -> Results:
-    """The results in this history. Raises CannotSave if the suite's values are beyond their kinds."""
+    """The results of the runs in this history. Raises CannotSave if the suite computes impossible values."""
     path = loaded.files.results
     try:
         return build.build(loaded.suite, loaded.rubric, history, path, is_running=is_running)

@@ -38,6 +38,8 @@ class Session:
 
     `root` is the folder of the user's files. `start_messages` maps each suite whose journal is open to a
     message about its earlier sessions, which may be empty. `planned` are the selected runs, by suite and id.
+    `_without_answers` has the suites whose journal holds no answer, so that it is started afresh.
+    `_extra_by_suite` has the extra jobs left to do; `_awaits_extra` is true once only these are waited for.
     """
 
     settings: Settings
@@ -53,7 +55,7 @@ class Session:
     _histories: dict[str, History] = field(default_factory=dict)
     _locks: list[Lock] = field(default_factory=list)
     start_messages: dict[str, str] = field(default_factory=dict)
-    _unanswered: set[str] = field(default_factory=set)
+    _without_answers: set[str] = field(default_factory=set)
     planned: dict[tuple[str, str], Run] = field(default_factory=dict)
     _extra_by_suite: dict[str, Sequence[ExtraJob]] = field(default_factory=dict)
     _awaits_extra: bool = False
@@ -88,8 +90,9 @@ class Session:
             if not self.settings.fresh and files.batches.exists():
                 from equipoise.runner.batches import checks
 
-                has_unread = checks.refuse_others(self.settings, self._histories[name], files)
-                self._has_batches |= has_unread
+                unread = checks.unread(files)
+                checks.require_readable(unread, self.settings, self._histories[name], files)
+                self._has_batches |= bool(unread)
 
     def _load_history(self, name: str, files: Files) -> History:
         """The history to resume from: that of the suite's journal, or an empty one for a fresh start.
@@ -106,10 +109,10 @@ class Session:
         except UserError as error:
             if past.has_answers or past.is_empty:
                 raise
-            if sent := resume.unanswered(files):
+            if sent := resume.describe_unread(files):
                 raise UserError(f"{error}; {sent}") from None
             # The earlier session has no answer, perhaps because its endpoint was wrong: nothing is lost.
-            self._unanswered.add(name)
+            self._without_answers.add(name)
             return History(files.journal)
         return past
 
@@ -118,7 +121,7 @@ class Session:
     ) -> None:
         """Ask each model that has calls left once, briefly, before anything is written.
 
-        `selected` are the runs, by suite and id. Raises UserError for what no waiting can mend.
+        `selected` has the ids of the runs by suite. Raises UserError for failures that will persist.
         """
         if self._has_batches:
             return
@@ -135,9 +138,10 @@ class Session:
             self.engine.ask_first(calls, on_wait)
 
     def begin(self, selected: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
-        """Open the journals for the selected runs, by suite and id. Raises UserError.
+        """Open the journals for the selected runs. Raises UserError.
 
-        `selection` is recorded in the journals: the expressions of -k and -m.
+        `selected` has the ids of the runs by suite. `selection` has the expressions of -k and -m, which the
+        journals record.
         """
         for name, ids in selected.items():
             preflight.refuse_other_cases(self.plan, name, ids)
@@ -158,7 +162,7 @@ class Session:
                     "selection": {**selection, "deselected": deselected},
                     **({"ranks": ranks} if (ranks := self.plan.ranks(name, planned)) else {}),
                 },
-                fresh=self.settings.fresh or name in self._unanswered,
+                fresh=self.settings.fresh or name in self._without_answers,
             )
             self._begin_extra(name)
 
@@ -256,7 +260,7 @@ class Session:
 
     @property
     def extra_progress(self) -> tuple[int, int]:
-        """The number of extra jobs that are done, and that of all."""
+        """The number of extra jobs that are done, and the number of all."""
         jobs = self._extra_jobs
         return sum(job.id in self._histories[job.suite].anchors for job in jobs), len(jobs)
 
@@ -302,9 +306,9 @@ class Session:
     # Rounds of runs.
 
     def look(self, name: str, number: int) -> bool:
-        """Whether `--until` is satisfied after round `number` of a suite; if so, no further round is opened.
+        """Take an interim look: whether `--until` is satisfied after round `number` of a suite.
 
-        Raises CannotKeep if the look cannot be journalled.
+        If so, no further round is opened. Raises CannotKeep if the look cannot be journalled.
         """
         with self.interruptions.delay():
             is_enough = self._is_enough(name, number)
@@ -329,7 +333,7 @@ class Session:
         """Write the results of a suite from its journal, and return them. Raises CannotSave.
 
         The file contains all runs of all sessions. If this session selected only some of them, the second
-        results are those of these alone.
+        results are those of the selected runs alone.
         """
         with self.interruptions.delay(), pause_collector():
             history = self._histories[name].snapshot()
@@ -344,7 +348,7 @@ class Session:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether all runs that have not ended wait for batches."""
+        """Whether every unfinished run waits for a batch."""
         return self._engine is not None and self._engine.is_suspended
 
     @property

@@ -20,8 +20,9 @@ def settings_of(
 ) -> Settings:
     """The settings of a session of these suites (`names`). Raises UserError.
 
-    `texts` are the options of the command line by name, which take precedence over `environment`; `ini` are
-    those of pytest.ini, which do not. `origins` says for variables from a file how errors name them.
+    `texts` are the options of the command line by name, which take precedence over the variables in
+    `environment`. `ini` are the options of pytest.ini, which yield to these variables. `origins` maps
+    variables that come from a file to the names that errors use.
     """
     defaults = suites.defaults_of(names)
     settings = resolve_suites(

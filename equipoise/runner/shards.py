@@ -54,8 +54,8 @@ def shard_cases(suite: AnySuite, rubric: Rubric, cases: Sequence[Case], shard: S
     order = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters.values()))}
     if len(order) < shard.of:
         raise UserError(
-            f"--shard {shard}: there are {len(order)} {suite.about.clusters} of {suite.name}, "
-            "and no more shards"
+            f"--shard {shard}: {suite.name} has {len(order)} {suite.about.clusters}, so there can be at most "
+            f"{len(order)} shards"
         )
     return {case for case, cluster in clusters.items() if order[cluster] % shard.of == shard.number - 1}
 

@@ -20,7 +20,7 @@ def stop_message(reason: str, *, is_mistake: bool = False) -> str:
     """The message of a session or command that ended early; `is_mistake` is as in Counters."""
     from equipoise.models.budget import RESUMES
 
-    # The message says so itself.
+    # The message below says that itself.
     short_reason = reason.removesuffix(RESUMES)
     resumes = "once that is mended, the command" if is_mistake else "the same command"
     return f"stopped: {short_reason}; finished work is saved, and {resumes} resumes from there"
@@ -51,7 +51,7 @@ class Interruptions:
         number = next(self._numbers)
         self.count += 1
         self.is_hurried |= is_hurried
-        # Others must not disturb pytest's handling of the first: the engine drops calls by the count.
+        # Later ones must not disturb pytest's handling of the first; the engine sees them in `count`.
         if number > 1 or self._is_finishing:
             return
         if self._open_delays:

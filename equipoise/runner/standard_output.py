@@ -1,6 +1,6 @@
 """A standard output that may be lost: a pipe whose reader has gone, a closed terminal, a full disk.
 
-The first write that fails interrupts the session; what follows goes nowhere, so that the session can end in
+The first write that fails interrupts the session. Later output is dropped, so that the session can end in
 order, with its results kept.
 """
 

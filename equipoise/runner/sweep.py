@@ -168,7 +168,7 @@ class Processes:
 
 
 class Tasks:
-    """Runs cells as tasks of Ray, which restarts those of a lost node on another one."""
+    """Runs cells as tasks of Ray, which restarts the cells of a lost node on another node."""
 
     def __init__(self, cells: Sequence[SweepCell], root: Path, variables: Mapping[str, str]) -> None:
         import ray
@@ -211,7 +211,7 @@ class Tasks:
 @contextmanager
 def ray_at(address: str) -> Iterator[None]:
     """Connect to Ray at an address, or with LOCAL start it, during the block. Raises UserError."""
-    # Set before Ray is imported, which reads them then.
+    # Set before the import, which reads them.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
     try:

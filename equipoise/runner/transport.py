@@ -15,10 +15,11 @@ WAITING = "waiting for batch"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A call of a run to be answered. `digest` is the hash of its request, `history` that of its journal.
+    """A call of a run to be answered.
 
-    `send` sends it by itself, with retries, within the limits of session and run. It raises CallFailed or
-    SessionStopped.
+    `digest` is the hash of what the call asks for. `history` is the history of the journal that the reply is
+    written to. `send` sends the call by itself, with retries, within the limits of session and run. It raises
+    CallFailed or SessionStopped.
     """
 
     run: str
@@ -30,7 +31,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """The reply to a call. `batch` is its custom_id if it came in a batch.
+    """The reply to a call. `batch` is the custom_id of a call that was answered in a batch.
 
     `is_given` says that no model was called: the reply is in a file.
     """
@@ -41,16 +42,20 @@ class Answered:
 
 
 class Transport(Protocol):
-    """Answers the calls of a session. All methods are called on the engine's event loop, but `messages`."""
+    """Answers the calls of a session.
+
+    `answer`, `stop` and `close` are called on the engine's event loop, the other methods in other threads,
+    too.
+    """
 
     @property
     def is_suspended(self) -> bool:
-        """Whether all runs that have not ended wait for what a later session reads."""
+        """Whether every unfinished run waits for replies that only a later session can read."""
         return False
 
     @property
     def is_sending(self) -> bool:
-        """Whether calls are being sent that no run is charged with, such as those of a batch."""
+        """Whether calls are being sent on behalf of no single run, such as those of a batch."""
         return False
 
     def open(self, history: History) -> None:
@@ -80,14 +85,17 @@ class SubjectReplies(Transport, Protocol):
         """The metadata of results that say where the replies come from."""
 
     def check(self, suite: str, data_hash: str, cues_hash: str | None) -> None:
-        """Raise UserError if they are not of this suite, these questions, and these sentences of --asker."""
+        """Raise UserError if the replies are to another suite, to other questions, or to other cues.
+
+        Cues are the sentences of --asker that say who asks; `cues_hash` is None without it.
+        """
 
 
 class Live(Transport):
     """Sends each call by itself."""
 
     def open(self, history: History) -> None:
-        """Do nothing."""
+        """Do nothing: calls that are sent by themselves need no preparation."""
 
     async def answer(self, request: Request) -> Answered:
         """Send the call, and return the reply."""
@@ -97,4 +105,4 @@ class Live(Transport):
         """Do nothing: the limiter stops calls."""
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Do nothing: calls in flight end with their runs."""

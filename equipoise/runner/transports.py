@@ -1,7 +1,7 @@
-"""The transports that there are besides live, each a package that can be deleted with its line here.
+"""The transports besides live calls, each a package that can be deleted with its line here.
 
-What a session needs of a package is imported when it is used: by an option of it, or for what an earlier
-session with such an option has left.
+A session imports a package only for one of its options, or for files that an earlier session with such an
+option has left.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TRANSPORTS: Mapping[str, str | None] = {
     "batches": "batch",
     "replies": None,
 }
-"""The packages beside this module, each with the command of `equipoise` that is about it, if any."""
+"""The packages beside this module, each with the command of `equipoise` that belongs to it, if any."""
 
 
 def groups() -> Mapping[str, Sequence[Option]]:
@@ -34,7 +34,7 @@ def session_options() -> tuple[Option, ...]:
 
 
 def options() -> tuple[Option, ...]:
-    """The options of its transports alone."""
+    """The options of the transports alone."""
     return tuple(option for module in _option_modules() for option in module.OPTIONS)
 
 

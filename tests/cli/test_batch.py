@@ -153,7 +153,7 @@ def test_settling_needs_the_batch_of_the_intent(project: Project, server: BatchS
         "": "not the id of a batch",
         "a\nb": "not the id of a batch",
         "x" * 300: "not the id of a batch",
-        "batch_5": "cannot be looked at: HTTP 404",
+        "batch_5": "cannot be read: HTTP 404",
         "batch_9": "it is another batch, that of the file file-9",
     }
     for name, why in refusals.items():

@@ -89,7 +89,7 @@ def test_an_endpoint_that_supports_everything(loopback: Loopback) -> None:
     features = part(done, f"subject: gpt-4o ({loopback.url})")
     assert features.pop("answers").startswith("yes, in ")
     assert features == {
-        "JSON by schema": "yes: kept to",
+        "JSON by schema": "yes: followed",
         "token probabilities": "yes: 100 % on the labels",
         "system prompt": "yes: followed",
         "token limit": "yes: kept, and a cut is reported",
@@ -182,7 +182,7 @@ def test_json_has_all_of_it(loopback: Loopback) -> None:
     assert "asking 2 models" in done.stderr
     subject, judge = data["models"]
     assert (subject["model"], subject["roles"], judge["roles"]) == ("gpt-4o", ["subject"], ["evaluator"])
-    assert subject["schema"] == {"state": "yes", "seen": "kept to"}
+    assert subject["schema"] == {"state": "yes", "seen": "followed"}
     assert (subject["calls"], subject["usage"]["input"], subject["error"]) == (5, 500, None)
     assert subject["price_per_million"] == {"input": 2.5, "output": 10.0}
     neutrality = data["suites"][0]

@@ -10,7 +10,7 @@ import pytest
 
 from equipoise.core.types import Reply, Role, Token, Usage
 from equipoise.models.failures import Failure
-from equipoise.models.response import doubled_field, read_body, read_continuation
+from equipoise.models.response import duplicate_field, read_body, read_continuation
 from loopback import completion, echo
 
 
@@ -185,7 +185,7 @@ def test_a_field_that_stands_twice_is_noticed(subtests: pytest.Subtests) -> None
         (body[:-3], None),
     ):
         with subtests.test(text[:80]):
-            assert doubled_field(text.encode()) == field
+            assert duplicate_field(text.encode()) == field
 
 
 # JSON that was sent as something else.

@@ -126,7 +126,7 @@ def test_ignored_answers_are_counted(bed: Bed) -> None:
     path.write_text(path.read_text() + "not a line\n")
     ran = bed.run("a.jsonl", write=None)
     assert ran.batches == [
-        "answers that were ignored: 1 with another id, 1 doubled, 1 unreadable "
+        "answers that were ignored: 1 with another id, 1 duplicate, 1 unreadable "
         f"(a.jsonl:{ALL + 3}: not a JSON object in one line)",
         f"{ALL} calls have no answer yet; `equipoise batch write` writes them",
     ]

@@ -231,7 +231,7 @@ def test_ignored_lines_are_counted_and_told(bed: Bed) -> None:
     """In a notice and in the file of intents."""
     set_faults(unknown=5, doubled=1.0)(bed)
     (ran,) = bed.run_to_end()
-    counted = f"{ALL} of {ALL} calls were answered; lines: 5 with another id, {ALL} doubled"
+    counted = f"{ALL} of {ALL} calls were answered; lines: 5 with another id, {ALL} duplicate"
     assert [notice.partition(": ")[2] for notice in ran.notices] == [counted, counted]
     counts = [
         (item.over.counts["unknown"], item.over.counts["doubled"])

@@ -150,7 +150,7 @@ def test_what_is_known_of_the_model_itself_comes_first() -> None:
     others: Known = {("subject", "a"): (sample(10), "x.jsonl"), ("subject", "b"): (other, "y.jsonl")}
     use = estimate.expected_use("subject", "m", RUNS, {**others, **judging})
     lengths = "from a third to three times the lengths in 2 runs of other models (a, b)"
-    assert (use.output.value, use.basis) == (60, f"wide, as it is new here: {lengths}")
+    assert (use.output.value, use.basis) == (60, f"wide, as the model is new here: {lengths}")
     same = Sample()
     same.runs.update({**others["subject", "a"][0].runs, **other.runs})
     narrow = same.expected_use(3, "").output

@@ -127,7 +127,7 @@ def test_languages_without_questions_that_others_have_are_told_of(
         "rivers.csv": "id,en-US,fr-FR\none,What?,Quoi ?\ntwo,Who?,\n",
     }
     write_files(folder, files)
-    rule = "so figures of languages are of different ones; add what is missing"
+    rule = "so the figures of languages are about different questions; add the missing ones"
     for options, expected in (
         ({"topics": "rivers"}, "rivers: of 3 questions fr-FR lacks 2 (q02, ...) and pt-BR lacks 1 (q02), "),
         (

@@ -109,7 +109,7 @@ def test_every_form_of_a_file_gives_the_same_replies(project: Project, subtests:
 def test_a_row_may_name_its_case_in_three_ways(project: Project) -> None:
     """By the case's whole id, by the id that languages share, or by the question, however it is spaced."""
     content = f"id,question,language,reply\n{ONE},,,A\nq02_two,,aa,B\n,  What  is\u00a0two?,,C\n"
-    with pytest.raises(Exception, match="replies to the same as"):
+    with pytest.raises(Exception, match="replies to the same message as"):
         loaded(project, written(project, content))
     content = content.replace("What  is\u00a0two?,", "O que é dois?,")
     suite = loaded(project, written(project, content))
@@ -233,7 +233,7 @@ def test_the_model_is_named_by_the_user_the_file_or_its_name(project: Project) -
 def test_options_that_change_no_reply_are_refused(project: Project) -> None:
     """On the command line; defaults of a machine give way."""
     path = written(project, f"id,reply\n{ONE},A\n")
-    message = "the replies of answers.csv are there already, so it changes nothing; leave it out"
+    message = "has no effect on the replies in answers.csv, which exist already; leave it out"
     for name, value in {"subject_temperature": "0", "asker": "mirror", "until": "gate"}.items():
         flag = f"--{name.replace('_', '-')}"
         assert refusal(loaded, project, path, **{name: value}) == f"{flag}: {message}"
@@ -263,14 +263,14 @@ SPOILED: list[tuple[str, str | bytes, str]] = [
     ("no id in a row", HEAD + ",aa,1,A,\n", "2: has neither id nor question"),
     ("another question", "question,reply\nWhy?,A\n", "2: attribution does not ask 'Why?'"),
     ("a shifted column", f"{ASKED}{ONE},What is two?,A\n", f"2: its question is not that of '{ONE}': 'What "),
-    ("a doubled id", HEAD + f"{ONE},,1,A,\n{ONE},,1,B,\n", "3: replies to the same as"),
-    ("one case by two names", HEAD + f"{ONE},,1,A,\nq01_one,aa,,B,\n", "3: replies to the same as"),
+    ("a doubled id", HEAD + f"{ONE},,1,A,\n{ONE},,1,B,\n", "3: replies to the same message as"),
+    ("one case by two names", HEAD + f"{ONE},,1,A,\nq01_one,aa,,B,\n", "3: replies to the same message as"),
     ("no language", HEAD + "q01_one,,1,A,\n", "2: 'q01_one' is asked in several languages; give"),
     ("an unknown language", HEAD + "q01_one,fr,1,A,\n", "2: the language 'fr' is none of aa, bb"),
     ("another language", HEAD + f"{ONE},bb,1,A,\n", f"2: '{ONE}' is in aa, not in bb"),
-    ("run 0", HEAD + f"{ONE},,0,A,\n", "2: the run '0' is not a number from 1 on"),
-    ("a run of words", HEAD + f"{ONE},,one,A,\n", "2: the run 'one' is not a number"),
-    ("half a run", HEAD + f"{ONE},,1.5,A,\n", "2: the run '1.5' is not a number"),
+    ("run 0", HEAD + f"{ONE},,0,A,\n", "2: the run '0' is not a whole number of at least 1"),
+    ("a run of words", HEAD + f"{ONE},,one,A,\n", "2: the run 'one' is not a whole number"),
+    ("half a run", HEAD + f"{ONE},,1.5,A,\n", "2: the run '1.5' is not a whole number"),
     ("a huge run", HEAD + f"{ONE},,{'9' * 5000},A,\n", "2: the run '99999999999999999999' is"),
     ("a run beyond", HEAD + f"{ONE},,3,A,\n", "2: run 3 of 2: attribution asks each case"),
     ("no reply", HEAD + f"{ONE},,1,,\n", f"2: {EMPTY}"),
@@ -296,7 +296,7 @@ SPOILED: list[tuple[str, str | bytes, str]] = [
     ("a question of another letter case", f"{ASKED}{ONE},WHAT IS ONE?,A\n", "2: its question is"),
     ("misread letters", "question,reply\nO que Ã© um?,A\n", "2: attribution does not ask 'O que Ã© um?'"),
     ("an id in capitals", HEAD + "Q01_ONE,aa,1,A,\n", "2: attribution has no case 'Q01_ONE'; "),
-    ("a run by two numbers", HEAD + f"{ONE},,1,A,\n{ONE},,01,B,\n", "3: replies to the same as"),
+    ("a run by two numbers", HEAD + f"{ONE},,1,A,\n{ONE},,01,B,\n", "3: replies to the same message as"),
     ("an outcome in capitals", HEAD + f"{ONE},,1,,Blocked\n", "2: the outcome 'Blocked' is unknown: scored,"),
     ("an open quotation mark", HEAD + f'{ONE},,1,"A,\n{TWO},,1,B,\n', "2: cannot be read (unexpected end of"),
     ("a single quotation mark", HEAD + f'{ONE},,1,"A" B,\n', "2: cannot be read (',' expected after '\"'):"),

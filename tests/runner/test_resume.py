@@ -119,8 +119,8 @@ def test_changed_options_are_refused_in_one_line(files: Files) -> None:
     content = files.journal.read_bytes()
     assert refusal(start, files, subject_temperature=None, evaluator_models=["j2"]) == (
         f"{files.journal}: cannot be resumed with other options: --subject-temperature was 1.0, now not set. "
-        "Give the same as before, or --fresh, which archives it and asks everything again, or another "
-        "--output"
+        "Give the same options as before; or --fresh, which archives the journal and asks everything "
+        "again; or another --output"
     )
     finish(files, "a", "b")
     with pytest.raises(UserError, match=r"--subject-temperature was 1\.0, now 0\.5\. .* --fresh"):

@@ -45,7 +45,7 @@ def test_a_missing_evaluator_is_one_line_with_what_there_is(bench: Bench) -> Non
     line = bench.refusal("--evaluator-model", "judge-larg")
     assert line == (
         f"ERROR: evaluator 'judge-larg': HTTP 404: {NOT_THERE}; the endpoint lists judge-large, judge, "
-        "subject: name one that is there with --evaluator-model"
+        "subject: name an existing model with --evaluator-model"
     )
     done = bench.run_plain("--model", SUBJECT, "--api-base-url", bench.server.url, status=4)
     assert "ERROR: evaluator 'mistral-large-2512' (the default): HTTP 404" in done.stderr

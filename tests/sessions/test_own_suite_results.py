@@ -97,7 +97,7 @@ def test_a_blocked_reply_has_its_percentage(client: FakeClient, results: Path) -
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("item", "theme", "its cases have no 'item', as 'en-housing-rent_control'"),
+        ("item", "theme", "the case 'en-housing-rent_control' has no 'item'"),
         ('item=row["id"]', "item='same'", "'en-elections-compulsory_voting' are both the question 'en/same'"),
         (
             "    options=(LENGTH,),",

@@ -27,9 +27,9 @@ from equipoise.runner.batches.endpoint import Batch, BatchEndpoint, BatchFailed,
 from equipoise.runner.batches.intents import CreatedLine, Intent, Intents, OverLine
 
 SUFFIX = ".batches"
-"""The suffix of a file of intents: the batches of a session, recorded before they are created."""
+"""The suffix of a file of intents, the log of a session's batches."""
 MAX_RETRIES, MAX_WAIT, TIMEOUT = 3, 30.0, 60.0
-"""The limits on requests; waits and timeout in seconds. They are short, as the user waits for the command."""
+"""The limits on requests; wait and timeout in seconds. They are short, as the user waits for the command."""
 MOST_REASON = 200
 """The limit on the characters that are shown of an endpoint's reason."""
 Action = Literal["get", "cancel"]
@@ -38,12 +38,12 @@ Action = Literal["get", "cancel"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchStatus:
-    """The status of an unread batch. `file` has its `intent`.
+    """The status of an unread batch. `log` is the file of intents that has its `intent`.
 
     `state` is the batch as the endpoint describes it, or the reason why it is unknown.
     """
 
-    file: Intents
+    log: Intents
     intent: Intent
     state: Batch | str
 
@@ -62,7 +62,7 @@ def load_intents(paths: Sequence[Path]) -> list[Intents]:
 
 
 def _intents_path(path: Path) -> Path:
-    """The path of the intents of these results, of this journal, or with this path. Raises UserError."""
+    """The path of the intents, given that path or the one of their results or journal. Raises UserError."""
     intents_path = path.with_suffix(SUFFIX)
     if not intents_path.is_file() and not path.exists():
         raise UserError(f"{shown(path)}: there is no such file; name results, their journal, or a folder")
@@ -70,16 +70,16 @@ def _intents_path(path: Path) -> Path:
 
 
 def request(
-    files: Iterable[Intents], action: Action, variables: Mapping[str, str] = os.environ
+    logs: Iterable[Intents], action: Action, variables: Mapping[str, str] = os.environ
 ) -> list[BatchStatus]:
     """Get or cancel every unread batch, and return their statuses. Raises UserError if a key is missing."""
     settings = resolve({}, variables, {})
-    waiting = [(file, intent) for file in files for intent in file.waiting]
-    credentials = [_credential(file, intent, settings) for file, intent in waiting]
+    waiting = [(log, intent) for log in logs for intent in log.waiting]
+    credentials = [_credential(log, intent, settings) for log, intent in waiting]
     return asyncio.run(_request_all(waiting, credentials, action))
 
 
-def _credential(file: Intents, intent: Intent, settings: Settings) -> tuple[str, bool]:
+def _credential(log: Intents, intent: Intent, settings: Settings) -> tuple[str, bool]:
     """The API key that submitted a batch, and whether headers from the environment were sent with it."""
     keys = dict.fromkeys((settings.subject_endpoint.api_key, settings.evaluator_endpoint.api_key))
     for key, has_headers in product(keys, (True, False)):
@@ -87,7 +87,7 @@ def _credential(file: Intents, intent: Intent, settings: Settings) -> tuple[str,
         if intent.was_submitted_by("\0".join((key, *headers))):
             return key, has_headers
     raise UserError(
-        f"{shown(file.path)}: batch {intent.batch or intent.id} at {intent.line.endpoint} was submitted "
+        f"{shown(log.path)}: batch {intent.batch or intent.id} at {intent.line.endpoint} was submitted "
         "with another key; set it in OPENAI_API_KEY, or in EQUIPOISE_EVALUATOR_API_KEY"
     )
 
@@ -96,8 +96,8 @@ async def _request_all(
     waiting: Sequence[tuple[Intents, Intent]], credentials: Sequence[tuple[str, bool]], action: Action
 ) -> list[BatchStatus]:
     return [
-        BatchStatus(file=file, intent=intent, state=await _request(intent, key, has_headers, action))
-        for (file, intent), (key, has_headers) in zip(waiting, credentials, strict=True)
+        BatchStatus(log=log, intent=intent, state=await _request(intent, key, has_headers, action))
+        for (log, intent), (key, has_headers) in zip(waiting, credentials, strict=True)
     ]
 
 
@@ -130,8 +130,8 @@ async def _request(intent: Intent, key: str, has_headers: bool, action: Action) 
 def settle(path: Path, name: str, batch: str | None, variables: Mapping[str, str] = os.environ) -> Intent:
     """Resolve an intent whose batch may or may not have been created, and return it.
 
-    `path` is that of the intents, or of results or a journal next to them, `name` is the intent's id. `batch`
-    is the id of the batch, which its endpoint is asked for; None if there is none. Raises UserError.
+    `path` is the file of intents, or the results or journal next to it; `name` is the intent's id. `batch` is
+    the id of the batch, which is checked at its endpoint; None if there is no batch. Raises UserError.
     """
     if path.is_dir():
         raise UserError(f"{shown(path)}: is a folder; name the results that the batch is for")
@@ -139,32 +139,32 @@ def settle(path: Path, name: str, batch: str | None, variables: Mapping[str, str
     journal = intents_path.with_suffix(".jsonl")
     with ExitStack() as steps:
         steps.callback(store.lock(Files(results=journal.with_suffix(".json"), journal=journal)).release)
-        file = intents.load(intents_path)
-        intent = file.by_id.get(name)
+        log = intents.load(intents_path)
+        intent = log.by_id.get(name)
         if intent is None or not intent.may_exist:
-            names = ", ".join(item.id for item in file.waiting) or "none"
-            raise UserError(f"{shown(file.path)}: no intent {name!r} waits; waiting: {names}")
+            names = ", ".join(item.id for item in log.waiting) or "none"
+            raise UserError(f"{shown(log.path)}: there is no waiting intent {name!r}; waiting: {names}")
         try:
             if batch is None:
-                file.append(OverLine(intent=intent.id, status="given up"))
+                log.append(OverLine(intent=intent.id, status="given up"))
             else:
-                expires = _own_batch(file, intent, batch, variables).expires
-                file.append(CreatedLine(intent=intent.id, batch=batch, expires=expires))
+                expires = _own_batch(log, intent, batch, variables).expires
+                log.append(CreatedLine(intent=intent.id, batch=batch, expires=expires))
         except CannotKeep as error:
             raise UserError(str(error)) from None
     return intent
 
 
-def _own_batch(file: Intents, intent: Intent, name: str, variables: Mapping[str, str]) -> Batch:
-    """The batch with this id, if the endpoint has it and it is the one of the intent. Raises UserError."""
+def _own_batch(log: Intents, intent: Intent, name: str, variables: Mapping[str, str]) -> Batch:
+    """The batch with this id at the endpoint. Raises UserError if there is none, or not of this intent."""
     if not is_id(name):
         raise UserError(f"--batch {name[:80]!r}: not the id of a batch, which is printable ASCII")
     where = f"--batch {shown_id(name)}: {intent.line.endpoint}"
     settings = resolve({}, variables, {})
-    key, has_headers = _credential(file, intent, settings)
+    key, has_headers = _credential(log, intent, settings)
     batch = asyncio.run(_request(replace(intent, batch=name), key, has_headers, "get"))
     if isinstance(batch, str):
-        raise UserError(f"{where}: the batch cannot be looked at: {batch[:MOST_REASON]}")
+        raise UserError(f"{where}: the batch cannot be read: {batch[:MOST_REASON]}")
     if not batch.is_of(intent.id, intent.file):
         raise UserError(
             f"{where}: it is another batch, that of the file {batch.input_file}, not {intent.file}"
@@ -172,17 +172,17 @@ def _own_batch(file: Intents, intent: Intent, name: str, variables: Mapping[str,
     return batch
 
 
-def written_lines(files: Iterable[Intents]) -> Iterator[str]:
+def written_lines(logs: Iterable[Intents]) -> Iterator[str]:
     """A line of text for each file of requests that has calls without an answer in the journal."""
-    for file in files:
-        past = history.load(file.path.with_suffix(".jsonl"))
-        written = file.written if past.pending(past.planned) else {}
+    for log in logs:
+        past = history.load(log.path.with_suffix(".jsonl"))
+        written = log.written if past.pending(past.planned) else {}
         open_calls = Counter(
             (line.role, line.model, line.file) for call, line in written.items() if call not in past.batched
         )
         for (role, model, name), calls in open_calls.items():
             yield printable(
-                f"{shown(file.path)}: {role} {model}: no answer was read to {calls:,} calls in {name}; "
+                f"{shown(log.path)}: {role} {model}: no answer was read to {calls:,} calls in {name}; "
                 "`equipoise batch read` reads the answers"
             )
 
@@ -196,4 +196,4 @@ def lines(statuses: Iterable[BatchStatus]) -> Iterator[str]:
             text = f"{shown_id(batch.id)}: {batch.status}, {counts}"
         else:
             text = f"{shown_id(status.intent.batch or status.intent.id)}: {batch[:MOST_REASON]}"
-        yield f"{shown(status.file.path)}: {sent.role} {sent.model} at {sent.endpoint}: {text}"
+        yield f"{shown(status.log.path)}: {sent.role} {sent.model} at {sent.endpoint}: {text}"

@@ -19,7 +19,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON, Role
 from equipoise.models.failures import Failure, describe_body
-from equipoise.models.response import doubled_field
+from equipoise.models.response import duplicate_field
 from equipoise.models.retry import Health, Retries
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ class BatchFailed(Exception):  # noqa: N818 - it names what the endpoint did
 class Batch:
     """A batch as its endpoint describes it. Files are given by id, `expires` is Unix time.
 
-    `done`, `failed` and `total` count its calls. If it failed as a whole, `problem` says why in words, and
-    `code` is the endpoint's code for that.
+    `done`, `failed` and `total` count the batch's calls. If the batch failed as a whole, `problem` says why
+    in words, and `code` is the endpoint's code for the reason.
     """
 
     id: str
@@ -119,22 +119,24 @@ class Batch:
         return list(dict.fromkeys(filter(None, (self.output_file, self.error_file))))
 
     def has_no_more(self, read: int) -> bool:
-        """Whether `read` calls with a line are all for which the endpoint has one, as it counts them itself.
+        """Whether all result lines were read, by the endpoint's own counts.
 
-        A batch that was cut short may have none; one that is completed has some.
+        `read` is the number of calls with a line.
+
+        A batch that was cut short may have no lines at all; a completed batch has some.
         """
         ended = self.done + self.failed
         return read >= ended and (ended > 0 or self.status != "completed")
 
     def is_of(self, label: str, file: str) -> bool:
-        """Whether the batch has this label, or this input file, as far as the endpoint says which it has."""
+        """Whether the batch has this label, or this input file if it has no label; True if it has neither."""
         if self.label:
             return self.label == label
         return not self.input_file or self.input_file == file
 
 
 def is_id(value: JSON) -> bool:
-    """Whether a value may be the id of a file or a batch: it is shown, and part of URLs."""
+    """Whether a value may be the id of a file or a batch. Ids are shown to the user, and are part of URLs."""
     return (
         isinstance(value, str)
         and 0 < len(value) <= LONGEST_ID
@@ -146,7 +148,7 @@ _FILE_KEYS = ("input_file_id", "output_file_id", "error_file_id")
 
 
 def read_batch(data: JSON) -> Batch | None:
-    """The batch that an endpoint describes; None if it is not one, or has an id that `is_id` rejects."""
+    """The batch that an endpoint describes; None if the data has no id, or an id that `is_id` rejects."""
     name, *files = (_field(data, key, str) for key in ("id", *_FILE_KEYS))
     if not all(map(is_id, filter(None, (name, *files)))) or not name:
         return None
@@ -170,13 +172,13 @@ def read_batch(data: JSON) -> Batch | None:
 
 
 def _field(data: JSON, name: str, kind: type[T]) -> T:
-    """The value of a field; empty, or 0, if there is none of this kind."""
+    """The value of a field; empty, or 0, if it is missing or of another kind."""
     value = data.get(name) if isinstance(data, dict) else None
     return value if isinstance(value, kind) and not isinstance(value, bool) else kind()
 
 
 def _status(value: JSON) -> str:
-    """The status in one spelling; an endpoint may have others than those of OpenAI."""
+    """The status in one spelling; endpoints may use other statuses than OpenAI."""
     return printable(str(value or "")[:_MOST_SHOWN]).lower().replace("canceled", "cancelled")
 
 
@@ -186,7 +188,7 @@ def shown_id(name: str) -> str:
 
 
 def _time(value: JSON) -> float | None:
-    """The Unix time in seconds; None if it is none, as when an endpoint gives milliseconds."""
+    """The Unix time in seconds; None for an invalid one, such as a time in milliseconds."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and 0 < value < LATEST_TIME else None
 
@@ -211,7 +213,7 @@ class ResultLine(NamedTuple):
 
 
 def read_result_line(data: bytes) -> ResultLine | None:
-    """A line of an output or error file; None if it is not one, or does not say how the call ended."""
+    """A line of an output or error file; None if it is malformed, or does not say how the call ended."""
     try:
         content = json_io.loads(data)
     except (ValueError, RecursionError):
@@ -219,8 +221,8 @@ def read_result_line(data: bytes) -> ResultLine | None:
     if not isinstance(content, dict) or not isinstance(content.get("custom_id"), str):
         return None
     custom_id, response = content["custom_id"], _field(content, "response", dict)
-    if doubled := doubled_field(data):
-        return ResultLine(custom_id, 200, {"error": f"the field {doubled!r} stands there twice"})
+    if name := duplicate_field(data):
+        return ResultLine(custom_id, 200, {"error": f"the answer has the field {name!r} twice"})
     status = response.get("status_code")
     # True is an int, too.
     if isinstance(status, int) and not isinstance(status, bool) and "body" in response:
@@ -296,7 +298,7 @@ class BatchEndpoint:
     async def find(self, file: str, label: str) -> Batch | None:
         """The batch with this input file or label in the endpoint's list; None if there is none.
 
-        Raises BatchFailed, also if the list has anything else, or does not say which files its batches have.
+        Raises BatchFailed, also if the list has anything but batches, or a batch without label and file.
         """
         after = ""
         for _ in range(MOST_PAGES):
@@ -356,8 +358,8 @@ class BatchEndpoint:
             await self.wait_to_retry(retries, answer)
 
     def new_retries(self, most: int | None = None) -> Retries:
-        """The retries of one request, or at most so many of another step."""
-        # An endpoint that counts as having answered has no time limit for its first answer.
+        """The retries of one request, or of another step that has its own maximum, `most`."""
+        # With one answer counted, there is no time limit on the endpoint's first answer.
         return Retries(self._max_retries if most is None else most, Health(answered=1))
 
     async def wait_to_retry(self, retries: Retries, failure: Failure) -> None:
@@ -367,18 +369,18 @@ class BatchEndpoint:
         if delay is None or retry_after > self._max_wait:
             raise self._failed(failure)
         begun = time.monotonic()
-        # This leaves out a pause that the endpoint requests of all calls.
+        # This leaves out a pause that an overloaded endpoint requests.
         await retries.wait_until_due()
         await asyncio.sleep(max(0.0, retry_after - (time.monotonic() - begun)))
 
 
 def _unreadable(why: str) -> BatchFailed:
-    """The error for an answer that succeeded, but says something else than it should."""
+    """The error for a successful answer with unexpected content."""
     return BatchFailed(Failure(message=why, status=200))
 
 
 def _in_url(name: str) -> str:
-    """An id as a part of a URL; those of some endpoints have slashes."""
+    """An id as a part of a URL. The ids of some endpoints have slashes."""
     return quote(name, safe="/:@,;=+~")
 
 

@@ -27,14 +27,14 @@ from equipoise.runner.batches.waiting import WaitingCall, WaitingCalls
 class Answers:
     """The answers in files. Only the offsets of lines are held in memory.
 
-    `doubled` counts lines whose custom_id was read before, `unreadable` lines that are not answers; the first
-    of these is described in `example`. Raises UserError if a file cannot be read or has no answer.
+    `duplicates` counts lines whose custom_id was read before, and `unreadable` lines that are not answers.
+    `example` describes the first unreadable line. Raises UserError if a file cannot be read or has no answer.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._offsets: defaultdict[str, list[tuple[Path, int]]] = defaultdict(list)
         self._used: set[str] = set()
-        self.doubled = self.unreadable = 0
+        self.duplicates = self.unreadable = 0
         self.example = ""
         for path in paths:
             try:
@@ -43,7 +43,7 @@ class Answers:
                 raise UserError(f"--batch-read: {shown(path)}: cannot be read ({error.strerror})") from None
 
     def _index(self, path: Path) -> None:
-        """Store the offset of each answer in a file. Raises UserError if there is none."""
+        """Store the offset of each answer in a file. Raises UserError if the file has no answer."""
         start = answers = 0
         example = ""
         with open_regular(path) as file:
@@ -51,7 +51,7 @@ class Answers:
                 line = read_result_line(data)
                 if line is not None:
                     answers += 1
-                    self.doubled += line.custom_id in self._offsets
+                    self.duplicates += line.custom_id in self._offsets
                     self._offsets[line.custom_id].append((path, start))
                 elif data.strip():
                     self.unreadable += 1
@@ -81,7 +81,6 @@ class Answers:
 
 
 def _why_no_answer(data: bytes) -> str:
-    """What a line is that is not an answer."""
     try:
         content = json_io.loads(data)
     except (ValueError, RecursionError):
@@ -110,11 +109,9 @@ class FileBatches:
         self._waiting.open(history)
 
     def takes(self, call: Call) -> bool:
-        """Whether a call can be a line: unless it asks for what no file has, which raises CallFailed."""
+        """Return True. Raises CallFailed for a call that asks for token probabilities of a given text."""
         if "echo" in call.parameters:
-            raise CallFailed(
-                "files of batches have no token probabilities for a given text", is_declined=True
-            )
+            raise CallFailed("batch files have no token probabilities for a given text", is_declined=True)
         return True
 
     async def advance(self) -> bool:
@@ -133,7 +130,7 @@ class FileBatches:
         If the call failed, its run continues with CallFailed, unless the call may succeed when it is
         repeated: then it goes on waiting, and is written again.
         """
-        answers = [self._waiting.read(item, line) for line in self._answers.take(item.custom_id)]
+        answers = [self._waiting.result(item, line) for line in self._answers.take(item.custom_id)]
         reply = next((answer for answer in answers if isinstance(answer, Reply)), None)
         if reply is not None:
             item.answer(reply)
@@ -184,13 +181,13 @@ class FileBatches:
             )
 
     def mark_read(self) -> None:
-        """Do nothing: no file is asked for again."""
+        """Do nothing: a file has no state at an endpoint."""
 
     def messages(self) -> Iterator[str]:
         """Messages about answers that were ignored, and about what to do next."""
         ignored = {
             "with another id": self._answers.count_unknown(self._waiting.ids),
-            "doubled": self._answers.doubled,
+            "duplicate": self._answers.duplicates,
             "unreadable": self._answers.unreadable,
         }
         counts = ", ".join(f"{count:,} {what}" for what, count in ignored.items() if count)

@@ -1,8 +1,8 @@
-"""The intents of batches, a write-ahead log: what is about to be sent to an endpoint is on disk before.
+"""The write-ahead log of batches. An intent is the record of a batch, on disk before the batch is created.
 
 The log is a file of JSON lines beside the journal. It records which calls are in which batch at which
-endpoint, or in which file; replies are in the journal alone. Its lines have checksums as those of the
-journal: with a line that was edited or lost, calls would be sent, and paid for, twice.
+endpoint, or in which file; replies are in the journal alone. Its lines have checksums like those of the
+journal: if a line were edited or lost, calls would be sent, and paid for, twice.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from equipoise.core.types import JSON, Role
 from equipoise.results import journal
 
 PBKDF2_ROUNDS = 100_000
-"""So many make guessing a key from its digest slow, because a key may be short."""
+"""The number of hashing rounds. It makes guessing a key from its digest slow, as a key may be short."""
 BatchState = Literal["intended", "uploaded", "creating", "created", "over"]
 
 
@@ -49,8 +49,9 @@ class _BatchLine(Struct, frozen=True, kw_only=True, tag_field="kind"):
 class IntentLine(_BatchLine, frozen=True, kw_only=True, tag="intent"):
     """The custom ids of calls that are about to be uploaded, all of one model.
 
-    `endpoint` is its base URL, `path` that of the requests below it. `credential` is a salted digest of the
-    key that submits them. `reserved` is their maximum cost in nano-dollars, 0 without a limit.
+    `endpoint` is the model's base URL, and `path` the path of the requests below it. `credential` is a salted
+    digest of the key that submits the calls. `reserved` is the most that all of them may cost, in
+    nano-dollars; 0 if the session has no limit on cost.
     """
 
     role: Role
@@ -83,7 +84,7 @@ class CreatedLine(_BatchLine, frozen=True, kw_only=True, tag="created"):
 class OverLine(_BatchLine, frozen=True, kw_only=True, tag="over"):
     """The end of a batch: its last status, or why there is no batch.
 
-    `counts` are of calls and of the lines of its output; those with an unknown or duplicate id were ignored.
+    `counts` has numbers of calls and of output lines; lines with an unknown or duplicate id were ignored.
     """
 
     status: str
@@ -128,7 +129,7 @@ class Intent:
 
     @property
     def reserved_per_call(self) -> int:
-        """The reservation for each of its calls, in nano-dollars."""
+        """The reservation for each call of the batch, in nano-dollars."""
         return self.line.reserved // len(self.line.calls)
 
     def was_submitted_by(self, key: str) -> bool:
@@ -136,7 +137,7 @@ class Intent:
         return hmac.compare_digest(self.line.credential, _credential_digest(self.line.salt, key))
 
     def add(self, line: BatchLine) -> None:
-        """Update the state by a later line."""
+        """Update the state with a later line of this intent."""
         match line:
             case UploadedLine():
                 self.state, self.file = "uploaded", line.file
@@ -152,8 +153,8 @@ class Intent:
 class Intents:
     """The intents in one log: by id, in order, and `by_call`, the last intent of each call's custom id.
 
-    `attempts` counts the intents of each call, `written` has the last file of each call that was written to
-    one. The last line of the file may lack its line break.
+    `attempts` counts the intents of each call. `written` has, for each call that was written to files, the
+    line that names the last of them. The last line of the log may lack its line break.
     """
 
     path: Path
@@ -170,7 +171,7 @@ class Intents:
         return [intent for intent in self.by_id.values() if intent.may_exist]
 
     def credential(self, key: str) -> dict[str, str]:
-        """The salt, and the salted digest of a key; one salt for all, so that equal keys have equal ones."""
+        """The salt and the salted digest of a key. A log has one salt, so equal keys have equal digests."""
         salt = next((intent.line.salt for intent in self.by_id.values()), "") or new_id()
         return {"salt": salt, "credential": _credential_digest(salt, key)}
 
@@ -223,7 +224,7 @@ class Intents:
             raise _damaged(self.path, cut_line, "it was changed")
 
     def _add(self, line: BatchLine) -> None:
-        """Add a line that was read or written. If several intents have a call, the last one counts."""
+        """Add a line that was read or written. If several intents have the same call, the last one counts."""
         if isinstance(line, IntentLine):
             intent = self.by_id[line.intent] = Intent(line)
             for call in line.calls:
@@ -257,7 +258,7 @@ def _decode(path: Path, number: int, data: bytes) -> BatchLine:
 
 def _damaged(path: Path, number: int, why: str) -> UserError:
     return UserError(
-        f"{shown(path)}:{number}: is damaged ({why}), and says what is at an endpoint: restore the file "
+        f"{shown(path)}:{number}: is damaged ({why}), but records what is at an endpoint: restore the file "
         "from a copy; or look at the provider's list of batches, then use --fresh"
     )
 

@@ -17,7 +17,7 @@ OPTIONS = (
     ),
     Option(
         "--batch-wait",
-        "wait for batches, as 90s or 2h (default 0)",
+        "wait for batches, such as 90s or 2h (default 0)",
         parse=parse_duration,
         metavar="TIME",
         default=0.0,

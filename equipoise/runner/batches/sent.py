@@ -1,7 +1,7 @@
-"""One batch at an endpoint: its creation, its state, the lines of its results, and what messages say of it.
+"""One batch at an endpoint: its creation, its state, the lines of its results, and messages about it.
 
-Before a batch is created, an intent with its calls is on disk: these calls are never sent twice. Errors that
-the user must decide about are UserErrors, which end the session.
+Before a batch is created, its intent with its calls is on disk, so these calls are never sent twice. An error
+that the user must decide about is a UserError, which ends the session.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ class NotCreated(Exception):  # noqa: N818 - it is a finding, not an error
 class SentBatch:
     """A batch that this session or an earlier one has sent, or may have sent.
 
-    `status` is the batch as the endpoint last described it, or what was wrong instead. `unreadable` says why
-    calls have no answer that can be read; results with such calls are not read again in the session.
+    `status` is the batch as the endpoint last described it, or the reason why there is no description.
+    `unreadable` says why calls have no readable answer; results with such calls are not read again in the
+    session.
     """
 
     history: History
@@ -63,22 +64,22 @@ class SentBatch:
 
     @property
     def calls(self) -> Sequence[str]:
-        """The custom_ids of its calls."""
+        """The custom_ids of the batch's calls."""
         return self.intent.line.calls
 
     @property
     def unread_calls(self) -> int:
-        """The number of its calls whose replies are not in the journal."""
+        """The number of the batch's calls whose replies are not in the journal."""
         return sum(call not in self.history.batched for call in self.calls)
 
     # Creating.
 
     async def create(self, content: bytes) -> None:
-        """Upload the calls, whose lines are `content`, and create their batch.
+        """Upload the calls, one per line of `content`, and create their batch.
 
         The file is uploaded again if the endpoint has lost it. If the answer to the creation is lost, the
         endpoint's list of batches says whether to try again. Raises BatchFailed if there is no batch, and
-        UserError if that is unknown.
+        UserError if it is unknown whether there is one.
         """
         for attempt in range(1, MOST_CREATIONS + 1):
             intent, is_last = self.intent, attempt == MOST_CREATIONS
@@ -103,9 +104,9 @@ class SentBatch:
                         raise error from None
 
     async def find(self) -> None:
-        """Find the batch whose creation may have succeeded in the endpoint's list.
+        """Search the endpoint's list for the batch, whose creation may have succeeded.
 
-        Raises NotCreated if it is not there, and UserError if the list cannot be read.
+        Raises NotCreated if the batch is not in the list, and UserError if the list cannot be read.
         """
         began = datetime.fromisoformat(self.intent.began).timestamp()
         while True:
@@ -127,12 +128,12 @@ class SentBatch:
         self.log.append(CreatedLine(intent=self.intent.id, batch=batch.id, expires=batch.expires))
 
     def end(self, status: str, **counts: int) -> None:
-        """Record that it is over, or that there is none."""
+        """Record that the batch is over, or that there is none."""
         self.log.append(OverLine(intent=self.intent.id, status=status[:500], counts=counts))
 
-    # Looking.
+    # Polling.
 
-    async def look(self) -> Batch | None:
+    async def poll(self) -> Batch | None:
         """The batch at this moment; None if another one has its id. Raises BatchFailed."""
         self.status = batch = await self.endpoint.get(self.intent.batch)
         if batch.is_of(self.intent.id, self.intent.file):
@@ -141,7 +142,7 @@ class SentBatch:
         return None
 
     async def lines(self, batch: Batch) -> AsyncGenerator[bytes]:
-        """The lines of its results. Raises BatchFailed."""
+        """The lines of the batch's results. Raises BatchFailed."""
         for file in batch.files:
             async with aclosing(self.endpoint.lines(file)) as lines:
                 async for data in lines:
@@ -150,7 +151,7 @@ class SentBatch:
     # Messages.
 
     def describe(self) -> str:
-        """Its id and its progress."""
+        """The batch's id and progress."""
         if isinstance(batch := self.status, Batch):
             total = batch.total or len(self.calls)
             return f"{shown_id(batch.id)}: {batch.status}, {batch.done + batch.failed} of {total} done"

@@ -43,26 +43,26 @@ MOST_TRIES = 2
 FIRST_POLL, LONGEST_POLL = 1.0, 60.0
 """The first and the longest interval between polls of batches, in seconds; it grows by half each time."""
 MOST_EMPTY = 3
-"""The number of batches of a model that may end without any answer in a session; then it stops."""
+"""The session stops once this many batches of a model have ended without any answer."""
 TOO_MANY_TOKENS = "token_limit"
 """Part of the error code of a batch that failed because too many tokens are enqueued."""
 MOST_READINGS = 3
-"""The number of times that results are read in a session while calls of their batch lack an answer there."""
+"""The most often that a session reads the results of a batch while some of its calls lack an answer."""
 MOST_SHOWN = 3
 """The largest number of batches that a message names."""
 _COUNTS = {
     "unknown": "with another id",
     "unreadable": "unreadable",
-    "doubled": "doubled",
+    "doubled": "duplicate",
     "failed": "failed",
     "lost": "lost",
 }
-"""What is counted of the lines of results besides answers, and how messages name it."""
+"""The counts of result lines and calls without a usable answer, and how messages name them."""
 
 
 @dataclass(slots=True)
 class ReadBatch:
-    """What was read of a batch with this status. `counts` has the calls `answered` and those of _COUNTS.
+    """The results that were read of a batch. `counts` has the calls `answered`, and the counts of _COUNTS.
 
     `unanswered` are the custom_ids of calls that have failed, or have no line; `failures` has the line of
     each call without a usable one.
@@ -104,7 +104,7 @@ class Submissions:
         self._waiting = waiting
         self._models: dict[tuple[Role, str], BatchModel] = {}
         self._sent: dict[str, SentBatch] = {}
-        self._read: list[tuple[SentBatch, ReadBatch]] = []
+        self._read_batches: list[tuple[SentBatch, ReadBatch]] = []
         self._urls_without_batches: set[str] = set()
         self._models_notified: set[str] = set()
         self._deadline: float | None = None
@@ -112,7 +112,7 @@ class Submissions:
         self.is_sending = False
 
     def open(self, history: History) -> None:
-        """Add the batches of earlier sessions, and what they may still cost to the budget."""
+        """Add the batches of earlier sessions, and count what they may still cost as spent."""
         for intent in self._waiting.open(history).waiting:
             sent = self._add(history, intent)
             self._commit(intent.reserved_per_call * sent.unread_calls)
@@ -154,7 +154,7 @@ class Submissions:
         return self._model(sent.intent.line.role, sent.intent.line.model)
 
     def _commit(self, amount: int) -> None:
-        """Count nano-dollars as spent, or fewer of them, if there is a limit."""
+        """Count nano-dollars as spent, or a negative amount as not spent, if there is a limit on cost."""
         if self._settings.max_cost is not None:
             self._access.budget.commit(amount)
 
@@ -163,7 +163,7 @@ class Submissions:
     async def _send_waiting(self) -> bool:
         """Send the calls that are in no batch yet: in batches, or by themselves if there are few.
 
-        Returns whether any were sent. If none can be, and no call is in a batch, the session ends.
+        Returns whether any were sent. If none can be sent, and no call is in a batch, the session ends.
         """
         groups: defaultdict[tuple[History, BatchModel, bool], list[WaitingCall]] = defaultdict(list)
         for item in self._waiting:
@@ -180,7 +180,7 @@ class Submissions:
             is_any |= bool(alone)
             if together:
                 is_any |= await self._send(model, together)
-        if groups and not is_any and not self._open:
+        if groups and not is_any and not self._awaited:
             self._access.budget.stop_for_batch()
             self._waiting.end(None)
         return is_any
@@ -188,10 +188,10 @@ class Submissions:
     def _divide(
         self, model: BatchModel, items: Sequence[WaitingCall]
     ) -> tuple[list[WaitingCall], list[WaitingCall]]:
-        """The calls that are sent by themselves now, and those that are sent in batches."""
+        """The calls to send by themselves now, and the calls to send in batches."""
         alone = [item for item in items if item.is_alone]
         together = [item for item in items if not item.is_alone]
-        # An earlier session may have batched, without success, calls of a role that --batch now lacks.
+        # Calls may come from a failed batch of an earlier session whose --batch named more roles.
         may_batch = (
             model.role in self._settings.batch and model.route.base_url not in self._urls_without_batches
         )
@@ -200,7 +200,7 @@ class Submissions:
         if model.is_at_token_limit:
             return alone, []
         if self._settings.max_cost is not None and self._most_cost(model, together[0]) is None:
-            # Send one by itself: the length of its reply gives a bound on the cost of the others.
+            # Send one call by itself: the length of its reply gives a bound on the cost of the others.
             return [*alone, together[0]], []
         return alone, together
 
@@ -209,7 +209,7 @@ class Submissions:
         return self._access.budget.most_cost(item.call, model.route.model_index, model.route.cost_in_batch)
 
     async def _send(self, model: BatchModel, items: Sequence[WaitingCall]) -> bool:
-        """Send calls in as few batches as the endpoint allows; calls that the budget does not allow wait on.
+        """Send the calls that the budget allows, in as few batches as possible; the others keep waiting.
 
         Returns whether the budget allowed any.
         """
@@ -251,7 +251,7 @@ class Submissions:
         return taken, content.getvalue()
 
     def _intend(self, model: BatchModel, items: Sequence[WaitingCall]) -> SentBatch:
-        """A batch of calls that are about to be sent, whose intent is on disk. Raises CannotKeep."""
+        """Write the intent of a batch to disk before its calls are sent. Raises CannotKeep."""
         history, has_limit = items[0].history, self._settings.max_cost is not None
         log = self._waiting.logs[history]
         path, _ = self._access.client.batch_request(items[0].call)
@@ -335,7 +335,7 @@ class Submissions:
         return True
 
     @property
-    def _open(self) -> list[SentBatch]:
+    def _awaited(self) -> list[SentBatch]:
         """The batches that calls wait for."""
         return [
             self._sent[name]
@@ -344,8 +344,8 @@ class Submissions:
 
     @property
     def _readable(self) -> list[SentBatch]:
-        """The open batches but those whose results were read as often as they are in a session."""
-        return [sent for sent in self._open if not sent.unreadable]
+        """The open batches, without those whose results cannot be read in this session."""
+        return [sent for sent in self._awaited if not sent.unreadable]
 
     async def _read_if_ended(self, sent: SentBatch) -> bool:
         """Request the status of a batch, and deliver its replies if it has ended.
@@ -355,7 +355,7 @@ class Submissions:
         try:
             if sent.intent.state == "creating":
                 await sent.find()
-            batch = await sent.look()
+            batch = await sent.poll()
             if batch is None or not batch.is_over:
                 return False
             self._poll = FIRST_POLL
@@ -379,9 +379,9 @@ class Submissions:
     async def _read_results(self, sent: SentBatch, batch: Batch) -> bool:
         """Deliver the replies of a batch that has ended, and have its calls that failed sent again.
 
-        If calls lack an answer that the endpoint should have, all is read again a little later; after
-        MOST_READINGS these calls wait on, and the user is asked. Returns whether any run can continue.
-        Raises BatchFailed.
+        If calls lack an answer that the endpoint should have, all results are read again a little later.
+        After MOST_READINGS these calls keep waiting, and a message asks the user to decide. Returns whether
+        any run can continue. Raises BatchFailed.
         """
         retries, answered = sent.endpoint.new_retries(MOST_READINGS - 1), 0
         while True:
@@ -400,7 +400,7 @@ class Submissions:
     async def _deliver(self, sent: SentBatch, batch: Batch, results: ReadBatch) -> set[str]:
         """Read the results of a batch line by line, and answer the calls that wait for them.
 
-        Returns the calls that wait for an answer which the endpoint has, or may have. Raises BatchFailed.
+        Returns the calls without an answer that the endpoint has, or may have. Raises BatchFailed.
         """
         counts, read_ids, batch_ids = results.counts, set[str](), set(sent.calls)
         async with aclosing(sent.lines(batch)) as lines:
@@ -429,7 +429,7 @@ class Submissions:
         item = self._waiting.waiting_for(line.custom_id, intent)
         if item is None:
             return
-        answer = self._waiting.read(item, line)
+        answer = self._waiting.result(item, line)
         if isinstance(answer, Failure):
             results.failures.setdefault(line.custom_id, (line, answer))
             return
@@ -445,23 +445,23 @@ class Submissions:
         self._commit(cost - intent.reserved_per_call)
 
     def _conclude(self, sent: SentBatch, results: ReadBatch) -> None:
-        """Have the calls of a batch that was read sent again if they failed or are lost."""
+        """After a batch was read, have those of its calls sent again that failed or are lost."""
         for custom_id, (line, failure) in results.failures.items():
             if item := self._waiting.waiting_for(custom_id, sent.intent):
                 results.counts["failed"] += 1
                 self._settle(item, sent.intent, None)
                 # Calls without a status expired or were cancelled; neither counts as an attempt.
                 self._retry(item, failure, is_counted=line.status is not None)
-        for item in self._waiting.of(sent.intent):
+        for item in self._waiting.calls_in(sent.intent):
             if item.custom_id in results.unanswered:
                 self._retry(item, UNANSWERED, is_counted=results.status == "completed")
         results.unanswered |= results.failures.keys()
-        self._read.append((sent, results))
+        self._read_batches.append((sent, results))
         self._notify(sent, results)
         self._stop_if_useless(sent, results)
 
     def _stop_if_useless(self, sent: SentBatch, results: ReadBatch) -> None:
-        """Raise UserError if further batches would end as this one."""
+        """Raise UserError if further batches would end like this one."""
         model = self._model_of(sent)
         model.empty += not results.counts["answered"] and bool(results.unanswered)
         if any(failure.is_out_of_balance for _, failure in results.failures.values()):
@@ -499,13 +499,13 @@ class Submissions:
         model = self._model_of(sent)
         model.halve(len(released))
         # Until one of the open batches has ended, no further batch would be accepted.
-        model.is_at_token_limit = bool(self._open)
+        model.is_at_token_limit = bool(self._awaited)
 
     def _release(self, sent: SentBatch, why: str) -> list[WaitingCall]:
-        """Have the calls of a batch that will not answer them sent again, and return them."""
+        """Have the calls of a batch sent again because it will not answer them, and return these calls."""
         sent.end(why)
         self._commit(-sent.intent.reserved_per_call * len(sent.calls))
-        released = self._waiting.of(sent.intent)
+        released = self._waiting.calls_in(sent.intent)
         for item in released:
             self._waiting.put(item, None)
         return released
@@ -519,11 +519,11 @@ class Submissions:
             self._access.counters.notify(f"{batch}: {answered}; lines: {', '.join(counts)}")
 
     def mark_read(self) -> None:
-        """Record the end of batches whose replies are all in the journal, so that none is requested again."""
-        for sent, results in self._read:
+        """Record the end of batches whose replies are all in the journal, so none is requested again."""
+        for sent, results in self._read_batches:
             if all(call in sent.history.batched or call in results.unanswered for call in sent.calls):
                 sent.end(results.status, **results.counts)
-        self._read.clear()
+        self._read_batches.clear()
 
     # Messages.
 

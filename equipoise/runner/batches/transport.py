@@ -1,7 +1,7 @@
 """Sends calls as batches, in phases. The same command, run again, finds its batches and reads them.
 
 A phase begins once every run waits for a call or has ended: then the calls that are in no batch yet are sent,
-and finished batches are read. The runs that wait for replies continue, and journal them like any other.
+and finished batches are read. Runs whose replies were read continue, and journal them like any other.
 Everything here runs on the engine's event loop.
 """
 
@@ -38,7 +38,7 @@ class Carrier(Protocol):
         """Load the log of a journal's batches."""
 
     def takes(self, call: Call) -> bool:
-        """Whether a call can be a line. Raises CallFailed if it cannot be made at all."""
+        """Whether a call can be a line of a batch. Raises CallFailed if the call cannot be made at all."""
 
     async def advance(self) -> bool:
         """Carry lines or answers. Returns False if no run can continue in this session."""
@@ -47,7 +47,7 @@ class Carrier(Protocol):
         """Record the end of batches whose replies are all in the journal."""
 
     def messages(self) -> Iterable[str]:
-        """Messages for the user about what waits."""
+        """Messages for the user about calls that still wait."""
 
 
 class Batches(Transport):
@@ -79,7 +79,7 @@ class Batches(Transport):
         return self._carrier.is_sending
 
     def open(self, history: History) -> None:
-        """Load the log of a journal's batches, and add their cost to the budget."""
+        """Load the log of a journal's batches, and count the cost of earlier sessions as spent."""
         if history not in self._waiting.logs:
             self._carrier.open(history)
 
@@ -127,8 +127,8 @@ class Batches(Transport):
     def _identify(self, request: Request) -> tuple[str, Intent | None]:
         """The custom_id of a call, and the intent of the batch that has the call, if any.
 
-        A run may repeat a request: the id depends on a number, the lowest for which no call in the journal
-        and no waiting call has that id.
+        A run may repeat a request, so the id also depends on a number: the lowest number whose id belongs to
+        no call in the journal and to no waiting call.
         """
         history, number = request.history, 0
         while True:

@@ -1,4 +1,7 @@
-"""The calls of a session that wait for batches, and the logs of the batches of its journals."""
+"""The calls of a session that wait for batches, and the logs of the batches of its journals.
+
+An intent is the record of one batch in such a log.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,10 @@ UNANSWERED = Failure(message="the batch has no answer to this call")
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class WaitingCall:
-    """A call that waits for a batch; `custom_id` is its id there.
+    """A call that waits for a batch. `custom_id` is the call's id in the batch; its run waits for `future`.
 
-    `intent` is that of the batch that the call is in, None before it is sent. `tries` counts the batches in
-    which it failed. `is_alone` says that it must be sent by itself. Its run waits for `future`.
+    `intent` is the record of the batch, None while the call is in no batch. `tries` counts the batches in
+    which the call failed. `is_alone` says that the call must be sent by itself.
     """
 
     custom_id: str
@@ -52,8 +55,8 @@ class WaitingCall:
 class WaitingCalls:
     """The waiting calls by custom_id, and the log of each journal's batches.
 
-    `stopping` is set when the session is ending. `mask` removes API keys from a text: error messages of
-    endpoints may quote one.
+    `logs` has the log of each journal. `stopping` is set when the session is ending. `mask` removes API keys
+    from a text, as error messages of endpoints may quote one.
     """
 
     def __init__(self, settings: Settings, access: Access) -> None:
@@ -65,7 +68,7 @@ class WaitingCalls:
         self._access = access
 
     def __iter__(self) -> Iterator[WaitingCall]:
-        """The calls at this moment: runs may end, and others begin, while they are gone through."""
+        """The calls at this moment, in a copy: runs may begin and end during the iteration."""
         return iter([*self._calls.values()])
 
     def __contains__(self, custom_id: str) -> bool:
@@ -76,11 +79,11 @@ class WaitingCalls:
 
     @property
     def ids(self) -> set[str]:
-        """The custom_ids of the calls that wait, and of those in the journals that came in batches."""
+        """The custom_ids of the calls that wait, and of the calls in the journals that came in batches."""
         return {*self._calls}.union(*(history.batched for history in self.logs))
 
     def open(self, history: History) -> Intents:
-        """Load the log of a journal's batches, and add what earlier sessions have spent to the budget."""
+        """Load the log of a journal's batches, and count the cost of earlier sessions as spent."""
         log = self.logs[history] = intents.load(batches_of(history.path))
         if self._settings.max_cost is not None:
             self._access.budget.commit(self._earlier_cost(history))
@@ -98,56 +101,63 @@ class WaitingCalls:
         ]
         return int(sum(filter(None, costs)) * NANO)
 
-    def add(self, call: WaitingCall, intent: Intent | None) -> None:
-        """Add a call; `intent` is that of the batch of an earlier session that has it."""
-        self._calls[call.custom_id] = call
+    def add(self, item: WaitingCall, intent: Intent | None) -> None:
+        """Add a call. If a batch of an earlier session has the call, `intent` is the record of that batch."""
+        self._calls[item.custom_id] = item
         if intent is not None:
             # All batches with this call but the last one have failed.
-            call.tries = self.logs[call.history].attempts[call.custom_id] - 1
-            self.put(call, intent)
+            item.tries = self.logs[item.history].attempts[item.custom_id] - 1
+            self.put(item, intent)
 
-    def put(self, call: WaitingCall, intent: Intent | None) -> None:
-        """Note which batch a call is in, None for none any more, unless its run was cancelled meanwhile."""
-        if self._calls.get(call.custom_id) is call:
-            self._access.counters.in_batches += (intent is not None) - (call.intent is not None)
-            call.intent = intent
+    def put(self, item: WaitingCall, intent: Intent | None) -> None:
+        """Record that a call is in the batch of this intent, or with None that it has left its batch.
 
-    def remove(self, call: WaitingCall) -> None:
+        Does nothing if the run of the call was cancelled meanwhile.
+        """
+        if self._calls.get(item.custom_id) is not item:
+            return
+        if item.intent is not None:
+            self._access.counters.in_batches -= 1
+        if intent is not None:
+            self._access.counters.in_batches += 1
+        item.intent = intent
+
+    def remove(self, item: WaitingCall) -> None:
         """Remove a call whose run continues, or was cancelled."""
-        self.put(call, None)
-        del self._calls[call.custom_id]
+        self.put(item, None)
+        del self._calls[item.custom_id]
 
-    def of(self, intent: Intent) -> list[WaitingCall]:
+    def calls_in(self, intent: Intent) -> list[WaitingCall]:
         """The calls in the batch of this intent."""
-        return [call for call in self if call.intent is intent]
+        return [item for item in self if item.intent is intent]
 
     def waiting_for(self, custom_id: str, intent: Intent) -> WaitingCall | None:
         """The call with this id, if it waits for an answer in the batch of this intent."""
-        call = self._calls.get(custom_id)
-        return call if call is not None and call.intent is intent and not call.future.done() else None
+        item = self._calls.get(custom_id)
+        return item if item is not None and item.intent is intent and not item.future.done() else None
 
-    def read(self, call: WaitingCall, line: ResultLine) -> Reply | Failure:
-        """What a line of results says of a call."""
+    def result(self, item: WaitingCall, line: ResultLine) -> Reply | Failure:
+        """The reply to a call, or its failure, according to its line of results."""
         if line.status is None:
             return UNANSWERED
-        return self._access.client.read_batch_result(call.call, line.status, line.body, call.tries)
+        return self._access.client.read_batch_result(item.call, line.status, line.body, item.tries)
 
-    def may_succeed(self, call: WaitingCall, failure: Failure) -> bool:
+    def may_succeed(self, item: WaitingCall, failure: Failure) -> bool:
         """Whether a call that has failed may succeed if it is sent again in the same way."""
-        return failure.is_transient or self._access.client.is_learned(call.call, failure)
+        return failure.is_transient or self._access.client.is_learned(item.call, failure)
 
-    def request_line(self, call: WaitingCall) -> bytes:
+    def request_line(self, item: WaitingCall) -> bytes:
         """The line of a call in an input file."""
-        path, body = self._access.client.batch_request(call.call)
-        return request_line(call.custom_id, path, body)
+        path, body = self._access.client.batch_request(item.call)
+        return request_line(item.custom_id, path, body)
 
     def fail(self, error: BaseException) -> None:
         """Raise an error in all runs that wait."""
-        for call in self:
-            call.fail(error)
+        for item in self:
+            item.fail(error)
 
     def end(self, reason: str | None) -> None:
-        """Stop waiting because the session ends; with a `reason`, also end it, and show that to the user."""
+        """Stop waiting because the session ends. With a `reason`, end the session, and show the reason."""
         if reason is not None:
             self._access.stop(self.mask(reason))
         self.stopping.set()

@@ -1,4 +1,4 @@
-"""What a session takes from the file of --replies: replies, and the settings that they decide."""
+"""Takes from the file of --replies the subject's replies, and the settings that they determine."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from equipoise.suites import AnySuite
 from equipoise.suites.selection import Selection
 
 _UNUSED = ("asker", "asker_form", "asker_share", "until")
-"""Options about what is asked, which a file of replies cannot change, besides those of the subject."""
+"""Options that change what is asked, besides the subject's. A file of replies leaves them no effect."""
 _MOST_MODELS = 3
 
 
 def adopt(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
-    """The settings, with those that the file of --replies decides. Raises UserError.
+    """The settings, with those that the file of --replies determines. Raises UserError.
 
     `command_line` holds the command line options by name.
     """
@@ -38,7 +38,7 @@ def adopt(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
         is_unused = option.name in _UNUSED or option.name.startswith("subject_")
         if is_unused and command_line.get(option.name) is not None:
             raise UserError(
-                f"{option.flag}: the replies of {path.name} are there already, so it changes nothing; "
+                f"{option.flag}: has no effect on the replies in {path.name}, which exist already; "
                 "leave it out"
             )
     model = _model(rows.read(path), settings.model)

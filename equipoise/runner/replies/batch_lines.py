@@ -22,7 +22,7 @@ def is_answer(data: Mapping[str, JSON]) -> bool:
 
 
 def is_ours(data: Mapping[str, JSON]) -> bool:
-    """Whether Equipoise wrote the request, so that only its own session can tell the case."""
+    """Whether Equipoise wrote the request: then only the session that wrote it knows the case."""
     return _OURS.fullmatch(str(data["custom_id"])) is not None
 
 

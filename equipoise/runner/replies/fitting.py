@@ -17,12 +17,14 @@ from equipoise.runner.replies.transport import FromFile
 from equipoise.suites import AnySuite
 
 _MOST_SHOWN = 60
+_SINGLE = ""
+"""The name of the only message of a run."""
 _BLOCKED = "blocked"
 """Stands for the provider's code of a reply whose outcome is `blocked`."""
 
 
 class Turn(NamedTuple):
-    """One message to the subject in a run of a case. The only one of a run has no name."""
+    """One message to the subject in a run of a case. The name of a run's only message is _SINGLE."""
 
     case: Case
     name: str
@@ -30,7 +32,7 @@ class Turn(NamedTuple):
 
 @dataclass(eq=False)
 class GivenReplies(FromFile):
-    """The replies of a file, by run and message; the only message of a run is left out."""
+    """The replies of a file, by run and text of the message; for a run's only message, _SINGLE."""
 
     name: str
     sha256: str
@@ -46,18 +48,18 @@ class GivenReplies(FromFile):
         return {"replies": {"name": self.name, "sha256": self.sha256}}
 
     def check(self, suite: str, data_hash: str, cues_hash: str | None) -> None:
-        """Do nothing: its rows were fitted to the cases of the session."""
+        """Do nothing: the rows were fitted to the cases of the session."""
 
     def reply(self, run: str, call: Call, digest: str) -> Reply:
         """The reply to a call of the subject, whose request has this hash. Raises CallFailed."""
         if "echo" in call.parameters:
             raise CallFailed("a file has no token probabilities for a given text", is_declined=True)
         rows = self._by_run[run]
-        row = rows.get("") or rows.get(call.messages[-1]["content"])
-        is_further = "" in rows and self._asked.setdefault(run, digest) != digest
+        row = rows.get(_SINGLE) or rows.get(call.messages[-1]["content"])
+        is_further = _SINGLE in rows and self._asked.setdefault(run, digest) != digest
         if row is None or is_further:
             message = f"{self.name} has no reply to this message of {run}, and no model is called"
-            # What a file has of a run is all that there is: a suite does without a second reply.
+            # The file has one reply to this run: a suite that asks again has to do without a second one.
             raise CallFailed(message, is_declined=is_further)
         if row.outcome == "error":
             raise CallFailed(f"{row.where}: the outcome is error")
@@ -65,7 +67,7 @@ class GivenReplies(FromFile):
 
 
 def _reply(row: ReplyRow) -> Reply:
-    """The reply in a row, without its thoughts, as of an endpoint that does not separate them."""
+    """The reply in a row, with the model's thoughts split off."""
     is_cut = row.outcome in ("truncated", _BLOCKED)
     parts = reasoning.split(row.reply, is_cut=is_cut)
     return Reply(
@@ -82,13 +84,18 @@ def _reply(row: ReplyRow) -> Reply:
 
 
 def turns(suite: AnySuite, case: Case, rubric: Rubric) -> Mapping[str, str]:
-    """The messages to the subject in a run of a case, by turn or side; the only one has no name."""
+    """The messages to the subject in a run of a case, by turn or side; _SINGLE for the only message."""
     if sides := suite.question(case.to_json()).prompts:
         return sides
     calls = [call for call in suite.foresee(case, rubric) if call.role == "subject"]
     if named := {call.turn: call.message or call.prompt for call in calls if call.turn}:
         return named
-    return {"": calls[0].prompt if calls else str(getattr(case, "question", ""))}
+    return {_SINGLE: calls[0].prompt if calls else str(getattr(case, "question", ""))}
+
+
+def is_single(messages: Mapping[str, str]) -> bool:
+    """Whether a run has only one message, given the messages that `turns` returns."""
+    return _SINGLE in messages
 
 
 def is_of_sides(suite: AnySuite, case: Case) -> bool:
@@ -101,7 +108,7 @@ def is_of_sides(suite: AnySuite, case: Case) -> bool:
 
 @dataclass(frozen=True)
 class _Cases:
-    """The cases of a suite, in all their languages, by what a row may name."""
+    """An index of a suite's cases, in all languages, by what a row may name."""
 
     suite: AnySuite
     rubric: Rubric
@@ -139,9 +146,9 @@ class _Cases:
         messages = self.turns(case)
         for name, text in messages.items():
             yield Turn(case, name), _plain(text)
-        if "" in messages:
+        if is_single(messages):
             for text in (self.suite.question(case.to_json()).text, getattr(case, "question", "")):
-                yield Turn(case, ""), _plain(str(text))
+                yield Turn(case, _SINGLE), _plain(str(text))
 
     def find(self, row: ReplyRow) -> Turn:
         """The message that a row replies to. Raises ValueError."""
@@ -188,8 +195,8 @@ class _Cases:
         by_text = {turn.name for turn, text in texts if row.question and text == _plain(row.question)}
         names = [*self.turns(case)]
         if row.turn and row.turn not in names:
-            there = ", ".join(map(repr, filter(None, names))) or "none, as a run is one message"
-            raise ValueError(f"the turn {_short(row.turn)} is unknown; there is {there}")
+            turn_names = ", ".join(map(repr, filter(None, names))) or "none, as a run is one message"
+            raise ValueError(f"the turn {_short(row.turn)} is unknown; there is {turn_names}")
         name = row.turn or (next(iter(by_text)) if len(by_text) == 1 else "")
         if name not in names:
             raise ValueError(f"which turn of {_short(row.id)}? Give one of {', '.join(names)}")
@@ -210,10 +217,10 @@ def fit(
     repeats: int,
     model: str | None = None,
 ) -> GivenReplies:
-    """The replies of a file, each with its run; of several models in the file, those of `model`.
+    """The replies of a file, each matched to its run; in a file of several models, those of `model`.
 
-    `cases` are all of the suite, in all languages. Raises UserError for rows that fit no case, or one twice,
-    and for runs that lack a reply.
+    `cases` are all cases of the suite, in all languages. Raises UserError for rows that fit no case, for two
+    rows that reply to the same message of a run, and for runs that lack a reply.
     """
     known = _Cases(suite, rubric, cases)
     problems = dict(file.problems)
@@ -224,23 +231,25 @@ def fit(
             _require_possible(row, suite, repeats)
             of_run = replies.setdefault((turn.case.id, row.run), {})
             if (other := of_run.setdefault(turn.name, row)) is not row:
-                raise ValueError(f"replies to the same as {other.where}; number repeats in a column 'run'")
+                raise ValueError(
+                    f"replies to the same message as {other.where}; number repeats in a column 'run'"
+                )
         except ValueError as error:
             problems[row.where] = str(error)
     if not problems:
-        # A row that is wrong elsewhere would be missing here.
-        for (case, run), of_run in replies.items():
-            problems |= _missing(known.turns(known.by_id[case]), of_run, case, run)
+        # Only then: a row with another problem would also be reported as missing.
+        for (case_id, run), of_run in replies.items():
+            problems |= _missing(known.turns(known.by_id[case_id]), of_run, case_id, run)
     refuse(problems)
     by_run = {
-        run_id(case, run): _by_message(known.turns(known.by_id[case]), of_run)
-        for (case, run), of_run in replies.items()
+        run_id(case_id, run): _by_message(known.turns(known.by_id[case_id]), of_run)
+        for (case_id, run), of_run in replies.items()
     }
     return GivenReplies(file.path.name, file.sha256, by_run)
 
 
 def _rows_of(file: ReplyFile, model: str | None, problems: dict[str, str]) -> Iterator[ReplyRow]:
-    """The rows of one model."""
+    """The rows of `model`, or all rows of a file that names fewer than two models."""
     if len(file.models) < 2:
         yield from file.rows
         return
@@ -253,7 +262,7 @@ def _require_possible(row: ReplyRow, suite: AnySuite, repeats: int) -> None:
     if row.run > repeats:
         raise ValueError(
             f"run {row.run} of {repeats}: {suite.name} asks each case {_times(repeats)}; "
-            f"--runs {row.run} takes more"
+            f"use --runs {row.run}, or leave the row out"
         )
     if row.outcome in ("empty", "error") and row.reply.strip():
         raise ValueError(f"the outcome is {row.outcome}, but there is a reply; one of them is wrong")
@@ -264,13 +273,13 @@ def _times(number: int) -> str:
 
 
 def _missing(
-    messages: Mapping[str, str], rows: Mapping[str, ReplyRow], case: str, run: int
+    messages: Mapping[str, str], rows: Mapping[str, ReplyRow], case_id: str, run: int
 ) -> dict[str, str]:
-    """A problem if a run lacks replies."""
+    """The problem of a run that lacks replies, by the `file:line` of its first row; empty for none."""
     missing = [name for name in messages if name not in rows]
     first = next(iter(rows.values()))
     what = " and ".join(map(repr, missing))
-    return {first.where: f"{case!r}, run {run}, lacks the reply to {what}"} if missing else {}
+    return {first.where: f"{case_id!r}, run {run}, lacks the reply to {what}"} if missing else {}
 
 
 def _by_message(messages: Mapping[str, str], rows: Mapping[str, ReplyRow]) -> dict[str, ReplyRow]:

@@ -1,7 +1,7 @@
 """Results or a journal of Equipoise as a file of replies, which are judged again.
 
-Every setting that determines the subject's calls is that of the earlier results, so that each call is found
-in their journal by its request.
+Every setting that determines the subject's calls is taken from the earlier results, so that each call is
+found in their journal by its request.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _REQUIRED_TYPES: Mapping[str, tuple[type, ...]] = {
 """The metadata that the earlier results must have, by name, with the types of their values."""
 _HEAD_BYTES = 4096
 _SESSION = b'{"kind":"session"'
-"""The beginning of a line that has planned runs."""
+"""The beginning of a journal line that lists planned runs."""
 _SUBJECT_OPTIONS = ("runs", "limit", "language", "model", "asker", "asker_form", "asker_share")
 """The options that determine the subject's calls, in addition to those that begin with `subject_`."""
 
@@ -64,7 +64,7 @@ def is_own(path: Path) -> bool:
 
 
 def results_of(path: Path) -> Path:
-    """The path of results that are given by their own path or that of their journal."""
+    """The path of results, given that path or the path of their journal."""
     return path.with_suffix(".json") if path.suffix == ".jsonl" else path
 
 
@@ -81,7 +81,7 @@ def adopt_subject_settings(settings: Settings, path: Path, command_line: Mapping
     session_options = [
         option for option in OPTIONS if option.name in _SUBJECT_OPTIONS or option.name.startswith("subject_")
     ]
-    # Not those for local files, which the metadata only describe: `_refuse_other_files` compares these.
+    # Without options for local files: the metadata only describes these, and `_refuse_other_files` compares.
     suite_options = [
         option for option in suites.options() if not option.is_about_judging and not option.is_local
     ]
@@ -165,7 +165,7 @@ def _checked_metadata(path: Path) -> dict[str, JSON]:
 
 
 def reference(path: Path) -> dict[str, JSON]:
-    """The metadata of new results about the earlier ones, and the file that these have judged, if any."""
+    """The metadata of new results about the earlier ones and, if those judged a file of replies, about it."""
     metadata, digest = _read_metadata(path)
     names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
     rejudged = {"results": path.name, "sha256": digest, **{name: metadata[name] for name in names}}
@@ -212,7 +212,7 @@ class OwnReplies(FromFile):
         self._replies: Recorded | None = None
 
     def has(self, run: str) -> bool:
-        """Whether the earlier sessions planned a run; one that they did not come to is an error."""
+        """Whether the earlier sessions planned a run. A planned run without replies ends as an error."""
         return run in self._planned
 
     def reference(self) -> Mapping[str, JSON]:
@@ -248,7 +248,7 @@ class OwnReplies(FromFile):
         )
 
     def _read(self) -> Recorded:
-        """The offsets of the subject's calls; damaged lines are passed over."""
+        """The offsets of the subject's calls; damaged lines are skipped."""
         replies, ids = Recorded(), set()
         for start, _, line in journal.read(self._path):
             if isinstance(line, CallLine) and line.role == "subject" and line.id not in ids:

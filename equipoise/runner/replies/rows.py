@@ -1,7 +1,7 @@
 """A file of replies as typed rows: CSV or JSON Lines. Knows no suite.
 
-CSV is as spreadsheets save it: separated by commas, semicolons or tabs, in UTF-8 or UTF-16, with or without a
-byte order mark.
+CSV may be in any form that spreadsheets save: separated by commas, semicolons or tabs, in UTF-8 or UTF-16,
+with or without a byte order mark.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SILENT = tuple(outcome for outcome, appearance in APPEARANCES.items() if appeara
 MOST_CHARACTERS = 1_000_000
 """The longest reply; no evaluator reads more."""
 MOST_PROBLEMS = 5
-"""A message has at most so many problems."""
+"""The most problems that one message names."""
 _MOST_NAME = 200
 _MOST_SHOWN = 60
 _MOST_TOKENS = 10**12
@@ -45,9 +45,9 @@ _FOREIGN = {
     b"\x1f\x8b": "a gzip file",
 }
 _LONGEST_CELL = 32_767
-"""The characters of a cell in Excel, which cuts longer texts."""
+"""The most characters in a cell of Excel, which cuts longer texts."""
 _CELL_ERROR = re.compile(r"#[A-Z]+[!?]|#N/A|#DIV/0!|Err:\d{3}")
-"""What a spreadsheet shows in place of a text that it took for a formula."""
+"""The error that a spreadsheet shows in place of a text that it took for a formula."""
 _TOKENS: Mapping[str, Sequence[str]] = {
     "input": ("input", "input_tokens", "prompt_tokens"),
     "output": ("output", "output_tokens", "completion_tokens"),
@@ -130,7 +130,6 @@ def refuse(problems: Mapping[str, str]) -> None:
 
 
 def _decoded(path: Path, content: bytes) -> str:
-    """The text of a file. Raises UserError."""
     for start, kind in _FOREIGN.items():
         if content.startswith(start):
             raise UserError(f"--replies: {shown(path)}: is {kind}; save the table as CSV in UTF-8")
@@ -182,7 +181,7 @@ def _of_batch(where: str, data: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _table(path: Path, text: str) -> Iterator[tuple[str, dict[str, JSON]]]:
-    # The limit on a field is the process's own.
+    # This limit holds for the whole process, so it is restored afterwards.
     before = csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     reader, line = sheet_reader(text, strict=True), 1
     try:
@@ -211,10 +210,10 @@ def _cells(where: str, columns: Sequence[str], cells: Sequence[str]) -> dict[str
     if any(map(str.strip, cells[len(columns) :])):
         raise UserError(
             f"--replies: {where}: has {len(cells)} cells, but there are {len(columns)} columns; "
-            "a reply with separators or line breaks stands in quotes"
+            "put a reply with separators or line breaks in quotes"
         )
     texts = zip(columns, cells, strict=False)
-    # A reply is judged as it is; the sheet to fill in has no guard there.
+    # A reply is judged as it is; in the sheet to fill in, the column of replies has no guards.
     return {name: text if name == "reply" else remove_guards(text) for name, text in texts if text}
 
 
@@ -223,15 +222,14 @@ def _require_columns(where: str, names: Iterable[str], advice: str = "") -> None
     missing = [] if "reply" in names else ["'reply'"]
     missing += [] if {"id", "question"} & set(names) else ["'id' or 'question'"]
     if missing:
-        there = ", ".join(repr(name[:_MOST_SHOWN]) for name in names if name) or "nothing"
-        raise UserError(f"--replies: {where}: {' and '.join(missing)} is missing; there is {there}{advice}")
+        present = ", ".join(repr(name[:_MOST_SHOWN]) for name in names if name) or "nothing"
+        raise UserError(f"--replies: {where}: {' and '.join(missing)} is missing; there is {present}{advice}")
 
 
 # Values.
 
 
 def _row(where: str, values: Mapping[str, JSON]) -> ReplyRow:
-    """The row with these values. Raises ValueError."""
     reply, outcome = _text(values, "reply"), _outcome(_name(values, "outcome"))
     if len(reply) > MOST_CHARACTERS:
         raise ValueError(f"the reply has {len(reply):,} characters; up to {MOST_CHARACTERS:,} are judged")
@@ -287,7 +285,7 @@ def _run(value: JSON) -> int:
     # A spreadsheet may write 1.0, or 1,0.
     number = re.sub("[.,]0$", "", text)
     if not (number.isascii() and number.isdecimal() and int(number[:9]) >= 1 and len(number) < 9):
-        raise ValueError(f"the run {text[:20]!r} is not a number from 1 on")
+        raise ValueError(f"the run {text[:20]!r} is not a whole number of at least 1")
     return int(number)
 
 

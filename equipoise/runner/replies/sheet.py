@@ -10,14 +10,14 @@ from equipoise.runner.replies import fitting
 
 
 def text(loaded: LoadedSuite) -> str:
-    """The content of the file. It begins with a byte order mark, without which Excel reads other letters."""
+    """The content of the file. It begins with a byte order mark, so that Excel reads it as UTF-8."""
     return "\ufeff" + table_text(_lines(loaded))
 
 
 def _lines(loaded: LoadedSuite) -> Iterator[Sequence[str]]:
     suite, cases = loaded.suite, loaded.cases
     part = "side" if cases and fitting.is_of_sides(suite, cases[0]) else "turn"
-    is_single = not cases or "" in fitting.turns(suite, cases[0], loaded.rubric)
+    is_single = not cases or fitting.is_single(fitting.turns(suite, cases[0], loaded.rubric))
     names = ("language", "id") if is_single else ("language", "id", part)
     yield (*names, "question", "run", "reply", "outcome")
     for case in cases:
