@@ -42,7 +42,7 @@ def test_warnings_come_with_the_session(bench: Bench, monkeypatch: pytest.Monkey
     lines = done.stdout.splitlines()
     (warning,) = [line for line in lines if "WARNING" in line]
     assert lines.index(warning) == 1
-    assert warning.startswith("WARNING: topics/neutrality: of 2 questions bb lacks 1 (q02), so figures")
+    assert warning.startswith("WARNING: topics/neutrality: of 2 questions bb lacks 1 (q02), so the figures")
     assert bench.results()["metadata"]["data_notes"] == [warning.removeprefix("WARNING: ")]
     assert "evaluator's temperature is 0.5, not 0" in done.stdout
     assert done.stdout.count("OPENAI_API_KEY: the key has fewer than 16 characters") == 1
