@@ -1,7 +1,7 @@
-"""Reads files of gate rules for several suites, required or advisory, such as:
+"""Reads files of gate rules, which may be required or advisory and apply to one suite or to all:
 
-scope = "these"            # default of rules without a scope; or "population"
-inconclusive = "fail"      # verdict that an inconclusive gate counts as; or "pass"
+scope = "these"            # or "population": the scope of rules that name none
+inconclusive = "fail"      # or "pass": the verdict that an inconclusive gate counts as
 
 [all]
 required = ["unscored:1%"]
@@ -77,7 +77,7 @@ def _rules_of(path: Path, name: str, table: Any, scope: Scope) -> Iterator[Rule]
 
 
 def rules_in(items: Iterable[Rule | GateFile]) -> tuple[Rule, ...]:
-    """All rules in order, single rules and those of files."""
+    """All rules in order: the single rules and those of files."""
     return tuple(rule for item in items for rule in (item.rules if isinstance(item, GateFile) else (item,)))
 
 
