@@ -1,4 +1,4 @@
-"""The release: for each suite of a session or a model, the baseline and the rules of the gate."""
+"""The release of a suite: the baseline of its results and the rules of its gate."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NO_RELEASE = Release()
 
 
 class ReleaseSections(Sections, total=False):
-    """What is said of one candidate: its comparison and its gate, and the trend up to it."""
+    """The sections of one candidate: its comparison and its gate, and the trend up to it."""
 
     trend: Trend
 
@@ -62,7 +62,7 @@ def releases(
 ) -> dict[str, Release]:
     """The release of each of these suites, by name, from the user's options. Raises UserError.
 
-    If `baseline` is a folder, it may lack results of a suite whose rules need none.
+    If `baseline` is a folder, it may lack results of a suite whose rules need no baseline.
     """
     _refuse_pointless(rules, inconclusive, baseline, allows_mismatch=allows_mismatch)
     for rule in rules:
