@@ -40,8 +40,8 @@ def krippendorff_alpha(
     with one verdict do not count. `levels` are the scale's values in ascending order.
 
     With `cluster_of`, and about six clusters or more, there is an interval by the studentised bootstrap over
-    clusters (`_interval`). `n` counts clusters with a unit that has two verdicts. Without such a unit, or if all
-    verdicts are equal, the value is None with a reason. ValueError for a verdict that is not a level;
+    clusters (`_interval`). `n` counts clusters with a unit that has two verdicts. Without such a unit, or if
+    all verdicts are equal, the value is None with a reason. ValueError for a verdict that is not a level;
     KeyError for a unit that `cluster_of` lacks.
     """
     counts: dict[U, Array] = {}
@@ -212,7 +212,7 @@ def _margins(row: int, column: int, disagreement: Array) -> Array:
 
 
 def _coincidences(tally: Array) -> Array:
-    """One unit's coincidence matrix (V, V) of ordered pairs of verdicts, each of weight 1 / (verdicts - 1)."""
+    """One unit's coincidence matrix (V, V): ordered pairs of verdicts with weight 1 / (verdicts - 1)."""
     pairs: Array = (np.outer(tally, tally) - np.diag(tally)) / (tally.sum() - 1)
     return pairs
 
@@ -270,7 +270,7 @@ def _estimate(
     if math.isnan(value):
         return Estimate(value=None, se=None, low=None, high=None, n=n, reason="all verdicts are equal")
     reason = "no clusters given" if cluster_of is None else None
-    # Even the range of so few clusters covers their median with less than this confidence.
+    # With so few clusters, even their range covers their median with less than this confidence.
     if reason is None and 2.0 ** (1 - n) > 1 - confidence:
         reason = f"{n} questions are too few to resample" if n > 1 else "1 question"
     if reason:

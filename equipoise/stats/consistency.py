@@ -38,7 +38,8 @@ def consistency(scores: ScoresByQuestion, *, confidence: float = 0.95) -> Consis
     """Gaps, pairs and the mean spread; a pair's interval is Student's t over questions (`paired_difference`).
 
     Questions are the clusters; runs are averaged within them. Languages are in the order of first appearance.
-    Pairs without an interval have a `reason` and no p, and do not count in Holm's procedure. Intervals are not adjusted for the number of pairs. ValueError for a score that is not finite.
+    Pairs without an interval have a `reason` and no p, and do not count in Holm's procedure. Intervals are
+    not adjusted for the number of pairs. ValueError for a score that is not finite.
     """
     gaps = tuple(_gap(question, by_language) for question, by_language in scores.items())
     languages = list(dict.fromkeys(language for gap in gaps for language in gap.means))

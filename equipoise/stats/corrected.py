@@ -37,8 +37,8 @@ _ROUNDING = 1e-12
 class Labels:
     """The values of N replies by the judge and by each of K people, and how the replies were sampled.
 
-    `judge` is (N,); `people` is (N, K), NaN if a person gave no label. `probability` (N,) is proportional
-    to the probability of being drawn, in 0..1; NaN for a reply that needs no label because its value is a fact.
+    `judge` is (N,); `people` is (N, K), NaN if a person gave no label. `probability` (N,) is proportional to
+    the probability of being drawn, in 0..1; NaN for a reply that needs no label because its value is a fact.
     `clusters` and `strata` (N,) are codes from 0 of the question and of the language.
     """
 
@@ -72,10 +72,10 @@ class CorrectedEstimate:
     variance on these very replies. `pulls` (N,) are those of replies and labels together: their sums within
     `clusters` give the variance for questions like these.
 
-    `leanings` (K,) are in the figure's unit, `noise` (K,) are their variances by chance, and `shares` (K,) are
-    the people's shares of all labels. `floor` is the variance that is in no pull: it comes from rare events,
-    and from the choice of the people who labelled a reply. `is_complete` says that all replies that need a
-    label have one.
+    `leanings` (K,) are in the figure's unit, `noise` (K,) are their variances by chance, and `shares` (K,)
+    are the people's shares of all labels. `floor` is the variance that is in no pull: it comes from rare
+    events, and from the choice of the people who labelled a reply. `is_complete` says that all replies that
+    need a label have one.
     """
 
     value: float
@@ -93,7 +93,7 @@ class CorrectedEstimate:
     is_complete: bool = False
 
     def variance(self, scope: Scope) -> float:
-        """The variance of the figure without `variance_between_people`; NaN if it would need more clusters."""
+        """The variance of the figure without `variance_between_people`; NaN if one cluster is too few."""
         if scope == "these":
             return float(self.drawn @ self.drawn) + self.floor
         sums = np.bincount(self.clusters, self.pulls)
@@ -122,7 +122,8 @@ class CorrectedEstimate:
     def degrees_of_freedom(self, scope: Scope) -> float:
         """The degrees of freedom of `variance`, 1 or more.
 
-        They are those of the labels; for the population, those of the questions with labels if these are fewer.
+        They are those of the labels; for the population, those of the questions with labels if these are
+        fewer.
         """
         if scope == "these":
             return self.degrees
@@ -323,7 +324,7 @@ class _PeopleLeanings:
 
 
 def _people_leanings(labels: Labels, b: float) -> _PeopleLeanings:
-    """The leanings, from the replies that several people labelled or, if these are too few, from all residuals.
+    """The leanings, from replies that several people labelled or, if these are too few, from all residuals.
 
     `b` is the weight of the judge in the residuals.
     """

@@ -82,8 +82,8 @@ def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95)
     411-414).
 
     If a case has only one run, there is neither figure nor interval. If no run differed, only rates and
-    ratios within their bounds have an interval. A ratio whose divisor is 0, and a metric with `no_interval`, have
-    none.
+    ratios within their bounds have an interval. A ratio whose divisor is 0, and a metric with `no_interval`,
+    have none.
     """
     dispersion = spread(metric, cells)
     reason = metric.no_interval or dispersion.reason
