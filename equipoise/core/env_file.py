@@ -20,8 +20,8 @@ _PREFIXES, _SUFFIX = ("EQUIPOISE_", "OPENAI_"), "_API_KEY"
 class EnvFile:
     """The result of loading a file.
 
-    `line_numbers` has the line of each variable that was set, by name. `already_set` has the names of those
-    that the environment had before and that were not changed.
+    `line_numbers` has the line of each variable that was set, by name. `already_set` has the names of
+    variables in the file that the environment had before; they are not changed.
     """
 
     line_numbers: Mapping[str, int] = field(default_factory=dict)

@@ -46,7 +46,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 
 class Figure(Estimate, frozen=True, kw_only=True, omit_defaults=True):
-    """A metric, with its interval over clusters and its interval on these questions.
+    """The figure of a metric, with its interval over clusters and its interval on these questions.
 
     `by_run` is empty if each question has a single run; `run_mean` and `run_sd` are then unset.
     """

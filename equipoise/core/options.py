@@ -89,7 +89,7 @@ class Option:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The allowed words; empty unless the parser is one of `one_of`."""
+        """The allowed words; empty unless the parser is from `one_of`."""
         return self.parse.words if isinstance(self.parse, _OneOf) else ()
 
     @property

@@ -70,7 +70,7 @@ CONTINUES = "continues"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request for a completion. `parameters` are those sent besides model and messages.
+    """One request for a completion. `parameters` are sent besides model and messages, except CONTINUES.
 
     The model replies to a conversation or, if CONTINUES is among the parameters, continues the text of the
     only message. With `is_stretched`, the call exceeds a limit that the user has set, so an endpoint may well
