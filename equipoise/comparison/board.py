@@ -38,7 +38,7 @@ class BoardTable:
         return [item for item in self.entries if item.value is not None]
 
     @cached_property
-    def _is_apart(self) -> Flags:
+    def _differs(self) -> Flags:
         """Whether the models of two rows with a headline figure differ, by Holm's test over all pairs."""
         first, columns = self.first, [item.column for item in self.scored]
         return told_apart(p_values(first.metric or NO_METRIC, first.layout, columns))
@@ -46,15 +46,15 @@ class BoardTable:
     @cached_property
     def ranking(self) -> Ranking:
         """The range of ranks of each model with a headline figure, and the groups of models."""
-        return ranking(self._is_apart)
+        return ranking(self._differs)
 
     def differ(self, row: int, other: int) -> bool:
         """Whether the models of these two rows differ significantly."""
-        return bool(self._is_apart[row, other])
+        return bool(self._differs[row, other])
 
     def alike(self, row: int) -> list[int]:
         """The rows of all models that do not differ significantly from the model in this row."""
-        return [other for other, differs in enumerate(self._is_apart[row]) if not differs and other != row]
+        return [other for other, differs in enumerate(self._differs[row]) if not differs and other != row]
 
     def difference(self, row: int, other: int) -> Difference:
         """How much higher the model of one row scores than that of another, with its own interval."""

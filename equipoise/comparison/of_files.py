@@ -20,7 +20,7 @@ from equipoise.comparison.release import Release, ReleaseSections, release_secti
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, parse_gate, rules_in
-from equipoise.core.rules import Inconclusive, Rule, most_unscored, rules_for
+from equipoise.core.rules import InconclusiveCountsAs, Rule, most_unscored, rules_for
 from equipoise.results.document import ComparisonFigures, Ruling, Sections
 from equipoise.results.load import load
 from equipoise.results.results import Results
@@ -95,7 +95,7 @@ def gate_files(
     baseline: Path | None,
     candidates: Sequence[Path],
     rules: Sequence[Rule],
-    inconclusive: Inconclusive | None,
+    inconclusive: InconclusiveCountsAs | None,
     *,
     allows_mismatch: bool,
 ) -> dict[str, dict[str, Sections]]:

@@ -11,7 +11,7 @@ from equipoise import suites
 from equipoise.comparison.gate.family import NO_RULES, Family, required_tests
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
-from equipoise.core.rules import VERIFIED, Inconclusive, Rule, rules_for
+from equipoise.core.rules import VERIFIED, InconclusiveCountsAs, Rule, rules_for
 from equipoise.results import answered, cautions
 from equipoise.results.document import Sections
 from equipoise.results.find import find_one
@@ -33,7 +33,7 @@ class Release:
     baseline: Path | None = None
     rules: tuple[Rule, ...] = ()
     family: Family = NO_RULES
-    inconclusive: Inconclusive | None = None
+    inconclusive: InconclusiveCountsAs | None = None
     allows_mismatch: bool = False
 
     @property
@@ -56,7 +56,7 @@ def releases(
     names: Sequence[str],
     baseline: Path | None,
     rules: Sequence[Rule],
-    inconclusive: Inconclusive | None,
+    inconclusive: InconclusiveCountsAs | None,
     *,
     allows_mismatch: bool,
 ) -> dict[str, Release]:
@@ -89,7 +89,11 @@ def releases(
 
 
 def _refuse_pointless(
-    rules: Sequence[Rule], inconclusive: Inconclusive | None, baseline: Path | None, *, allows_mismatch: bool
+    rules: Sequence[Rule],
+    inconclusive: InconclusiveCountsAs | None,
+    baseline: Path | None,
+    *,
+    allows_mismatch: bool,
 ) -> None:
     if inconclusive and not rules:
         raise UserError("--gate-inconclusive: says what becomes of a gate, but there is no --gate")

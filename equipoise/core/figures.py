@@ -112,7 +112,7 @@ class Difference(Struct, frozen=True, kw_only=True):
     reason: Annotated[str | None, Meta(description="Why there is no difference or no interval")] = None
 
     @property
-    def is_apart(self) -> bool:
+    def excludes_zero(self) -> bool:
         """Whether the interval excludes zero."""
         return excludes_zero(self.low, self.high)
 
@@ -128,7 +128,7 @@ class ChangeOnThese(Struct, frozen=True, kw_only=True):
     reason: str | None
 
     @property
-    def is_apart(self) -> bool:
+    def excludes_zero(self) -> bool:
         """Whether the interval excludes zero."""
         return excludes_zero(self.low, self.high)
 

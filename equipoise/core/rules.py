@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Unit = Literal["pp", "%", "points"]
-Inconclusive = Literal["pass", "fail"]
+InconclusiveCountsAs = Literal["pass", "fail"]
 """The verdict that an inconclusive gate counts as."""
 RuleKind = Literal["change", "own figure", "question", "unscored", "verified", "audit", "asker"]
 """What a rule is about: the change of a metric since the baseline, a figure of the candidate that is even at
@@ -19,15 +19,15 @@ RuleKind = Literal["change", "own figure", "question", "unscored", "verified", "
 Scope = Literal["these", "population"]
 """The scope of an interval: these questions alone, where only runs vary, or all questions like them."""
 SCOPES: tuple[Scope, ...] = ("these", "population")
+_SIGN = r"(?P<sign>±|\+-|\+/-|[+-]|)"
 _AMOUNT = r"(?P<amount>\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
+_SCOPE = r"(?:@(?P<scope>[^@\s]*))?"
 _METRIC_RULE = re.compile(
-    rf"(?P<name>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|%|)(?:@(?P<scope>[^@\s]*))?(?:@(?P<people>people))?"
+    rf"(?P<name>[^:\s]+):{_SIGN}{_AMOUNT}(?P<unit>pp|%|){_SCOPE}(?:@(?P<people>people))?"
 )
-_AUDIT_RULE = re.compile(rf"audit\.(?P<check>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)")
-_ASKER_RULE = re.compile(
-    rf"(?P<name>asker\.[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)(?:@(?P<scope>[^@\s]*))?"
-)
-_UNTIL_TARGET = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp(?:@(?P<scope>[^@\s]*))?")
+_AUDIT_RULE = re.compile(rf"audit\.(?P<check>[^:\s]+):{_SIGN}{_AMOUNT}(?P<unit>pp|)")
+_ASKER_RULE = re.compile(rf"(?P<name>asker\.[^:\s]+):{_SIGN}{_AMOUNT}(?P<unit>pp|){_SCOPE}")
+_UNTIL_TARGET = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp{_SCOPE}")
 QUESTION, UNSCORED, VERIFIED = "question", "unscored", "verified"
 """The rules about each question, about runs without a score, and about journals."""
 GATE = "gate"

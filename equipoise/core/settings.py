@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 from urllib.parse import urlsplit
 
 from equipoise.core.options import Option
-from equipoise.core.rules import Inconclusive, Rule, Until
+from equipoise.core.rules import InconclusiveCountsAs, Rule, Until
 from equipoise.core.types import JSON, PARAMETERS, Form, Role, Shard
 
 LOCAL = "local"
@@ -140,7 +140,7 @@ class Settings:
     fresh: bool
     baseline: Path | None
     gate: tuple[Rule, ...]
-    gate_inconclusive: Inconclusive | None
+    gate_inconclusive: InconclusiveCountsAs | None
     allow_mismatch: bool
     until: Until | None
     audit: Literal["quick", "full"] | None

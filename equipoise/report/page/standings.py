@@ -95,7 +95,7 @@ def _pair_sentence(table: BoardTable, above: int, below: int) -> str:
     if not (table.differ(above, below) or differs_constantly(difference)):
         text = f"{first.model} and {second.model} cannot be told apart: they differ by {size}"
         # The test of a table allows for the number of pairs, the interval does not.
-        is_chance = difference.is_apart
+        is_chance = difference.excludes_zero
         return f"{text}, which may be chance where so many pairs are compared" if is_chance else text
     comparative = "higher" if (difference.value or 0.0) > 0 else "lower"
     return f"{first.model} scores {size} {comparative} than {second.model} on the same {clusters}"
