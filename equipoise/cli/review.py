@@ -13,6 +13,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
 if TYPE_CHECKING:
+    from equipoise.results.document import PeopleScores
     from equipoise.results.results import Results
     from equipoise.studies.people.draws import DrawnReply
     from equipoise.studies.people.form import Field
@@ -201,7 +202,7 @@ def agree(path: Path, sheet: tuple[Path, ...]) -> None:
 
     SHEET is a filled-in sheet, named after the person, or a file saved from the page of a sheet. It may also
     be a file of reviews saved from the page of a report: these correct no figures, as the readers saw the
-    verdicts.
+    verdicts. Labels that RESULTS had before are replaced: give the sheets of all people.
     """
     from equipoise.report import added
     from equipoise.results import sections
@@ -219,4 +220,14 @@ def agree(path: Path, sheet: tuple[Path, ...]) -> None:
     if len(warnings) > _MOST_WARNINGS:
         print_line(f"warning:   and {len(warnings) - _MOST_WARNINGS:,} more rows that cannot be used")
     print_wrapped(added.people_lines(section))
-    print_line(f"added to {shown(path)}")
+    print_line(_describe_addition(path, results.people, section))
+
+
+def _describe_addition(path: Path, earlier: PeopleScores | None, section: PeopleScores) -> str:
+    """A line on where labels were added, and whose earlier ones they replaced."""
+    if earlier is None:
+        return f"added to {shown(path)}"
+    remaining = {sheet["name"] for sheet in section["sheets"]}
+    lost = [sheet["name"] for sheet in earlier["sheets"] if sheet["name"] not in remaining]
+    names = f": the labels of {', '.join(lost)} (give all sheets in one command to keep them)" if lost else ""
+    return f"replaced in {shown(path)}{names}"

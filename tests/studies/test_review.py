@@ -148,6 +148,24 @@ def test_people_agree_with_each_other_and_with_evaluators(results: Path) -> None
     assert "           anna and judge-a: kappa 1.00" in shown
 
 
+def test_labels_that_are_replaced_are_named(results: Path) -> None:
+    """Those of people whose sheets are not given again; the sheets of all keep the labels of all."""
+    names, hint = judged(results), "(give all sheets in one command to keep them)"
+    anna, ben, wei = (
+        fill(Path(f"{name}.csv"), dict.fromkeys(names, score))
+        for score, name in enumerate(("anna", "ben", "wei"), 2)
+    )
+    for files, line in (
+        ([anna], "added to m.json"),
+        ([anna], "replaced in m.json"),
+        ([ben], f"replaced in m.json: the labels of anna {hint}"),
+        ([ben, wei], "replaced in m.json"),
+        ([anna], f"replaced in m.json: the labels of ben, wei {hint}"),
+    ):
+        assert run("agree", results, *files).stdout.splitlines()[-1] == line
+    assert [sheet["name"] for sheet in people(results)["sheets"]] == ["anna"]
+
+
 def test_what_cannot_be_used_is_named(results: Path) -> None:
     """By sheet and row; the rest counts."""
     names = list(judged(results))
