@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,6 +106,8 @@ def sample(
         print_line(f"{shown(sheet_path)}: {len(rows)} replies; {instruction}, to fill in with:")
     for field in fields:
         _print_choices(field)
+    if len(drawn) < n:
+        print_line(_why_fewer(n, len(drawn), [results, *([baseline] if baseline else [])], read))
     unread = sorted({reply.run.language for reply in draws.judged_replies(results)} - (read or set()))
     if read is not None and unread:
         print_line(f"no labeller reads {', '.join(unread)}: figures over all languages will not be corrected")
@@ -122,6 +124,14 @@ def _readers(languages: Sequence[str], people: Sequence[str]) -> list[frozenset[
     if not all(codes):
         raise UserError("--language: names no language; write codes, such as en-US,pt-BR")
     return [None] * number if not codes else [*codes] * (number // len(codes))
+
+
+def _why_fewer(n: int, drawn: int, sources: Sequence[Results], read: Collection[str] | None) -> str:
+    """A line on how many runs have a reply to draw, in the languages `read` if given, where it is under n."""
+    runs = {row.name for source in sources for row in source.rows if read is None or row.language in read}
+    where = f" in {', '.join(sorted(read))}" if read else ""
+    share = f"{drawn:,} of {len(runs):,} runs{where}"
+    return f"fewer than {n:,} replies: {share} have a reply that an evaluator scored"
 
 
 def _print_choices(field: Field) -> None:

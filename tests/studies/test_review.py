@@ -92,6 +92,25 @@ def test_a_sheet_is_blind_stratified_and_safe(results: Path) -> None:
     assert "-o: sheet.csv already exists and may contain scores" in refused
 
 
+def test_fewer_replies_than_wanted_are_explained(folder: Path) -> None:
+    """By the runs that have none, in the languages read; of pairs, in neither results."""
+    some = pages.write(folder / "some.json", "model-a", reply={0: " ", 6: " ", 41: " "}.get)
+    pages.write(folder / "old.json", "model-b", reply={6: " "}.get)
+    pairs = ("--pairs", "old.json")
+    for number, (options, count) in enumerate(
+        (
+            (("-n", "99"), "99 replies: 57 of 60 runs"),
+            (("-n", "57"), ""),
+            (("--language", "en-US"), "60 replies: 18 of 20 runs in en-US"),
+            ((*pairs, "-n", "60"), "60 replies: 59 of 60 runs"),
+            ((*pairs, "-n", "59", "--person", "a", "--person", "b", "--overlap", "0"), ""),
+        )
+    ):
+        done = run("sample", some, *options, "-o", f"{number}.csv")
+        lines = [line for line in done.stdout.splitlines() if line.startswith("fewer than ")]
+        assert lines == ([f"fewer than {count} have a reply that an evaluator scored"] if count else [])
+
+
 def test_each_person_gets_what_they_read(results: Path, subtests: pytest.Subtests) -> None:
     """Languages in the order of the people, or once for all; a reply that two read goes to one of them."""
     english, chinese = pages.LANGUAGES[0], "zh-CN"
