@@ -356,7 +356,8 @@ def combine(
 ) -> CorrectedEstimate:
     """A figure made of `parts`, which have the same replies in order; `slopes` are its derivatives by them.
 
-    `value` is the figure computed from the corrected parts, and `judge` that from the judge's parts.
+    `value` is the figure computed from the corrected parts, and `judge` that from the judge's parts. The
+    weight is the largest of the parts.
     """
     pairs = [*zip(parts, slopes, strict=True)]
     first = parts[0]
@@ -364,6 +365,7 @@ def combine(
         first,
         value=value,
         judge=judge,
+        weight=max((part.weight for part in parts), key=abs),
         labels=min(part.labels for part in parts),
         degrees=min(part.degrees for part in parts),
         drawn=np.sum([slope * part.drawn for part, slope in pairs], axis=0),
@@ -379,8 +381,8 @@ def interval(figure: CorrectedEstimate, scope: Scope, *, confidence: float = 0.9
     """The figure with its interval by Student's t; `n` counts labels.
 
     Differences between people widen the interval. People and evaluators are fixed, so the interval does not
-    cover what others would say. There is no interval below FEWEST_LABELS labels, nor if people and judge
-    differ by the same amount in all labels, nor for the population with one question.
+    cover what others would say. There is no interval below FEWEST_LABELS labels, nor if within strata the
+    labels are all alike or a linear function of the judge's values, nor for the population with one question.
     """
     sampling = figure.variance(scope)
     total = sampling + figure.variance_between_people()
@@ -399,7 +401,10 @@ def _reason_without_interval(figure: CorrectedEstimate, variance: float) -> str 
         return "1 question"
     # A variance this small, relative to the figure, is 0 apart from rounding errors.
     if not figure.is_complete and figure.variance("these") <= 1e-18 * max(abs(figure.value), 1.0) ** 2:
-        return "people and evaluators differ alike in every label"
+        # Only rounding keeps the weight from 0 if the labels do not vary within strata.
+        if abs(figure.weight) < 1e-9:
+            return "people scored every reply of a language alike"
+        return "the labels vary only as the evaluators' scores do"
     return None
 
 
