@@ -328,6 +328,16 @@ def test_an_estimate_has_the_price_that_the_user_says(root: Path) -> None:
     assert lines[-1].startswith("total:     3.20 USD (1.20 to 8.00): prices as listed or given, ")
 
 
+def test_an_estimate_says_whose_listed_price_is_used(root: Path) -> None:
+    """In one line, if the user says a price that is not; a model that has none costs what the user says."""
+    own = {"price_input": "0", "price_output": "1000"}
+    note = "note:      the listed price of gpt-5-mini is used, not --price-input and --price-output"
+    known, unknown = {"evaluator_model": ["gpt-5-mini"]}, {"evaluator_model": ["e"]}
+    assert shown(plan(root, **own, **known))[-1] == note
+    for changes in (known, {**own, **unknown}, {**own, "evaluator_model": ["local"]}):
+        assert shown(plan(root, **changes))[-1].startswith("total:     ")
+
+
 # The order in which cases are asked: whatever is done early is a small sample of the whole.
 
 
