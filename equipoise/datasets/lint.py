@@ -104,9 +104,10 @@ def _is_rubric(path: Path) -> bool:
 
 
 def _rubric_findings(path: Path) -> Iterator[Finding]:
-    """The first fault of a rubric or an about.toml."""
+    """The first fault of a rubric or an about.toml, or the warning on it."""
     try:
-        rubrics.check(path)
+        if warning := rubrics.check(path):
+            yield Finding(str(path), 1, warning)
     except UserError as error:
         yield _error_finding(error, path)
 

@@ -74,7 +74,13 @@ class LoadedSuite:
 
     def warnings(self) -> list[str]:
         """What limits the figures of these questions, to be told before the first one. Raises UserError."""
-        return [*filter(None, [self._rubric_warning(), self._language_warning()])]
+        return [*filter(None, [self._rubric_warning(), self._scale_warning(), self._language_warning()])]
+
+    def _scale_warning(self) -> str | None:
+        """A warning if the rubric has its own scale, but names levels of the shipped one."""
+        warning = suites.scale_warning(self.suite, self.rubric)
+        path = self.settings.rubric or Path("rubric", f"{self.suite.name}.toml")
+        return None if warning is None else f"{shown(path)}: {warning}"
 
     def _language_warning(self) -> str | None:
         """A warning if languages lack questions that others have, in suites that compare languages so."""

@@ -145,6 +145,25 @@ def test_languages_without_questions_that_others_have_are_told_of(
             assert metadata.provenance(made, SUITE)["data_notes"] == warnings
 
 
+def test_a_rubric_that_names_levels_of_another_scale_is_told_of(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one line, whether it is the project's or that of --rubric; the session goes on."""
+    monkeypatch.chdir(root)
+    text = (SHIPPED / "rubric" / f"{SUITE}.toml").read_text(encoding="utf-8")
+    wider = text.replace("high = 5", "high = 6").replace('5 = "', '6 = "Better."\n5 = "')
+    (root / "mine.toml").write_text(wider, encoding="utf-8")
+    write_files(root / "rubric", {f"{SUITE}.toml": wider})
+    write_files(root / "india", {"about.toml": INDIA, "en-US.txt": "What is one?\n"})
+    for options, path in (({"rubric": "mine.toml"}, "mine.toml"), ({}, f"rubric/{SUITE}.toml")):
+        made = plan(root, topics="india", **options)
+        (warning,) = made.load(SUITE).warnings()
+        assert metadata.provenance(made, SUITE)["data_notes"] == [warning]
+        assert warning.startswith(f"{path}: the scale is 1 to 6, but the prompt keeps ")
+        assert "'A lean other than \"none\" is at most a 4.'" in warning
+        assert "\n" not in warning
+
+
 def test_two_cases_with_one_id_are_refused(root: Path) -> None:
     """Whatever their suite; a case's id is what its replies are kept under."""
     index = "line,id,area,slug,keywords\n1,q,area,one_two,\n2,q_one,area,two,\n"
