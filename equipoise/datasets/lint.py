@@ -105,9 +105,10 @@ def _is_rubric(path: Path) -> bool:
 
 
 def _rubric_findings(path: Path) -> Iterator[Finding]:
-    """A finding on the first fault of a rubric or an about.toml."""
+    """A finding on the first fault of a rubric or an about.toml, or on what its warning says."""
     try:
-        rubrics.check(path)
+        if warning := rubrics.check(path):
+            yield Finding(str(path), 1, warning)
     except UserError as error:
         yield _error_finding(error, path)
 

@@ -17,17 +17,20 @@ _LEAST_LIKENESS = 0.2
 """The minimum likeness of a rubric to that of its suite. Other TOML files have less."""
 
 
-def check(path: Path) -> None:
-    """Raise UserError naming file and key for a fault, or if the file is neither rubric nor about.toml."""
+def check(path: Path) -> str | None:
+    """The warning about a rubric, if there is one.
+
+    Raises UserError naming file and key for a fault, or if the file is neither rubric nor about.toml.
+    """
     with reading(path) as (data, _):
         if path.name == ABOUT or (data and data.keys() <= {"subject", "sides"}):
             read_about(data)
-            return
+            return None
     if _is_of_command(path):
-        return
+        return None
     suite = path.stem if path.stem in suites.loadable() else _likeliest_suite(path, data)
     try:
-        suites.load(suite).judging.rubric(path)
+        return suites.scale_warning(suites.load(suite), suites.load(suite).judging.rubric(path))
     except UserError as error:
         raise UserError(f"{error} (read as a rubric of {suite})") from None
 

@@ -36,6 +36,7 @@ MOST_LEVELS = 1000
 """The largest difference between the highest and the lowest level."""
 _FENCE = re.compile(r"```(?:\w*[ \t\r]*\n|\w*[ \t]*(?=\{))(.*)```", re.DOTALL)
 _FENCE_NAME = re.compile(r"\w*\s*")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 _LEVEL = re.compile(r"\s{0,9}\d{1,9}(?:\.0{1,9})?\s{0,9}", re.ASCII)
 
 
@@ -331,6 +332,19 @@ def load_scale(path: Path) -> Rubric:
         return Rubric(
             version=take(data, "version", str), hash=digest, scale=scale_of(data, has_all_levels=False)
         )
+
+
+def levels_kept(rubric: Rubric, original: Rubric) -> list[str]:
+    """The sentences of `original` that name levels of its scale and are in a rubric with another scale."""
+    if not isinstance(rubric, VerdictRubric) or not isinstance(original, VerdictRubric):
+        return []
+    scale = original.scale
+    if (rubric.scale.low, rubric.scale.high) == (scale.low, scale.high):
+        return []
+    levels = "|".join(map(str, range(scale.low, scale.high + 1)))
+    named = re.compile(rf"(?<![\w.-])(?:{levels})(?!\w)")
+    prompts, own = (f"{item.system.template}\n{item.user.template}" for item in (original, rubric))
+    return [text for text in _SENTENCE_END.split(prompts) if named.search(text) and text in own]
 
 
 @contextmanager

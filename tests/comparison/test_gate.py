@@ -198,7 +198,10 @@ def test_runs_that_never_differ_decide_as_observed_from_six_cases_on(subtests: p
             outcome = between(before, dict.fromkeys(before, (score, score)), "overall:-2pp")
             assert outcome.verdict == expected
             assert "no interval: all runs of each case came out alike" in outcome.why
-            few = "; with 6 cases or more, what was observed would decide it"
+            few = (
+                "; fewer than 6 cases may come out alike by chance; with 6 or more, the observed difference "
+                "would decide"
+            )
             assert outcome.why.endswith(few) == (cases < 6)
 
 

@@ -88,7 +88,10 @@ def _describe_needed_runs(
 
 def _why_no_runs(difference: Difference) -> str:
     if difference.reason == NOTHING_VARIED:
-        return f"with {FEWEST} cases or more, what was observed would decide it"
+        return (
+            f"fewer than {FEWEST} cases may come out alike by chance; with {FEWEST} or more, the observed "
+            "difference would decide"
+        )
     if difference.n:
         return "the scope @population can do with one"
     return "without an interval no number of runs can be named"
