@@ -14,6 +14,7 @@ from equipoise.cli import main
 DOCS = ROOT / "docs"
 SHIPPED = ("*.md", "docs/**/*.md", "equipoise/**/*", "examples/**/*", "rubric/**/*", "topics/**/*")
 """What has texts and messages for users."""
+TEXTS = (".md", ".py", ".toml", ".txt", ".csv", ".yml", ".html")
 NAMED_PAGE = re.compile(rb"equipoise docs ([a-z][\w./#-]*)")
 
 
@@ -50,7 +51,7 @@ def test_a_page_has_the_names_that_links_and_messages_give_it() -> None:
 
 def test_every_page_that_a_text_or_a_message_names_exists(subtests: pytest.Subtests) -> None:
     """Each `equipoise docs PAGE` of the documentation, the code, the questions and the rubrics."""
-    files = {path for pattern in SHIPPED for path in ROOT.glob(pattern) if path.is_file()}
+    files = {path for pattern in SHIPPED for path in ROOT.glob(pattern) if path.suffix in TEXTS}
     named = {(path, page.decode()) for path in files for page in NAMED_PAGE.findall(path.read_bytes())}
     assert {"adding-a-suite", "your-own-questions"} <= {page for _, page in named}
     for path, page in named:
