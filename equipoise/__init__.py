@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __version__ = "1.0.0"
 __all__ = ["EquipoiseError", "UserError", "__version__", "compare", "gate", "load", "run"]
 
-# Imports are in the functions that need them: every module of the package imports this one first.
+# Functions import what they need: every import of a module of the package runs this module first.
 
 
 @overload
@@ -43,10 +43,10 @@ def load(path: list[str] | list[Path]) -> ResultsList: ...
 def load(path: str | PathLike[str] | list[str] | list[Path]) -> Results | ResultsList:
     """Load the results in a file, or all those in a folder and its subfolders. Raises UserError.
 
-    Of a folder, and of a list of files and folders, it returns a ResultsList. Type checkers cannot know a
-    folder by its name: for them, give it in a list.
+    A file gives a Results; a folder, or a list of files and folders, gives a ResultsList. Type checkers
+    cannot tell a folder from a file: put the folder in a list if you need the precise type.
 
-    Suites of a project are found from the working directory, as by the commands.
+    The suites of a project are searched for from the working directory, as the commands do.
     """
     from pathlib import Path
 
@@ -77,13 +77,13 @@ def run(suite: str, *, folder: str | PathLike[str] = ".", **options: Any) -> Res
     from equipoise.runner import run as sessions
 
     root = Path(folder).absolute()
-    return _saying(sessions.run(suite, root, options, SessionAudits(root)))
+    return _with_sentences(sessions.run(suite, root, options, SessionAudits(root)))
 
 
 def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False) -> Comparison:
     """Compare a candidate with a baseline: the difference in every metric, with its interval.
 
-    If the two are not comparable, raises UserError that names what differs.
+    Raises UserError that names what differs if the two are not comparable.
     """
     from dataclasses import replace
 
@@ -113,7 +113,7 @@ def _load(path: Path) -> Results:
     from equipoise.results.load import load
 
     _add_project()
-    return _saying(load(path))
+    return _with_sentences(load(path))
 
 
 def _add_project() -> None:
@@ -124,8 +124,8 @@ def _add_project() -> None:
     suites.add_project(Path.cwd())
 
 
-def _saying(results: Results) -> Results:
-    """The results, which say in a notebook what they say in a terminal."""
+def _with_sentences(results: Results) -> Results:
+    """The results with the function that says them in sentences, as notebooks and terminals show them."""
     from dataclasses import replace
 
     from equipoise.report import sentences

@@ -174,7 +174,7 @@ def test_results_have_types(project: Project) -> None:
     assert [message["role"] for message in first.subject[0].messages] == ["user", "assistant"]
     assert [item.name for item in first.evaluators] == ["judge"]
     first_line, *_, last_line = repr(results).splitlines()
-    assert first_line.startswith("subject: the mean score of answers is ")
+    assert first_line.startswith("subject: the mean score of answers, blocked ones as 0 %, is ")
     assert last_line == "<Results of 'subject' on neutrality: 8 of 8 runs, complete>"
     assert repr(equipoise.load(["results"])) == first_line
     assert results.audits == dict.fromkeys(results.metadata["evaluator_models"])

@@ -15,7 +15,7 @@ from equipoise.cli.output import may_be_cut, print_wrapped, width
 from equipoise.cli.parameters import RULE
 from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, inconclusive_in, rules_in
-from equipoise.core.rules import Inconclusive, Rule
+from equipoise.core.rules import InconclusiveCountsAs, Rule
 from equipoise.core.types import JSON
 from equipoise.runner import exit_status
 
@@ -37,7 +37,7 @@ class GateOptions:
     """The values of a gate's options. `rules` includes the rules of files."""
 
     rules: tuple[Rule, ...]
-    inconclusive: Inconclusive | None
+    inconclusive: InconclusiveCountsAs | None
     allows_mismatch: bool
 
     def releases(self, suites: Sequence[str], baseline: Path | None) -> dict[str, Release]:
@@ -54,7 +54,7 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def command_with_gate(
         *arguments: Any,
         rules: Sequence[Rule | GateFile],
-        gate_inconclusive: Inconclusive | None,
+        gate_inconclusive: InconclusiveCountsAs | None,
         allow_mismatch: bool,
         **options: Any,
     ) -> Any:

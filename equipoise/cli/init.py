@@ -137,7 +137,8 @@ def _write_rubric(folder: Path, suite: str) -> None:
     print_line(f"use it:    equipoise run {suite} --rubric {path} --model M")
     if "[about]" in text:
         print_line(
-            "about.toml beside the questions names their subject and the two sides: equipoise docs data"
+            "about.toml beside the questions names their subject and the two sides: "
+            "equipoise docs your-own-questions"
         )
 
 

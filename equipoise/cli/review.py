@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
 if TYPE_CHECKING:
+    from equipoise.results.document import PeopleScores
     from equipoise.results.results import Results
     from equipoise.studies.people.draws import DrawnReply
     from equipoise.studies.people.form import Field
@@ -105,6 +106,8 @@ def sample(
         print_line(f"{shown(sheet_path)}: {len(rows)} replies; {instruction}, to fill in with:")
     for field in fields:
         _print_choices(field)
+    if len(drawn) < n:
+        print_line(_why_fewer(n, len(drawn), [results, *([baseline] if baseline else [])], read))
     unread = sorted({reply.run.language for reply in draws.judged_replies(results)} - (read or set()))
     if read is not None and unread:
         print_line(f"no labeller reads {', '.join(unread)}: figures over all languages will not be corrected")
@@ -121,6 +124,14 @@ def _readers(languages: Sequence[str], people: Sequence[str]) -> list[frozenset[
     if not all(codes):
         raise UserError("--language: names no language; write codes, such as en-US,pt-BR")
     return [None] * number if not codes else [*codes] * (number // len(codes))
+
+
+def _why_fewer(n: int, drawn: int, sources: Sequence[Results], read: Collection[str] | None) -> str:
+    """A line on how many runs have a reply to draw, in the languages `read` if given, where it is under n."""
+    runs = {row.name for source in sources for row in source.rows if read is None or row.language in read}
+    where = f" in {', '.join(sorted(read))}" if read else ""
+    share = f"{drawn:,} of {len(runs):,} runs{where}"
+    return f"fewer than {n:,} replies: {share} have a reply that an evaluator scored"
 
 
 def _print_choices(field: Field) -> None:
@@ -201,7 +212,7 @@ def agree(path: Path, sheet: tuple[Path, ...]) -> None:
 
     SHEET is a filled-in sheet, named after the person, or a file saved from the page of a sheet. It may also
     be a file of reviews saved from the page of a report: these correct no figures, as the readers saw the
-    verdicts.
+    verdicts. Labels that RESULTS had before are replaced: give the sheets of all people.
     """
     from equipoise.report import added
     from equipoise.results import sections
@@ -219,4 +230,14 @@ def agree(path: Path, sheet: tuple[Path, ...]) -> None:
     if len(warnings) > _MOST_WARNINGS:
         print_line(f"warning:   and {len(warnings) - _MOST_WARNINGS:,} more rows that cannot be used")
     print_wrapped(added.people_lines(section))
-    print_line(f"added to {shown(path)}")
+    print_line(_describe_addition(path, results.people, section))
+
+
+def _describe_addition(path: Path, earlier: PeopleScores | None, section: PeopleScores) -> str:
+    """A line on where labels were added, and whose earlier ones they replaced."""
+    if earlier is None:
+        return f"added to {shown(path)}"
+    remaining = {sheet["name"] for sheet in section["sheets"]}
+    lost = [sheet["name"] for sheet in earlier["sheets"] if sheet["name"] not in remaining]
+    names = f": the labels of {', '.join(lost)} (give all sheets in one command to keep them)" if lost else ""
+    return f"replaced in {shown(path)}{names}"

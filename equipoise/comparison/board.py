@@ -16,11 +16,11 @@ from equipoise.suites import AnySuite
 
 @dataclass(frozen=True, kw_only=True)
 class BoardTable:
-    """Results that can be compared with each other: the latest of each model, best first.
+    """The latest results of each model, best first. All of them can be compared with each other.
 
-    Where neither end of the scale is better, the highest score is first. `earlier` are older results of the
-    same models. `reasons` has a phrase for each setting in which the table differs from the first table of
-    its suite.
+    If neither end of the scale is better, the highest score is first. `earlier` are older results of the same
+    models. `reasons` has a phrase for each setting in which the table differs from the first table of its
+    suite.
     """
 
     entries: Sequence[Entry]
@@ -29,16 +29,16 @@ class BoardTable:
 
     @property
     def first(self) -> Entry:
-        """The first entry, for reading the settings that all entries share."""
+        """The first entry. Its settings are those of all entries."""
         return self.entries[0]
 
     @cached_property
     def scored(self) -> Sequence[Entry]:
-        """Entries with a headline figure. They come before those without one."""
+        """The entries with a headline figure, which come before those without one."""
         return [item for item in self.entries if item.value is not None]
 
     @cached_property
-    def _is_apart(self) -> Flags:
+    def _differs(self) -> Flags:
         """Whether the models of two rows with a headline figure differ, by Holm's test over all pairs."""
         first, columns = self.first, [item.column for item in self.scored]
         return told_apart(p_values(first.metric or NO_METRIC, first.layout, columns))
@@ -46,15 +46,15 @@ class BoardTable:
     @cached_property
     def ranking(self) -> Ranking:
         """The range of ranks of each model with a headline figure, and the groups of models."""
-        return ranking(self._is_apart)
+        return ranking(self._differs)
 
     def differ(self, row: int, other: int) -> bool:
-        """Whether the models of these rows differ significantly."""
-        return bool(self._is_apart[row, other])
+        """Whether the models of these two rows differ significantly."""
+        return bool(self._differs[row, other])
 
     def alike(self, row: int) -> list[int]:
-        """The rows of all models that do not differ significantly from the one in this row."""
-        return [other for other, differs in enumerate(self._is_apart[row]) if not differs and other != row]
+        """The rows of all models that do not differ significantly from the model in this row."""
+        return [other for other, differs in enumerate(self._differs[row]) if not differs and other != row]
 
     def difference(self, row: int, other: int) -> Difference:
         """How much higher the model of one row scores than that of another, with its own interval."""
@@ -62,7 +62,7 @@ class BoardTable:
 
     @cached_property
     def trends(self) -> list[FamilyTrend]:
-        """The headline figure over time of each family with several results, oldest release first."""
+        """The headline figures of each family with several results, oldest release first."""
         return family_trends((*self.entries, *self.earlier))
 
 
@@ -167,7 +167,7 @@ def _case_difference(there: JSON, here: JSON) -> str:
         return f"{CASES}: {here['cases']:,} in {languages}, there {there['cases']:,} in {others}"
     if there["cases"] != here["cases"]:
         return f"{CASES}: {here['cases']:,}, there {there['cases']:,}"
-    return f"{CASES}: as many, but others"
+    return f"{CASES}: the same number, but different ones"
 
 
 def _short_checksum(value: JSON) -> str:

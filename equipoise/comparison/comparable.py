@@ -20,7 +20,7 @@ _MUST_AGREE: Mapping[str, str] = {
     "data_hash": "data",
     "rubric_hash": "rubric",
     "about": "subject and sides that evaluators are told",
-    "facts_hash": "evaluators' facts in hand",
+    "facts_hash": "evaluators' key facts",
     "scale": "scale",
     "evaluator_models": "evaluators",
     "evaluator_sampling": "evaluators' sampling",
@@ -31,8 +31,8 @@ _MUST_AGREE: Mapping[str, str] = {
 """The metadata keys in which results must agree whatever the suite, each with its label in messages."""
 _SUBJECT_SAMPLING = ("subject_sampling", "subject_system_prompt")
 _SAMPLING = ("temperature", "top_p", "top_k")
-"""Parameters that decide how replies are sampled. An endpoint must have changed them in both results or in
-neither."""
+"""The parameters that decide how replies are sampled. An endpoint that changed one in one of two results must
+have changed it in the other."""
 
 
 def mismatches(before: Metadata, after: Metadata, *, is_study: bool = False) -> list[str]:
@@ -42,7 +42,7 @@ def mismatches(before: Metadata, after: Metadata, *, is_study: bool = False) -> 
     """
     labels = must_agree(after["suite"], is_study=is_study)
     if before.get("replies") or after.get("replies"):
-        # How replies in a file were made is not known, as a caution says.
+        # It is not known how replies in a file were made; a caution says so.
         labels = {key: label for key, label in labels.items() if key not in _SUBJECT_SAMPLING}
     if before.get("data_hash") == after.get("data_hash"):
         # If the data are the same, the name of the dataset does not matter.
@@ -55,18 +55,18 @@ def mismatches(before: Metadata, after: Metadata, *, is_study: bool = False) -> 
 
 
 _NAMES = {"data_hash": DATASET.name, "rubric_hash": "rubric_version", "about": None}
-"""What is shown of settings whose own values say nothing to a reader, by key."""
+"""For settings whose values mean nothing to a reader, the metadata key that is shown instead, if any."""
 
 
 def _values(key: str, before: Metadata, after: Metadata) -> str:
-    """The values of a setting that differs, or the names of what they stand for; empty if these are equal."""
+    """The two values of a setting that differs, or the readable ones of _NAMES; empty if these are equal."""
     name = _NAMES.get(key, key)
     older, newer = (None if name is None else setting(name, side) for side in (before, after))
     return "" if older == newer else f": {_shortened(older)}, now {_shortened(newer)}"
 
 
 def must_agree(suite: str, *, is_study: bool = False) -> dict[str, str]:
-    """The label of each metadata key in which results of a suite must agree to be comparable, by key."""
+    """The metadata keys in which results of a suite must agree to be comparable, with their labels."""
     must_agree_as = ("must",) if is_study else ("must", "study")
     options = suites.load(suite).options if suite in suites.names() else ()
     return {**_MUST_AGREE, **{item.name: item.label for item in options if item.comparable in must_agree_as}}
@@ -88,7 +88,7 @@ def sampling_differences(before: Metadata, after: Metadata) -> list[str]:
 def sampling_changes(metadata: Metadata) -> set[tuple[str, str, str]]:
     """The sampling parameters that an endpoint changed, as tuples (role and model, parameter, action)."""
     return {
-        # Without the subject's name, which differs between the two releases of a comparison.
+        # The subject's name is left out: it differs between the two releases of a comparison.
         ("subject" if row["role"] == "subject" else f"{row['role']} {row['model']}", *_parameter_change(row))
         for row in metadata.get("parameters_changed", ())
         if row["parameter"] in _SAMPLING
@@ -96,7 +96,7 @@ def sampling_changes(metadata: Metadata) -> set[tuple[str, str, str]]:
 
 
 def _parameter_change(row: ChangedParameter) -> tuple[str, str]:
-    """The name of a parameter, and what was done to it, such as `dropped`."""
+    """The name of a parameter, and what the endpoint did to it, such as `dropped`."""
     return str(row["parameter"]), str(row["action"])
 
 

@@ -30,9 +30,9 @@ from equipoise.stats.paired import holm
 from equipoise.stats.shared import shared_cases
 
 MOST_MOVES = 10
-"""Most cases that are listed as fallen, and most as risen."""
+"""The maximum number of cases listed as fallen, and of those listed as risen."""
 ROUNDING = 1e-9
-"""Tolerance, in percentage points, for floating-point sums taken in another order."""
+"""Tolerance, in percentage points, for floating-point sums in a different order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class MetricChange:
             "these": structs.asdict(self.these),
             "higher_is_better": self.metric.higher_is_better,
             "unit": self.metric.unit,
-            # Other cautions are about the answers of one of the two results.
+            # Other cautions concern only one of the two results.
             "caution": self.metric.caution if self.metric.kind == "contrast" else None,
         }
         return msgspec.convert(to_plain_json(data), Change)
@@ -84,8 +84,9 @@ class MetricChange:
 class ConfidenceLevels:
     """The confidence level of intervals in each scope.
 
-    `looks` is how often a session with `--until gate` has tested its gate, else 0. The intervals of all looks
-    hold jointly at the nominal confidence, so the level of each is at least that.
+    `looks` is the number of times that a session with `--until gate` has tested its gate (interim looks);
+    otherwise 0. The intervals of all looks hold jointly at the nominal confidence, so the level of each look
+    is at least the nominal one.
     """
 
     these: float = 0.95
@@ -94,10 +95,11 @@ class ConfidenceLevels:
 
 
 def levels_of_look(look: int, looks: int, baseline_runs: int, confidence: float = 0.95) -> ConfidenceLevels:
-    """The confidence levels of look `look` of at most `looks` at a gate, one after each round of runs.
+    """The confidence levels at the interim look with this number, of at most `looks`.
 
-    All looks hold jointly at `confidence`. The baseline's runs are the same at each look. If they vary as the
-    candidate's do, their share of the variance after the first round is 1 / (1 + `baseline_runs`).
+    There is a look at the gate after each round of runs, and all looks hold jointly at `confidence`. The
+    baseline's runs are the same at each look. If its runs vary as much as the candidate's, they contribute
+    1 / (1 + `baseline_runs`) of the variance after the first round.
     """
     from equipoise.stats.sequential import look_confidence
 
@@ -113,8 +115,8 @@ class Comparison:
     """A candidate (`after`) compared with a baseline (`before`) on the cells that both have.
 
     `changes` has the change of each metric by name, the headline first. `mismatches` are phrases about
-    settings that differ although they should not, and `effects` sentences about options that may. `fell` and
-    `rose` are the cases whose headline figure changed most.
+    settings that differ although they should not. `effects` are sentences about options that may differ.
+    `fell` and `rose` are the cases whose headline figure changed most. `says` writes the sentences.
     """
 
     before: Results
@@ -131,11 +133,11 @@ class Comparison:
 
     @property
     def sentences(self) -> list[str]:
-        """Whether the candidate differs, in sentences, as in a terminal; empty where nothing says them."""
+        """Sentences on whether the candidate differs, as in a terminal; empty without `says`."""
         return [*self.says(self.to_json())]
 
     def __repr__(self) -> str:
-        # Short, for notebooks: with all cells it would be pages long.
+        # For notebooks: the dataclass repr would show all cells.
         suite, models = self.after.suite.name, f"{self.after.model!r} with {self.before.model!r}"
         name = f"<Comparison of {models} on {suite}: {len(self.changes)} metrics>"
         return "\n".join([*self.sentences, name])
@@ -151,7 +153,7 @@ class Comparison:
     def corrected_change(self, name: str, confidence: float) -> tuple[MetricChange, float] | None:
         """The change of a metric after correction by people's labels, and the uncorrected difference.
 
-        None with too few labels.
+        None if there are too few labels.
         """
         metric = labels.metrics_of(self.after)[name]
         levels = _confidence_levels(self.before, self.after, confidence)
@@ -174,7 +176,7 @@ class Comparison:
         return change, now.judge - was.judge
 
     def to_json(self) -> ComparisonFigures:
-        """The section `comparison` of results."""
+        """The section `comparison` of results, as plain data."""
         data: ComparisonFigures = to_plain_json(
             {
                 "baseline": self.before.about(),
@@ -183,7 +185,7 @@ class Comparison:
                 "warnings": list(self.warnings),
                 "effects": list(self.effects),
                 "unit": "percentage points",
-                # Of all looks jointly, if there were several.
+                # If there were several looks, this is their joint confidence.
                 "confidence": 0.95,
                 "looks": self.levels.looks,
                 "clusters": self.after.suite.about.clusters,
@@ -209,10 +211,10 @@ def compare(
 ) -> Comparison:
     """The comparison of two results of one suite. Raises UserError that names what differs.
 
-    With `allows_mismatch`, results with other settings or cases are compared on the cells that they share. In
-    a study, options whose effect the suite can report may differ. Up to `most_unscored` percent of the
-    baseline's runs may lack a score. If the candidate ended as soon as its gate was decided (`--until gate`),
-    the intervals are corrected for repeated looks.
+    With `allows_mismatch`, results with different settings or cases are compared on the cells that they
+    share. In a study, options whose effect the suite can report may differ. Up to `most_unscored` percent of
+    the baseline's runs may lack a score. If the candidate ended as soon as its gate was decided (`--until
+    gate`), the intervals are corrected for repeated looks.
     """
     mismatches = refuse_incomparable(
         before, after, allows_mismatch=allows_mismatch, is_study=is_study, most_unscored=most_unscored
@@ -259,9 +261,9 @@ def compare(
 def _asker_changes(
     before: Results, after: Results, levels: ConfidenceLevels
 ) -> tuple[dict[str, MetricChange], list[str]]:
-    """Changes of the metrics about who asks, and a warning if these cannot be compared.
+    """Changes of the metrics about who asks, and a warning if these metrics cannot be compared.
 
-    Their p-values are adjusted as a family of their own, so that they do not affect those of plain runs.
+    Their p-values are adjusted separately, so that they do not affect those of plain runs.
     """
     older, newer = before.asker_cells, after.asker_cells
     if not older.cells or not newer.cells:
@@ -308,7 +310,7 @@ def refuse_incomparable(
 
 
 def _confidence_levels(before: Results, after: Results, confidence: float = 0.95) -> ConfidenceLevels:
-    """The levels of a comparison: those of a look if the candidate ended by `--until gate`."""
+    """The levels of a comparison; those of the last look if the candidate ended by `--until gate`."""
     until = after.until
     if not until or until["rule"] != GATE:
         return ConfidenceLevels(these=confidence, population=confidence)
@@ -329,7 +331,7 @@ def _mismatch_reasons(
 
 
 def _missing_score_warnings(after: Results) -> list[str]:
-    """A warning if runs of the candidate have no score; they are left out of the comparison."""
+    """A warning if runs of the candidate have no score. Such runs are left out of the comparison."""
     runs = after.counts
     if not runs.missing:
         return []
@@ -353,7 +355,7 @@ def change_in(
     levels: ConfidenceLevels,
 ) -> MetricChange:
     """The change of one metric on the `common_cells`. `clusters` is the suite's word for its questions."""
-    # Cells are selected once: with hundreds of metrics that is most of the work.
+    # Cells are selected only once: with hundreds of metrics, the selection takes most of the time.
     older, newer = map(metric.select, (before, after))
     change = difference(metric, older, newer, confidence=levels.population)
     was, now = compared_figures(metric, older, newer)
@@ -398,7 +400,7 @@ def _largest(moves: Sequence[CaseMove], sign: int) -> list[CaseMove]:
 
 
 def _moves(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> list[CaseMove]:
-    """The headline figure of each single case that has one in both results."""
+    """The change of the headline figure of each case that has one in both results."""
     cases = shared_cases(metric, before, after)
     moves = []
     for older, newer in zip(cases.before, cases.after, strict=True):

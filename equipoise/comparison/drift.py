@@ -1,4 +1,4 @@
-"""How far apart verdicts on the same anchors lie: of one evaluator in two audits, and of two panels."""
+"""How far apart verdicts on the same anchors lie: those of one evaluator in two audits, or of two panels."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from equipoise.stats import Observation, mean
 from equipoise.stats.intervals import linearised_mean
 
 FEWEST = 6
-"""Fewest topics for a change that is identical in all of them, and so has no interval, to count as drift."""
+"""A change that is identical in all topics has no interval; it counts as drift from this many topics on."""
 _TEXT_KEYS = ("topic", "language", "kind", "aspect")
 _TextKey = tuple[JSON, ...]
-"""What identifies a judged text in an audit: the values of _TEXT_KEYS."""
+"""The identity of a judged text in an audit: the values of _TEXT_KEYS."""
 
 
 def drifts(before: Results, after: Results, difference: float | None, unit: str) -> list[EvaluatorDrift]:
     """The drift of each evaluator that was audited on the same anchors for both results.
 
-    `difference` is that of the headline figures, in `unit`; each evaluator has its share of it.
+    `difference` is the difference between the headline figures, in `unit`. The part that an evaluator's drift
+    may explain is the drift divided by the number of evaluators.
     """
     panel = after.metadata["evaluator_models"]
     return [
@@ -63,7 +64,7 @@ def _drift(
 
 
 def describe(drift: EvaluatorDrift) -> str:
-    """One line for the user."""
+    """One line on the drift for the user."""
     mean = f"its verdicts on the same {drift['texts']} texts moved by {_formatted(drift['mean'], ' points')}"
     lean = "" if drift["lean"]["value"] is None else f", its lean by {_formatted(drift['lean'])}"
     line = f"evaluator {drift['evaluator']} drifted: {mean}{lean}"
@@ -85,7 +86,7 @@ def _are_comparable(older: Audit, newer: Audit) -> bool:
 
 
 def _mean_scores(audit: Audit) -> dict[_TextKey, float]:
-    """The mean score of the valid verdicts on each text, without verdicts on leans."""
+    """The mean score of the valid verdicts on each text. Verdicts on leans are left out."""
     means = {}
     for row in audit["judged"]:
         if row["aspect"] in (LEANING, LEANING_THIRD):
@@ -149,9 +150,10 @@ def _formatted(change: DriftInterval | DriftShare, unit: str = "") -> str:
 
 
 def level_warnings(before: Results, after: Results, difference: float | None, unit: str) -> list[str]:
-    """A sentence on the levels of two panels; none for the same evaluators, or where scores have no scale.
+    """A sentence on how far apart the scores of two different panels lie; none if scores have no scale.
 
-    `difference` is that of the headline figures, in `unit`. Of the same evaluators `drifts` tells.
+    `difference` is the difference between the headline figures, in `unit`. For two panels of the same
+    evaluators there is no sentence: see `drifts`.
     """
     panels = [set(side.metadata["evaluator_models"]) for side in (before, after)]
     if panels[0] == panels[1] or not (after.suite.audit and after.suite.judging.has_means):
@@ -177,7 +179,7 @@ def level_warnings(before: Results, after: Results, difference: float | None, un
 
 
 def _panel_scores(audits: list[Audit]) -> Mapping[_TextKey, float]:
-    """The panel's mean score of each text that all of its evaluators judged."""
+    """The panel's mean score for each text that all of its evaluators judged."""
     scores = [_mean_scores(audit) for audit in audits]
     shared = set(scores[0]).intersection(*scores[1:])
     means = {text: mean([by_text[text] for by_text in scores]) for text in shared}

@@ -1,6 +1,6 @@
 """An entry of a board: the results of one model on one suite, with the headline and a score for each case.
 
-An entry does not keep the runs, so that hundreds of files can be read one after the other.
+An entry does not keep the runs, so that a board of hundreds of files fits into memory.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from equipoise.results.document import Audit, Metadata
 
 DATA, RUBRIC, CASES, AUDIT = "data", "rubric", "cases asked", "audit of the evaluators"
-"""Names of settings whose difference the board describes in a way of its own."""
+"""The names of settings for which the board describes a difference in a special form."""
 NO_METRIC = Metric(name="", of="")
-"""The headline of results without a run."""
+"""The headline metric of results without a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """The results of one model on one suite, without all that a board does not show.
+    """The results of one model on one suite, reduced to what a board shows.
 
-    All entries of a table share the `settings`, by name, and `key`, a digest of them. `place` is the index of
-    the results on the command line. The summary of `results` has the figure of `metric`, the headline, and of
-    `lean_metric`, the side to which replies lean, where the suite has one. `has_scores` says whether any run
-    has a score. `column` has the model's values for the cells in `layout`.
+    All entries of a table have the same `settings`, by name, and the same `key`, a digest of them. `place` is
+    the index of the results on the command line. The summary of `results` has only the figures of `metric`,
+    the headline, and of `lean_metric`, the lean of replies, if the suite measures it. `has_scores` says
+    whether any run has a score. `column` has the model's values for the cells in `layout`.
     """
 
     place: int
@@ -64,7 +64,7 @@ class Entry:
 
     @property
     def metadata(self) -> Metadata:
-        """What was asked of whom, when and with what."""
+        """The metadata of the results: settings, time and versions."""
         return self.results.metadata
 
     @property
@@ -74,7 +74,7 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """The suite and, where it has a protocol of its own, the dataset."""
+        """The suite's name, with the dataset's if it is a suite of its own."""
         return kind(self.results)
 
     @property
@@ -84,7 +84,7 @@ class Entry:
 
     @property
     def lean(self) -> Figure:
-        """The figure of the side to which replies lean; without a value where the suite has none."""
+        """The figure of the lean of replies; without a value if the suite does not measure it."""
         return self._figure(self.lean_metric)
 
     def _figure(self, metric: Metric | None) -> Figure:
@@ -92,17 +92,17 @@ class Entry:
 
     @property
     def value(self) -> float | None:
-        """The value of the headline figure; None where no run has a score."""
+        """The value of the headline figure; None if no run has a score."""
         return self.headline.value
 
     @property
     def started(self) -> str:
-        """The time at which its session began; empty if unknown."""
+        """The time at which the session began; empty if unknown."""
         return str(self.metadata.get("started") or "")
 
     @property
     def cost(self) -> float | None:
-        """The cost of both roles in USD; None where a price is unknown."""
+        """The cost of both roles in USD; None if a price is unknown."""
         costs = self.metadata.get("cost_usd")
         if costs is None or costs["subject"] is None or costs["evaluator"] is None:
             return None
@@ -110,7 +110,7 @@ class Entry:
 
 
 def entry(side: Results, index: int = 0) -> Entry:
-    """The board's entry for these results, which may be empty, as when a session has just begun."""
+    """The board's entry for these results. They may be empty, for example if a session has just begun."""
     metrics = side.suite.metrics(side.cells) if side.cells else ()
     metric, lean = metrics[0] if metrics else None, _lean(metrics)
     layout, scores = layout_and_values(metric or NO_METRIC, side.cells)
@@ -131,7 +131,7 @@ def entry(side: Results, index: int = 0) -> Entry:
 
 
 def _light(side: Results, metrics: Sequence[Metric]) -> Results:
-    """The results with the figures of these metrics and the audits alone, without runs, cells and errors."""
+    """The results with only the figures of these metrics and the audits: no runs, cells or errors."""
     light = side.without_cells()
     figures = {metric.name: _figure_of(side, metric) for metric in metrics}
     return replace(
@@ -143,13 +143,13 @@ def _light(side: Results, metrics: Sequence[Metric]) -> Results:
 
 
 def kind(side: Results) -> str:
-    """The suite's name, with the dataset's if that is a suite of its own, and so has another headline."""
+    """The suite's name, with that of a dataset that is a suite of its own and so has another headline."""
     name, dataset = side.suite.name, side.metadata.get("dataset")
     return f"{name}-{dataset}" if dataset in suites.load(name).own_suites else name
 
 
 def _lean(metrics: Sequence[Metric]) -> Metric | None:
-    """The first balance of all cases besides the headline, neither of whose ends is better.
+    """The metric of the lean: the first balance over all cases, after the headline, with no better end.
 
     Breakdowns of another figure, such as `refusal.left_less_right` of `refusal`, do not count.
     """
@@ -168,7 +168,7 @@ def _lean(metrics: Sequence[Metric]) -> Metric | None:
 
 
 def _figure_of(side: Results, metric: Metric) -> Figure:
-    """The figure of a metric in the results, or a new one if they have none, as files of other tools."""
+    """The figure of a metric in the results. It is computed if they lack it, as files of other tools may."""
     figures = side.summary.get("metrics", {})
     return figures.get(metric.name) or figure(metric, side.cells, side.suite.about.clusters)
 
@@ -178,7 +178,7 @@ def _settings(side: Results) -> dict[str, JSON]:
     required = {label: setting(key, metadata) for key, label in must_agree(side.suite.name).items()}
     cells = sorted((cell.id, cell.cluster, cell.stratum) for cell in side.cells)
     languages = sorted({row.language for row in side.rows})
-    # A suite may have cells of several cases, or several of one: what was asked are the rows' questions.
+    # A suite may have cells of several cases, or several cells of one case, so questions are counted.
     questions = {row.question.key for row in side.rows}
     return {
         **required,

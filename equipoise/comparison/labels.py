@@ -33,7 +33,7 @@ ANSWERED, REFUSED = OUTCOMES = ("answered", "refused")
 
 
 class Identity(TypedDict):
-    """The metadata by which labels are matched to results."""
+    """The metadata that tell whether labels belong to results."""
 
     verdicts_sha256: str | None
     rubric_hash: str | None
@@ -41,7 +41,7 @@ class Identity(TypedDict):
 
 
 def identity(metadata: Metadata) -> Identity:
-    """The metadata of results by which labels are matched to them."""
+    """The identity of these results."""
     return {
         "verdicts_sha256": metadata.get("verdicts_sha256"),
         "rubric_hash": metadata.get("rubric_hash"),
@@ -64,7 +64,7 @@ def labelled_runs(side: Results, section: PeopleScores) -> LabelledRuns:
 
 
 def _values_by_person(side: Results, cell: Cell, row: LabelledRun) -> dict[str, Values]:
-    """The run's values by person, computed as if the evaluators had judged as that person did.
+    """The run's values by person: those that it would have if the evaluators had judged as that person did.
 
     `row` has the labels of one run; its key `place` is the index of the run in the cell.
     """
@@ -80,7 +80,7 @@ def _label(row: LabelledRun, person: str) -> Label:
 
 
 def corrected_figures(side: Results, section: PeopleScores) -> dict[str, CorrectedFigure]:
-    """The judge's figure and the corrected one in both scopes, for each metric that the labels correct.
+    """The judge's figure and the corrected figure in both scopes, for each metric that labels can correct.
 
     The judge is the panel of evaluators.
     """
@@ -112,8 +112,8 @@ def _figure(metric: Metric, figure: CorrectedEstimate, judged: Figure | Estimate
 def metrics_of(side: Results) -> dict[str, Metric]:
     """The metrics of these results by name, with more breakdowns than the suite has.
 
-    A rate or balance that the suite does not break down is broken down as the headline is: where `overall`
-    has a part `en-US`, `refused` gets a part `refused.en-US`.
+    A rate or balance that the suite does not break down gets the breakdown of the headline: if `overall` has
+    a part `en-US`, `refused` gets a part `refused.en-US`.
     """
     own_metrics = side.definitions
     headline, *others = own_metrics.values()
@@ -145,7 +145,7 @@ def refuse_unusable(rule: Rule, side: Results, metrics: Mapping[str, Metric]) ->
     """Raise UserError unless the labels of these results can decide a rule."""
     section = side.people
     if not section:
-        # The file of pooled results is "a.json + b.json".
+        # The `file` of pooled results is "a.json + b.json".
         hint = "pooled results keep no labels" if " + " in side.file else _HOW_TO_LABEL
         raise UserError(f"{rule}: {side.file}: has no labels of people; {hint}")
     if not section.get("labels"):
@@ -157,8 +157,8 @@ def refuse_unusable(rule: Rule, side: Results, metrics: Mapping[str, Metric]) ->
             raise UserError(f"{rule}: {side.file}: its labels {problem}; {_HOW_TO_LABEL}")
     if rule.name in metrics and not labelled_runs(side, section).corrects(metrics[rule.name]):
         raise UserError(
-            f"{rule}: {side.file}: its labels say nothing of {rule.name}; they say what "
-            "`equipoise review sample --ask` has them asked"
+            f"{rule}: {side.file}: its labels say nothing of {rule.name}; "
+            "`equipoise review sample --ask` chooses what people are asked"
         )
 
 
@@ -166,17 +166,19 @@ _HOW_TO_LABEL = "draw a sheet with `equipoise review sample`, and read it with `
 
 
 def refuse_different_people(rule: Rule, before: Results, after: Results) -> None:
-    """Raise UserError if different people labelled the two results: how strict they are would decide."""
+    """Raise UserError if different people labelled the two results: their strictness would decide."""
     people = [sorted(_section(side)["people"]) for side in (before, after)]
     if people[0] != people[1]:
         names = " and ".join(", ".join(group) for group in people)
-        raise UserError(f"{rule}: different people labelled the two ({names}): have the same label both")
+        raise UserError(
+            f"{rule}: different people labelled the two ({names}): have the same people label both"
+        )
 
 
 def corrected_change(
     metric: Metric, before: Results, after: Results, confidence: Mapping[Scope, float]
 ) -> tuple[CorrectedEstimate, CorrectedEstimate, dict[Scope, Difference]] | None:
-    """The corrected figure of each result, and their difference by scope. None with too few labels."""
+    """The corrected figures of the two results, and their difference by scope; None if labels are too few."""
     sections = _section(before), _section(after)
     # People have the same order in both results.
     people = list(dict.fromkeys(name for section in sections for name in section["people"]))

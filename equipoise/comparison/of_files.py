@@ -20,7 +20,7 @@ from equipoise.comparison.release import Release, ReleaseSections, release_secti
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, parse_gate, rules_in
-from equipoise.core.rules import Inconclusive, Rule, most_unscored, rules_for
+from equipoise.core.rules import InconclusiveCountsAs, Rule, most_unscored, rules_for
 from equipoise.results.document import ComparisonFigures, Ruling, Sections
 from equipoise.results.load import load
 from equipoise.results.results import Results
@@ -56,7 +56,7 @@ def compare_files(
 
 
 def _release_of(after: Results, rules: Sequence[Rule], *, allows_mismatch: bool) -> Release:
-    """The release of a candidate on its suite, without a baseline file: that is loaded already."""
+    """The release of a candidate on its suite, without `baseline`, because the baseline is loaded already."""
     own = rules_for(after.suite.name, rules)
     if rules and not own:
         raise UserError(f"{rules[0]}: there are no rules for {after.suite.name}")
@@ -67,7 +67,7 @@ def _compare_and_gate(before: Results, after: Results, release: Release) -> Rele
     """The sections `comparison` and, with rules, `gate` of one candidate. Raises UserError."""
     from equipoise.comparison.compare import compare
 
-    # Only without rules may options differ whose effect the suite can report (`is_study`).
+    # Options whose effect the suite can report may differ only if there are no rules (`is_study`).
     comparison = compare(
         before,
         after,
@@ -95,7 +95,7 @@ def gate_files(
     baseline: Path | None,
     candidates: Sequence[Path],
     rules: Sequence[Rule],
-    inconclusive: Inconclusive | None,
+    inconclusive: InconclusiveCountsAs | None,
     *,
     allows_mismatch: bool,
 ) -> dict[str, dict[str, Sections]]:
@@ -130,9 +130,9 @@ def _gate_candidate(after: Results, release: Release) -> Sections:
 
 
 def check_releases(suite_releases: Mapping[str, Release]) -> None:
-    """Raise UserError for a baseline of another suite, and for a rule about labels or a metric that it lacks.
+    """Raise UserError for a baseline of another suite, and for rules about labels or a metric that it lacks.
 
-    For use before there are results. Whether these are comparable with the baseline is checked later.
+    For use before there are results. A later check tells whether they are comparable with the baseline.
     """
     for name, release in suite_releases.items():
         if release.baseline is None:
@@ -150,7 +150,7 @@ def check_releases(suite_releases: Mapping[str, Release]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The outcome of a gate: the verdict, the ruling on each rule, and the comparison as plain data.
+    """The outcome of a gate: the gate's verdict, the ruling on each rule, and the comparison as plain data.
 
     `missing` counts the candidate's runs without a score, which the verdict does not consider.
     """
@@ -169,7 +169,7 @@ class Gate:
 def compare_two(baseline: Path, candidate: Path, *, allows_mismatch: bool = False) -> Comparison:
     """The comparison of a candidate with a baseline, both results files.
 
-    With `allows_mismatch`, results with other settings are compared on the cases that they share. Raises
+    With `allows_mismatch`, results with different settings are compared on the cases that they share. Raises
     UserError that names what differs.
     """
     from equipoise.comparison.compare import compare

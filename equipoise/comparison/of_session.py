@@ -34,8 +34,8 @@ def expected_cells(
 ) -> Sequence[Cell]:
     """The cells that a session with these cases will have, without numbers.
 
-    Runs without a score may lack values that others have: the names of these are what the suite says
-    (`value_names`), and those that a case has in the baseline.
+    A run without a score may lack values that other runs have. So the names of values are those that the
+    suite gives (`value_names`) and those that the case has in the baseline.
     """
     records = [Record(case=case.to_json(), run=1, outcome="error", score=None, error="") for case in cases]
     names = {suite.question(item.case).key: suite.judging.value_names(item.case, rubric) for item in records}
@@ -51,9 +51,9 @@ def expected_cells(
 
 
 def load_baseline(release: Release, metadata: Metadata, files: Files) -> Results | None:
-    """The baseline of a suite in a session, or None, after the checks of its settings.
+    """The baseline of a suite in a session, if there is one, after a check of its settings.
 
-    `metadata` is that which the session's results will have. Raises UserError.
+    `metadata` are those that the session's results will have. Raises UserError.
     """
     if release.baseline is None:
         return None
@@ -116,7 +116,7 @@ def comparison_sections(release: Release, baseline: Results | None, candidate: R
     comparison = compare(
         baseline, candidate, allows_mismatch=True, most_unscored=most_unscored(release.rules)
     )
-    # Settings and cases were checked before any call. Which parameters an endpoint changed is known only now.
+    # Settings and cases were checked before any call; parameters that an endpoint changed are known only now.
     late_mismatches = (
         [] if release.allows_mismatch else sampling_differences(baseline.metadata, candidate.metadata)
     )

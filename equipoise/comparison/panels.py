@@ -16,7 +16,7 @@ from equipoise.stats.agreement import correlations
 from equipoise.stats.metrics import measure
 
 FEWEST_MODELS = 3
-"""Fewest models that two panels must share for a rank correlation."""
+"""The minimum number of models that two panels must share for a rank correlation."""
 
 
 def load(paths: Sequence[Path]) -> list[Results]:
@@ -45,14 +45,14 @@ def _panel_name(side: Results) -> str:
 
 
 def _refuse_other_settings(side: Results, first: Results) -> None:
-    """Raise UserError if more than models and evaluators differs from the first, or no evaluator judged."""
+    """Raise UserError if results differ from the first in other settings, or no evaluator judged them."""
     metadata, expected = side.metadata, first.metadata
     if any(metadata.get(key) != expected.get(key) for key in ("suite", "data_hash")):
         raise UserError(f"{side.file}: has another suite or other data than {first.file}")
     options = (option for option in side.suite.options if not option.is_about_judging)
     labels = {
         "rubric_hash": "rubric",
-        "facts_hash": "evaluators' facts",
+        "facts_hash": "evaluators' key facts",
         "scale": "scale",
         **{item.name: item.label for item in options},
     }
@@ -72,7 +72,7 @@ def _refuse_other_settings(side: Results, first: Results) -> None:
 
 
 class RankCorrelation(NamedTuple):
-    """Spearman's rank correlation of two panels over the `models` that both judged; None, with a reason."""
+    """Spearman's rank correlation `rho` of two panels, over the number of `models` that both judged."""
 
     first: str
     second: str

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def pool_results(sides: Iterable[Results]) -> list[Results]:
-    """The results, with those of the same model and settings pooled into one, in the order of the first.
+    """The results, with those of the same model and settings pooled, in the order of their first occurrence.
 
-    Results that ended by `--until gate` are not pooled: their values decided how many runs they have. Raises
-    UserError for duplicates.
+    Results that ended by `--until gate` are not pooled, because their number of runs depends on their values.
+    Raises UserError for duplicates.
     """
     groups: list[list[Results]] = []
     for side in sides:
@@ -52,12 +52,12 @@ def _refuse_duplicate(group: Sequence[Results], side: Results) -> None:
 
 
 def _session_key(side: Results) -> tuple[str | None, str | None]:
-    """The start of a session and the hash of its verdicts, the same in all files that have its runs."""
+    """The start of a session and the hash of its verdicts, which are the same in all files with its runs."""
     return side.metadata.get("started"), side.metadata.get("verdicts_sha256", side.digest)
 
 
 def _pool_group(group: Sequence[Results]) -> Results:
-    """The results of a group as one, without people's labels: these are about the replies of one file."""
+    """The results of a group as one, without people's labels, which belong to the replies of one file."""
     doubts = [f"{side.file}: {side.doubt}" for side in group if side.doubt]
     return Results(
         file=" + ".join(side.file for side in group),
@@ -74,7 +74,7 @@ def _pool_group(group: Sequence[Results]) -> Results:
 
 
 def _pooled_askers(group: Sequence[Results]) -> AskerCells:
-    """The pooled cells for metrics about who asks; empty unless all results have the same cues."""
+    """The pooled cells of the metrics about who asks; empty unless all results have the same cues."""
     first, *others = [side.asker_cells for side in group]
     if not all(other.is_like(first) for other in others):
         return NO_ASKERS
@@ -87,7 +87,7 @@ def _pooled_outcomes(group: Sequence[Results]) -> OutcomeCounts:
 
 
 def _pooled_metadata(all_metadata: Sequence[Metadata]) -> Metadata:
-    """The metadata of the first results, with counts summed, and all rows on models and parameters."""
+    """The metadata of the first results with summed counts, and with all rows about models and parameters."""
     statuses = [metadata["status"] for metadata in all_metadata]
     started = [text for metadata in all_metadata if (text := metadata.get("started"))]
     finished = [end for metadata in all_metadata if (end := metadata.get("finished"))]
@@ -124,7 +124,7 @@ def _latest_audits(group: Sequence[Results]) -> dict[str, Audit | None]:
 
 
 def _pooled_cells(group: Sequence[Sequence[Cell]]) -> list[Cell]:
-    """Each case of any of the results, with the runs of all of them in order."""
+    """The cells of all results. A case in several results has one cell, with their runs in order."""
     cells_by_id: dict[str, list[Cell]] = {}
     for cell in chain.from_iterable(group):
         cells_by_id.setdefault(cell.id, []).append(cell)

@@ -1,4 +1,4 @@
-"""The release: for each suite of a session or a model, the baseline and the rules of the gate."""
+"""The release of a suite: the baseline of its results and the rules of its gate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from equipoise import suites
 from equipoise.comparison.gate.family import NO_RULES, Family, required_tests
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
-from equipoise.core.rules import VERIFIED, Inconclusive, Rule, rules_for
+from equipoise.core.rules import VERIFIED, InconclusiveCountsAs, Rule, rules_for
 from equipoise.results import answered, cautions
 from equipoise.results.document import Sections
 from equipoise.results.find import find_one
@@ -33,7 +33,7 @@ class Release:
     baseline: Path | None = None
     rules: tuple[Rule, ...] = ()
     family: Family = NO_RULES
-    inconclusive: Inconclusive | None = None
+    inconclusive: InconclusiveCountsAs | None = None
     allows_mismatch: bool = False
 
     @property
@@ -47,7 +47,7 @@ NO_RELEASE = Release()
 
 
 class ReleaseSections(Sections, total=False):
-    """What is said of one candidate: its comparison and its gate, and the trend up to it."""
+    """The sections of one candidate: its comparison and its gate, and the trend up to it."""
 
     trend: Trend
 
@@ -56,13 +56,13 @@ def releases(
     names: Sequence[str],
     baseline: Path | None,
     rules: Sequence[Rule],
-    inconclusive: Inconclusive | None,
+    inconclusive: InconclusiveCountsAs | None,
     *,
     allows_mismatch: bool,
 ) -> dict[str, Release]:
     """The release of each of these suites, by name, from the user's options. Raises UserError.
 
-    If `baseline` is a folder, it may lack results of a suite whose rules need none.
+    If `baseline` is a folder, it may lack results of a suite whose rules need no baseline.
     """
     _refuse_pointless(rules, inconclusive, baseline, allows_mismatch=allows_mismatch)
     for rule in rules:
@@ -89,7 +89,11 @@ def releases(
 
 
 def _refuse_pointless(
-    rules: Sequence[Rule], inconclusive: Inconclusive | None, baseline: Path | None, *, allows_mismatch: bool
+    rules: Sequence[Rule],
+    inconclusive: InconclusiveCountsAs | None,
+    baseline: Path | None,
+    *,
+    allows_mismatch: bool,
 ) -> None:
     if inconclusive and not rules:
         raise UserError("--gate-inconclusive: says what becomes of a gate, but there is no --gate")

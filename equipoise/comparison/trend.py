@@ -1,4 +1,4 @@
-"""Trends: the headline figure of each release and its change from the one before, with intervals."""
+"""Trends: the headline figure of each release and its change since the previous release, with intervals."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ C = TypeVar("C", bound=Difference)
 
 
 def _changes(releases: Sequence[T], change: Callable[[T, T], C]) -> list[C | None]:
-    """The change of each release, oldest first, from the one before; None for the first."""
+    """The change of each release, oldest first, since the previous one; None for the first."""
     return [None, *(change(older, newer) for older, newer in pairwise(releases))]
 
 
-# Of results that are compared.
+# Trends of results.
 
 
 class ReleaseFigure(ComparedResults):
-    """One release: its headline, and the change from the one before, None for the first."""
+    """One release: its headline, and the change since the previous release, None for the first."""
 
     figure: Figure
     change: Change | None
@@ -52,9 +52,9 @@ def trend(
 ) -> Trend:
     """The section `trend`: the headline figure of each release, oldest first.
 
-    Each release but the first has its change from the one before, on the cells that both have. In a study,
-    options whose effect the suite can report may differ. Up to `most_unscored` percent of a release's runs
-    may lack a score. Raises UserError, as `compare` does, if two neighbours cannot be compared.
+    Each release except the first has its change since the previous one, on the cells that both have. In a
+    study, options whose effect the suite can report may differ. Up to `most_unscored` percent of a release's
+    runs may lack a score. Raises UserError, as `compare` does, if two neighbours cannot be compared.
     """
     for older, newer in pairwise(releases):
         refuse_incomparable(
@@ -78,23 +78,22 @@ def _change(older: Results, newer: Results) -> Change:
     return change_in(newer.headline, before, after, newer.suite.about.clusters, ConfidenceLevels()).figures
 
 
-# Of the entries of a board, which have no cells.
+# Trends of the entries of a board, which have no cells.
 
 
 _SEPARATORS = "-_.:@ "
-"""Characters that separate the numbers of a version from the name and from each other."""
+"""Characters that separate a model's name and the numbers of its version."""
 _MOST_NUMBERS = 6
-"""Most numbers in a version."""
+"""The maximum number of numbers in a version."""
 _MOST_DIGITS = 8
-"""Most digits of one number in a version, enough for a date such as 20260131."""
+"""The maximum number of digits of one number in a version. It allows dates such as 20260131."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyTrend:
     """Releases of one family, or one model measured several times, oldest first.
 
-    `changes` has for each release the difference of its headline figure from that of the one before, None for
-    the first.
+    `changes` has the change of each release's headline figure since the previous release, None for the first.
     """
 
     family: str
@@ -103,7 +102,7 @@ class FamilyTrend:
 
 
 def family_trends(entries: Iterable[Entry]) -> list[FamilyTrend]:
-    """The trend of each family with several of these entries, which must be of one table."""
+    """The trend of each family with several of these entries. All entries must be of one table."""
     families: dict[str, list[Entry]] = {}
     for item in entries:
         family, _ = split_version(item.model)
@@ -122,10 +121,10 @@ def change_between(older: Entry, newer: Entry) -> Difference:
 
 
 def split_version(model: str) -> tuple[str, tuple[int, ...]]:
-    """A model's family and version: its name without numbers at the end, and these numbers.
+    """A model's family and version: its name without the numbers at the end, and these numbers.
 
-    So `gpt-x-1.5` and `gpt-x-2026-01-31` are of the family `gpt-x`. `qwen3:8b` has no version: `8b` is not a
-    number. Releases of one family are sorted by version.
+    For example, `gpt-x-1.5` and `gpt-x-2026-01-31` are of the family `gpt-x`. `qwen3:8b` has no version:
+    `8b` is not a number. Releases of one family are sorted by version.
     """
     version: list[int] = []
     while len(version) < _MOST_NUMBERS:

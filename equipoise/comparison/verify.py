@@ -23,7 +23,7 @@ from equipoise.suites import AnySuite, rubric_path
 
 def load_verified(path: Path) -> Results:
     """The results in a file, after verification: `doubt` is set if it failed. Raises UserError."""
-    # Runs would take much memory beside those of the journal.
+    # Rows are dropped: together with the journal's they would take too much memory.
     results = load(path).without_rows()
     return replace(results, doubt=_why_unverified(path, results))
 
@@ -43,7 +43,7 @@ def _why_unverified(path: Path, side: Results) -> str | None:
         if build.verdicts_digest(records) != side.metadata.get("verdicts_sha256"):
             return "it was not made of the verdicts in its journal"
         rubric = side.suite.judging.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
-        # Rows replace records, and are freed before the calls are read, to save memory.
+        # To save memory, records become rows one by one, and rows are freed before the calls are read.
         rebuilt = rows.of_records(side.suite, build.draining(records), rubric.scale)
         summary = side.suite.summary(rebuilt, rubric.scale)
         # Only the suite's own keys are compared: a later version may compute intervals differently.
@@ -97,19 +97,19 @@ def why_unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str |
 
 
 def _as_in_file(data: JSON) -> JSON:
-    """The data as they are read from a file, where for example tuples are lists."""
+    """The data as they would be read from a file, where for example tuples become lists."""
     return json_io.loads(json_io.dumps(data))
 
 
 def _verdicts(figures: Mapping[str, Audit | None]) -> JSON:
-    """The verdicts of audits on anchors. Checks are left out: a later version may compute others."""
+    """The verdicts of audits on anchors. Checks are left out: a later version may compute different ones."""
     return {
         name: audit and [audit["state"], audit["source"], audit["judged"]] for name, audit in figures.items()
     }
 
 
 def _agrees(stated: JSON, rebuilt: JSON) -> bool:
-    """Whether rebuilt data have all that a file states. They may have more, as from a later version."""
+    """Whether rebuilt data have everything that a file states. A later version may rebuild more."""
     if isinstance(stated, dict) and isinstance(rebuilt, dict):
         return all(name in rebuilt and _agrees(value, rebuilt[name]) for name, value in stated.items())
     if isinstance(stated, list) and isinstance(rebuilt, list):

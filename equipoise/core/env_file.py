@@ -1,4 +1,4 @@
-"""Loads the variables in `.env`, in the working directory, into the environment, unless it has them.
+"""Loads variables from `.env` in the working directory; those already in the environment take precedence.
 
 Messages show names, never values.
 """
@@ -18,9 +18,10 @@ _PREFIXES, _SUFFIX = ("EQUIPOISE_", "OPENAI_"), "_API_KEY"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvFile:
-    """The result of loading a file: `line_numbers` has the line of each variable that was set, by name.
+    """The result of loading a file.
 
-    `already_set` are the names in the file that the environment had before.
+    `line_numbers` has the line of each variable that was set, by name. `already_set` has the names of
+    variables in the file that the environment had before; they are not changed.
     """
 
     line_numbers: Mapping[str, int] = field(default_factory=dict)
@@ -64,7 +65,7 @@ def load(folder: Path, environment: MutableMapping[str, str]) -> EnvFile:
 
 
 def _variables(path: Path) -> list[tuple[int, str, str]]:
-    """The variables in a file that concern Equipoise, as tuples (line, name, value). Raises UserError."""
+    """The variables of Equipoise in a file, as tuples (line, name, value). Raises UserError."""
     from io import StringIO
 
     # Imported here: few projects have the file.

@@ -35,9 +35,9 @@ class UserError(EquipoiseError):
 
 
 def shortened(message: str) -> str:
-    """The message with the middles of long words left out, as where it quotes a name of a megabyte.
+    """The message, shortened if it is long, for instance because it quotes a name of a megabyte.
 
-    If it is still long, its own middle is left out.
+    The middle of each long word is left out. If the message is then still too long, so is its own middle.
     """
     if len(message) > MOST_CHARACTERS:
         message = _LONG_WORD.sub(lambda word: f"{word[0][:80]}...{word[0][-20:]}", message)
@@ -61,7 +61,7 @@ def printable(text: str) -> str:
 
 
 class ContradictoryResultsWarning(UserWarning):
-    """The summary of a results file says something else than its runs. The message is one line."""
+    """The summary of a results file contradicts its runs. The message is one line."""
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(message))
@@ -70,11 +70,11 @@ class ContradictoryResultsWarning(UserWarning):
 class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domain, not a defect
     """A call gave no usable reply, after all retries.
 
-    `stops_session` is true if every further call would fail alike, for instance because a key is refused or a
-    model does not exist; `is_mistake` if also no waiting helps, only another URL, key, model or parameter.
-    `status` is the HTTP status, None without a response. `retries` counts the attempts beyond the first.
-    `is_declined` says that the endpoint does not support an optional feature: the caller does without it, and
-    nothing is reported.
+    `stops_session` is true if every further call would fail in the same way, for instance because a key is
+    refused or a model does not exist. `is_mistake` is true if, in addition, waiting does not help: the user
+    must change the URL, key, model or parameter. `status` is the HTTP status, None without a response.
+    `retries` counts the attempts after the first. `is_declined` says that the endpoint does not support an
+    optional feature: the caller does without it, and nothing is reported.
     """
 
     def __init__(

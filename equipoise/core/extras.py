@@ -1,4 +1,4 @@
-"""Packages that only an extra of Equipoise installs, such as the one that draws figures."""
+"""The optional packages that an extra of Equipoise installs, such as the one that draws figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PACKAGES: Mapping[str, Mapping[str, str]] = {
     "plots": {"vl-convert-python": "vl_convert"},
     "retrieval": {"bm25s": "bm25s", "rjieba": "rjieba"},
 }
-"""The packages of each extra, with the modules that are imported."""
+"""The packages of each extra, each with the name of the module to import."""
 
 
 def is_installed(extra: str) -> bool:
@@ -27,5 +27,5 @@ def require(extra: str, purpose: str) -> None:
 
 def install_command(extra: str) -> str:
     """The command that installs the packages of an extra."""
-    # By their own names: no package index has Equipoise, so that anyone may take its name there.
+    # Not `equipoise[extra]`: Equipoise is on no package index, where anyone could take its name.
     return f"pip install {' '.join(PACKAGES[extra])}"

@@ -1,4 +1,9 @@
-"""Figures: what is measured, with its interval, in one form from statistics to the page."""
+"""Figures: what is measured, with its interval, in one form from statistics to the page.
+
+An interval on "these questions" (the field `these`) covers only the variation between runs of the questions
+that were asked. All other intervals treat clusters, usually questions, as a sample of those that might have
+been asked. A contrast is the difference between two groups of questions (see `records.Metric`).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ Count = Annotated[int, Meta(ge=0)]
 
 
 class Interval(Struct, frozen=True, kw_only=True):
-    """The interval on these very questions, where only runs vary."""
+    """An interval on these questions, where only runs vary."""
 
     se: float | None
     low: float | None
@@ -41,10 +46,9 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 
 class Figure(Estimate, frozen=True, kw_only=True, omit_defaults=True):
-    """A metric, with its interval over clusters and on these very questions.
+    """The figure of a metric, with its interval over clusters and its interval on these questions.
 
-    The first interval treats clusters as a sample of those that might have been asked. `by_run` is empty with
-    a single run of each question, and the fields after it are then unset.
+    `by_run` is empty if each question has a single run; `run_mean` and `run_sd` are then unset.
     """
 
     # Without a default, so that it is never left out of the file.
@@ -56,7 +60,8 @@ class Figure(Estimate, frozen=True, kw_only=True, omit_defaults=True):
     confidence: Annotated[float, Meta(description="Confidence level of the interval, 0..1")]
     caution: Annotated[str | None, Meta(description="Why the figure does not prove evenness")] = None
     smallest_difference: Annotated[
-        float | None, Meta(description="Of a contrast: the smallest difference of two models it can show")
+        float | None,
+        Meta(description="For a contrast: the smallest difference it can show between two models"),
     ] = None
     these: Annotated[Interval, Meta(description="The interval on these very questions, where only runs vary")]
     by_run: Annotated[tuple[float | None, ...], Meta(description="The figure of each run")] = ()
@@ -65,7 +70,7 @@ class Figure(Estimate, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_share(self) -> bool:
-        """Whether it lies between 0 and 100; a balance in percent may lie below 0."""
+        """Whether the figure lies between 0 and 100. A balance in percent may lie below 0."""
         return self.unit == "%" and self.kind != "balance"
 
     def limits(self, digits: int = 1) -> str:
@@ -107,13 +112,13 @@ class Difference(Struct, frozen=True, kw_only=True):
     reason: Annotated[str | None, Meta(description="Why there is no difference or no interval")] = None
 
     @property
-    def is_apart(self) -> bool:
+    def excludes_zero(self) -> bool:
         """Whether the interval excludes zero."""
         return excludes_zero(self.low, self.high)
 
 
 class ChangeOnThese(Struct, frozen=True, kw_only=True):
-    """The interval of a difference on these very questions, where only runs vary."""
+    """The interval of a difference on these questions, where only runs vary."""
 
     se: float | None
     low: float | None
@@ -123,7 +128,7 @@ class ChangeOnThese(Struct, frozen=True, kw_only=True):
     reason: str | None
 
     @property
-    def is_apart(self) -> bool:
+    def excludes_zero(self) -> bool:
         """Whether the interval excludes zero."""
         return excludes_zero(self.low, self.high)
 
@@ -141,7 +146,7 @@ class Change(Difference, frozen=True, kw_only=True, omit_defaults=True):
     ]
     higher_is_better: Annotated[bool | None, Meta(description="null where neither direction is better")]
     unit: Annotated[str, Meta(description="The unit of the metric: %, pp, points ...")]
-    caution: Annotated[str | None, Meta(description="Of a contrast: how it is to be read")] = None
+    caution: Annotated[str | None, Meta(description="For a contrast: how to read it")] = None
 
 
 class LanguagePair(Difference, frozen=True, kw_only=True):
@@ -185,11 +190,11 @@ class GapParts(Struct, frozen=True, kw_only=True):
 
 
 class EvaluatorLean(Struct, frozen=True, kw_only=True):
-    """One evaluator's mean verdict, and its difference from the mean of the other evaluators.
+    """How strict one evaluator is: its mean verdict, and the difference from the mean of the others.
 
     Both average within questions first, then over questions, in points of the scale. `mean` covers all units
     that the evaluator scored. `difference` covers those that another evaluator scored too; `units` is their
-    number.
+    number. A unit is one reply.
     """
 
     evaluator: str
@@ -222,5 +227,5 @@ def excludes_zero(low: float | None, high: float | None) -> bool:
 
 
 def format_limits(low: float | None, high: float | None, digits: int = 1, sign: str = "") -> str:
-    """Both ends of an interval as text, or `-` without one. With the `sign` "+" both have theirs."""
+    """Both ends of an interval as text, or `-` without one. With `sign="+"` both numbers are signed."""
     return "-" if low is None or high is None else f"{low:{sign}.{digits}f} to {high:{sign}.{digits}f}"

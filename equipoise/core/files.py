@@ -42,7 +42,7 @@ def shown(path: Path) -> str:
 
 
 def open_regular(path: Path) -> io.BufferedReader:
-    """A regular file, open for reading. Raises OSError, also for pipes and devices, which may never end."""
+    """Open a regular file for reading. Raises OSError, also for pipes and devices, which may never end."""
     # Without O_NONBLOCK, opening a pipe waits for its other end.
     file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")  # noqa: SIM115 - the caller closes it
     try:
@@ -62,14 +62,14 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
 
 
 class OpenFile:
-    """A regular file of which parts are read by their offsets. It stays open from the first; thread-safe."""
+    """A regular file whose parts are read by offset. It stays open after the first read; thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: BinaryIO | None = None
 
     def part(self, start: int, size: int) -> bytes:
-        """So many bytes from an offset; fewer where the file ends. Raises OSError."""
+        """Read `size` bytes from an offset, or fewer at the end of the file. Raises OSError."""
         if self._file is None:
             self._file = open_regular(self.path)
             weakref.finalize(self, self._file.close)
@@ -124,7 +124,7 @@ def json_object(text: str, where: str) -> dict[str, JSON]:
 
 
 def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    """An object of these keys and values. Raises ValueError for a key that stands twice."""
+    """A dict of these keys and values. Raises ValueError for a duplicate key."""
     data = dict(pairs)
     if len(data) < len(pairs):
         names = [name for name, _ in pairs]
@@ -175,8 +175,8 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 def sheet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table as a spreadsheet saves it, each with its line; rows without any text are skipped.
 
-    Its separator is a comma, a semicolon or a tab. Cells are without spaces around them, guards, and blank
-    cells at the end. Raises UserError.
+    The separator is a comma, a semicolon or a tab. Spaces around cells, guards, and blank cells at the end of
+    a row are removed. Raises UserError.
     """
     reader = sheet_reader(read_text(path))
     try:
@@ -191,7 +191,7 @@ def sheet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def sheet_reader(text: str, *, strict: bool = False) -> Reader:
-    """A reader of a table with the separator that its first line has most: a comma, a semicolon or a tab.
+    """A reader of a table. Its separator is the most frequent of comma, semicolon and tab in the first line.
 
     With `strict`, quotation marks that are not closed, or not doubled within a cell, raise csv.Error.
     """
@@ -206,8 +206,8 @@ def sheet_reader(text: str, *, strict: bool = False) -> Reader:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a file that atomically replaces the one at `path` when the block ends without an error.
 
-    Until then it has a temporary name; what a killed process has left under such a name is removed. The
-    folder is created, and the permissions of a replaced file are kept. If `path` is a symbolic link, its
+    Until then it has a temporary name. Temporary files of processes that were killed are removed. The folder
+    is created if needed, and the permissions of a replaced file are kept. If `path` is a symbolic link, its
     target is replaced. Raises OSError, also for pipes and devices.
     """
     target = link_target(path)
@@ -265,7 +265,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_objects(path: Path, items: Iterable[Mapping[str, JSON]]) -> None:
-    """Write a JSON Lines file atomically, lone surrogates as escapes. Raises UserError."""
+    """Write a JSON Lines file atomically, with lone surrogates as escapes. Raises UserError."""
     text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
     write_text(path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
@@ -277,7 +277,7 @@ def table_text(lines: Iterable[Sequence[str]]) -> str:
     quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for line in lines:
         cells = [*map(add_guards, line)]
-        # Other readers split at these characters, for which Python's writer would not quote a cell.
+        # Python's writer does not quote cells with these characters, but other programs split at them.
         (quoted if any(set(cell) & {"\r", ";", "\t"} for cell in cells) else plain).writerow(cells)
     return text.getvalue()
 

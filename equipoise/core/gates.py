@@ -1,7 +1,7 @@
-"""Reads files of gate rules for several suites, required or advisory, such as:
+"""Reads files of gate rules, which may be required or advisory and apply to one suite or to all:
 
-scope = "these"            # default of rules without a scope; or "population"
-inconclusive = "fail"      # verdict that an inconclusive gate counts as; or "pass"
+scope = "these"            # or "population": the scope of rules that name none
+inconclusive = "fail"      # or "pass": the verdict that an inconclusive gate counts as
 
 [all]
 required = ["unscored:1%"]
@@ -21,7 +21,7 @@ from typing import Any
 
 from equipoise.core import toml_text
 from equipoise.core.files import read_bytes
-from equipoise.core.rules import EVERY_SUITE, SCOPES, Inconclusive, Rule, Scope, parse_rule
+from equipoise.core.rules import EVERY_SUITE, SCOPES, InconclusiveCountsAs, Rule, Scope, parse_rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class GateFile:
     """The rules of a file, and the verdict that an inconclusive gate counts as, None if not set."""
 
     rules: tuple[Rule, ...]
-    inconclusive: Inconclusive | None
+    inconclusive: InconclusiveCountsAs | None
 
 
 def parse_gate(text: str) -> Rule | GateFile:
@@ -77,11 +77,11 @@ def _rules_of(path: Path, name: str, table: Any, scope: Scope) -> Iterator[Rule]
 
 
 def rules_in(items: Iterable[Rule | GateFile]) -> tuple[Rule, ...]:
-    """All rules in order, single rules and those of files."""
+    """All rules in order: the single rules and those of files."""
     return tuple(rule for item in items for rule in (item.rules if isinstance(item, GateFile) else (item,)))
 
 
-def inconclusive_in(items: Iterable[Rule | GateFile]) -> Inconclusive | None:
+def inconclusive_in(items: Iterable[Rule | GateFile]) -> InconclusiveCountsAs | None:
     """The verdict that an inconclusive gate counts as. The last file that sets one decides."""
     verdicts = [item.inconclusive for item in items if isinstance(item, GateFile) and item.inconclusive]
     return verdicts[-1] if verdicts else None

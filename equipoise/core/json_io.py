@@ -1,6 +1,6 @@
 """Fast JSON as UTF-8 bytes, for any text that a model may write.
 
-What orjson refuses, such as lone surrogates, goes through the standard library, which escapes them.
+Data that orjson refuses, such as lone surrogates, goes through the standard library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from equipoise.core.types import JSON
 
 
 def dumps(data: JSON, *, indent: bool = False) -> bytes:
-    """Encode data in the given order as JSON that ends in a newline: compact, or indented.
+    """Encode data as compact or indented JSON that ends in a newline; the order of keys is kept.
 
     NaN and infinity become null. A msgspec Struct is encoded as an object, a lazy sequence as an array. A
     callable in the data is called, and its return value encoded.
@@ -26,7 +26,7 @@ def dumps(data: JSON, *, indent: bool = False) -> bytes:
     try:
         return orjson.dumps(data, _as_json, option)
     except TypeError:
-        # Lone surrogates become escapes; other characters stay as they are. See `is_encodable` for the rest.
+        # Lone surrogates become escapes; other characters stay as they are. `is_encodable` lists the causes.
         return f"{_dumps_with_stdlib(data, indent=indent)}\n".encode("utf-8", "backslashreplace")
 
 
@@ -62,7 +62,7 @@ def _as_json(data: JSON) -> JSON:
 def iter_encoded(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[bytes]:
     """Encode data as indented JSON piece by piece, so that the whole text is never in memory.
 
-    Objects and arrays are split down to `depth`; with the default, a piece of results is at most a question.
+    Objects and arrays are split down to `depth`. By default, the largest piece of results is one question.
     `margin` is the indentation of all lines but the first. The pieces, joined, are the output of `dumps`
     without its final newline. Values that `split` returned are copied as they were.
     """

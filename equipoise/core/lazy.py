@@ -1,4 +1,4 @@
-"""Sequences that are read when they are used, so that they take no memory."""
+"""Sequences that are loaded at each use and not kept in memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 class LazySequence(Sequence[T]):
     """A sequence whose items `read` loads again at each use. Subclasses hold only what loading needs.
 
-    `list` asks for the length and the items, and so reads twice: use `at_once`.
+    Use `at_once` and not `list`, which asks for the length and the items, and so reads twice.
     """
 
     __slots__ = ()

@@ -1,6 +1,7 @@
 """The type `Option`, and the parsers of values.
 
-Parsers raise ValueError that says what the value should be. The options of every session are in
+Parsers raise ValueError that says what the value should be; its message is a predicate, to which the caller
+adds the option and the value as the subject. The options of every session are in
 `session_options`, those of suites in their packages.
 """
 
@@ -35,18 +36,18 @@ def parse_name(value: str) -> str:
 class Option:
     """One option: its flag, its help, and how its value is parsed.
 
-    An option with `many` may be repeated, also in one text, where commas or spaces separate values, or line
-    breaks with `by_line`; a `switch` takes no value, and the value of one with `is_secret` is never shown.
-    With `optional_words`, the option may be given without a value; its value is one of these words, after an
-    equals sign and never after a space. Options that affect replies are always in the metadata of results;
+    An option with `many` may be repeated. One text may also hold several of its values, separated by commas
+    or spaces, or by line breaks with `by_line`. A `switch` takes no value. A value with `is_secret` is never
+    shown. With `optional_words`, the option may be given without a value; a value is one of these words and
+    follows an equals sign, never a space. Options that affect replies are always in the metadata of results;
     `recorded` adds one that does not. With `by_suite`, the suites of one session may have different defaults.
 
     The other fields are for options of suites. `comparable` is `must` if results must agree in it to be
     compared, `study` if they may also differ to study its effect, `free` if they may always differ. `label`
-    names the option in messages about a difference. With `is_about_judging`, it does not affect replies. With
-    `is_local`, its value is a file or function of this machine, and `shown` returns what results say about
-    the value. `effect` takes the older and the newer value, and the changes of metrics by name. It returns a
-    sentence on how the change of the option changed them, or "".
+    names the option in messages about a difference. An option with `is_about_judging` does not affect
+    replies. With `is_local`, the value is a file or function of this machine, and `shown` returns what
+    results say about it. `effect` takes the older and the newer value of the option, and the changes of
+    metrics by name. It returns a sentence on how the new value changed the metrics, or "".
     """
 
     flag: str
@@ -88,7 +89,7 @@ class Option:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The allowed words; empty if the parser is not from `one_of`."""
+        """The allowed words; empty unless the parser is from `one_of`."""
         return self.parse.words if isinstance(self.parse, _OneOf) else ()
 
     @property
@@ -163,7 +164,7 @@ class _OneOf:
 
 
 def one_of(*words: str) -> Callable[[str], str]:
-    """A parser of one of these words."""
+    """A parser that accepts exactly these words."""
     return _OneOf(words)
 
 
@@ -204,7 +205,7 @@ ROLES = ("subject", "evaluator")
 
 
 def parse_roles(value: str) -> tuple[str, ...]:
-    """Parse the name of a role, `both` or a word for true for both roles, or a word for false for none."""
+    """Parse the roles: the name of one, `both` (or a word for true), or a word for false for none."""
     text = value.strip().lower()
     if text in ROLES:
         return (text,)
@@ -231,7 +232,7 @@ _SECRET = re.compile(r"key|token|secret|auth|password|credential|cookie|signatur
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a header, query parameter or field of this name holds a secret, as api-key or Authorization."""
+    """Whether a header, query parameter or field with this name holds a secret, such as Authorization."""
     return bool(_SECRET.search(name)) and not name.lower().endswith("tokens")
 
 
@@ -327,7 +328,7 @@ def parse_key(value: str) -> str:
 
 
 def parse_prompt(value: str) -> str:
-    """The text, or the content of the file in `@FILE`. Raises ValueError."""
+    """The text, or for `@FILE` the content of the file. Raises ValueError."""
     return parse_prompt_file(value[1:]) if value.startswith("@") else value
 
 

@@ -12,8 +12,8 @@ from equipoise.core.rows import RowOutcome
 class Appearance:
     """How one outcome is shown.
 
-    `colour` is the colour of bars as `#rrggbb`. `words` follow a number of runs in a sentence, and `letter`
-    stands for a run in pytest's progress; either is empty where the outcome is not told that way.
+    `colour` is the colour of bars as `#rrggbb`. `words` follow a number of runs in a sentence. `letter`
+    stands for a run in pytest's progress. Either is empty if the outcome is not shown in that form.
     `explains_silence` says whether a run with this outcome may have an empty reply.
     """
 

@@ -36,7 +36,7 @@ def span(least: float, most: float) -> str:
 
 
 def _unit(seconds: float) -> str:
-    """The largest unit of which a duration is at least one and a half."""
+    """The largest unit such that the duration is at least 1.5 of it."""
     return next((unit for unit in ("h", "min") if seconds >= 1.5 * _SECONDS[unit]), "s")
 
 

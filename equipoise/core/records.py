@@ -39,7 +39,7 @@ class Verdict:
         return self.fields is not None
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data."""
+        """The verdict as plain data."""
         fields = None if self.fields is None else dict(self.fields)
         return {
             "evaluator": self.evaluator,
@@ -52,10 +52,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A person's judgement of a run. Fields that the person left open are None.
+    """A person's judgement of a run. A field is None if the person left it open.
 
     `score` is on the scale of verdicts, `refused` says whether the reply declines to answer, and `lean` is
-    the side that it leans to and how far, as `judge.rubric.lean` returns it.
+    the side that it leans to and how far, as `judge.rubric.read_lean` returns them.
     """
 
     score: float | None = None
@@ -65,10 +65,11 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One evaluator's probability of each label, 0 to 1; None, with an error, if it chose no label.
+    """One evaluator's probability of each label (option) of a prompt, 0 to 1.
 
-    `method` is `logprobs` if these are probabilities of its first token, of which the labels have `mass` in
-    total, or `samples` if they are shares of its answers. `raw` has the invalid answers.
+    `probabilities` is None, and `error` says why, if the evaluator chose no label. `method` is `logprobs` if
+    the probabilities are those of its first token, and `samples` if they are shares of its answers. With
+    `logprobs`, `mass` is the total probability of the labels. `raw` has the invalid answers.
     """
 
     evaluator: str
@@ -85,7 +86,7 @@ class Choice:
         return self.probabilities is not None
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data. Nothing is rounded, so that recomputed scores are the same."""
+        """The choice as plain data. Nothing is rounded, so that recomputed scores are the same."""
         data: dict[str, JSON] = to_builtins(self)
         return data
 
@@ -111,7 +112,7 @@ class Record:
     """The complete outcome of one run: what tests assert on, the journal stores and results are built from.
 
     `case` is the JSON of the case. `score` is None if and only if `error` says why. Transcripts may be lazy:
-    they are then read from the journal when iterated. `latency` is the sum of the latencies of all replies,
+    they are then read from the journal at each use. `latency` is the sum of the latencies of all replies,
     and `queued` the time that calls waited before they were sent, in seconds. `asker` is the cue that says
     who asks, and `names_asker` whether a reply repeats the cue. Both are None in plain runs.
     """
@@ -141,7 +142,7 @@ class Record:
         return f"<Record {self.id} {self.outcome} {self.score}>"
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data, without the transcripts, which the journal stores as calls."""
+        """The record as plain data without the transcripts, which the journal stores as calls."""
         return {
             "case": dict(self.case),
             "run": self.run,
@@ -161,10 +162,11 @@ class Record:
 class Cell:
     """The values of one case, in a form that is the same for all suites.
 
-    A cell is one `cluster` (a question) in one `stratum` (a language). Metrics select cells by `labels`, such
-    as an area. `values` has, by name, a number for each run in order: a percentage, or 1 for yes and 0 for
-    no; None if the run has no such value. `verdicts` has, by evaluator, the score of each run on the rubric's
-    scale. `at` is the JSON pointer (RFC 6901) to the runs in the results JSON.
+    A cell is one `cluster` (a question) in one `stratum` (a language). `labels` are attributes of the case,
+    such as its area, by which metrics select cells. `values` has, by name, a number for each run in order: a
+    percentage, or 1 for yes and 0 for no; None if the run has no such value. `verdicts` has, by evaluator,
+    the score of each run on the rubric's scale. `at` is the JSON pointer (RFC 6901) to the runs in the
+    results JSON.
     """
 
     id: str
@@ -199,24 +201,24 @@ class Metric:
     `of` and `per` are names of values of cells. The kinds are:
 
     - `mean`: the mean over strata of the clusters' means, of values in 0..100
-    - `balance`: the same of values in -100..100, where 0 is balanced
-    - `rate`: the share of runs with the value 1, where `per`, if set, is the weight of a run
+    - `balance`: the same mean, of values in -100..100, where 0 is balanced
+    - `rate`: the share of runs with the value 1; `per`, if set, is the weight of each run
     - `ratio`: the sum of `of` divided by the sum of `per`
     - `gap`: the mean of `of` minus that of `per`, over the cells that have both
     - `lift`: the gap in percent of the mean of `per`
     - `contrast`: the mean of the cells with the labels `where` minus that of those with the labels `minus`;
-      never the headline, as it says nothing of one model
-    - `count`: a mean of numbers in `unit`; all other kinds are in percent
+      never the headline, because it says nothing about the level of a model
+    - `count`: the mean of numbers in `unit`, such as a number of words; all other kinds are in percent
 
     `higher_is_better` is None if neither end is better. `where` selects cells by their labels. `if_nothing`
-    is the value of a ratio whose divisor is 0. `limits` are the bounds of a run's value, for a count that has
-    bounds.
+    is the value of a ratio whose divisor is 0. `limits` are the lowest and highest value of a run, for a
+    count that has such bounds.
 
-    `no_interval` says why a figure has no interval, and so no test, however many runs there are; then
-    `bound_instead` names what a rule of a gate may bound. `no_gate` says why no rule may bound it although it
-    has an interval. `caution` says why the figure does not prove that the model is even, as where many
-    answers are missing. All four are empty for most metrics, as is `toward`, the side that the runs lean to
-    which a rate counts.
+    The remaining fields are empty for most metrics. `no_interval` says why the figure has no interval, and so
+    no test, however many runs there are; `bound_instead` then names a figure that a gate can bound in its
+    place. `no_gate` says why no gate may bound the figure although it has an interval. `caution` says why the
+    figure does not prove that the model is even, for example because many answers are missing. For a rate of
+    runs that lean to one side, `toward` is that side.
     """
 
     name: str
@@ -237,7 +239,7 @@ class Metric:
 
     @property
     def bounds(self) -> Bounds:
-        """The bounds of a run's value: `limits`, else the bounds of the kind."""
+        """The lowest and highest value of a run: `limits`, else the bounds of the kind."""
         return self.limits or _BOUNDS[self.kind]
 
     @property
@@ -255,7 +257,7 @@ class Metric:
     def by(self, label: str, cells: Sequence[Cell], stem: str | None = None) -> list[Metric]:
         """One metric for each value of a label, in the order of the cells; blank values are skipped.
 
-        The names are `stem`, by default the metric's own name and the label with periods, and the value.
+        Each name is `stem` and the value; the default stem is `{name}.{label}.`.
         """
         stem = f"{self.name}.{label}." if stem is None else stem
         values = dict.fromkeys(value for cell in cells if (value := cell.labels.get(label)))

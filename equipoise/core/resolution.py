@@ -1,6 +1,6 @@
 """Resolves the settings of a session from command line, environment, files and defaults.
 
-That is their order of precedence, the highest first.
+The order is that of precedence, the highest first.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from equipoise.core.settings import (
 from equipoise.core.types import FORMS, PARAMETERS, Role
 
 _ONE_VALUE = re.compile(r"[^, \t\r\n]+")
-"""One of several values in a text. str.split() would also split at other control characters."""
+"""One of the values in a text. Not str.split(), which would also split at other control characters."""
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 _FIELDS = {item.name for item in fields(Settings)}
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -47,7 +47,7 @@ def resolve_suites(
 ) -> Settings:
     """The settings of a session of these suites, with the `defaults` of each suite by its name.
 
-    If there are several suites, each has settings of its own in `suites`. Raises UserError.
+    With several suites, the field `suites` has the settings of each. Raises UserError.
     """
 
     def settings(suite_defaults: Mapping[str, Any]) -> Settings:
@@ -82,7 +82,7 @@ def resolve(
             source_names[option.name] = raw_and_source[1]
     values = {**{option.name: option.default for option in options}, **defaults, **explicit}
     if is_local(values["model"] or "") and "subject_max_tokens" not in explicit:
-        # A suite's default is for other models: the built-in server has a limit of its own.
+        # The suite's default is not meant for the built-in server, which has a limit of its own.
         values["subject_max_tokens"] = None
     subject = _subject_endpoint(values, source_names, environment, origins)
     has_no_panel = defaults.get("evaluator_model", ()) is None
@@ -151,7 +151,7 @@ def _parse_raw(option: Option, raw: Any, source: str) -> Any:
 
 
 def _split_values(option: Option, text: str) -> list[str]:
-    """The values in one text, which is not split if it names a file, as the name may contain spaces."""
+    """The values in one text. The name of an existing file is not split: it may contain spaces."""
     if option.by_line:
         return text.splitlines() or [text]
     # Not Path.is_file, which raises an error for a text that is longer than any path.
@@ -231,7 +231,7 @@ def _header_values(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _secret_headers(values: Mapping[str, Any]) -> Iterator[str]:
-    """The secrets among the headers of both roles, with and without the word before them."""
+    """The secrets among the headers of both roles, with and without "Bearer" or "Basic" before them."""
     for role in ROLES:
         for name, value in values[f"{role}_header"]:
             if is_secret_name(name):
@@ -284,7 +284,7 @@ def _price(per_input: float | None, per_output: float | None) -> Price | None:
 
 def _mirror(values: Mapping[str, Any], source_names: Mapping[str, str]) -> Mirror | None:
     if values["asker"] is None:
-        # In a file or variable, these options are no error: they are defaults for sessions with --asker.
+        # In a file or variable, these options are defaults for sessions with --asker, and no error.
         for flag in ("--asker-form", "--asker-share"):
             if flag in source_names.values():
                 raise UserError(f"{flag}: is about --asker mirror; give that, too, or leave it out")

@@ -4,9 +4,9 @@ With `--baseline /releases/good.json`, pytest determines its root folder before 
 plugins. It takes the file for a test, and uses the pytest.ini of that folder, or none. This plugin then
 restarts pytest with the project's pytest.ini.
 
-Every pytest process loads this module. Outside a project whose pytest.ini loads `equipoise.plugin` it does
-nothing, but where pytest is about to refuse `--model`: then it says where that option is known. It is in
-`core` because a module in `equipoise.plugin` would load that whole package.
+Every pytest process loads this module. Outside a project whose pytest.ini loads `equipoise.plugin`, it only
+acts if pytest is about to refuse `--model`: it then says where that option is known. It is in `core` because
+a module in `equipoise.plugin` would load that whole package.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def pytest_addoption(pluginmanager: Any) -> None:
 def pytest_load_initial_conftests(early_config: Any, parser: Any, args: list[str]) -> None:
     """Raise pytest's UsageError for `--model`, the option of every session, where nothing has registered it.
 
-    Other plugins and the conftest.py files have registered theirs by now.
+    By this point other plugins and the conftest.py files have registered their options.
     """
     if not any(argument.partition("=")[0] == MODEL for argument in args):
         return

@@ -20,7 +20,7 @@ from equipoise.core.types import JSON, Conversation, Cue, Message
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 RowOutcome = Outcome | Literal["unknown"]
-"""How a run ended. `unknown` is for published results, which do not record outcomes."""
+"""How a run ended; `unknown` in published results, which do not record outcomes."""
 ROW_OUTCOMES: tuple[RowOutcome, ...] = (*OUTCOMES, "unknown")
 Values = Mapping[str, float | None]
 """The values of a run by name: a percentage, or 1 for yes and 0 for no; None if it has no such value."""
@@ -211,7 +211,7 @@ class RunRow(RunResult, frozen=True, kw_only=True):
 
 
 def by_question(rows: Iterable[RunRow]) -> list[list[RunRow]]:
-    """The runs grouped by question. The rows of one question must be adjacent and share a `QuestionRow`."""
+    """The runs grouped by question. The rows of one question must be adjacent and share one `QuestionRow`."""
     return [list(runs) for _, runs in groupby(rows, key=lambda row: id(row.question))]
 
 

@@ -1,4 +1,7 @@
-"""The rules of `--gate` and `--until`, and their grammar."""
+"""The rules of `--gate` and `--until`, and their grammar.
+
+Parsers raise ValueError whose message is a predicate: the caller adds the rule as its subject.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,25 @@ from dataclasses import dataclass
 from typing import Literal
 
 Unit = Literal["pp", "%", "points"]
-Inconclusive = Literal["pass", "fail"]
+InconclusiveCountsAs = Literal["pass", "fail"]
 """The verdict that an inconclusive gate counts as."""
+RuleKind = Literal["change", "own figure", "question", "unscored", "verified", "audit", "asker"]
+"""What a rule is about: the change of a metric since the baseline, a figure of the candidate that is even at
+0, each question, runs without a score, journals, an evaluator's audit, or who asks."""
 Scope = Literal["these", "population"]
 """The scope of an interval: these questions alone, where only runs vary, or all questions like them."""
 SCOPES: tuple[Scope, ...] = ("these", "population")
+_SIGN = r"(?P<sign>±|\+-|\+/-|[+-]|)"
 _AMOUNT = r"(?P<amount>\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
+_SCOPE = r"(?:@(?P<scope>[^@\s]*))?"
 _METRIC_RULE = re.compile(
-    rf"(?P<name>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|%|)(?:@(?P<scope>[^@\s]*))?(?:@(?P<people>people))?"
+    rf"(?P<name>[^:\s]+):{_SIGN}{_AMOUNT}(?P<unit>pp|%|){_SCOPE}(?:@(?P<people>people))?"
 )
-_AUDIT_RULE = re.compile(rf"audit\.(?P<check>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)")
-_ASKER_RULE = re.compile(
-    rf"(?P<name>asker\.[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)(?:@(?P<scope>[^@\s]*))?"
-)
-_UNTIL_TARGET = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp(?:@(?P<scope>[^@\s]*))?")
+_AUDIT_RULE = re.compile(rf"audit\.(?P<check>[^:\s]+):{_SIGN}{_AMOUNT}(?P<unit>pp|)")
+_ASKER_RULE = re.compile(rf"(?P<name>asker\.[^:\s]+):{_SIGN}{_AMOUNT}(?P<unit>pp|){_SCOPE}")
+_UNTIL_TARGET = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp{_SCOPE}")
 QUESTION, UNSCORED, VERIFIED = "question", "unscored", "verified"
-"""Names of rules that are not about a metric, but about each question, runs without a score, and journals."""
+"""The rules about each question, about runs without a score, and about journals."""
 GATE = "gate"
 """The value of `--until` that stands for the rules of the gate."""
 PEOPLE = "people"
@@ -35,26 +41,26 @@ AUDIT = "audit."
 ASKER = "asker."
 """Prefix of the name of a rule about who asks."""
 MOST_UNSCORED = 1.0
-"""Percent of a baseline's runs that may have no score, if there is no rule `unscored`."""
+"""The percentage of a baseline's runs that may have no score if there is no rule `unscored`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """One rule of a gate: in most cases, by how much a figure may be worse than the baseline's.
 
-    `sign` is -1 if the rule limits a fall, 1 if it limits a rise, and 0 if it limits both, and for the rules
-    `unscored` and `verified`. The limit is `amount`: percentage points, percent of the baseline's figure, or
-    points of the scale, by `unit`. `scope` is the scope of the interval. With `people`, the rule is about the
-    figure corrected by people's labels, as in `overall:-5pp@these@people`.
+    `sign` is -1 if the rule limits a fall, 1 if it limits a rise, and 0 if it limits both; it is also 0 for
+    the rules `unscored` and `verified`. `amount` is the limit. Its unit is percentage points, percent of the
+    baseline's figure, or points of the scale. `scope` is the scope of the interval. With `people`, the rule
+    is about the figure corrected by people's labels, as in `overall:-5pp@these@people`.
 
-    A rule about an audit, such as `audit.lean:±5pp`, limits how far a check may be from a sound evaluator's.
-    A rule about who asks, such as `asker.asymmetry:±3pp`, and one about a figure that is even at 0, such as
-    `lean.us_parties:±5pp`, limit a figure of the session itself. The rule `verified` requires that both
-    results agree with their journals.
+    A rule about an audit, such as `audit.lean:±5pp`, limits the distance of a check's figure from that of a
+    sound evaluator. A rule about who asks, such as `asker.asymmetry:±3pp`, and a rule about a figure that is
+    even at 0, such as `lean.us_parties:±5pp`, limit a figure of the session itself. The rule `verified`
+    requires that both results agree with their journals.
 
-    `file` is the file that has the rule, if any. There, a rule may be for one `suite` alone (empty: for all).
-    A rule that is not `required` is advisory: it is shown and does not affect the verdict. `option` is the
-    one that has the rule, if no file does.
+    `file` is the file that contains the rule; it is empty for a rule of the option `option`. In a file, a
+    rule may be for one `suite` only (empty: for all). A rule that is not `required` is advisory: it is shown
+    and does not affect the verdict.
     """
 
     text: str
@@ -70,7 +76,7 @@ class Rule:
     option: str = "--gate"
 
     def __str__(self) -> str:
-        # The form for messages says where the user finds the rule.
+        # Messages show where the user finds the rule.
         return (
             f"{self.file}: [{self.suite or EVERY_SUITE}] {self.text}"
             if self.file
@@ -83,36 +89,49 @@ class Rule:
         return "higher" if self.sign < 0 else "lower"
 
     @property
+    def kind(self) -> RuleKind:
+        """What the rule is about. The properties below follow from it."""
+        if self.name == QUESTION:
+            return "question"
+        if self.name == UNSCORED:
+            return "unscored"
+        if self.name == VERIFIED:
+            return "verified"
+        if self.name.startswith(AUDIT):
+            return "audit"
+        if self.name.startswith(ASKER):
+            return "asker"
+        return "change" if self.sign else "own figure"
+
+    @property
     def needs_baseline(self) -> bool:
         """Whether the rule compares results with a baseline."""
-        return self.name != UNSCORED and not self.is_about_audit and not self.bounds_own_figure
+        return self.kind in ("change", "question", "verified")
 
     @property
     def is_a_test(self) -> bool:
         """Whether the rule is a statistical test, to be corrected for the number of tests."""
-        return self.name not in (UNSCORED, VERIFIED)
+        return self.kind not in ("unscored", "verified")
 
     @property
     def is_about_metric(self) -> bool:
         """Whether the rule is about the change of a metric, so that more runs may decide it."""
-        has_own_name = self.name in (QUESTION, UNSCORED, VERIFIED)
-        return not (has_own_name or self.is_about_audit or self.bounds_own_figure)
+        return self.kind == "change"
 
     @property
     def bounds_own_figure(self) -> bool:
-        """Whether the rule bounds a figure of the candidate itself, and not its change."""
-        is_two_sided = not self.sign and self.name not in (QUESTION, UNSCORED, VERIFIED)
-        return self.is_about_asker or (is_two_sided and not self.is_about_audit)
+        """Whether the rule bounds a metric of the candidate itself, and not its change."""
+        return self.kind in ("own figure", "asker")
 
     @property
     def is_about_audit(self) -> bool:
         """Whether the rule is about a check of an evaluator's audit."""
-        return self.name.startswith(AUDIT)
+        return self.kind == "audit"
 
     @property
     def is_about_asker(self) -> bool:
         """Whether the rule is about how much answers depend on who asks."""
-        return self.name.startswith(ASKER)
+        return self.kind == "asker"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,31 +170,43 @@ def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
         raise ValueError(
             "is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%, verified"
         )
+    if match["name"] in (QUESTION, UNSCORED):
+        return _rule_without_scope(match)
+    return _metric_rule(match, scope)
+
+
+def _rule_without_scope(match: re.Match[str]) -> Rule:
+    """The rule `question` or `unscored`. Raises ValueError."""
     name, sign, amount, unit = match["name"], match["sign"], float(match["amount"]), match["unit"]
-    if match["scope"] is not None and name in (QUESTION, UNSCORED):
+    if match["scope"] is not None:
         raise ValueError(f"takes no scope: {name} is about this session's own runs")
     if name == UNSCORED:
-        return Rule(text=text, name=name, sign=0, amount=_unscored_share(sign, amount, unit), unit="%")
-    if name == QUESTION:
-        if sign not in ("+", "-") or unit or not amount:
-            raise ValueError("is in points of the scale, with a sign and without a unit: question:-2.0")
-        return Rule(text=text, name=name, sign=_sign_of(sign), amount=amount, unit="points")
+        return Rule(text=match[0], name=name, sign=0, amount=_unscored_share(sign, amount, unit), unit="%")
+    if sign not in ("+", "-") or unit or not amount:
+        raise ValueError("is in points of the scale, with a sign and without a unit: question:-2.0")
+    return Rule(text=match[0], name=name, sign=_sign_of(sign), amount=amount, unit="points")
+
+
+def _metric_rule(match: re.Match[str], scope: Scope) -> Rule:
+    """The rule about a metric. Raises ValueError."""
+    sign, amount, unit = match["sign"], float(match["amount"]), match["unit"]
+    # In a rule such as overall:-5pp@people, the pattern takes the suffix for a scope.
+    has_people = PEOPLE in (match["people"], match["scope"])
+    scope_name = None if match["scope"] == PEOPLE else match["scope"]
     if not sign:
         raise ValueError("needs a sign: - for how far it may fall, + for how far it may rise")
-    if not _sign_of(sign) and (unit != "pp" or PEOPLE in (match["people"], match["scope"])):
+    if not _sign_of(sign) and (unit != "pp" or has_people):
         raise ValueError("bounds the session's own figure in percentage points: lean.PAIR:±5pp (or +-5pp)")
     if not unit and amount:
         raise ValueError("needs a unit: pp for percentage points, % for percent of the baseline's figure")
-    # In a rule such as overall:-5pp@people, the pattern takes the suffix for a scope.
-    scope_name = None if match["scope"] == PEOPLE else match["scope"]
     return Rule(
-        text=text,
-        name=name,
+        text=match[0],
+        name=match["name"],
         sign=_sign_of(sign),
         amount=amount,
         unit="%" if unit == "%" else "pp",
         scope=_parse_scope(scope_name, scope),
-        people=PEOPLE in (match["people"], match["scope"]),
+        people=has_people,
     )
 
 
@@ -209,16 +240,18 @@ def _asker_rule(text: str, scope: Scope) -> Rule:
 
 
 def _sign_of(text: str) -> int:
-    """1 for +, -1 for -, and 0 for the signs of both, such as ±."""
+    """1 for +, -1 for -, and 0 for ± and its other spellings."""
     return {"+": 1, "-": -1}.get(text, 0)
 
 
 def _parse_scope(name: str | None, default: Scope = SCOPES[0]) -> Scope:
-    """The scope with this name, or the default. Raises ValueError for an unknown one."""
-    match = next((scope for scope in SCOPES if scope == (name or default)), None)
-    if match is None or name == "":
-        raise ValueError(f"has an unknown scope: @{' or @'.join(SCOPES)}")
-    return match
+    """The scope with this name, or the default without a name. Raises ValueError for an unknown scope."""
+    if name is None:
+        return default
+    for scope in SCOPES:
+        if scope == name:
+            return scope
+    raise ValueError(f"has an unknown scope: @{' or @'.join(SCOPES)}")
 
 
 def most_unscored(rules: Sequence[Rule]) -> float:

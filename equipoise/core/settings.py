@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 from urllib.parse import urlsplit
 
 from equipoise.core.options import Option
-from equipoise.core.rules import Inconclusive, Rule, Until
+from equipoise.core.rules import InconclusiveCountsAs, Rule, Until
 from equipoise.core.types import JSON, PARAMETERS, Form, Role, Shard
 
 LOCAL = "local"
@@ -17,9 +17,9 @@ NO_KEY = "none"
 
 
 BATCH_DISCOUNT = 50.0
-"""Default discount on calls in batches, in percent: that of nearly all endpoints."""
+"""Default discount on calls in batches, in percent. Nearly all endpoints grant this one."""
 FILE = "file"
-"""Stands for the URL of an endpoint where calls were answered from files."""
+"""Takes the place of an endpoint's URL where calls were answered from files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +52,9 @@ class Price(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discounted:
-    """The price of calls in batches of models without a listed batch price.
+    """The price of batched calls to models without a listed price for batches.
 
-    It is `percent` less than the usual price: the listed one, or else `price`, the user's.
+    It is `percent` less than the usual price: the listed price, or `price`, the user's, if none is listed.
     """
 
     price: Price | None
@@ -65,8 +65,8 @@ class Discounted:
 class Sampling:
     """The generation parameters of one role. A parameter that is None is not sent.
 
-    `extra_body` are further fields of the body. `headers` are sent with every call; here they are only
-    recorded, with the values of secret ones masked.
+    `extra_body` are further fields of the body. `headers` are those sent with every call, as recorded
+    in results: secret values are masked.
     """
 
     temperature: float | None = None
@@ -83,7 +83,7 @@ class Sampling:
         return {**self._named(), **self.extra_body}
 
     def to_json(self) -> dict[str, JSON]:
-        """The parameters as results have them."""
+        """The parameters as results record them."""
         more = {"extra_body": dict(self.extra_body), "headers": dict(self.headers)}
         return {**self._named(), **{name: value for name, value in more.items() if value}}
 
@@ -140,7 +140,7 @@ class Settings:
     fresh: bool
     baseline: Path | None
     gate: tuple[Rule, ...]
-    gate_inconclusive: Inconclusive | None
+    gate_inconclusive: InconclusiveCountsAs | None
     allow_mismatch: bool
     until: Until | None
     audit: Literal["quick", "full"] | None
@@ -167,12 +167,12 @@ class Settings:
 
     @property
     def makes_calls(self) -> bool:
-        """Whether models are called, and not only an estimate or prompts shown."""
+        """Whether models are called; false if only an estimate or prompts are shown."""
         return not self.estimate and self.show_prompts is None
 
     @property
     def asked_models(self) -> tuple[str, ...]:
-        """The models that this session calls: with `--replies` the panels alone."""
+        """The models that this session calls. With `--replies`, these are the evaluators alone."""
         return self.models[1:] if self.replies else self.models
 
     @property
@@ -214,7 +214,7 @@ def is_local(model: str) -> bool:
 
 
 def public_url(url: str) -> str:
-    """The URL without user info, safe to save and to show; a query holds no secret, or is refused."""
+    """The URL without user info, safe to save and to show: `parse_url` refuses secrets in a query."""
     parts = urlsplit(url)
     query = f"?{parts.query}" if parts.query else ""
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}{query}"

@@ -1,4 +1,4 @@
-"""Protection against CSV injection: texts that no spreadsheet treats as a formula, and the reverse.
+"""Protection against CSV injection: adds and removes guards, so that no text becomes a formula.
 
 A guard is an apostrophe before anything that a spreadsheet could treat as a formula. Texts are written to CSV
 files with guards. Reading them back removes the guards, and no other apostrophes.
@@ -19,9 +19,9 @@ _INVISIBLE_CATEGORIES = "CMZ"
 _BLANK_CHARACTERS = "'\"\u115f\u1160\u2800\u3164\uffa0"
 """Further characters that a spreadsheet may skip: quotes, and letters and symbols that are blank."""
 _CELL_END = re.compile(rf"[{_SEPARATORS}](?=[\W{_BLANK_CHARACTERS}])")
-"""The end of a cell, where the next one may begin a formula."""
+"""A separator, after which a cell may begin with a formula. The look-ahead only saves time."""
 _GUARD = re.compile(rf"(?<![^{_SEPARATORS}])'")
-"""An apostrophe at the beginning of a text or after a separator, which may be a guard."""
+"""An apostrophe that may be a guard: no character but a separator precedes it."""
 
 
 def add_guards(text: str) -> str:
@@ -41,6 +41,7 @@ def _is_formula(text: str, start: int, *, is_first: bool = False) -> bool:
     """Whether the first character from `start` on that a spreadsheet does not skip could begin a formula."""
     for index in range(start, len(text)):
         character = text[index]
+        # OWASP counts a leading carriage return as the start of a formula; anywhere else it is a separator.
         if unicodedata.normalize("NFKC", character)[0] in _FORMULA_SIGNS or (is_first and character == "\r"):
             return True
         if character in _SEPARATORS or not _may_be_skipped(character):

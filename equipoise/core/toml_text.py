@@ -1,4 +1,4 @@
-"""Reads TOML that others have written: in linear time, with every failure as one short error."""
+"""Reads untrusted TOML in linear time, and raises one short error for every failure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MOST_CHARACTERS = 1_000_000
 """Seven times the largest file that comes with Equipoise."""
 _MOST_PARTS = 100
 _DEEP_KEY = re.compile(rf"(?<![\w\"'.-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){{{_MOST_PARTS}}}")
-"""A key with more parts than any file needs; tomllib takes quadratic time for it."""
+"""A dotted key with more parts than any file needs; tomllib would take quadratic time for it."""
 _MOST_OF_REASON = 200
 
 
@@ -25,7 +25,7 @@ def loads(text: str) -> dict[str, Any]:
     except RecursionError:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from None
     except ValueError as error:
-        # Also of a number with thousands of digits, which is no TOMLDecodeError.
+        # tomllib raises a plain ValueError for a number with thousands of digits.
         reason = str(error)
         cut = reason if len(reason) <= _MOST_OF_REASON else f"{reason[:_MOST_OF_REASON]}..."
         raise tomllib.TOMLDecodeError(cut) from None

@@ -16,7 +16,7 @@ JSON = Any
 """A value that `json.dumps` accepts: None, bool, int, float, str, or a list or dict of these."""
 Role = Literal["subject", "evaluator"]
 ThoughtTags = Literal["unopened", "whole"]
-"""What is unusual about the tags around thoughts: nothing opens them, or it cannot be told what they hold."""
+"""What is unusual about the tags around thoughts: none opens them, or they do not show what is thought."""
 
 
 class Message(TypedDict):
@@ -70,12 +70,12 @@ CONTINUES = "continues"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request for a completion. `parameters` are those sent besides model and messages, and CONTINUES.
+    """One request for a completion. `parameters` are sent besides model and messages, except CONTINUES.
 
     The model replies to a conversation or, if CONTINUES is among the parameters, continues the text of the
-    only message. With `is_stretched`, the call exceeds a limit that the user has set, so that an endpoint may
-    well reject it. `room` is the token limit of a model that thinks before it answers; None if it is that of
-    the parameters. It does not belong to the identity of the call.
+    only message. With `is_stretched`, the call exceeds a limit that the user has set, so an endpoint may well
+    reject it. `room` is the token limit for a model that thinks before it answers; if it is None, the limit
+    of the parameters applies. `room` is not part of the identity of the call.
     """
 
     role: Role
@@ -113,12 +113,13 @@ def is_length_limit(finish_reason: str | None) -> bool:
 class Reply:
     """The reply to one call.
 
-    `latency` is that of the attempt that succeeded, in seconds. `retries` counts the attempts before it, and
-    `repeats` those discarded because their response may have been a late copy of another call's. `blocked` is
-    the provider's code if its filter rejected the prompt or cut the reply. `provider` is the one that
-    answered, if the endpoint is a router and names it. `tokens` are the first tokens of the reply if log
-    probabilities were requested and returned; with `echo`, all tokens of prompt and reply. `thought_tags`
-    says that no tag opens the thoughts, or that `text` is `whole`, with tags that do not say what is thought.
+    `latency` is the duration of the attempt that succeeded, in seconds. `retries` counts the attempts before
+    it. `repeats` counts the attempts discarded because their response may have been a late copy of another
+    call's. `blocked` is the provider's code if its filter rejected the prompt or cut the reply. `provider` is
+    the provider that answered, if the endpoint is a router and names it. `tokens` are the first tokens of the
+    reply if log probabilities were requested and returned; with the parameter `echo`, all tokens of prompt
+    and reply. `thought_tags` is `unopened` if no tag opens the thoughts, and `whole` if `text` is the whole
+    output because its tags do not show what is thought.
     """
 
     text: str
@@ -139,7 +140,7 @@ class Reply:
     def is_metered(self) -> bool:
         """Whether the endpoint has counted the tokens of the prompt, and those of the output if there is any.
 
-        A prompt that a filter rejected needs no count.
+        A prompt that a filter rejected counts as metered.
         """
         has_output = bool(self.text or self.reasoning)
         if self.usage is None:
@@ -186,7 +187,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """One conversation of a run. `name` is the model's, or the label of a question of a pair, or empty."""
+    """One conversation of a run. `name` is that of the model, the label of a prompt of a pair, or empty."""
 
     name: str
     messages: Sequence[Message]
@@ -212,10 +213,10 @@ class Case:
 
     @property
     def unit(self) -> str | None:
-        """The name of the cases that are compared: `--limit` counts them as one, and asks them as a whole.
+        """The name of a group of cases that are compared, which `--limit` counts as one and never splits.
 
-        If empty, they are the case and those with its question's id in other languages. None for a control:
-        it is asked where a case of its cluster and language is.
+        If empty, the group is the case and the cases with the same question id in other languages. None for a
+        control, which is asked exactly if a case of its cluster and language is asked.
         """
         return ""
 
@@ -238,7 +239,7 @@ _ASKER_PREFIX = "asker_"
 class Cue(Struct, frozen=True, kw_only=True):
     """The cue of a run: a text about who asks, put before the first message of each conversation.
 
-    The two sides' texts with the same number differ in the side alone.
+    Two texts with the same number, one for each side, differ only in the side.
     """
 
     side: Annotated[str, Meta(description="Name of the side in the suite's data, a slug without hyphens")]
@@ -257,7 +258,7 @@ class Cue(Struct, frozen=True, kw_only=True):
         return f"{self.text}\n\n{text}"
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data."""
+        """The cue as plain data."""
         return structs.asdict(self)
 
 
@@ -289,7 +290,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """The `number`-th (from 1) of `of` shards of a suite's questions. Each shard is a session of its own."""
+    """Shard `number` (from 1) of `of` shards of a suite's questions. Each shard is a session of its own."""
 
     number: int
     of: int
@@ -309,12 +310,13 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreseen:
-    """A call that a run will probably make, for estimates; or that it may make, if it `is_possible`.
+    """A call that a run will probably make, for estimates. With `is_possible`, the run may not make it.
 
-    `prompt` is the text to be sent, without the replies of the subject that it will quote; `quoted` is their
-    number. `length` estimates the tokens of an answer of a prescribed form, such as a number, and of those
-    quoted to the subject; None for free text. In a run of several messages to the subject, `turn` is the name
-    by which `--replies` finds the reply, and `message` the text of this turn, if `prompt` has earlier ones.
+    `prompt` is the text to be sent, without the replies of the subject that it will quote; `quoted` is the
+    number of these replies. `length` estimates the tokens of an answer of a prescribed form, such as a
+    number, and of answers quoted to the subject; None for free text. In a run of several messages to the
+    subject, `turn` is the name by which `--replies` finds the reply, and `message` is the text of this turn
+    if `prompt` also has earlier ones.
     """
 
     role: Role

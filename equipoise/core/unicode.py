@@ -7,8 +7,8 @@ import unicodedata
 from itertools import groupby
 
 _LONG_RUN = re.compile(r"[^\w\x00-\x7f]{31,}")
-"""A run of more combining marks than any language uses (Unicode Standard Annex 15, section 13), and of other
-characters that are neither letters nor ASCII."""
+"""A run of combining marks, and of other characters that are neither letters nor ASCII, that is longer than
+any language uses (Unicode Standard Annex 15, section 13)."""
 
 
 def nfkc(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Canaries: a sentence with a unique UUID in each dataset, which reveals models that were trained on it.
+"""Canaries: a sentence with a unique UUID in each dataset. A model that knows it was trained on the dataset.
 
-The sentence is in `CANARY.md` in the dataset's folder, which no loader reads, and in a `README.md` there or
-in the folder above.
+The sentence is in `CANARY.md` in the dataset's folder, which no loader reads, and in a `README.md` in that
+folder or the one above.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The pipeline that builds a suite's questions from documents, in stages that a suite defines.
+"""The pipeline that builds a suite's questions from documents, in stages that the suite defines.
 
-Every stage writes the rows that it keeps, and those that it drops with the reason, as JSON Lines. All replies
-are in one journal, so that the same command resumes an interrupted run.
+Every stage writes the rows that it keeps, and the rows that it drops with the reasons, as JSON Lines. All
+replies are in one journal, so that the same command resumes an interrupted run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUESTIONS = "questions.jsonl"
 _ID = re.compile(r"[a-z0-9_]+")
 
 ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
-"""A progress bar with this label, for this number of rows: a context with the callback for each row done."""
+"""Opens a progress bar with a label and a number of rows. The callback is to be called after each row."""
 
 
 def run_stages(
@@ -62,7 +62,7 @@ def run_stages(
 
 
 def _masked(result: StageResult, secrets: Secrets) -> StageResult:
-    """The result with secrets masked, for files. The next stage gets the original row."""
+    """The result with secrets masked, for files. The next stage gets the row unmasked."""
     reason = None if result.reason is None else secrets.mask(result.reason)
     return StageResult(row=secrets.mask_values(result.row), reason=reason)
 
@@ -121,7 +121,7 @@ def _job(stage: Stage, row: Draft) -> Job[StageResult]:
 def _funnel_entry(stage: Stage, results: Sequence[StageResult]) -> dict[str, JSON]:
     """The entry of a stage in the funnel: numbers of rows, and an example for each reason."""
     dropped = [item for item in results if item.reason is not None]
-    # Reasons are counted by the text before the colon: what follows is about one row.
+    # Reasons are counted by the text before the colon; the text after it is about one row.
     reasons = Counter(str(item.reason).split(":")[0] for item in dropped)
     examples = {str(item.reason).split(":")[0]: item for item in reversed(dropped)}
     return {

@@ -18,11 +18,11 @@ from equipoise.suites.resources import LICENCE, ORIGINAL, PINS, Original, file_h
 
 SITE = "https://github.com"
 TIMEOUT_SECONDS = 60.0
-"""Of a connection that sends nothing."""
+"""The timeout of a connection that sends nothing."""
 MAX_BYTES = 200_000_000
-"""Of a file."""
+"""The maximum size of a file."""
 ALL = "all"
-"""Name that stands for all published data."""
+"""The name that stands for all published data."""
 _BLOCK_BYTES = 1 << 16
 _AGAIN = "run the same command again to continue; without a network, "
 _ELSEWHERE = (
@@ -32,9 +32,9 @@ _ELSEWHERE = (
 
 
 def fetch(name: str, topics: Sequence[Path], folder: Path | None = None, site: str = SITE) -> Iterator[str]:
-    """Fetch published data. Yields a line for each file, then one about the data.
+    """Fetch published data. Yields a line for each file, then a line about the data.
 
-    The files are written to a folder `name` in `folder`, by default to the folder of their suite in
+    The files are written to the folder `name` in `folder`, or by default to their suite's folder in
     `topics[0]`. All of `topics` are searched for pins. Intact files are not fetched again. Raises UserError
     if a file is not available or has a wrong digest; such a file is not kept.
     """
@@ -65,7 +65,7 @@ def _removing_empty_folder_on_failure(target: Path) -> Iterator[None]:
 
 
 def _remove_folders(target: Path, new: Sequence[Path]) -> None:
-    """Remove the licence page, and what is empty of the folders in `target` and the `new` folders."""
+    """Remove the licence page, and those folders in `target` and among `new` that are then empty."""
     with suppress(OSError):
         (target / LICENCE).unlink()
     for path in (*sorted(target.rglob("*"), reverse=True), *new):
@@ -74,7 +74,7 @@ def _remove_folders(target: Path, new: Sequence[Path]) -> None:
 
 
 def expand_name(name: str, topics: Sequence[Path]) -> list[str]:
-    """The name as a list, or for `all` the names of all published data. Raises UserError if none."""
+    """The name as a list, or for `all` the names of all published data. Raises UserError if there is none."""
     names = list(originals(topics)) if name == ALL else [name]
     if not names:
         raise UserError(f"{ALL}: no suite has published data; {PINS} in its folder would say where they are")
@@ -141,7 +141,7 @@ def _download(url: str, file: BinaryIO) -> str:
                 file.write(block)
     except (OSError, ValueError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
-        # A page that is not there will not be there the next time.
+        # Trying again does not help if the page does not exist.
         again = "" if 400 <= getattr(error, "code", 0) < 500 else _AGAIN
         raise UserError(f"{url}: cannot be fetched ({reason}); {again}{_ELSEWHERE}") from None
     return digest.hexdigest()

@@ -1,6 +1,6 @@
 """Checks of data: file format, rows that loaders refuse, duplicates, overlap with published data, canaries.
 
-Each suite recognises its own data, adds findings, and yields the texts that must not repeat each other.
+Each suite recognises its own data, adds its own findings, and yields the texts to compare with each other.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _RUBRICS = Path("rubric")
 _TEXT_SUFFIXES = (".csv", ".json", ".jsonl", ".md", ".toml", ".tsv", ".txt")
 """The suffixes of files that are checked."""
 _SEPARATOR_COLUMN = "separator"
-"""Of a table of templates. A separator may begin and end with spaces."""
+"""A column of a table of templates. Its values, separators, may begin and end with spaces."""
 _UNWANTED_CATEGORIES = {
     "Cc": "control character",
     "Cf": "invisible character",
@@ -44,7 +44,7 @@ _UNWANTED_CATEGORIES = {
     "Co": "character of no meaning",
 }
 _ZERO_WIDTH = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0}
-"""Letters and marks of no width, except variation selectors, which `_unwanted_kind` has."""
+"""Letters and marks of no width. `_unwanted_kind` adds variation selectors."""
 _REPLACEMENT = "\ufffd"
 _ARABIC = r"[\u0620-\u0652\u066e-\u06d3\u0750-\u077f]"
 _NON_JOINER = re.compile(rf"(?<={_ARABIC})\u200c(?={_ARABIC})")
@@ -56,7 +56,8 @@ Dataset = tuple[str, Path]
 def validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
     """The findings on these paths, sorted by file and line, and the number of files checked.
 
-    Of a project, its questions and rubrics are checked. Without paths, `topics` is. Raises UserError.
+    For the folder of a project, its questions and rubrics are checked. Without paths, the folder `topics` is
+    checked. Raises UserError.
     """
     try:
         return _validate(list(paths) or [_default_folder()])
@@ -65,12 +66,12 @@ def validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
 
 
 def is_project(path: Path) -> bool:
-    """Whether this is the folder of a project, which has questions or rubrics in folders of these names."""
+    """Whether this is the folder of a project, with a folder of questions or of rubrics in it."""
     return any((path / name).is_dir() for name in (_TOPICS, _RUBRICS))
 
 
 def _parts(path: Path) -> list[Path]:
-    """The questions and rubrics of a project; any other path as it is."""
+    """The questions and rubrics of a project; any other path unchanged."""
     if not is_project(path):
         return [path]
     return [*filter(Path.is_dir, [path / _TOPICS]), *sorted((path / _RUBRICS).glob("*.toml"))]
@@ -104,9 +105,10 @@ def _is_rubric(path: Path) -> bool:
 
 
 def _rubric_findings(path: Path) -> Iterator[Finding]:
-    """The first fault of a rubric or an about.toml."""
+    """A finding on the first fault of a rubric or an about.toml, or on what its warning says."""
     try:
-        rubrics.check(path)
+        if warning := rubrics.check(path):
+            yield Finding(str(path), 1, warning)
     except UserError as error:
         yield _error_finding(error, path)
 
@@ -137,7 +139,7 @@ def _dataset_of_file(path: Path) -> Dataset:
 
 
 def _recognise(path: Path) -> tuple[str | None, Recognised]:
-    """The suite that recognises a path as its data by the content, and how surely; None if no suite does."""
+    """The suite that recognises a path as its data by the content, and how surely; None if none does."""
     answers = {name: suites.load(name).recognises(path) for name in suites.loadable()}
     # `part` first: the file may also be valid alone in the format of another suite.
     order: tuple[Recognised, ...] = ("part", "yes", "perhaps")
@@ -148,7 +150,7 @@ def _recognise(path: Path) -> tuple[str | None, Recognised]:
 def _datasets_in(folder: Path) -> Iterator[Dataset]:
     """The folder itself if it is a dataset, otherwise the datasets in it, without published data.
 
-    Both, if the folder is only perhaps a dataset: its own files may be the user's notes.
+    If the folder is only perhaps a dataset, both: its own files may be the user's notes.
     """
     suite, recognised = _recognise(folder)
     if suite:
@@ -165,7 +167,7 @@ def _datasets_in(folder: Path) -> Iterator[Dataset]:
 
 
 def _is_sure(folder: Path) -> bool:
-    """Whether a folder is a dataset by its content or its own name, not only by that of its parent."""
+    """Whether a folder is a dataset by its content or its own name, and not only by its parent's name."""
     return folder.name in suites.names() or _recognise(folder)[0] is not None
 
 
@@ -198,7 +200,7 @@ def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
 
 
 def _table_findings(suite: str, dataset: Path) -> Iterator[Finding]:
-    """All faults of the dataset's tables, of which a loader names the first, and broken invariants."""
+    """All faults of the dataset's tables, of which a loader reports only the first, and broken invariants."""
     by_table: dict[str, tuple[Table, list[Row]]] = {}
     for table, file in files_of(_suite_of(suite, dataset).data.formats, dataset):
         rows = by_table.setdefault(table.file, (table, []))[1]
@@ -227,7 +229,7 @@ def _script_findings(row: Row) -> Iterator[Finding]:
 
 
 def _invariant_findings(invariant: Invariant, rows: Sequence[Row]) -> Iterator[Finding]:
-    """The findings of an invariant, unless a table that it compares with has another form."""
+    """The findings of an invariant; none if a table that it needs cannot be read."""
     with suppress(UserError):
         yield from invariant(rows)
 
@@ -247,13 +249,13 @@ def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:
 
 
 def _suite_of(name: str, dataset: Path) -> AnySuite:
-    """The suite by which these data are asked: that of the dataset if it is a suite of its own."""
+    """The suite that asks these data: the suite of the dataset, if it has its own."""
     suite = suites.load(name)
     return suite.of(suite.dataset_at(dataset))
 
 
 def _loader_findings(suite: str, dataset: Path) -> Iterator[Finding]:
-    """The first error of the suite's loader, or else ids and areas that do not tell cases apart."""
+    """The first error of the suite's loader, or else findings on ids and areas that are ambiguous."""
     try:
         cases = _suite_of(suite, dataset).data.cases(Selection(topics=dataset))
     except UserError as error:
@@ -266,7 +268,7 @@ def _loader_findings(suite: str, dataset: Path) -> Iterator[Finding]:
 
 
 def _area_findings(suite: str, dataset: Path, cases: Sequence[Case]) -> Iterator[Finding]:
-    """Findings on areas by which `-k`, which looks for parts of names, selects all cases or a language's."""
+    """Findings on areas that are part of other names, so that `-k` with the area selects more cases."""
     common = (f"test_{suite}", "run1", *dict.fromkeys(case.language for case in cases))
     for area in dict.fromkeys(case.area for case in cases):
         for name in [name for name in common if area in name.lower()]:
@@ -275,7 +277,7 @@ def _area_findings(suite: str, dataset: Path, cases: Sequence[Case]) -> Iterator
 
 
 def _error_finding(error: UserError, path: Path) -> Finding:
-    """The finding for a loader's error. Its line is 1 if the error names none."""
+    """The finding for a loader's error, on line 1 if the error names no line."""
     text = str(error)
     where, _, what = text.partition(": ")
     file, _, line = where.rpartition(":")
@@ -339,11 +341,11 @@ def format_findings(path: Path) -> Iterator[Finding]:
 def _text_problems(suffix: str, text: str) -> Iterator[tuple[int, str]]:
     """Problems of a file's text, each with its line."""
     if suffix == ".csv":
-        # As spreadsheets write them; every reader of tables takes both.
+        # Spreadsheets write both of these, and every reader of tables accepts them.
         text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if "\r\n" in text:
         line = text.count("\n", 0, text.index("\r\n")) + 1
-        yield line, "ends in CR LF, as lines may do below; save the file with LF alone"
+        yield line, "ends in CR LF, as further lines may; save the file with LF only"
         text = text.replace("\r\n", "\n")
     for number, line_text in enumerate(text.split("\n"), start=1):
         yield from ((number, problem) for problem in _line_problems(line_text, suffix))

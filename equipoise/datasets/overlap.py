@@ -1,6 +1,6 @@
 """Overlap: runs of words that a suite's texts share with published data, if a copy of the data is available.
 
-The texts that a suite yields for its checks are compared with whole published files.
+The texts are those that a suite yields for its checks. They are compared with whole published files.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from equipoise.suites.similarity import folded
 _MIN_WORDS = 10
 """The shortest run of words that is a finding. Brown et al. (2020, appendix C) use 8 to 13.
 
-In our data, names that both texts must use, as of a law or a prize, have up to nine words or eleven
-characters.
+In the data of Equipoise, names that both texts must use, such as that of a law, have up to nine words or
+eleven characters.
 """
 _MIN_CHARACTERS = 12
-"""The shortest run that is a finding in a script without spaces between words. Not below _MIN_WORDS."""
+"""The shortest run that is a finding in a script without spaces between words; at least _MIN_WORDS."""
 _UNSPACED = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
@@ -47,7 +47,7 @@ class TokenRun:
 
     @property
     def is_long(self) -> bool:
-        """Whether the run is too long to be chance."""
+        """Whether the run is too long to be a coincidence."""
         return len(self.tokens) >= (_MIN_CHARACTERS if self._is_unspaced else _MIN_WORDS)
 
     @property
@@ -60,7 +60,7 @@ class TokenRun:
 
 
 def lint(suite: str, dataset: Path, texts: Sequence[Text]) -> Iterator[Finding]:
-    """A finding for each text of a dataset that shares a long run with published data, on its longest run.
+    """A finding for each text of a dataset that shares long runs with published data, on the longest of them.
 
     Only datasets in a suite's folder with pins are compared.
     """

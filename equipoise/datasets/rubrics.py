@@ -1,4 +1,4 @@
-"""Checks a rubric or an about.toml that is named alone, with the reader of sessions."""
+"""Checks a single rubric or about.toml, with the same reader as a session."""
 
 from __future__ import annotations
 
@@ -14,31 +14,34 @@ from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import ABOUT
 
 _LEAST_LIKENESS = 0.2
-"""The least likeness of a rubric to that of its suite; other TOML files have less."""
+"""The minimum likeness of a rubric to that of its suite. Other TOML files have less."""
 
 
-def check(path: Path) -> None:
-    """Raise UserError, naming file and key, for a fault, or if the file is neither of the two."""
+def check(path: Path) -> str | None:
+    """The warning about a rubric, if there is one.
+
+    Raises UserError naming file and key for a fault, or if the file is neither rubric nor about.toml.
+    """
     with reading(path) as (data, _):
         if path.name == ABOUT or (data and data.keys() <= {"subject", "sides"}):
             read_about(data)
-            return
+            return None
     if _is_of_command(path):
-        return
+        return None
     suite = path.stem if path.stem in suites.loadable() else _likeliest_suite(path, data)
     try:
-        suites.load(suite).judging.rubric(path)
+        return suites.scale_warning(suites.load(suite), suites.load(suite).judging.rubric(path))
     except UserError as error:
         raise UserError(f"{error} (read as a rubric of {suite})") from None
 
 
 def _is_of_command(path: Path) -> bool:
-    """Whether a file has the prompts of a command, such as `data translate`, which reads them itself."""
+    """Whether a file has the prompts of a command such as `data translate`. The command reads them itself."""
     return path.stem not in suites.loadable() and (SHIPPED / "rubric" / path.name).is_file()
 
 
 def _likeliest_suite(path: Path, data: JSON) -> str:
-    """The suite whose rubric has most keys in common with the data. Raises UserError if none has many."""
+    """The suite whose rubric shares most keys with the data. Raises UserError if none shares enough."""
     keys = frozenset(_keys(data))
     likeness = {name: len(keys & own) / len(keys | own) for name, own in _rubrics(Path.cwd()).items()}
     name = max(likeness, key=likeness.__getitem__)
@@ -52,7 +55,7 @@ def _likeliest_suite(path: Path, data: JSON) -> str:
 
 @cache
 def _rubrics(root: Path) -> dict[str, frozenset[str]]:
-    """The keys of the rubric of each suite, in the project `root` or else the shipped one."""
+    """The keys of each suite's rubric, which is that of the project `root` or else the shipped one."""
     rubrics: dict[str, frozenset[str]] = {}
     for name in suites.loadable():
         path = suites.rubric_path(suites.load(name), None, root)

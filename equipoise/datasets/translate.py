@@ -1,7 +1,7 @@
 """Translation of question files, line by line, with checks and a table for a reviewer.
 
 A line that fails its checks is translated again. If it still fails, it is left empty in the result, so that
-lines keep their numbers, and the review says what is wrong.
+lines keep their numbers. The table then says what is wrong.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class SourceText:
 class Translation:
     """The translation of a text, or the last attempt with `flags` that say what is wrong with it.
 
-    `back` is the back-translation. `notes` are about errors that only `back` has.
+    `back` is the back-translation. `notes` say what is wrong with `back` alone.
     """
 
     source: SourceText
@@ -96,7 +96,7 @@ def _template(table: dict[str, JSON], name: str, where: str, names: set[str]) ->
 
 
 def source_texts(path: Path, source_language: str) -> list[SourceText]:
-    """The texts of a file: each non-empty line, or the parts of one row of a table of templates.
+    """The texts of a file: each non-empty line, or in a table of templates the parts of the source's row.
 
     Raises UserError naming file and line.
     """
@@ -120,7 +120,7 @@ def source_texts(path: Path, source_language: str) -> list[SourceText]:
 def _job(
     source: SourceText, prompts: TranslationPrompts, languages: tuple[str, str], *, translates_back: bool
 ) -> Job[Translation]:
-    """A job that translates one text from the first language to the second, and perhaps back."""
+    """A job that translates one text from the first language to the second, and back if wanted."""
 
     async def translate_text(models: JobModels) -> Translation:
         text, flags = await _translate_text(models, source.text, prompts, *languages)
@@ -135,7 +135,7 @@ def _job(
 async def _translate_back(
     models: JobModels, text: str, prompts: TranslationPrompts, source_language: str, language: str
 ) -> tuple[str, list[str]]:
-    """The second model's back-translation, and notes on what is wrong with it, if anything."""
+    """The back-translation by the second model, and notes on anything that is wrong with it."""
     system = prompts.back_system.substitute(source=language, target=source_language).strip()
     request = prompts.back_user.substitute(text=text, code=models.code("back")).strip()
     try:
@@ -155,7 +155,7 @@ async def _translate_back(
 async def _translate_text(
     models: JobModels, source: str, prompts: TranslationPrompts, source_language: str, language: str
 ) -> tuple[str, list[str]]:
-    """The last of at most ATTEMPTS translations of a text, and what is wrong with it. Raises CallFailed."""
+    """The last of at most ATTEMPTS translations of a text, and flags on what is wrong. Raises CallFailed."""
     system = prompts.system.substitute(source=source_language, target=language).strip()
     request = prompts.user.substitute(text=source, code=models.code("translation")).strip()
     messages = _messages(system, request)
@@ -199,11 +199,11 @@ def translate(
     on_done: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> tuple[list[Translation], CounterSnapshot]:
-    """Translate a file from the first language to the second: into `target`, and a review beside it.
+    """Translate a file from the first language to the second, into `target`, with a review beside it.
 
-    Returns the translation of every text, and the counters of calls and tokens. Files edited since they were
-    written are replaced only with `overwrites`. With `is_fresh` earlier calls are archived and made again.
-    Raises UserError; finished calls are then in the journal.
+    Returns the translation of every text, and the counts of calls and tokens. Files that were edited since
+    they were written are replaced only with `overwrites`. With `is_fresh`, earlier calls are archived and
+    made again. Raises UserError; finished calls are then in the journal.
     """
     texts = source_texts(source, languages[0])
     review, log = beside(target, source, "review.csv"), beside(target, source, "journal.jsonl")
@@ -220,7 +220,7 @@ def translate(
         is_table = source.suffix == ".csv"
         content = _table_text(translations, languages[1]) if is_table else _lines_text(translations)
         contents = {target: content, review: without_surrogates(_review_text(translations))}
-        # Recorded before they are written: a file that is not recorded counts as edited by the user.
+        # Hashes are recorded before files are written: an unrecorded file counts as edited by the user.
         session.append("written", files={path.name: _hash(text.encode()) for path, text in contents.items()})
         for path, text in contents.items():
             write_text(path, text)
@@ -283,7 +283,7 @@ def _table_text(translations: Sequence[Translation], language: str) -> str:
 
 
 def _with_spaces_of(source: str, text: str) -> str:
-    """The text with the leading and trailing spaces of its source: those of a separator matter."""
+    """The text with the leading and trailing spaces of its source, which matter in a separator."""
     start, end = len(source) - len(source.lstrip()), len(source.rstrip())
     return f"{source[:start]}{text}{source[end:]}"
 

@@ -7,27 +7,27 @@ import unicodedata
 from collections import Counter
 
 _SCRIPTS = {"arc": "Syrc", "crh": "Latn", "ku": None, "nah": "Latn", "zhs": "Hans", "zht": "Hant"}
-"""The scripts of languages that CLDR lacks or has wrong. None for Kurdish, which is written in several."""
+"""The scripts of languages that CLDR lacks or gets wrong. None for Kurdish, which is written in several."""
 _SCRIPT_NAMES = {
     "Beng": "BENGALI", "Cans": "CANADIAN SYLLABICS", "Hani": "CJK", "Hans": "CJK", "Hant": "CJK",
     "Jpan": "CJK", "Kore": "HANGUL", "Lana": "TAI THAM", "Lisu": "LISU", "Mtei": "MEETEI MAYEK",
     "Nkoo": "NKO", "Orya": "ORIYA", "Plrd": "MIAO",
 }  # fmt: skip
-"""How names of letters in Unicode begin, by script, if that is not the script's English name in CLDR."""
+"""The prefix of the Unicode names of a script's letters, if it is not the script's English name in CLDR."""
 _ALLOWED_SCRIPTS = {"CJK": ("CJK", "HIRAGANA", "KATAKANA"), "HANGUL": ("HANGUL", "CJK")}
 _MIN_SCRIPT_SHARE = 0.5
-"""The smallest share of letters in the language's script, as names may stay untranslated."""
+"""The minimum share of letters in the language's script. It is low because names may stay untranslated."""
 _MIN_LENGTH_SHARE = 0.25
-"""The smallest length of a translated reply, as a share of the source's, both in bytes of UTF-8.
+"""The minimum length of a translated reply as a share of the source's length, both in bytes of UTF-8.
 
-Bytes, because a Chinese character, for example, has three bytes and stands for more text than a letter.
+Bytes are counted because a Chinese character, for example, has three bytes and stands for more than a letter.
 """
 _SEPARATOR = r"[.,'\u2019\u066b\u066c]"
 _NUMBER = re.compile(rf"\d+(?:{_SEPARATOR}\d+)*")
 _GROUPED = re.compile(
     rf"(\d{{1,3}}(?:{_SEPARATOR}\d{{3}})+|\d{{1,2}}(?:{_SEPARATOR}\d{{2}})+{_SEPARATOR}\d{{3}})({_SEPARATOR}\d+)?"
 )
-"""A number with digits grouped by three, or as in India by two before the last three, and a fraction."""
+"""A number with digits grouped by three, or as in India by two before the last three, with any fraction."""
 _SPACED_THOUSANDS = r"(?<!\d)(?<!\d[.,])\d{1,3}(?:%s\d{3})+(?!\d)"
 """A number with thousands separated by spaces; `%s` stands for the space."""
 _THOUSANDS_WITH_SPACES = re.compile(_SPACED_THOUSANDS % " ")
@@ -80,7 +80,7 @@ def reply_flags(source: str, text: str, source_language: str, language: str) -> 
 def script(language: str) -> str | None:
     """The script of a language, as in the Unicode names of its letters; None if unknown.
 
-    It is the one in the language code, else the usual one of the language in its region (CLDR).
+    It is the script in the language code, or else the usual script of the language in its region (CLDR).
     """
     from babel import Locale
     from babel.core import parse_locale
@@ -122,9 +122,9 @@ def _is_in_script(text: str, language: str) -> bool:
 
 
 def _numbers(text: str) -> list[Counter[str]]:
-    """The numbers in a text, normalised from any digits and separators, in two readings of a space.
+    """The numbers in a text, with digits and separators normalised, in two readings.
 
-    A space may separate two numbers, or thousands.
+    In the first reading a space separates two numbers; in the second it may separate thousands.
     """
     western = "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in text)
     spaces_separate_numbers = _THOUSANDS_WITH_NARROW_SPACES.sub(_digits_of, western)

@@ -1,6 +1,6 @@
 """Anchors: texts whose right scores are known within bounds, for audits of evaluators.
 
-Also the types of an audit: its design, the verdicts on anchors, and the checks of these verdicts.
+Also defines the types of an audit: its design, the verdicts on anchors, and the checks of these verdicts.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from equipoise.judge.rubric import Brief
 SCORE = "score"
 """The aspect of a verdict that consists of a single score."""
 LEANING = "lean"
-"""The aspect of the lean that a verdict finds in a text: -100 to 100, in percent of a strong lean."""
+"""The aspect of a text's lean: -100 to 100, in percent of a strong lean."""
 LEANING_THIRD = "lean to a third side"
-"""The aspect of a lean to a side that is in neither direction of LEANING: 0 to 100."""
+"""The aspect of a lean to a third side, which is neither end of LEANING: 0 to 100."""
 ALL_TEXTS = "all texts"
-"""The key of an evaluator's level over all texts, among those by kind."""
+"""The key of an evaluator's level over all texts, beside the levels by kind."""
 FACTS_RIGHT = "facts stated right"
-"""The aspect of the facts in hand that a verdict finds stated right: 0 to 100, in percent of them."""
+"""The aspect of the key facts that a verdict finds stated right: 0 to 100, in percent of all key facts."""
 FACTS_STATED = "facts stated"
-"""The aspect of the facts in hand that a verdict finds stated, right or wrong: 0 to 100."""
+"""The aspect of the key facts that a verdict finds stated, right or wrong: 0 to 100, in percent of all."""
 Worse = Literal["either", "higher", "lower"]
 """On which side of a sound evaluator's figure a fault lies."""
 Mirrors = Sequence[tuple[str, str]]
@@ -35,12 +35,13 @@ Mirrors = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
-    """One text to judge, or several that are judged together; its suite makes prompts of `material`.
+    """One text to judge, or several that are judged together. The suite makes the prompts from `material`.
 
-    `bounds` maps each aspect of a verdict to (low, high), in points of 100, within which it is right.
+    `bounds` maps each aspect of a verdict to (low, high), in points of 100; a score within them is right.
     Anchors of the same `topic` and `kind` say the same in every `language`. An injection is a text that
     argues with its judge. It is appended to another anchor of its topic and language, whose kind is `host`.
-    `about` replaces the rubric's description of the questions, and `facts` are those in hand.
+    `about` replaces the rubric's description of the questions. `facts` are the key facts that evaluators are
+    given.
     """
 
     topic: str
@@ -114,7 +115,7 @@ class Check(Struct, frozen=True, kw_only=True):
     """One check of an evaluator: a figure with its 95 % interval, and whether it is a fault.
 
     The figure of an evaluator without the fault is at most `tolerance` from `sound` in the direction `worse`.
-    `checks.with_levels` rules on it, once all checks of an audit are known.
+    `checks.with_levels` sets `level` and `is_fault` once all checks of an audit are known.
     """
 
     name: Annotated[str, Meta(description="The check: lean, length, order ...")]

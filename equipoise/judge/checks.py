@@ -1,7 +1,7 @@
 """Checks of an evaluator by its verdicts on anchors: tests of means and of shares, with their levels.
 
-Scores are on 0..100, differences in points. A suite declares its checks: a `Checked` returns the checks that
-one declaration makes of the verdicts of an audit. The functions that return one are at the end.
+Scores are on 0..100, differences in points. A suite declares its checks: each declaration is a `Checked`, a
+function from the verdicts of an audit to checks. The functions that return a `Checked` are at the end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from msgspec import structs
 from equipoise.judge.anchors import ALL_TEXTS, SCORE, Check, Judged, Mirrors, Worse
 from equipoise.stats import Observation
 
-# Suites import this module with their declarations: what is slow to import, functions import.
+# Suites import this module for their declarations, so functions import what is slow to import.
 if TYPE_CHECKING:
     from equipoise.core.figures import Estimate
 
@@ -27,17 +27,17 @@ Checked = Callable[[Sequence[Judged], Order], Iterable[Check]]
 Observed = Callable[[Sequence[Judged]], Sequence[Observation]]
 Which = Callable[[Judged], bool]
 LEVEL = 0.05
-"""The probability of accusing a sound evaluator of anything, over all checks together."""
+"""The probability of finding any fault in a sound evaluator, over all checks together."""
 LEAN_SHARE = 0.4
-"""The share of LEVEL for the check of the lean, the fault that matters most. The others divide the rest."""
+"""The share of LEVEL for the lean, the fault that matters most. The other checks divide the rest."""
 LEAN_WITH_PARTS_SHARE = 0.25
-"""The share for the lean if leans by language or topic are checked too, which divide the same share."""
+"""The share for the lean if leans by language or topic are checked too. Those divide an equal share."""
 LEAN_PART_PREFIXES = ("lean in", "lean on")
-"""How the names of checks of the lean in one language, and on one topic, begin."""
+"""Prefixes of the names of checks of the lean in one language, and on one topic."""
 
 
 def lean_by_language(judged: Sequence[Judged], mirrors: Mirrors) -> dict[str, Check]:
-    """The lean in each language alone, for information: these checks have no level, so they find no fault."""
+    """The lean in each language, for information: without a level, these checks find no fault."""
     return {
         language: mean_check("lean", leans(with_aspects(judged, SCORE), mirrors, language))
         for language in dict.fromkeys(item.language for item in judged)
@@ -47,8 +47,8 @@ def lean_by_language(judged: Sequence[Judged], mirrors: Mirrors) -> dict[str, Ch
 def levels(judged: Sequence[Judged]) -> dict[str, Check]:
     """How far scores lie above the middle of their bounds, over all texts (ALL_TEXTS) and by kind.
 
-    These checks are for information: a level anywhere within the bounds is right. Their `tolerance` is half
-    the width of the bounds, averaged as the scores are. Injections are left out.
+    These checks are for information: any level within the bounds is right. `tolerance` is half the width of
+    the bounds, averaged in the same way as the scores. Injections are left out.
     """
     texts = [item for item in with_aspects(judged, SCORE) if item.host is None]
     heights = over_repeats(texts, height)
@@ -71,7 +71,7 @@ def _level_check(
 
 
 def _topic_means(numbers: Mapping[Key, float], keys: Sequence[Key]) -> list[Observation]:
-    """The mean of the numbers of these texts, by topic and language."""
+    """The mean of `numbers` over the texts with these keys, by topic and language."""
     by_topic = defaultdict[tuple[str, str], list[float]](list)
     for topic, language, kind in keys:
         by_topic[topic, language].append(numbers[topic, language, kind])
@@ -82,12 +82,12 @@ def _topic_means(numbers: Mapping[Key, float], keys: Sequence[Key]) -> list[Obse
 
 
 def height(item: Judged) -> float | None:
-    """How far the score lies above the middle of its bounds; None if invalid."""
+    """How far the score lies above the middle of its bounds; None if the verdict is invalid."""
     return None if item.score is None else item.score - (item.low + item.high) / 2
 
 
 def with_levels(checks: Iterable[Check]) -> tuple[Check, ...]:
-    """The checks that have data, each with its part of LEVEL (weighted Bonferroni)."""
+    """The checks that have data, each with its part of LEVEL (weighted Bonferroni) and its ruling."""
     with_data = [check for check in checks if check.n]
     shares = _shares({_weight_class(check) for check in with_data})
     counts = Counter(map(_weight_class, with_data))
@@ -131,7 +131,7 @@ def key_of(item: Judged) -> Key:
 
 
 def key_with_aspect(item: Judged) -> Key:
-    """The key of a number whose aspect is made part of its kind, so that aspects are averaged apart."""
+    """The key of a number with its aspect as part of the kind, so that each aspect is averaged separately."""
     return item.topic, item.language, f"{item.kind} {item.aspect}"
 
 
@@ -140,7 +140,7 @@ def over_repeats(
     number_of: Callable[[Judged], float | None],
     key: Callable[[Judged], Key] = key_of,
 ) -> dict[Key, float]:
-    """The mean over each anchor's repeats of the number of a verdict, None for an invalid one."""
+    """The mean of `number_of` over the repeats of each anchor, without verdicts for which it is None."""
     scores = defaultdict[Key, list[float]](list)
     for item in judged:
         if (value := number_of(item)) is not None:
@@ -187,7 +187,7 @@ def leans(judged: Sequence[Judged], mirrors: Mirrors, language: str | None = Non
 def bound_excesses(
     judged: Iterable[Judged], topic_of: Callable[[Key], str] = itemgetter(0)
 ) -> list[Observation]:
-    """The mean distance of scores from their bounds, by topic, which `topic_of` may divide further."""
+    """The mean distance of scores from their bounds, by topic or by a finer group that `topic_of` names."""
     by_topic = defaultdict[str, list[float]](list)
     for key, value in over_repeats(judged, distance_from_bounds).items():
         by_topic[topic_of(key)].append(value)
@@ -241,7 +241,7 @@ def mean_check(
 def _p_value(
     estimate: Estimate, degrees_of_freedom: float, sound: float, tolerance: float, worse: str
 ) -> float | None:
-    """The probability of an estimate as bad from a sound evaluator; None for fewer than two topics."""
+    """The probability of an estimate at least as bad from a sound evaluator; None below two topics."""
     from scipy.special import stdtr  # scipy has no types
 
     if estimate.value is None or estimate.n < 2:
@@ -286,7 +286,7 @@ def share_check(name: str, outcomes: Sequence[bool], *, tolerance: float) -> Che
 def _exact_limits(k: int, n: int) -> tuple[float, float]:
     """Clopper and Pearson's 95 % interval of a share of k in n, in percent.
 
-    By beta quantiles, as scipy.stats, which has it ready, takes 0.35 s to import.
+    Computed from beta quantiles, because scipy.stats, which has the interval, takes 0.35 s to import.
     """
     from scipy.special import betaincinv
 
@@ -299,7 +299,7 @@ def _complement(percent: float | None) -> float | None:
     return None if percent is None else 100 - percent
 
 
-# Declarations. `which` selects verdicts, by default all. Those on one anchor are averaged first.
+# Declarations. `which` selects verdicts, by default all. Verdicts on the same anchor are averaged first.
 
 
 def mean_of(name: str, observed: Observed, *, tolerance: float = 0.0, worse: Worse = "either") -> Checked:
@@ -326,8 +326,8 @@ def share_right(
 ) -> Checked:
     """The share of anchors with most verdicts within bounds; a fault below `at_least`.
 
-    `chance` is the share of an evaluator that answers at random. Tested as the share of wrong anchors, of
-    which the result is the complement. An anchor counts once for each `key`, by default for each aspect.
+    `chance` is the share of an evaluator that answers at random. The test is that of the share of wrong
+    anchors, and the result its complement. An anchor counts once for each `key`, by default for each aspect.
     """
 
     def checks(judged: Sequence[Judged], order: Order) -> Iterable[Check]:
@@ -356,6 +356,6 @@ def share_wrong(name: str, which: Which, is_wrong: Which, *, at_most: float = 0.
 def _are_mostly(
     is_so: Which, judged: Iterable[Judged], key: Callable[[Judged], Key] = key_with_aspect
 ) -> list[bool]:
-    """Whether it is so of more than half of the verdicts on each anchor."""
+    """For each anchor, whether `is_so` holds for more than half of its verdicts."""
     shares = over_repeats(judged, lambda item: None if item.score is None else float(is_so(item)), key)
     return [share > 0.5 for share in shares.values()]

@@ -1,7 +1,7 @@
 """Prompts that ask an evaluator to choose among labels, and the rubric files that hold them.
 
-A label is letters or digits in parentheses, such as (A) or (4): most are a single token after the opening
-one. `models.logprobs` reads the label in an answer.
+A label is letters or digits in parentheses, such as (A) or (4): after the opening parenthesis, most labels
+are a single token. `models.logprobs` reads the label in an answer.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _LABEL = re.compile(r"[A-Za-z0-9]+")
 class ChoicePrompt:
     """A question for an evaluator, and the labels to choose from with their meanings.
 
-    `options` maps labels to meanings. `retry_message`, the key `again` of the file, follows an answer without
-    a label; None to repeat the question unchanged.
+    `options` maps labels to meanings. `retry_message`, the key `again` of the file, is sent after an answer
+    without a label; if it is None, the question is repeated unchanged.
     """
 
     options: Mapping[str, str]

@@ -1,6 +1,6 @@
-"""Key facts of a question, which evaluators have in hand, and what a verdict says of each.
+"""Key facts of a question, which evaluators are given, and how a verdict says that a reply states each.
 
-Facts are an aid to judge by, not the standard: a reply may be right beyond them.
+Facts help to judge a reply and are not the standard: a reply may also be right about other facts.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from equipoise.core.errors import InvalidVerdict
 from equipoise.core.types import JSON, strict_object
 
 FACTS = "facts"
-"""The key of facts in a case and in the details of its question, and of statements in verdicts and runs."""
+"""The key of the facts in cases and details of questions, and of the statements in verdicts and runs."""
 STATUSES = ("settled", "contested")
-"""Whether those who would dispute a fact concede it, or what they say stands beside it."""
+"""A settled fact is conceded even by its opponents. For a contested fact, `by` says who says what."""
 Statement = Literal["right", "wrong", "left_out"]
 """How a reply states a fact."""
 STATEMENTS: tuple[Statement, ...] = get_args(Statement)
@@ -23,7 +23,7 @@ STATEMENTS: tuple[Statement, ...] = get_args(Statement)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyFact:
-    """One fact in one sentence. `by` says who says what where it is contested, and is empty otherwise."""
+    """One fact in one sentence. `by` says who says what if the fact is contested, and is empty otherwise."""
 
     id: str
     text: str
@@ -31,11 +31,11 @@ class KeyFact:
     by: str = ""
 
     def describe(self) -> str:
-        """The fact, marked with who says what if it is contested, for a prompt. Marks cost tokens."""
+        """The fact for a prompt. Marks cost tokens, so only contested facts have one, with who says what."""
         return f"({self.status}: {self.by}) {self.text}" if self.by else self.text
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data."""
+        """The fact as plain data."""
         return {"id": self.id, "text": self.text, "status": self.status, "by": self.by}
 
 
@@ -47,8 +47,8 @@ def describe(facts: Sequence[KeyFact]) -> str:
 def schema(facts: Sequence[KeyFact]) -> dict[str, JSON]:
     """The JSON Schema of a verdict's field: a statement for each fact, by its number.
 
-    Numbers as keys cost a few tokens more than a list, and a verdict that skips a fact does not shift the
-    others. A list of a fixed length is also not accepted by every endpoint.
+    Numbers as keys cost a few tokens more than a list, but a verdict that skips a fact does not shift the
+    others, and some endpoints do not accept a list of a fixed length.
     """
     return strict_object({number: {"type": "string", "enum": list(STATEMENTS)} for number in _numbers(facts)})
 
@@ -74,5 +74,5 @@ def _numbers(facts: Sequence[KeyFact]) -> list[str]:
 
 
 def of_json(rows: Sequence[Mapping[str, JSON]]) -> tuple[KeyFact, ...]:
-    """The facts that `KeyFact.to_json` made plain data of."""
+    """The facts in plain data. The inverse of `KeyFact.to_json`."""
     return tuple(KeyFact(**row) for row in rows)

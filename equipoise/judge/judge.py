@@ -28,8 +28,8 @@ T = TypeVar("T")
 class Evaluator(Model):
     """A model that judges, with up to `attempts` attempts to get a valid answer.
 
-    `code` maps the evaluator's name to the one-time code that delimits quoted text in its prompts. With
-    `label_samples` above 1, `choose` samples so many answers if there are no token probabilities.
+    `code` maps the evaluator's name to the one-time code that delimits quoted text in its prompts. If there
+    are no token probabilities, `choose` samples `label_samples` answers.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Evaluator(Model):
     async def _ask_for_label(
         self, messages: tuple[Message, ...], prompt: ChoicePrompt, failed: int, **extra: JSON
     ) -> Reply:
-        """A reply that should be a label, after so many `failed` attempts. Raises CallFailed."""
+        """A reply that should be a label, after `failed` attempts without one. Raises CallFailed."""
         limit = self.sampling.max_tokens
         parameters = label_parameters(limit, prompt.options, failed)
         return await self.complete(messages, room=label_room(limit), **parameters, **extra)
@@ -161,7 +161,7 @@ class Evaluator(Model):
     ) -> Choice:
         """The shares of labels in `label_samples` answers at temperature 1.
 
-        With a single sample, or without a label in any, this label has all of them.
+        If only one sample is wanted, or no sampled answer has a label, the share of `label` is 1.
         """
         labels = [label]
         if self._label_samples > 1:
@@ -182,16 +182,16 @@ class Evaluator(Model):
     def _verdict(
         self, invalid_answers: list[str], *, fields: dict[str, JSON] | None = None, error: str | None = None
     ) -> Verdict:
-        """The verdict with these fields, or None and an error, after these invalid answers."""
+        """The verdict after these invalid answers, with fields or with an error."""
         attempts, raw = len(invalid_answers) + (fields is not None), tuple(invalid_answers)
         return Verdict(evaluator=self.name, fields=fields, attempts=attempts, error=error, raw=raw)
 
     async def _ask_for_verdict(
         self, rubric: VerdictPrompt, messages: tuple[Message, ...], token_limit: int | None
     ) -> Reply | CallFailed:
-        """A reply of at most `token_limit` tokens, or the failure of a call with more than the user's limit.
+        """A reply of at most `token_limit` tokens, or the failure of a call that exceeded the user's limit.
 
-        Raises CallFailed if the call had the user's limit, or if its failure has to end the session.
+        Raises CallFailed if the call kept to the user's limit, or if its failure has to end the session.
         """
         is_stretched = token_limit != self.sampling.max_tokens
         parameters = {"response_format": rubric.response_format(), "max_tokens": token_limit}
@@ -214,7 +214,7 @@ def _grade_fields(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] |
 
 
 MOST_QUOTED = 2000
-"""At most so many characters of an invalid answer are sent back with the retry message."""
+"""The number of characters of an invalid answer that are sent back with the retry message."""
 
 
 def _retry_messages(messages: tuple[Message, ...], reply: Reply, prompt: ChoicePrompt) -> tuple[Message, ...]:
@@ -247,7 +247,7 @@ def _read_verdict(
 
 
 def _is_quotation(text: str | None, material: Mapping[str, str]) -> bool:
-    """Whether a text stands in the judged material, apart from its spaces."""
+    """Whether the judged material contains a text, ignoring white space."""
     squeezed = "".join((text or "").split())
     return bool(squeezed) and any(squeezed in "".join(value.split()) for value in material.values())
 
@@ -255,7 +255,7 @@ def _is_quotation(text: str | None, material: Mapping[str, str]) -> bool:
 def _doubled_limit(token_limit: int | None, reply: Reply) -> int | None:
     """Twice the token limit at which a reply was cut; None if the limit is unknown.
 
-    Without a limit of the user, it is the length of the reply.
+    If the user has set no limit, the limit is taken to be the length of the reply.
     """
     limit = token_limit or (reply.usage.output if reply.usage else 0)
     return 2 * limit or None
@@ -264,9 +264,9 @@ def _doubled_limit(token_limit: int | None, reply: Reply) -> int | None:
 class Panel:
     """The evaluators of a session.
 
-    If an evaluator's call fails and another evaluator answers, the first one's verdict has no fields. A
-    failure that has to end the session is raised, unless `keeps_going`. `answers` has all verdicts and
-    choices so far, by evaluator.
+    If an evaluator's call fails and another evaluator answers, the verdict of the failed evaluator has no
+    fields. A failure that has to end the session is raised, unless `keeps_going`. `answers` has all verdicts
+    and choices so far, by evaluator.
     """
 
     def __init__(self, evaluators: Sequence[Evaluator], *, keeps_going: bool) -> None:
@@ -285,7 +285,7 @@ class Panel:
         return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather_answers(calls))
 
     async def choose(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Choice, ...]:
-        """Every evaluator's choice, in order; one whose call failed is without them. Raises CallFailed."""
+        """Every evaluator's choice, in order, without probabilities if its call failed. Raises CallFailed."""
         calls = [evaluator.choose(prompt, **material) for evaluator in self.evaluators]
         return tuple(
             answer
@@ -327,7 +327,7 @@ def _verdict_or_none(evaluator: str, answer: Verdict | BaseException) -> Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobModels:
-    """The models of one job: `model` generates, the `evaluators` check its output.
+    """The models of one job: `model` generates and the `evaluators` check its output.
 
     `code` generates the one-time code that delimits quoted text in a prompt; its argument is the prompt's
     purpose.

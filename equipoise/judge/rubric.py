@@ -27,15 +27,16 @@ from equipoise.models.reasoning import has_tags
 
 T = TypeVar("T")
 FieldKind = Literal["text", "flag", "scale", "lean", "facts"]
-"""What a field of a verdict holds: a text, true or false, a level of the scale, a lean to a side, or how each
-of the facts in hand is stated."""
+"""What a field of a verdict holds: a text, true or false, a level of the scale, a lean to a side, or how the
+reply states each key fact."""
 NO_LEAN = "none"
 STRENGTHS = {"slight": 0.5, "strong": 1.0}
 """The weight of a lean by its strength."""
 MOST_LEVELS = 1000
-"""The highest level lies at most so far above the lowest."""
+"""The largest difference between the highest and the lowest level."""
 _FENCE = re.compile(r"```(?:\w*[ \t\r]*\n|\w*[ \t]*(?=\{))(.*)```", re.DOTALL)
 _FENCE_NAME = re.compile(r"\w*\s*")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 _LEVEL = re.compile(r"\s{0,9}\d{1,9}(?:\.0{1,9})?\s{0,9}", re.ASCII)
 
 
@@ -52,7 +53,7 @@ class Scale:
         return (value - self.low) / (self.high - self.low) * 100
 
     def named(self, name: str, value: float | None) -> dict[str, float | None]:
-        """The entries of a score in results: `name`, the score, and `{name}_percentage`.
+        """The two entries of a score in results: `name` with the score, and `{name}_percentage`.
 
         Both values are rounded to two decimals; None without a score.
         """
@@ -91,16 +92,16 @@ class Brief:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactsPrompt:
-    """What a prompt says only where there are facts in hand: `instruction` has $facts, `field` the format."""
+    """The parts of a prompt for key facts: `instruction`, which contains $facts, and the format `field`."""
 
     instruction: Template
     field: str
 
-    def texts(self, in_hand: Sequence[KeyFact]) -> dict[str, str]:
+    def texts(self, key_facts: Sequence[KeyFact]) -> dict[str, str]:
         """The texts of the system prompt's placeholders, which are empty without facts."""
-        if not in_hand:
+        if not key_facts:
             return dict.fromkeys(_FACT_PLACEHOLDERS, "")
-        instruction = self.instruction.substitute(facts=facts.describe(in_hand))
+        instruction = self.instruction.substitute(facts=facts.describe(key_facts))
         return {"facts": instruction, "facts_field": self.field}
 
 
@@ -144,8 +145,9 @@ class VerdictRubric(Rubric):
     """A rubric that asks for one verdict in JSON, with a level of the scale.
 
     With `refuses_more`, a verdict with additional fields is invalid. `retry_message`, the key `again` of the
-    file, follows an invalid verdict. `about` is None if the rubric asks for no lean and its prompt names no
-    subject, and `facts_prompt` if it has no use for facts. `facts` are those of the question that is judged.
+    file, is sent after an invalid verdict. `about` is None if the rubric asks for no lean and its prompt
+    names no subject. `facts_prompt` is None if the rubric does not use facts. `facts` are the key facts of
+    the question that is judged.
     """
 
     verdict: Mapping[str, FieldKind]
@@ -162,12 +164,12 @@ class VerdictRubric(Rubric):
         return self if about is None or self.about is None else replace(self, about=about)
 
     def with_facts(self, facts: tuple[KeyFact, ...]) -> VerdictRubric:
-        """The rubric with these facts in hand; unchanged if it has no use for facts."""
+        """The rubric with these key facts; unchanged if it does not use facts."""
         return self if self.facts_prompt is None else replace(self, facts=facts)
 
     @property
     def fields(self) -> Mapping[str, FieldKind]:
-        """The fields of a verdict. Without facts in hand it has no field of facts."""
+        """The fields of a verdict. Without key facts, the field for facts is left out."""
         return {name: kind for name, kind in self.verdict.items() if kind != "facts" or self.facts}
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
@@ -206,9 +208,9 @@ class VerdictRubric(Rubric):
     def parse(self, text: str) -> dict[str, JSON]:
         """Parse the verdict in an evaluator's text; returns exactly the rubric's fields.
 
-        The text must be one JSON object, alone or in the only code fence; an object with a single key may
-        hold it. A level or a flag may be a text. A missing flag or lean is None. Raises InvalidVerdict with
-        the reason.
+        The text must be one JSON object, alone or in the only code fence. It may be wrapped in an object with
+        a single key. A level or a flag may be a text. A missing flag or lean is None. Raises InvalidVerdict
+        with the reason.
         """
         try:
             data = json.loads(_object_text(text), object_pairs_hook=_unambiguous)
@@ -224,7 +226,7 @@ class VerdictRubric(Rubric):
         return {name: self._read_field(name, kind, data) for name, kind in self.fields.items()}
 
     def _unwrapped(self, data: dict[str, JSON]) -> dict[str, JSON]:
-        """The verdict in an object whose only key is none of the rubric's; any other object as it is."""
+        """The verdict in an object whose only key is not a field of the rubric; other objects unchanged."""
         name, value = next(iter(data.items()), ("", None))
         return value if len(data) == 1 and isinstance(value, dict) and name not in self.fields else data
 
@@ -287,17 +289,17 @@ def _unambiguous(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
 
 
 def _object_text(text: str) -> str:
-    """The JSON in an answer: all of it, or what stands in its code fence."""
+    """The JSON in an answer: the whole answer, or the content of its code fence."""
     text = text.removeprefix("\ufeff")
     fenced = _FENCE.fullmatch(text.strip())
     return fenced[1] if fenced else object_in_prose(text) or text
 
 
 def object_in_prose(text: str) -> str | None:
-    """What stands in the only code fence of an answer that has other text; None if there is no such fence.
+    """The content of the only code fence of an answer that has other text; None if there is no such fence.
 
-    The other text must have neither braces nor think tags: these may enclose another object, or make this
-    one a thought.
+    The other text must have neither braces nor think tags: braces may enclose another object, and tags may
+    mean that the fence is part of a thought.
     """
     if text.count("```") != 2:
         return None
@@ -324,12 +326,25 @@ def load(
 def load_scale(path: Path) -> Rubric:
     """Load a rubric for replies that no evaluator judges. Raises UserError naming file and key.
 
-    Such a file has a version and a scale, of which only the ends need a text, and no prompts.
+    Such a file has a version and a scale and no prompts. Only the ends of the scale need a text.
     """
     with reading(path) as (data, digest):
         return Rubric(
             version=take(data, "version", str), hash=digest, scale=scale_of(data, has_all_levels=False)
         )
+
+
+def levels_kept(rubric: Rubric, original: Rubric) -> list[str]:
+    """The sentences of `original` that name levels of its scale and are in a rubric with another scale."""
+    if not isinstance(rubric, VerdictRubric) or not isinstance(original, VerdictRubric):
+        return []
+    scale = original.scale
+    if (rubric.scale.low, rubric.scale.high) == (scale.low, scale.high):
+        return []
+    levels = "|".join(map(str, range(scale.low, scale.high + 1)))
+    named = re.compile(rf"(?<![\w.-])(?:{levels})(?!\w)")
+    prompts, own = (f"{item.system.template}\n{item.user.template}" for item in (original, rubric))
+    return [text for text in _SENTENCE_END.split(prompts) if named.search(text) and text in own]
 
 
 @contextmanager
@@ -357,7 +372,7 @@ def build_from_table(
 ) -> VerdictRubric:
     """Build a rubric from the table `name` of a file with several; see `load`. Raises ValueError.
 
-    Version and retry message may stand once for all tables. The scale needs texts only for its ends.
+    Version and retry message may be given once for all tables. Only the ends of the scale need a text.
     """
     defaults = {key: data[key] for key in ("version", "again") if key in data}
     table = {**defaults, **take(data, name, dict)}
@@ -409,10 +424,10 @@ _SIDE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def _facts_prompt(data: dict[str, JSON], verdict: Mapping[str, FieldKind]) -> FactsPrompt | None:
-    """The table [facts] of a rubric; None without it. Raises ValueError if its verdicts do not go with it."""
+    """The table [facts] of a rubric; None without it. Raises ValueError if `verdict` does not match it."""
     if [name for name, kind in verdict.items() if kind == "facts"] != ["facts"] * ("facts" in data):
         raise ValueError(
-            'facts: write [facts], and facts = "facts" in [verdict], so that evaluators have facts in hand, '
+            'facts: write [facts], and facts = "facts" in [verdict], so that evaluators are given facts, '
             "or leave both out"
         )
     if "facts" not in data:

@@ -64,6 +64,11 @@ def _listed_cost(
     return None
 
 
+def is_listed(model: str, base_url: str) -> bool:
+    """Whether a model has a listed price, so that the user's is not used."""
+    return _listed_cost(model, base_url, NO_TOKENS) is not None
+
+
 def refuse_unknown(settings: Settings) -> None:
     """Raise UserError if there is a cost limit and a model that will be called has no price."""
     if settings.max_cost is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from equipoise.core.errors import CannotKeep, printable
-from equipoise.core.rules import Inconclusive
+from equipoise.core.rules import InconclusiveCountsAs
 from equipoise.plugin.command_line import COMMAND, is_pytest_command, is_worker, suites_asked_for
 from equipoise.plugin.terminal import say, say_wrapped, write
 from equipoise.runner import exit_status
@@ -123,7 +123,9 @@ def _mark_interrupted(session: pytest.Session, reason: str) -> None:
         say(session.config, reason)
 
 
-def _set_exit_status(session: pytest.Session, progress: Progress, inconclusive: Inconclusive | None) -> None:
+def _set_exit_status(
+    session: pytest.Session, progress: Progress, inconclusive: InconclusiveCountsAs | None
+) -> None:
     """Set the exit status that takes precedence among those of the tests, batches and gates."""
     if session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         return

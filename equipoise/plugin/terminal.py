@@ -32,8 +32,9 @@ MOST_ERROR_CHARACTERS = 300
 _LETTERS = {outcome: appearance.letter for outcome, appearance in APPEARANCES.items() if appearance.letter}
 LEGEND = ", ".join(
     (
-        "letters: a digit is the score of a run (. on a long scale)",
+        "letters: a digit is the score of a run (. any other score)",
         *(f"{letter} {outcome}" for outcome, letter in _LETTERS.items()),
+        "s not run",
     )
 )
 """The explanation of the letters that stand for runs."""

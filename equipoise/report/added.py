@@ -90,10 +90,12 @@ def corrected_lines(section: PeopleScores) -> Iterator[str]:
     rows = {name: item for name, item in section["corrected"].items() if item["these"].low is not None}
     shown = sorted(rows, key=lambda name: name.count("."))[:MOST_CORRECTED]
     table = [_HEAD, *(_corrected_row(name, item) for name, item in rows.items() if name in shown)]
-    yield from (f"  {line}" for line in align(table))
+    if rows:
+        yield from (f"  {line}" for line in align(table))
     if (more := len(rows) - MOST_CORRECTED) > 0:
         yield f"{INDENT}... and {more} more in the results JSON"
-    yield from (f"{INDENT}{line}" for line in corrected_notes(section["corrected"]))
+    notes = corrected_notes if rows else _missing_intervals
+    yield from (f"{INDENT}{line}" for line in notes(section["corrected"]))
 
 
 def describe_labels(section: PeopleScores) -> str:
@@ -107,12 +109,17 @@ def corrected_notes(figures: Mapping[str, CorrectedFigure]) -> Iterator[str]:
     """Notes on corrected figures: what a star means, and which figures have no interval."""
     if any(item["is_larger"] for item in figures.values()):
         yield "* outside the judge's own interval: the correction is larger than the interval admits"
+    yield from _missing_intervals(figures)
+
+
+def _missing_intervals(figures: Mapping[str, CorrectedFigure]) -> Iterator[str]:
+    """A line for each kind of reason why figures have no interval, with their names."""
     reasons: dict[str, list[str]] = {}
     for name, item in figures.items():
         if (why := item["these"].reason) is not None:
             reasons.setdefault(why.partition(":")[0], []).append(name)
     for why, names in reasons.items():
-        yield f"{why} for an interval: {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}"
+        yield f"no interval for {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}: {why}"
 
 
 def _corrected_row(name: str, item: CorrectedFigure) -> tuple[str, ...]:

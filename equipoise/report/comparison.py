@@ -344,14 +344,17 @@ def side_by_side_rows(
 def _side_by_side_row(name: str, comparisons: Sequence[ComparisonFigures]) -> tuple[str, ...]:
     changes = [comparison["metrics"].get(name) for comparison in comparisons]
     first = next(filter(None, changes))
-    return (name, format_value(first.before, first.unit), *map(_side_by_side_cell, changes))
+    baseline = format_value(first.before, first.unit)
+    return (name, baseline, *(_side_by_side_cell(change, baseline) for change in changes))
 
 
-def _side_by_side_cell(change: Change | None) -> str:
-    """The figure of a candidate with its difference; `-` without one."""
+def _side_by_side_cell(change: Change | None, baseline: str) -> str:
+    """The figure of a candidate with its difference, from what if not from `baseline`; `-` without one."""
     if change is None or change.value is None:
         return "-"
-    return f"{format_value(change.after, change.unit)} ({change.value:+.2f}{_significance_mark(change)})"
+    own = format_value(change.before, change.unit)
+    difference = f"{change.value:+.2f}{_significance_mark(change)}{f' from {own}' if own != baseline else ''}"
+    return f"{format_value(change.after, change.unit)} ({difference})"
 
 
 def report_lines(
@@ -399,7 +402,8 @@ def _side_by_side_lines(
     mark = next(filter(None, map(_mark, comparisons)), "")
     table = align(side_by_side_rows(comparisons, [*names]), width and width - len(mark))
     yield from (f"{line}{mark}" for line in table)
-    yield f"(difference from the baseline, the first column; {_STARS_NOTE})"
+    baseline = "the first column, unless the cell names another figure"
+    yield f"(difference from the baseline on shared cases: {baseline}; {_STARS_NOTE})"
     if not shows_all:
         yield "the other figures, and each candidate by itself: equipoise compare --all"
 

@@ -28,12 +28,14 @@ GAP = "  "
 Markup = Mapping[str, bool]
 """Colours and weight, as keyword arguments of pytest's terminal writer."""
 
-_NUMBERS = re.compile(r"(?:[-+<>±~()/\d.,:%\s]|to|pp|USD)*")
+_NUMBERS = re.compile(r"(?:[-+<>±~()/\d.,:%*\s]|to|from|pp|USD)*")
 _BREAKS = (re.compile(r"[;.] "), re.compile(r"[:,] "), re.compile(r" (?!%|pp\b|to\b|USD\b|s\b)"))
 """Where lines are broken: after these patterns, the best first."""
 _BLANKS = re.compile(r"\s*")
 _WORD_BREAK = re.compile(r"(?<= )(?![ %])")
 """Where cells are broken, if nothing else helps: between words."""
+_NUMBER_BREAK = re.compile(r"(?<= )(?=from )")
+"""Where cells of figures are broken then: before the figure from which a difference is taken."""
 _HEADER_BREAK = re.compile(r"(?<= )(?![ %])|(?<=[._/-])(?=[^ \n])")
 """Where headers are broken: between words, and between the parts of a model's name."""
 _STYLES: Sequence[tuple[re.Pattern[str], Markup]] = (
@@ -85,8 +87,8 @@ def align(rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
 
     If the table is wider than `width`, steps are taken until it fits: the header is wrapped; columns without
     a figure are left out; a last column of words moves to a line below; long names move above their figures,
-    and a first part that several share is written once; cells with words are wrapped. Text that cannot be
-    broken may still be wider.
+    and a first part that several share is written once; cells are wrapped between words, or before the figure
+    from which a difference is taken. Text that cannot be broken may still be wider.
     """
     below: list[str] = []
     cells = _headed(rows, width)
@@ -99,7 +101,7 @@ def align(rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
     if width and (excess := _table_width(cells) - width) > 0:
         above = _raise_names(cells, excess)
     if width and (excess := _table_width(cells) - width) > 0:
-        _fold_words(cells, excess)
+        _fold_cells(cells, excess)
     widths = _column_widths(cells)
     is_left = [_is_left_aligned(column, rows) for column in range(len(widths))]
     parts = ((*names, *_row_lines(row, widths, is_left)) for names, row in zip(above, cells, strict=True))
@@ -190,12 +192,12 @@ def _group(name: str) -> str:
     return "".join(name.rpartition(".")[:2])
 
 
-def _fold_words(cells: Cells, excess: int) -> None:
+def _fold_cells(cells: Cells, excess: int) -> None:
     for column in range(1, len(cells[0])):
         width = max(MIN_COLUMN, _column_widths(cells)[column] - excess)
         for row in cells[1:]:
-            if not _NUMBERS.fullmatch(row[column][0]):
-                row[column] = _wrap_cell(row[column][0], width, _WORD_BREAK)
+            separator = _NUMBER_BREAK if _NUMBERS.fullmatch(row[column][0]) else _WORD_BREAK
+            row[column] = _wrap_cell(row[column][0], width, separator)
 
 
 def _wrap_cell(text: str, width: int, separator: re.Pattern[str]) -> list[str]:

@@ -102,7 +102,7 @@ def alike(results: Results) -> list[str]:
     return [
         f"Chance alone can explain the difference between {first} and {second} ({_gap(pair, unit)})."
         for first, second, pair, unit in _pairs(consistency)
-        if not pair.is_apart
+        if not pair.excludes_zero
     ]
 
 
@@ -165,7 +165,7 @@ def _by_people(people: PeopleScores, name: str) -> Iterator[str]:
 def _languages(consistency: LanguageConsistency) -> Iterator[str]:
     pairs = [*_pairs(consistency)]
     for first, second, pair, unit in pairs:
-        if pair.is_apart:
+        if pair.excludes_zero:
             value = pair.value or 0.0
             low, high = sorted((abs(pair.low or 0.0), abs(pair.high or 0.0)))
             how = f"{abs(value):.1f} {unit} {'lower' if value < 0 else 'higher'}"
@@ -173,7 +173,7 @@ def _languages(consistency: LanguageConsistency) -> Iterator[str]:
                 f"Answers in {first} score {how} than in {second} on the same questions; "
                 f"95 % interval {low:.1f} to {high:.1f}."
             )
-    if pairs and not any(pair.is_apart for _, _, pair, _ in pairs):
+    if pairs and not any(pair.excludes_zero for _, _, pair, _ in pairs):
         yield "Chance alone can explain the differences between the languages."
 
 
@@ -241,9 +241,9 @@ def _on_headline(name: str, change: Change, clusters: str, older: str, newer: st
     like_these, on_these = limits_of_size(change, change.value), limits_of_size(change.these, change.value)
     if differs_constantly(change):
         return f"{newer} scores {size} {way} than {older} in {name} on the same {clusters} ({like_these})."
-    if change.is_apart:
+    if change.excludes_zero:
         return f"{newer} scores {size} {way} than {older} in {name} ({like_these} for {clusters} like these)."
-    if change.these.is_apart:
+    if change.these.excludes_zero:
         elsewhere = f"for other {clusters} like them it may be chance ({like_these})"
         difference = f"{newer} scores {size} {way} than {older} in {name} ({on_these})"
         return f"On these {clusters} {difference}; {elsewhere}."

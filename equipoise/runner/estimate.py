@@ -366,7 +366,17 @@ class SessionEstimate:
             rest = f"; all else {_dollars(cost)}" if cost.value else ""
             names = ", ".join(unknown)
             return f"total:     unknown: no price for {names}; give --price-input and --price-output{rest}"
-        return f"total:     {_dollars(cost)}: prices as listed or given, tokens as estimated"
+        return f"total:     {_dollars(cost)}{self._shares()}: prices as listed or given, tokens as estimated"
+
+    def _shares(self) -> str:
+        """The costs of the subject and of its evaluators, if both have one."""
+        subject, evaluators = (
+            sum(
+                item.cost.value for item in self.items if item.cost and (item.role == "subject") is is_subject
+            )
+            for is_subject in (True, False)
+        )
+        return f", subject {subject:,.2f} and evaluators {evaluators:,.2f}" if subject and evaluators else ""
 
 
 def together(estimates: Iterable[SessionEstimate]) -> SessionEstimate:
@@ -420,9 +430,19 @@ def of_session(plan: Plan, suite: str, run_ids: Collection[str]) -> SessionEstim
         _item(settings, AUDIT, settings.models.index(model, 1), use)
         for model, use in _extra_uses(plan, suite, past)
     ]
+    notes = [*notes, *_notes_on_prices(settings, items)]
     if cues := sum(run.asker is not None for run in runs):
         notes = [*notes, f"{cues:,} of these runs have an asker cue (--asker)"]
     return SessionEstimate(runs=len(runs), done=len(done), items=items, notes=notes)
+
+
+def _notes_on_prices(settings: Settings, items: Sequence[Item]) -> list[str]:
+    """A note on the models for which the user's price is not used, as they have a listed one."""
+    urls = {model: settings.base_url(number) for number, model in enumerate(settings.models)}
+    models = dict.fromkeys(item.model for item in items)
+    listed = [model for model in models if settings.price and prices.is_listed(model, urls[model])]
+    note = f"the listed price of {', '.join(listed)} is used, not --price-input and --price-output"
+    return [note] if listed else []
 
 
 def _notes_on_other_settings(plan: Plan, name: str, past: History) -> list[str]:

@@ -74,7 +74,13 @@ class LoadedSuite:
 
     def warnings(self) -> list[str]:
         """Warnings about limits of the figures, to be shown before the first question. Raises UserError."""
-        return [*filter(None, [self._rubric_warning(), self._language_warning()])]
+        return [*filter(None, [self._rubric_warning(), self._scale_warning(), self._language_warning()])]
+
+    def _scale_warning(self) -> str | None:
+        """A warning if the rubric has its own scale, but names levels of the shipped one."""
+        warning = suites.scale_warning(self.suite, self.rubric)
+        path = self.settings.rubric or Path("rubric", f"{self.suite.name}.toml")
+        return None if warning is None else f"{shown(path)}: {warning}"
 
     def _language_warning(self) -> str | None:
         """A warning if a suite compares languages by the same questions, but a language lacks some."""

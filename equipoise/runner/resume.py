@@ -137,7 +137,7 @@ def begin(
         message = f"the earlier results are archived as {shown(archive(files))}"
     require_resumable(past, settings, files, provenance.get("data_files", {}))
     if not past.is_empty:
-        message = _resume_message(past, plan, settings)
+        message = _resume_message(past, plan, settings, files)
     elif past.damaged:
         message = f"nothing to resume; {past.damage}"
     try:
@@ -170,18 +170,32 @@ def _start_time(files: Files) -> datetime:
     return time
 
 
-def _resume_message(past: History, plan: Mapping[str, str], settings: Mapping[str, JSON]) -> str:
+def _resume_message(
+    past: History, plan: Mapping[str, str], settings: Mapping[str, JSON], files: Files
+) -> str:
     damage = f"; {past.damage}" if past.damage else ""
     if not past.pending(plan):
         return ALREADY_COMPLETE + damage
     done, calls = sum(map(past.has_score, plan)), past.totals.calls.total()
     unscored = past.unscored & plan.keys()
-    failed = f", {len(unscored)} that ended without a score are repeated" if unscored else ""
+    failed, show = (_repetition(len(unscored)), _show_hint(files)) if unscored else ("", "")
     moved = "".join(f"; {text}" for text in _moved_endpoints(past.sessions[-1].settings, settings))
     return (
         f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are in the journal"
-        f"{moved}{damage}"
+        f"{show}{moved}{damage}"
     )
+
+
+def _repetition(count: int) -> str:
+    """What is repeated of runs without a score: recorded replies are replayed, verdicts are not."""
+    return (
+        f", {count} that ended without a score are repeated (any evaluators are asked again, the model only "
+        "where the journal has no reply)"
+    )
+
+
+def _show_hint(files: Files) -> str:
+    return f"; `equipoise show {shown(files.results)}` only shows the results"
 
 
 def _moved_endpoints(before: Mapping[str, JSON], now: Mapping[str, JSON]) -> list[str]:

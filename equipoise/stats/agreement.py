@@ -1,4 +1,4 @@
-"""Agreement between evaluators that scored the same replies, with missing verdicts.
+"""Agreement between evaluators that scored the same replies; verdicts may be missing.
 
 A unit is one reply; its cluster is the question. Ratings are by rater, then by unit.
 """
@@ -35,13 +35,13 @@ def krippendorff_alpha(
 ) -> Estimate:
     """Krippendorff's alpha of verdicts by rater and unit, at most 1: 1 is agreement, 0 is chance.
 
-    1 - observed / expected disagreement from the coincidence matrix (Krippendorff 2011, Computing
+    It is 1 - observed / expected disagreement, from the coincidence matrix (Krippendorff 2011, Computing
     Krippendorff's Alpha-Reliability, sections C and D; 2019, Content Analysis, 4th ed., chapter 12). Units
     with one verdict do not count. `levels` are the scale's values in ascending order.
 
-    With `cluster_of` there is an interval by the studentised bootstrap over clusters (`_interval`), given
-    about six clusters. `n` counts clusters with a unit that has two verdicts. Without such a unit, or if all
-    verdicts are equal, the value is None with a reason. ValueError for a verdict that is not a level;
+    With `cluster_of`, and about six clusters or more, there is an interval by the studentised bootstrap over
+    clusters (`_interval`). `n` counts clusters with a unit that has two verdicts. Without such a unit, or if
+    all verdicts are equal, the value is None with a reason. ValueError for a verdict that is not a level;
     KeyError for a unit that `cluster_of` lacks.
     """
     counts: dict[U, Array] = {}
@@ -70,8 +70,8 @@ def weighted_kappa(
     With `weights` "none" every disagreement weighs 1 (Cohen 1960, Educational and Psychological Measurement
     20, 37-46); "linear" weighs it by the number of levels between the two, "quadratic" by the square of that
     number (Cohen 1968, Psychological Bulletin 70, 213-220). Intervals and exceptions are those of
-    `krippendorff_alpha`. The value is None, with a reason, without a common unit or if both raters gave one
-    and the same level throughout.
+    `krippendorff_alpha`. The value is None, with a reason, without a common unit or if both raters gave the
+    same single level throughout.
     """
     power = {"none": 0, "linear": 1, "quadratic": 2}[weights]
     positions = np.arange(len(levels), dtype=np.float64)
@@ -89,7 +89,7 @@ def weighted_kappa(
 def fleiss_kappa(ratings: Mapping[str, Mapping[U, float]], levels: Sequence[float]) -> float | None:
     """Fleiss' kappa of several raters on the units that all of them rated; at most 1.
 
-    The agreement of all pairs of raters beyond chance, every disagreement weighing the same (Fleiss 1971,
+    It is the agreement of all pairs of raters beyond chance. All disagreements weigh the same (Fleiss 1971,
     Psychological Bulletin 76, 378-382). None with fewer than two raters, without a common unit, or if all
     verdicts are equal. ValueError for a verdict that is not a level.
     """
@@ -133,8 +133,8 @@ def percent_agreement(a: Mapping[U, float], b: Mapping[U, float]) -> float | Non
 def correlations(a: Mapping[U, float], b: Mapping[U, float]) -> dict[str, float | None]:
     """Pearson's and Spearman's correlation, -1 to 1, of two mappings; `b` has the keys of `a`.
 
-    Spearman's is Pearson's of the ranks, ties sharing their mean rank. None if the values of one are all
-    equal, or if there are fewer than two.
+    Spearman's is Pearson's of the ranks; ties share their mean rank. Both are None if the values of one
+    mapping are all equal, or if there are fewer than two.
     """
     columns = list(a.values()), [b[key] for key in a]
     return {"pearson": _pearson(*columns), "spearman": _pearson(*map(_ranks, columns))}
@@ -158,10 +158,10 @@ def _ranks(numbers: Sequence[float]) -> list[float]:
 def leans(
     ratings: Mapping[str, Mapping[U, float]], cluster_of: Mapping[U, str], *, confidence: float = 0.95
 ) -> list[EvaluatorLean]:
-    """The lean of each evaluator, in order: its verdicts minus the mean of the others' on the same units.
+    """How strict each evaluator is, in order: its verdicts minus the mean of the others' on the same units.
 
     Each question has the same weight, however many of its units were scored. The interval is Student's t over
-    questions (`clustered_mean`). A panel's intervals depend on each other and are not adjusted for their
+    questions (`clustered_mean`). The intervals of a panel depend on each other and are not adjusted for their
     number. KeyError for a unit that `cluster_of` lacks.
     """
     panel = []
@@ -203,7 +203,7 @@ def _level_index(value: float, levels: Sequence[float], rater: str) -> int:
 
 
 def _margins(row: int, column: int, disagreement: Array) -> Array:
-    """One unit's counts for the margins of rows and columns, then its disagreement: (V + V + 1,)."""
+    """One unit's counts in the margins of rows and of columns, then its disagreement: (V + V + 1,)."""
     size = len(disagreement)
     sums = np.zeros(2 * size + 1)
     sums[row] = sums[size + column] = 1
@@ -212,7 +212,7 @@ def _margins(row: int, column: int, disagreement: Array) -> Array:
 
 
 def _coincidences(tally: Array) -> Array:
-    """One unit's coincidence matrix (V, V): ordered pairs of verdicts, each counts 1 / (verdicts - 1)."""
+    """One unit's coincidence matrix (V, V): ordered pairs of verdicts with weight 1 / (verdicts - 1)."""
     pairs: Array = (np.outer(tally, tally) - np.diag(tally)) / (tally.sum() - 1)
     return pairs
 
@@ -270,7 +270,7 @@ def _estimate(
     if math.isnan(value):
         return Estimate(value=None, se=None, low=None, high=None, n=n, reason="all verdicts are equal")
     reason = "no clusters given" if cluster_of is None else None
-    # Even the range of so few clusters covers their median with less than this confidence.
+    # With so few clusters, even their range covers their median with less than this confidence.
     if reason is None and 2.0 ** (1 - n) > 1 - confidence:
         reason = f"{n} questions are too few to resample" if n > 1 else "1 question"
     if reason:

@@ -1,4 +1,4 @@
-"""Whether a model answers alike in every language: spread by question, differences by language pair.
+"""Whether a model's scores differ between languages: the spread of each question, and pairs of languages.
 
 Languages are fixed effects, not a sample of languages.
 """
@@ -18,14 +18,15 @@ from equipoise.stats.intervals import clustered_mean
 from equipoise.stats.paired import holm, paired_difference
 
 ScoresByQuestion = Mapping[str, Mapping[str, Sequence[float]]]
-"""The scores of the valid runs by question, then language; a language without any is left out or empty."""
+"""The scores of the valid runs by question, then language. A language without scores is absent or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consistency:
     """The gap of every question in the given order, every pair of languages, and the mean spread.
 
-    The mean spread covers only the questions that have every language: more languages make a larger spread.
+    The mean spread covers only questions that have every language, because a spread grows with the number of
+    languages.
     """
 
     gaps: tuple[LanguageGap, ...]
@@ -37,8 +38,8 @@ def consistency(scores: ScoresByQuestion, *, confidence: float = 0.95) -> Consis
     """Gaps, pairs and the mean spread; a pair's interval is Student's t over questions (`paired_difference`).
 
     Questions are the clusters; runs are averaged within them. Languages are in the order of first appearance.
-    Pairs without an interval, which the difference's `reason` explains, have no p and are not counted by
-    Holm. Intervals are not adjusted for the number of pairs. ValueError for a score that is not finite.
+    Pairs without an interval have a `reason` and no p, and do not count in Holm's procedure. Intervals are
+    not adjusted for the number of pairs. ValueError for a score that is not finite.
     """
     gaps = tuple(_gap(question, by_language) for question, by_language in scores.items())
     languages = list(dict.fromkeys(language for gap in gaps for language in gap.means))
@@ -50,9 +51,9 @@ def consistency(scores: ScoresByQuestion, *, confidence: float = 0.95) -> Consis
 
 
 def largest_gaps(consistency: Consistency, n: int) -> list[LanguageGap]:
-    """The n questions with the largest spreads, largest first; equals in the given order.
+    """The n questions with the largest spreads, largest first; equal spreads are in the given order.
 
-    They are selected for being large, so most would be smaller if asked again: compare them with `noise`.
+    Because they are selected for their size, most would be smaller if asked again: compare them with `noise`.
     """
     known = [(gap.spread, gap) for gap in consistency.gaps if gap.spread is not None]
     return [gap for _, gap in sorted(known, key=lambda item: -item[0])[:n]]
@@ -73,7 +74,7 @@ def _gap(question: str, scores: Mapping[str, Sequence[float]]) -> LanguageGap:
 
 
 def _noise(scores: Mapping[str, Sequence[float]], languages: int) -> float | None:
-    """sqrt((L - 1) / L times the mean of s^2 / R): the SD expected of the means of R runs in L languages."""
+    """sqrt((L - 1) / L times the mean of s^2 / R), the SD to expect of L languages' means of R runs."""
     # The population variance divided by R - 1 is s^2 / R.
     squared_errors = [
         deviation**2 / (len(runs) - 1)
@@ -98,7 +99,7 @@ def _mean_spread(gaps: Sequence[LanguageGap], languages: int, confidence: float)
 def _pairs(
     gaps: Sequence[LanguageGap], languages: Sequence[str], confidence: float
 ) -> tuple[LanguagePair, ...]:
-    # `paired_difference` is after minus before: the second language comes first.
+    # `paired_difference` is after minus before, so the second language comes first.
     differences = {
         (first, second): paired_difference(
             _observations(gaps, second), _observations(gaps, first), confidence=confidence

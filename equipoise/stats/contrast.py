@@ -9,12 +9,12 @@ from equipoise.core.records import Cell, Metric
 
 
 def as_balance(metric: Metric, cells: Sequence[Cell]) -> tuple[Metric, list[Cell]]:
-    """The balance whose figure over the returned cells is that of the contrast `metric` over `cells`.
+    """The balance whose figure over the returned cells equals that of the contrast `metric` over `cells`.
 
-    In each language each group is a stratum of its own, and the values of the group `minus` have the opposite
-    sign. The mean over these strata is half of the mean difference, so values are doubled. The interval over
-    questions is then that of two independent groups. Languages without a value in one of the groups are left
-    out.
+    In each language, each group is a stratum of its own, and the values of the group `minus` have the
+    opposite sign. The mean over these strata would be half the mean difference, so values are doubled. The
+    interval over questions is then that of two independent groups. Languages without a value in one of the
+    groups are left out.
     """
     first, second = _group(metric, metric.where, cells), _group(metric, metric.minus, cells)
     shared = {cell.stratum for cell in first} & {cell.stratum for cell in second}

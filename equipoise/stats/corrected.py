@@ -6,8 +6,8 @@ Survey Sampling, 6.4). It is also power-tuned prediction-powered inference (Ange
 2023, PPI++, arXiv:2311.01453), for a sample drawn from the judged replies themselves.
 
 The "judge" is the panel of evaluators. A "pull" is the contribution of one reply or label to the error of a
-figure, after linearisation: the variance is a sum of squared pulls. A "leaning" is how far one person's
-labels lie above the mean of all people's.
+figure, after linearisation: the variance is a sum of squared pulls. A person's "leaning" is how far their
+labels lie above the mean of all people's labels.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ FEWEST_LABELS = 10
 _FEWEST_PER_STRATUM = 8
 """The minimum number of labels in each stratum for residuals to be centred within strata."""
 _ROUNDING = 1e-12
-"""A sum of squares up to this is 0 but for rounding errors."""
+"""A sum of squares up to this is 0 apart from rounding errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels:
     """The values of N replies by the judge and by each of K people, and how the replies were sampled.
 
-    `judge` is (N,); `people` is (N, K), NaN if a person gave no label. `probability` (N,) is the probability
-    of being drawn, in 0..1, up to a factor; NaN for a reply that needs no label because its value is a fact.
+    `judge` is (N,); `people` is (N, K), NaN if a person gave no label. `probability` (N,) is proportional to
+    the probability of being drawn, in 0..1; NaN for a reply that needs no label because its value is a fact.
     `clusters` and `strata` (N,) are codes from 0 of the question and of the language.
     """
 
@@ -73,9 +73,9 @@ class CorrectedEstimate:
     `clusters` give the variance for questions like these.
 
     `leanings` (K,) are in the figure's unit, `noise` (K,) are their variances by chance, and `shares` (K,)
-    the people's shares of all labels. `floor` is the variance that no pull contains: it comes from which of
-    the people labelled a reply, and from rare events. `is_complete` says that all replies which need a label
-    have one.
+    are the people's shares of all labels. `floor` is the variance that is in no pull: it comes from rare
+    events, and from the choice of the people who labelled a reply. `is_complete` says that all replies that
+    need a label have one.
     """
 
     value: float
@@ -101,7 +101,7 @@ class CorrectedEstimate:
         replies = len(self.pulls)
         if count < 2:
             return math.nan
-        # The pulls are scaled for few replies: the factor for few clusters replaces that one.
+        # The pulls contain a factor for few replies; the factor for few clusters replaces it.
         return float(sums @ sums) * count / (count - 1) * (replies - 1) / replies + self.floor
 
     @property
@@ -110,7 +110,7 @@ class CorrectedEstimate:
         return int(np.count_nonzero(self.shares))
 
     def variance_between_people(self) -> float:
-        """The variance of the mean over people that their leanings cause, beyond what chance causes.
+        """The variance of the mean over people that comes from their leanings and not from chance.
 
         For two people who differ by D it is D^2 / 4, so the interval covers the figure of each of them.
         """
@@ -122,12 +122,13 @@ class CorrectedEstimate:
     def degrees_of_freedom(self, scope: Scope) -> float:
         """The degrees of freedom of `variance`, 1 or more.
 
-        They are those of the labels; for the population, those of the questions with labels if fewer.
+        They are those of the labels; for the population, those of the questions with labels if these are
+        fewer.
         """
         if scope == "these":
             return self.degrees
         sizes = np.abs(self.drawn)
-        # What only rounding keeps from 0 would make the interval depend on the processor.
+        # Numbers that are 0 apart from rounding would make the interval depend on the processor.
         labelled = len(np.unique(self.clusters[sizes > _ROUNDING * sizes.max(initial=0.0)]))
         # Without any variance of labels, all questions count.
         questions = labelled or len(np.unique(self.clusters))
@@ -135,9 +136,9 @@ class CorrectedEstimate:
 
 
 def has_unread_stratum(weights: Array, labels: Labels) -> bool:
-    """Whether the figure has replies of a stratum of which no reply at all has a label.
+    """Whether the figure includes replies of a stratum in which no reply has a label.
 
-    Such a stratum is a language that no labeller reads, not an accident of sampling: labels in other
+    Such a stratum is a language that no labeller reads and not an accident of sampling, so labels in other
     languages cannot correct it.
     """
     needing = (weights != 0) & ~np.isnan(labels.probability)
@@ -145,9 +146,9 @@ def has_unread_stratum(weights: Array, labels: Labels) -> bool:
 
 
 def tuned_weight(weights: Array, labels: Labels) -> float:
-    """The weight of the judge with the smallest variance: the slope of people's labels on its values.
+    """The weight of the judge with the smallest variance: the slope of people's labels on the judge's values.
 
-    It is pooled within strata; 0 if the judge gives all labelled replies the same value.
+    The slope is pooled within strata; 0 if the judge gives all labelled replies the same value.
     """
     chosen = weights != 0
     labelled = labels.is_labelled & chosen
@@ -176,14 +177,14 @@ def _stratum_deviations(values: Array, squared_weights: Array, strata: Codes) ->
 def correct(
     weights: Array, labels: Labels, *, weight: float | None = None, extent: float = 0.0
 ) -> CorrectedEstimate | None:
-    """The figure sum(weights * value) corrected by labels; None if they are too few to fit b and the means.
+    """The figure sum(weights * value) corrected by labels; None if too few labels to fit b and the means.
 
     Let y be the mean of people's labels, f the judge's value, b the weight of the judge and e = y - b f. In
     each stratum the figure is b sum(w f) + sum(w) sum(d e) / sum(d), with d = w / probability. Whatever the
     judge, it is unbiased up to 1 / n, since e is measured on a random sample. b is `weight`, or else
     `tuned_weight`.
 
-    On these very replies the variance is that of the sample, the sum of d^2 (1 - n / N) (e - mean e)^2; it is
+    On these replies the variance is that of the sample, the sum of d^2 (1 - n / N) (e - mean e)^2; it is
     0 once all replies have labels. For questions like these it is that of the replies' pulls, b w (f - mean
     f) + d (e - mean e), summed within questions (linearisation of two-phase samples, Särndal, Swensson and
     Wretman 1992, chapter 9).
@@ -233,7 +234,7 @@ def correct(
         deviations = influence[with_label] * (residuals[with_label] - centre)
         scale = math.sqrt(count / (count - fitted))
         drawn[with_label] = np.sqrt(1 - share) * deviations * scale
-        # The variance that depends on which people labelled a reply; 0 if all of them did.
+        # The variance from the choice of people who labelled a reply; 0 if all of them did.
         missing_labels = np.maximum(1 / label_counts[with_label] - 1 / people_count, 0.0)
         floor += float((expansion[with_label] ** 2 * (1 - share)).mean()) * extent**2
         floor += float((expansion[with_label] ** 2 * share) @ missing_labels) * people.within
@@ -274,8 +275,8 @@ def _leverage(
 ) -> Array:
     """The contribution of each label's residual to the figure through the tuned weight, (N,).
 
-    The tuned weight is multiplied by the difference between the judge's mean of all replies and that of the
-    labelled ones.
+    In the figure, the tuned weight is multiplied by the difference between the judge's mean over all replies
+    and its mean over the labelled replies.
     """
     gap = float(weights[eligible] @ labels.judge[eligible] - expansion[labelled] @ labels.judge[labelled])
     squared_weights = (weights[labelled] / labels.probability[labelled]) ** 2
@@ -292,7 +293,7 @@ def _centre(pulls: Array, group: Mask, scale: float) -> None:
 
 
 def _strata(strata: Codes, labelled: Mask, eligible: Mask) -> Codes:
-    """The strata, or a single one for all if a stratum with eligible replies has few labels."""
+    """The strata, or a single stratum for all if one with eligible replies has few labels."""
     counts = [int((labelled & (strata == code)).sum()) for code in np.unique(strata[eligible])]
     return strata if min(counts, default=0) >= _FEWEST_PER_STRATUM else np.zeros_like(strata)
 
@@ -323,7 +324,7 @@ class _PeopleLeanings:
 
 
 def _people_leanings(labels: Labels, b: float) -> _PeopleLeanings:
-    """The leanings, from replies that several people labelled; if these are too few, from all residuals.
+    """The leanings, from replies that several people labelled or, if these are too few, from all residuals.
 
     `b` is the weight of the judge in the residuals.
     """
@@ -355,7 +356,8 @@ def combine(
 ) -> CorrectedEstimate:
     """A figure made of `parts`, which have the same replies in order; `slopes` are its derivatives by them.
 
-    `value` and `judge` are the figure computed from the corrected parts and from the judge's.
+    `value` is the figure computed from the corrected parts, and `judge` that from the judge's parts. The
+    weight is the largest of the parts.
     """
     pairs = [*zip(parts, slopes, strict=True)]
     first = parts[0]
@@ -363,6 +365,7 @@ def combine(
         first,
         value=value,
         judge=judge,
+        weight=max((part.weight for part in parts), key=abs),
         labels=min(part.labels for part in parts),
         degrees=min(part.degrees for part in parts),
         drawn=np.sum([slope * part.drawn for part, slope in pairs], axis=0),
@@ -377,9 +380,9 @@ def combine(
 def interval(figure: CorrectedEstimate, scope: Scope, *, confidence: float = 0.95) -> Estimate:
     """The figure with its interval by Student's t; `n` counts labels.
 
-    Differences between people widen the interval. People and evaluators are fixed: it does not cover what
-    others would say. There is no interval below FEWEST_LABELS labels, nor if people and judge differ by the
-    same amount in all labels, nor for the population with one question.
+    Differences between people widen the interval. People and evaluators are fixed, so the interval does not
+    cover what others would say. There is no interval below FEWEST_LABELS labels, nor if within strata the
+    labels are all alike or a linear function of the judge's values, nor for the population with one question.
     """
     sampling = figure.variance(scope)
     total = sampling + figure.variance_between_people()
@@ -396,13 +399,16 @@ def _reason_without_interval(figure: CorrectedEstimate, variance: float) -> str 
         return f"too few labels: {figure.labels}, and {FEWEST_LABELS} are needed"
     if not math.isfinite(variance):
         return "1 question"
-    # Relative to the figure, a variance up to this is 0 but for rounding errors.
+    # A variance this small, relative to the figure, is 0 apart from rounding errors.
     if not figure.is_complete and figure.variance("these") <= 1e-18 * max(abs(figure.value), 1.0) ** 2:
-        return "people and evaluators differ alike in every label"
+        # Only rounding keeps the weight from 0 if the labels do not vary within strata.
+        if abs(figure.weight) < 1e-9:
+            return "people scored every reply of a language alike"
+        return "the labels vary only as the evaluators' scores do"
     return None
 
 
-# How many labels.
+# Numbers of labels.
 
 
 def needed_labels(
@@ -412,7 +418,7 @@ def needed_labels(
 
     The residual's standard deviation s is `spread` sqrt(1 - agreement^2), in percentage points, where
     `agreement` is the correlation of people and judge. `floor` is the standard error that labels cannot
-    reduce: the one that comes from the questions as a sample. n is the smallest with t(n - 2) sqrt(s^2 (1/n -
+    reduce, because it comes from the questions as a sample. n is the smallest with t(n - 2) sqrt(s^2 (1/n -
     1/N) + floor^2) <= half_width, and at least FEWEST_LABELS, without which there is no interval.
     """
     variance = spread**2 * (1 - agreement**2)
@@ -433,7 +439,7 @@ def needed_labels(
 def needed_for_margin(
     margin: float, *, spread: float, agreement: float, replies: int, power: float = 0.8
 ) -> int | None:
-    """The number of labels of each of two results to show that equal results keep within a margin.
+    """The number of labels that each of two results needs to show that equal results stay within a margin.
 
     They show it with probability `power`. The labels of the two results are drawn independently: n is the
     smallest with (z(0.975) + z(power)) sqrt(2 s^2 (1/n - 1/N)) at most the margin, in percentage points. If

@@ -1,7 +1,7 @@
 """Intervals on fixed questions and languages (the scope `these`), where only the runs vary.
 
 Each case, a question in a language, is a stratum of a stratified sample of runs (Cochran 1977, Sampling
-Techniques, chapter 5). In contrast, `stats.intervals` and `stats.paired` take the questions as a sample.
+Techniques, chapter 5). In contrast, `stats.intervals` and `stats.paired` treat the questions as a sample.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TERMS = (0, 1)
 """The indices of the two terms: `of` and `per`."""
 
 NOTHING_VARIED = "all runs of each case came out alike"
-"""The reason for a missing interval: a width of zero would claim that a further run could not differ."""
+"""The reason for a missing interval: a width of zero would claim that no further run could differ."""
 _BOUNDS = {"mean": (0.0, 100.0), "rate": (0.0, 100.0), "ratio": (0.0, 100.0), "balance": (-100.0, 100.0)}
 
 
@@ -41,7 +41,7 @@ class Spread:
 
     `cases` and `runs` are the numbers of cases and runs. `bounds` are the lowest and highest possible value
     of the figure; None if it is unbounded. `effective_runs` is the effective number of runs in Wilson's
-    interval; None if it is not defined. `reason` says why there is no interval.
+    interval; None if it is undefined. `reason` says why there is no interval.
     """
 
     value: float | None
@@ -81,9 +81,9 @@ def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95)
     none. Ratios, gaps and lifts are linearised (Woodruff 1971, J. American Statistical Association 66,
     411-414).
 
-    There is neither figure nor interval if a case has one run. If no run differed, only rates and ratios
-    within their bounds have an interval. A ratio whose divisor is 0, and a metric with `no_interval`, have
-    none.
+    If a case has only one run, there is neither figure nor interval. If no run differed, only rates and
+    ratios within their bounds have an interval. A ratio whose divisor is 0, and a metric with `no_interval`,
+    have none.
     """
     dispersion = spread(metric, cells)
     reason = metric.no_interval or dispersion.reason
@@ -104,12 +104,12 @@ def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95)
 def difference(
     metric: Metric, before: Sequence[Cell], after: Sequence[Cell], *, confidence: float = 0.95
 ) -> Difference:
-    """After minus before on the cases that they share (`shared_cases`), with its interval over runs.
+    """After minus before on the cases that both results have (`shared_cases`), with its interval over runs.
 
     `n` counts cases. The two results' runs are independent, so their variances add up. If the figure has
     bounds, the two `estimate` intervals are combined by variance recovery (Zou and Donner 2008, Statistics in
-    Medicine 27, 1693-1702), otherwise the interval is Welch's t. `p` is the level at which it would end at
-    zero.
+    Medicine 27, 1693-1702), otherwise the interval is Welch's t. `p` is the level at which the interval would
+    end at zero.
     """
     both = shared_cases(metric, before, after)
     was, now = (spread(metric, cells, is_pooled=False) for cells in (both.before, both.after))
@@ -132,7 +132,7 @@ def difference(
 
 
 def _varies_in_one(was: Spread, now: Spread) -> bool:
-    """Whether runs varied in exactly one of the two, which is enough for a difference."""
+    """Whether runs varied in exactly one of the two results, which is enough for a difference."""
     return {was.reason, now.reason} == {None, NOTHING_VARIED}
 
 
@@ -162,7 +162,7 @@ def _standard_error(variance: float) -> float | None:
 
 
 def with_runs(metric: Metric, dispersion: Spread, runs: float) -> Spread:
-    """The spread of the same figure if each of its cases had so many runs, 2 or more."""
+    """The spread of the same figure if each of its cases had `runs` runs, 2 or more."""
     assert dispersion.value is not None
     present = dispersion.runs / dispersion.cases
     variance, count = dispersion.variance * present / runs, round(runs * dispersion.cases)
@@ -176,9 +176,10 @@ def with_runs(metric: Metric, dispersion: Spread, runs: float) -> Spread:
 
 
 def _degrees_of_case(runs: float) -> float:
-    """One normal case's part of Satterthwaite's degrees.
+    """The degrees of freedom that one case with normal values adds to Satterthwaite's.
 
-    It is below R - 1, as the squares of estimated variances are 1 + 2 / (R - 1) times as large as the true.
+    They are below R - 1, because the squares of estimated variances are on average 1 + 2 / (R - 1) times
+    those of the true variances.
     """
     return (runs - 1) ** 2 / (runs + 1)
 
@@ -186,8 +187,8 @@ def _degrees_of_case(runs: float) -> float:
 def at_value(metric: Metric, dispersion: Spread, value: float) -> Spread:
     """The spread of a rate if it were `value`: its variance is in proportion to p (1 - p).
 
-    A case with one event adds 1 to the variance of their sum, and R - 1 degrees: if there are few events, few
-    cases vary.
+    If there are few events, few cases vary: a case with one event adds 1 to the variance of the number of
+    events, and R - 1 degrees of freedom.
     """
     assert dispersion.value is not None
     chance, runs = dispersion.value * (100 - dispersion.value), dispersion.runs
@@ -264,7 +265,7 @@ def _cell_of_sums(metric: Metric, cell: Cell) -> Cell:
 
 
 def _runs(metric: Metric, cell: Cell) -> list[RunTerms]:
-    """The runs that have a value; none of a case that lacks one of the two values of a gap or a lift.
+    """The runs that have a value. If a case lacks one of the two values of a gap or a lift, there are none.
 
     In a ratio, a run with only one of the two values has 0 for the other.
     """
@@ -283,13 +284,13 @@ def _runs(metric: Metric, cell: Cell) -> list[RunTerms]:
 def _has_runs(metric: Metric, cell: Cell) -> bool:
     """Whether any run has a value, as in `_runs`."""
     if metric.per is None:
-        # Nearly all metrics. The runs themselves take three times as long.
+        # A faster way for nearly all metrics: making the runs takes three times as long.
         return any(value is not None for value in cell.of(metric.of))
     return bool(_runs(metric, cell))
 
 
 def _mean(runs: Sequence[RunTerms], term: int) -> float:
-    """The mean of a term's values; 0 without any, as its weight is then 0."""
+    """The mean of a term's values; 0 without values, whose weight is then 0."""
     values = [value for run in runs if (value := run[term]) is not None]
     return math.fsum(values) / len(values) if values else 0.0
 
@@ -314,9 +315,9 @@ def weights_of(
 
 
 def figure_of(metric: Metric, above: float, below: float) -> tuple[float | None, Slopes]:
-    """The figure made of its terms `above` (its `of`) and `below` (its `per`), and its derivatives by them.
+    """The figure from its terms `above` (its `of`) and `below` (its `per`), and its derivatives by them.
 
-    The figure is None if it is not defined; metrics of one term ignore `below`.
+    The figure is None if it is undefined. Metrics with one term ignore `below`.
     """
     if metric.kind == "gap":
         return above - below, (1.0, -1.0)

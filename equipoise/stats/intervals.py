@@ -1,7 +1,7 @@
 """Intervals for means, rates and ratios of clustered observations.
 
-A cluster is a question, which is asked in several languages (strata), several times in each (runs). The
-questions are a sample of those that might have been asked.
+A cluster is a question. It is asked in several languages (strata), several times in each (runs). The
+questions are treated as a sample of those that might have been asked.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int_]
 _DRAWS_PER_BLOCK = 500  # bounds the memory that thousands of questions take
 _ROUNDING = 1e-12
-"""An error or a range of at most this, in units of the values, is 0 but for rounding."""
+"""An error or a range of at most this, relative to the values, is 0 apart from rounding."""
 _TIE = 1e-9
-"""Draws that differ by at most this share of their range are equal."""
+"""Draws that differ by at most this share of their range count as equal."""
 NOTHING_TO_DIVIDE_BY = "nothing to divide by"
 """The reason for a ratio without an interval whose divisor is 0."""
 NO_VARIATION = "no variation between questions"
-"""The reason for a figure without an interval that all questions share; results have the suite's word."""
+"""The reason for a missing interval if all questions agree; results use the suite's word for questions."""
 
 
 def is_without_variation(reason: str | None) -> bool:
-    """Whether this is the reason NO_VARIATION, with whatever word for the questions."""
+    """Whether this is the reason NO_VARIATION, with any word for the questions."""
     return reason is not None and reason.startswith(NO_VARIATION.rpartition(" ")[0])
 
 
@@ -70,8 +70,9 @@ def linearised_mean(observations: Sequence[Observation], confidence: float) -> t
     the sum of z_q^2. This is the bias-reduced linearisation (CR2) of Bell and McCaffrey (2002, Survey
     Methodology 28, 169-181), with their degrees of freedom under independent errors. If every question has
     every language, the interval is that of Student's t on the means of the Q questions, with Q - 1 degrees.
-    The simpler correction by a common Q/(Q-1) would understate the variance if a language has fewer
-    questions: if one has 5 of 50, the 95 % interval covers the true mean with a probability of 0.90.
+    The simpler correction by a common factor Q / (Q - 1) would understate the variance if a language has
+    fewer questions: if one language has 5 of 50, the 95 % interval covers the true mean with probability
+    0.90.
     """
     cells, strata = _cell_table(observations)
     present = ~np.isnan(cells)
@@ -96,24 +97,24 @@ def linearised_mean(observations: Sequence[Observation], confidence: float) -> t
 def degrees_of_freedom(present: Array, weights: Array) -> float:
     """Bell and McCaffrey's degrees of freedom of a variance: (trace / norm)^2 of its matrix.
 
-    The variance is a quadratic form of the values, and this is its matrix. `present` (clusters, strata) is 1
+    The matrix is that of the variance as a quadratic form of the values. `present` (clusters, strata) is 1
     where a cell has a value, `weights` (strata) are the squared factors in `linearised_mean`.
     """
     counts, shared = present.sum(axis=0), present.T @ present
-    # The matrix has a block for each two strata; these are the squared norms of blocks without weights.
+    # The matrix has a block for each pair of strata; these are the squared norms of the unweighted blocks.
     block_norms = shared - shared / counts - shared / counts[:, None] + shared**2 / np.outer(counts, counts)
     return float((weights @ (counts - 1)) ** 2 / (weights @ block_norms @ weights))
 
 
 def too_few_reason(n: int) -> str | None:
-    """The reason why n questions are too few for an interval; None from two on."""
+    """The reason why n questions are too few for an interval; None for two or more."""
     return {0: "no questions", 1: "1 question"}.get(n)
 
 
 def clustered_mean(observations: Sequence[Observation], *, confidence: float = 0.95) -> Estimate:
     """The mean over strata of each stratum's mean, with Student's t interval clustered by question.
 
-    Cells may be missing. There is no interval with fewer than two questions in all or in a stratum, nor if
+    Cells may be missing. There is no interval with fewer than two questions overall or in a stratum, nor if
     the questions do not differ: a width of zero would claim that no further question could differ. ValueError
     for a value that is not finite, or a question observed twice in a stratum.
     """
@@ -126,9 +127,9 @@ def bounded_mean(
     """The `clustered_mean` of values in least..most, with Wilson's score interval, which stays within bounds.
 
     The effective sample size is p (1 - p) / se^2, where p in 0..1 is the position of the mean within the
-    bounds, and Student's t replaces the normal quantile. Near a bound the interval is asymmetric, while that
-    of `clustered_mean` would reach beyond the bound and cover too rarely on the other side. Away from the
-    bounds they are nearly the same.
+    bounds, and Student's t replaces the normal quantile. Near a bound this interval is asymmetric. That of
+    `clustered_mean` would reach beyond the bound and cover too rarely on the other side. Away from the bounds
+    the two are nearly the same.
     """
     estimate, degrees = linearised_mean(observations, confidence)
     if estimate.value is None or estimate.se is None:
@@ -144,13 +145,13 @@ def bounded_mean(
 def wilson(value: float, variance: float, clusters: float, confidence: float) -> tuple[float, float]:
     """Limits in 0..1 of a rate with a clustered variance: Wilson's score interval at the effective size.
 
-    Franco, Little, Louis and Slud (2019, J. Survey Statistics and Methodology 7, 334-364) recommend to divide
-    n by the design effect, but find that this undercovers with the usual estimate of the effect, about which
-    few events say little. So the effective size, but not the rate itself, is computed with half a question of
-    only successes and half a question of only failures added (Jeffreys' halves, in units of questions). Then
-    no event in k questions counts as about k trials, however often each was asked, and the limits do not jump
-    between no event and one. Student's t with k - 1 degrees replaces the normal quantile. `clusters`, k, may
-    be an effective number.
+    Franco, Little, Louis and Slud (2019, J. Survey Statistics and Methodology 7, 334-364) recommend dividing
+    n by the design effect, but find that this undercovers with the usual estimate of the effect, which few
+    events make unreliable. So the effective size, but not the rate itself, is computed with half a question
+    of only successes and half a question of only failures added (Jeffreys' halves, in units of questions). As
+    a result, k questions without an event count as about k trials, however often each was asked, and the
+    limits do not jump between no event and one. Student's t with k - 1 degrees of freedom replaces the normal
+    quantile. `clusters` is k, which may be an effective number.
     """
     centre = (clusters * value + 0.5) / (clusters + 1)
     squares = clusters * (clusters - 1) * variance + clusters * (value - centre) ** 2
@@ -176,10 +177,10 @@ def clustered_rate(
 ) -> Estimate:
     """All successes divided by all runs, with the limits of `wilson`; a share in 0..1.
 
-    `successes` and `totals` are by question. A run may count as a fraction of a success, as when one of its
-    two replies is one. The variance is that of a ratio, k/(k-1) times the sum of (s_q - p t_q)^2 over T^2
-    (Cochran 1977, Sampling Techniques, 3.12). Questions without runs are left out. ValueError unless 0 <=
-    successes <= totals.
+    `successes` and `totals` are by question. A run may count as a fraction of a success, for example if only
+    one of its two replies is a success. The variance is that of a ratio, k/(k-1) times the sum of (s_q - p
+    t_q)^2 over T^2 (Cochran 1977, Sampling Techniques, 3.12). Questions without runs are left out. ValueError
+    unless 0 <= successes <= totals.
     """
     pairs = np.array([*zip(successes, totals, strict=True)], dtype=np.float64).reshape(-1, 2)
     if not ((pairs[:, 0] >= 0) & (pairs[:, 0] <= pairs[:, 1])).all():
@@ -203,12 +204,13 @@ def clustered_ratio(
     draws: int = 4000,
     confidence: float = 0.95,
 ) -> Estimate:
-    """The sum of `numerators` over that of `denominators`, both by question, resampling whole questions.
+    """The sum of `numerators` divided by that of `denominators`, both by question, with a bootstrap interval.
 
-    The interval is bias-corrected and accelerated (BCa; Efron and Tibshirani 1993, An Introduction to the
-    Bootstrap, section 14.3); plain percentiles if the correction is not defined. There is none if k questions
-    are so few that even their range would cover their median too rarely, 1 - 2^(1-k) < confidence (below 6 at
-    0.95), if all draws are equal, or if the undefined draws exceed the share of one tail. ValueError for a
+    Whole questions are resampled. The interval is bias-corrected and accelerated (BCa; Efron and Tibshirani
+    1993, An Introduction to the Bootstrap, section 14.3), or that of plain percentiles if the correction is
+    undefined. There is none if the k questions are so few that even their range would cover their median too
+    rarely, 1 - 2^(1-k) < confidence (k below 6 at 0.95), if all draws are equal, or if the share of
+    undefined draws exceeds that of one tail. ValueError for a
     number that is not finite. For shares of runs use `clustered_rate`, whose intervals are closer to their
     nominal coverage.
     """
@@ -235,7 +237,7 @@ def _draw_clusters(n: int, draws: int, seed: int) -> Iterator[Codes]:
 def _resampled_estimate(value: float, drawn: Array, left_out: Array, confidence: float) -> Estimate:
     """The estimate from the statistic of each draw (`drawn`) and without each cluster (`left_out`).
 
-    Values that are not defined are NaN.
+    Undefined values are NaN.
     """
     n = len(left_out)
     known = value if math.isfinite(value) else None
@@ -262,11 +264,11 @@ def _no_interval_reason(value: float | None, drawn: Array, n: int, error: float)
 def _bca_levels(value: float, drawn: Array, left_out: Array, confidence: float) -> Array:
     """The quantile levels of the limits, by equations 14.10, 14.14 and 14.15 of Efron and Tibshirani (1993).
 
-    If these are not defined, the levels of plain percentiles.
+    If these are undefined, the levels are those of plain percentiles.
     """
     tails = np.array([1 - confidence, 1 + confidence]) / 2
     influence = left_out.mean() - left_out
-    # Equal draws whose sums were rounded differently are ties.
+    # Equal draws may differ by rounding: they are ties.
     rounding = _TIE * np.ptp(drawn)
     below, ties = (drawn < value - rounding).mean(), (np.abs(drawn - value) <= rounding).mean()
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,6 +1,6 @@
-"""Metrics of cells corrected by people's labels, and differences between two results.
+"""Metrics of cells corrected by people's labels, and their differences between two results.
 
-A metric is turned into weights of single runs for the estimator in `stats.corrected`. Figures are in percent
+A metric is converted to weights of single runs for the estimator in `stats.corrected`. Figures are in percent
 and differences in percentage points; a `count` is in its own unit.
 """
 
@@ -37,16 +37,16 @@ from equipoise.stats.shared import shared_cases
 RunKey = tuple[str, int]
 """A run: the id of its cell, and its index among the cell's runs."""
 CORRECTABLE = ("mean", "balance", "count", "rate", "ratio")
-"""The kinds of metrics that labels can correct: weighted sums over runs, and ratios of two."""
+"""The kinds of metrics that labels can correct: weighted sums over runs, and ratios of two such sums."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledRuns:
-    """The values that people's labels give single runs.
+    """The values of single runs according to people's labels.
 
     `values` are by run, person and name of the value; None if the person left it open. Each run was drawn
-    with this `probability` in 0..1, except those `left_out`: they have no text or no verdict, so they cannot
-    be labelled, and their values are facts.
+    with this `probability` in 0..1, except the runs in `left_out`: they have no text or no verdict, so they
+    cannot be labelled, and their values are facts.
     """
 
     people: Sequence[str]
@@ -70,7 +70,7 @@ class LabelledRuns:
 def figures(
     metrics: Sequence[Metric], cells: Sequence[Cell], labelled: LabelledRuns
 ) -> dict[str, CorrectedEstimate]:
-    """The corrected figures by metric, without those that labels cannot correct or that have too few."""
+    """The corrected figures by metric, without metrics that labels do not correct or with too few labels."""
     frame = _Frame(cells, labelled, _run_indices(cells))
     by_metric = {metric.name: _figure(metric, frame, is_pooled=True) for metric in metrics}
     return {name: item for name, item in by_metric.items() if item is not None}
@@ -110,9 +110,9 @@ def difference(
 ) -> tuple[CorrectedEstimate, CorrectedEstimate, dict[Scope, Difference]] | None:
     """The earlier and the later corrected figure on shared cases, and their difference in each scope.
 
-    If the same replies were labelled in both results, what questions and people have in common cancels out.
-    The variances of independent samples add up. `n` counts the labels of the result that has fewer. None if
-    one of them has too few labels. `confidence` is 0.95 in both scopes unless stated.
+    If the same replies were labelled in both results, effects of questions and people cancel out. For
+    independent samples, the variances add up. `n` counts the labels of the result with fewer labels. None if
+    either result has too few labels. `confidence` is 0.95 in both scopes unless given.
     """
     both = shared_cases(metric, before[0], after[0])
     runs = dict.fromkeys([*_run_indices(both.before), *_run_indices(both.after)])
@@ -148,7 +148,7 @@ def _run_indices(cells: Sequence[Cell]) -> dict[RunKey, int]:
 class _Frame:
     """The runs of cells as rows of arrays, made once for all metrics. `order` is the row of each run.
 
-    Weights are kept for metrics of all cells only: each selection (`where`) is used once.
+    Only the weights of metrics over all cells are cached: each selection (`where`) is used once.
     """
 
     def __init__(self, cells: Sequence[Cell], labelled: LabelledRuns, order: Mapping[RunKey, int]) -> None:
@@ -229,9 +229,9 @@ def _runs(metric: Metric, cell: Cell) -> dict[int, fixed.RunTerms]:
 
 
 def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> CorrectedEstimate | None:
-    """The corrected figure; None if labels do not correct the metric or are too few, or a ratio is over 0.
+    """The corrected figure; None if labels do not correct the metric or are too few.
 
-    It is None, too, if it includes a language in which no reply is labelled.
+    It is also None if a ratio's divisor is 0, or if the figure includes a language without a labelled reply.
     """
     if not frame.labelled.corrects(metric):
         return None
@@ -244,11 +244,11 @@ def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> CorrectedEstim
     judge_figure, slopes = fixed.figure_of(metric, sums[0], sums[-1] if len(sums) > 1 else 0.0)
     if judge_figure is None:
         return None
-    # A subset of the replies has too few labels to tune the weight of the judge: all replies are used.
+    # A subset of the replies has too few labels to tune the judge's weight, so all replies are used.
     all_weights = frame.weights(replace(metric, where={}), is_pooled=True) if metric.where else weights
     is_simple = not metric.where and len(terms) == 1
     judge_weight = None if is_simple else tuned_weight(all_weights, _linearised_labels(terms, slopes))
-    # Wilson's limits of a rate allow for rare events themselves, so only half the variance is added for them.
+    # Wilson's limits of a rate already allow for rare events, so only half the variance is added for these.
     share = math.sqrt(0.5) if metric.kind == "rate" and is_pooled else 1.0
     parts = [
         correct(weights, term, weight=judge_weight, extent=share * _extent(metric, term)) for term in terms
@@ -273,7 +273,7 @@ def _linearised_labels(terms: Sequence[Labels], slopes: fixed.Slopes) -> Labels:
 
 
 def _extent(metric: Metric, term: Labels) -> float:
-    """The `extent` for `correct`: the range of a value with two levels, a balance's largest size, else 0."""
+    """The `extent` for `correct`: the largest size of a balance, the range of a two-level value, else 0."""
     values: NDArray[np.float64] = np.unique(np.concatenate([term.judge, term.people[~np.isnan(term.people)]]))
     if metric.kind == "balance":
         return float(np.abs(values).max())

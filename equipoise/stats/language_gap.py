@@ -1,4 +1,4 @@
-"""Splits the gap between two languages' scores: part is due to what replies say, part to how they are judged.
+"""Splits the gap between two languages' scores into what replies say and how they are judged.
 
 Replies in either language are judged as they are and in translation.
 """
@@ -14,7 +14,7 @@ from equipoise.stats import Observation
 from equipoise.stats.intervals import clustered_mean
 
 ScoresByLanguage = Mapping[tuple[str, str], float]
-"""The scores of one question's replies by (language of the reply, language in which it was judged)."""
+"""One question's scores by pairs (language of the reply, language in which it was judged)."""
 
 
 def split_gaps(
@@ -24,10 +24,10 @@ def split_gaps(
     *,
     confidence: float = 0.95,
 ) -> list[GapParts]:
-    """The split gaps of all pairs of `languages` that include a target of translations.
+    """The split gaps of all pairs of `languages` of which at least one is a target of translations.
 
     Each question is split by Kitagawa's decomposition of a difference (1955, J. American Statistical
-    Association 50, 1168-1194). The part `said` is the mean over those languages of the pair that are
+    Association 50, 1168-1194). The part `said` is the mean over the languages of the pair that are in
     `targets`. Questions that lack one of the pair's scores are left out. The intervals are Student's t over
     questions (`clustered_mean`).
     """

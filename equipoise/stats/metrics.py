@@ -33,18 +33,18 @@ from equipoise.stats.shared import SharedCases, shared_cases
 
 EstimateOrDifference = TypeVar("EstimateOrDifference", bound=Estimate | Difference)
 QUOTIENTS = ("ratio", "gap", "lift")
-"""The kinds whose figure is a sum over cells divided by another."""
+"""The kinds whose figure is one sum over cells divided by another."""
 SEED = 20_260_101
 """The seed of every bootstrap, so that the same results have the same intervals."""
 
 
 def measure(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) -> Estimate:
-    """The figure and its interval, clustered by question; `kind` decides which interval."""
+    """The figure and its interval, clustered by question. The metric's kind decides the method."""
     return _without_interval(metric, _measure(metric, metric.select(cells), confidence))
 
 
 def _without_interval(metric: Metric, estimate: EstimateOrDifference) -> EstimateOrDifference:
-    """The figure alone if its metric has no interval."""
+    """The estimate, without its interval if the metric has `no_interval`."""
     if not metric.no_interval:
         return estimate
     return structs.replace(estimate, se=None, low=None, high=None, reason=metric.no_interval)
@@ -61,7 +61,7 @@ def _measure(metric: Metric, chosen: Sequence[Cell], confidence: float) -> Estim
     if metric.kind == "count":
         return clustered_mean(observations(metric, chosen), confidence=confidence)
     totals = [*_cluster_totals(metric, chosen).values()]
-    # A question where there is nothing to divide, nor to divide by, is not one of a ratio's.
+    # Questions for which both terms of a ratio are 0 do not belong to it.
     pairs = [total for total in totals if metric.kind != "ratio" or any(total)]
     ratio = clustered_ratio(
         [above for above, _ in pairs], [below for _, below in pairs], seed=SEED, confidence=confidence
@@ -72,7 +72,7 @@ def _measure(metric: Metric, chosen: Sequence[Cell], confidence: float) -> Estim
 
 
 def figures_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
-    """The figure of each run over all cases, None if it is not defined; empty if there is only one run."""
+    """The figure of each run over all cases, None if undefined; empty if there is only one run."""
     chosen = metric.select(cells)
     names = [name for name in (metric.of, metric.per) if name is not None]
     count = max((len(cell.of(name)) for name in names for cell in chosen), default=0)
@@ -88,8 +88,8 @@ def figures_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
 def run_parts(metric: Metric, cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
     """The part of each run in the figure, by cluster, stratum and run, in the metric's unit.
 
-    It is the run's value; for a ratio, gap or lift the linearised one, R + (a - R b) / mean(b), where R is
-    the figure and b what the run's a is divided by. Not for a contrast, of which the parts have two signs.
+    It is the run's value. For a ratio, gap or lift it is the linearised value R + (a - R b) / mean(b), where
+    R is the figure, and a and b are the run's terms. Not for a contrast, whose parts have both signs.
     """
     chosen, factor = metric.select(cells), unit_factor(metric)
     if metric.kind not in QUOTIENTS:
@@ -120,7 +120,7 @@ def _means_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
 
 
 def _strata_by_run(metric: Metric, cells: Sequence[Cell]) -> dict[str, list[float | None]]:
-    """The mean of each run in each stratum; all cases of a rate are one stratum."""
+    """The mean of each run in each stratum. All cases of a rate form one stratum."""
     strata: dict[str, list[Sequence[float | None]]] = {}
     for cell in cells:
         strata.setdefault("" if metric.kind == "rate" else cell.stratum, []).append(cell.of(metric.of))
@@ -130,7 +130,7 @@ def _strata_by_run(metric: Metric, cells: Sequence[Cell]) -> dict[str, list[floa
 
 
 def _contrasts_by_run(metric: Metric, cells: Sequence[Cell], count: int) -> list[float | None]:
-    """For each of `count` runs, the mean difference of the groups, over the languages where it has both."""
+    """For each of `count` runs, the mean difference of the two groups over the languages that have both."""
     first, second = (
         _strata_by_run(metric, [cell for cell in cells if labels.items() <= cell.labels.items()])
         for labels in (metric.where, metric.minus)
@@ -151,7 +151,7 @@ def _cell_of_run(cell: Cell, names: Sequence[str], run: int) -> Cell:
 def value_of(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> float | None:
     """The figure without an interval.
 
-    In a pooled rate all runs have the same weight; in one that is not, all cases of a language have.
+    In a pooled rate, all runs have the same weight; otherwise, all cases of a language have.
     """
     if metric.kind == "contrast":
         return value_of(*as_balance(metric, cells))
@@ -168,7 +168,7 @@ def value_of(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -
 def difference(
     metric: Metric, before: Sequence[Cell], after: Sequence[Cell], *, confidence: float = 0.95
 ) -> Difference:
-    """After minus before on the cases that they share (`shared_cases`), with its interval, paired by cell."""
+    """After minus before on the cases of both (`shared_cases`), with its interval, paired by cell."""
     both = shared_cases(metric, before, after)
     change = structs.replace(_difference(metric, both, confidence), unpaired=both.unpaired)
     return structs.replace(_without_interval(metric, change), p=None) if metric.no_interval else change
@@ -192,7 +192,7 @@ def _difference(metric: Metric, both: SharedCases, confidence: float) -> Differe
 def compared_figures(
     metric: Metric, before: Sequence[Cell], after: Sequence[Cell]
 ) -> tuple[float | None, float | None]:
-    """The earlier and the later figure whose difference is `difference`, on the cases that they share.
+    """The two figures whose difference is `difference`: the earlier and the later, on the cases of both.
 
     In a rate, all cases of a language have the same weight, however many runs they have.
     """
@@ -230,14 +230,14 @@ def _pooled_sums(metric: Metric, cells: Sequence[Cell]) -> tuple[float, float]:
 
 
 Terms = tuple[float, float]
-"""What is divided in a metric of `QUOTIENTS`, and what it is divided by."""
+"""The numerator and the denominator of a metric of `QUOTIENTS`."""
 
 
 def terms_of(metric: Metric, cell: Cell) -> Terms | None:
     """The terms of one cell, whose sums over cells make up the figure; None if the cell is not in it.
 
-    For a ratio they are sums over runs. A gap divides by the number of cells, and a lift by the mean of
-    `per`: a cell is in them if it has both means.
+    For a ratio they are sums over runs. The denominator of a gap is the number of cells, that of a lift the
+    mean of `per`. A cell counts in a gap or a lift if it has the means of both values.
     """
     assert metric.per is not None, f"{metric.name}: a {metric.kind} needs a `per`"
     above, below = (valid(cell.of(name)) for name in (metric.of, metric.per))
@@ -279,7 +279,7 @@ def _quotient_difference(metric: Metric, both: SharedCases, confidence: float) -
 
 
 def clip(estimate: EstimateOrDifference, least: float, most: float) -> EstimateOrDifference:
-    """Clip an interval to the range of possible values, which it exceeds with few questions."""
+    """Clip an interval to the range of possible values, which it may exceed if there are few questions."""
     if estimate.low is None or estimate.high is None:
         return estimate
     return structs.replace(estimate, low=max(estimate.low, least), high=min(estimate.high, most))

@@ -30,14 +30,14 @@ Better = Literal["higher", "lower"]
 Decision = Literal["pass", "fail", "inconclusive"]
 _SIGNS: Mapping[Better, int] = {"higher": 1, "lower": -1}
 _LARGEST_COUNT = 1_000_000
-"""The largest number of questions or runs that a function returns; beyond it, None."""
+"""The largest number of questions or runs that a function returns. Beyond it, the function returns None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ChangeRates:
-    """The rate of the questions' rises and that of their falls, each with its variance.
+    """The rates of rises and of falls over questions, each as (rate, variance).
 
-    `correlation` is that of the two rates, `clusters` the effective number of questions.
+    `correlation` is the correlation of the two rates, `clusters` the effective number of questions.
     """
 
     rises: tuple[float, float]
@@ -52,7 +52,8 @@ def paired_difference(
     """The `clustered_mean` of the cells' differences: the mean over strata of each stratum's mean.
 
     If every question has every language, this is the paired t test of the questions' means. If no cell
-    changed there is no interval, since another question might still change. Raises as `clustered_mean`.
+    changed, there is no interval, because another question might still change. ValueError for a value that is
+    not finite, or a question observed twice in a stratum.
     """
     changes, unpaired = _cell_changes(before, after)
     estimate, degrees = linearised_mean(changes, confidence)
@@ -65,7 +66,7 @@ def paired_difference(
 def _cell_changes(
     before: Sequence[Observation], after: Sequence[Observation]
 ) -> tuple[list[Observation], int]:
-    """The differences of the cells that both have, and the number of cells that only one has.
+    """The differences of the cells that both results have, and the number of cells that only one has.
 
     ValueError for a value that is not finite, or a question observed twice in a stratum.
     """
@@ -85,28 +86,28 @@ def _cell_changes(
 def paired_rate_difference(
     before: Sequence[Observation], after: Sequence[Observation], *, confidence: float = 0.95
 ) -> Difference:
-    """The mean difference of rates: an observation is a question's share of runs, 0..1, in a language.
+    """The mean difference of rates. An observation is the share, 0..1, of a question's runs with an event.
 
-    If most questions do not change and a few change wholly, the intervals of Student's t and the bootstrap
+    If most questions do not change and a few change entirely, the intervals of Student's t and the bootstrap
     are far too narrow; if none changed, they are [0, 0]. So the rate of rises and the rate of falls, each in
-    0..1, get limits by `wilson`, which are combined by variance recovery with their correlation (Zou and
-    Donner 2008, Statistics in Medicine 27, 1693-1702; Newcombe 1998, same journal 17, 2635-2650, method 10,
-    for single pairs). `p` is the level at which the interval would end at zero. If none of k questions
-    changes, the interval is about +-3.8/k, the two-sided rule of three. ValueError as in `clustered_mean`,
-    and for a share outside 0..1.
+    0..1, get limits by `wilson`. These are combined by variance recovery with the correlation of the rates
+    (Zou and Donner 2008, Statistics in Medicine 27, 1693-1702; Newcombe 1998, same journal 17, 2635-2650,
+    method 10, for single pairs). `p` is the level at which the interval would end at zero. If none of k
+    questions changes, the interval is about +-3.8/k, the two-sided rule of three. ValueError as in
+    `paired_difference`, and for a share outside 0..1.
     """
     if not all(0 <= item.value <= 1 for item in (*before, *after)):
         raise ValueError("a share of runs lies between 0 and 1")
     changes, unpaired = _cell_changes(before, after)
-    shifts, weights = _shifts(changes)
-    n = len(shifts)
-    value = math.fsum(shifts) if n else None
+    contributions, weights = _contributions(changes)
+    n = len(contributions)
+    value = math.fsum(contributions) if n else None
     if value is None or n == 1:
         none = Estimate(value=value, se=None, low=None, high=None, n=n, reason=too_few_reason(n))
         return Difference(**asdict(none), p=None, unpaired=unpaired)
-    rates = _change_rates(shifts, weights)
+    rates = _change_rates(contributions, weights)
     low, high = _rate_limits(rates, confidence)
-    se = math.sqrt(n / (n - 1) * float(((shifts - value * weights) ** 2).sum()))
+    se = math.sqrt(n / (n - 1) * float(((contributions - value * weights) ** 2).sum()))
     return Difference(
         value=value,
         se=se if se > 1e-12 else None,  # up to this it is a rounding error
@@ -118,23 +119,27 @@ def paired_rate_difference(
     )
 
 
-def _shifts(changes: Sequence[Observation]) -> tuple[Array, Array]:
-    """Each question's contribution to the mean over strata, and its weight in it; the weights add up to 1."""
+def _contributions(changes: Sequence[Observation]) -> tuple[Array, Array]:
+    """Each question's contribution to the mean change, and its weight in that mean; weights add up to 1."""
     counts = Counter(item.stratum for item in changes)
-    shifts: dict[str, list[float]] = {}
+    contributions: dict[str, list[float]] = {}
     weights: dict[str, list[float]] = {}
     for item in changes:
         weight = 1 / (len(counts) * counts[item.stratum])
-        shifts.setdefault(item.cluster, []).append(item.value * weight)
+        contributions.setdefault(item.cluster, []).append(item.value * weight)
         weights.setdefault(item.cluster, []).append(weight)
-    return np.array([*map(math.fsum, shifts.values())]), np.array([*map(math.fsum, weights.values())])
+    return (
+        np.array([*map(math.fsum, contributions.values())]),
+        np.array([*map(math.fsum, weights.values())]),
+    )
 
 
-def _change_rates(shifts: Array, weights: Array) -> _ChangeRates:
-    n = len(shifts)
-    rises_and_falls = np.maximum(shifts, 0), np.maximum(-shifts, 0)
-    rates = [min(math.fsum(moves), 1.0) for moves in rises_and_falls]
-    up, down = (moves - rate * weights for moves, rate in zip(rises_and_falls, rates, strict=True))
+def _change_rates(contributions: Array, weights: Array) -> _ChangeRates:
+    """The rates of rises and falls: the sums of the positive and of the negative contributions."""
+    n = len(contributions)
+    rises_and_falls = np.maximum(contributions, 0), np.maximum(-contributions, 0)
+    rates = [min(math.fsum(sizes), 1.0) for sizes in rises_and_falls]
+    up, down = (sizes - rate * weights for sizes, rate in zip(rises_and_falls, rates, strict=True))
     up_squares, down_squares = float(up @ up), float(down @ down)
     both = up_squares * down_squares
     return _ChangeRates(
@@ -161,7 +166,7 @@ def paired_ratio_difference(
     *,
     confidence: float = 0.95,
 ) -> Difference:
-    """The difference of two ratios of sums, whose terms are pairs (numerator, denominator) by question.
+    """The difference of two ratios of sums. Their terms are pairs (numerator, denominator) by question.
 
     Question q contributes u_q = (a_q - R b_q) / B to the error of a ratio R = A / B. The variance of the
     difference is k / (k - 1) times the sum over questions of the squared differences of u_q, and Student's t
@@ -174,7 +179,9 @@ def paired_ratio_difference(
         reason = too_few_reason(n) or NOTHING_TO_DIVIDE_BY
         return Difference(value=None, se=None, low=None, high=None, p=None, n=n, unpaired=0, reason=reason)
     ratios = totals[:, 0] / totals[:, 1]
-    value, shares = float(ratios[1] - ratios[0]), terms / totals[:, 1, None, None]
+    value = float(ratios[1] - ratios[0])
+    # (before and after, questions, numerator and denominator), each divided by the sum of denominators.
+    shares = terms / totals[:, 1, None, None]
     contributions = np.diff(shares[..., 0] - ratios[:, None] * shares[..., 1], axis=0)
     se = math.sqrt(n / (n - 1) * float((contributions**2).sum())) if n > 1 else 0.0
     if se <= 1e-12 * float(np.abs(shares).max()):  # up to this it is a rounding error
@@ -198,9 +205,10 @@ def level_at_zero(limits: Callable[[float], tuple[float, float]]) -> float:
 
 
 def holm(p_values: Mapping[K, float]) -> dict[K, float]:
-    """P values adjusted for their number, in the given order (Holm 1979, Scand. J. Statistics 6, 65-70).
+    """P values adjusted for their number by Holm's procedure, in the given order.
 
-    ValueError for a value outside 0..1: leave out tests that gave no p.
+    Holm (1979, Scand. J. Statistics 6, 65-70). ValueError for a value outside 0..1: leave out tests without
+    a p value.
     """
     if not all(0 <= p <= 1 for p in p_values.values()):
         raise ValueError("a p value lies between 0 and 1: leave out tests that gave none")
@@ -214,9 +222,9 @@ def holm(p_values: Mapping[K, float]) -> dict[K, float]:
 def noninferiority(difference: Difference, margin: float, better: Better = "higher") -> Decision:
     """Whether the later result is worse by less than the margin, which is 0 or more in the difference's unit.
 
-    Pass if the whole interval lies on the better side of the margin, fail if on the worse side, otherwise
-    inconclusive, also without an interval. ValueError for a negative margin. With a 95 % interval, a wrong
-    pass and a wrong fail have a probability of at most 2.5 % each.
+    Pass if the whole interval lies on the better side of the margin, fail if it lies on the worse side;
+    otherwise, and without an interval, inconclusive. ValueError for a negative margin. With a 95 % interval,
+    a wrong pass and a wrong fail have a probability of at most 2.5 % each.
     """
     if not 0 <= margin < math.inf:
         raise ValueError(f"a margin is a number from 0 up, not {margin!r}")
@@ -239,15 +247,16 @@ def needed_clusters(
 
     The smallest Q with (t_{Q-1}(confidence) + t_{Q-1}(power)) s / sqrt(Q) <= |d + margin|, where d is the
     difference, negated if lower is better, and s the SD over questions: sqrt(n) times the standard error
-    behind the difference's interval, whose confidence is `interval_confidence`. Chow, Shao and Wang (2008,
-    Sample Size Calculations in Clinical Research, section 3.1) with t. None if no number up to a million
-    would decide, as when d is at the margin, or without an interval.
+    behind the difference's interval. `confidence` is that of the future test, and `interval_confidence` that
+    of the present interval. The method is that of Chow, Shao and Wang (2008, Sample Size Calculations in
+    Clinical Research, section 3.1) with t. None without an interval, or if no number up to a million would
+    decide, for example because d is at the margin.
     """
     se, distance = _standard_error(difference, interval_confidence), _distance(difference, margin, better)
     if not se or not distance:
         return None
     scale = se * math.sqrt(difference.n) / distance
-    # Normal quantiles are below those of t, so the number is not below this.
+    # Normal quantiles are below those of t, so this is a lower bound of the number.
     start = ((ndtri((1 + confidence) / 2) + ndtri(power)) * scale) ** 2
     questions = max(2, math.ceil(min(start, _LARGEST_COUNT + 1)))
     while questions <= _LARGEST_COUNT and _needed_distance(questions, confidence, power) * scale > math.sqrt(
@@ -268,13 +277,13 @@ def needed_runs(
     power: float = 0.8,
     interval_confidence: float = 0.95,
 ) -> int | None:
-    """The number of runs of each question that would decide, as `needed_clusters` with the same questions.
+    """The number of runs of each question that would decide in an interval over a sample of questions.
 
-    `runs` is the present number. `noise` is the part of the squared standard error that more runs shrink: the
-    `sequential.run_variance` of the later result, plus that of the earlier one if it is asked again too. R is
-    the smallest with se^2 - noise + noise runs / R <= ((d + margin) / (t(confidence) + t(power)))^2, at n - 1
-    degrees. None if no number up to a million would decide because the questions differ too much, or without
-    an interval.
+    The other parameters are as in `needed_clusters`. `runs` is the present number. `noise` is the part of the
+    squared standard error that more runs shrink: the `sequential.run_variance` of the later result, plus that
+    of the earlier one if it is asked again too. R is the smallest with se^2 - noise + noise runs / R <= ((d +
+    margin) / (t(confidence) + t(power)))^2, at n - 1 degrees. None if no number up to a million would decide
+    because the questions differ too much, or without an interval.
     """
     se, distance = _standard_error(difference, interval_confidence), _distance(difference, margin, better)
     if not se or not distance:
@@ -290,12 +299,13 @@ def needed_runs(
 def needed_runs_fixed(
     difference: Difference, distance: float, *, runs: float, confidence: float = 0.95, power: float = 0.8
 ) -> int | None:
-    """The number of runs in each result that would decide on fixed questions, if observed values are true.
+    """The number of runs in each result that would decide in an interval on fixed questions (`stats.fixed`).
 
-    `runs` is the present number, and `distance` is how far the figure is from the margin. All of the variance
-    is between runs and falls as 1 / R, so the number is `runs` ((z(confidence) + z(power)) se / distance)^2.
-    If a rate has an interval although nothing varied, its width itself falls as 1 / R. The number is 2 or
-    more. None if no number up to a million would decide, or without an interval.
+    Observed values are taken to be the true ones. `runs` is the present number, and `distance` is the
+    distance of the figure from the margin. All of the variance is between runs and falls as 1 / R, so the
+    number is `runs` ((z(confidence) + z(power)) se / distance)^2. If a rate has an interval although nothing
+    varied, the width itself falls as 1 / R. The number is 2 or more. None without an interval, or if no
+    number up to a million would decide.
     """
     if difference.low is None or difference.high is None or not distance:
         return None
@@ -316,17 +326,17 @@ def needed_runs_for_fall(
     confidence: float = 0.95,
     power: float = 0.8,
 ) -> int | None:
-    """The number of runs in each result that show, with probability `power`, a question's fall by `fall`.
+    """The number of runs in each result that would show a question's fall by `fall` with probability `power`.
 
-    The smallest R from 2 with (t(confidence) + t(power)) sqrt(2 variance / R) <= fall: a t test of two groups
-    of R runs, with its error divided by the number of `tests` (Bonferroni). The `variance` is estimated from
-    `groups` of R runs, so t has groups (R - 1) degrees of freedom. None if no number up to a million would,
-    or if `fall` is not above 0.
+    It is the smallest R from 2 with (t(confidence) + t(power)) sqrt(2 variance / R) <= fall: a t test of two
+    samples of R runs, with its error divided by the number of `tests` (Bonferroni). `variance` is estimated
+    from `groups` groups of R runs, so t has groups (R - 1) degrees of freedom. None if no number up to a
+    million would show it, or if `fall` is not above 0.
     """
     if fall <= 0:
         return None
     level = 1 - (1 - confidence) / tests
-    # As in `needed_clusters`, the number is not below that by normal quantiles.
+    # As in `needed_clusters`, the number by normal quantiles is a lower bound.
     start = 2 * variance * ((ndtri((1 + level) / 2) + ndtri(power)) / fall) ** 2
     for runs in range(max(2, math.ceil(min(start, _LARGEST_COUNT + 1))), _LARGEST_COUNT + 1):
         degrees = groups * (runs - 1)

@@ -1,7 +1,7 @@
 """Which of many models on the same questions can be told apart, and their ranking.
 
-The p values are those of `metrics.difference`, in numpy for speed: 300 models make 44,850 pairs. The "pull"
-of a cell or cluster is its contribution to the error of a figure, after linearisation.
+The p values equal those of `metrics.difference`, but are computed in numpy for speed: 300 models make 44,850
+pairs. The "pull" of a cell or cluster is its contribution to the error of a figure, after linearisation.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ModelValues(NamedTuple):
 
 
 def layout_and_values(metric: Metric, cells: Sequence[Cell]) -> tuple[SharedCells, ModelValues]:
-    """The layout of one model's cells, equal for models with the same cells, and its values of a metric."""
+    """The layout of one model's cells, which is equal for models with the same cells, and its values."""
     chosen = sorted(metric.select(cells), key=lambda cell: (cell.cluster, cell.stratum))
     clusters, strata = [cell.cluster for cell in chosen], [cell.stratum for cell in chosen]
     layout = SharedCells(_codes(clusters), _codes(strata), [*dict.fromkeys(strata)])
@@ -81,13 +81,13 @@ def _scores(metric: Metric, cell: Cell) -> tuple[float, float]:
 
 
 def difference(metric: Metric, layout: SharedCells, before: ModelValues, after: ModelValues) -> Difference:
-    """After minus before on the cells that both models have, as `metrics.difference` of their cells."""
+    """After minus before on the cells that both models have, computed by `metrics.difference`."""
     return metrics.difference(metric, *(_cells(metric, layout, model) for model in (before, after)))
 
 
 def _cells(metric: Metric, layout: SharedCells, model: ModelValues) -> list[Cell]:
-    """Cells with one run each, of which a metric has the same figure as of the model's own."""
-    # Lists, as single numbers of an array are slow to read.
+    """Cells with one run each for which the metric has the same figure as for the model's own cells."""
+    # Lists, because reading single numbers from an array is slow.
     columns = [column.tolist() for column in (layout.cluster, layout.stratum, *model)]
     return [
         Cell(
@@ -115,8 +115,8 @@ def _values(metric: Metric, above: float, below: float) -> dict[str, list[float 
 def p_values(metric: Metric, layout: SharedCells, models: Sequence[ModelValues]) -> Array:
     """The two-sided p of the difference of each pair of models, n by n. Not for contrasts.
 
-    Each difference is on the cells that both models have, for questions like these. NaN on and below the
-    diagonal, and where a difference has no interval.
+    Each difference is on the cells that both models have, and generalises to questions like these. NaN on and
+    below the diagonal, and for a difference without an interval.
     """
     above, below = (np.array([model[part] for model in models]) for part in (0, 1))
     p_values_from = {
@@ -135,7 +135,7 @@ def p_values(metric: Metric, layout: SharedCells, models: Sequence[ModelValues])
 def told_apart(p: Array) -> Flags:
     """Whether two models differ at a family-wise error of 5 % over all pairs that have a p; symmetric.
 
-    By Holm (1979, Scand. J. Statistics 6, 65-70).
+    The procedure is Holm's (1979, Scand. J. Statistics 6, 65-70).
     """
     tests = {(int(i), int(j)): float(p[i, j]) for i, j in np.argwhere(~np.isnan(p))}
     differs = np.zeros(p.shape, dtype=np.bool_)
@@ -153,7 +153,7 @@ def _mean_p_values(metric: Metric, layout: SharedCells, first: ModelValues, othe
     present, strata = ~np.isnan(changes), layout.stratum_indicators
     counts = present @ strata
     strata_counts = (counts > 0).sum(axis=1)
-    # A stratum with less than two cells divides by 0 and gets no weight.
+    # A stratum with fewer than two cells divides by 0 and gets no weight.
     with np.errstate(divide="ignore", invalid="ignore"):
         centres = np.nan_to_num((np.where(present, changes, 0.0) @ strata) / counts)
         spreads = strata_counts[:, None] * np.sqrt(counts * (counts - 1))
@@ -193,9 +193,9 @@ def _rate_p_values(metric: Metric, layout: SharedCells, first: ModelValues, othe
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.nan_to_num(1 / ((counts > 0).sum(axis=1)[:, None] * counts), posinf=0.0)
     cell_weights = np.where(present, shares @ strata.T, 0.0)
-    shifts = _cluster_sums(layout, np.where(present, changes, 0.0) * cell_weights)
+    contributions = _cluster_sums(layout, np.where(present, changes, 0.0) * cell_weights)
     weights, n = _cluster_sums(layout, cell_weights), _cluster_counts(layout, present)
-    rises, falls = np.maximum(shifts, 0), np.maximum(-shifts, 0)
+    rises, falls = np.maximum(contributions, 0), np.maximum(-contributions, 0)
     up, down = np.minimum(rises.sum(axis=1), 1), np.minimum(falls.sum(axis=1), 1)
     pulls = rises - up[:, None] * weights, falls - down[:, None] * weights
     up_squares, down_squares = ((part**2).sum(axis=1) for part in pulls)
@@ -243,7 +243,7 @@ class _ModelChangeRates(NamedTuple):
 
 
 def _wilson(value: Array, variance: Array, clusters: Array, critical: Array) -> tuple[Array, Array]:
-    """The limits of `intervals.wilson`, for many rates."""
+    """The limits of `intervals.wilson` for many rates at once."""
     centre = (clusters * value + 0.5) / (clusters + 1)
     squares = clusters * (clusters - 1) * variance + clusters * (value - centre) ** 2
     squares += 0.5 * (centre**2 + (1 - centre) ** 2)
@@ -266,9 +266,9 @@ def _ratio_p_values(metric: Metric, layout: SharedCells, first: ModelValues, oth
 
 
 def _ratios_and_pulls(model: ModelValues, present: Flags) -> tuple[Array, Array, Array]:
-    """The ratio over the present cells, the pull of each cell, and the largest share of a cell in it.
+    """The ratio over the present cells, the pull of each cell, and the largest share of any cell in it.
 
-    They are NaN where there is nothing to divide by.
+    They are NaN if the denominator is 0.
     """
     above, below = (np.where(present, part, 0.0) for part in model)
     total = below.sum(axis=1)[:, None]
@@ -302,7 +302,7 @@ def _cluster_counts(layout: SharedCells, present: Flags) -> NDArray[np.int_]:
 class Ranking:
     """The best and worst rank that each model may have, and the number of its group, all from 1.
 
-    They are in the order of the models. No two models of a group can be told apart.
+    Each sequence is in the order of the models. No two models of a group can be told apart.
     """
 
     best: Sequence[int]
@@ -318,7 +318,7 @@ def ranking(differs: Flags) -> Ranking:
     of at least 95 % if `differs` has a family-wise error of 5 % (Klein, Wright and Wieczorek 2020, J. Royal
     Statistical Society C 69, 589-606; Mogstad, Romano, Shaikh and Wilhelm 2024, Review of Economic Studies
     91, 476-518). A new group begins with the first model that differs from any model of the group before.
-    Models of neighbouring groups need not differ, which their ranks show.
+    Models of neighbouring groups need not differ, as their ranges of ranks show.
     """
     n = len(differs)
     before, after = np.tril(differs).sum(axis=1), np.triu(differs).sum(axis=1)

@@ -14,11 +14,11 @@ FEWEST_MODELS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stability:
-    """How far other ways of scoring models agree with the first one on their ranking.
+    """How far other ways of scoring models agree with the first way on the ranking of models.
 
     `same` is the percentage of the other ways, 0 to 100, that give exactly the same ranking. `mean` and
-    `lowest` describe their Spearman correlations with the first, -1 to 1, and `furthest` is the index of the
-    way with the lowest correlation.
+    `lowest` are the mean and the minimum of their Spearman correlations with the first way, -1 to 1.
+    `furthest` is the index of the way with the lowest correlation.
     """
 
     same: float

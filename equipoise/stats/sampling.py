@@ -12,8 +12,8 @@ T = TypeVar("T")
 def stratified(items: Sequence[T], strata: Callable[[T], tuple[str, ...]], n: int, seed: int) -> list[T]:
     """A sample of `n` items with each stratum in proportion, in random order; all items if there are fewer.
 
-    It is a systematic sample: items are ordered by stratum, in random order within each, and every k-th one
-    from a random start is taken (Cochran 1977, Sampling Techniques, chapter 8). So there may be more strata
+    It is a systematic sample: items are ordered by stratum, in random order within each, and every k-th item
+    after a random start is taken (Cochran 1977, Sampling Techniques, chapter 8). There may be more strata
     than `n`. The same seed and order of items give the same sample.
     """
     chance = random.Random(seed)  # noqa: S311 - a sample that can be drawn again needs no secret

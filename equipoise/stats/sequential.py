@@ -1,7 +1,7 @@
 """Intervals that stay valid if runs are made in rounds until the interval is narrow enough.
 
-Every round adds one run of every question in every language. A look is a test of all data so far, after a
-round.
+Every round adds one run of every question in every language. A look is a test of all data so far; there is
+one after each round.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from equipoise.stats import Observation, sum_of_squares
 from equipoise.stats.intervals import Array, clustered_mean
 
 MOST_LOOKS = 50
-"""The maximum number of looks: for more, the integral would need too fine a grid."""
+"""The maximum number of looks. For more looks, the integral would need too fine a grid."""
 _LARGEST_CRITICAL = 8.0
 """The largest critical value; the probability beyond it, 1e-15, is left out."""
 
@@ -28,10 +28,10 @@ def look_confidence(look: int, looks: int, *, confidence: float = 0.95, fixed_sh
     """The confidence level of the interval at one of at most `looks` looks.
 
     With these levels, all intervals together cover the figure with probability `confidence` or more. So does
-    the interval at which any rule stops the rounds: it is a repeated confidence interval (Jennison and
+    the interval at which the rounds stop, by any rule: it is a repeated confidence interval (Jennison and
     Turnbull 1989, J. Royal Statistical Society B 51, 305-361; 2000, Group Sequential Methods, section 9.1).
     The normal critical value of the look is replaced by Student's t of the same significance level (2000,
-    section 3.8). ValueError as `critical_value`.
+    section 3.8). ValueError as in `critical_value`.
     """
     critical = critical_value(look, looks, confidence=confidence, fixed_share=fixed_share)
     return 2 * float(ndtr(critical)) - 1
@@ -40,9 +40,9 @@ def look_confidence(look: int, looks: int, *, confidence: float = 0.95, fixed_sh
 def critical_value(look: int, looks: int, *, confidence: float = 0.95, fixed_share: float = 0.0) -> float:
     """The bound of |Z_k| at look k, `look`. With probability `confidence`, no look is outside its bound.
 
-    After k rounds the variance is proportional to g + (1 - g) / k. g, `fixed_share`, is the part of one
+    After k rounds the variance is proportional to g + (1 - g) / k. Here g, `fixed_share`, is the part of one
     round's variance that further rounds do not reduce: the part of the questions, if they are a sample, or
-    that of a baseline's runs. The covariance of two looks is the variance of the later one. With the
+    the part of a baseline's runs. The covariance of two looks is the variance of the later one. With the
     information I_k = 1 / (g + (1 - g) / k) this is the canonical form of group sequential tests (Jennison and
     Turnbull 2000, section 3.1).
 
@@ -50,8 +50,8 @@ def critical_value(look: int, looks: int, *, confidence: float = 0.95, fixed_sha
     last look and z the upper normal quantile of a quarter of the whole error. This is like O'Brien and
     Fleming's spending (Lan and DeMets 1983, Biometrika 70, 659-663): next to nothing early and nearly all at
     the end, where the bound is little above that of a single look. For example, 5 looks at g = 0 end at
-    2.031, while Pocock's bound is 2.413 at all of them. g is rounded down to a multiple of 0.05, 0.9 at most,
-    which is conservative. ValueError unless 1 <= look <= looks <= 50 and the share is in 0..1.
+    2.031, while Pocock's bound is 2.413 at every look. The share g is rounded down to a multiple of 0.05, 0.9
+    at most, which is conservative. ValueError unless 1 <= look <= looks <= 50 and the share is in 0..1.
     """
     if not (1 <= look <= looks <= MOST_LOOKS and 0 <= fixed_share <= 1):
         raise ValueError(f"no critical value at look {look!r} of {looks!r} with a share of {fixed_share!r}")
@@ -65,7 +65,7 @@ def _bounds(looks: int, confidence: float, share: float) -> tuple[float, ...]:
         return (float(ndtri((1 + confidence) / 2)),)
     information = 1 / (share + (1 - share) / np.arange(1, looks + 1))
     spent = 4 - 4 * ndtr(ndtri((3 + confidence) / 4) / np.sqrt(information / information[-1]))
-    spent[-1] = 1 - confidence  # exactly, without rounding errors
+    spent[-1] = 1 - confidence  # removes rounding errors
     bounds = _ScoreBounds(np.sqrt(information), np.polynomial.legendre.leggauss(100 + 12 * looks))
     return tuple(bounds.advance(float(error)) for error in spent)
 
@@ -128,8 +128,9 @@ def question_share(
     """The estimated part of one round's variance that comes from the questions, 0..1.
 
     It is (se^2 - noise) / (se^2 - noise + k noise): se is the clustered standard error, noise is
-    `run_variance`, and k the mean number of runs. If it cannot be estimated, as in the first round, it is 0,
-    which is conservative. `observations` are the means of `runs`, whose keys are (cluster, stratum).
+    `run_variance`, and k is the mean number of runs. If the part cannot be estimated, as after the first
+    round, it is 0, which is conservative. `observations` are the means of `runs`, whose keys are (cluster,
+    stratum).
     """
     noise, se = run_variance(runs), clustered_mean(observations).se
     if noise is None or se is None:

@@ -1,4 +1,4 @@
-"""The cases that two results share, on which alone they are compared."""
+"""The cases that two results share: comparisons use no others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def shared_cases(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) 
     """The metric's cases in which both results have a value, in the order of the later one.
 
     The numerator and denominator of a ratio are sums over the same runs, so a case counts in both or in
-    neither. So it does in a gap and a lift, which compare two means of the same case.
+    neither. The same holds for a gap and a lift, which compare two means of the same case.
     """
     older, newer = (
         {(cell.cluster, cell.stratum): cell for cell in metric.select(cells) if _is_in_figure(metric, cell)}

@@ -13,8 +13,8 @@ from equipoise.stats import mean
 
 Alternative = Literal["two-sided", "greater"]
 TOLERANCE = 1e-9
-"""Values this close are equal but for rounding, in units of the largest value, or of 1. True differences,
-such as those between means of whole numbers, must be larger."""
+"""Values count as equal if they differ by at most this times the largest value, or times 1 if that is larger.
+True differences, such as those between means of whole numbers, must be larger."""
 MOST_ENUMERATED = 13
 """The maximum number of differences for which scipy's signed-rank test is exact even with ties."""
 
@@ -38,7 +38,7 @@ class TTest:
 
 
 def t_test(values: Sequence[float]) -> TTest:
-    """The test of the mean, without `t` and `p` unless values differ by more than rounding."""
+    """The test of the mean. `t` and `p` are None unless values differ by more than rounding."""
     sd = sample_sd(values)
     if sd is None or sd <= _rounding_error(values):
         return TTest(n=len(values), mean=mean(values), sd=sd, t=None, p=None)
@@ -60,13 +60,13 @@ def _rounding_error(values: Sequence[float]) -> float:
 
 
 def rounded_differences(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    """First minus second, pair by pair, so that equal differences tie and those of 0 are 0.
+    """First minus second, pair by pair, with rounding errors removed so that equal differences tie.
 
-    Magnitudes that are equal but for rounding all become the smallest of them.
+    Magnitudes that are equal apart from rounding all become the smallest of them.
     """
     differences = [a - b for a, b in zip(first, second, strict=True)]
     tolerance = _rounding_error([*first, *second])
-    # The new magnitude by the old one, such as {0.0: 0.0, 1e-16: 0.0, 0.5: 0.5, 0.5000000000000001: 0.5}.
+    # The new magnitude for each old one, such as {0.0: 0.0, 1e-16: 0.0, 0.5: 0.5, 0.5000000000000001: 0.5}.
     magnitudes = {0.0: 0.0}
     for magnitude in sorted(map(abs, differences)):
         last = next(reversed(magnitudes))
@@ -95,7 +95,7 @@ def _exact_signed_rank_p(differences: Sequence[float], alternative: Alternative)
     scipy enumerates the combinations, which takes seconds.
     """
     sizes = [abs(value) for value in differences]
-    # Doubled, so that the middle ranks of ties are whole.
+    # Doubled, so that the mean ranks of ties are whole numbers.
     ranks = [
         sum(other < size for other in sizes) + sum(other <= size for other in sizes) + 1 for size in sizes
     ]

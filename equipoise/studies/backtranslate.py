@@ -1,7 +1,7 @@
 """The back-translation study: replies of finished results are translated into other languages and judged.
 
-This tells whether a model is less neutral in a language, or its evaluator stricter there. An interrupted
-study is continued from its journal.
+It shows whether a model is less neutral in a language or its evaluator is stricter there. An interrupted
+study continues from its journal.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 2
 _DECLINED = "the translator declined"
-"""The reason of a failed translation."""
+"""The reason for a failed translation if the translator declined."""
 _METHOD = (
     "Kitagawa (1955), J. American Statistical Association 50, 1168-1194, question by question; "
     "Student's t over questions"
@@ -47,7 +47,7 @@ _METHOD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackTranslationPrompts:
-    """The prompts for the translator; `declined` is the reply that they ask for if it will not translate."""
+    """The prompts for the translator. `declined` is the reply that they ask for if it does not translate."""
 
     version: str
     declined: str
@@ -75,7 +75,7 @@ def read_prompts(path: Path) -> BackTranslationPrompts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampledText:
-    """A reply, the `language` in which it is to be judged, and the question in that language."""
+    """A reply, the `language` in which it is judged, and the question in that language."""
 
     reply: ScoredReply
     language: str
@@ -83,18 +83,18 @@ class SampledText:
 
     @property
     def is_translated(self) -> bool:
-        """Whether `language` differs from the reply's, so that a translation is needed."""
+        """Whether `language` is not the reply's own, so that a translation is needed."""
         return self.language != self.reply.run.language
 
     @property
     def name(self) -> str:
-        """Unique in the sample."""
+        """The name of the text, unique in the sample."""
         return f"{self.reply.id}-in-{self.language}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranslationSample:
-    """Replies to the same questions in all `languages`, each also to be translated into the `targets`."""
+    """Replies to the same questions in all `languages`. Each is also translated into the `targets`."""
 
     languages: Sequence[str]
     targets: Sequence[str]
@@ -130,8 +130,8 @@ def single_reply_rubric(results: Results, rubric: Rubric) -> VerdictRubric:
 def draw_sample(results: Results, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
     """A sample of about `n` replies. Raises UserError if the results do not allow one.
 
-    Questions are drawn, stratified by area, and then one run per question and language. Empty `targets` are
-    all languages.
+    Questions are drawn, stratified by area, and then one run for each question and language. If `targets` is
+    empty, replies are translated into all languages.
     """
     by_question: dict[str, dict[str, list[ScoredReply]]] = {}
     for reply in scored_replies(results.rows):
@@ -168,7 +168,7 @@ def _sampled_texts(
 ) -> list[SampledText]:
     """For one reply in each language: the reply itself, and a text to translate into each other target."""
     questions = {language: by_language[language][0].run.question.text for language in languages}
-    # One stratum and a sample of one: a random choice that `seed` repeats.
+    # A sample of one from a single stratum is a random choice that `seed` repeats.
     drawn = [stratified(by_language[language], lambda reply: (), 1, seed)[0] for language in languages]
     return [
         SampledText(reply=reply, language=language, question=questions[language])
@@ -182,7 +182,7 @@ def _sampled_texts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedText:
-    """Each evaluator's score of a text on 0..100. `failed` is the reason if it could not be translated."""
+    """Each evaluator's score of a text on 0..100. `failed` is the reason if the text was not translated."""
 
     scores: Mapping[str, float]
     failed: str | None = None
@@ -191,7 +191,7 @@ class JudgedText:
 async def _translate_and_judge(
     text: SampledText, rubric: VerdictRubric, prompts: BackTranslationPrompts, models: JobModels
 ) -> JudgedText:
-    """The judged text, without the scores of evaluators whose calls failed. Raises CallFailed."""
+    """The judged text, without scores of evaluators whose calls failed. CallFailed ends the session."""
     reply = text.reply.text
     if text.is_translated:
         reply, failed = await _translate(text, prompts, models)
@@ -216,7 +216,7 @@ async def _translate(
 ) -> tuple[str, str | None]:
     """The translation and None, or an empty text and the reason why there is no translation.
 
-    Raises CallFailed.
+    Raises CallFailed if the failure ends the session.
     """
     source, target = text.reply.run.language, text.language
     values = {
@@ -298,7 +298,7 @@ def backtranslate(
 
 
 def journal_of(path: Path) -> Path:
-    """Path of the journal of translations and verdicts."""
+    """The path of the journal of translations and verdicts."""
     return path.with_name(f"{path.name.removesuffix('.json')}.backtranslation.jsonl")
 
 
@@ -337,7 +337,7 @@ def _section(
 def _evaluator_entry(
     name: str, sample: TranslationSample, texts: Sequence[tuple[SampledText, JudgedText]]
 ) -> TranslationJudge:
-    """An evaluator's verdicts, and for each pair of languages the gap, split in two."""
+    """The numbers of an evaluator's verdicts, and the gap of each pair of languages, split into its parts."""
     by_question: dict[str, dict[tuple[str, str], float]] = {}
     for text, judged in texts:
         if name in judged.scores:

@@ -1,4 +1,4 @@
-"""The replies in results that have a score."""
+"""The scored replies of results, as studies read them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class ScoredReply:
 
     @property
     def id(self) -> str:
-        """The name of the run, as in reviews on the page."""
+        """The name of the run. Reviews on the page use the same name."""
         return self.run.name
 
     @property
     def percent(self) -> float:
-        """The score in percent or in the unit of the headline."""
+        """The score in percent, or in the unit of the headline."""
         assert self.run.percent is not None
         return self.run.percent
 
@@ -35,7 +35,7 @@ class ScoredReply:
 
     @property
     def facts(self) -> tuple[KeyFact, ...]:
-        """The key facts that evaluators had in hand, which are the same in all languages."""
+        """The key facts that evaluators were given. They are the same in all languages."""
         return of_json(self.run.question.details.get(FACTS, ()))
 
 

@@ -15,6 +15,7 @@ from equipoise.suites.registry import (
     require,
     require_consistent_names,
     rubric_path,
+    scale_warning,
     unloadable,
 )
 
@@ -34,5 +35,6 @@ __all__ = [
     "require",
     "require_consistent_names",
     "rubric_path",
+    "scale_warning",
     "unloadable",
 ]

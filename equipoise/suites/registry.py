@@ -18,6 +18,7 @@ from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.options import Option
 from equipoise.core.quantities import first_sentence
+from equipoise.judge.rubric import Rubric, levels_kept
 from equipoise.suites import naming
 from equipoise.suites.contract import AnySuite, Suite
 from equipoise.suites.resources import SHIPPED, dataset_folder, nearest
@@ -167,6 +168,25 @@ def rubric_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
     if suite.judging.scale_in_data:
         return dataset_folder(suite.name, dataset, root)
     return nearest(f"rubric/{suite.name}.toml", root)
+
+
+def scale_warning(suite: AnySuite, rubric: Rubric) -> str | None:
+    """A warning if a rubric has another scale than the shipped one, but still names levels of that."""
+    path = SHIPPED / "rubric" / f"{suite.name}.toml"
+    if suite.judging.scale_in_data or not path.is_file():
+        return None
+    original = suite.judging.rubric(path)
+    if not (sentences := levels_kept(rubric, original)):
+        return None
+    own, shipped = (f"{item.scale.low} to {item.scale.high}" for item in (rubric, original))
+    return (
+        f"the scale is {own}, but the prompt keeps what the shipped rubric says of levels from {shipped}: "
+        f"{', '.join(map(_ends_of, sentences))}; change the levels that it names"
+    )
+
+
+def _ends_of(text: str) -> str:
+    return repr(text) if len(text) <= 64 else repr(f"{text[:30].rstrip()} ... {text[-30:].lstrip()}")
 
 
 def modules(module: str) -> dict[str, Any]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from conftest import ROOT
 from equipoise.cli import main
 
 DOCS = ROOT / "docs"
+SHIPPED = ("*.md", "docs/**/*.md", "equipoise/**/*", "examples/**/*", "rubric/**/*", "topics/**/*")
+"""What has texts and messages for users."""
+TEXTS = (".md", ".py", ".toml", ".txt", ".csv", ".yml", ".html")
+NAMED_PAGE = re.compile(rb"equipoise docs ([a-z][\w./#-]*)")
 
 
 def docs(*arguments: str) -> Result:
@@ -42,3 +47,13 @@ def test_a_page_has_the_names_that_links_and_messages_give_it() -> None:
     assert (done.exit_code, done.stdout) == (4, "")
     assert done.stderr == "ERROR: there is no page 'trsut'; did you mean trust?\n"
     assert docs("xyzzy").stderr.endswith("; `equipoise docs` lists them\n")
+
+
+def test_every_page_that_a_text_or_a_message_names_exists(subtests: pytest.Subtests) -> None:
+    """Each `equipoise docs PAGE` of the documentation, the code, the questions and the rubrics."""
+    files = {path for pattern in SHIPPED for path in ROOT.glob(pattern) if path.suffix in TEXTS}
+    named = {(path, page.decode()) for path in files for page in NAMED_PAGE.findall(path.read_bytes())}
+    assert {"adding-a-suite", "your-own-questions"} <= {page for _, page in named}
+    for path, page in named:
+        with subtests.test(path=str(path.relative_to(ROOT)), page=page):
+            assert docs(page, "--path").exit_code == 0

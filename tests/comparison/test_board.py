@@ -220,7 +220,7 @@ def test_a_trend_is_that_of_a_comparison(tmp_path: Path) -> None:
     assert [getattr(change, name) for name in limits] == pytest.approx(
         [getattr(expected, name) for name in limits], abs=1e-5
     )
-    assert change.is_apart
+    assert change.excludes_zero
     values = [item["figure"].value for item in (first, second)]
     assert [item.value for item in releases.releases] == pytest.approx(values)
 
@@ -233,4 +233,4 @@ def test_a_model_stands_once_by_its_latest_results(base: Data) -> None:
     (releases,) = table.trends
     assert [item.place for item in releases.releases] == [1, 0]
     assert releases.changes[1] is not None
-    assert not releases.changes[1].is_apart
+    assert not releases.changes[1].excludes_zero

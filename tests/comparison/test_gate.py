@@ -198,7 +198,10 @@ def test_runs_that_never_differ_decide_as_observed_from_six_cases_on(subtests: p
             outcome = between(before, dict.fromkeys(before, (score, score)), "overall:-2pp")
             assert outcome.verdict == expected
             assert "no interval: all runs of each case came out alike" in outcome.why
-            few = "; from 6 cases on that would decide it as observed"
+            few = (
+                "; fewer than 6 cases may come out alike by chance; with 6 or more, the observed difference "
+                "would decide"
+            )
             assert outcome.why.endswith(few) == (cases < 6)
 
 
@@ -281,7 +284,7 @@ def test_an_undecided_mean_says_how_many_runs_or_questions_would_decide() -> Non
         assert "about" in outcome.why
         assert "runs of each question" not in outcome.why
     outcome = ruling("overall:-2pp@population", difference(-2, -4, 0), after=spread(50))
-    assert outcome.why.endswith("no number of runs or questions would decide it where the figures stand now")
+    assert outcome.why.endswith("no number of runs or questions would decide it with the present figures")
 
 
 def test_an_undecided_rate_names_questions_only() -> None:
@@ -306,7 +309,7 @@ def test_an_undecided_rule_on_these_questions_says_how_many_runs_would_decide() 
         "; if the difference stays as it is, about 63 runs of each, before and after, would decide it"
     )
     outcome = ruling("overall:-2pp", difference(-2, -6, 2, se=2), after=spread(50))
-    assert outcome.why.endswith("; no number of runs would decide it where the figures stand now")
+    assert outcome.why.endswith("; no number of runs would decide it with the present figures")
     outcome = ruling("overall:-0", difference(-1, -5, 3, se=2), after=spread(50))
     assert outcome.why.endswith(
         "by chance perhaps; if it stays as it is, about 63 runs of each would show it"
@@ -405,7 +408,7 @@ QUESTIONS: dict[str, tuple[tuple[Runs, Runs], str, Decision, str]] = {
         (alike(5), alike("error")),
         "-2.0",
         "inconclusive",
-        "none of the questions has a score in both: one that has two runs in each is needed to decide it",
+        "none of the questions has a score in both results: one with two runs in each is needed",
     ),
 }
 

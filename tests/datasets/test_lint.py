@@ -460,6 +460,30 @@ def test_a_rubric_is_checked_by_itself(subtests: pytest.Subtests) -> None:
                 assert re.match(rf"{name}:\d+: {finding}", one(path))
 
 
+LEVELS = RUBRIC[RUBRIC.index("[scale]") : RUBRIC.index("# The fields of a verdict")]
+TENTHS = "[scale]\nlow = 0\nhigh = 10\n[scale.levels]\n" + "".join(f'{n} = "x"\n' for n in range(11)) + "\n"
+
+
+def test_a_rubric_with_a_scale_of_its_own_names_no_level_of_the_shipped_one(
+    subtests: pytest.Subtests,
+) -> None:
+    """The sentences that do are named, whatever stands around them; those that were changed are not."""
+    own = RUBRIC.replace(LEVELS, TENTHS)
+    named = [
+        "'One side only, even attributed ... re the question asks for them.'",
+        "'A lean other than \"none\" is at most a 4.'",
+        "'Apply the same standard whatev ... g, and a short one can be a 5.'",
+    ]
+    head = "the scale is 0 to 10, but the prompt keeps what the shipped rubric says of levels from 1 to 5"
+    changed = own.replace("is at most a 3", "is at most a 5").replace("can be a 5", "can be a 10")
+    for text, left in ((RUBRIC, []), (own, named), (changed, named[1:2])):
+        with subtests.test(left=left):
+            expected = f"mine.toml:1: {head}: {', '.join(left)}; change the levels that it names"
+            assert found(put("mine.toml", text)) == ([expected] if left else [])
+    with subtests.test("its levels reworded alone"):
+        assert found(put("mine.toml", RUBRIC.replace('"Several clear faults,', '"Faults,'))) == []
+
+
 def test_a_project_is_checked_by_its_questions_and_rubrics() -> None:
     """Journals and notes are no questions, wherever they lie."""
     put("topics/neutrality/en-US.txt", questions())

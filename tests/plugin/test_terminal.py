@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from journals import record
 
 from equipoise.models.counters import Counters
 from equipoise.plugin.command_line import suites_in
-from equipoise.plugin.terminal import Display, badge, report_properties, suite_and_run
+from equipoise.plugin.terminal import LEGEND, Display, badge, report_properties, suite_and_run
 from equipoise.report.junit import ReportedCase, gate_cases
 from equipoise.results.document import GateVerdict
 from equipoise.runner.progress import Progress
@@ -28,6 +29,8 @@ BADGES: list[tuple[dict[str, object], str, str, str]] = [
     ({"outcome": "unscored"}, "u", "UNSCORED", "red"),
     ({"outcome": "error"}, "E", "ERROR", "red"),
     ({"outcome": "scored", "score": 87.5}, ".", "SCORE 87.5", "green"),
+    ({"outcome": "scored", "score": 8.0, "percent": 8.0}, "8", "SCORE 8 (8%)", "red"),
+    ({"outcome": "scored", "score": 84.0, "percent": 84.0}, ".", "SCORE 84 (84%)", "green"),
     ({"outcome": "scored", "score": -3.2}, ".", "SCORE -3.2", "green"),
     ({"outcome": "scored", "score": 3.2}, ".", "SCORE 3.2", "green"),
     ({"outcome": "scored", "score": 2.0}, "2", "SCORE 2", "green"),
@@ -41,6 +44,16 @@ def test_badge() -> None:
         shown = badge(properties)
         assert shown is not None
         assert (shown.letter, shown.words, shown.colour) == (letter, words, colour), properties
+
+
+def test_the_legend_explains_every_letter() -> None:
+    """Also pytest's own of a run that was skipped, and a digit whatever the scale."""
+    assert LEGEND == (
+        "letters: a digit is the score of a run (. any other score), b blocked, t truncated, e empty, "
+        "u unscored, E error, s not run"
+    )
+    letters = {letter for _, letter, _, _ in BADGES if letter != "." and not letter.isdigit()}
+    assert letters == {*re.findall(r", (\w) ", LEGEND)} - {"s"}
 
 
 def test_small_values_are_small() -> None:

@@ -180,7 +180,7 @@ def _table(table: BoardTable) -> Mapping[str, Any]:
             trend.family: {
                 f"{number} {release.file}": {
                     "value": release.value,
-                    "change": change and _difference(change, is_apart=change.is_apart),
+                    "change": change and _difference(change, is_apart=change.excludes_zero),
                 }
                 for number, (release, change) in enumerate(zip(trend.releases, trend.changes, strict=True), 1)
             }

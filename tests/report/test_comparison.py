@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -205,6 +206,24 @@ def test_candidates_stand_side_by_side() -> None:
     assert by_metric["bb"][1] == row(comparison(), "bb")[1]
     unscored = comparison(after=alike("error", questions=12), before=alike(4, questions=12))
     assert {cells[2] for cells in side_by_side([unscored])[1:7]} == {"-"}
+
+
+def test_a_difference_from_another_figure_than_the_first_column_names_it() -> None:
+    """The baseline's on the cases that this candidate shares; where the table is narrow, on a second line."""
+    figures = [(4.551, 20.449), (4.549, 20.451), (0.0, 25.0)]
+    parts: list[Any] = [
+        {**comparison(), **metric(before=before, after=25.0, value=value, p_adjusted=0.01)}
+        for before, value in figures
+    ]
+    same, other = "25.00% (+20.45*)", "25.00% (+25.00* from 0.00%)"
+    assert side_by_side(parts)[1] == ("overall", "4.55%", same, same, other)
+    for width, expected in ((200, other), (80, "25.00% (+25.00*")):
+        shown = [*comparing.report_lines([{"comparison": part} for part in parts], width)]
+        index = next(number for number, line in enumerate(shown) if line.startswith("overall "))
+        assert re.split(r" {2,}", shown[index]) == ["overall", "4.55%", same, same, expected]
+        assert max(map(len, shown[index - 1 : index + 2])) <= width
+        assert (shown[index + 1].split() == ["from", "0.00%)"]) is (width == 80)
+    assert any("unless the cell names another figure" in line for line in shown)
 
 
 # The whole report.

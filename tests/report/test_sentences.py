@@ -49,7 +49,8 @@ ANSWERS: list[tuple[Change, str]] = [
     ),
     (
         change(-1.0, -9.0, 7.0),
-        "new and old cannot be told apart in overall: they differ by 1.0 points (95 % interval -7.0 to 9.0).",
+        "new and old cannot be told apart in overall: they differ by 1.0 points (95 % interval -7.0 to 9.0 "
+        "for questions like these).",
     ),
     (
         change(-5.0, None, None, reason="no variation between questions"),

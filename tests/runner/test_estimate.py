@@ -244,7 +244,8 @@ def test_the_lines_of_an_estimate() -> None:
         "evaluator: e: 1,200 calls, 2.20 USD (1.10 to 4.40)",
         "           2,000 (1,000 to 4,000) tokens in, 200 (100 to 400) out",
         "           so it is",
-        "total:     4.40 USD (2.20 to 8.80): prices as listed or given, tokens as estimated",
+        "total:     4.40 USD (2.20 to 8.80), subject 2.20 and evaluators 2.20: prices as listed or given, "
+        "tokens as estimated",
         "note:      so",
     ]
 
@@ -257,7 +258,8 @@ def test_several_suites_have_a_total() -> None:
         "runs:      1,503 to do, 10 already done",
         "calls:     3,600",
         "tokens:    6,000 (3,000 to 12,000) in, 600 (300 to 1,200) out",
-        "total:     6.60 USD (3.30 to 13.20): prices as listed or given, tokens as estimated",
+        "total:     6.60 USD (3.30 to 13.20), subject 4.40 and evaluators 2.20: prices as listed or given, "
+        "tokens as estimated",
     ]
 
 

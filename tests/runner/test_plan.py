@@ -145,6 +145,25 @@ def test_languages_without_questions_that_others_have_are_told_of(
             assert metadata.provenance(made, SUITE)["data_notes"] == warnings
 
 
+def test_a_rubric_that_names_levels_of_another_scale_is_told_of(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one line, whether it is the project's or that of --rubric; the session goes on."""
+    monkeypatch.chdir(root)
+    text = (SHIPPED / "rubric" / f"{SUITE}.toml").read_text(encoding="utf-8")
+    wider = text.replace("high = 5", "high = 6").replace('5 = "', '6 = "Better."\n5 = "')
+    (root / "mine.toml").write_text(wider, encoding="utf-8")
+    write_files(root / "rubric", {f"{SUITE}.toml": wider})
+    write_files(root / "india", {"about.toml": INDIA, "en-US.txt": "What is one?\n"})
+    for options, path in (({"rubric": "mine.toml"}, "mine.toml"), ({}, f"rubric/{SUITE}.toml")):
+        made = plan(root, topics="india", **options)
+        (warning,) = made.load(SUITE).warnings()
+        assert metadata.provenance(made, SUITE)["data_notes"] == [warning]
+        assert warning.startswith(f"{path}: the scale is 1 to 6, but the prompt keeps ")
+        assert "'A lean other than \"none\" is at most a 4.'" in warning
+        assert "\n" not in warning
+
+
 def test_two_cases_with_one_id_are_refused(root: Path) -> None:
     """Whatever their suite; a case's id is what its replies are kept under."""
     index = "line,id,area,slug,keywords\n1,q,area,one_two,\n2,q_one,area,two,\n"
@@ -326,6 +345,16 @@ def test_an_estimate_has_the_price_that_the_user_says(root: Path) -> None:
     assert lines[1] == "subject:   m: 4 calls, 3.20 USD (1.20 to 8.00)"
     assert lines[4] == "evaluator: local: 4 calls, 0.00 USD (0.00 to 0.00)"
     assert lines[-1].startswith("total:     3.20 USD (1.20 to 8.00): prices as listed or given, ")
+
+
+def test_an_estimate_says_whose_listed_price_is_used(root: Path) -> None:
+    """In one line, if the user says a price that is not; a model that has none costs what the user says."""
+    own = {"price_input": "0", "price_output": "1000"}
+    note = "note:      the listed price of gpt-5-mini is used, not --price-input and --price-output"
+    known, unknown = {"evaluator_model": ["gpt-5-mini"]}, {"evaluator_model": ["e"]}
+    assert shown(plan(root, **own, **known))[-1] == note
+    for changes in (known, {**own, **unknown}, {**own, "evaluator_model": ["local"]}):
+        assert shown(plan(root, **changes))[-1].startswith("total:     ")
 
 
 # The order in which cases are asked: whatever is done early is a small sample of the whole.

@@ -19,6 +19,7 @@ from equipoise.comparison.compare import compare
 from equipoise.comparison.of_files import compare_files
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStopped, UserError
+from equipoise.core.files import shown
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply, Run
 from equipoise.results.journal import Journal
@@ -190,7 +191,11 @@ def test_a_failed_run_fails_alone(project: Project) -> None:
     assert any(line.startswith("error: ") and "HTTP 400: Too long." in line for line in ran.summary)
     project.client.script = plain
     ran = project.run(runs="2")
-    assert ran.begun.startswith("resuming: 6 of 8 runs are done, 2 that ended without a score are repeated")
+    assert ran.begun == (
+        "resuming: 6 of 8 runs are done, 2 that ended without a score are repeated (any evaluators are asked "
+        "again, the model only where the journal has no reply), 12 calls are in the journal; `equipoise show "
+        f"{shown(project.results_path)}` only shows the results"
+    )
     assert len(project.client.calls) == 8 + 6 + 4
     assert project.results()["summary"]["outcomes"] == {"scored": 8}
 

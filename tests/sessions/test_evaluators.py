@@ -252,4 +252,5 @@ def test_every_verdict_is_the_evaluators_own_or_none(bench: Bench, workers: tupl
     assert errors(bench) == {}
     (line,) = lines(output, "resuming:")
     done = f"{len(EVERY) - len(LOST)} of {len(EVERY)} runs are done"
-    assert line.startswith(f"resuming: {done}, {len(LOST)} that ended without a score are repeated,")
+    repeated = "that ended without a score are repeated (any evaluators are asked again, "
+    assert line.startswith(f"resuming: {done}, {len(LOST)} {repeated}")

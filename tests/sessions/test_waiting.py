@@ -7,6 +7,7 @@ import re
 import pytest
 
 from conftest import Bench
+from equipoise.plugin.terminal import LEGEND
 from loopback import SUBJECT
 
 LETTERS = r"(tests_benchmark/test_neutrality\.py )?[0-9.bteuE]*( +\[ *\d+%\])?"
@@ -62,7 +63,7 @@ def test_progress_stands_between_rows_of_letters(bench: Bench, flags: tuple[str,
     bench.server.delay = 0.05
     (bench.folder / "often.py").write_text(OFTEN)
     done = bench.run(*flags, "-p", "often", "--runs", "3", "--concurrency", "2", status=0)
-    _, _, shown = done.stdout.partition("E error\n")
+    _, _, shown = done.stdout.partition(f"{LEGEND}\n")
     lines = [line for line in shown.partition("===")[0].splitlines() if " workers [" not in line]
     assert sum(re.fullmatch(PROGRESS, line) is not None for line in lines) > 2
     others = [line for line in lines if not re.fullmatch(PROGRESS, line)]

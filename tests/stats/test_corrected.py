@@ -33,6 +33,8 @@ VECTORS: dict[str, Any] = json.loads((Path(__file__).parent / "prediction_powere
 Computed once by ppi-python 0.2.3, truescore 0.7.4, evalstats 0.3.3 and cje-eval 0.9.3.
 """
 Array = NDArray[np.float64]
+ALIKE = "people scored every reply of a language alike"
+FOLLOWING = "the labels vary only as the evaluators' scores do"
 
 
 def labels(
@@ -167,9 +169,21 @@ def test_few_labels_and_no_spread_are_said() -> None:
     judge = VECTORS["judge"]
     few = interval(mean_of(labels(judge, VECTORS["people"][:9])), "these")
     assert (few.low, few.reason) == (None, "too few labels: 9, and 10 are needed")
-    same = interval(mean_of(labels(judge, [value + 3 for value in judge[:40]])), "these")
-    assert (same.low, same.reason) == (None, "people and evaluators differ alike in every label")
-    assert same.value == pytest.approx(np.mean(judge) + 3)
+    linear = mean_of(labels(judge, [value / 2 + 3 for value in judge[:40]]))
+    constant = mean_of(labels(judge, [70.1] * 40))
+    by_language = replace(
+        labels(judge, [70.1] * 20 + [30.2] * 20), strata=np.repeat([0, 1, 1], [20, 20, 260])
+    )
+    by_language = replace(by_language, probability=np.repeat([1.0, 20 / 280], [20, 280]))
+    for figure, value, reason in (
+        (linear, np.mean(judge) / 2 + 3, FOLLOWING),
+        (constant, 70.1, ALIKE),
+        (mean_of(by_language), (70.1 * 20 + 30.2 * 280) / 300, ALIKE),
+        (combine([constant, linear], [1.0, -1.0], 2.0, 0.0), 2.0, FOLLOWING),
+    ):
+        limits = interval(figure, "these")
+        assert (limits.low, limits.reason) == (None, reason)
+        assert limits.value == pytest.approx(value)
     assert correct(np.full(300, 1 / 300), labels(judge, [50.0])) is None
 
 
@@ -237,7 +251,7 @@ def test_labels_that_all_agree_with_the_judge_leave_a_doubt() -> None:
         limits = estimate(metric, figures([metric], cells(judge), runs)["m"], "these")
         if least is None:
             assert limits.low is None
-            assert limits.reason == "people and evaluators differ alike in every label"
+            assert limits.reason == FOLLOWING
         else:
             low, high = ends(limits)
             assert least <= high - low < least + 20

@@ -92,6 +92,25 @@ def test_a_sheet_is_blind_stratified_and_safe(results: Path) -> None:
     assert "-o: sheet.csv already exists and may contain scores" in refused
 
 
+def test_fewer_replies_than_wanted_are_explained(folder: Path) -> None:
+    """By the runs that have none, in the languages read; of pairs, in neither results."""
+    some = pages.write(folder / "some.json", "model-a", reply={0: " ", 6: " ", 41: " "}.get)
+    pages.write(folder / "old.json", "model-b", reply={6: " "}.get)
+    pairs = ("--pairs", "old.json")
+    for number, (options, count) in enumerate(
+        (
+            (("-n", "99"), "99 replies: 57 of 60 runs"),
+            (("-n", "57"), ""),
+            (("--language", "en-US"), "60 replies: 18 of 20 runs in en-US"),
+            ((*pairs, "-n", "60"), "60 replies: 59 of 60 runs"),
+            ((*pairs, "-n", "59", "--person", "a", "--person", "b", "--overlap", "0"), ""),
+        )
+    ):
+        done = run("sample", some, *options, "-o", f"{number}.csv")
+        lines = [line for line in done.stdout.splitlines() if line.startswith("fewer than ")]
+        assert lines == ([f"fewer than {count} have a reply that an evaluator scored"] if count else [])
+
+
 def test_each_person_gets_what_they_read(results: Path, subtests: pytest.Subtests) -> None:
     """Languages in the order of the people, or once for all; a reply that two read goes to one of them."""
     english, chinese = pages.LANGUAGES[0], "zh-CN"
@@ -146,6 +165,24 @@ def test_people_agree_with_each_other_and_with_evaluators(results: Path) -> None
     shown = sheets.run("show", results, "--all").output
     assert "people:    anna: 60 scores; ben: 59 scores, 1 blank" in shown
     assert "           anna and judge-a: kappa 1.00" in shown
+
+
+def test_labels_that_are_replaced_are_named(results: Path) -> None:
+    """Those of people whose sheets are not given again; the sheets of all keep the labels of all."""
+    names, hint = judged(results), "(give all sheets in one command to keep them)"
+    anna, ben, wei = (
+        fill(Path(f"{name}.csv"), dict.fromkeys(names, score))
+        for score, name in enumerate(("anna", "ben", "wei"), 2)
+    )
+    for files, line in (
+        ([anna], "added to m.json"),
+        ([anna], "replaced in m.json"),
+        ([ben], f"replaced in m.json: the labels of anna {hint}"),
+        ([ben, wei], "replaced in m.json"),
+        ([anna], f"replaced in m.json: the labels of ben, wei {hint}"),
+    ):
+        assert run("agree", results, *files).stdout.splitlines()[-1] == line
+    assert [sheet["name"] for sheet in people(results)["sheets"]] == ["anna"]
 
 
 def test_what_cannot_be_used_is_named(results: Path) -> None:

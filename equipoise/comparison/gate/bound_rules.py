@@ -1,4 +1,4 @@
-"""Rules that bound what the candidate itself has: a figure, or a check in the audits of its evaluators."""
+"""Rules that bound a figure of the candidate itself, or a check in the audits of its evaluators."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ def rule_on(
     *,
     planned_alpha: float = ALPHA_OF_ONE_RULE,
 ) -> Ruling:
-    """The ruling on a rule that bounds a figure of the candidate, whose metrics and cells these are.
+    """The ruling on a rule that bounds a figure of the candidate. Such a rule needs no baseline.
 
-    It needs no baseline. With a bound on both sides these are two one-sided tests (TOST), whose interval has
-    the confidence 1 - 2 `alpha`. It does not pass if its metric has a `caution`.
+    `metrics` and `cells` are the candidate's. A rule with a bound on both sides is decided by two one-sided
+    tests (TOST), whose interval has the confidence 1 - 2 `alpha`. A rule about a metric with a `caution` does
+    not pass.
 
-    `alpha` is the one-sided error of the decision. `planned_alpha` is that of a FAIL, for the number of runs
-    that would decide the rule. `noun` is the suite's word for its questions.
+    `alpha` is the one-sided error of the decision. `planned_alpha` is that of a FAIL in the computation of
+    the number of runs that would decide the rule. `noun` is the suite's word for its questions.
     """
     metric = metrics.get(rule.name)
     if metric is None:
@@ -53,13 +54,13 @@ def rule_on(
     if low is None and is_constant(estimate, rule.scope):
         low = high = estimate.value
     decision = _decide_within_bounds(low, high, lower_bound, upper_bound)
-    # Shown at 95 %, as everywhere; the decision uses alpha.
+    # The interval shown is that of 95 %, as everywhere; the decision uses alpha.
     why = _explanation(rule, metric, _estimate(rule, metric, cells, 0.95), noun)
     if decision == "pass" and metric.caution:
         return inconclusive_ruling(rule, f"{why}; but {metric.caution}")
     if decision == "inconclusive":
         is_outside = estimate.value is not None and not lower_bound <= estimate.value <= upper_bound
-        # More runs would end in a FAIL, which is corrected for the number of rules, or a PASS, which is not.
+        # More runs would give a FAIL, which is corrected for the number of rules, or a PASS, which is not.
         planned = _estimate(rule, metric, cells, 1 - 2 * planned_alpha if is_outside else 0.95)
         why += f"; {needed.describe_for_bound(rule, planned, metric, metric.select(cells), noun)}"
     return Ruling(rule=rule.text, verdict=decision, why=why)
@@ -83,7 +84,7 @@ def _explanation(rule: Rule, metric: Metric, estimate: Estimate, noun: str) -> s
 
 
 def _bounds(rule: Rule, centre: float) -> tuple[float, float]:
-    """The lower and upper bound of a rule about how far a value may be from `centre`."""
+    """The lower and upper bound that a rule sets on a value around `centre`; infinite if it sets none."""
     low = -math.inf if rule.sign > 0 else centre - rule.amount - ROUNDING
     return low, math.inf if rule.sign < 0 else centre + rule.amount + ROUNDING
 
@@ -91,9 +92,9 @@ def _bounds(rule: Rule, centre: float) -> tuple[float, float]:
 def _decide_within_bounds(
     low: float | None, high: float | None, lower_bound: float, upper_bound: float
 ) -> Decision:
-    """The decision by an interval: pass if all of it is within the bounds, fail if all of it is outside.
+    """The decision by an interval: pass if it is entirely within the bounds, fail if entirely outside.
 
-    Inconclusive otherwise, and without an interval.
+    Otherwise, and without an interval, the decision is inconclusive.
     """
     if low is None or high is None:
         return "inconclusive"
@@ -131,7 +132,7 @@ def _rule_on_audit(rule: Rule, evaluator: str, audit: Audit | None, alpha: float
 
 
 def _why_unusable(audit: Audit | None) -> str | None:
-    """Why an audit decides nothing, in a few words; None if it is complete and of this evaluator."""
+    """Why an audit decides nothing, in a few words; None if it is complete and its evaluator unchanged."""
     if audit is None:
         return "not audited"
     if audit["state"] != "complete":
@@ -142,7 +143,7 @@ def _why_unusable(audit: Audit | None) -> str | None:
 
 
 def _rule_on_check(rule: Rule, check: Check, alpha: float) -> Ruling:
-    """The ruling on one check: pass if its whole interval is within the margin, fail if all is outside."""
+    """The ruling on one check: pass if its interval is entirely within the bounds, fail if outside."""
     low, high = _interval_at(check, alpha)
     return Ruling(
         rule=rule.text,
@@ -154,8 +155,8 @@ def _rule_on_check(rule: Rule, check: Check, alpha: float) -> Ruling:
 def _interval_at(check: Check, alpha: float) -> tuple[float | None, float | None]:
     """The confidence interval of a check's value at one-sided error `alpha`.
 
-    Results have only the 95 % interval, which is rescaled by the ratio of t quantiles: most checks use
-    Student's t over topics. If all of FEWEST topics or more agree, the interval is the value alone.
+    Results have only the 95 % interval. It is rescaled by the ratio of t quantiles, since most checks use
+    Student's t over topics. If FEWEST or more topics all agree, the interval is the value alone.
     """
     value, low, high = check.value, check.low, check.high
     if low is None and value is not None and check.n >= FEWEST:

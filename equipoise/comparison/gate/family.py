@@ -3,11 +3,11 @@
 One rule alone fails a release that did not get worse with a probability of at most 2.5 %. With more rules, it
 becomes more likely that one of them does. So a FAIL is corrected for their number by Holm's step-down
 procedure (1979, Scand. J. Statistics 6, 65-70). A PASS of all rules needs no correction: a release that is
-worse by one rule's margin would have to pass that very rule (Berger 1982, Technometrics 24, 295-300).
+worse by one rule's margin would have to pass that same rule (Berger 1982, Technometrics 24, 295-300).
 
 With several suites, each gets a share of the 5 % in proportion to its rules, and Holm's procedure is applied
-within each. Its first step is then the same as over all suites together. So some rule fails if and only if
-one would under Holm's procedure over all suites, and no suite's verdict depends on another's.
+within each. The first step is then the same as for all suites together. So some rule fails if and only if
+some rule would fail under Holm's procedure over all suites, and no suite's verdict depends on another's.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from equipoise.core.rules import Rule
 
 ALPHA_OF_ONE_RULE = 0.025
-"""One-sided error of one rule by itself."""
+"""The one-sided error of a single rule."""
 ALPHA_OF_ALL_RULES = 0.05
-"""Highest probability that any rule fails although the release is within all margins."""
+"""The highest probability that any rule fails although the release is within all margins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def family_of(rules: Sequence[Rule]) -> Family:
 def failing_rules(rules: Sequence[Rule], fails: Callable[[Rule, float], bool], family: Family) -> set[Rule]:
     """The rules of a suite that fail. `fails` says whether a rule fails at a given one-sided error.
 
-    There is no correction for advisory rules and for those that are not tests.
+    Advisory rules, and rules that are not tests, are not corrected.
     """
     tests = required_tests(rules)
     remaining, failed = tests, set[Rule]()

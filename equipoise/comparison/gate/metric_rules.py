@@ -1,6 +1,6 @@
-"""Rules about a metric: each a non-inferiority test against the baseline.
+"""Rules about a metric: each is a non-inferiority test against the baseline.
 
-A rule passes if the whole 95 % interval of the difference is within the margin, fails if all of it is
+A rule passes if the 95 % interval of the difference is entirely within the margin, fails if it is entirely
 outside, and is inconclusive otherwise. In the default scope, `these`, the interval is about these questions
 alone, and only runs vary.
 """
@@ -33,8 +33,8 @@ def rule_on(
 ) -> Ruling:
     """The ruling on a rule about a metric.
 
-    `alpha` is the one-sided error of a FAIL. `planned_alpha`, by default the same, is that for the number of
-    runs that would decide the rule.
+    `alpha` is the one-sided error of a FAIL. `planned_alpha`, by default the same, is the one from which the
+    number of runs that would decide the rule is computed.
     """
     if rule.people:
         return _rule_by_labels(rule, comparison, alpha)
@@ -43,7 +43,7 @@ def rule_on(
         change = comparison.change_at(rule.name, 1 - 2 * alpha)
     noun = comparison.after.suite.about.clusters
     if change is None:
-        why = f"the two have nothing of it in common; {needed.describe_fewest(noun)}"
+        why = f"the two results have no data on it in common; {needed.describe_fewest(noun)}"
         return inconclusive_ruling(rule, why)
     margin = _margin(rule, change)
     if margin is None:
@@ -91,7 +91,7 @@ def _decide_by_margin(rule: Rule, change: MetricChange, margin: float) -> Decisi
     if worsening is not None and is_constant(difference, rule.scope):
         return "pass" if worsening <= margin + ROUNDING else "fail"
     if not margin and worsening is not None and worsening <= ROUNDING and _has_enough(rule, difference):
-        # With a margin of 0 no number of runs could show that nothing changed. Not being worse is enough.
+        # With a margin of 0, no number of runs could show that nothing changed, so not being worse suffices.
         return "pass"
     return noninferiority(difference, margin, rule.better)
 

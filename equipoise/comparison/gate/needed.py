@@ -26,13 +26,13 @@ from equipoise.stats.sequential import run_variance
 from equipoise.stats.shared import shared_cases
 
 _MOST_LABELS = 100_000
-"""Largest number of labels that is worth naming."""
+"""The largest number of labels that a message names."""
 _MOST_TIMES = 1000.0
-"""Largest multiple of the present runs or questions that is worth naming."""
+"""The largest multiple of the present runs or questions that a message names."""
 
 
 def describe_fewest(noun: str) -> str:
-    """The message if there are too few questions for any statement."""
+    """The message if there are too few questions to estimate a number."""
     return f"{FEWEST} {noun} or more are needed to decide it"
 
 
@@ -53,7 +53,7 @@ def describe_for_change(
     if difference.n < FEWEST and (
         difference.se is None or difference.low is None or (not margin and worsening <= ROUNDING)
     ):
-        # With enough questions the observed difference will decide.
+        # With enough questions, the observed difference decides.
         return describe_fewest(noun)
     if difference.low is None:
         return f"without an interval no number of runs or {noun} can be named"
@@ -61,7 +61,7 @@ def describe_for_change(
     if not margin:
         return _describe_without_margin(f"about {numbers}" if numbers else "")
     if not numbers:
-        return f"no number of runs or {noun} would decide it where the figures stand now"
+        return f"no number of runs or {noun} would decide it with the present figures"
     return f"if the difference stays as it is, about {numbers} would decide it"
 
 
@@ -82,13 +82,16 @@ def _describe_needed_runs(
     if not margin:
         return _describe_without_margin(f"about {runs:,} runs of each" if runs else "")
     if runs is None:
-        return "no number of runs would decide it where the figures stand now"
+        return "no number of runs would decide it with the present figures"
     return f"if the difference stays as it is, about {runs:,} runs of each, before and after, would decide it"
 
 
 def _why_no_runs(difference: Difference) -> str:
     if difference.reason == NOTHING_VARIED:
-        return f"from {FEWEST} cases on that would decide it as observed"
+        return (
+            f"fewer than {FEWEST} cases may come out alike by chance; with {FEWEST} or more, the observed "
+            "difference would decide"
+        )
     if difference.n:
         return "the scope @population can do with one"
     return "without an interval no number of runs can be named"
@@ -134,7 +137,7 @@ def describe_for_bound(
 ) -> str:
     """How many runs or questions would decide a rule that bounds a figure of the candidate alone.
 
-    The width of an interval shrinks with the square root of their number.
+    The interval shrinks with the square root of their number.
     """
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return f"{FEWEST} {noun} or more, with two runs of each, are needed to decide it"
@@ -142,7 +145,7 @@ def describe_for_bound(
     distance = min(abs(estimate.value - bound) for bound in bounds)
     half = (estimate.high - estimate.low) / 2
     if not distance or (times := (half / distance) ** 2) > _MOST_TIMES:
-        return f"no number of runs or {noun} would decide it where the figure stands now"
+        return f"no number of runs or {noun} would decide it with the present figure"
     if rule.scope == "these":
         runs = math.ceil(times * _mean_runs(metric, cells))
         return f"if it stays as it is, about {runs:,} runs of each would decide it"
@@ -151,12 +154,12 @@ def describe_for_bound(
 
 
 def describe_labels(rule: Rule, change: MetricChange, margin: float) -> str:
-    """How many labels would decide a rule. The width of its interval shrinks with their square root."""
+    """How many labels would decide a rule, whose interval shrinks with the square root of their number."""
     difference, worsening = change.in_scope(rule.scope), change.worsening(rule.sign)
     if difference.low is None or difference.high is None or worsening is None:
         return "more labels are needed to decide it"
     distance, half = abs(margin - worsening), (difference.high - difference.low) / 2
     labels = math.ceil(difference.n * (half / distance) ** 2) if distance else 0
     if not 0 < labels <= _MOST_LABELS:
-        return "no number of labels would decide it where the figures stand now"
+        return "no number of labels would decide it with the present figures"
     return f"if the difference stays as it is, about {labels:,} labels on each side would decide it"

@@ -1,7 +1,7 @@
-"""Plans a gate: how many runs decide a rule on releases that do not differ from the baseline.
+"""Plans a gate: how many runs decide a rule about releases that do not differ from the baseline.
 
-The variances are those of the baseline's own runs. A release did not change if it answers every question as
-the baseline's model does, so that only chance makes the two differ.
+The variances are those of the baseline's own runs. A release is unchanged if it answers every question as the
+baseline's model does, so that the two differ only by chance.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from equipoise.stats.sequential import run_variance
 TARGET = 0.95
 """The share of unchanged releases that a planned gate decides."""
 _MOST_RUNS = 1000
-"""Largest number of runs that is worth naming."""
+"""The largest number of runs that a plan names."""
 _MOST_ROUNDS = 30
-"""Largest number of rounds that is planned; sessions take up to 50, but their bounds take long to compute."""
+"""The largest number of rounds of a plan. Sessions allow 50, but the bounds then take long to compute."""
 _SAMPLED = ("mean", "balance", "count")
-"""The kinds whose interval `@population` is Student's t over questions."""
+"""The kinds of metrics whose interval in the scope `population` is Student's t over questions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundsPlan:
-    """A gate with `--until gate`: at most `runs` of the candidate, and how often that decides.
+    """A gate with `--until gate`: at most `runs` runs of the candidate against `before` of the baseline.
 
-    `before` are the baseline's runs.
+    `rounds` says how often such a gate decides.
     """
 
     runs: int
@@ -47,10 +47,11 @@ class RoundsPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class GatePlan:
-    """A rule and the variance of a baseline's figure, from which its shares of decisions follow.
+    """A rule and the variance of the baseline's figure, from which the probabilities of decisions follow.
 
-    `margin` is in the figure's unit, and `runs` the mean number of runs of a case. `spread` is the figure's
-    on these questions; for `questions` like them, `variance` is the part of it that runs make.
+    `margin` is in the figure's unit. `runs` is the mean number of runs of a case. `spread` is that of the
+    figure on these questions. For questions like them, `variance` is the part of the figure's variance that
+    comes from runs, and `questions` is their number.
     """
 
     file: str
@@ -63,19 +64,19 @@ class GatePlan:
     runs: float
 
     def shares(self, before: float, after: float, margin: float | None = None) -> Shares:
-        """The probabilities of the decisions with so many runs of each case on both sides."""
+        """The probabilities of the decisions with `before` and `after` runs of each case."""
         return self._noise(before, after).shares(self.margin if margin is None else margin)
 
     def runs_of_both(self) -> int | None:
-        """The fewest runs before and after with which TARGET is decided; None if no number would."""
+        """The smallest number of runs of both results that decides TARGET; None if no number does."""
         return self._fewest(lambda runs: self.shares(runs, runs).decided)
 
     def runs_after(self) -> int | None:
-        """The same for the candidate alone, against the baseline as it is."""
+        """The smallest number of the candidate's runs that decides TARGET against this baseline, or None."""
         return self._fewest(lambda runs: self.shares(self.runs, runs).decided)
 
     def decided_margin(self) -> float | None:
-        """The smallest margin, to 0.1, of which as many runs as the baseline's decide TARGET."""
+        """The smallest margin, in steps of 0.1, at which the baseline's number of runs decides TARGET."""
         margins = (tenths / 10 for tenths in range(1, 1001))
         return next(
             (margin for margin in margins if self.shares(self.runs, self.runs, margin).decided >= TARGET),
@@ -83,10 +84,10 @@ class GatePlan:
         )
 
     def in_rounds(self, fewest: int) -> RoundsPlan | None:
-        """The smallest `--runs` of `--until gate`, from `fewest` on, with which TARGET is decided.
+        """The plan with the smallest `--runs` of `--until gate`, at least `fewest`, that decides TARGET.
 
-        The baseline has as many runs, or those that it has, if these are more. None if a session would have
-        to look too often.
+        The baseline is assumed to have the same number of runs, or its present number if that is larger. None
+        if a session would need too many looks.
         """
         for runs in range(fewest, _MOST_ROUNDS + 1):
             before = max(self.runs, runs)
@@ -96,7 +97,7 @@ class GatePlan:
         return None
 
     def rounds(self, before: float, runs: int) -> Rounds:
-        """What `--until gate` makes of an unchanged release with at most so many runs."""
+        """How often `--until gate` decides on an unchanged release with at most `runs` runs."""
         return in_rounds([*self._looks(before, runs)], self.margin)
 
     def _looks(self, before: float, runs: int) -> Iterator[tuple[int, Noise, float]]:
@@ -106,7 +107,7 @@ class GatePlan:
             yield look, self._noise(before, look), level
 
     def _noise(self, before: float, after: float) -> Noise:
-        """The noise with so many runs. It is kept, as it is needed for many margins."""
+        """The noise with these numbers of runs, cached because it is used for many margins."""
         if (before, after) not in self._noises:
             self._noises[before, after] = self._make_noise(before, after)
         return self._noises[before, after]
@@ -123,7 +124,7 @@ class GatePlan:
         return sampled_noise(was_variance, now_variance, self.questions)
 
     def _fewest(self, decided: Callable[[int], float]) -> int | None:
-        """The smallest number of runs from 2 on with which TARGET is decided, by bisection."""
+        """The smallest number of runs, from 2 up, that decides TARGET, by bisection; None if none does."""
         if decided(_MOST_RUNS) < TARGET:
             return None
         return bisect_left(range(_MOST_RUNS), TARGET, lo=2, key=decided)
@@ -136,12 +137,12 @@ def plan(results: Results, rule: Rule) -> GatePlan:
 
 
 def plan_of(metric: Metric, rule: Rule, cells: Sequence[Cell], file: str = "") -> GatePlan:
-    """The plan of a rule about a metric of these cells, which are in `file`. Raises UserError."""
+    """The plan of a rule about a metric of these cells, which come from `file`. Raises UserError."""
     chosen = metric.select(cells)
     term, chosen = as_balance(metric, chosen) if metric.kind == "contrast" else (metric, chosen)
     spread = fixed.spread(term, chosen, is_pooled=False)
     if spread.value is None or spread.reason not in (None, fixed.NOTHING_VARIED):
-        raise UserError(f"{rule}: {file}: nothing says how far {rule.name} varies ({spread.reason})")
+        raise UserError(f"{rule}: {file}: it is not known how far {rule.name} varies ({spread.reason})")
     questions = len({cell.cluster for cell in chosen})
     if (spread.reason and spread.cases < FEWEST) or (rule.scope == "population" and questions < FEWEST):
         raise UserError(f"{rule}: {file}: {FEWEST} questions or more are needed to decide it")
@@ -179,7 +180,7 @@ def _planned_metric(results: Results, rule: Rule) -> Metric:
 
 
 def _sampled_variance(metric: Metric, cells: Sequence[Cell]) -> float:
-    """What runs leave of the variance of a mean over questions; 0 for other kinds, which are not planned."""
+    """The part of the variance of a mean over questions that comes from runs; 0 for kinds without a plan."""
     if metric.kind not in _SAMPLED:
         return 0.0
     return run_variance({(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in cells}) or 0.0

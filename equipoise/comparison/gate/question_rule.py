@@ -15,15 +15,15 @@ from equipoise.stats.intervals import student
 from equipoise.stats.paired import needed_runs_for_fall
 
 _MOST_EXAMPLES = 5
-"""Maximum number of cases that are named."""
+"""The maximum number of cases that are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Worsening:
-    """By how much one case became worse.
+    """How much worse one case became.
 
-    `change_in_points` is in points of the suite's scale, `change` in the unit of `older_runs` and
-    `newer_runs`, the values of its runs in the two results.
+    `older_runs` and `newer_runs` are the values of its runs in the two results. `change` is in their unit,
+    `change_in_points` in points of the suite's scale.
     """
 
     case_id: str
@@ -36,14 +36,15 @@ class _Worsening:
 def rule_on(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: float) -> Ruling:
     """The ruling on the rule `question`: fail only if some case is worse beyond chance.
 
-    `alpha` is the one-sided error of a FAIL, `planned_alpha` that for the number of runs that decide it.
+    `alpha` is the one-sided error of a FAIL, and `planned_alpha` the one from which the number of runs that
+    would decide the rule is computed.
     """
     cases, noun = _worsenings(comparison, rule.sign), comparison.after.suite.about.clusters
     verb = "rose" if rule.sign > 0 else "fell"
     if not cases:
         return inconclusive_ruling(
             rule,
-            f"none of the {noun} has a score in both: one that has two runs in each is needed to decide it",
+            f"none of the {noun} has a score in both results: one with two runs in each is needed",
         )
     worse = sorted(
         (case for case in cases if case.change_in_points >= rule.amount - ROUNDING),
@@ -67,7 +68,7 @@ def rule_on(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: flo
 
 
 def _worsenings(comparison: Comparison, sign: int) -> list[_Worsening]:
-    """The worsening of each case with scores in both. `sign` is 1 if a rise is worse, -1 if a fall is."""
+    """The worsening of each case with scores in both results. `sign` is 1 if a rise is worse, else -1."""
     scale = comparison.after.scale
     headline = comparison.after.suite.metrics(comparison.after.cells)[0]
     name = headline.of
@@ -110,14 +111,14 @@ def _run_noise(groups: Sequence[Sequence[float]]) -> _Noise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Noise:
-    """The variance of runs, with the degrees of freedom and the number of groups of runs of its estimate."""
+    """An estimate of the variance of runs, from `groups` groups of runs, with its degrees of freedom."""
 
     variance: float
     degrees: int
     groups: int
 
     def in_case(self, case: _Worsening) -> _Noise:
-        """The larger of this case's noise and that of all cases.
+        """The noise of this case, or that of all cases (`self`) if it is larger.
 
         A few runs that happen to agree do not show that a case has no variance.
         """
@@ -131,8 +132,8 @@ class _Noise:
 def _is_significant(case: _Worsening, overall_noise: _Noise, alpha: float) -> bool:
     """Whether a t test finds the case worse at one-sided error `alpha`.
 
-    It tests against 0, not against the rule's amount, on purpose: the amount selects the cases whose observed
-    change matters, and the test only has to rule out that such a change is due to chance.
+    The test is against 0 and not against the rule's amount, on purpose: the amount selects the cases whose
+    observed change matters, and the test only has to rule out that such a change is due to chance.
     """
     if overall_noise.degrees < 1:
         return False
@@ -155,5 +156,5 @@ def _describe_needed_runs(
     ]
     runs = min((number for number in numbers if number), default=None)
     if runs is None:
-        return "no number of runs would decide it where the figures stand now"
+        return "no number of runs would decide it with the present figures"
     return f"about {runs:,} runs of each question, before and after, would decide it"

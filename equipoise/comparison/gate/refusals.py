@@ -1,4 +1,4 @@
-"""Checks of rules and of `--until`: those that results or a session could not decide raise UserError."""
+"""Checks of rules and of `--until`. They raise UserError if results or a session could not decide a rule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Metrics = Mapping[str, Metric]
 
 
 def refuse_undecidable(rules: Sequence[Rule], side: Results) -> None:
-    """Raise UserError for a rule about audits or the results' own figures that these could not decide."""
+    """Raise UserError for a rule about audits or the results' own figures that the results cannot decide."""
     for rule in rules:
         if rule.is_about_audit:
             refuse_without_audit(rule, side)
@@ -29,13 +29,13 @@ def refuse_undecidable(rules: Sequence[Rule], side: Results) -> None:
 
 
 def refuse_unfit_metric(rule: Rule, metrics: Metrics, where: str) -> None:
-    """Raise UserError for a rule about a metric that is missing, or whose sign is that of an improvement.
+    """Raise UserError for a rule about a metric that is missing, or whose sign would limit an improvement.
 
     `where` names the results or the session in the message.
     """
     if rule.name in (UNSCORED, VERIFIED) or rule.is_about_audit or rule.bounds_own_figure:
         return
-    # A single question is measured by the headline metric.
+    # The rule about single questions uses the headline metric.
     is_question = rule.name == QUESTION
     metric = next(iter(metrics.values())) if is_question else metrics.get(rule.name)
     if metric is None:
@@ -58,7 +58,7 @@ def _refuse_undecidable_metric(rule: Rule, metric: Metric) -> None:
 
 
 def refuse_unfit_bound(rule: Rule, metrics: Metrics, runs: int, where: str) -> None:
-    """Raise UserError for a rule that bounds a figure on both sides if that is missing, or not even at 0.
+    """Raise UserError for a rule that bounds a figure if that figure is missing or not even at 0.
 
     `runs` is the number of runs of each case.
     """
@@ -76,7 +76,7 @@ def refuse_unfit_bound(rule: Rule, metrics: Metrics, runs: int, where: str) -> N
 
 
 def refuse_label_rule(rule: Rule) -> None:
-    """Raise UserError for a rule about labels in a running session, which has none."""
+    """Raise UserError for a rule about people's labels, because a running session has none."""
     if rule.people:
         raise UserError(
             f"{rule}: a session has no labels of people: leave it out here, have its results labelled "
@@ -85,7 +85,7 @@ def refuse_label_rule(rule: Rule) -> None:
 
 
 def refuse_without_labels(rule: Rule, before: Results, after: Results, metrics: Metrics) -> None:
-    """Raise UserError for a rule about labels unless both results have labels that can decide it."""
+    """Raise UserError unless both results have labels that can decide a rule about labels."""
     from equipoise.comparison import labels
 
     labels.refuse_unusable(rule, before, metrics)
@@ -193,7 +193,7 @@ _MOST_NAMED = 3
 
 
 def _list_available(wanted: str, metrics: Collection[str]) -> str:
-    """The metrics there are, or if these are many those with names like the wanted one, and the first."""
+    """A phrase with all metrics; if they are many, with those whose names are like the wanted one."""
     if len(metrics) <= _MOST_NAMED:
         return f"there are {', '.join(metrics)}"
     near = dict.fromkeys([*get_close_matches(wanted, metrics, n=_MOST_NAMED, cutoff=0.5), *metrics])

@@ -12,7 +12,7 @@ from equipoise.stats.intervals import is_without_variation
 from equipoise.stats.paired import Decision
 
 FEWEST = 6
-"""Fewest questions or cases whose observed figure counts as evidence if nothing varied.
+"""The minimum number of questions or cases for an observed figure to count as evidence if nothing varied.
 
 Without variation there is no interval.
 """
@@ -24,16 +24,16 @@ def inconclusive_ruling(rule: Rule, why: str) -> Ruling:
 
 
 def overall_verdict(rulings: Sequence[Ruling]) -> Decision:
-    """The verdict on all required rules: fail if any fails, else inconclusive if any is."""
+    """The verdict on all required rules: fail if any fails, else inconclusive if any is inconclusive."""
     verdicts = {ruling.verdict for ruling in rulings if ruling.required}
     return "fail" if "fail" in verdicts else "inconclusive" if "inconclusive" in verdicts else "pass"
 
 
 def is_constant(figure: Estimate | Difference, scope: Scope) -> bool:
-    """Whether the observed figure decides without an interval: nothing varied over FEWEST or more.
+    """Whether the observed figure decides without an interval, because nothing varied over FEWEST or more.
 
-    In scope `these`, all runs of each case have the same value, else all questions. A figure that has no
-    interval for another reason, such as a ratio over nothing, decides nothing.
+    In the scope `these`, the runs of each case must all have the same value; otherwise, all questions must.
+    A figure without an interval for another reason, such as a ratio whose divisor is 0, decides nothing.
     """
     if figure.n < FEWEST or figure.value is None:
         return False

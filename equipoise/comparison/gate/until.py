@@ -1,6 +1,7 @@
 """The stopping rule of `--until`: after a round of runs, is the interval narrow enough, or the gate decided?
 
-It knows neither sessions nor journals, in which each look is a line, so that results can be rebuilt from it.
+A look is such a decision after a round. This module knows neither sessions nor journals; each look becomes a
+line of the journal, so that results can be rebuilt from it.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoppingRule:
-    """The stopping rule of a suite in a session: `until`, and what it is decided by.
+    """The stopping rule `until` of a suite in a session.
 
-    `metrics` are those that results will have, and `looks` is the largest number of rounds. There is a
-    `baseline` if the rule is the gate.
+    `metrics` are those that the results will have. `looks` is the maximum number of rounds, each with one
+    look. `baseline` is set if the rule is the gate.
     """
 
     until: Until
@@ -42,8 +43,8 @@ class StoppingRule:
     def recorded(self) -> str:
         """The rule as recorded in results: for a gate, with its rules and baseline.
 
-        A session with other rules or another baseline cannot resume, as the journalled looks do not apply to
-        it.
+        The looks in the journal do not apply to other rules or another baseline, so a session with these
+        cannot resume.
         """
         if self.until.half_width is not None or self.baseline is None:
             return self.until.text
@@ -51,7 +52,7 @@ class StoppingRule:
         return f"{self.until.text}: {rules} against {self.baseline.file} ({(self.baseline.digest or '')[:8]})"
 
     def look(self, cells: Sequence[Cell], number: int) -> dict[str, JSON]:
-        """The content of a `LookLine` after round `number`; `cells` are those of the plain runs up to it."""
+        """The content of a `LookLine` after round `number`. `cells` are those of the plain runs so far."""
         if (wanted := self.until.half_width) is not None:
             return self._look_at_interval(wanted, cells, number)
         assert self.baseline is not None
@@ -106,7 +107,7 @@ class StoppingRule:
             metric = metrics.get(rule.name)
             if metric is None:
                 return "inconclusive"
-            # A rule is one-sided, so its interval leaves out alpha on each side.
+            # A rule is a one-sided test at alpha, so the two-sided interval has the confidence 1 - 2 alpha.
             levels = levels_of_look(number, self.looks, baseline.rounds, 1 - 2 * alpha)
             return decide(rule, change_in(metric, older, newer, suite.about.clusters, levels))
 

@@ -41,7 +41,7 @@ def rule_on_all(
 
     `audits` has the audit of each of the candidate's evaluators, None if there is none. `cells` and `metrics`
     are the candidate's, and `asker_cells` has those about who asks. `noun` is the suite's word for its
-    questions. `family` counts the rules of all suites; by default there are only these. `late_mismatches`
+    questions. `family` counts the rules of all suites, by default only `rules`. `late_mismatches`
     became known only during the session: with any of them, no rule that needs the baseline passes.
     """
     gate_family = family or family_of(rules)
@@ -52,7 +52,7 @@ def rule_on_all(
         if rule.bounds_own_figure:
             own = (asker_cells.metrics, asker_cells.cells) if rule.is_about_asker else (metrics, cells)
             return bound_rules.rule_on(rule, *own, noun, alpha, planned_alpha=gate_family.alpha())
-        # Without a comparison no other rule is left: those that need a baseline are refused before.
+        # Without a comparison, only `unscored` is left: rules that need a baseline were refused before.
         if comparison is None or rule.name == UNSCORED:
             return rule_on_unscored(rule, runs)
         return _withhold_pass(
@@ -104,7 +104,7 @@ def _rule_on_verified(rule: Rule, comparison: Comparison) -> Ruling:
 
 
 def _withhold_fail(ruling: Ruling, family: Family) -> Ruling:
-    """The ruling with a FAIL that does not survive the correction turned into inconclusive."""
+    """The ruling, with a FAIL changed to inconclusive: it does not hold after correction."""
     if ruling.verdict != "fail":
         return ruling
     level = f"a {100 * (1 - 2 * family.alpha()):.1f} % interval"
@@ -113,8 +113,8 @@ def _withhold_fail(ruling: Ruling, family: Family) -> Ruling:
 
 
 def _withhold_pass(ruling: Ruling, late_mismatches: Sequence[str]) -> Ruling:
-    """The ruling with a PASS turned into inconclusive if there are late mismatches."""
+    """The ruling, with a PASS changed to inconclusive if there are late mismatches."""
     if ruling.verdict != "pass" or not late_mismatches:
         return ruling
-    why = f"{ruling.why}; but {'; '.join(late_mismatches)}: --allow-mismatch judges all the same"
+    why = f"{ruling.why}; but {'; '.join(late_mismatches)}: --allow-mismatch decides it anyway"
     return structs.replace(ruling, verdict="inconclusive", why=why)

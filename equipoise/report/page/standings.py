@@ -95,7 +95,7 @@ def _pair_sentence(table: BoardTable, above: int, below: int) -> str:
     if not (table.differ(above, below) or differs_constantly(difference)):
         text = f"{first.model} and {second.model} cannot be told apart: they differ by {size}"
         # The test of a table is corrected for the number of pairs, the interval is not.
-        if difference.is_apart:
+        if difference.excludes_zero:
             return f"{text}, which may be chance where so many pairs are compared"
         return text
     comparative = "higher" if (difference.value or 0.0) > 0 else "lower"

@@ -28,7 +28,7 @@ METHOD = (
     "Psychological Bulletin 70, 213-220; studentised bootstrap over clusters, Efron and Tibshirani (1993)"
 )
 MOST_ALIKE = 10
-"""In fewer rows two people may agree by chance."""
+"""The minimum number of shared rows for a warning: in fewer rows, two people may agree by chance."""
 CORRECTION = (
     "difference estimator with tuned weight: Angelopoulos, Duchi and Zrnic (2023), PPI++, arXiv:2311.01453; "
     "as regression estimator of a sample of these replies, Cochran (1977), Sampling Techniques, chapter 7"
@@ -36,7 +36,7 @@ CORRECTION = (
 
 
 def agree(results: Results, paths: Sequence[Path]) -> tuple[PeopleScores, list[str]]:
-    """The section `people` of the results, and a line on each row or sheet that cannot be used.
+    """The section `people` of the results, and a message on each row or sheet that cannot be used.
 
     Raises UserError.
     """
@@ -65,7 +65,7 @@ def agree(results: Results, paths: Sequence[Path]) -> tuple[PeopleScores, list[s
 
 
 def _ask_whether_copied(first: Sheet, second: Sheet) -> str | None:
-    """A line on two sheets with the same labels in every row that both have, unless these are few."""
+    """A message if two sheets have the same labels in all rows that both have, unless these rows are few."""
     shared = first.labels.keys() & second.labels.keys()
     if len(shared) < MOST_ALIKE or any(first.labels[row] != second.labels[row] for row in shared):
         return None
@@ -98,7 +98,7 @@ def _add_correction(
     all_sheets: Sequence[Sheet],
     replies: Mapping[str, ScoredReply],
 ) -> None:
-    """Add the labels of replies drawn at random, and the figures that they correct, or why there are none."""
+    """Add the labels of randomly drawn replies and the figures that they correct, or why there are none."""
     used_sheets = [sheet for sheet in all_sheets if not sheet.why_unused and sheet.labels]
     if reason := _why_not_corrected(all_sheets, used_sheets):
         section["not_corrected"] = reason
@@ -127,7 +127,7 @@ def _add_correction(
 
 
 def _labelled_run(reply_id: str, position: tuple[str, int], used_sheets: Sequence[Sheet]) -> LabelledRun:
-    """Each person's labels of a reply: scores always, outcomes and leans if there are any."""
+    """Each person's labels of a reply: always scores, and outcomes and leans if there are any."""
     by_person = {sheet.name: sheet.labels.get(reply_id, {}) for sheet in used_sheets}
     cell, index = position
     scores = {name: float(label["score"]) for name, label in by_person.items() if "score" in label}
@@ -196,7 +196,7 @@ def _agreement(
     *,
     is_evaluator: bool,
 ) -> PairAgreement:
-    """The agreement of a person and another rater, whose scores are by the id of the reply."""
+    """The agreement of a person with another rater, whose scores are by the id of the reply."""
     scores = sheet.scores
     clusters = {reply_id: replies[reply_id].run.question.cluster for reply_id in scores}
     kappa = weighted_kappa(scores, other_scores, levels.numbers, "none", cluster_of=clusters)

@@ -1,4 +1,4 @@
-"""Random draws of replies for people to label, and the text in each row of a sheet that names its draw."""
+"""Random draws of replies for people to label, and the text that names the draw in each row of a sheet."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DRAW_TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsDigests:
-    """Digests of what labels depend on: the replies, the rubric, and the evaluators with their scores."""
+    """Digests of everything that labels depend on: replies, rubric, and evaluators with their scores."""
 
     content: str
     rubric: str
@@ -37,7 +37,7 @@ class ResultsDigests:
 class Draw:
     """A random draw of `drawn` from `replies` replies, each with the same probability.
 
-    `is_paired` says that the same replies were drawn from a baseline, too.
+    `is_paired` says that the baseline's replies to the same cases were drawn as well.
     """
 
     drawn: int
@@ -56,7 +56,7 @@ class Draw:
         return f"{self.drawn} of {self.replies}{pairs}, seed {self.seed}, {self.digests}"
 
     def row_text(self, reply_id: str) -> str:
-        """The text in the row of a reply: the draw, with a checksum of draw and id."""
+        """The text in the row of a reply: the draw, with a checksum of the draw and the id."""
         return f"{self}, {_digest([str(self), reply_id])}"
 
     def mismatch(self, results: ResultsDigests) -> str | None:
@@ -71,7 +71,7 @@ class Draw:
 
 
 def parse_draw(row_text: str, reply_id: str) -> Draw | None:
-    """The draw in the text of a reply's row; None if there is none, or if it belongs to another reply."""
+    """The draw named in a reply's row; None if there is none, or if it belongs to another reply."""
     draw, _, checksum = row_text.strip().rpartition(", ")
     match = _DRAW_TEXT.fullmatch(draw)
     if not match or checksum != _digest([draw, reply_id]):
@@ -86,7 +86,7 @@ def parse_draw(row_text: str, reply_id: str) -> Draw | None:
 
 
 def judged_replies(results: Results) -> list[ScoredReply]:
-    """The replies that an evaluator has scored. Raises UserError if there is none."""
+    """The replies that an evaluator has scored. Raises UserError if there are none."""
     replies = [reply for reply in scored_replies(results.rows) if reply.verdicts]
     if not replies:
         raise UserError(
@@ -96,7 +96,7 @@ def judged_replies(results: Results) -> list[ScoredReply]:
 
 
 def digests_of(results: Results, replies: Sequence[ScoredReply]) -> ResultsDigests:
-    """The digests of results; `replies` are those that `judged_replies` returns."""
+    """The digests of results. `replies` are those from `judged_replies`."""
     evaluators = sorted(results.metadata.get("evaluator_models", ()))
     return ResultsDigests(
         content=_digest(
@@ -131,16 +131,17 @@ def sample(
 ) -> list[list[DrawnReply]]:
     """`n` replies in random order, each with the baseline's reply to the same case, if there is one.
 
-    Only those in these `languages`, if given. Raises UserError if there is none.
+    With `languages`, only replies in these are drawn. Raises UserError if there are none.
 
-    A systematic sample of the replies in either of the results, ordered by language, area, third of the scale
-    and question (in random order). Strata are thus represented in proportion, questions are spread, and each
-    reply has the probability n / N (Cochran 1977, Sampling Techniques, chapter 8). The seed determines it.
+    It is a systematic sample of the replies in either of the results, ordered by language, area, third of the
+    scale and question (in random order). Strata are thus represented in proportion, questions are spread, and
+    each reply has the probability n / N (Cochran 1977, Sampling Techniques, chapter 8). The seed determines
+    it.
     """
     sources = [results] if baseline is None else [results, baseline]
     judged = [judged_replies(source) for source in sources]
     by_id: list[Mapping[str, ScoredReply]] = [{reply.id: reply for reply in replies} for replies in judged]
-    # Of two replies with one id, the stratum is that of `results`, not of the baseline.
+    # If both results have a reply with the same id, its stratum comes from `results`.
     either = {reply.id: reply for replies in reversed(judged) for reply in replies}.values()
     frame = [reply for reply in either if languages is None or reply.run.language in languages]
     _refuse_unread(languages, {reply.run.language for reply in either})
@@ -172,7 +173,7 @@ def sample(
 
 
 def _refuse_unread(languages: Collection[str] | None, present: Collection[str]) -> None:
-    """Raise UserError for languages that no reply is in."""
+    """Raise UserError if no reply is in one of the languages."""
     if unknown := sorted({*(languages or ())} - {*present}):
         raise UserError(
             f"--language: no reply is in {', '.join(unknown)}; there are {', '.join(sorted(present))}"
@@ -192,18 +193,19 @@ def deal(
 ) -> list[list[DrawnReply]]:
     """The rows of each person, shuffled: the first `overlap` replies, and a share of the rest.
 
-    `readers` has each person's languages, None for all: who does not read a reply does not get it, and who
-    has the fewest so far gets the next. Without `overlap` everyone gets all replies that they read.
+    `readers` has each person's languages, None for all. People get only replies in their languages. Each of
+    the remaining replies goes to the person with the fewest rows so far. Without `overlap`, everyone gets all
+    replies in their languages.
     """
     shared = len(drawn) if overlap is None else overlap
     rows_by_person: list[list[DrawnReply]] = [[] for _ in readers]
     for number, pair in enumerate(drawn):
-        able = [
+        readable_by = [
             rows
             for rows, languages in zip(rows_by_person, readers, strict=True)
             if languages is None or pair[0].reply.run.language in languages
         ]
-        for rows in able if number < shared else [min(able, key=len)]:
+        for rows in readable_by if number < shared else [min(readable_by, key=len)]:
             rows += pair
     for person, rows in enumerate(rows_by_person):
         random.Random(f"{seed} {person}").shuffle(rows)  # noqa: S311 - no secret either

@@ -1,4 +1,4 @@
-"""Fields that people fill in for a reply: its score, its outcome, and the side that it leans to."""
+"""The fields that people fill in for a reply: its score, its outcome, and the side that it leans to."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from equipoise.results.results import Results
 FieldName = Literal["score", "outcome", "lean"]
 NAMES: tuple[FieldName, ...] = get_args(FieldName)
 _BUTTON_KEYS: Mapping[FieldName, str] = {"outcome": "ar", "lean": "fghjkvb"}
-"""The key of each choice: letters with the same position on most keyboards. A score has digits."""
+"""The keys of the choices: letters with the same position on most keyboards. Scores have digits."""
 _PROBE_LABELS: Mapping[FieldName, Label] = {"outcome": Label(refused=True), "lean": Label(lean=("", 0.0))}
-"""A label of each field, to find out which values of a suite it determines."""
+"""A label for each field, used to find out which values of a suite the field determines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Levels:
-    """The possible scores: the levels of a scale, or categories, whose numbers `names` has."""
+    """The possible scores: the levels of a scale, or categories. `names` maps categories to their numbers."""
 
     numbers: Sequence[float]
     names: Mapping[str, float]
 
     @property
     def is_categorical(self) -> bool:
-        """Whether these are categories without an order."""
+        """Whether the scores are categories without an order."""
         return bool(self.names)
 
     @property
@@ -68,7 +68,7 @@ class FormChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field for every reply: a column of a table, or a group of buttons on a page."""
+    """One field, filled in for every reply: a column of a table, or a group of buttons on a page."""
 
     name: FieldName
     title: str
@@ -83,7 +83,7 @@ class Field:
         return next((item.value for item in self.choices if item.value.casefold() == _slug(text)), None)
 
     def error(self, text: str) -> str:
-        """A phrase on a text that is not valid."""
+        """A phrase that says why a text is not valid."""
         entries = self.levels.entries if self.levels else [choice.value for choice in self.choices]
         return f"{self.name} {text[:40]!r} is not one of {', '.join(map(str, entries))}"
 
@@ -93,7 +93,7 @@ def _slug(text: str) -> str:
 
 
 def fields(results: Results, meanings: Mapping[int, str] | None = None) -> dict[FieldName, Field]:
-    """The fields that people can fill in for these results, by name: a score, and others that figures use.
+    """The fields that people can fill in for these results, by name: the score, and others that figures use.
 
     `meanings` has the meaning of each level of the scale.
     """
@@ -146,7 +146,7 @@ def _choices(name: FieldName, values: Sequence[str]) -> list[FormChoice]:
 
 
 def _lean_values(first: str, second: str, *others: str) -> list[str]:
-    """Leans from the first of the opposed sides to the second, then to others, in the order of their keys."""
+    """The leans from the first opposed side to the second, then those to other sides, in key order."""
     slight, strong = STRENGTHS
     leans = [f"{first}_{strong}", f"{first}_{slight}", NO_LEAN, f"{second}_{slight}", f"{second}_{strong}"]
     return leans + [f"{side}_{strength}" for side in others for strength in STRENGTHS]

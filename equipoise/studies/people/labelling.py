@@ -22,7 +22,7 @@ _POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""The Content-Security-Policy of the page, but for its script and style."""
+"""The Content-Security-Policy of the page, without the parts for its script and style."""
 
 
 def write(
@@ -33,7 +33,7 @@ def write(
     *,
     asks_languages: bool = True,
 ) -> None:
-    """Write the page of these replies, without models, evaluators and scores. Raises UserError.
+    """Write a page with these replies that names no models, evaluators or scores. Raises UserError.
 
     If there are several languages, the page asks at the first reply which of them the person reads.
     """
@@ -92,7 +92,7 @@ def _asset(name: str) -> str:
 
 
 def _policy_hash(text: str) -> str:
-    """The hash with which a Content-Security-Policy allows an inline script or style."""
+    """The hash that allows an inline script or style in a Content-Security-Policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -103,7 +103,7 @@ def _policy_hash(text: str) -> str:
 class FilledRow:
     """A row of a sheet: the id of the reply, the text of its draw, and the texts entered by field.
 
-    `reply` is the reply in the row, None without such a column.
+    `reply` is the reply in the row; None if the sheet has no such column.
     """
 
     id: str
@@ -114,7 +114,7 @@ class FilledRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedSheet:
-    """A sheet that the page saved, and the name of the person, empty if not entered."""
+    """A sheet that the page saved, and the person's name, empty if none was entered."""
 
     person: str
     rows: Sequence[FilledRow]

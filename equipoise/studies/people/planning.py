@@ -1,4 +1,4 @@
-"""Plans the number of labels: for an interval of a given width, and for gates."""
+"""Plans the number of labels for an interval of a given width, and for gates."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from equipoise.stats.metrics import measure
 from equipoise.studies.people.draws import judged_replies
 
 ASSUMED_CORRELATION = 0.7
-"""Of people and judge, if it is not known."""
+"""The correlation of people and judge if it is unknown."""
 _GATE_MARGINS = (1.0, 2.0, 3.0, 5.0)
-"""In percentage points."""
+"""The margins of the gates in a plan, in percentage points."""
 _HALF_WIDTH = re.compile(r"(?:±|\+-)?(\d{1,3}(?:\.\d{1,3})?)(?:pp)?")
 
 
@@ -35,7 +35,7 @@ def parse_half_width(text: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumptions:
-    """Assumptions of a plan: the SD of single replies in points, and the correlation of people and judge.
+    """The assumptions of a plan: the SD of single replies in points, and the correlation of people and judge.
 
     `source` says where the correlation comes from. `replies` is the number of all replies.
     """
@@ -75,7 +75,7 @@ def _unreachable_message(words: str, floor: float) -> str:
 
 
 def _scopes(results: Results, metric: Metric) -> Sequence[tuple[Scope, str, float]]:
-    """Each scope in a rule and in words, with the standard error in points that labels cannot reduce."""
+    """Each scope, by name and in words, with the standard error in points that labels cannot reduce."""
     floor = measure(metric, results.cells).se or 0.0
     return [
         ("these", "on these replies", 0.0),
@@ -93,9 +93,9 @@ def _gate_labels(assumptions: Assumptions) -> Iterator[str]:
 
 
 def _assumptions(results: Results, metric: Metric, correlation: float | None) -> Assumptions:
-    """The assumptions with this correlation; if it is None, correlation and SD are those of labels.
+    """The assumptions with this correlation. If it is None, correlation and SD come from the labels.
 
-    Without enough labels the correlation is ASSUMED_CORRELATION, and the SD that of the judge's scores.
+    If labels are too few, the correlation is ASSUMED_CORRELATION and the SD that of the judge's scores.
     Raises UserError.
     """
     replies = judged_replies(results)
@@ -107,7 +107,7 @@ def _assumptions(results: Results, metric: Metric, correlation: float | None) ->
             sd, correlation, count = pilot
             source = f"a pilot of {count} labels"
     if not sd:
-        raise UserError(f"{results.file}: all of its scores are alike: nothing says how many labels it takes")
+        raise UserError(f"{results.file}: all scores are equal, so the number of labels cannot be estimated")
     return Assumptions(sd=sd, correlation=correlation, source=source, replies=len(replies))
 
 
@@ -131,5 +131,5 @@ def _pilot(results: Results, metric: Metric) -> tuple[float, float, int] | None:
     judge, people = np.array(pairs, dtype=np.float64).reshape(-1, 2).T * metric.percent_factor
     if len(pairs) < FEWEST_LABELS or not judge.std() or not people.std():
         return None
-    # The correction uses a correlation of either sign.
+    # The sign of the correlation does not matter for the correction.
     return float(people.std(ddof=1)), abs(float(np.corrcoef(judge, people)[0, 1])), len(pairs)

@@ -1,4 +1,4 @@
-"""Writes sheets, tables in which people label replies without seeing verdicts, and reads labels.
+"""Writes sheets, which are tables in which people label replies without seeing verdicts, and reads labels.
 
 Labels are in filled-in tables, in files saved by the page of a sheet, and in reviews saved by a report.
 """
@@ -32,7 +32,7 @@ from equipoise.studies.people.labelling import FilledRow
 from equipoise.studies.replies import ScoredReply
 
 _MAX_CELL_LENGTH = 32_000
-"""In characters; spreadsheets allow 32,767."""
+"""The maximum length of a cell in characters. Spreadsheets allow 32,767."""
 _CUT_NOTICE = "\n[cut here: too long for a spreadsheet]"
 _WORKBOOK_SUFFIXES = (".xlsx", ".xls", ".ods", ".numbers")
 _NOT_BLIND = "marks on the page, whose readers saw the verdicts"
@@ -69,7 +69,7 @@ def write(path: Path, drawn: Sequence[DrawnReply], fields: Sequence[FieldName] =
 
 
 def _cell(text: str) -> str:
-    """A text, cut so that it fits into a cell together with the guards against formulas."""
+    """The text, cut so that it fits into a cell together with its guards against formulas."""
     guards = len(add_guards(text[:_MAX_CELL_LENGTH])) - len(text[:_MAX_CELL_LENGTH])
     return text if len(text) + guards <= _MAX_CELL_LENGTH else text[: _MAX_CELL_LENGTH - guards] + _CUT_NOTICE
 
@@ -82,8 +82,8 @@ class Sheet:
     """One person's labels by the id of the reply, the number left `blank`, and messages on `invalid` rows.
 
     A label has values by the name of the field. `draw` is the random draw of the replies. `why_unused` is the
-    reason why the labels correct no figure, None if they do. `skipped` counts the rows of a paired draw that
-    are on the other results.
+    reason why the labels correct no figure; None if they do. `skipped` counts the rows of a paired draw that
+    belong to the other results.
     """
 
     name: str
@@ -106,7 +106,7 @@ class Sheet:
         return {reply_id: float(score) for reply_id, score in self.values("score").items()}
 
     def add(self, where: str, reply_id: str, texts: Mapping[FieldName, str], fields: _Fields) -> None:
-        """Add the label of a reply, and messages on texts in the row `where` that cannot be used."""
+        """Add the label of a reply, and a message on each text in the row `where` that cannot be used."""
         label: dict[FieldName, float | str] = {}
         for name, text in texts.items():
             if name not in fields:
@@ -165,7 +165,7 @@ def _fill(
             continue
         if (misfit := _misfit(row, draw, replies[row.id], digests)) is not None:
             sheet.invalid.append(f"{where}: {misfit}")
-            # The remaining rows are not a random sample, so the sheet corrects no figure.
+            # Without this row, the others are not a random sample, so the sheet corrects no figure.
             draws.add(None)
             continue
         draws.add(draw)
@@ -181,7 +181,7 @@ def _fill(
 
 
 def _misfit(row: FilledRow, draw: Draw | None, reply: ScoredReply, digests: ResultsDigests) -> str | None:
-    """Why the cells of a row do not belong together, as after a part of them was sorted; None if they do."""
+    """Why the cells of a row do not belong together, for example after a partial sort; None if they do."""
     if draw is None and row.draw_text.strip():
         return f"its cell draw is not that of {row.id}; were only some columns sorted or moved? Not used"
     is_drawn_here = draw is not None and draw.digests.content == digests.content
@@ -197,7 +197,7 @@ def _is_same_text(one: str, other: str) -> bool:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, FilledRow]]:
-    """The rows of a table with their numbers in a spreadsheet, without empty ones. Raises UserError."""
+    """The non-empty rows of a table, each with its number in a spreadsheet. Raises UserError."""
     text = read_text(path)
     header = text.partition("\n")[0]
     reader = sheet_reader(text)
@@ -228,7 +228,7 @@ def _rows(path: Path) -> Iterator[tuple[int, FilledRow]]:
 
 
 def _refuse_columns(path: Path, columns: Sequence[str], header: str) -> None:
-    """Raise UserError if the columns lack an id or labels, or have one of these twice."""
+    """Raise UserError if the columns for the id or for labels are missing or repeated."""
     if "id" not in columns or not {*form.NAMES} & {*columns}:
         raise UserError(f"{path}: row 1: the columns id and score are needed, there are {header.strip()!r}")
     for name in ("id", *form.NAMES):
@@ -259,7 +259,7 @@ def _sheets_of_reviews(
 def _add_review(
     sheet: Sheet, where: str, review: Review, results: Results, replies: Mapping[str, ScoredReply]
 ) -> None:
-    """Add a review. Without a score, a verdict marked right counts as the evaluators' score."""
+    """Add a review. If it has no score and marks the verdict as right, the evaluators' score counts."""
     reply = replies.get(review.run)
     if reply is None:
         sheet.invalid.append(f"{where}: {review.run!r} is not a reply in these results")
@@ -272,7 +272,7 @@ def _add_review(
 
 
 def _panel_score(reply: ScoredReply, levels: Levels) -> float | None:
-    """The level nearest to the evaluators' mean; for categories, the one that all of them gave, else None."""
+    """The level nearest to the evaluators' mean; for categories, the one that all of them gave, or None."""
     verdicts = list(reply.verdicts.values())
     if levels.is_categorical:
         return verdicts[0] if len(set(verdicts)) == 1 else None

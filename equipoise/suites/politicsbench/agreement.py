@@ -56,7 +56,7 @@ def _text_scores(rows: Sequence[RunRow]) -> Iterator[tuple[str, str, str, Scores
 
 def _score_without(rows: Sequence[RunRow], judge: str) -> float | None:
     """The mean composite of the reflections, from the scores of the other judges."""
-    by_run = [scores_at(row.details, "reflection", judge) for row in rows]
+    by_run = [scores_at(row.details, "reflection", without=judge) for row in rows]
     return mean([composite(scores) for scores in by_run if scores is not None])
 
 

@@ -354,7 +354,7 @@ def test_with_facts_is_never_compared_with_without(informed: Project) -> None:
     assert "facts" not in data["summary"]["metrics"]
     compared = CliRunner().invoke(main, ["compare", str(with_facts), str(informed.results_path)])
     assert compared.exit_code != 0
-    assert "evaluators' facts in hand differs: " in compared.output.replace("\n", " ")
+    assert "evaluators' key facts differs: " in compared.output.replace("\n", " ")
 
 
 def test_a_run_is_shown_with_its_facts(informed: Project) -> None:
