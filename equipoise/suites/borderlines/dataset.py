@@ -57,7 +57,8 @@ METHOD = Option(
     parse=one_of("generate", "rank"),
     default="generate",
     metavar="HOW",
-    help="read the answer, or rank the countries' names, else their letters, by likelihood",
+    help="generate: read the answer; rank: rank the countries' names by likelihood, or their letters if "
+    "that is not possible",
     comparable="must",
     label="method",
 )
