@@ -125,7 +125,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--evaluator-api-key",
-            "their key (default the subject's key, if they share its endpoint)",
+            "their key (default the subject's, if they share its endpoint)",
             metavar="KEY",
             parse=parse_key,
             is_secret=True,
