@@ -49,7 +49,7 @@ def _sampling(role: str, temperature: float, prompt_help: str) -> tuple[Option, 
         Option(f"--{role}-max-tokens", "longest reply; not sent by default", parse=at_least(1)),
         Option(
             f"--{role}-reasoning-effort",
-            "how long to think, such as low; not sent by default",
+            "effort, such as low; not sent by default",
             alias="--reasoning-effort" if role == "subject" else None,
             parse=parse_name,
             metavar="L",
@@ -96,8 +96,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--evaluator-model",
-            f"the model that judges; repeat it for a panel (default {DEFAULT_EVALUATOR}; "
-            "local if the model is local)",
+            f"the judge; repeat it for a panel (default {DEFAULT_EVALUATOR}; local if the model is local)",
             metavar="M",
             parse=parse_name,
             many=True,
@@ -125,7 +124,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--evaluator-api-key",
-            "their key (default the subject's, if they share its endpoint)",
+            "their key (default the subject's, if same URL)",
             metavar="KEY",
             parse=parse_key,
             is_secret=True,
@@ -150,7 +149,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--asker",
-            "ask each case again as someone from each of its two sides: mirror",
+            "ask each case again as someone from each side: mirror",
             parse=one_of("mirror"),
             metavar="HOW",
         ),
@@ -298,8 +297,8 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--gate",
-            "fail if a figure is worse than the baseline's by more than a margin, such as overall:-2pp or "
-            "overall:-2pp@population; or a file of rules, such as gates.toml; repeatable",
+            "fail if a figure is worse than the baseline's by more than a margin, such as "
+            "overall:-2pp[@population]; or a file of rules (gates.toml); repeatable",
             parse=parse_gate,
             metavar="RULE",
             many=True,
@@ -307,13 +306,13 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--gate-inconclusive",
-            "count an inconclusive gate as pass or fail (default: exit status 6)",
+            "inconclusive gates: pass or fail (default: status 6)",
             parse=one_of("pass", "fail"),
             metavar="HOW",
         ),
         Option(
             "--allow-mismatch",
-            "compare results with different settings, on the cases they share",
+            "compare results of other settings, on shared cases",
             switch=True,
             default=False,
         ),

@@ -15,8 +15,7 @@ LABEL_SAMPLES = Option(
     flag="--label-samples",
     parse=at_least(1),
     default=1,
-    help="number of answers to sample from an evaluator whose endpoint gives no token probabilities "
-    "(default 1)",
+    help="answers to sample where an evaluator gives no token probabilities (default 1)",
     comparable="must",
     label="label samples",
     is_about_judging=True,

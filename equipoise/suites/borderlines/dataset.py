@@ -57,8 +57,7 @@ METHOD = Option(
     parse=one_of("generate", "rank"),
     default="generate",
     metavar="HOW",
-    help="generate: read the answer; rank: rank the countries' names by likelihood, or their letters if "
-    "that is not possible",
+    help="generate: read the answer; rank: take the likeliest country by name, or by letter if not possible",
     comparable="must",
     label="method",
 )
