@@ -49,7 +49,7 @@ def _sampling(role: str, temperature: float, prompt_help: str) -> tuple[Option, 
         Option(f"--{role}-max-tokens", "longest reply; not sent by default", parse=at_least(1)),
         Option(
             f"--{role}-reasoning-effort",
-            "how long to think, as low; not sent by default",
+            "effort, such as low; not sent by default",
             alias="--reasoning-effort" if role == "subject" else None,
             parse=parse_name,
             metavar="L",
@@ -80,7 +80,10 @@ def _sampling(role: str, temperature: float, prompt_help: str) -> tuple[Option, 
 
 
 CONFIG = Option(
-    "--config", "options from a TOML file, after the environment's", parse=parse_existing, metavar="FILE"
+    "--config",
+    "options from a TOML file; the environment takes precedence",
+    parse=parse_existing,
+    metavar="FILE",
 )
 GROUPS: Mapping[str, tuple[Option, ...]] = {
     "Models and endpoints": (
@@ -93,7 +96,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--evaluator-model",
-            f"the model that judges; repeat it for a panel (default {DEFAULT_EVALUATOR}, or local)",
+            f"the judge; repeat it for a panel (default {DEFAULT_EVALUATOR}; local if the model is local)",
             metavar="M",
             parse=parse_name,
             many=True,
@@ -121,7 +124,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--evaluator-api-key",
-            "their key (default the subject's, at its URL)",
+            "their key (default the subject's, if same URL)",
             metavar="KEY",
             parse=parse_key,
             is_secret=True,
@@ -129,7 +132,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
     ),
     "Which cases, and how often": (
         Option("--runs", "runs of each case (default the suite's own)", parse=at_least(1), by_suite=True),
-        Option("--limit", "for trials: N of the questions, dealt over topics", parse=at_least(1)),
+        Option("--limit", "for trials: N questions, spread evenly over topics", parse=at_least(1)),
         Option(
             "--shard",
             "every Nth question from the Ith on; `equipoise merge` joins",
@@ -146,7 +149,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--asker",
-            "ask each case again as from each of its two sides: mirror",
+            "ask each case again as someone from each side: mirror",
             parse=one_of("mirror"),
             metavar="HOW",
         ),
@@ -217,7 +220,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--max-response-size",
-            "largest answer, unpacked as well (default 32)",
+            "largest answer, also after decompression (default 32)",
             parse=above_zero("megabytes"),
             default=32.0,
             metavar="MB",
@@ -294,8 +297,8 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--gate",
-            "fail if a figure is worse than the baseline's by more, as overall:-2pp, or "
-            "overall:-2pp@population; or a file of rules, gates.toml; repeatable",
+            "fail if a figure is worse than the baseline's by more than a margin, such as "
+            "overall:-2pp[@population]; or a file of rules (gates.toml); repeatable",
             parse=parse_gate,
             metavar="RULE",
             many=True,
@@ -303,13 +306,13 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--gate-inconclusive",
-            "count it as pass or fail (default: exit status 6)",
+            "inconclusive gates: pass or fail (default: status 6)",
             parse=one_of("pass", "fail"),
             metavar="HOW",
         ),
         Option(
             "--allow-mismatch",
-            "compare other settings, on what is shared",
+            "compare results of other settings, on shared cases",
             switch=True,
             default=False,
         ),

@@ -57,7 +57,7 @@ METHOD = Option(
     parse=one_of("generate", "rank"),
     default="generate",
     metavar="HOW",
-    help="read the answer, or rank the countries' names, else their letters, by likelihood",
+    help="generate: read the answer; rank: take the likeliest country by name, or by letter if not possible",
     comparable="must",
     label="method",
 )
