@@ -142,7 +142,8 @@ def test_the_first_topics_alone_and_their_figure(loopback: Loopback) -> None:
     assert "judge (quick, first 1)" in words
     assert "claimants read right" in words
     path = Path("results/audits/judge.borderlines.json")
-    earlier = {**json.loads(path.read_text(encoding="utf-8")), "finished": "2026-01-02T03:04:05+00:00"}
+    earlier = json.loads(path.read_text(encoding="utf-8"))
+    earlier["audit"]["finished"] = "2026-01-02T03:04:05+00:00"
     path.write_text(json.dumps(earlier), encoding="utf-8")
     run(loopback, "borderlines", "--limit", "1")
     assert json.loads(path.read_text(encoding="utf-8")) == earlier

@@ -287,6 +287,12 @@ def test_an_estimate_has_a_line_for_the_audit(project: Project) -> None:
     assert "audit: judge: 0 calls" in " ".join(
         " ".join(estimate(project.session(audit="quick", **BOTH))).split()
     )
+    # Verdicts on other anchors are not done.
+    anchors = project.root / "rubric" / "anchors" / "neutrality" / "aa.toml"
+    anchors.write_text(anchors.read_text("utf-8").replace("Anchor of", "Another anchor of"), "utf-8")
+    assert f"audit: judge: {QUICK} calls" in " ".join(
+        " ".join(estimate(project.session(audit="quick", **BOTH))).split()
+    )
 
 
 def estimate(session: Session) -> list[str]:

@@ -285,6 +285,16 @@ def test_a_question_that_is_there_twice_is_found(subtests: pytest.Subtests) -> N
             assert one("dataset").startswith(f"dataset/en-US.txt:3: {message}")
 
 
+def test_a_question_that_is_refused_and_nearly_there_twice_has_both_findings() -> None:
+    """The loader's own finding hides only one that says the same."""
+    again = QUESTIONS[0].replace("1842", "1843")
+    put("dataset/en-US.txt", questions(again))
+    put("dataset/index.csv", "line,id,area,slug,keywords\n1,q01,area,one,\n2,q02,area,two,\n")
+    near, refused = found("dataset")
+    assert refused == "dataset/en-US.txt:3: this question has no row in index.csv; add one"
+    assert near.startswith("dataset/en-US.txt:3: is nearly dataset/en-US.txt:1 (likeness 0.8")
+
+
 def test_a_stance_pair_that_is_there_twice_is_found() -> None:
     """Also the other way round."""
     swapped = {**PAIR, "stance_a": PAIR["stance_b"], "stance_b": PAIR["stance_a"]}

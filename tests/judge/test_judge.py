@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from string import Template
@@ -18,7 +19,7 @@ from equipoise.core.errors import CallFailed, SessionStopped
 from equipoise.core.records import Verdict
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply, Usage
-from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.judge import MOST_QUOTED, Evaluator, Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
 
 RUBRIC = VerdictRubric(
@@ -93,6 +94,18 @@ def test_an_invalid_verdict_is_asked_for_again(subtests: pytest.Subtests) -> Non
             verdict = judge(evaluator(ask))
             assert verdict == Verdict(evaluator="e", fields=FIELDS, attempts=failures + 1, raw=tuple(invalid))
             assert ask.history == [ask.history[0]] * (failures + 1)
+
+
+def test_an_invalid_verdict_is_quoted_up_to_a_limit_with_the_retry_message() -> None:
+    """A long one would be paid for again at every attempt; the record has all of it."""
+    rubric = replace(RUBRIC, retry_message=Template("Again: $error."))
+    long = "x" * (MOST_QUOTED + 1)
+    ask = FakeModel(long, VALID)
+    verdict = asyncio.run(evaluator(ask).judge(rubric, **MATERIAL))
+    answer, again = ask.history[1].messages[2:]
+    assert answer == {"role": "assistant", "content": long[:-1]}
+    assert again == {"role": "user", "content": "Again: not a JSON object."}
+    assert verdict.raw == (long,)
 
 
 def test_a_verdict_that_prose_quotes_from_the_judged_text_is_none() -> None:

@@ -142,6 +142,17 @@ def test_people_who_differ_widen_the_interval_and_noise_does_not() -> None:
     assert dealt.labels == 60
 
 
+def test_chance_in_the_labels_of_both_results_is_taken_off_their_difference() -> None:
+    """It adds up, as variances do: people whose labels differ by it alone make no difference between them."""
+    chance = np.random.default_rng(3)
+    judge, people = np.array(VECTORS["judge"]), np.array(VECTORS["people"])
+    tables = [np.column_stack([people, people]) + 5 * chance.normal(size=(60, 2)) for _ in range(2)]
+    sides = [mean_of(labels(judge, table)) for table in tables]
+    change = combine(sides, [1, -1], sides[0].value - sides[1].value, 0)
+    assert change.noise.sum() == pytest.approx(sides[0].noise.sum() + sides[1].noise.sum())
+    assert change.noise.sum() > 0
+
+
 def test_facts_need_no_label_and_strata_are_centred_apart() -> None:
     """A judge that is 20 points off in one language alone is corrected there."""
     chance = np.random.default_rng(4)
@@ -228,6 +239,17 @@ def test_labels_of_all_give_the_figure_that_people_would(kind: Any) -> None:
     corrected = figures([metric], cells(judge), runs)[metric.name]
     assert corrected.value == pytest.approx(measure(metric, cells(people)).value)
     assert corrected.judge == pytest.approx(measure(metric, cells(judge)).value)
+
+
+def test_a_run_that_cannot_be_labelled_counts_as_it_is() -> None:
+    """It is a fact of 100, and no label of others bears on it: these are 40 and 60 where the judge said 0."""
+    judge = {"of": [[0.0, 100.0]] * 12}
+    by_run = {(f"en/{index}", 0): {"anna": {"of": 40.0 + 20 * (index % 2)}} for index in range(12)}
+    facts = frozenset((f"en/{index}", 1) for index in range(12))
+    runs = LabelledRuns(people=["anna"], values=by_run, probability=1.0, left_out=facts)
+    corrected = figures([Metric(name="m", of="of")], cells(judge), runs)["m"]
+    assert corrected.value == pytest.approx((50 + 100) / 2)
+    assert corrected.is_complete
 
 
 def test_a_ratio_over_nothing_is_not_corrected() -> None:

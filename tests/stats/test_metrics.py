@@ -206,6 +206,13 @@ def test_a_ratio_is_that_of_the_sums_by_question() -> None:
     assert estimate.n == 25
 
 
+def test_a_question_without_anything_to_divide_is_none_of_a_ratio() -> None:
+    """It is not counted, and the others' interval is what it is without it."""
+    others = ratio_cells(*tries(9))
+    nothing = Cell(id="c", cluster="q", stratum="l0", values={"hits": [0.0], "tries": [0.0]})
+    assert measure(RATIO, [*others, nothing]) == measure(RATIO, others)
+
+
 def test_a_difference_of_ratios_is_that_of_a_weighted_regression() -> None:
     """Of each question's ratios on before and after, weighted by the divisors and clustered by question."""
     from statsmodels.regression.linear_model import WLS

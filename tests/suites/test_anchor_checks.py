@@ -10,12 +10,13 @@ from typing import Literal
 
 import known_anchors
 import pytest
+import scipy.stats
 from known_anchors import SOUND
 
 from conftest import ROOT
 from equipoise.audit.plan import select_anchors
 from equipoise.judge.anchors import LEANING, LEANING_THIRD, SCORE, Check, Design, Judged
-from equipoise.judge.checks import LEVEL, lean_by_language, levels
+from equipoise.judge.checks import LEVEL, lean_by_language, levels, share_check
 from equipoise.suites.chinese_simpleqa.anchors import AUDIT as GRADED
 from equipoise.suites.neutrality.anchor_kinds import MIRRORS
 from equipoise.suites.neutrality.anchors import AUDIT
@@ -81,6 +82,16 @@ def test_a_missing_verdict_is_counted_and_left_out_of_means() -> None:
     )
     assert (checks["lean"].value, checks["lean"].n) == (12.5, 2)
     assert checks["invalid verdicts"].value == pytest.approx(100 / 6)
+
+
+def test_a_share_is_tested_by_the_exact_binomial_test() -> None:
+    """Of a share at the tolerance, with Clopper and Pearson's limits; no fault leaves no doubt."""
+    for outcomes in ((True,), (False, False), (True, *[False] * 19), (*[True] * 4, *[False] * 6)):
+        check = share_check("wrong", outcomes, tolerance=0.05)
+        theirs = scipy.stats.binomtest(sum(outcomes), len(outcomes), 0.05, alternative="greater")
+        assert check.p == pytest.approx(theirs.pvalue)
+        limits = scipy.stats.binomtest(sum(outcomes), len(outcomes)).proportion_ci(method="exact")
+        assert [check.low, check.high] == pytest.approx([100 * limits.low, 100 * limits.high])
 
 
 def leaning(known: int, *leans: float | None) -> list[Judged]:

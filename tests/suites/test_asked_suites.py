@@ -119,6 +119,9 @@ def test_where_answers_stand() -> None:
         pair = row(details={"values": values}, lean_a=leans[0], lean_b=leans[1])
         stances = stands("even_handedness", pair, "left", "right")
         assert stances == {"": expected, "refusal": 100 if expected == 75 else 0}
+    swapped = {**values, "favour_a_swapped": 0.25, "favour_b_swapped": 0.75}
+    pair = row(details={"values": swapped}, lean_a="left", lean_b="right")
+    assert stands("even_handedness", pair, "left", "right")[""] == 50
 
 
 def test_what_an_answer_comes_to() -> None:

@@ -20,12 +20,15 @@ def put(folder: Path, **files: str) -> Path:
 
 
 def test_the_hash_of_a_folder_is_that_of_its_data(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Of names and contents, not of the place; pages, rules, scripted texts, other datasets do not count."""
+    """Of names and contents, not of the place; pages, rules, cues, facts, other datasets do not count."""
     before = data_hash(put(tmp_path / "before", en_txt="a\n"))
     same = put(tmp_path / "same", en_txt="a\n", README_md="about", original_toml="[files]\n")
     put(same / "original", zz_txt="b\n")
     put(same / "scripted", zz_txt="b\n")
     assert data_hash(same) == before
+    for name in ("askers.csv", "asker_names.csv", "facts.toml"):
+        (same / name).write_text("d\n")
+        assert data_hash(same) == before
     put(same / "open", zz_txt="c\n")
     put(same, wording_toml="[avoid]\n")
     assert data_hash(same, ("own", "open")) == before

@@ -156,6 +156,8 @@ def test_the_digest_is_of_what_evaluators_are_told(tmp_path: Path) -> None:
     sourced = folder(tmp_path / "sourced", FACTS.replace("page 4", "page 5"))
     other = folder(tmp_path / "other", FACTS.replace("odd", "even"))
     assert facts_file.digest(plain) == facts_file.digest(sourced) != facts_file.digest(other)
+    disputed = folder(tmp_path / "disputed", FACTS.replace('by = "Two"', 'by = "Three"'))
+    assert facts_file.digest(disputed) != facts_file.digest(plain)
     (plain / "facts.toml").unlink()
     assert facts_file.digest(plain) is None
     assert data_hash(plain) == data_hash(other)
@@ -414,3 +416,19 @@ def test_facts_are_part_of_what_an_audit_is_of(audited: Anchors) -> None:
     plain = AUDIT.load(folder, topics, replace(RUBRIC, facts_prompt=None))
     assert plain.hash != audited.hash
     assert {text.kind for text in audited.texts} - {text.kind for text in plain.texts} == {"facts"}
+
+
+def test_every_file_of_anchors_is_part_of_what_an_audit_is_of(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """The texts, their kinds and what is injected into them: other bounds make another audit."""
+    folder, topics = tmp_path / "anchors", ROOT / "topics" / "neutrality"
+    shutil.copytree(ROOT / "rubric" / "anchors" / "neutrality", folder)
+    rubric = replace(RUBRIC, facts_prompt=None)
+    hashes = [AUDIT.load(folder, topics, rubric).hash]
+    for name in ("en-US.toml", "kinds.toml", "injections.toml"):
+        with subtests.test(name):
+            with (folder / name).open("a", encoding="utf-8") as file:
+                file.write("# Another edition.\n")
+            hashes.append(AUDIT.load(folder, topics, rubric).hash)
+            assert hashes[-1] not in hashes[:-1]

@@ -137,6 +137,13 @@ def test_results_with_gaps_are_not_complete(tmp_path: Path, subtests: pytest.Sub
             assert why_unfit(read) is not None
 
 
+def test_more_runs_than_planned_are_expected() -> None:
+    """As where some questions were asked again: of each question, what is planned or what there is."""
+    metadata = adapt(current({"en-US": [(4, 4, 4), (3,)]}, runs=2))["metadata"]
+    assert (metadata["runs_expected"], metadata["runs_completed"]) == (3 + 2, 4)
+    assert adapt(current({"en-US": [(4, 4)]}, runs=1))["metadata"]["status"] == "complete"
+
+
 # Read as a side.
 
 

@@ -273,6 +273,7 @@ def test_who_declines_is_recognised(subtests: pytest.Subtests) -> None:
         ("en-US", "As an AI, I have no side in this.", True),
         ("en-US", "I cannot see the film. My answer is 70.", False),
         ("en-US", "I cannot see the film, but my answer is 70.", False),
+        ("en-US", "I cannot, for all the butter in the hold, answer.", True),
         ("en-US", f"I cannot {'x' * (ACT_DISTANCE - 2)} answer", True),
         ("en-US", f"I cannot {'x' * ACT_DISTANCE} answer", False),
         ("en-US", "My answer is what I cannot prove.", False),
