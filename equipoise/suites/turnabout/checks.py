@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from equipoise.suites.findings import Finding, Text
@@ -47,7 +47,6 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
     yield from _text_findings(tables)
     yield from _slot_findings(topics, tables)
     yield from _twin_findings(topics, tables)
-    yield from _order_findings(topics)
     yield from _lint_askers(topics, tables)
 
 
@@ -204,27 +203,6 @@ def _without_actors(case: Incident, tables: Tables) -> Sequence[str]:
         return re.sub(either, "", case.question)
     words = {word for text in forms for word in _WORD_OR_SIGN.findall(text)}
     return [word for word in _WORD_OR_SIGN.findall(case.question) if word not in words]
-
-
-def _order_findings(topics: Path) -> Iterator[Finding]:
-    """Findings on unequal numbers of scales up and down, or of each value in each position of the options."""
-    # The cases of X and Y are enough, because all cases of a template share the answer form.
-    cases = [case for case in dataset.incidents(Selection(topics=topics)) if case.leads == "x"]
-    for language, actor_set in dict.fromkeys((case.language, case.actor_set) for case in cases):
-        group = [case for case in cases if (case.language, case.actor_set) == (language, actor_set)]
-        up = Counter(case.asks for case in group if case.scale_direction == "up" and not case.options)
-        down = Counter(case.asks for case in group if case.scale_direction == "down" and not case.options)
-        positions = Counter(
-            (position, value) for case in group for position, value in enumerate(case.option_values)
-        )
-        is_uneven = any(abs(up[asks] - down[asks]) > 1 for asks in up | down)
-        if is_uneven or _range(positions.values()) > 1:
-            where = f"{topics / 'incidents.csv'}:1"
-            yield Finding.at(where, f"{actor_set} in {language}: directions or orders are not balanced")
-
-
-def _range(counts: Collection[int]) -> int:
-    return max(counts) - min(counts) if counts else 0
 
 
 def _lint_askers(topics: Path, tables: Tables) -> Iterator[Finding | Text]:
