@@ -482,7 +482,7 @@ def test_selected_runs_are_compared_with_a_baseline_that_has_their_cases(project
     baseline = project.results_path.rename(project.root / "base.json")
     chosen: dict[str, Any] = {"runs": "1", "baseline": str(baseline), "fresh": True}
     calls = len(project.client.calls)
-    with pytest.raises(UserError, match="--baseline: .* only the candidate has bb/"):
+    with pytest.raises(UserError, match=r"--baseline: .* only the candidate has bb/"):
         project.run(of("bb"), **chosen)
     assert len(project.client.calls) == calls
     project.run(of("aa"), **chosen)

@@ -212,8 +212,8 @@ BETWEEN_TWO = "Chance alone can explain the difference between English and Chine
 def test_what_makes_some_results_weak_names_their_suite(two: Path) -> None:
     """Each weakness once; one that all results on the page have needs no name."""
     result = page_result(load(two / "a.json"), 0, ())
-    several = [replace(result, weaknesses=texts) for texts in (["all", "two"], ["all", "two"], ["all", "one"])]
-    title = result.title
+    texts, title = (["all", "two"], ["all", "two"], ["all", "one"]), result.title
+    several = [replace(result, weaknesses=of_one) for of_one in texts]
     assert weaknesses(several) == ["all", f"two ({title})", f"one ({title})"]
     assert weaknesses(several[2:]) == ["all", "one"]
 
