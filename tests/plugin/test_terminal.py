@@ -28,6 +28,8 @@ BADGES: list[tuple[dict[str, object], str, str, str]] = [
     ({"outcome": "unscored"}, "u", "UNSCORED", "red"),
     ({"outcome": "error"}, "E", "ERROR", "red"),
     ({"outcome": "scored", "score": 87.5}, ".", "SCORE 87.5", "green"),
+    ({"outcome": "scored", "score": 9.4, "percent": 94.0}, "9", "SCORE 9.4 (94%)", "green"),
+    ({"outcome": "scored", "score": 9.5, "percent": 95.0}, ".", "SCORE 9.5 (95%)", "green"),
     ({"outcome": "scored", "score": -3.2}, ".", "SCORE -3.2", "green"),
     ({"outcome": "scored", "score": 3.2}, ".", "SCORE 3.2", "green"),
     ({"outcome": "scored", "score": 2.0}, "2", "SCORE 2", "green"),
