@@ -95,6 +95,18 @@ def test_a_changed_lean_is_a_drift_although_the_mean_stays() -> None:
     assert 18 < low < 20 < high < 22
 
 
+def test_a_change_without_an_interval_is_a_drift_in_six_topics() -> None:
+    """The same change in all of five topics may be chance."""
+    for topics, has_drifted in ((6, True), (5, False)):
+        older, newer = (
+            {**made, "judged": [row for row in made["judged"] if row["topic"] < f"q{topics:02}"]}
+            for made in (audit(lambda topic, kind: 50.0), audit(lambda topic, kind: 60.0, **LATER))
+        )
+        (drift,) = compared(older, newer).to_json()["drift"]
+        assert (drift["mean"]["n"], drift["mean"]["low"]) == (topics, None)
+        assert drift["has_drifted"] is has_drifted
+
+
 def test_chance_is_no_drift() -> None:
     """The figures stand in the results all the same, without a warning."""
     older = audit(lambda topic, kind: 50.0)

@@ -108,10 +108,11 @@ def test_a_rule_is_about_the_interval_of_its_scope() -> None:
 
 
 def test_a_relative_margin_is_a_part_of_the_baselines_figure() -> None:
-    """5 % of 40 % are 2 percentage points: just inside passes, just outside does not; of nothing is none."""
+    """5 % of 40 or -40 are 2 percentage points: just inside passes, just outside does not."""
     for rule, before, margin in (
         ("overall:-5%", 40.0, 2.0),
         ("overall:-5%", 80.0, 4.0),
+        ("overall:-5%", -40.0, 2.0),
         ("refused:+50%", 4.0, 2.0),
     ):
         verdicts = []

@@ -299,7 +299,7 @@ BAD = [
     *[("keep_going", "maybe"), ("fresh", "2"), ("fresh", "truee")],
     *[("api_base_url", text) for text in ("localhost:4000", "ftp://example.com", "http://", "//host", "x")],
     *[("api_base_url", text) for text in ("http://host:port/v1", "http://host:99999", "http://[::1/v1")],
-    *[("api_base_url", text) for text in ("http://a host/v1", "http://host\x07/v1")],
+    *[("api_base_url", text) for text in ("http://a host/v1", "http://host\x07/v1", "http://host/v1#key")],
     ("evaluator_api_base_url", "api.example.com/v1"),
     *[("model", f"m{character}x") for character in INVISIBLE],
     *[("evaluator_model", f"m{character}x") for character in INVISIBLE if character not in "\t\r\n"],

@@ -108,6 +108,19 @@ def test_the_most_that_a_request_may_cost_is_set_aside(world: World) -> None:
     assert (now.reserved, now.spent, now.sent, now.in_flight) == (3 * DOLLAR, 0, 1, 1)
 
 
+async def test_a_batch_may_cost_what_is_neither_spent_nor_reserved(world: World) -> None:
+    """A call in flight holds back its reservation until it is settled, and its request for good."""
+    purse = world.limited(calls=9, dollars=10.0)
+    assert purse.remaining() == (9, 10 * DOLLAR)
+    reserved = await reserve(purse, of_at_most(4))
+    assert purse.remaining() == (8, 6 * DOLLAR)
+    purse.settle(reserved, 1 * DOLLAR)
+    assert purse.remaining() == (8, 9 * DOLLAR)
+    purse.commit(20 * DOLLAR)
+    assert purse.remaining() == (8, 0)
+    assert World().limited().remaining() == (None, None)
+
+
 def prompt_cost(call: Call) -> int:
     """What is set aside for a call at a nano-dollar for each token of input, and nothing for output."""
     return asyncio.run(World().limited(dollars=10).reserve(call, 0, lambda usage: usage.input))

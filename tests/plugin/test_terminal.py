@@ -21,6 +21,8 @@ from equipoise.runner.progress import Progress
 BADGES: list[tuple[dict[str, object], str, str, str]] = [
     ({"outcome": "scored", "score": 4.0, "percent": 75.0}, "4", "SCORE 4 (75%)", "green"),
     ({"outcome": "scored", "score": 3.5, "percent": 62.5}, "4", "SCORE 3.5 (62.5%)", "yellow"),
+    ({"outcome": "scored", "score": 9.4, "percent": 94.0}, "9", "SCORE 9.4 (94%)", "green"),
+    ({"outcome": "scored", "score": 9.5, "percent": 95.0}, ".", "SCORE 9.5 (95%)", "green"),
     ({"outcome": "scored", "score": 2.0, "percent": 25.0}, "2", "SCORE 2 (25%)", "red"),
     ({"outcome": "refused", "score": 1.0, "percent": 0.0}, "1", "REFUSED 1 (0%)", "red"),
     ({"outcome": "blocked", "score": 1.0, "percent": 0.0}, "b", "BLOCKED 1 (0%)", "yellow"),

@@ -15,7 +15,8 @@ from playwright.sync_api import expect
 import equipoise
 from browser import CHROMIUM, chromium, opened
 from equipoise.cli import main
-from equipoise.report.askers import sentences
+from equipoise.core.figures import Interval
+from equipoise.report.askers import lines, sentences
 from equipoise.report.page import page
 from equipoise.results.load import load
 from equipoise.suites.neutrality import askers
@@ -85,6 +86,17 @@ def test_a_rubric_that_asks_for_no_lean_has_figures_of_the_score_alone(project: 
     assert "asker.shift.state" not in figures["metrics"]
     assert [*sentences(figures, askers.SCALES)] == []
     assert "asker.score.asymmetry" in command("show", str(project.results_path), "--all")
+
+
+def test_each_interval_stands_below_its_scope(results: Path) -> None:
+    """That on these questions first, as the head of the table says, then that for questions like them."""
+    figures = load(results).summary["asker"]
+    name = "asker.asymmetry"
+    these = Interval(se=1.0, low=1.0, high=2.0, n=8, reason=None)
+    figure = replace(figures["metrics"][name], value=1.5, low=-3.0, high=4.0, n=2, these=these)
+    _, head, row, *_ = lines({**figures, "metrics": {name: figure}}, None)
+    assert re.split(r" {2,}", head.strip()) == ["figure", "95 % these", "95 % population", "n"]
+    assert re.split(r" {2,}", row) == [name, "+1.5 pp", "+1.0 to +2.0", "-3.0 to +4.0", "2"]
 
 
 def test_a_difference_without_an_interval_is_not_called_chance(results: Path) -> None:

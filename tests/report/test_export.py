@@ -13,6 +13,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from asked import swayed
 from click.testing import CliRunner, Result
 from fake_client import Project, plain
 from formulas import calculated
@@ -203,6 +204,22 @@ def test_the_registry_gets_files_by_its_schema(results: Path) -> None:
     samples = (path.parent / f"{path.stem}_samples.jsonl").read_bytes()
     assert aggregate["detailed_evaluation_results"]["checksum"] == hashlib.sha256(samples).hexdigest()
     assert aggregate["detailed_evaluation_results"]["total_rows"] == len(instances) == 6
+
+
+def test_the_registry_is_told_which_scores_are_better(project: Project) -> None:
+    """A lower one, a higher one, or neither, which its format has no word for."""
+    project.client.script = swayed
+    path = equipoise.run("neutrality", **OPTIONS).path
+    assert path is not None
+    assert export(path, "--to", "every_eval_ever").exit_code == 0
+    aggregate, *_ = registry(Path("every_eval_ever"))
+    configs = [result["metric_config"] for result in aggregate["evaluation_results"]]
+    better = {config["metric_name"]: config["lower_is_better"] for config in configs}
+    undirected = {config["metric_name"] for config in configs if config["additional_details"]}
+    figures = {name: figure.higher_is_better for name, figure in load(path).metrics.items() if name in better}
+    assert {True, False, None} == {*figures.values()}
+    assert better == {name: higher is False for name, higher in figures.items()}
+    assert undirected == {name for name, higher in figures.items() if higher is None}
 
 
 def test_the_registry_wants_a_developer() -> None:

@@ -29,14 +29,14 @@ def record(score: float | None, language: str = "en-US", *, line: int = 1, area:
     return builders.scored(case, score, outcome=outcome, error="timed out")
 
 
-def error(number: int) -> Any:
+def error(number: int, outcome: Outcome = "error") -> Any:
     """One entry of `errors` in the results."""
     return {
         "run": f"zh-CN-rivers-q{number:02d}-run2",
         "language": "zh-CN",
         "question_index": number,
         "run_index": 2,
-        "outcome": "error",
+        "outcome": outcome,
         "message": f"HTTP 50{number}",
     }
 
@@ -44,6 +44,7 @@ def error(number: int) -> Any:
 def show(
     *records: Record,
     errors: int = 0,
+    refused: int = 0,
     wall_seconds: float | None = 0.0,
     covers: int | None = None,
     known_error: str = "",
@@ -51,7 +52,7 @@ def show(
     shows_all: bool = True,
     **metadata: Any,
 ) -> list[str]:
-    """The lines for these records, a number of errors and changes of the metadata; `covers` of a part."""
+    """The lines for these records, numbers of errors and changes of the metadata; `covers` of a part."""
     own, shared = parts_of(SUITE, records, SCALE)["summary"], statistics_of(SUITE, records, SCALE)
     counts: Any = {**own, **shared}
     about: Any = {
@@ -67,7 +68,7 @@ def show(
         suite=suites.load(SUITE),
         metadata=about,
         summary=counts,
-        errors=[error(number) for number in range(errors)],
+        errors=[error(n, "refused" if n < refused else "error") for n in range(refused + errors)],
         file="results/m.neutrality.json",
     )
     about_part: Any = {**about, "runs_expected": covers}
@@ -127,6 +128,9 @@ def test_the_short_form_is_short() -> None:
     shown = show(record(5), errors=9, shows_all=False)
     assert sum(line.startswith("error: ") for line in shown) == FIRST_ERRORS
     assert "more:      equipoise show results/m.neutrality.json --all (9 errors)" in shown
+    shown = show(record(5), refused=FIRST_ERRORS, errors=1, shows_all=False)
+    assert [line for line in shown if "HTTP 50" in line] == ["error: zh-CN-rivers-q03-run2: HTTP 503"]
+    assert "more:      equipoise show results/m.neutrality.json --all (4 errors)" in shown
 
 
 # Below the table.

@@ -16,6 +16,7 @@ from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.types import Call, Reply, Usage
 from equipoise.models.budget import prompt_tokens
+from equipoise.results import audits
 from equipoise.results import build as results
 
 CALL = ask("Why?")
@@ -147,6 +148,20 @@ def test_a_changed_parameter_is_told_once(path: Path) -> None:
 
 
 # How many calls were in flight.
+
+
+def test_calls_that_until_saved_are_counted_by_those_of_runs_alone(path: Path) -> None:
+    """A run that is left out would have taken as many calls as one that was done; an audit has its own."""
+    log = begin(path, ["a-run1", "a-run2", "a-run3"], settings={**SETTINGS, "runs": 3})
+    calls = [keep(log, call).id for call in (CALL, JUDGE)]
+    log.append_record(record("a"), calls)
+    for number in range(4):
+        name = audits.verdict_name("e", "aa-q1-good", number)
+        verdict = {"at": STARTED, "judged": (), "seen": (), "calls": [keep(log, JUDGE, run=name).id]}
+        log.append("anchor", run=name, evaluator="e", **verdict)
+    log.append("look", round=1, is_enough=True, rule="gate", verdicts={"overall:-2pp": "pass"})
+    until = build(path)["summary"]["until"]
+    assert (until["runs_planned"], until["runs_left_out"], until["calls_saved"]) == (3, 2, 4)
 
 
 def cut(second: float, **changes: Any) -> dict[str, Any]:

@@ -64,6 +64,25 @@ def test_think_tags_that_are_clear_are_no_caution(project: Project) -> None:
         assert "cautions" not in json.loads(project.results_path.read_bytes())["metadata"]
 
 
+def test_a_reply_that_ends_in_its_thoughts_lacks_no_tag(project: Project) -> None:
+    """The template opens the thoughts of every reply; one that was cut has no end of them to show it."""
+
+    def script(call: Call) -> Any:
+        text = str(plain(call))
+        if call.role == "evaluator":
+            return text
+        is_cut = "one" in text
+        content = "Hm, so." if is_cut else f"Hm, so.\n</think>\n\n{text}"
+        body = completion(content, finish_reason="length" if is_cut else "stop")
+        return read_body(body, latency=0.0, retries=0)
+
+    project.client.script = script
+    project.run()
+    metadata = load(project.results_path).metadata
+    assert metadata["status"] == "complete"
+    assert "cautions" not in metadata
+
+
 def test_what_two_results_share_is_explained_once() -> None:
     """Its numbers are told for both; a sentence with numbers in its explanation stays whole."""
     caution = "judge gave {} of 136 labels alone: a trace of hedging does not show"

@@ -225,7 +225,7 @@ def test_a_line_that_is_taken_in_parts_is_one_line(path: Path, disk: list[int]) 
 
 
 def test_the_largest_file_that_the_system_allows(path: Path) -> None:
-    """At a real limit the lines before it are kept, the user is told, and later lines are readable."""
+    """At a real limit the lines before it are kept, the user is told, and later lines follow a cut one."""
     log, room = Journal(path, "s1"), 1000 // len(lines_of("0" * 100)[0])
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, usual[1]))
@@ -240,6 +240,7 @@ def test_the_largest_file_that_the_system_allows(path: Path) -> None:
     *numbers, last = texts(path)
     assert [int(text) for text in numbers] == list(range(room))
     assert (last, damaged(path)) == ("after", 1)
+    assert all(line.follows for line in scan(path))
 
 
 # What lines say.

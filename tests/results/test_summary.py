@@ -121,6 +121,13 @@ def test_the_variance_of_one_question_is_not_known(shape: tuple[int, int, int, i
 # Consistency over languages.
 
 
+def test_no_interval_between_languages_is_beyond_what_is_possible() -> None:
+    """Of two questions, of which languages answer one alike and one as differently as they can."""
+    scores = np.array([[5, 5], [5, 1]], dtype=float)[:, :, None, None]
+    (pair,) = summary(records(scores, ["e"]))["consistency"]["pairs"]
+    assert (pair.value, pair.low, pair.high) == (50.0, -100.0, 100.0)
+
+
 # Panels.
 
 

@@ -273,6 +273,19 @@ def test_a_line_that_fails_for_good_is_made_by_itself(bed: Bed) -> None:
     assert {body["messages"][-1]["content"] for body in bed.server.requests} == {"What is one?"}
 
 
+def test_tries_in_batches_count_across_sessions(bed: Bed) -> None:
+    """A call that has failed in two batches is made by itself, even if a session ended between them."""
+    bed.server.looks = 2
+    bed.server.faults.fails = lambda body, times: (
+        error(500, "Internal error.") if body["messages"][-1]["content"].startswith("What") else None
+    )
+    ran = bed.run_to_end(batch_wait="0")
+    assert len(ran) > 2
+    assert bed.scores() == bed.live
+    assert sorted(bed.server.sent.values()) == [*[1] * 60, *[2] * 20]
+    assert len(bed.server.requests) == 20
+
+
 def test_few_calls_are_made_one_by_one(bed: Bed) -> None:
     """No batch for fewer than 20."""
     assert bed.run(runs="4").is_complete

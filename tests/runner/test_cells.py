@@ -73,6 +73,20 @@ def test_cells_are_models_by_suites_by_settings(tmp_path: Path) -> None:
     assert {cell.files.results.parent for cell in by_name.values()} == {tmp_path / "out"}
 
 
+def test_an_option_of_a_later_axis_goes_before_that_of_an_earlier_one(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """The axes are suites, models and settings; options that all cells share come first."""
+    rows = ("[options]", 'suite = "neutrality"', '"a/b"', 'name = "warm"')
+    name = store.file_name("a/b")
+    text = TABLE.replace("runs = 2\n", "").replace("runs = 1\n", "")
+    for runs, row in enumerate(rows, start=2):
+        text = text.replace(f"{row}\n", f"{row}\nruns = {runs}\n", 1)
+        with subtests.test(row):
+            cell = cells(tmp_path, text)[f"{name}.neutrality.warm"]
+            assert cell.settings.runs == runs
+
+
 NAME_IT = "c: api-key-env names the variable that holds the key"
 UNSET = "which should hold a key, is not set"
 TWICE = '[[settings]]\nname = "cold"\n[[settings]]\nname = "warm"'

@@ -193,6 +193,16 @@ def test_what_would_fail_for_all_stops(server: Loopback, journal: Path, status: 
     assert journal.exists()
 
 
+def test_a_mistake_in_a_later_session_keeps_the_journal(server: Loopback, journal: Path) -> None:
+    """Nothing is asked with a wrong key, but what earlier sessions have paid for stays."""
+    run_jobs(settings(server), journal, jobs(2))
+    content = journal.read_bytes()
+    server.script = lambda body, number: error(401, "No such key.")
+    with pytest.raises(UserError, match=r"^subject 'worker': HTTP 401: "):
+        run_jobs(settings(server), journal, jobs(3))
+    assert journal.read_bytes().startswith(content)
+
+
 def test_limits_hold_over_all_lots_of_jobs(server: Loopback, journal: Path) -> None:
     """Of one command: what one lot has sent counts for the next."""
     limited = settings(server, max_calls="5", concurrency="1")

@@ -135,12 +135,14 @@ def test_an_outcome_says_how_a_reply_ended(project: Project) -> None:
 
 
 def test_thoughts_before_an_answer_are_not_judged(project: Project) -> None:
-    """As with an endpoint that leaves them in the reply; a reply that was cut may be thoughts alone."""
-    content = f"id,run,reply,outcome\n{ONE},1,<think>Hm.</think>One.,\n{ONE},2,<think>Hm,truncated\n"
-    suite = loaded(project, written(project, content))
-    whole, cut = (reply(suite, f"{ONE}-run{run}") for run in (1, 2))
+    """As with an endpoint that leaves them in the reply; a cut or blocked reply may be thoughts alone."""
+    rows = ("1,<think>Hm.</think>One.,", "2,<think>Hm,truncated")
+    content = "".join(f"{ONE},{row}\n" for row in rows) + f"{TWO},1,<think>Hm,blocked\n"
+    suite = loaded(project, written(project, f"id,run,reply,outcome\n{content}"))
+    whole, cut, blocked = (reply(suite, run) for run in (f"{ONE}-run1", f"{ONE}-run2", f"{TWO}-run1"))
     assert (whole.text, whole.reasoning) == ("One.", "Hm.")
     assert (cut.text, cut.reasoning, cut.is_truncated) == ("", "Hm", True)
+    assert (blocked.text, blocked.reasoning, blocked.blocked) == ("", "Hm", "blocked")
 
 
 def answered(custom_id: str, text: str, status: int = 200, **changes: Any) -> dict[str, Any]:

@@ -481,6 +481,19 @@ def test_rounds_end_as_soon_as_the_gate_is_decided(project: Project, released: P
     assert json_io.loads(json_io.dumps(later["gate"])) == data["gate"]
 
 
+def test_selected_runs_are_compared_with_a_baseline_that_has_their_cases(project: Project) -> None:
+    """It need not have the other cases; one that lacks a selected case is refused before any call."""
+    project.run(runs="1", language="aa")
+    baseline = project.results_path.rename(project.root / "base.json")
+    chosen: dict[str, Any] = {"runs": "1", "baseline": str(baseline), "fresh": True}
+    calls = len(project.client.calls)
+    with pytest.raises(UserError, match=r"--baseline: .* only the candidate has bb/"):
+        project.run(of("bb"), **chosen)
+    assert len(project.client.calls) == calls
+    project.run(of("aa"), **chosen)
+    assert project.results()["comparison"]["cases"] == 2
+
+
 def test_looks_at_one_gate_say_nothing_of_another(project: Project, released: Path) -> None:
     """Other rules, or another baseline, are another question: the session says so before any call."""
     chosen: dict[str, Any] = {"runs": "2", "until": "gate", "baseline": str(released)}

@@ -189,6 +189,20 @@ def test_a_merge_that_was_killed_is_made_again(six: Project) -> None:
     assert {path.name for path in Path().iterdir()} == before
 
 
+def test_archived_shards_are_not_merged(six: Project) -> None:
+    """A shard that was asked anew stands beside its earlier journal, of which nothing is read."""
+    dealt(six)
+    six.client.script = lambda call: verdict(1) if call.role == "evaluator" else "Hm."
+    assert six.run(shard="2/3", runs="2", fresh=True).is_complete
+    assert len([*Path("results/shards/archive").glob("*.jsonl")]) == 1
+    merge()
+    rows = json.loads(shard(2).with_suffix(".json").read_text())["results"]
+    merged = json.loads(JOINED.read_text())["results"]
+    anew = {question["id"] for question in rows["aa"]["questions"]}
+    again = [item for item in merged["aa"]["questions"] if item["id"] in anew]
+    assert [run["score"] for item in again for run in item["runs"]] == [1] * 4
+
+
 def test_two_shards_in_one_file_are_refused(six: Project) -> None:
     """Behind each other, as `cat` joins them: neither is lost, and no count is below 0."""
     dealt(six)

@@ -131,6 +131,18 @@ def test_a_second_test_would_pay_twice(bench: Bench) -> None:
     assert bench.server.requests == []
 
 
+def test_errors_of_other_files_end_a_session_unless_told_otherwise(bench: Bench) -> None:
+    """Before anything is asked; with pytest's own option to go on, all runs are asked."""
+    (bench.folder / "tests_benchmark" / "test_broken.py").write_text("import no_such_module\n")
+    arguments = ("tests_benchmark/test_neutrality.py", "tests_benchmark/test_broken.py", "--runs", "1")
+    done = bench.run(*arguments)
+    assert (done.returncode, bench.server.requests) == (2, [])
+    assert "no_such_module" in done.stdout
+    done = bench.run(*arguments, "--continue-on-collection-errors")
+    assert (done.returncode, "4 passed, 1 error" in done.stdout) == (1, True)
+    assert bench.results()["metadata"]["status"] == "complete"
+
+
 @pytest.mark.slow
 def test_our_own_tests_need_no_model(bench: Bench) -> None:
     """A session without any suite runs as plain pytest does."""

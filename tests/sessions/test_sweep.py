@@ -122,16 +122,16 @@ def test_a_sweep_runs_every_cell_and_goes_on(environment: Bench) -> None:
 
 
 def test_a_cell_that_fails_stops_no_other(environment: Bench) -> None:
-    """It is told at the end, with its exit status and its log."""
+    """It is told at the end, below those that are complete, with its exit status and its log."""
     bench = environment
     extra = '[[suites]]\nsuite = "politicsbench"\nlanguage = "xx"\n'
     status, output = finish(start(bench, table=TABLE + extra))
     assert (status, bench.server.requests) == (4, []), output
-    failing = TABLE.replace('model = "second"', 'model = "second"\nmax-calls = 3')
+    failing = TABLE.replace('model = "subject"', 'model = "subject"\nmax-calls = 3')
     status, output = finish(start(bench, table=failing))
     assert status == 2, output
-    assert results(bench, CELLS[0])["status"] == "complete"
-    assert "second.neutrality (" in output
+    assert results(bench, CELLS[1])["status"] == "complete"
+    assert 0 < output.index("second.neutrality (") < output.index("subject.neutrality (")
     assert "exit status 2, interrupted or stopped" in " ".join(output.split())
 
 

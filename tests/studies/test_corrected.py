@@ -213,11 +213,13 @@ def test_rules_by_people_decide(labelled: tuple[Path, Path]) -> None:
     before, after = labelled
     rules = ("overall:-30pp@these@people", "overall:-40pp@population@people", "overall:-30pp")
     gates = [part for rule in rules for part in ("--gate", rule)]
+    was, now = (people(results)["corrected"]["overall"]["judge"] for results in labelled)
+    uncorrected = f"uncorrected, the judge says {now - was:+.2f}"
     for command in (("compare", before, after), ("gate", after, "--baseline", before)):
         done = run(*command, *gates)
         text = " ".join(done.stdout.split())
         assert "gate PASS: overall:-30pp@these@people" in text
-        assert "on these replies, 100 labels, by people's labels; uncorrected, the judge says" in text
+        assert f"on these replies, 100 labels, by people's labels; {uncorrected}" in text
     strict = run("gate", after, "--baseline", before, "--gate", "overall:-0.1pp@people", status=6)
     assert "by people's labels" in strict.stdout
 

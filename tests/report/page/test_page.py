@@ -27,7 +27,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.figures import NO_FIGURE, LanguagePair
 from equipoise.report.page import figures, page, reviews, shades
 from equipoise.report.page.axis import axis
-from equipoise.report.page.data import by_table, overview, page_result
+from equipoise.report.page.data import by_table, overview, page_result, weaknesses
 from equipoise.report.page.names import Names, languages, spelling
 from equipoise.report.sentences import about, alike
 from equipoise.results.find import find_results
@@ -207,6 +207,15 @@ def test_a_caution_about_the_headline_stands_in_its_sentence() -> None:
 
 NO_DIFFERENCE = "Chance alone can explain the differences between the languages."
 BETWEEN_TWO = "Chance alone can explain the difference between English and Chinese"
+
+
+def test_what_makes_some_results_weak_names_their_suite(two: Path) -> None:
+    """Each weakness once; one that all results on the page have needs no name."""
+    result = page_result(load(two / "a.json"), 0, ())
+    texts, title = (["all", "two"], ["all", "two"], ["all", "one"]), result.title
+    several = [replace(result, weaknesses=of_one) for of_one in texts]
+    assert weaknesses(several) == ["all", f"two ({title})", f"one ({title})"]
+    assert weaknesses(several[2:]) == ["all", "one"]
 
 
 def test_names_are_as_people_write_them() -> None:
