@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import resource
 import time
+from functools import partial
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -20,6 +21,7 @@ from attacks.tally import Size, Tally
 MOST_SECONDS = 30
 """Of CPU time, for any text; the slowest takes a tenth of it."""
 Task = tuple[Reader, str]
+"""What a process is sent: a reader that can be pickled, and a text."""
 PATIENCE = 600.0
 """Seconds until a process is ended that neither answers nor computes."""
 
@@ -31,13 +33,18 @@ def attack(size: Size) -> Tally:
     if not size.is_full:
         texts = dict([*UNITS.items()][::4])
     worker = Worker()
-    for name, read in READERS.items():
+    for name in READERS:
         for text, unit in texts.items():
             with tally.attack(f"{name}: {text}") as harm:
-                failure = worker.failure(read, hostile(unit, length))
+                failure = worker.failure(partial(read_by_name, name), hostile(unit, length))
                 harm.expect(not failure, failure)
     worker.close()
     return tally
+
+
+def read_by_name(name: str, text: str) -> object:
+    """Read a text with the reader of this name. Unlike many readers, this can be sent to another process."""
+    return READERS[name](text)
 
 
 class Worker:

@@ -127,8 +127,11 @@ def test_an_error_is_not_hidden_by_an_interrupt() -> None:
 )
 def test_all_signals_are_heard(number: signal.Signals, is_hurried: bool) -> None:
     """SIGTERM and SIGHUP are in more of a hurry; afterwards earlier handlers are put back."""
-    before, cleanups = signal.getsignal(number), list[Callable[[], object]]()
+    cleanups = list[Callable[[], object]]()
     interruptions = Interruptions()
+    # Under nohup, SIGHUP is ignored.
+    before = signal.signal(number, lambda *_: None)
+    ours = signal.getsignal(number)
     listen(interruptions, cleanups.append)
     try:
         with suppress(KeyboardInterrupt):
@@ -136,8 +139,9 @@ def test_all_signals_are_heard(number: signal.Signals, is_hurried: bool) -> None
     finally:
         for cleanup in cleanups:
             cleanup()
+        restored = signal.signal(number, before)
     assert (interruptions.count, interruptions.is_hurried) == (1, is_hurried)
-    assert signal.getsignal(number) == before
+    assert restored is ours
 
 
 def test_where_the_process_ends_with_the_session_later_signals_are_ignored() -> None:

@@ -473,9 +473,12 @@ def test_models_stand_side_by_side_on_a_question(browser: Browser, five: Path) -
         tab.keyboard.press("j")
         expect(tab.locator("#asked .tools .note").first).to_have_text("2 of 18")
         tab.keyboard.press("k")
+        expect(tab.locator("#asked .tools .note").first).to_have_text("1 of 18")
         expect(tab.locator("#asked h2")).to_have_text(heading)
+        # Columns are filled once their transcripts are unpacked.
+        expect(columns.last.locator(".found")).to_be_visible()
         columns.first.locator("h3 a").click()
-        tab.get_by_role("link", name="Back to the question").click()
+        tab.get_by_role("link", name="Back to the question", exact=True).click()
         expect(tab.locator("#asked h2")).to_have_text(heading)
         tab.locator("#asked").focus()
         tab.keyboard.press("Escape")
