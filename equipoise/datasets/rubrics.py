@@ -30,7 +30,8 @@ def check(path: Path) -> str | None:
         return None
     suite = path.stem if path.stem in suites.loadable() else _likeliest_suite(path, data)
     try:
-        return suites.scale_warning(suites.load(suite), suites.load(suite).judging.rubric(path))
+        nearest = suites.load(suite)
+        return suites.scale_warning(nearest, nearest.judging.rubric(path))
     except UserError as error:
         raise UserError(f"{error} (read as a rubric of {suite})") from None
 

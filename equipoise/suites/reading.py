@@ -41,7 +41,7 @@ _SENTENCE_END = r"(?=[^\w\n]{0,9}$|[.!?\u3002\u0964\u06d4]\s)"
 _LONE_LETTER = re.compile(r"(?<![A-Za-z0-9'])([A-G])(?![A-Za-z0-9'])")
 _NUMBER = re.compile(r"%?\s?(\d{1,3}(?:[.,]\d{1,2})?)\s?(%|/\s?100|out of 100)?")
 _NO_PLACE = re.compile(r"\W*(?:[-\u2013\u2014.,+]|[<>]\s?)\d")
-"""The beginning of a number that is no answer: one below 0, a bound, or a fraction such as .7."""
+"""Where a number begins that does not count as an answer: one below 0, a bound, or a fraction such as .7."""
 _FRACTION = re.compile(r"0[.,]\d+|1[.,]0+")
 """A number that may be a share of one instead of a hundred."""
 _ITEM = re.compile(r"^[^\w\n]*[1-9][.)][ \t]+\S", re.MULTILINE)
