@@ -61,7 +61,7 @@ def _describe_level(level: Check) -> str:
     if level.value is None:
         return ""
     way = "below" if level.value < 0 else "above"
-    return f"; scores lie {abs(level.value):.1f} points {way} the middle of the bounds"
+    return f"; scores lie {abs(level.value):.1f} points {way} the middle of the acceptable ranges"
 
 
 def check_rows(audit: Audit) -> list[tuple[str, ...]]:

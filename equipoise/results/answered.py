@@ -90,7 +90,7 @@ def _since_when(value: _Value, first: _Value, overlap: int) -> str:
     if value.first_run is None or value.first_call is None or first.last_call is None:
         return ""
     is_change = first.last_call - value.first_call <= overlap
-    return f" ({'from' if is_change else 'side by side, from'} {value.first_run} on)"
+    return f" ({'from' if is_change else 'interleaved, from'} {value.first_run} on)"
 
 
 def _values(rows: Sequence[AnsweredBy], part: _Reported) -> dict[str, _Value]:

@@ -904,7 +904,7 @@ class Audit(TypedDict):
         Annotated[
             dict[str, Check],
             Meta(
-                description="How far scores lie above the middle of the bounds, over all texts and by kind, "
+                description="How far scores lie above the middle of the acceptable ranges, over all texts and by kind, "
                 "for information; only for suites whose scores lie on a scale"
             ),
         ]

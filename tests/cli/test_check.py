@@ -90,7 +90,7 @@ def test_an_endpoint_that_supports_everything(loopback: Loopback) -> None:
     assert features.pop("answers").startswith("yes, in ")
     assert features == {
         "JSON by schema": "yes: followed",
-        "token probabilities": "yes: 100 % on the labels",
+        "token probabilities": "yes: 100 % of the probability on the allowed labels",
         "system prompt": "yes: followed",
         "token limit": "yes: kept, and a cut is reported",
         "thoughts": "apart from the answer",

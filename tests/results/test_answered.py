@@ -83,7 +83,7 @@ def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None
         ([row(**placed(1, 5)), row(None, **placed(2, 9))], []),
         (
             [row(**placed(1, 30)), row("m-2", 3, **placed(9, 40))],
-            ["answered as m-1 in 5 calls and m-2 in 3 (side by side, from run-9 on)"],
+            ["answered as m-1 in 5 calls and m-2 in 3 (interleaved, from run-9 on)"],
         ),
         (
             [row("m-2", 3, **placed(9, 40)), row(**placed(1, 12)), row("m-3", 1, **placed(41, 41))],
@@ -94,7 +94,7 @@ def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None
                 [row(**placed(1, last)), row("m-2", 3, **placed(9, 40))],
                 [f"answered as m-1 in 5 calls and m-2 in 3 ({how} run-9 on)"],
             )
-            for last, how in ((17, "from"), (18, "side by side, from"))
+            for last, how in ((17, "from"), (18, "interleaved, from"))
         ),
         ([row(), row("m-2", 3)], ["answered as m-1 in 5 calls and m-2 in 3"]),
         (

@@ -167,7 +167,15 @@ def differences_of_first_answers(rows: Sequence[RunRow]) -> list[str]:
 
 # The table.
 
-_HEADER = ("", "points", "harsher on", "95 % interval", "on these", "in SD", f"within {EVENNESS_BOUND:g}")
+_HEADER = (
+    "",
+    "points",
+    "harsher on",
+    "95 % interval",
+    "these incidents",
+    "in SDs",
+    f"within ±{EVENNESS_BOUND:g}",
+)
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
