@@ -191,7 +191,8 @@ def _assess_probabilities(reply: Reply) -> Feature:
         return Feature(state="no", seen=str(error))
     if probabilities is None:
         return Feature(state="unknown", seen="returned, but the answer began with no label")
-    return Feature(state="yes", seen=f"{100 * sum(probabilities.values()):.0f} % of the probability on the allowed labels")
+    percent = 100 * sum(probabilities.values())
+    return Feature(state="yes", seen=f"{percent:.0f} % of the probability on the allowed labels")
 
 
 def _assess_system_prompt(reply: Reply) -> Feature:

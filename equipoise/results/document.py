@@ -904,8 +904,8 @@ class Audit(TypedDict):
         Annotated[
             dict[str, Check],
             Meta(
-                description="How far scores lie above the middle of the acceptable ranges, over all texts and by kind, "
-                "for information; only for suites whose scores lie on a scale"
+                description="How far scores lie above the middle of the acceptable ranges, over all texts "
+                "and by kind, for information; only for suites whose scores lie on a scale"
             ),
         ]
     ]

@@ -82,7 +82,8 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     both = ("neutrality", "--evaluator-model", "leaning")
     result = run(loopback, *both)
     first, second = result.stdout.split("\n\n")[:2]
-    assert first.startswith("judge: no fault found; scores lie 2.7 points above the middle of the acceptable ranges\n")
+    level = "scores lie 2.7 points above the middle of the acceptable\n  ranges"
+    assert first.startswith(f"judge: no fault found; {level}\n")
     assert second.startswith("leaning: faults: lean, lean in en-US, lean in pt-BR, lean in zh-CN;\n")
     assert "scores lie 2.7 points below the middle of the acceptable ranges" in second
     assert "\nlevel, all texts" in second
