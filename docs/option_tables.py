@@ -13,9 +13,7 @@ def row(*options: Option, of: Sequence[str] = ()) -> str:
     """A row of a table for options of one help, with the suites that take them where they are not for all."""
     said = options[0].full_help.replace("|", "\\|").replace("<", "&lt;")
     takers = [", ".join(f"`{name}`" for name in of)] if of else []
-    cells = [", ".join(map(_usage, options))]
-    cells += [", ".join(f"`{name}`" for name in names) for names in zip(*map(_names, options), strict=True)]
-    return f"| {' | '.join([*cells, *takers, said])} |"
+    return f"| {' | '.join([', '.join(map(_usage, options)), *takers, said])} |"
 
 
 def rows(options: Sequence[Option]) -> Iterator[str]:
@@ -32,20 +30,14 @@ def _usage(option: Option) -> str:
     return f"`{option.usage}`{alias}"
 
 
-def _names(option: Option) -> tuple[str, str]:
-    """The name of an option in pytest.ini and in Python, and its environment variable."""
-    return option.name, option.variable
-
-
 def text() -> str:
     """All tables, as Markdown."""
     parts = []
     for name, options in transports.groups().items():
-        parts += [f"### {name}", "", "| option | name | variable | what it does |", "|---|---|---|---|"]
+        parts += [f"### {name}", "", "| option | what it does |", "|---|---|"]
         parts += [*rows(options), ""]
     own: Mapping[Option, Sequence[str]] = suites.options()
-    parts += ["### Options of suites", "", "| option | name | variable | suites | what it does |"]
-    parts += ["|---|---|---|---|---|"]
+    parts += ["### Options of suites", "", "| option | suites | what it does |", "|---|---|---|"]
     return "\n".join([*parts, *(row(option, of=of) for option, of in own.items())])
 
 

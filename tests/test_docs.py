@@ -160,13 +160,19 @@ def test_the_list_of_pages_has_every_page() -> None:
 
 
 def test_the_page_on_options_has_every_option() -> None:
-    """With its name and its variable, and those of suites, which `--help` describes as well."""
+    """And those of suites; an option's names follow from its flag, as the page says."""
     text = page("options.md")
+    assert "`--max-cost` is `EQUIPOISE_MAX_COST`, `equipoise_max_cost` and `max_cost`" in text
     shipped = [option for option, takers in suites.options().items() if [*takers] != [SUITE]]
-    options = {option.flag: option for option in (*session_options(), *shipped)}
-    rows = [{*re.findall("`(.+?)`", row)} for row in re.findall(r"^\| `--.*", text, re.M)]
-    names = {flag: {option.usage, option.name, option.variable} for flag, option in options.items()}
-    assert [flag for flag, expected in names.items() if not any(expected <= row for row in rows)] == []
+    rows = {name for row in re.findall(r"^\| `--.*", text, re.M) for name in re.findall("`(.+?)`", row)}
+    for option in (*session_options(), *shipped):
+        name = option.flag.removeprefix("--").replace("-", "_")
+        assert option.usage in rows, option.flag
+        assert (option.name, option.variable, option.ini_key) == (
+            name,
+            f"EQUIPOISE_{name.upper()}",
+            f"equipoise_{name}",
+        )
 
 
 def test_nothing_is_installed_by_the_projects_name() -> None:
