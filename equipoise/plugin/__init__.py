@@ -90,7 +90,7 @@ TITLE = "Equipoise: asking and judging a language model"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Register every option for the command line and for pytest.ini."""
-    group = parser.getgroup("equipoise", f"{TITLE}\nexit statuses:\n{exit_status.TABLE}\n")
+    group = parser.getgroup("equipoise", f"{TITLE}\nexit statuses:\n{exit_status.TABLE}\noptions")
     parser.addini(PROJECT, "folder of topics, rubrics and results (default: the rootdir)", default=None)
     parser.addini(COMMAND, "the command that started the session, as hints repeat it", default=PYTEST)
     # The rootdir is unknown until options are parsed.
