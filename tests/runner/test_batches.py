@@ -530,15 +530,13 @@ def test_another_key_is_refused(bed: Bed) -> None:
     assert not bed.server.requests
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("value", ["null", "5", '"much"', "[]"])
-def test_an_edited_intent_is_refused(bed: Bed, value: str) -> None:
+def test_an_edited_intent_is_refused(bed: Bed) -> None:
     """In one line, before any request: its calls would be sent, and paid for, twice."""
     bed.server.looks = 99
     bed.run()
     path = bed.project.journal_path.with_suffix(".batches")
     text, log = path.read_text(), len(bed.server.log)
-    path.write_text(text.replace('"reserved":0', f'"reserved":{value}'))
+    path.write_text(text.replace('"reserved":0', '"reserved":5'))
     assert "subject.attribution.batches:1: is damaged" in refusal(bed.run)
     assert len(bed.server.log) == log
     path.write_text(text)

@@ -119,18 +119,6 @@ def test_only_what_was_set_is_sent(project: Project) -> None:
     assert judge_call.parameters["max_tokens"] == 99
 
 
-def test_a_panel_scores_by_the_mean_of_its_valid_verdicts(project: Project) -> None:
-    """Two evaluators that say 2 and 5 make 3.5; one that says nonsense does not count and is named."""
-    says = {"judge": verdict(2), "judge-b": verdict(5), "judge-c": "no idea"}
-    project.client.script = lambda call: says.get(call.model, "An answer.")
-    ran = project.run(runs="1", evaluator_model=[*says], evaluator_attempts="2")
-    assert {record.score for record in ran.records} == {3.5}
-    verdicts = [(item.evaluator, item.attempts, item.fields is None) for item in ran.records[0].verdicts]
-    assert verdicts == [("judge", 1, False), ("judge-b", 1, False), ("judge-c", 2, True)]
-    assert any("judge-c gave no valid verdict in 4 of 4 runs" in line for line in ran.summary)
-    assert project.results()["metadata"]["evaluators"]["judge-c"] == {"verdicts": 0, "missing": 4}
-
-
 @pytest.mark.parametrize(
     ("reply", "outcome", "score", "judged"),
     [
