@@ -613,18 +613,6 @@ def test_what_the_journal_has_is_not_asked_again(world: World) -> None:
     assert len({exchange.id for exchange in calls.exchanges}) == 3
 
 
-def test_what_the_journal_has_of_anything_else_is_not_replayed(world: World) -> None:
-    """A reply belongs to its run, its role and all that was client."""
-    keep(world.log, CALL, "kept", run="b-run1")
-    for other in (
-        ask("Why not?", max_tokens=10),
-        ask("Why?", max_tokens=11),
-        ask("Why?", role="evaluator", max_tokens=10),
-    ):
-        keep(world.log, other, "kept")
-    assert run(ask_all(world.run_calls(answering(Reply(text="new"))), CALL)) == ["new"]
-
-
 def test_a_call_that_failed_is_kept_with_its_retries(world: World) -> None:
     """It is raised, is told of, and is in the journal; there is no exchange, and nothing is counted."""
     calls = world.run_calls(answering(CallFailed("HTTP 400: no", status=400, retries=2)))
