@@ -53,8 +53,8 @@ def gathered(*asks: FakeModel) -> list[Reply]:
     """What `together` makes of one call of each."""
 
     async def session() -> list[Reply]:
-        calls = [Call(role="subject", model="m", messages=(), parameters={}) for _ in asks]
-        return await together(*(ask(call) for ask, call in zip(asks, calls, strict=True)))
+        call = Call(role="subject", model="m", messages=(), parameters={})
+        return await together(*(ask(call) for ask in asks))
 
     return asyncio.run(session())
 
