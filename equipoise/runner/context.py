@@ -176,10 +176,7 @@ def _routes(
     counters: Counters,
 ) -> dict[tuple[Role, str], Route]:
     """The route to each model; models of one endpoint share its queue."""
-    queues = {
-        url: limiter.queue(paused_until=partial(counters.paused_until, number))
-        for url, number in indices.items()
-    }
+    queues = {url: limiter.queue(partial(counters.paused_until, number)) for url, number in indices.items()}
     return {
         (role, model): Route(
             model_index=number,

@@ -262,7 +262,9 @@ class Unlimited(AdaptiveLimit):
 
 def unlimited_queue(limiter: Limiter, paused_until: Callable[[], float] = lambda: 0.0) -> EndpointQueue:
     """The queue of one more endpoint, which takes whatever the limiter lets through."""
-    return limiter.queue(Unlimited(limiter.ceiling), paused_until)
+    queue = limiter.queue(paused_until)
+    queue.concurrency = Unlimited(limiter.ceiling)
+    return queue
 
 
 class Crowd:
