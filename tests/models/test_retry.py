@@ -86,17 +86,12 @@ def test_waits_double_up_to_a_ceiling() -> None:
     assert 0.95 < max(shares) <= 1
 
 
-def test_a_wait_for_all_calls_is_not_added_here() -> None:
-    """Where an endpoint is overloaded, its queue holds all calls back; this one only backs off."""
-    failure = Failure(message="slow down", status=429, retry_after=30)
-    assert (Retries(12, Health()).delay_after(failure) or 0) <= WAITS.first
-
-
 def test_a_wait_for_one_call_is_kept_here() -> None:
-    """Where an endpoint fails and says when it will be back, the call does not come sooner."""
+    """The call does not come before its endpoint is back; an overload holds all calls back in their queue."""
     failure = Failure(message="restarting", status=502, retry_after=30)
     assert Retries(12, Health()).delay_after(failure) == 30
     assert Retries(12, Health()).delay_after(replace(failure, retry_after=1e6)) == WAITS.longest
+    assert (Retries(12, Health()).delay_after(replace(failure, status=429)) or 0) <= WAITS.first
 
 
 # When it is no use.
@@ -162,18 +157,7 @@ def test_a_call_that_is_given_up_says_whether_others_would_fare_better(subtests:
 
 
 def test_what_another_call_has_overcome_is_chance() -> None:
-    """And tried to the end, but not at another endpoint, which has its own health."""
-    health = Health()
-    lucky = Retries(12, health)
-    lucky.delay_after(BROKEN)
-    lucky.report_answer()
-    assert attempts(Retries(12, health), BROKEN) == 13
-    assert attempts(Retries(12, health), numbered(1)) == 3
-    assert attempts(Retries(12, Health()), BROKEN) == 3
-
-
-def test_only_the_last_failure_before_an_answer_was_overcome() -> None:
-    """What came earlier may have been cured by something else."""
+    """It is tried to the end: the last failure before an answer; earlier ones may have had other cures."""
     health = Health()
     lucky = Retries(12, health)
     lucky.delay_after(BROKEN)
