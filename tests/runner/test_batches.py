@@ -19,6 +19,7 @@ from conftest import refusal
 from equipoise.core.settings import Endpoint
 from equipoise.core.types import Reply
 from equipoise.models import retry
+from equipoise.models.budget import Budget
 from equipoise.models.counters import Counters
 from equipoise.models.rate_limit import Limiter
 from equipoise.results import history
@@ -352,10 +353,13 @@ def test_a_list_that_names_no_files_does_not_show_that_a_batch_is_missing(bed: B
 
 
 def test_an_expiry_time_in_milliseconds_is_ignored(bed: Bed) -> None:
-    """It is no time that a message could show."""
+    """It is no time that a message could show; how many calls are done is."""
     bed.server.looks, bed.server.faults.expires_at = 2, 1_900_000_000_000
+    done = {"total": ALL, "completed": 3, "failed": 2}
+    bed.server.faults.look = lambda batch: {**batch, "request_counts": done}
     (line,) = bed.run().batches
-    assert "run the same command again within a day" in line
+    assert "(batch_1: in_progress, 5 of 40 done); run the same command again within a day" in line
+    bed.server.faults.look = lambda batch: batch
     bed.finish()
 
 
@@ -431,7 +435,7 @@ def test_no_message_is_long(bed: Bed) -> None:
 
 
 def test_an_expired_batch_without_files_is_sent_again(bed: Bed) -> None:
-    """The endpoint says that it has done none of its calls."""
+    """The endpoint says that it has done none of its calls: these have a try more than others that fail."""
     faults, none = bed.server.faults, {"total": ALL, "completed": 0, "failed": 0}
 
     def look(batch: dict[str, Any]) -> dict[str, Any]:
@@ -440,9 +444,11 @@ def test_an_expired_batch_without_files_is_sent_again(bed: Bed) -> None:
         return {**batch, "error_file_id": None, "request_counts": none} if is_first else batch
 
     faults.done, faults.look = 0.0, look
+    faults.fails = lambda body, times: error(500, "Oops.") if times == 2 else None
     bed.run_to_end()
     assert bed.scores() == bed.live
-    assert sorted(set(bed.server.sent.values())) == [1, 2]
+    assert sorted(set(bed.server.sent.values())) == [1, 3]
+    assert not bed.server.requests
 
 
 @pytest.mark.slow
@@ -576,6 +582,15 @@ def test_batches_cost_half(bed: Bed) -> None:
     about = bed.project.results()["metadata"]
     assert about["cost_usd"] == {"subject": pytest.approx(usual / 2), "evaluator": pytest.approx(usual / 2)}
     assert about["batch_discount"] == 50
+
+
+def test_calls_that_fail_in_a_batch_cost_nothing(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was set aside for them is given back, and of others what was not needed."""
+    amounts: list[int] = []
+    monkeypatch.setattr(Budget, "commit", lambda budget, amount: amounts.append(amount))
+    set_faults(fails=fail_once(error(500, "Internal error.")))(bed)
+    bed.run_to_end(**PRICE, max_cost="1000", subject_max_tokens="20", evaluator_max_tokens="20")
+    assert sum(amounts) == len(bed.batched()) * (100 * 1 + 20 * 10) * 1000 / 2
 
 
 @pytest.mark.slow

@@ -141,7 +141,7 @@ RUNS = [
 def test_what_is_known_of_the_model_itself_comes_first() -> None:
     """In that role, else of other models, of which the built-in one is none."""
     other = Sample()
-    other.add(("y", "a-run1"), Usage(input=10, output=30), 0.5)
+    other.add(("x", "a-run0"), Usage(input=10, output=30), 0.5)
     judging: Samples = {("evaluator", "m"): (sample(1000), "y.jsonl")}
     own: Samples = {("subject", "m"): (sample(10, 14), "x.jsonl")}
     own = {**own, ("subject", "n"): (sample(1000), "y.jsonl")}
@@ -151,8 +151,8 @@ def test_what_is_known_of_the_model_itself_comes_first() -> None:
     use = estimate.expected_use("subject", "m", RUNS, {**others, **judging})
     lengths = "from a third to three times the lengths in 2 runs of other models (a, b)"
     assert (use.output.value, use.basis) == (60, f"wide, as the model is new here: {lengths}")
-    same = Sample()
-    same.runs.update({**others["subject", "a"][0].runs, **other.runs})
+    same = sample(10)
+    same.add(("y", "a-run0"), Usage(input=10, output=30), 0.5)
     narrow = same.expected_use(3, "").output
     assert figures(use.output) == (60, narrow.low / 3, narrow.high * 3)
     use = estimate.expected_use("subject", "m", RUNS, {("subject", "local"): (sample(10), "demo.jsonl")})
