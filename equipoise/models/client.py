@@ -562,7 +562,7 @@ def _read_response(call: Call, response: Response, latency: float, retries: Retr
             return _status_failure(response)
         read = read_continuation if CONTINUES in call.parameters else read_body
         if name := duplicate_field(response.content):
-            return _duplicate(name)
+            return Failure(message=f"the answer has the field {name!r} twice", status=200)
         reply = read(_content(response), latency=latency, retries=retries.count, role=call.role)
     except ValueError as error:
         return _unreadable(error)
@@ -580,10 +580,6 @@ def _read_response(call: Call, response: Response, latency: float, retries: Retr
 POSSIBLE_COPY = Failure(
     message="the answer repeats another one of its connection", status=200, may_be_copy=True
 )
-
-
-def _duplicate(name: str) -> Failure:
-    return Failure(message=f"the answer has the field {name!r} twice", status=200)
 
 
 def _unreadable(error: Exception) -> Failure:

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 from equipoise.core.errors import UserError
@@ -97,17 +96,6 @@ class LocalServer:
             self._process.kill()
             self._process.wait()
         _opened(self._process.stdout).close()
-
-    def __enter__(self) -> LocalServer:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.stop()
 
 
 class LocalServers:

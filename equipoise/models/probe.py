@@ -132,7 +132,8 @@ async def probe(ask: Send, sampling: Sampling, report: EndpointReport) -> Suppor
     except CallFailed as failure:
         return Support(error=str(failure), is_mistake=failure.is_mistake, rate_limits=report.rate_limits)
     probes = _questions()
-    response_format = _weather_schema(probes["schema"]["labels"])
+    answer = {"type": "string", "enum": probes["schema"]["labels"]}
+    response_format = json_schema("weather", {"weather": answer})
     schema = await calls.feature("schema", _assess_schema, response_format=response_format)
     options = probes["probabilities"]["options"]
     probabilities = await calls.feature(
@@ -166,10 +167,6 @@ def question(name: str) -> str:
 @cache
 def _questions() -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("probes.toml").read_text(encoding="utf-8"))
-
-
-def _weather_schema(labels: Sequence[str]) -> dict[str, JSON]:
-    return json_schema("weather", {"weather": {"type": "string", "enum": list(labels)}})
 
 
 def _assess_schema(reply: Reply) -> Feature:

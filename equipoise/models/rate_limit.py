@@ -213,7 +213,7 @@ class EndpointQueue:
     """
 
     concurrency: AdaptiveLimit
-    paused_until: Callable[[], float] = lambda: 0.0
+    paused_until: Callable[[], float]
     waiting: list[tuple[Priority, int, asyncio.Future[int]]] = field(default_factory=list)
 
     def next_rank(self) -> tuple[Priority, int] | None:
@@ -244,11 +244,9 @@ class Limiter:
         self._timer: asyncio.TimerHandle | None = None
         self._arrivals = 0
 
-    def queue(
-        self, concurrency: AdaptiveLimit | None = None, paused_until: Callable[[], float] = lambda: 0.0
-    ) -> EndpointQueue:
-        """Add a queue for one more endpoint, with a new adaptive limit if none is given."""
-        self._queues.append(EndpointQueue(concurrency or AdaptiveLimit(self.ceiling), paused_until))
+    def queue(self, paused_until: Callable[[], float] = lambda: 0.0) -> EndpointQueue:
+        """Add a queue for one more endpoint, with an adaptive limit of its own."""
+        self._queues.append(EndpointQueue(AdaptiveLimit(self.ceiling), paused_until))
         return self._queues[-1]
 
     async def acquire(self, queue: EndpointQueue, priority: Priority) -> int:

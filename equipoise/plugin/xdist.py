@@ -31,6 +31,8 @@ MAX_PATH_BYTES = 70
 """The longest path of a temporary folder in which the socket is created, in bytes."""
 CONTROLLER_GONE = "the controller process has ended"
 """The stop reason of a worker whose controller has died."""
+_REASONS = {"not_needed": NotNeeded, "waiting": BatchWaiting, "stopped": SessionStopped}
+"""The exceptions that an answer may report in place of a record, by the key of their message."""
 
 
 class WorkerServer:
@@ -93,12 +95,8 @@ class WorkerServer:
             return {}
         try:
             return self._session.fetch(request["suite"], request["run"])
-        except NotNeeded as error:
-            return {"not_needed": str(error)}
-        except BatchWaiting as error:
-            return {"waiting": str(error)}
-        except SessionStopped as error:
-            return {"stopped": str(error)}
+        except (NotNeeded, BatchWaiting, SessionStopped) as error:
+            return {next(key for key, kind in _REASONS.items() if isinstance(error, kind)): str(error)}
         except Exception as error:
             return {"defect": f"{type(error).__name__}: {error}"}
 
@@ -164,14 +162,9 @@ class RecordClient:
 
 def _read(answer: dict[str, JSON]) -> Record:
     """The record in an answer. Raises the exception that the answer reports instead."""
-    if "not_needed" in answer:
-        raise NotNeeded(answer["not_needed"])
-    if "waiting" in answer:
-        raise BatchWaiting(answer["waiting"])
-    if "stopped" in answer:
-        raise SessionStopped(answer["stopped"])
-    if "defect" in answer:
-        raise RuntimeError(answer["defect"])
+    for key, kind in {**_REASONS, "defect": RuntimeError}.items():
+        if key in answer:
+            raise kind(answer[key])
     # The transcripts are read from the journal when needed.
     calls = Calls(Path(answer["journal"]))
     for role, starts in answer["starts"].items():

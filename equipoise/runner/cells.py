@@ -154,8 +154,7 @@ class Sweep:
 def load(path: Path, root: Path) -> Sweep:
     """Load the sweep of a TOML file, whose paths are relative to `root`.
 
-    Unless the file names a folder, it is results/<name of the file>.
-    Raises UserError naming the file and the row.
+    Unless the file names a folder, it is results/<name of the file>. Raises UserError naming file and row.
     """
     data = option_files.read_toml(path)
     try:

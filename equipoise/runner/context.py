@@ -140,29 +140,25 @@ def open_context(
         on_learned=learn,
         on_retry=counters.count_retry,
     )
-    access = Access(
+    transports: dict[Role, Transport] = {}
+    context = CallContext(
         client=client,
         counters=counters,
         budget=Budget(counters, stop, calls=settings.max_calls, dollars=settings.max_cost),
         routes=routes,
         stop=stop,
+        limiter=limiter,
+        on_failure=fail,
+        transports=transports,
+        max_wait=math.inf if settings.keep_going else settings.max_wait,
     )
     transport: Transport = Live()
     if suspend is not None:
         from equipoise.runner.batches.transport import Batches
 
-        transport = Batches(settings, access, suspend)
-    return CallContext(
-        client=client,
-        counters=counters,
-        budget=access.budget,
-        routes=routes,
-        stop=stop,
-        limiter=limiter,
-        on_failure=fail,
-        transports={"subject": transport if replies is None else replies, "evaluator": transport},
-        max_wait=math.inf if settings.keep_going else settings.max_wait,
-    )
+        transport = Batches(settings, context, suspend)
+    transports |= {"subject": transport if replies is None else replies, "evaluator": transport}
+    return context
 
 
 def _base_urls(settings: Settings, endpoint: EndpointOf) -> dict[tuple[Role, str], str]:
@@ -180,10 +176,7 @@ def _routes(
     counters: Counters,
 ) -> dict[tuple[Role, str], Route]:
     """The route to each model; models of one endpoint share its queue."""
-    queues = {
-        url: limiter.queue(paused_until=partial(counters.paused_until, number))
-        for url, number in indices.items()
-    }
+    queues = {url: limiter.queue(partial(counters.paused_until, number)) for url, number in indices.items()}
     return {
         (role, model): Route(
             model_index=number,

@@ -123,10 +123,14 @@ def _predict(amounts: Sequence[float], runs: int) -> Range:
     return Range(value=runs * centre, low=max(0.0, runs * centre - margin), high=runs * centre + margin)
 
 
+Samples = Mapping[tuple[Role, str], tuple[Sample, str]]
+"""The samples of models in earlier sessions by role and model, each with the name of its last journal."""
+
+
 def samples(
     paths: Iterable[Path], suite: str, *, ended_by: type[RecordLine] | type[AnchorLine] = RecordLine
-) -> dict[tuple[Role, str], tuple[Sample, str]]:
-    """The sample of each model in each role in a suite's journals, with the name of its last journal.
+) -> Samples:
+    """The samples of models in a suite's journals.
 
     Only runs that a line of the kind `ended_by` has ended are included.
     """
@@ -140,9 +144,7 @@ def samples(
 
 
 def expected_uses(
-    settings: Settings,
-    runs: Sequence[Sequence[Foreseen]],
-    known: Mapping[tuple[Role, str], tuple[Sample, str]],
+    settings: Settings, runs: Sequence[Sequence[Foreseen]], known: Samples
 ) -> dict[int, ExpectedUse]:
     """The expected use of each model that a session of one suite calls, by index; the subject has index 0.
 
@@ -182,7 +184,7 @@ def expected_use(
     role: Role,
     model: str,
     runs: Sequence[Sequence[Foreseen]],
-    known: Mapping[tuple[Role, str], tuple[Sample, str]],
+    known: Samples,
     limits: Limits = _NO_LIMITS,
 ) -> ExpectedUse:
     """The expected use of a model in a role for these runs, each given as its foreseen calls.
@@ -193,28 +195,21 @@ def expected_use(
         sample, name = known[role, model]
         return sample.expected_use(len(runs), f"as in {len(sample.runs)} runs of it, the last in {name}")
     # The built-in model's replies are short: an estimate from a demo would be several times too low.
-    others = [
-        sample
-        for (other_role, other_model), (sample, _) in known.items()
-        if other_role == role and is_local(other_model) == is_local(model)
-    ]
+    others = {
+        other: sample
+        for (other_role, other), (sample, _) in known.items()
+        if other_role == role and is_local(other) == is_local(model)
+    }
     if others:
         merged = Sample()
-        # Numbered, because one run in one journal has calls of several models.
-        for number, sample in enumerate(others):
+        # With the model's name, because one run in one journal has calls of several models.
+        for other, sample in others.items():
             merged.runs.update(
-                {(f"{number} {path}", run): amounts for (path, run), amounts in sample.runs.items()}
+                {(f"{other} {path}", run): amounts for (path, run), amounts in sample.runs.items()}
             )
-        names = sorted(
-            {
-                other_model
-                for other_role, other_model in known
-                if other_role == role and is_local(other_model) == is_local(model)
-            }
-        )
         basis = (
             f"wide, as the model is new here: from a third to three times the lengths in "
-            f"{len(merged.runs):,} runs of other models ({_named(names)})"
+            f"{len(merged.runs):,} runs of other models ({_named(sorted(others))})"
         )
         return merged.expected_use(len(runs), basis).of_other_models()
     return _assumed(role, [call for run in runs for call in run if call.role == role], limits)

@@ -9,20 +9,18 @@ from pathlib import Path
 
 from equipoise.core.quantities import duration
 from equipoise.core.settings import Settings, is_local
-from equipoise.core.types import Foreseen, Role
+from equipoise.core.types import Foreseen
 from equipoise.models import prices
 from equipoise.report.layout import align
 from equipoise.results import history
 from equipoise.runner import estimate, preflight
 from equipoise.runner.cells import Sweep, SweepCell
-from equipoise.runner.estimate import ExpectedUse, Sample
+from equipoise.runner.estimate import ExpectedUse, Samples
 from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.plan import Plan
 
 _IRRELEVANT_OPTIONS = ("model", "output", "api_base_url")
 """Options that affect neither the cases of a session nor its foreseen calls."""
-Samples = Mapping[tuple[Role, str], tuple[Sample, str]]
-"""The samples of models in earlier sessions by role and model, each with the name of its journal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

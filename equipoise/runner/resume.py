@@ -177,25 +177,19 @@ def _resume_message(
     if not past.pending(plan):
         return ALREADY_COMPLETE + damage
     done, calls = sum(map(past.has_score, plan)), past.totals.calls.total()
-    unscored = past.unscored & plan.keys()
-    failed, show = (_repetition(len(unscored)), _show_hint(files)) if unscored else ("", "")
+    repeated = show = ""
+    if unscored := past.unscored & plan.keys():
+        # Recorded replies are replayed, verdicts are not.
+        repeated = (
+            f", {len(unscored)} that ended without a score are repeated (any evaluators are asked again, the "
+            "model only where the journal has no reply)"
+        )
+        show = f"; `equipoise show {shown(files.results)}` only shows the results"
     moved = "".join(f"; {text}" for text in _moved_endpoints(past.sessions[-1].settings, settings))
     return (
-        f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are in the journal"
+        f"resuming: {done} of {len(plan)} runs are done{repeated}, {calls} calls are in the journal"
         f"{show}{moved}{damage}"
     )
-
-
-def _repetition(count: int) -> str:
-    """What is repeated of runs without a score: recorded replies are replayed, verdicts are not."""
-    return (
-        f", {count} that ended without a score are repeated (any evaluators are asked again, the model only "
-        "where the journal has no reply)"
-    )
-
-
-def _show_hint(files: Files) -> str:
-    return f"; `equipoise show {shown(files.results)}` only shows the results"
 
 
 def _moved_endpoints(before: Mapping[str, JSON], now: Mapping[str, JSON]) -> list[str]:

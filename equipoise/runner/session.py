@@ -341,10 +341,8 @@ class Session:
             if is_running:
                 return results, None
             self.plan.extra_jobs.finish(results)
-            return results, saving.selected_results(self.plan, name, history, self._selected(name))
-
-    def _selected(self, name: str) -> set[str]:
-        return {run for suite, run in self.planned if suite == name}
+            selected = {run for suite, run in self.planned if suite == name}
+            return results, saving.selected_results(self.plan, name, history, selected)
 
     @property
     def is_waiting(self) -> bool:

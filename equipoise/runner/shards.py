@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from equipoise import suites
@@ -83,16 +84,13 @@ def merge(
         session = shards[0].last
         suite = suites.load(session.suite).of(session.settings.get("dataset"))
         history = journals.join(shards, files)
-
-        def conclude(results: Results) -> Sections:
-            return _comparison_sections(history, results, files, release)
-
+        conclude = partial(_comparison_sections, history, files, release)
         recovered = recover.write_results(suite, history, files, roots, conclude)
     damage = (f"{shown(shard.path)}: {text}" for shard in shards if (text := shard.history.damage))
     return replace(recovered, warnings=(*recovered.warnings, *damage))
 
 
-def _comparison_sections(history: History, candidate: Results, files: Files, release: Release) -> Sections:
+def _comparison_sections(history: History, files: Files, release: Release, candidate: Results) -> Sections:
     """The comparison and the gate of merged results. Raises UserError."""
     suite, metadata = candidate.suite, candidate.metadata
     refuse_undecidable(release.rules, candidate)

@@ -9,6 +9,7 @@ import zlib
 
 import aiohttp
 import pytest
+from fakes import rude_server
 from openai import DefaultAioHttpClient
 
 from equipoise.models.connections import BodyTooLarge, Connections, Response
@@ -18,19 +19,12 @@ LIMIT = 2**20
 
 async def asked(body: bytes, encoding: str | None) -> Response:
     """The response of a server that sends these bytes as they are."""
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        named = "" if encoding is None else f"Content-Encoding: {encoding}\r\n"
-        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n{named}\r\n".encode() + body)
-        await writer.drain()
-        writer.close()
-
-    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
+    named = "" if encoding is None else f"Content-Encoding: {encoding}\r\n"
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n{named}\r\n"
+    with rude_server(head.encode() + body) as url:
         connections = Connections(DefaultAioHttpClient(), LIMIT)
         try:
-            return await connections.send(connections.address(f"http://127.0.0.1:{port}/v1", {}), b"{}")
+            return await connections.send(connections.address(url, {}), b"{}")
         finally:
             await connections.close()
 

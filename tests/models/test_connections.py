@@ -32,17 +32,6 @@ def answers_of(server: StrayServer, *questions: str, at_once: int) -> list[Reply
     return [item for item in outcomes if isinstance(item, Reply)]
 
 
-@pytest.mark.slow
-def test_a_second_answer_to_a_call_is_no_other_calls_answer(subtests: pytest.Subtests) -> None:
-    """Every call has the reply to its own question, however many share the connections."""
-    questions = [f"Question number {n}?" for n in range(8)]
-    for at_once in (1, 4):
-        # The second answer comes while the next call waits for its own.
-        with subtests.test(at_once=at_once), StrayServer({3: 0.02}, delay=0.15) as server:
-            replies = answers_of(server, *questions, at_once=at_once)
-            assert [reply.text for reply in replies] == [f"An answer to: {text}" for text in questions]
-
-
 def test_the_late_copy_of_an_answer_is_no_other_calls_answer(
     monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:

@@ -53,7 +53,7 @@ def closed() -> Iterator[str]:
 def test_an_address_at_which_nothing_listens_is_named_with_what_to_do(
     closed: str, subtests: pytest.Subtests
 ) -> None:
-    """It ends the session, however many retries are left."""
+    """It ends the session, however many retries are left; the default address is said to be it."""
     for role, flag in (("subject", "--api-base-url"), ("evaluator", "--evaluator-api-base-url")):
         with subtests.test(role):
             error = failure(closed, role)  # type: ignore[arg-type]
@@ -63,13 +63,9 @@ def test_an_address_at_which_nothing_listens_is_named_with_what_to_do(
         assert "nothing answers at http://no-such-host.invalid/v1" in str(
             failure("http://no-such-host.invalid/v1")
         )
-
-
-def test_the_default_is_explained() -> None:
-    """Whoever named no endpoint learns which was asked."""
-    assert "it is the default, as no endpoint was given; start it" in str(
-        failure(f"{DEFAULT_BASE_URL}/nowhere")
-    )
+    with subtests.test("default"):
+        message = str(failure(f"{DEFAULT_BASE_URL}/nowhere"))
+        assert "it is the default, as no endpoint was given; start it" in message
 
 
 def test_where_tls_fails_one_attempt_is_enough(loopback: Loopback, subtests: pytest.Subtests) -> None:

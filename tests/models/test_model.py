@@ -38,14 +38,6 @@ def test_only_who_and_what_is_sent_of_an_earlier_reply() -> None:
     assert ask.call.messages == (first, {"role": "assistant", "content": "Because."}, next_)
 
 
-def test_what_is_asked_for_in_one_call_goes_before_the_settings() -> None:
-    """A parameter of a call replaces the setting of that name and leaves the others."""
-    ask = FakeModel("Because.")
-    model = Model("subject", "m", Sampling(temperature=1.0, max_tokens=10), ask)
-    asyncio.run(model.complete((Message(role="user", content="Why?"),), max_tokens=20, seed=7))
-    assert ask.call.parameters == {"temperature": 1.0, "max_tokens": 20, "seed": 7}
-
-
 # Together.
 
 
@@ -53,8 +45,8 @@ def gathered(*asks: FakeModel) -> list[Reply]:
     """What `together` makes of one call of each."""
 
     async def session() -> list[Reply]:
-        calls = [Call(role="subject", model="m", messages=(), parameters={}) for _ in asks]
-        return await together(*(ask(call) for ask, call in zip(asks, calls, strict=True)))
+        call = Call(role="subject", model="m", messages=(), parameters={})
+        return await together(*(ask(call) for ask in asks))
 
     return asyncio.run(session())
 

@@ -262,7 +262,9 @@ class Unlimited(AdaptiveLimit):
 
 def unlimited_queue(limiter: Limiter, paused_until: Callable[[], float] = lambda: 0.0) -> EndpointQueue:
     """The queue of one more endpoint, which takes whatever the limiter lets through."""
-    return limiter.queue(Unlimited(limiter.ceiling), paused_until)
+    queue = limiter.queue(paused_until)
+    queue.concurrency = Unlimited(limiter.ceiling)
+    return queue
 
 
 class Crowd:
@@ -424,23 +426,6 @@ async def test_an_endpoint_that_is_full_holds_no_other_back() -> None:
     crowd.come("elsewhere", (0, 9))
     await one_by_one(crowd, "elsewhere", "a", "b", "c")
     assert crowd.entered == ["a", "elsewhere", "b", "c"]
-
-
-async def test_a_slot_is_told_how_the_limit_was_cut() -> None:
-    """Of four calls that are refused together the first makes a cut, and the others none."""
-    cuts: list[Cut | None] = []
-    crowd = Crowd(Limiter(16))
-    queue = crowd.limiter.queue()
-
-    async def call() -> None:
-        slot = Slot(crowd.limiter, queue, lambda: ANY)
-        async with slot:
-            await settle()
-            cuts.append(slot.refused())
-
-    await asyncio.gather(*(call() for _ in range(4)))
-    assert (queue.concurrency.in_flight, queue.concurrency.refused) == (0, 4)
-    assert cuts == [Cut(before=4, after=2, sustained=3), None, None, None]
 
 
 # Pauses.

@@ -63,19 +63,6 @@ def test_options_that_fit_nothing_are_refused(root: Path, subtests: pytest.Subte
             assert problem in checked(root, **options).replace(dataset, "topics")
 
 
-def test_data_or_a_rubric_that_is_broken_is_refused(root: Path, subtests: pytest.Subtests) -> None:
-    """The line names the file, and the line or the key in it."""
-    for path, old, new, problem in (
-        (f"topics/{SUITE}/questions.csv", b"question\n", b"text\n", "questions.csv:1: the columns must be"),
-        (f"topics/{SUITE}/questions.csv", b"is two", b"is tw\xff", "questions.csv:3: not UTF-8"),
-        (f"rubric/{SUITE}.toml", b"version", b"edition", f"{SUITE}.toml: version is missing"),
-    ):
-        with subtests.test(problem):
-            file = rebuilt(root) / path
-            file.write_bytes(file.read_bytes().replace(old, new, 1))
-            assert problem in checked(root)
-
-
 def test_a_proxy_that_is_not_supported_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The line names the variable, before a key is sent to it in the clear."""
     for name in ("no_proxy", "NO_PROXY"):

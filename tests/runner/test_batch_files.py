@@ -67,7 +67,7 @@ def usual(body: dict[str, Any]) -> str:
 
 
 def test_a_session_by_files_alone(bed: Bed) -> None:
-    """The subject's phase is a file, then the evaluator's; the results are those of any session."""
+    """The subject's phase is a file, the same however often it is written, then the evaluator's."""
     first = bed.run()
     assert len(first.waiting) == ALL
     assert first.batches == [
@@ -78,6 +78,8 @@ def test_a_session_by_files_alone(bed: Bed) -> None:
     lines = bed.calls()
     assert all(list(line) == ["custom_id", "method", "url", "body"] for line in lines)
     assert {(line["method"], line["url"]) for line in lines} == {("POST", "/v1/chat/completions")}
+    bed.run(write="again.jsonl")
+    assert bed.calls("again.jsonl") == lines
     bed.answer("a.jsonl", lines, usual)
     second = bed.run("a.jsonl", write="next.jsonl")
     assert len(second.waiting) == ALL
@@ -90,14 +92,6 @@ def test_a_session_by_files_alone(bed: Bed) -> None:
     endpoints = bed.project.results()["metadata"]["endpoints"]
     assert endpoints == {"subject": "file", "evaluator": "file"}
     assert len(bed.project.lines("call")) == 2 * ALL
-
-
-def test_writing_again_writes_the_same(bed: Bed) -> None:
-    """Nothing is lost with a file."""
-    bed.run()
-    before = bed.calls()
-    bed.run(write="again.jsonl")
-    assert bed.calls("again.jsonl") == before
 
 
 def test_what_has_no_answer_is_written_again(bed: Bed) -> None:

@@ -15,7 +15,7 @@ from equipoise.core.types import Foreseen, Reply, Role, Usage
 from equipoise.models.budget import prompt_tokens
 from equipoise.results.journal import FORMAT
 from equipoise.runner import estimate
-from equipoise.runner.estimate import ExpectedUse, Item, Range, Sample, SessionEstimate
+from equipoise.runner.estimate import ExpectedUse, Item, Range, Sample, Samples, SessionEstimate
 
 Spent = tuple[Role, str, int, int]
 """One call: who, and how many tokens went in and came out."""
@@ -54,7 +54,7 @@ def session(
     return path
 
 
-def used(samples: dict[tuple[Role, str], tuple[Sample, str]]) -> dict[tuple[Role, str], list[list[float]]]:
+def used(samples: Samples) -> dict[tuple[Role, str], list[list[float]]]:
     """Calls, input and output of every run, by role and model."""
     return {key: sorted(values[:3] for values in item.runs.values()) for key, (item, _) in samples.items()}
 
@@ -133,7 +133,6 @@ def test_replies_without_a_count_of_tokens_are_estimated(tmp_path: Path) -> None
 
 # What a model would use.
 
-Known = dict[tuple[Role, str], tuple[Sample, str]]
 RUNS = [
     [Foreseen(role="subject", prompt="Why?"), Foreseen(role="evaluator", prompt="Judge it. é😀", quoted=1)]
 ] * 3
@@ -142,17 +141,18 @@ RUNS = [
 def test_what_is_known_of_the_model_itself_comes_first() -> None:
     """In that role, else of other models, of which the built-in one is none."""
     other = Sample()
-    other.add(("y", "a-run1"), Usage(input=10, output=30), 0.5)
-    judging: Known = {("evaluator", "m"): (sample(1000), "y.jsonl")}
-    own: Known = {("subject", "m"): (sample(10, 14), "x.jsonl"), ("subject", "n"): (sample(1000), "y.jsonl")}
+    other.add(("x", "a-run0"), Usage(input=10, output=30), 0.5)
+    judging: Samples = {("evaluator", "m"): (sample(1000), "y.jsonl")}
+    own: Samples = {("subject", "m"): (sample(10, 14), "x.jsonl")}
+    own = {**own, ("subject", "n"): (sample(1000), "y.jsonl")}
     use = estimate.expected_use("subject", "m", RUNS, {**own, **judging})
     assert (use.output.value, use.basis) == (36, "as in 2 runs of it, the last in x.jsonl")
-    others: Known = {("subject", "a"): (sample(10), "x.jsonl"), ("subject", "b"): (other, "y.jsonl")}
+    others: Samples = {("subject", "a"): (sample(10), "x.jsonl"), ("subject", "b"): (other, "y.jsonl")}
     use = estimate.expected_use("subject", "m", RUNS, {**others, **judging})
     lengths = "from a third to three times the lengths in 2 runs of other models (a, b)"
     assert (use.output.value, use.basis) == (60, f"wide, as the model is new here: {lengths}")
-    same = Sample()
-    same.runs.update({**others["subject", "a"][0].runs, **other.runs})
+    same = sample(10)
+    same.add(("y", "a-run0"), Usage(input=10, output=30), 0.5)
     narrow = same.expected_use(3, "").output
     assert figures(use.output) == (60, narrow.low / 3, narrow.high * 3)
     use = estimate.expected_use("subject", "m", RUNS, {("subject", "local"): (sample(10), "demo.jsonl")})
@@ -161,7 +161,7 @@ def test_what_is_known_of_the_model_itself_comes_first() -> None:
 
 def test_a_new_subject_makes_the_evaluators_prompts_uncertain() -> None:
     """They quote its replies: what is known of the evaluator is about those of others."""
-    known: Known = {("evaluator", "e"): (sample(10, 14), "x.jsonl")}
+    known: Samples = {("evaluator", "e"): (sample(10, 14), "x.jsonl")}
     settings = resolved({"model": "m", "evaluator_model": ["e"]})
     new = estimate.expected_uses(settings, RUNS, known)[1]
     assert figures(new.input) == near(30, 15, 60)

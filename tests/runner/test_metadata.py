@@ -31,15 +31,11 @@ def test_commit_and_state_of_a_checkout(tmp_path: Path) -> None:
     assert versions(tmp_path)["git_dirty"] is True
 
 
-def test_no_checkout(tmp_path: Path) -> None:
-    """Outside a checkout both are null."""
+def test_packages_are_named_with_their_versions(tmp_path: Path) -> None:
+    """Those that are installed, null of what is not; outside a checkout there is no commit."""
     recorded = versions(tmp_path)
     assert (recorded["git_commit"], recorded["git_dirty"]) == (None, None)
-
-
-def test_packages_are_named_with_their_versions(tmp_path: Path) -> None:
-    """The versions are those that are installed, null of what is not."""
-    packages = versions(tmp_path)["package_versions"]
+    packages = recorded["package_versions"]
     assert packages["pytest"] == pytest.__version__
     assert packages["openai"]
     assert {*packages} >= {"pytest-xdist", "genai-prices", "xllamacpp"}

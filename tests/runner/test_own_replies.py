@@ -68,7 +68,7 @@ def adopted(path: Path | None, **options: Any) -> Settings:
 
 def complaint(path: Path, *, suite: str = "attribution", data_hash: str = "d0") -> str:
     """The one line with which results are refused."""
-    message = refusal(own.check, path, suite, data_hash)
+    message = refusal(OwnReplies(path).check, suite, data_hash, None)
     assert message.isprintable()
     return message
 
@@ -165,7 +165,7 @@ def test_what_cannot_be_judged_again_is_named(
     path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     """In one line, by checking and by adopting, as the user would type it; whole results pass."""
-    own.check(path, "attribution", "d0")
+    OwnReplies(path).check("attribution", "d0", None)
     for name, content, about, message in BROKEN:
         with subtests.test(name, content=content):
             file = path.with_name(f"{name}.json")
@@ -201,17 +201,17 @@ def test_the_source_is_named_with_its_check_sum(path: Path) -> None:
         "rubric_version": "7",
         "rubric_hash": "r0",
     }
-    assert own.reference(path) == {"rejudged": rejudged}
+    assert OwnReplies(path).reference() == {"rejudged": rejudged}
     file = {"name": "answers.csv", "sha256": "f0"}
-    assert own.reference(save(path, replies=file))["replies"] == file
+    assert OwnReplies(save(path, replies=file)).reference()["replies"] == file
 
 
 def test_results_that_change_are_read_again(path: Path) -> None:
     """A notebook may judge the same file twice, and run the earlier session again in between."""
-    before = own.reference(path)
+    before = OwnReplies(path).reference()
     save(path, rubric_version="8")
     os.utime(path, ns=(0, 0))
-    after = own.reference(path)
+    after = OwnReplies(path).reference()
     assert (before["rejudged"]["rubric_version"], after["rejudged"]["rubric_version"]) == ("7", "8")
     digests = [item["rejudged"]["sha256"] for item in (before, after)]
     assert hashlib.sha256(path.read_bytes()).hexdigest() == digests[1] != digests[0]

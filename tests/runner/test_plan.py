@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from journals import ask, begin, keep, record
 
 from conftest import resolved, write_files
@@ -218,15 +215,6 @@ def test_one_path_does_not_do_for_two_suites(root: Path) -> None:
             preflight.check(plan(root, **{name: str(root / path)}), [SUITE, "another"])
 
 
-def test_a_limit_of_cost_needs_a_price_of_every_model(root: Path) -> None:
-    """The first model without one is named, and how to say it."""
-    options = {"model": "gpt-4o", "max_cost": "1", "evaluator_model": ["gpt-4o", "nobody-knows-it"]}
-    with pytest.raises(UserError, match=r"^--max-cost: the price of 'nobody-knows-it' is not known; "):
-        preflight.check(plan(root, **options), [SUITE])
-    preflight.check(plan(root, **options, **FREE), [SUITE])
-    preflight.check(plan(root, **{**options, "max_cost": None}), [SUITE])
-
-
 # What is kept of it.
 
 
@@ -379,33 +367,6 @@ def test_areas_take_turns_in_every_language() -> None:
     ]
     assert in_order() == []
     assert in_order(*(case("x", "aa", n) for n in (3, 1, 2))) == ["aa-x-q3", "aa-x-q1", "aa-x-q2"]
-
-
-PLACES = st.tuples(st.sampled_from("uvwxyz"), st.sampled_from(("aa", "bb", "cc")))
-
-
-@given(st.lists(PLACES, max_size=40))
-@settings(max_examples=25, deadline=None)
-def test_however_early_one_stops_no_area_is_far_ahead(places: list[tuple[str, str]]) -> None:
-    """All cases are there once, each area's in their order, and none two ahead of one that has some left."""
-    cases = [case(*pair, number) for number, pair in enumerate(places)]
-    ordered = round_robin(cases)
-    left = Counter((item.area, item.language) for item in cases)
-    done = Counter(dict.fromkeys(left, 0))
-    for item in ordered:
-        done[item.area, item.language] += 1
-        left[item.area, item.language] -= 1
-        behind = min((n for pair, n in done.items() if left[pair]), default=max(done.values()))
-        assert max(done.values()) - behind < 2
-    for pair in {*places, None}:
-        ours = [item for item in cases if pair in (None, (item.area, item.language))]
-        assert sorted(ids_of(ordered, pair)) == sorted(item.id for item in ours)
-        assert pair is None or ids_of(ordered, pair) == [item.id for item in ours]
-
-
-def ids_of(ordered: list[Case], pair: tuple[str, str] | None) -> list[str]:
-    """The ids of the cases of that area and language, or of all, in their order."""
-    return [item.id for item in ordered if pair in (None, (item.area, item.language))]
 
 
 def test_an_estimate_is_not_refused_over_an_endpoint(root: Path) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from fake_client import Project, finish
+from journals import ask
 
 from conftest import ROOT, SHIPPED, refusal, resolved
 from equipoise.audit.session import SessionAudits
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import FILE, Sampling
-from equipoise.core.types import CONTINUES, Call, Message, Reply, Usage
+from equipoise.core.types import CONTINUES, Reply, Usage
 from equipoise.results.load import load as load_results
 from equipoise.runner import loading
 from equipoise.runner.loading import LoadedSuite
@@ -45,16 +46,10 @@ def written(project: Project, content: str | bytes, name: str = "answers.csv") -
     return path
 
 
-def call(text: str = "?", **parameters: Any) -> Call:
-    """A call of the subject with this message."""
-    message = Message(role="user", content=text)
-    return Call(role="subject", model="m", messages=(message,), parameters=parameters)
-
-
 def reply(suite: LoadedSuite, run: str, text: str = "?", digest: str = "d", **parameters: Any) -> Reply:
     """The reply in the file to this message in a run."""
     assert isinstance(suite.replies, GivenReplies)
-    return suite.replies.reply(run, call(text, **parameters), digest)
+    return suite.replies.reply(run, ask(text, **parameters), digest)
 
 
 def texts(suite: LoadedSuite, *runs: str) -> list[str]:

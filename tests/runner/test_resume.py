@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import STARTED, entries, record, write
+from journals import entries, record, write
 
 from conftest import refusal
 from equipoise.core.errors import UserError
@@ -16,18 +16,6 @@ from equipoise.results.history import History, load
 from equipoise.results.journal import Journal
 from equipoise.results.store import Files
 from equipoise.runner.resume import ALREADY_COMPLETE, begin
-
-# Looking back.
-
-
-def test_a_resumed_session_began_when_it_was_first_begun(path: Path) -> None:
-    """The first beginning, which names the archive, stays known however often a session is resumed."""
-    write(path, plan=["a-run1"])
-    write(path, plan=["a-run1"], session="s2", started="2026-01-09T00:00:00+00:00")
-    assert load(path).sessions[0].started == STARTED
-
-
-# Beginning.
 
 PLAN = ["a-run1", "b-run1"]
 SETTINGS: dict[str, Any] = {"runs": 5, "subject_temperature": 1.0, "languages_asked": ["aa"]}

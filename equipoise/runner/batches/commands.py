@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import product
@@ -69,11 +69,9 @@ def _intents_path(path: Path) -> Path:
     return intents_path
 
 
-def request(
-    logs: Iterable[Intents], action: Action, variables: Mapping[str, str] = os.environ
-) -> list[BatchStatus]:
+def request(logs: Iterable[Intents], action: Action) -> list[BatchStatus]:
     """Get or cancel every unread batch, and return their statuses. Raises UserError if a key is missing."""
-    settings = resolve({}, variables, {})
+    settings = resolve({}, os.environ, {})
     waiting = [(log, intent) for log in logs for intent in log.waiting]
     credentials = [_credential(log, intent, settings) for log, intent in waiting]
     return asyncio.run(_request_all(waiting, credentials, action))
@@ -127,7 +125,7 @@ async def _request(intent: Intent, key: str, has_headers: bool, action: Action) 
         await client.close()
 
 
-def settle(path: Path, name: str, batch: str | None, variables: Mapping[str, str] = os.environ) -> Intent:
+def settle(path: Path, name: str, batch: str | None) -> Intent:
     """Resolve an intent whose batch may or may not have been created, and return it.
 
     `path` is the file of intents, or the results or journal next to it; `name` is the intent's id. `batch` is
@@ -148,19 +146,19 @@ def settle(path: Path, name: str, batch: str | None, variables: Mapping[str, str
             if batch is None:
                 log.append(OverLine(intent=intent.id, status="given up"))
             else:
-                expires = _own_batch(log, intent, batch, variables).expires
+                expires = _own_batch(log, intent, batch).expires
                 log.append(CreatedLine(intent=intent.id, batch=batch, expires=expires))
         except CannotKeep as error:
             raise UserError(str(error)) from None
     return intent
 
 
-def _own_batch(log: Intents, intent: Intent, name: str, variables: Mapping[str, str]) -> Batch:
+def _own_batch(log: Intents, intent: Intent, name: str) -> Batch:
     """The batch with this id at the endpoint. Raises UserError if there is none, or not of this intent."""
     if not is_id(name):
         raise UserError(f"--batch {name[:80]!r}: not the id of a batch, which is printable ASCII")
     where = f"--batch {shown_id(name)}: {intent.line.endpoint}"
-    settings = resolve({}, variables, {})
+    settings = resolve({}, os.environ, {})
     key, has_headers = _credential(log, intent, settings)
     batch = asyncio.run(_request(replace(intent, batch=name), key, has_headers, "get"))
     if isinstance(batch, str):

@@ -119,9 +119,7 @@ class Batch:
         return list(dict.fromkeys(filter(None, (self.output_file, self.error_file))))
 
     def has_no_more(self, read: int) -> bool:
-        """Whether all result lines were read, by the endpoint's own counts.
-
-        `read` is the number of calls with a line.
+        """Whether all result lines were read, by the endpoint's own counts: those of `read` calls.
 
         A batch that was cut short may have no lines at all; a completed batch has some.
         """

@@ -115,7 +115,6 @@ class Intent:
     batch: str = ""
     began: str = ""
     expires: float | None = None
-    over: OverLine | None = None
 
     @property
     def id(self) -> str:
@@ -146,7 +145,7 @@ class Intent:
             case CreatedLine():
                 self.state, self.batch, self.expires = "created", line.batch, line.expires
             case OverLine():
-                self.state, self.over = "over", line
+                self.state = "over"
 
 
 @dataclass(slots=True)

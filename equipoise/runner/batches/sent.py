@@ -45,16 +45,15 @@ class NotCreated(Exception):  # noqa: N818 - it is a finding, not an error
 class SentBatch:
     """A batch that this session or an earlier one has sent, or may have sent.
 
-    `status` is the batch as the endpoint last described it, or the reason why there is no description.
-    `unreadable` says why calls have no readable answer; results with such calls are not read again in the
-    session.
+    `status` is the progress that the endpoint last reported, or the reason why it reports none. `unreadable`
+    says why calls have no readable answer; results with such calls are not read again in the session.
     """
 
     history: History
     log: Intents
     intent: Intent
     endpoint: BatchEndpoint
-    status: Batch | str = ""
+    status: str = ""
     unreadable: str = ""
 
     @property
@@ -124,7 +123,7 @@ class SentBatch:
             await asyncio.sleep(LOOKUP_SECONDS / 5)
 
     def _record(self, batch: Batch) -> None:
-        self.status = batch
+        self._note_progress(batch)
         self.log.append(CreatedLine(intent=self.intent.id, batch=batch.id, expires=batch.expires))
 
     def end(self, status: str, **counts: int) -> None:
@@ -135,7 +134,8 @@ class SentBatch:
 
     async def poll(self) -> Batch | None:
         """The batch at this moment; None if another one has its id. Raises BatchFailed."""
-        self.status = batch = await self.endpoint.get(self.intent.batch)
+        batch = await self.endpoint.get(self.intent.batch)
+        self._note_progress(batch)
         if batch.is_of(self.intent.id, self.intent.file):
             return batch
         self.unreadable = f"it is another batch: that of the file {shown_id(batch.input_file)}"
@@ -148,14 +148,16 @@ class SentBatch:
                 async for data in lines:
                     yield data
 
+    def _note_progress(self, batch: Batch) -> None:
+        total = batch.total or len(self.calls)
+        self.status = f"{batch.status}, {batch.done + batch.failed} of {total} done"
+
     # Messages.
 
     def describe(self) -> str:
-        """The batch's id and progress."""
-        if isinstance(batch := self.status, Batch):
-            total = batch.total or len(self.calls)
-            return f"{shown_id(batch.id)}: {batch.status}, {batch.done + batch.failed} of {total} done"
-        return f"{shown_id(self.intent.batch) or 'not yet found'}{': ' if batch else ''}{batch[:MOST_REASON]}"
+        """The batch's id, and its progress."""
+        name, status = shown_id(self.intent.batch) or "not yet found", self.status[:MOST_REASON]
+        return f"{name}: {status}" if status else name
 
     def unreadable_message(self) -> str:
         """What to do about results that cannot be read."""

@@ -89,6 +89,11 @@ class WaitingCalls:
             self._access.budget.commit(self._earlier_cost(history))
         return log
 
+    def commit(self, amount: int) -> None:
+        """Count nano-dollars as spent, or a negative amount as not spent, if there is a limit on cost."""
+        if self._settings.max_cost is not None:
+            self._access.budget.commit(amount)
+
     def _earlier_cost(self, history: History) -> int:
         """The cost of the calls of earlier sessions, in nano-dollars."""
         settings, totals = self._settings, history.totals

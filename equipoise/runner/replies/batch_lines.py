@@ -42,7 +42,9 @@ def _of_response(response: JSON) -> dict[str, JSON]:
         answer = read_body(body, latency=0.0, retries=0)
     else:
         answer = Failure(message="", status=status if isinstance(status, int) else None, body=body)
-    return _of_reply(answer) if isinstance(answer, Reply) else _of_failure(answer)
+    if isinstance(answer, Reply):
+        return _of_reply(answer)
+    return {"reply": "", "outcome": "error" if answer.filter_code is None else "blocked"}
 
 
 def _of_reply(reply: Reply) -> dict[str, JSON]:
@@ -52,10 +54,6 @@ def _of_reply(reply: Reply) -> dict[str, JSON]:
         "usage": reply.usage and reply.usage.to_json(),
         "model": reply.model,
     }
-
-
-def _of_failure(failure: Failure) -> dict[str, JSON]:
-    return {"reply": "", "outcome": "error" if failure.filter_code is None else "blocked"}
 
 
 def _outcome(reply: Reply) -> str | None:

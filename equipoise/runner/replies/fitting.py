@@ -260,16 +260,13 @@ def _rows_of(file: ReplyFile, model: str | None, problems: dict[str, str]) -> It
 def _require_possible(row: ReplyRow, suite: AnySuite, repeats: int) -> None:
     """Raise ValueError for a run beyond the last one, and for an outcome that the reply contradicts."""
     if row.run > repeats:
+        times = "once" if repeats == 1 else f"{repeats} times"
         raise ValueError(
-            f"run {row.run} of {repeats}: {suite.name} asks each case {_times(repeats)}; "
+            f"run {row.run} of {repeats}: {suite.name} asks each case {times}; "
             f"use --runs {row.run}, or leave the row out"
         )
     if row.outcome in ("empty", "error") and row.reply.strip():
         raise ValueError(f"the outcome is {row.outcome}, but there is a reply; one of them is wrong")
-
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
 
 
 def _missing(

@@ -164,34 +164,6 @@ def _checked_metadata(path: Path) -> dict[str, JSON]:
     return metadata
 
 
-def reference(path: Path) -> dict[str, JSON]:
-    """The metadata of new results about the earlier ones and, if those judged a file of replies, about it."""
-    metadata, digest = _read_metadata(path)
-    names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
-    rejudged = {"results": path.name, "sha256": digest, **{name: metadata[name] for name in names}}
-    file = {"replies": metadata["replies"]} if "replies" in metadata else {}
-    return {"rejudged": rejudged, **file}
-
-
-def check(path: Path, suite: str, data_hash: str, cues_hash: str | None = None) -> None:
-    """Raise UserError if these results cannot be judged again in this session.
-
-    `data_hash` and `cues_hash` are those of this session; `cues_hash` is None without --asker.
-    """
-    metadata, results = _checked_metadata(path), shown(path)
-    if metadata["suite"] != suite:
-        raise UserError(f"--replies: {results}: belongs to the suite {metadata['suite']}, not {suite}")
-    if metadata["data_hash"] != data_hash:
-        raise UserError(
-            f"--replies: {results}: the questions have changed since; use --topics to name the old ones"
-        )
-    if metadata.get("asker") and metadata["asker"]["cues_hash"] != cues_hash:
-        raise UserError(f"--replies: {results}: the sentences about who asks have changed since")
-    journal_path = _journal_of(path)
-    if (other := journal.other_format(journal_path)) is not None:
-        raise UserError(f"--replies: {shown(journal_path)}: has format {other}, not {journal.FORMAT}")
-
-
 def _journal_of(results: Path) -> Path:
     """The journal next to earlier results. Raises UserError if there is none."""
     path = store.journal_of(results)
@@ -216,12 +188,27 @@ class OwnReplies(FromFile):
         return run in self._planned
 
     def reference(self) -> Mapping[str, JSON]:
-        """The earlier results, for the metadata of the new ones."""
-        return reference(self._results)
+        """The metadata about the earlier results and, if they judged a file of replies, about that file."""
+        metadata, digest = _read_metadata(self._results)
+        names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
+        judged = {name: metadata[name] for name in names}
+        file = {"replies": metadata["replies"]} if "replies" in metadata else {}
+        return {"rejudged": {"results": self._results.name, "sha256": digest, **judged}, **file}
 
     def check(self, suite: str, data_hash: str, cues_hash: str | None) -> None:
         """Raise UserError if these results cannot be judged again in this session."""
-        check(self._results, suite, data_hash, cues_hash)
+        metadata, results = _checked_metadata(self._results), shown(self._results)
+        if metadata["suite"] != suite:
+            raise UserError(f"--replies: {results}: belongs to the suite {metadata['suite']}, not {suite}")
+        if metadata["data_hash"] != data_hash:
+            raise UserError(
+                f"--replies: {results}: the questions have changed since; use --topics to name the old ones"
+            )
+        if metadata.get("asker") and metadata["asker"]["cues_hash"] != cues_hash:
+            raise UserError(f"--replies: {results}: the sentences about who asks have changed since")
+        journal_path = _journal_of(self._results)
+        if (other := journal.other_format(journal_path)) is not None:
+            raise UserError(f"--replies: {shown(journal_path)}: has format {other}, not {journal.FORMAT}")
 
     @cached_property
     def _planned(self) -> set[str]:
