@@ -110,28 +110,6 @@ def test_a_mismatch_that_is_allowed_is_kept_in_the_comparison() -> None:
 # What is measured.
 
 
-def test_every_metric_is_compared_in_percentage_points() -> None:
-    """Scores of 3 and 5 after 2 and 4: 25 points more, from 50 to 75 %, and the refusals from 50 to 0 %."""
-    before: Runs = {f"aa/q{n}": ["refused", 4] if n % 2 else [3, 3] for n in range(1, 9)}
-    after = {f"aa/q{n}": [3, 4] if n % 2 else [4, 4] for n in range(1, 9)}
-    changes = compare(neutral_side(before), neutral_side(after)).changes
-    assert [*changes] == ["overall", "aa", "area.x", "overall_without_blocked", *RATES]
-    overall, refused = changes["overall"], changes["refused"]
-    assert (overall.before, overall.after, overall.difference.value) == (43.75, 68.75, 25)
-    assert (refused.before, refused.after, refused.difference.value) == (25, 0, -25)
-    assert (overall.difference.n, overall.difference.unpaired) == (8, 0)
-
-
-def test_a_difference_is_paired_by_cell() -> None:
-    """Questions that differ much and change little: the interval knows only the change."""
-    before = {f"aa/q{n}": [1 + n % 3] * 4 for n in range(1, 13)}
-    after = {cell: [*runs[:3], runs[3] + (n < 9)] for n, (cell, runs) in enumerate(before.items())}
-    change = compare(side_of(before), side_of(after)).changes["overall"].difference
-    assert (change.value, change.n) == (9 / 12 * 6.25, 12)
-    assert change.low is not None
-    assert change.low > 2
-
-
 def test_holm_is_applied_within_each_family() -> None:
     """Languages, areas and rates each among themselves, the headline alone; what has no p is not counted."""
     changes = compare(neutral_side(by_chance(1)), neutral_side(by_chance(2, 0.3))).changes

@@ -165,15 +165,6 @@ def test_a_damaged_journal_can_be_read(data: st.DataObject, path: Path, real_jou
     look_at_everything(path)
 
 
-@pytest.mark.parametrize(
-    "content", [b'{"kind":"}\n', b'{"kind":"call"}', b"[" * 100_000, b'{"kind":"' * 9999]
-)
-def test_a_line_that_only_begins_like_one_can_be_read(path: Path, content: bytes) -> None:
-    """What has no end is a line that was cut."""
-    path.write_bytes(content)
-    look_at_everything(path)
-
-
 @modest
 @given(data=st.data())
 def test_a_damaged_journal_can_be_looked_back_on(

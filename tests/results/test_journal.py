@@ -87,7 +87,7 @@ def test_a_last_line_that_lacks_only_its_end_is_whole(path: Path) -> None:
 def test_a_line_that_is_no_entry_is_passed_over(path: Path, subtests: pytest.Subtests) -> None:
     """What is not a JSON object with a kind is damaged, a blank line is not; neither hides another line."""
     kinds = (b'{"text": "no kind"}', b'{"kind": 1}', b'"kind"')
-    for line in (b"", b"null", b"[1]", *kinds, b"\xff\xfe", b"[" * 100_000):
+    for line in (b"", b"null", b"[1]", *kinds, b"\xff\xfe", b"[" * 100_000, b'{"kind":"' * 9999):
         with subtests.test(line=line[:30]):
             one, two = lines_of("one", "two")
             path.write_bytes(one + line + b"\n" + two)

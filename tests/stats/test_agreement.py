@@ -217,31 +217,18 @@ def test_percent_agreement_and_variance_within_units() -> None:
 
 
 def test_leans_by_hand() -> None:
-    """Question q says 5 - 3, r says 3 - 4 and 4 - 4 against the others' means: 2 and -0.5, so 0.75."""
+    """Question q says 5 - 3, r says 3 - 4 and 4 - 4 against the others' means: 2 and -0.5, by scipy's t."""
     by_rater = {
         "a": {"q1": 5.0, "r1": 3.0, "r2": 4.0, "alone": 1.0},
         "b": {"q1": 2.0, "r1": 4.0, "r2": 5.0},
         "c": {"q1": 4.0, "r2": 3.0},
     }
-    first = leans(by_rater, {"q1": "q", "r1": "r", "r2": "r", "alone": "s"})[0]
-    assert first.evaluator == "a"
-    assert first.units == 3
+    first = leans(by_rater, {"q1": "q", "r1": "r", "r2": "r", "alone": "s"}, confidence=0.9)[0]
+    assert (first.evaluator, first.units, first.difference.n) == ("a", 3, 2)
     assert first.mean == pytest.approx((5 + 3.5 + 1) / 3, rel=1e-9)
+    expected = scipy.stats.ttest_1samp([2, -0.5], 0).confidence_interval(0.9)
     assert first.difference.value == pytest.approx((2 - 0.5) / 2, rel=1e-9)
-    assert first.difference.n == 2
-
-
-def test_leans_have_the_t_interval_of_the_questions_means() -> None:
-    """As scipy gives it for one difference a question."""
-    by_rater, cluster_of, questions = panel(np.random.default_rng(8), questions=9)
-    lean = leans(by_rater, cluster_of, confidence=0.9)[1]
-    a, b, c = by_rater.values()
-    apart = [b[unit] - (a[unit] + c[unit]) / 2 for unit in cluster_of]
-    expected = scipy.stats.ttest_1samp(
-        np.reshape(apart, (questions, -1)).mean(axis=1), 0
-    ).confidence_interval(0.9)
-    assert lean.difference.low == pytest.approx(expected.low, rel=1e-9)
-    assert lean.difference.high == pytest.approx(expected.high, rel=1e-9)
+    assert limits(first.difference) == pytest.approx(tuple(expected), rel=1e-9)
 
 
 def test_a_lean_needs_others_who_differ() -> None:
