@@ -19,7 +19,6 @@ from equipoise.stats import fixed, valid
 from equipoise.stats.intervals import clustered_ratio
 from equipoise.stats.metrics import (
     QUOTIENTS,
-    SEED,
     difference,
     figures_by_run,
     measure,
@@ -198,7 +197,7 @@ def test_runs_that_count_in_part_are_as_many_fewer() -> None:
 def test_a_ratio_is_that_of_the_sums_by_question() -> None:
     """In percent, by draws that are always the same."""
     above, below = tries(9)
-    sums = clustered_ratio(above.tolist(), below.tolist(), seed=SEED)
+    sums = clustered_ratio(above.tolist(), below.tolist())
     estimate = measure(RATIO, ratio_cells(above, below))
     assert four(estimate) == pytest.approx([100 * (figure or 0) for figure in four(sums)], rel=1e-9)
     assert estimate.n == 25
