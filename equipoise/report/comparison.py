@@ -11,7 +11,7 @@ from equipoise.core.errors import printable
 from equipoise.core.figures import Change, ChangeOnThese, format_limits
 from equipoise.core.types import JSON
 from equipoise.report import sentences, verdict
-from equipoise.report.layout import align, text_width
+from equipoise.report.layout import align, reason_kind, text_width
 
 if TYPE_CHECKING:
     from equipoise.comparison.panels import RankCorrelation
@@ -168,11 +168,10 @@ def caution_lines(comparison: ComparisonFigures) -> Iterator[str]:
 
 def _reason_lines(differences: Sequence[Change | ChangeOnThese], scope: str) -> Iterator[str]:
     """A line for each kind of reason why figures have no interval, with the number of figures."""
-    # A kind is what stands before the colon; details follow it.
     reasons: dict[str, list[str]] = {}
     for row in differences:
         if row.low is None and row.reason is not None:
-            reasons.setdefault(row.reason.partition(":")[0], []).append(row.reason)
+            reasons.setdefault(reason_kind(row.reason), []).append(row.reason)
     for same in reasons.values():
         yield f"no interval on {scope} for {len(same)} of {len(differences)} metrics: {same[0]}"
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from from_records import as_read
@@ -21,6 +20,7 @@ from equipoise.core.types import JSON
 from equipoise.report.comparison import lines
 from equipoise.results.document import CaseMove
 from equipoise.results.results import of_json
+from equipoise.results.rows import value_at
 from equipoise.stats.paired import holm
 
 MEANS = ["overall", *LANGUAGES, "area.y", "area.x", "overall_without_blocked"]
@@ -38,14 +38,6 @@ def moved(*changes: Run, before: Run = 3) -> Comparison:
         for runs in ([before] * len(changes), changes)
     )
     return compare(side_of(older), side_of(newer, "m2.json"))
-
-
-def resolve(data: JSON, pointer: str) -> Any:
-    """What a JSON pointer (RFC 6901) points to."""
-    for token in pointer.split("/")[1:]:
-        name = token.replace("~1", "/").replace("~0", "~")
-        data = data[int(name)] if isinstance(data, list) else data[name]
-    return data
 
 
 # Whether they may be.
@@ -186,7 +178,7 @@ def shown_scores(data: JSON, moves: Sequence[CaseMove], side: int) -> list[float
     """The mean in percent of the runs that each move points to, in these results."""
     means = []
     for move in moves:
-        runs = resolve(data, move.at[side])
+        runs = value_at(data, move.at[side])
         means.append(sum(run["score_percentage"] for run in runs) / len(runs))
     return means
 
