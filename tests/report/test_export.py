@@ -26,7 +26,6 @@ from equipoise.core.types import Call, Reply, Usage
 from equipoise.report.export import every_eval_ever
 from equipoise.results import store, table
 from equipoise.results.load import load
-from equipoise.results.rows import total_usage
 
 OPTIONS: dict[str, Any] = {
     "model": "subject",
@@ -105,6 +104,7 @@ def test_tables_have_a_row_for_each_run(results: Path, to: str) -> None:
     assert (two["prompt"], two["reply"]) == ("What is two?", "half ? of one")
     assert (two["question"], two["label.area"], two["value.refused"]) == ("What is two?", "second_area", 0.0)
     assert (two["input_tokens"], two["output_tokens"], two["latency"]) == (7, 5, 0.5)
+    assert frame["input_tokens"].null_count() == 2
     assert json.loads(two["transcript"])[0]["messages"][0] == {"role": "user", "content": "What is two?"}
     assert json.loads(two["verdicts"])[0]["evaluator"] == "judge"
     failed = frame.filter(frame["outcome"] == "error").to_dicts()
@@ -239,13 +239,6 @@ def test_results_without_any_score_have_no_instances(project: Project) -> None:
 
 
 # What all are made of.
-
-
-def test_usage_is_of_all_replies(results: Path) -> None:
-    """None where an endpoint counted nothing."""
-    runs = {(run.language, run.id, run.number): run for run in load(results).rows}
-    assert total_usage(runs["aa", "q02_two", 1].subject) == Usage(input=7, output=5)
-    assert total_usage([]) is None
 
 
 def test_only_parquet_and_inspect_need_more(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
