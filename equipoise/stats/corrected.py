@@ -426,12 +426,11 @@ def needed_labels(
 
     def width(count: int) -> float:
         drawn = variance * (1 / count - 1 / replies)
-        return student(max(count - 2, 1), 0.95) * math.sqrt(max(drawn, 0.0) + floor**2)
+        return student(count - 2, 0.95) * math.sqrt(max(drawn, 0.0) + floor**2)
 
     if replies < FEWEST_LABELS or width(replies) > half_width:
         return None
-    needed = bisect_left(range(replies), True, lo=2, key=lambda count: width(count) <= half_width)
-    return max(needed, FEWEST_LABELS)
+    return bisect_left(range(replies), True, lo=FEWEST_LABELS, key=lambda count: width(count) <= half_width)
 
 
 def needed_for_margin(margin: float, *, spread: float, agreement: float, replies: int) -> int | None:

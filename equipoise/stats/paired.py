@@ -251,10 +251,10 @@ def needed_clusters(
     scale = se * math.sqrt(difference.n) / distance
     # Normal quantiles are below those of t, so this is a lower bound of the number.
     start = ((ndtri((1 + confidence) / 2) + ndtri(_POWER)) * scale) ** 2
-    questions = max(2, math.ceil(min(start, _LARGEST_COUNT + 1)))
-    while questions <= _LARGEST_COUNT and _needed_distance(questions, confidence) * scale > questions**0.5:
-        questions += 1
-    return questions if questions <= _LARGEST_COUNT else None
+    for questions in range(max(2, math.ceil(min(start, _LARGEST_COUNT + 1))), _LARGEST_COUNT + 1):
+        if _needed_distance(questions - 1, confidence) * scale <= math.sqrt(questions):
+            return questions
+    return None
 
 
 def needed_runs(
@@ -277,7 +277,7 @@ def needed_runs(
     se, distance = _standard_error(difference), _distance(difference, margin, better)
     if not se or not distance:
         return None
-    allowed_variance = (distance / _needed_distance(difference.n, confidence)) ** 2
+    allowed_variance = (distance / _needed_distance(difference.n - 1, confidence)) ** 2
     # Not above 0 if the questions alone differ too much.
     allowed_noise = allowed_variance - max(se**2 - noise, 0.0)
     if noise * runs >= allowed_noise * _LARGEST_COUNT:
@@ -328,7 +328,7 @@ def needed_runs_for_fall(
     start = 2 * variance * ((ndtri((1 + level) / 2) + ndtri(_POWER)) / fall) ** 2
     for runs in range(max(2, math.ceil(min(start, _LARGEST_COUNT + 1))), _LARGEST_COUNT + 1):
         degrees = groups * (runs - 1)
-        if _needed_distance(degrees + 1, level) * math.sqrt(2 * variance / runs) <= fall:
+        if _needed_distance(degrees, level) * math.sqrt(2 * variance / runs) <= fall:
             return runs
     return None
 
@@ -348,6 +348,6 @@ def _distance(difference: Difference, margin: float, better: Better) -> float:
     return abs(_SIGNS[better] * (difference.value or 0.0) + margin)
 
 
-def _needed_distance(questions: int, confidence: float) -> float:
+def _needed_distance(degrees: int, confidence: float) -> float:
     """How far from the margin a difference must be to decide, in standard errors."""
-    return student(questions - 1, confidence) + float(stdtrit(questions - 1, _POWER))
+    return student(degrees, confidence) + float(stdtrit(degrees, _POWER))

@@ -197,6 +197,8 @@ def test_the_registry_gets_files_by_its_schema(results: Path) -> None:
         "subject",
     )
     assert aggregate["source_metadata"]["source_organization_name"] == "Us"
+    (tokens,) = (item["token_usage"] for item in instances if item["sample_id"] == "aa/q02_two/run1")
+    assert (tokens["input_tokens"], tokens["output_tokens"], tokens["total_tokens"]) == (7, 5, 12)
     assert "left out: 2 runs without a score, which the format requires" in done.stderr
     assert aggregate["detailed_evaluation_results"]["additional_details"]["runs_without_a_score"] == "2"
     samples = (path.parent / f"{path.stem}_samples.jsonl").read_bytes()

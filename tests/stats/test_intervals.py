@@ -18,6 +18,7 @@ from equipoise.stats.intervals import (
     clustered_mean,
     clustered_rate,
     clustered_ratio,
+    codes,
     linearised_mean,
     wilson,
 )
@@ -112,6 +113,11 @@ def test_what_is_no_number_is_refused() -> None:
         clustered_ratio([NAN], [1])
     with pytest.raises(ValueError, match="twice"):
         clustered_mean(observe([[1, 2]]) * 2)
+
+
+def test_codes_are_in_the_order_of_first_appearance() -> None:
+    """So that they fit a list of names without duplicates."""
+    assert (codes("bab").tolist(), codes([]).tolist()) == ([0, 1, 0], [])
 
 
 def test_a_confidence_is_a_share() -> None:

@@ -214,6 +214,9 @@ def test_the_questions_needed_by_hand() -> None:
     assert needed_clusters(difference(-2.5, -2.5 - half, -2.5 + half), 0.5) == 199
     assert needed_clusters(difference(2.5, 2.5 - half, 2.5 + half), 0.5, "lower") == 199
     assert needed_clusters(difference(100, 99.9, 100.1), 2) == 2
+    # At a hair less than the distance that 199 questions show, 200 are needed.
+    distance = 10 * (stdtrit(198, 0.975) + stdtrit(198, 0.8)) / math.sqrt(199) * (1 - 1e-9)
+    assert needed_clusters(difference(0.0, -half, half), distance) == 200
 
 
 @pytest.mark.parametrize(
@@ -238,6 +241,7 @@ def test_the_runs_needed_by_hand() -> None:
     assert needed_runs(change, 2, runs=5, noise=3) is None
     assert needed_runs(change, 4, runs=5, noise=3) == math.ceil(15 / ((4 / reach) ** 2 - 1))
     assert needed_runs(change, 40, runs=5, noise=3) == 1
+    assert needed_runs(change, reach * math.sqrt(1 + 15 / 6) * (1 - 1e-9), runs=5, noise=3) == 7
     assert needed_runs(change, 2, runs=5, noise=0) is None
 
 
@@ -251,6 +255,7 @@ def test_needed_repeats_are_the_smallest_number_that_shows_the_fall() -> None:
 
     for groups, tests, fall, variance in (
         (2, 1, 2.0, 0.25),
+        (2, 1, 1.6, 0.25),
         (2, 150, 2.0, 4.0),
         (300, 1, 0.5, 1.0),
         (300, 150, 2.0, 4.0),

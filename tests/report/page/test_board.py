@@ -194,6 +194,12 @@ def test_the_picture_has_the_figures_of_the_results(tmp_path: Path) -> None:
         sizes = [float(x) for x in re.findall(r'<rect class="o-\w+" x="[\d.]+%" width="([\d.]+)%"', row)]
         assert sum(sizes) == pytest.approx(100, abs=0.05)
         assert "60 runs: " in row
+    data = json.loads(files["low"].read_bytes())
+    data["summary"]["metrics"]["lean"]["low"] = -1.0
+    files["low"].write_text(json.dumps(data), encoding="utf-8")
+    (view,) = board_of(*files.values()).suites[0].tables
+    (leaning,) = [text for text in view.differences if text.startswith("Their replies lean: ")]
+    assert ("high to state" in leaning, "low to state" in leaning) == (True, False)
     assert "&minus; critics, + state" in table
     assert re.findall(r">(?:\u2190 )?(critics|state)(?: \u2192)?</text>", html) == ["critics", "state"]
 
