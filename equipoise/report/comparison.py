@@ -348,7 +348,7 @@ def _side_by_side_row(name: str, comparisons: Sequence[ComparisonFigures]) -> tu
 
 
 def _side_by_side_cell(change: Change | None, baseline: str) -> str:
-    """The figure of a candidate with its difference, from what if not from `baseline`; `-` without one."""
+    """A candidate's figure and difference, with what it differs from if not `baseline`; `-` without one."""
     if change is None or change.value is None:
         return "-"
     own = format_value(change.before, change.unit)
@@ -359,9 +359,9 @@ def _side_by_side_cell(change: Change | None, baseline: str) -> str:
 def report_lines(
     reports: Sequence[ReleaseSections], width: int | None = None, *, shows_all: bool = False
 ) -> Iterator[str]:
-    """The lines on candidates with one baseline, each given as its sections `comparison`, `trend` and `gate`.
+    """Lines on the candidates of one baseline, from the sections `comparison`, `trend` and `gate` of each.
 
-    Several candidates stand side by side; each by itself follows with `shows_all`.
+    Several candidates are shown side by side and, with `shows_all`, also one by one.
     """
     return map(printable, _report_lines(reports, width, shows_all=shows_all))
 

@@ -47,7 +47,7 @@ _COMPONENT_OF: Mapping[Factor, Component] = {
 
 
 NO_VERDICTS = "no evaluator scored a whole run"
-"""The reason without components where nothing was judged, or only parts of runs were."""
+"""The reason for missing components if nothing was judged, or only parts of runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
