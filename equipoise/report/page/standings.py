@@ -15,7 +15,7 @@ from equipoise.core.figures import Difference, excludes_zero
 from equipoise.core.quantities import counted
 from equipoise.report import audit
 from equipoise.report.page.names import languages
-from equipoise.report.sentences import differs_constantly, limits_of_size, unit_of_difference
+from equipoise.report.sentences import differs_constantly, joined, limits_of_size, unit_of_difference
 from equipoise.results.cautions import share_of_runs
 
 if TYPE_CHECKING:
@@ -174,11 +174,7 @@ def joined_names(names: Sequence[str]) -> str:
     shown = [*names[:_MOST_NAMES]]
     if len(names) > _MOST_NAMES:
         shown = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1:,} more"]
-    return _all_joined(shown)
-
-
-def _all_joined(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return joined(shown)
 
 
 def outline(tables: Sequence[tuple[str, BoardTable]]) -> Iterator[str]:
@@ -187,11 +183,11 @@ def outline(tables: Sequence[tuple[str, BoardTable]]) -> Iterator[str]:
     apart = [(title, table) for title, table in ranked if _has_differences(table)]
     alike = [title for title, table in ranked if not _has_differences(table)]
     if apart:
-        cannot = f"; on {_all_joined(alike)} they cannot" if alike else ""
-        yield f"Models can be told apart on {_all_joined([title for title, _ in apart])}{cannot}."
+        cannot = f"; on {joined(alike)} they cannot" if alike else ""
+        yield f"Models can be told apart on {joined([title for title, _ in apart])}{cannot}."
     elif alike:
-        yield f"On none of these suites can models be told apart: {_all_joined(alike)}."
-    if first := [f"{_all_joined(_leaders(table))} on {title}" for title, table in apart if _has_best(table)]:
+        yield f"On none of these suites can models be told apart: {joined(alike)}."
+    if first := [f"{joined(_leaders(table))} on {title}" for title, table in apart if _has_best(table)]:
         yield f"First: {'; '.join(first)}."
     yield from _endings_by_model(tables)
 
