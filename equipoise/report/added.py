@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from equipoise.core.figures import Estimate, GapParts, format_limits
-from equipoise.report.layout import INDENT, align, format_estimate
+from equipoise.core.figures import Estimate, GapParts
+from equipoise.report.layout import INDENT, align, format_estimate, reason_kind
 
 if TYPE_CHECKING:
     from equipoise.results.document import (
@@ -117,7 +117,7 @@ def _missing_intervals(figures: Mapping[str, CorrectedFigure]) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
     for name, item in figures.items():
         if (why := item["these"].reason) is not None:
-            reasons.setdefault(why.partition(":")[0], []).append(name)
+            reasons.setdefault(reason_kind(why), []).append(name)
     for why, names in reasons.items():
         yield f"no interval for {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}: {why}"
 
@@ -158,10 +158,4 @@ def _describe_agreement(item: PairAgreement) -> str:
 
 def describe_kappa(agreement: Estimate | None) -> str:
     """A kappa with its interval, or with the reason why there is none."""
-    if agreement is None:
-        return "-"
-    if agreement.value is None:
-        return f"unknown ({agreement.reason})"
-    if agreement.low is None:
-        return f"{agreement.value:.2f} (no interval: {agreement.reason})"
-    return f"{agreement.value:.2f} ({format_limits(agreement.low, agreement.high, 2)})"
+    return "-" if agreement is None else format_estimate(agreement, sign="")

@@ -11,7 +11,7 @@ from equipoise.core.errors import printable
 from equipoise.core.figures import Change, ChangeOnThese, format_limits
 from equipoise.core.types import JSON
 from equipoise.report import sentences, verdict
-from equipoise.report.layout import align, text_width
+from equipoise.report.layout import align, reason_kind, text_width
 
 if TYPE_CHECKING:
     from equipoise.comparison.panels import RankCorrelation
@@ -168,11 +168,10 @@ def caution_lines(comparison: ComparisonFigures) -> Iterator[str]:
 
 def _reason_lines(differences: Sequence[Change | ChangeOnThese], scope: str) -> Iterator[str]:
     """A line for each kind of reason why figures have no interval, with the number of figures."""
-    # A kind is what stands before the colon; details follow it.
     reasons: dict[str, list[str]] = {}
     for row in differences:
         if row.low is None and row.reason is not None:
-            reasons.setdefault(row.reason.partition(":")[0], []).append(row.reason)
+            reasons.setdefault(reason_kind(row.reason), []).append(row.reason)
     for same in reasons.values():
         yield f"no interval on {scope} for {len(same)} of {len(differences)} metrics: {same[0]}"
 
@@ -349,7 +348,7 @@ def _side_by_side_row(name: str, comparisons: Sequence[ComparisonFigures]) -> tu
 
 
 def _side_by_side_cell(change: Change | None, baseline: str) -> str:
-    """The figure of a candidate with its difference, from what if not from `baseline`; `-` without one."""
+    """A candidate's figure and difference, with what it differs from if not `baseline`; `-` without one."""
     if change is None or change.value is None:
         return "-"
     own = format_value(change.before, change.unit)
@@ -360,9 +359,9 @@ def _side_by_side_cell(change: Change | None, baseline: str) -> str:
 def report_lines(
     reports: Sequence[ReleaseSections], width: int | None = None, *, shows_all: bool = False
 ) -> Iterator[str]:
-    """The lines on candidates with one baseline, each given as its sections `comparison`, `trend` and `gate`.
+    """Lines on the candidates of one baseline, from the sections `comparison`, `trend` and `gate` of each.
 
-    Several candidates stand side by side; each by itself follows with `shows_all`.
+    Several candidates are shown side by side and, with `shows_all`, also one by one.
     """
     return map(printable, _report_lines(reports, width, shows_all=shows_all))
 

@@ -16,8 +16,6 @@ from wcwidth import wcswidth, wcwidth
 from equipoise.core.errors import printable
 from equipoise.core.figures import Difference, Estimate, format_limits
 
-DEFAULT_WIDTH = 80
-"""The default width, if the terminal's is unknown."""
 MIN_COLUMN = 14
 """The minimum width of a column of words that is wrapped."""
 LABEL_WIDTH = 11
@@ -317,11 +315,18 @@ def markdown_cell(text: str) -> str:
 # Figures.
 
 
-def format_estimate(figure: Estimate | Difference, unit: str = "", digits: int = 2) -> str:
-    """A signed figure with its interval, or with the reason why there is none."""
+def format_estimate(
+    figure: Estimate | Difference, unit: str = "", digits: int = 2, *, sign: str = "+"
+) -> str:
+    """A figure with its interval, or with the reason why there is none."""
     if figure.value is None:
         return f"unknown ({figure.reason})"
-    value = f"{figure.value:+.{digits}f}{unit}"
+    value = f"{figure.value:{sign}.{digits}f}{unit}"
     if figure.low is None:
         return f"{value} (no interval: {figure.reason})"
-    return f"{value} ({format_limits(figure.low, figure.high, digits, '+')})"
+    return f"{value} ({format_limits(figure.low, figure.high, digits, sign)})"
+
+
+def reason_kind(reason: str) -> str:
+    """The kind of a reason why a figure has no interval: the part before the colon, which details follow."""
+    return reason.partition(":")[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from equipoise.core.figures import Change, ChangeOnThese, Difference, Figure, LanguagePair
@@ -116,7 +116,7 @@ def _leans(results: Results, metrics: Mapping[str, Figure]) -> Iterator[str]:
     }
     if any(shares.values()):
         phrases = [f"to {side} in {share:.1f} %" for side, share in shares.items()]
-        yield f"Runs lean {', '.join(phrases[:-1])} and {phrases[-1]}."
+        yield f"Runs lean {joined(phrases)}."
 
 
 def _cautions(metrics: Mapping[str, Figure]) -> Iterator[str]:
@@ -205,8 +205,12 @@ def _outcome_sentence(outcomes: Mapping[str, int]) -> Iterator[str]:
         (ending, count), *others = counts.items()
         parts = [f"{count:,} {'was' if count == 1 else 'were'} {ending}"]
         parts += [f"{number:,} {name}" for name, number in others]
-        listed = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-        yield f"Of {sum(outcomes.values()):,} runs, {listed}."
+        yield f"Of {sum(outcomes.values()):,} runs, {joined(parts)}."
+
+
+def joined(phrases: Sequence[str]) -> str:
+    """The phrases as a list in a sentence, such as `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(phrases[:-1]), phrases[-1])))
 
 
 def _interval(figure: Figure) -> str:

@@ -81,7 +81,7 @@ def _conclude(
     audit["checks"] = checks(suite.audit, judged, order)
     audit["lean_by_language"] = {language: _rounded(check) for language, check in leans.items() if check.n}
     audit["judged"] = _group_by_text(judged)
-    # How high scores lie is known only where they lie on a scale.
+    # Only scores on a scale can be called high or low.
     if suite.judging.has_means:
         audit["levels"] = {kind: _rounded(check) for kind, check in levels(judged).items() if check.n}
 

@@ -272,15 +272,12 @@ class _Asked(Struct, frozen=True):
     results: dict[str, _Language]
 
 
-def of_json(
-    results: JSON, transcripts: Transcripts | None = None, *, section: str = RESULTS_POINTER
-) -> list[RunRow]:
-    """The rows of a section `results` of results JSON of the current version, in order.
+def of_json(results: JSON, transcripts: Transcripts | None = None) -> list[RunRow]:
+    """The rows of the section `results` of results JSON of the current version, in order.
 
-    `section` is its JSON pointer. Raises TypeError or ValueError if something is missing or of the wrong
-    type.
+    Raises TypeError or ValueError if something is missing or of the wrong type.
     """
-    return _of_languages(json_io.as_type(results, dict[str, _Language]), transcripts, section)
+    return _of_languages(json_io.as_type(results, dict[str, _Language]), transcripts, RESULTS_POINTER)
 
 
 def of_askers(data: Mapping[str, JSON], transcripts: Transcripts | None) -> list[RunRow]:

@@ -18,9 +18,10 @@ from equipoise.stats import Observation, mean
 from equipoise.stats.intervals import Array, clustered_mean
 
 U = TypeVar("U", bound=Hashable)
-Distance = Literal["ordinal", "nominal", "interval"]
-KappaWeights = Literal["none", "linear", "quadratic"]
-_BOOTSTRAP_DRAWS = 2000
+Distance = Literal["ordinal", "interval"]
+KappaWeights = Literal["none", "quadratic"]
+_CONFIDENCE = 0.95
+_BOOTSTRAP_DRAWS, _SEED = 2000, 0
 _NUMBERS_PER_BLOCK = 4_000_000  # bounds the memory that thousands of questions take
 
 
@@ -30,8 +31,6 @@ def krippendorff_alpha(
     metric: Distance = "ordinal",
     *,
     cluster_of: Mapping[U, str] | None = None,
-    seed: int = 0,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Krippendorff's alpha of verdicts by rater and unit, at most 1: 1 is agreement, 0 is chance.
 
@@ -39,7 +38,7 @@ def krippendorff_alpha(
     Krippendorff's Alpha-Reliability, sections C and D; 2019, Content Analysis, 4th ed., chapter 12). Units
     with one verdict do not count. `levels` are the scale's values in ascending order.
 
-    With `cluster_of`, and about six clusters or more, there is an interval by the studentised bootstrap over
+    With `cluster_of`, and six clusters or more, there is a 95 % interval by the studentised bootstrap over
     clusters (`_interval`). `n` counts clusters with a unit that has two verdicts. Without such a unit, or if
     all verdicts are equal, the value is None with a reason. ValueError for a verdict that is not a level;
     KeyError for a unit that `cluster_of` lacks.
@@ -52,7 +51,7 @@ def krippendorff_alpha(
     tables = ((unit, _coincidences(tally)) for unit, tally in counts.items() if tally.sum() > 1)
     statistic = partial(_alpha, levels=np.asarray(levels, np.float64), metric=metric)
     reason = "one evaluator" if sum(map(bool, ratings.values())) == 1 else "no unit has two verdicts"
-    return _estimate(tables, statistic, cluster_of, seed, confidence, reason)
+    return _estimate(tables, statistic, cluster_of, reason)
 
 
 def weighted_kappa(
@@ -62,28 +61,24 @@ def weighted_kappa(
     weights: KappaWeights = "quadratic",
     *,
     cluster_of: Mapping[U, str] | None = None,
-    seed: int = 0,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Cohen's kappa of two raters on the units that both rated, between -1 and 1.
 
     With `weights` "none" every disagreement weighs 1 (Cohen 1960, Educational and Psychological Measurement
-    20, 37-46); "linear" weighs it by the number of levels between the two, "quadratic" by the square of that
-    number (Cohen 1968, Psychological Bulletin 70, 213-220). Intervals and exceptions are those of
-    `krippendorff_alpha`. The value is None, with a reason, without a common unit or if both raters gave the
-    same single level throughout.
+    20, 37-46); "quadratic" weighs it by the square of the number of levels between the two (Cohen 1968,
+    Psychological Bulletin 70, 213-220). Intervals and exceptions are those of `krippendorff_alpha`. The value
+    is None, with a reason, without a common unit or if both raters gave the same single level throughout.
     """
-    power = {"none": 0, "linear": 1, "quadratic": 2}[weights]
     positions = np.arange(len(levels), dtype=np.float64)
-    distance = np.abs(positions[:, None] - positions)
-    disagreement = np.where(distance > 0, distance**power, 0.0)
+    squares = (positions[:, None] - positions) ** 2
+    disagreement = squares if weights == "quadratic" else np.sign(squares)
     units = (
         (unit, _margins(_level_index(a[unit], levels, "a"), _level_index(b[unit], levels, "b"), disagreement))
         for unit in a
         if unit in b
     )
     statistic = partial(_kappa, disagreement=disagreement)
-    return _estimate(units, statistic, cluster_of, seed, confidence, "no unit that both rated")
+    return _estimate(units, statistic, cluster_of, "no unit that both rated")
 
 
 def fleiss_kappa(ratings: Mapping[str, Mapping[U, float]], levels: Sequence[float]) -> float | None:
@@ -155,9 +150,7 @@ def _ranks(numbers: Sequence[float]) -> list[float]:
     ]
 
 
-def leans(
-    ratings: Mapping[str, Mapping[U, float]], cluster_of: Mapping[U, str], *, confidence: float = 0.95
-) -> list[EvaluatorLean]:
+def leans(ratings: Mapping[str, Mapping[U, float]], cluster_of: Mapping[U, str]) -> list[EvaluatorLean]:
     """How strict each evaluator is, in order: its verdicts minus the mean of the others' on the same units.
 
     Each question has the same weight, however many of its units were scored. The interval is Student's t over
@@ -172,7 +165,7 @@ def leans(
             for unit, value in verdicts.items()
             if (others_mean := _mean_verdict(others, unit)) is not None
         }
-        difference = clustered_mean(_cluster_means(differences, cluster_of), confidence=confidence)
+        difference = clustered_mean(_cluster_means(differences, cluster_of))
         own = mean([item.value for item in _cluster_means(verdicts, cluster_of)])
         panel.append(
             EvaluatorLean(evaluator=evaluator, mean=own, difference=difference, units=len(differences))
@@ -190,7 +183,7 @@ def _cluster_means(values: Mapping[U, float], cluster_of: Mapping[U, str]) -> li
     for unit, value in values.items():
         clusters.setdefault(cluster_of[unit], []).append(value)
     return [
-        Observation(cluster=name, stratum="", value=math.fsum(members) / len(members))
+        Observation(cluster=name, stratum="", value=statistics.fmean(members))
         for name, members in clusters.items()
     ]
 
@@ -224,8 +217,6 @@ def _alpha(tables: Array, *, levels: Array, metric: Distance) -> Array:
     if metric == "ordinal":  # the mean rank of each level's verdicts
         positions = np.cumsum(counts, axis=-1) - counts / 2
     squares = (positions[..., :, None] - positions[..., None, :]) ** 2
-    if metric == "nominal":
-        squares = (squares > 0).astype(np.float64)
     expected = np.einsum("...i,...j,...ij->...", counts, counts, squares)
     observed = (counts.sum(axis=-1) - 1) * np.einsum("...ij,...ij->...", tables, squares)
     return _one_minus_ratio(observed, expected)
@@ -250,8 +241,6 @@ def _estimate(
     tables: Iterable[tuple[U, Array]],
     statistic: Callable[[Array], Array],
     cluster_of: Mapping[U, str] | None,
-    seed: int,
-    confidence: float,
     reason_if_empty: str,
 ) -> Estimate:
     """The statistic of the sum of all units' tables; with clusters, its interval."""
@@ -264,23 +253,21 @@ def _estimate(
     n = units if cluster_of is None else len(groups)
     if not n:
         return Estimate(value=None, se=None, low=None, high=None, n=0, reason=reason_if_empty)
-    # Sorted, so that a seed gives the same draws whatever the order of the units.
+    # Sorted, so that the draws are the same whatever the order of the units.
     cluster_tables = np.array([groups[name] for name in sorted(groups)])
     value = float(statistic(cluster_tables.sum(axis=0)))
     if math.isnan(value):
         return Estimate(value=None, se=None, low=None, high=None, n=n, reason="all verdicts are equal")
     reason = "no clusters given" if cluster_of is None else None
     # With so few clusters, even their range covers their median with less than this confidence.
-    if reason is None and 2.0 ** (1 - n) > 1 - confidence:
+    if reason is None and 2.0 ** (1 - n) > 1 - _CONFIDENCE:
         reason = f"{n} questions are too few to resample" if n > 1 else "1 question"
     if reason:
         return Estimate(value=value, se=None, low=None, high=None, n=n, reason=reason)
-    return _interval(value, cluster_tables, statistic, seed, confidence)
+    return _interval(value, cluster_tables, statistic)
 
 
-def _interval(
-    value: float, cluster_tables: Array, statistic: Callable[[Array], Array], seed: int, confidence: float
-) -> Estimate:
+def _interval(value: float, cluster_tables: Array, statistic: Callable[[Array], Array]) -> Estimate:
     """The studentised bootstrap interval over clusters, with a jackknife standard error for every draw.
 
     Efron and Tibshirani (1993, An Introduction to the Bootstrap, section 12.5). In simulated panels of 10 to
@@ -292,13 +279,13 @@ def _interval(
     se = float(_jackknife(np.ones((1, n)), cluster_tables, statistic)[1][0])
     drawn = [
         _jackknife(draw_counts, cluster_tables, statistic)
-        for draw_counts in _draw_counts(n, cluster_tables[0].size, seed)
+        for draw_counts in _draw_counts(n, cluster_tables[0].size)
     ]
     # Draws without a standard error, or with NaN, are left out.
     t_values = np.concatenate(
         [(replicate - value)[error > 1e-9] / error[error > 1e-9] for replicate, error in drawn]
     )
-    tail = (1 - confidence) / 2
+    tail = (1 - _CONFIDENCE) / 2
     if not se > 1e-9 or len(t_values) < (1 - tail) * _BOOTSTRAP_DRAWS:
         reason = "too few questions with disagreement to resample"
         return Estimate(value=value, se=None, low=None, high=None, n=n, reason=reason)
@@ -309,9 +296,9 @@ def _interval(
     )
 
 
-def _draw_counts(n: int, size: int, seed: int) -> Iterator[Array]:
+def _draw_counts(n: int, size: int) -> Iterator[Array]:
     """The number of times that each draw contains each cluster, (block, n), in blocks that bound memory."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(_SEED)
     block = max(1, _NUMBERS_PER_BLOCK // (n * size))
     for start in range(0, _BOOTSTRAP_DRAWS, block):
         yield rng.multinomial(n, [1 / n] * n, size=min(block, _BOOTSTRAP_DRAWS - start)).astype(np.float64)

@@ -34,7 +34,7 @@ class Consistency:
     spread: Estimate
 
 
-def consistency(scores: ScoresByQuestion, *, confidence: float = 0.95) -> Consistency:
+def consistency(scores: ScoresByQuestion) -> Consistency:
     """Gaps, pairs and the mean spread; a pair's interval is Student's t over questions (`paired_difference`).
 
     Questions are the clusters; runs are averaged within them. Languages are in the order of first appearance.
@@ -43,11 +43,7 @@ def consistency(scores: ScoresByQuestion, *, confidence: float = 0.95) -> Consis
     """
     gaps = tuple(_gap(question, by_language) for question, by_language in scores.items())
     languages = list(dict.fromkeys(language for gap in gaps for language in gap.means))
-    return Consistency(
-        gaps=gaps,
-        pairs=_pairs(gaps, languages, confidence),
-        spread=_mean_spread(gaps, len(languages), confidence),
-    )
+    return Consistency(gaps=gaps, pairs=_pairs(gaps, languages), spread=_mean_spread(gaps, len(languages)))
 
 
 def largest_gaps(consistency: Consistency, n: int) -> list[LanguageGap]:
@@ -85,7 +81,7 @@ def _noise(scores: Mapping[str, Sequence[float]], languages: int) -> float | Non
     return None if mean_error is None else math.sqrt((languages - 1) / languages * mean_error)
 
 
-def _mean_spread(gaps: Sequence[LanguageGap], languages: int, confidence: float) -> Estimate:
+def _mean_spread(gaps: Sequence[LanguageGap], languages: int) -> Estimate:
     if languages < 2:
         return Estimate(value=None, se=None, low=None, high=None, n=0, reason="fewer than 2 languages")
     spreads = [
@@ -93,17 +89,13 @@ def _mean_spread(gaps: Sequence[LanguageGap], languages: int, confidence: float)
         for gap in gaps
         if gap.spread is not None and len(gap.means) == languages
     ]
-    return clustered_mean(spreads, confidence=confidence)
+    return clustered_mean(spreads)
 
 
-def _pairs(
-    gaps: Sequence[LanguageGap], languages: Sequence[str], confidence: float
-) -> tuple[LanguagePair, ...]:
+def _pairs(gaps: Sequence[LanguageGap], languages: Sequence[str]) -> tuple[LanguagePair, ...]:
     # `paired_difference` is after minus before, so the second language comes first.
     differences = {
-        (first, second): paired_difference(
-            _observations(gaps, second), _observations(gaps, first), confidence=confidence
-        )
+        (first, second): paired_difference(_observations(gaps, second), _observations(gaps, first))
         for first, second in combinations(languages, 2)
     }
     adjusted = holm(

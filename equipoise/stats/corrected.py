@@ -13,6 +13,7 @@ labels lie above the mean of all people's labels.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -425,30 +426,24 @@ def needed_labels(
 
     def width(count: int) -> float:
         drawn = variance * (1 / count - 1 / replies)
-        return student(max(count - 2, 1), 0.95) * math.sqrt(max(drawn, 0.0) + floor**2)
+        return student(count - 2, 0.95) * math.sqrt(max(drawn, 0.0) + floor**2)
 
     if replies < FEWEST_LABELS or width(replies) > half_width:
         return None
-    least, most = 2, replies
-    while least < most:
-        middle = (least + most) // 2
-        least, most = (least, middle) if width(middle) <= half_width else (middle + 1, most)
-    return max(least, FEWEST_LABELS)
+    return bisect_left(range(replies), True, lo=FEWEST_LABELS, key=lambda count: width(count) <= half_width)
 
 
-def needed_for_margin(
-    margin: float, *, spread: float, agreement: float, replies: int, power: float = 0.8
-) -> int | None:
+def needed_for_margin(margin: float, *, spread: float, agreement: float, replies: int) -> int | None:
     """The number of labels that each of two results needs to show that equal results stay within a margin.
 
-    They show it with probability `power`. The labels of the two results are drawn independently: n is the
-    smallest with (z(0.975) + z(power)) sqrt(2 s^2 (1/n - 1/N)) at most the margin, in percentage points. If
+    They show it with probability 0.8. The labels of the two results are drawn independently: n is the
+    smallest with (z(0.975) + z(0.8)) sqrt(2 s^2 (1/n - 1/N)) at most the margin, in percentage points. If
     the same replies are labelled in both results, fewer are enough. None with fewer replies than
     FEWEST_LABELS.
     """
     if replies < FEWEST_LABELS:
         return None
-    quantiles = float(ndtri(0.975) + ndtri(power))
+    quantiles = float(ndtri(0.975) + ndtri(0.8))
     variance = 2 * spread**2 * (1 - agreement**2)
     return min(
         max(math.ceil(1 / ((margin / quantiles) ** 2 / variance + 1 / replies)), FEWEST_LABELS), replies

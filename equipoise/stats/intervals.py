@@ -7,7 +7,7 @@ questions are treated as a sample of those that might have been asked.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import numpy as np
 from msgspec.structs import replace
@@ -19,6 +19,8 @@ from equipoise.stats import Observation
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int_]
+_DRAWS, _SEED = 4000, 20_260_101
+"""The draws of every bootstrap, so that the same results have the same intervals."""
 _DRAWS_PER_BLOCK = 500  # bounds the memory that thousands of questions take
 _ROUNDING = 1e-12
 """An error or a range of at most this, relative to the values, is 0 apart from rounding."""
@@ -42,24 +44,34 @@ def student(degrees: float, confidence: float) -> float:
     return float(stdtrit(degrees, (1 + confidence) / 2))
 
 
-def _cell_table(observations: Sequence[Observation]) -> tuple[Array, list[str]]:
-    """The values as an array, clusters by strata, NaN if missing, and the names of the strata.
+def by_cell(observations: Sequence[Observation]) -> dict[tuple[str, str], float]:
+    """The values by question and stratum.
 
     ValueError for a value that is not finite, or a question observed twice in a stratum.
     """
     values = {(item.cluster, item.stratum): item.value for item in observations}
     if len(values) < len(observations):
         raise ValueError("a question is observed twice in a stratum: average its runs first")
-    if not all(math.isfinite(value) for value in values.values()):
+    if not all(map(math.isfinite, values.values())):
         raise ValueError("an observation is not a finite number: leave out what has no score")
-    rows = {name: row for row, name in enumerate(dict.fromkeys(item.cluster for item in observations))}
-    columns = {
-        name: column for column, name in enumerate(dict.fromkeys(item.stratum for item in observations))
-    }
-    cells = np.full((len(rows), len(columns)), np.nan)
-    indices = [rows[cluster] for cluster, _ in values], [columns[stratum] for _, stratum in values]
-    cells[indices] = [*values.values()]
-    return cells, list(columns)
+    return values
+
+
+def codes(labels: Iterable[Hashable]) -> Codes:
+    """Codes of the labels, from 0 in the order of first appearance."""
+    labels = [*labels]
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    return np.array([numbers[label] for label in labels], dtype=np.int_)
+
+
+def _cell_table(observations: Sequence[Observation]) -> tuple[Array, list[str]]:
+    """The values as an array, clusters by strata, NaN if missing, and the names of the strata."""
+    values = by_cell(observations)
+    strata = list(dict.fromkeys(stratum for _, stratum in values))
+    rows, columns = (codes(key[part] for key in values) for part in (0, 1))
+    cells = np.full((rows.max(initial=-1) + 1, len(strata)), np.nan)
+    cells[rows, columns] = [*values.values()]
+    return cells, strata
 
 
 def linearised_mean(observations: Sequence[Observation], confidence: float) -> tuple[Estimate, float]:
@@ -197,41 +209,32 @@ def clustered_rate(
 
 
 def clustered_ratio(
-    numerators: Sequence[float],
-    denominators: Sequence[float],
-    *,
-    seed: int,
-    draws: int = 4000,
-    confidence: float = 0.95,
+    numerators: Sequence[float], denominators: Sequence[float], *, confidence: float = 0.95
 ) -> Estimate:
     """The sum of `numerators` divided by that of `denominators`, both by question, with a bootstrap interval.
 
     Whole questions are resampled. The interval is bias-corrected and accelerated (BCa; Efron and Tibshirani
     1993, An Introduction to the Bootstrap, section 14.3), or that of plain percentiles if the correction is
     undefined. There is none if the k questions are so few that even their range would cover their median too
-    rarely, 1 - 2^(1-k) < confidence (k below 6 at 0.95), if all draws are equal, or if the share of
-    undefined draws exceeds that of one tail. ValueError for a
-    number that is not finite. For shares of runs use `clustered_rate`, whose intervals are closer to their
-    nominal coverage.
+    rarely, 1 - 2^(1-k) < confidence (k below 6 at 0.95), if all draws are equal, or if the share of undefined
+    draws exceeds that of one tail. ValueError for a number that is not finite. For shares of runs use
+    `clustered_rate`, whose intervals are closer to their nominal coverage.
     """
     above, below = np.array([*zip(numerators, denominators, strict=True)], dtype=np.float64).reshape(-1, 2).T
     if not np.isfinite([above, below]).all():
         raise ValueError("a ratio is made of finite numbers: leave out what has no score")
     with np.errstate(divide="ignore", invalid="ignore"):
-        drawn = [
-            above[rows].sum(axis=1) / below[rows].sum(axis=1)
-            for rows in _draw_clusters(len(above), draws, seed)
-        ]
+        drawn = [above[rows].sum(axis=1) / below[rows].sum(axis=1) for rows in _draw_clusters(len(above))]
         left_out = (above.sum() - above) / (below.sum() - below)
         value = float(above.sum() / below.sum())
     return _resampled_estimate(value, np.concatenate(drawn or [np.empty(0)]), left_out, confidence)
 
 
-def _draw_clusters(n: int, draws: int, seed: int) -> Iterator[Codes]:
+def _draw_clusters(n: int) -> Iterator[Codes]:
     """Indices of the clusters in each draw, (block, n), in blocks."""
-    rng = np.random.default_rng(seed)
-    for start in range(0, draws if n else 0, _DRAWS_PER_BLOCK):
-        yield rng.integers(0, n, (min(_DRAWS_PER_BLOCK, draws - start), n))
+    rng = np.random.default_rng(_SEED)
+    for _ in range(0, _DRAWS if n else 0, _DRAWS_PER_BLOCK):
+        yield rng.integers(0, n, (_DRAWS_PER_BLOCK, n))
 
 
 def _resampled_estimate(value: float, drawn: Array, left_out: Array, confidence: float) -> Estimate:

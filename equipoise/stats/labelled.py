@@ -30,7 +30,7 @@ from equipoise.stats.corrected import (
     interval,
     tuned_weight,
 )
-from equipoise.stats.intervals import Array, score_limits, student
+from equipoise.stats.intervals import Array, codes, score_limits, student
 from equipoise.stats.metrics import clip
 from equipoise.stats.shared import shared_cases
 
@@ -155,11 +155,11 @@ class _Frame:
         self.cells, self.labelled, self.order = cells, labelled, order
         self._labels: dict[str, Labels] = {}
         self._weights_of_all: dict[tuple[str, str | None, str, bool], Array] = {}
-        clusters, strata = _Codes(), _Codes()
         self._clusters, self._strata = np.zeros(len(order), np.int_), np.zeros(len(order), np.int_)
-        for cell in cells:
+        clusters, strata = codes(cell.cluster for cell in cells), codes(cell.stratum for cell in cells)
+        for cell, cluster, stratum in zip(cells, clusters, strata, strict=True):
             rows = [order[run] for run in _run_indices([cell])]
-            self._clusters[rows], self._strata[rows] = clusters[cell.cluster], strata[cell.stratum]
+            self._clusters[rows], self._strata[rows] = cluster, stratum
 
     def labels(self, name: str) -> Labels:
         """The values of each run under a name, by the judge and by people."""
@@ -213,14 +213,6 @@ class _Frame:
             for run in runs:
                 weights[self.order[cell.id, run]] = share[0] / len(runs)
         return weights
-
-
-class _Codes(dict[str, int]):
-    """Codes of names, from 0 in the order of first access."""
-
-    def __missing__(self, name: str) -> int:
-        self[name] = len(self)
-        return self[name]
 
 
 def _runs(metric: Metric, cell: Cell) -> dict[int, fixed.RunTerms]:

@@ -18,11 +18,7 @@ ScoresByLanguage = Mapping[tuple[str, str], float]
 
 
 def split_gaps(
-    questions: Sequence[ScoresByLanguage],
-    languages: Sequence[str],
-    targets: Collection[str],
-    *,
-    confidence: float = 0.95,
+    questions: Sequence[ScoresByLanguage], languages: Sequence[str], targets: Collection[str]
 ) -> list[GapParts]:
     """The split gaps of all pairs of `languages` of which at least one is a target of translations.
 
@@ -32,9 +28,7 @@ def split_gaps(
     questions (`clustered_mean`).
     """
     return [
-        _split_gap(
-            questions, first, second, [name for name in (first, second) if name in targets], confidence
-        )
+        _split_gap(questions, first, second, [name for name in (first, second) if name in targets])
         for first, second in combinations(languages, 2)
         if first in targets or second in targets
     ]
@@ -45,7 +39,6 @@ def _split_gap(
     first: str,
     second: str,
     shared_languages: Collection[str],
-    confidence: float,
 ) -> GapParts:
     cells = {(reply, judged) for reply in (first, second) for judged in (reply, *shared_languages)}
     gaps, contents = [], []
@@ -57,10 +50,10 @@ def _split_gap(
                 / len(shared_languages)
             )
     judging_gains = [gap - content for gap, content in zip(gaps, contents, strict=True)]
-    total, content, judging = (_mean(values, confidence) for values in (gaps, contents, judging_gains))
+    total, content, judging = (_mean(values) for values in (gaps, contents, judging_gains))
     return GapParts(first=first, second=second, gap=total, said=content, judged=judging)
 
 
-def _mean(values: Iterable[float], confidence: float) -> Estimate:
+def _mean(values: Iterable[float]) -> Estimate:
     sample = [Observation(cluster=str(n), stratum="", value=value) for n, value in enumerate(values)]
-    return clustered_mean(sample, confidence=confidence)
+    return clustered_mean(sample)

@@ -34,8 +34,6 @@ from equipoise.stats.shared import SharedCases, shared_cases
 EstimateOrDifference = TypeVar("EstimateOrDifference", bound=Estimate | Difference)
 QUOTIENTS = ("ratio", "gap", "lift")
 """The kinds whose figure is one sum over cells divided by another."""
-SEED = 20_260_101
-"""The seed of every bootstrap, so that the same results have the same intervals."""
 
 
 def measure(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) -> Estimate:
@@ -64,7 +62,7 @@ def _measure(metric: Metric, chosen: Sequence[Cell], confidence: float) -> Estim
     # Questions for which both terms of a ratio are 0 do not belong to it.
     pairs = [total for total in totals if metric.kind != "ratio" or any(total)]
     ratio = clustered_ratio(
-        [above for above, _ in pairs], [below for _, below in pairs], seed=SEED, confidence=confidence
+        [above for above, _ in pairs], [below for _, below in pairs], confidence=confidence
     )
     if ratio.value is None and totals and metric.if_nothing is not None:
         return structs.replace(ratio, value=metric.if_nothing, reason=NOTHING_TO_DIVIDE_BY)

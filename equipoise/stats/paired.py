@@ -19,6 +19,7 @@ from equipoise.stats.intervals import (
     NO_VARIATION,
     NOTHING_TO_DIVIDE_BY,
     Array,
+    by_cell,
     linearised_mean,
     student,
     too_few_reason,
@@ -29,6 +30,8 @@ K = TypeVar("K", bound=Hashable)
 Better = Literal["higher", "lower"]
 Decision = Literal["pass", "fail", "inconclusive"]
 _SIGNS: Mapping[Better, int] = {"higher": 1, "lower": -1}
+_POWER = 0.8
+"""The probability with which the number of questions or runs that a function returns decides."""
 _LARGEST_COUNT = 1_000_000
 """The largest number of questions or runs that a function returns. Beyond it, the function returns None."""
 
@@ -66,21 +69,14 @@ def paired_difference(
 def _cell_changes(
     before: Sequence[Observation], after: Sequence[Observation]
 ) -> tuple[list[Observation], int]:
-    """The differences of the cells that both results have, and the number of cells that only one has.
-
-    ValueError for a value that is not finite, or a question observed twice in a stratum.
-    """
-    cells = [{(item.cluster, item.stratum): item.value for item in side} for side in (before, after)]
-    if len(cells[0]) < len(before) or len(cells[1]) < len(after):
-        raise ValueError("a question is observed twice in a stratum: average its runs first")
-    if not all(math.isfinite(item.value) for item in (*before, *after)):
-        raise ValueError("an observation is not a finite number: leave out what has no score")
-    shared = [cell for cell in cells[0] if cell in cells[1]]
+    """The differences of the cells that both results have, and the number of cells that only one has."""
+    older, newer = by_cell(before), by_cell(after)
     changes = [
-        Observation(cluster=cell[0], stratum=cell[1], value=cells[1][cell] - cells[0][cell])
-        for cell in shared
+        Observation(cluster=cell[0], stratum=cell[1], value=newer[cell] - value)
+        for cell, value in older.items()
+        if cell in newer
     ]
-    return changes, len(cells[0]) + len(cells[1]) - 2 * len(shared)
+    return changes, len(older) + len(newer) - 2 * len(changes)
 
 
 def paired_rate_difference(
@@ -240,30 +236,25 @@ def needed_clusters(
     better: Better = "higher",
     *,
     confidence: float = 0.95,
-    power: float = 0.8,
-    interval_confidence: float = 0.95,
 ) -> int | None:
-    """The number of questions that would decide with probability `power`, if the observed difference is true.
+    """The number of questions that would decide with probability 0.8, if the observed difference is true.
 
-    The smallest Q with (t_{Q-1}(confidence) + t_{Q-1}(power)) s / sqrt(Q) <= |d + margin|, where d is the
+    The smallest Q with (t_{Q-1}(confidence) + t_{Q-1}(0.8)) s / sqrt(Q) <= |d + margin|, where d is the
     difference, negated if lower is better, and s the SD over questions: sqrt(n) times the standard error
-    behind the difference's interval. `confidence` is that of the future test, and `interval_confidence` that
-    of the present interval. The method is that of Chow, Shao and Wang (2008, Sample Size Calculations in
-    Clinical Research, section 3.1) with t. None without an interval, or if no number up to a million would
-    decide, for example because d is at the margin.
+    behind the difference's 95 % interval. `confidence` is that of the future test. The method is that of
+    Chow, Shao and Wang (2008, Sample Size Calculations in Clinical Research, section 3.1) with t. None
+    without an interval, or if no number up to a million would decide, for example because d is at the margin.
     """
-    se, distance = _standard_error(difference, interval_confidence), _distance(difference, margin, better)
+    se, distance = _standard_error(difference), _distance(difference, margin, better)
     if not se or not distance:
         return None
     scale = se * math.sqrt(difference.n) / distance
     # Normal quantiles are below those of t, so this is a lower bound of the number.
-    start = ((ndtri((1 + confidence) / 2) + ndtri(power)) * scale) ** 2
-    questions = max(2, math.ceil(min(start, _LARGEST_COUNT + 1)))
-    while questions <= _LARGEST_COUNT and _needed_distance(questions, confidence, power) * scale > math.sqrt(
-        questions
-    ):
-        questions += 1
-    return questions if questions <= _LARGEST_COUNT else None
+    start = ((ndtri((1 + confidence) / 2) + ndtri(_POWER)) * scale) ** 2
+    for questions in range(max(2, math.ceil(min(start, _LARGEST_COUNT + 1))), _LARGEST_COUNT + 1):
+        if _needed_distance(questions - 1, confidence) * scale <= math.sqrt(questions):
+            return questions
+    return None
 
 
 def needed_runs(
@@ -274,21 +265,19 @@ def needed_runs(
     runs: float,
     noise: float,
     confidence: float = 0.95,
-    power: float = 0.8,
-    interval_confidence: float = 0.95,
 ) -> int | None:
     """The number of runs of each question that would decide in an interval over a sample of questions.
 
     The other parameters are as in `needed_clusters`. `runs` is the present number. `noise` is the part of the
     squared standard error that more runs shrink: the `sequential.run_variance` of the later result, plus that
     of the earlier one if it is asked again too. R is the smallest with se^2 - noise + noise runs / R <= ((d +
-    margin) / (t(confidence) + t(power)))^2, at n - 1 degrees. None if no number up to a million would decide
+    margin) / (t(confidence) + t(0.8)))^2, at n - 1 degrees. None if no number up to a million would decide
     because the questions differ too much, or without an interval.
     """
-    se, distance = _standard_error(difference, interval_confidence), _distance(difference, margin, better)
+    se, distance = _standard_error(difference), _distance(difference, margin, better)
     if not se or not distance:
         return None
-    allowed_variance = (distance / _needed_distance(difference.n, confidence, power)) ** 2
+    allowed_variance = (distance / _needed_distance(difference.n - 1, confidence)) ** 2
     # Not above 0 if the questions alone differ too much.
     allowed_noise = allowed_variance - max(se**2 - noise, 0.0)
     if noise * runs >= allowed_noise * _LARGEST_COUNT:
@@ -297,20 +286,20 @@ def needed_runs(
 
 
 def needed_runs_fixed(
-    difference: Difference, distance: float, *, runs: float, confidence: float = 0.95, power: float = 0.8
+    difference: Difference, distance: float, *, runs: float, confidence: float = 0.95
 ) -> int | None:
     """The number of runs in each result that would decide in an interval on fixed questions (`stats.fixed`).
 
     Observed values are taken to be the true ones. `runs` is the present number, and `distance` is the
     distance of the figure from the margin. All of the variance is between runs and falls as 1 / R, so the
-    number is `runs` ((z(confidence) + z(power)) se / distance)^2. If a rate has an interval although nothing
+    number is `runs` ((z(confidence) + z(0.8)) se / distance)^2. If a rate has an interval although nothing
     varied, the width itself falls as 1 / R. The number is 2 or more. None without an interval, or if no
     number up to a million would decide.
     """
     if difference.low is None or difference.high is None or not distance:
         return None
     if difference.se:
-        factor = (float(ndtri((1 + confidence) / 2) + ndtri(power)) * difference.se / distance) ** 2
+        factor = (float(ndtri((1 + confidence) / 2) + ndtri(_POWER)) * difference.se / distance) ** 2
     else:
         factor = (difference.high - difference.low) / 2 / abs(distance)
     needed = math.ceil(min(runs * factor, _LARGEST_COUNT + 1))
@@ -324,11 +313,10 @@ def needed_runs_for_fall(
     groups: int,
     tests: int = 1,
     confidence: float = 0.95,
-    power: float = 0.8,
 ) -> int | None:
-    """The number of runs in each result that would show a question's fall by `fall` with probability `power`.
+    """The number of runs in each result that would show a question's fall by `fall` with probability 0.8.
 
-    It is the smallest R from 2 with (t(confidence) + t(power)) sqrt(2 variance / R) <= fall: a t test of two
+    It is the smallest R from 2 with (t(confidence) + t(0.8)) sqrt(2 variance / R) <= fall: a t test of two
     samples of R runs, with its error divided by the number of `tests` (Bonferroni). `variance` is estimated
     from `groups` groups of R runs, so t has groups (R - 1) degrees of freedom. None if no number up to a
     million would show it, or if `fall` is not above 0.
@@ -337,24 +325,22 @@ def needed_runs_for_fall(
         return None
     level = 1 - (1 - confidence) / tests
     # As in `needed_clusters`, the number by normal quantiles is a lower bound.
-    start = 2 * variance * ((ndtri((1 + level) / 2) + ndtri(power)) / fall) ** 2
+    start = 2 * variance * ((ndtri((1 + level) / 2) + ndtri(_POWER)) / fall) ** 2
     for runs in range(max(2, math.ceil(min(start, _LARGEST_COUNT + 1))), _LARGEST_COUNT + 1):
         degrees = groups * (runs - 1)
-        if (student(degrees, level) + float(stdtrit(degrees, power))) * math.sqrt(
-            2 * variance / runs
-        ) <= fall:
+        if _needed_distance(degrees, level) * math.sqrt(2 * variance / runs) <= fall:
             return runs
     return None
 
 
-def _standard_error(difference: Difference, confidence: float) -> float | None:
-    """The standard error behind the interval: half its width divided by Student's t.
+def _standard_error(difference: Difference) -> float | None:
+    """The standard error behind the 95 % interval: half its width divided by Student's t.
 
     For rates it is not `difference.se`, which is None if nothing varied although there is an interval.
     """
     if difference.low is None or difference.high is None:
         return None
-    return (difference.high - difference.low) / 2 / student(difference.n - 1, confidence)
+    return (difference.high - difference.low) / 2 / student(difference.n - 1, 0.95)
 
 
 def _distance(difference: Difference, margin: float, better: Better) -> float:
@@ -362,6 +348,6 @@ def _distance(difference: Difference, margin: float, better: Better) -> float:
     return abs(_SIGNS[better] * (difference.value or 0.0) + margin)
 
 
-def _needed_distance(questions: int, confidence: float, power: float) -> float:
+def _needed_distance(degrees: int, confidence: float) -> float:
     """How far from the margin a difference must be to decide, in standard errors."""
-    return student(questions - 1, confidence) + float(stdtrit(questions - 1, power))
+    return student(degrees, confidence) + float(stdtrit(degrees, _POWER))

@@ -18,7 +18,7 @@ from scipy.special import stdtr, stdtrit  # scipy has no types
 from equipoise.core.figures import Difference
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import mean, metrics, valid
-from equipoise.stats.intervals import Array, degrees_of_freedom
+from equipoise.stats.intervals import Array, codes, degrees_of_freedom
 from equipoise.stats.metrics import QUOTIENTS, terms_of
 from equipoise.stats.paired import holm
 
@@ -62,15 +62,9 @@ def layout_and_values(metric: Metric, cells: Sequence[Cell]) -> tuple[SharedCell
     """The layout of one model's cells, which is equal for models with the same cells, and its values."""
     chosen = sorted(metric.select(cells), key=lambda cell: (cell.cluster, cell.stratum))
     clusters, strata = [cell.cluster for cell in chosen], [cell.stratum for cell in chosen]
-    layout = SharedCells(_codes(clusters), _codes(strata), [*dict.fromkeys(strata)])
+    layout = SharedCells(codes(clusters), codes(strata), [*dict.fromkeys(strata)])
     scores = np.array([_scores(metric, cell) for cell in chosen], dtype=np.float64).reshape(-1, 2)
     return layout, ModelValues(scores[:, 0], scores[:, 1])
-
-
-def _codes(names: Sequence[str]) -> NDArray[np.int_]:
-    """The index of each name among the distinct names."""
-    indices = {name: index for index, name in enumerate(dict.fromkeys(names))}
-    return np.array([indices[name] for name in names], dtype=np.int_)
 
 
 def _scores(metric: Metric, cell: Cell) -> tuple[float, float]:

@@ -24,7 +24,10 @@ from equipoise.stats.intervals import Array, student
 
 _SIMULATED, _SEED = 20_000, 1
 _CERTAIN = 8.0
-"""So many standard errors from a bound, a difference is taken to lie on its side (error below 1e-14)."""
+"""A difference this many standard errors from a bound counts as certain to stay on its side of the bound.
+
+The error is below 1e-14.
+"""
 _MANY = 50
 """With at least this many events, and as many runs without, a rate is nearly normal."""
 _TAIL = 1e-6

@@ -25,7 +25,7 @@ from msgspec import structs
 from scipy.special import nctdtrinc  # scipy has no types
 
 from equipoise.core.figures import StudyDesign
-from equipoise.stats.intervals import Array, Codes, student
+from equipoise.stats.intervals import Array, Codes, codes, student
 
 Component = Literal["question", "language", "run", "evaluator", "rest"]
 Factor = Literal["questions", "runs", "evaluators"]
@@ -47,7 +47,7 @@ _COMPONENT_OF: Mapping[Factor, Component] = {
 
 
 NO_VERDICTS = "no evaluator scored a whole run"
-"""The reason without components where nothing was judged, or only parts of runs were."""
+"""The reason for missing components if nothing was judged, or only parts of runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,13 +112,13 @@ def estimate_components(scores: Mapping[ScoreKey, float]) -> Components:
     if len({question for question, *_ in scores}) < 2:
         return Components(variance={}, reason="fewer than 2 questions")
     levels, merged = _distinct_levels(list(scores))
-    fixed = _codes([(language, evaluator) for _, language, _, evaluator in scores])
+    fixed = codes((language, evaluator) for _, language, _, evaluator in scores)
     expected = np.array([[_expected_squares(a, b, fixed) for b in levels.values()] for a in levels.values()])
     # Rows are scaled, so that the tolerance is relative.
     if np.linalg.matrix_rank(expected / np.diag(expected)[:, None].clip(1.0), tol=1e-6) < len(levels):
         return Components(variance={}, reason="too few scores in common to tell the components apart")
     centred = values - (np.bincount(fixed, values) / np.bincount(fixed))[fixed]
-    squares = [(np.bincount(codes, centred) ** 2 / np.bincount(codes)).sum() for codes in levels.values()]
+    squares = [(np.bincount(level, centred) ** 2 / np.bincount(level)).sum() for level in levels.values()]
     estimates = np.linalg.solve(expected, squares)
     estimates[np.abs(estimates) < 1e-12 * np.abs(values).max() ** 2] = 0.0  # rounding errors
     return Components(
@@ -142,8 +142,8 @@ def predict_se(
     return math.sqrt(math.fsum(_variance_parts(components, design).values())) if components.variance else None
 
 
-def advice(components: Components, design: StudyDesign, *, confidence: float = 0.95) -> Advice | None:
-    """The effect of doubling each factor on Student's t interval; None without components.
+def advice(components: Components, design: StudyDesign) -> Advice | None:
+    """The effect of doubling each factor on the 95 % interval of Student's t; None without components.
 
     Every component is divided by the number of questions, so doubling the questions always narrows the
     interval at least as much as any other factor: by 29 % (1 - 1 / sqrt(2)) plus a little for the degrees of
@@ -152,10 +152,10 @@ def advice(components: Components, design: StudyDesign, *, confidence: float = 0
     """
     if not components.variance:
         return None
-    width = _half_width(components, design, confidence)
+    width = _half_width(components, design)
     known = [name for name, component in _COMPONENT_OF.items() if component in components.variance]
     doubled = {name: structs.replace(design, **{name: 2 * getattr(design, name)}) for name in known}
-    widths = {name: _half_width(components, larger, confidence) for name, larger in doubled.items()}
+    widths = {name: _half_width(components, larger) for name, larger in doubled.items()}
     return Advice(
         design=design,
         half_width=width,
@@ -182,8 +182,8 @@ def smallest_difference(
 
     Var(d) = 2 [(1 - shared) (question / Q + language / QL) + run / QLR + evaluator / QLE + rest / QLRE]. The
     result is its root times the noncentrality of Student's t with Q - 1 degrees of freedom (Cohen 1988,
-    Statistical Power Analysis, section 2.2). None without
-    components; ValueError for one question, or if `shared`, `alpha` or `power` is out of range.
+    Statistical Power Analysis, section 2.2). None without components; ValueError for one question, or if
+    `shared`, `alpha` or `power` is out of range.
     """
     if not (0 <= shared <= 1 and 0 < alpha < power < 1):
         raise ValueError(f"need 0 <= shared <= 1 and 0 < alpha < power < 1: {shared!r}, {alpha!r}, {power!r}")
@@ -223,18 +223,12 @@ def _distinct_levels(keys: Sequence[ScoreKey]) -> tuple[dict[Component, Codes], 
     levels: dict[Component, Codes] = {}
     merged: dict[Component, Component] = {}
     for name, indices in _GROUPING.items():
-        codes = _codes([*map(itemgetter(*indices), keys)])
-        if same := [other for other, earlier in levels.items() if np.array_equal(codes, earlier)]:
+        own = codes(map(itemgetter(*indices), keys))
+        if same := [other for other, earlier in levels.items() if np.array_equal(own, earlier)]:
             merged[name] = same[0]
         else:
-            levels[name] = codes
+            levels[name] = own
     return levels, merged
-
-
-def _codes(labels: Sequence[object]) -> Codes:
-    """Codes of the labels, from 0 in the order of first appearance."""
-    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
-    return np.array([numbers[label] for label in labels])
 
 
 def _expected_squares(a: Codes, b: Codes, fixed: Codes) -> float:
@@ -253,10 +247,10 @@ def _expected_squares(a: Codes, b: Codes, fixed: Codes) -> float:
     return float(sparse @ sparse - 2 * crossed + ((left.T @ left) * (right.T @ right)).sum())
 
 
-def _level_counts(codes: Codes, fixed: Codes) -> Array:
+def _level_counts(levels: Codes, fixed: Codes) -> Array:
     """The number of scores by level of a component and level of `fixed`."""
-    counts = np.zeros((codes.max() + 1, fixed.max() + 1))
-    np.add.at(counts, (codes, fixed), 1)
+    counts = np.zeros((levels.max() + 1, fixed.max() + 1))
+    np.add.at(counts, (levels, fixed), 1)
     return counts
 
 
@@ -273,10 +267,8 @@ def _critical_value(design: StudyDesign, confidence: float) -> float:
     return student(design.questions - 1, confidence)
 
 
-def _half_width(components: Components, design: StudyDesign, confidence: float) -> float:
-    return _critical_value(design, confidence) * math.sqrt(
-        math.fsum(_variance_parts(components, design).values())
-    )
+def _half_width(components: Components, design: StudyDesign) -> float:
+    return _critical_value(design, 0.95) * math.sqrt(math.fsum(_variance_parts(components, design).values()))
 
 
 def _percent(part: float) -> str:

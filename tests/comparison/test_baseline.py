@@ -12,9 +12,9 @@ from typing import Any, cast
 import pytest
 from sides import SCALE, SUITE, Runs, alike, data_of, metadata, set_to, side_of, without, write, write_data
 
+from conftest import refusal as refused
 from equipoise.comparison.comparable import allowed_differences, mismatches, sampling_differences, why_unfit
 from equipoise.comparison.verify import load_verified
-from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
 from equipoise.results.document import RunError
 from equipoise.results.load import load
@@ -26,9 +26,7 @@ NO_SCORE = cast("RunError", {})
 
 def refusal(path: Path) -> str:
     """The one line in which a file is refused; it begins with the file's name."""
-    with pytest.raises(UserError) as refused:
-        load(path)
-    message = str(refused.value)
+    message = refused(load, path)
     assert message.startswith(f"{path}: ")
     assert "\n" not in message
     return message.removeprefix(f"{path}: ")
@@ -108,9 +106,7 @@ def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Sub
         data = data_of(RUNS)
         set_to(f"a{character}b", "metadata", "suite")(data)
         path = write_data(tmp_path / f"a{character}b.json", data)
-        with pytest.raises(UserError) as refused:
-            load(path)
-        assert str(refused.value).isprintable(), ascii(character)
+        assert refused(load, path).isprintable(), ascii(character)
 
 
 def same_id(data: Any) -> None:

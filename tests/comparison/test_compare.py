@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from from_records import as_read
@@ -21,6 +20,7 @@ from equipoise.core.types import JSON
 from equipoise.report.comparison import lines
 from equipoise.results.document import CaseMove
 from equipoise.results.results import of_json
+from equipoise.results.rows import value_at
 from equipoise.stats.paired import holm
 
 MEANS = ["overall", *LANGUAGES, "area.y", "area.x", "overall_without_blocked"]
@@ -38,14 +38,6 @@ def moved(*changes: Run, before: Run = 3) -> Comparison:
         for runs in ([before] * len(changes), changes)
     )
     return compare(side_of(older), side_of(newer, "m2.json"))
-
-
-def resolve(data: JSON, pointer: str) -> Any:
-    """What a JSON pointer (RFC 6901) points to."""
-    for token in pointer.split("/")[1:]:
-        name = token.replace("~1", "/").replace("~0", "~")
-        data = data[int(name)] if isinstance(data, list) else data[name]
-    return data
 
 
 # Whether they may be.
@@ -108,28 +100,6 @@ def test_a_mismatch_that_is_allowed_is_kept_in_the_comparison() -> None:
 
 
 # What is measured.
-
-
-def test_every_metric_is_compared_in_percentage_points() -> None:
-    """Scores of 3 and 5 after 2 and 4: 25 points more, from 50 to 75 %, and the refusals from 50 to 0 %."""
-    before: Runs = {f"aa/q{n}": ["refused", 4] if n % 2 else [3, 3] for n in range(1, 9)}
-    after = {f"aa/q{n}": [3, 4] if n % 2 else [4, 4] for n in range(1, 9)}
-    changes = compare(neutral_side(before), neutral_side(after)).changes
-    assert [*changes] == ["overall", "aa", "area.x", "overall_without_blocked", *RATES]
-    overall, refused = changes["overall"], changes["refused"]
-    assert (overall.before, overall.after, overall.difference.value) == (43.75, 68.75, 25)
-    assert (refused.before, refused.after, refused.difference.value) == (25, 0, -25)
-    assert (overall.difference.n, overall.difference.unpaired) == (8, 0)
-
-
-def test_a_difference_is_paired_by_cell() -> None:
-    """Questions that differ much and change little: the interval knows only the change."""
-    before = {f"aa/q{n}": [1 + n % 3] * 4 for n in range(1, 13)}
-    after = {cell: [*runs[:3], runs[3] + (n < 9)] for n, (cell, runs) in enumerate(before.items())}
-    change = compare(side_of(before), side_of(after)).changes["overall"].difference
-    assert (change.value, change.n) == (9 / 12 * 6.25, 12)
-    assert change.low is not None
-    assert change.low > 2
 
 
 def test_holm_is_applied_within_each_family() -> None:
@@ -208,7 +178,7 @@ def shown_scores(data: JSON, moves: Sequence[CaseMove], side: int) -> list[float
     """The mean in percent of the runs that each move points to, in these results."""
     means = []
     for move in moves:
-        runs = resolve(data, move.at[side])
+        runs = value_at(data, move.at[side])
         means.append(sum(run["score_percentage"] for run in runs) / len(runs))
     return means
 

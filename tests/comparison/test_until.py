@@ -244,21 +244,15 @@ def test_a_look_is_kept_whole(path: Path) -> None:
     assert history_of(path).plans.looks == history.plans.looks
 
 
-def test_a_look_that_is_not_enough_changes_no_plan(path: Path) -> None:
-    """All rounds are still to be asked."""
-    journal_of(path, 1).close()
-    resume.append(history_of(path), "look", **found_in(1, 1))
-    history = history_of(path)
-    assert list(history.planned) == planned()
-    assert history.missing() == history.pending(history.planned) == planned()[2:]
-
-
 def test_a_look_that_is_enough_drops_later_rounds_from_the_plan(path: Path) -> None:
     """The session is complete; a call of the next round that was in flight is kept, and does not count."""
     log = journal_of(path, 2)
     log.append_record(record("a", run=3), [])
     log.close()
-    resume.append(history_of(path), "look", **found_in(1000, 2))
+    resume.append(history_of(path), "look", **found_in(1, 1))
+    history = history_of(path)
+    assert (list(history.planned), history.missing()) == (planned(), ["b-run3"])
+    resume.append(history, "look", **found_in(1000, 2))
     history = history_of(path)
     assert list(history.planned) == [item.id for item in history.records()] == planned()[:4]
     assert (history.missing(), history.status(is_running=False)) == ([], "complete")

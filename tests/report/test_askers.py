@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 from asked import DATASET, swayed
-from click.testing import CliRunner
 from fake_client import Project
 from msgspec.structs import replace
 from playwright.sync_api import expect
 
 import equipoise
 from browser import CHROMIUM, chromium, opened
-from equipoise.cli import main
+from conftest import typed
 from equipoise.core.figures import Interval
 from equipoise.report.askers import lines, sentences
 from equipoise.report.page import page
@@ -33,9 +32,7 @@ def results(project: Project) -> Path:
 
 def command(*arguments: str) -> str:
     """What a command prints."""
-    done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 0, done.output
-    return done.output
+    return typed(*arguments).output
 
 
 def test_a_transcript_shows_the_cue(results: Path) -> None:

@@ -171,33 +171,26 @@ def cut(second: float, **changes: Any) -> dict[str, Any]:
 
 
 def test_limits_are_summed_over_all_sessions(path: Path) -> None:
-    """The highest and the lowest of any session, all calls that were refused, and each cut in order."""
+    """The highest and the lowest of any session, the latest of each endpoint, refused calls, and each cut."""
     write(path)
     nothing = {"refused": 0, "cuts": 0, "moves": [], "moves_left_out": 0}
     assert metadata(path)["limits"] == {"highest": None, "lowest": None, "last": [], **nothing}
     log = begin(path)
     log.append("limit", **cut(1.0))
     log.append("limit", **cut(2.0, before=4, after=2))
-    for lowest, highest, refused in ((4, 9, 3), (2, 8, 1)):
-        end = {"endpoint": 0, "lowest": lowest, "highest": highest, "last": 5}
+    for endpoint, lowest, highest, last, refused in ((0, 4, 9, 9, 3), (2, 2, 8, 4, 1), (0, 3, 8, 7, 0)):
+        end = {"endpoint": endpoint, "lowest": lowest, "highest": highest, "last": last}
         log.append("limit", event="end", refused=refused, **end)
     limits = metadata(path)["limits"]
     assert (limits["highest"], limits["lowest"], limits["refused"], limits["cuts"]) == (9, 2, 4, 2)
+    # Of the endpoint 1 no session has told.
+    assert limits["last"] == [7, None, 4]
     assert [(move["session"], move["second"], move["after"]) for move in limits["moves"]] == [
         ("s1", 1.0, 4),
         ("s1", 2.0, 2),
     ]
     names = ["session", "endpoint", "second", "status", "pause", "before", "after", "sustained"]
     assert list(limits["moves"][0]) == names
-
-
-def test_the_level_at_the_end_is_told_of_every_endpoint(path: Path) -> None:
-    """As the latest session left it; of an endpoint that no session told of it is not known."""
-    log = begin(path)
-    for endpoint, last in ((0, 9), (2, 4), (0, 7)):
-        end = {"endpoint": endpoint, "lowest": 1, "highest": 9, "last": last}
-        log.append("limit", event="end", refused=0, **end)
-    assert metadata(path)["limits"]["last"] == [7, None, 4]
 
 
 def test_of_very_many_cuts_the_first_are_shown(path: Path) -> None:

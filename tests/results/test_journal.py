@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import resource
 import stat
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import TEXTS, ask, entries, record
+from journals import TEXTS, ask, entries, keep, record
 
 from equipoise.core.errors import CannotKeep, SessionStopped
 from equipoise.core.types import Conversation, Message, Reply, Usage
@@ -28,7 +29,8 @@ from equipoise.results.journal import (
     request_hash,
     scan,
 )
-from equipoise.results.lines import FailedLine
+from equipoise.results.lines import CallLine, FailedLine
+from hostile import replies
 
 CALL = ask("Why?", temperature=1.0, top_p=0.5)
 FAILED = {"run": "a-run1", "role": "subject", "model": "m", "retries": 0}
@@ -87,12 +89,25 @@ def test_a_last_line_that_lacks_only_its_end_is_whole(path: Path) -> None:
 def test_a_line_that_is_no_entry_is_passed_over(path: Path, subtests: pytest.Subtests) -> None:
     """What is not a JSON object with a kind is damaged, a blank line is not; neither hides another line."""
     kinds = (b'{"text": "no kind"}', b'{"kind": 1}', b'"kind"')
-    for line in (b"", b"null", b"[1]", *kinds, b"\xff\xfe", b"[" * 100_000):
+    for line in (b"", b"null", b"[1]", *kinds, b"\xff\xfe", b"[" * 100_000, b'{"kind":"' * 9999):
         with subtests.test(line=line[:30]):
             one, two = lines_of("one", "two")
             path.write_bytes(one + line + b"\n" + two)
             assert texts(path) == ["one", "two"]
             assert damaged(path) == bool(line)
+
+
+def test_a_hostile_reply_is_one_line_of_its_kind(path: Path) -> None:
+    """Each is one line, is read back whole, and leaves the lines around it alone."""
+    texts = [text for reply in replies() for text in (reply.text, "In 1931, by subscription.")]
+    whole = [Reply(text=text, reasoning=text, finish_reason="stop", usage=Usage(input=1)) for text in texts]
+    log = Journal(path, "s1")
+    for reply in whole:
+        keep(log, CALL, reply)
+    lines = path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
+    assert [json.loads(line)["reply"]["text"] for line in lines] == texts
+    assert all(character >= " " for line in lines for character in line)
+    assert [line.entry.reply for line in read(path) if isinstance(line.entry, CallLine)] == whole
 
 
 def test_a_line_says_where_it_stands(path: Path) -> None:
@@ -286,13 +301,9 @@ def test_what_endpoints_said_is_masked_and_structure_is_not(path: Path) -> None:
     failed, learned = entries(path)
     assert [failed[name] for name in ("session", "run", "model", "message")] == [*["secret"] * 3, "no ****"]
     assert (learned["parameter"], learned["reason"]) == ("secret", "a ****")
-
-
-def test_a_record_is_returned_as_it_is_kept(path: Path) -> None:
-    """So that whoever shows it shows no key."""
-    log = Journal(path, "s1", Secrets(["secret"]))
+    # Whoever shows the record that is returned shows no key.
     appended = log.append_record(record("a", "error", "no secret"), [])
-    (entry,) = entries(path)
+    *_, entry = entries(path)
     assert appended.error == entry["record"]["error"] == "no ****"
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from published import current, old
 from sides import alike, data_of, set_to
 
-from equipoise.cli import main
+from conftest import refusal as refused
+from conftest import typed
 from equipoise.core.errors import UserError
 from equipoise.results import published
 
@@ -50,10 +50,8 @@ def converted(data: Any) -> dict[str, Any]:
 def refusal(data: Any) -> str:
     """Why these results are not converted, without the file's name; nothing is written."""
     path = write(data)
-    with pytest.raises(UserError) as refused:
-        published.convert(path, Path("new.json"))
+    message = refused(published.convert, path, Path("new.json"))
     assert [item.name for item in Path().iterdir()] == ["old.json"]
-    message = str(refused.value)
     assert message.startswith("old.json:")
     assert "\n" not in message
     return message.removeprefix("old.json:").strip()
@@ -242,15 +240,10 @@ def deep() -> Any:
 # The command.
 
 
-def run(*arguments: str) -> Result:
-    """What comes of a command line, mistakes shown as they are to the user."""
-    return CliRunner().invoke(main, ["export", "--to", "published", *arguments])
-
-
 def test_the_command_says_what_it_added() -> None:
     """A line for each kind, then where the file is; exit status 0."""
     write(old())
-    result = run("old.json", "-o", "deep/er/new.json")
-    assert (result.exit_code, result.stderr) == (0, "")
+    result = typed("export", "--to", "published", "old.json", "-o", "deep/er/new.json")
+    assert result.stderr == ""
     assert result.stdout.splitlines() == [*ADDED, "written to deep/er/new.json"]
     assert json.loads(Path("deep/er/new.json").read_bytes()) == current()

@@ -13,7 +13,7 @@ from builders import SUITE
 from journals import SETTINGS, record, write
 
 from conftest import EXAMPLE
-from equipoise.core.errors import UserError
+from conftest import refusal as refused
 from equipoise.results.journal import FORMAT, Journal
 from equipoise.results.recover import Recovered, recover
 from equipoise.results.store import Files, Lock
@@ -37,9 +37,7 @@ def make(path: Path, output: Path | None = None, *roots: Path) -> Recovered:
 
 def refusal(path: Path, output: Path | None = None, *roots: Path) -> str:
     """The one line that says why nothing was recovered."""
-    with pytest.raises(UserError) as caught:
-        make(path, output, *roots)
-    (line,) = str(caught.value).splitlines()
+    (line,) = refused(make, path, output, *roots).splitlines()
     return line
 
 

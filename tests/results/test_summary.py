@@ -90,9 +90,6 @@ def whole() -> dict[str, Any]:
     return summary(records(panel(1, (12, 3, 4, 3))))
 
 
-# Metrics.
-
-
 # Where the variance lies.
 
 

@@ -63,17 +63,16 @@ def test_largest_gaps_come_first() -> None:
     assert names(consistency(runs), 3) == ["c", "a", "b"]
 
 
-@pytest.mark.parametrize("confidence", [0.95, 0.8])
-def test_pairs_have_the_paired_t_test_of_question_means(confidence: float) -> None:
+def test_pairs_have_the_paired_t_test_of_question_means() -> None:
     """As scipy does it: difference, limits and p of the first language less the second."""
     runs = simulated(2, 25, moves=(0, 0.3, 0.6))
     means = {
         language: [np.mean(by_language[language]) for by_language in runs.values()]
         for language in ("en", "zh", "fa")
     }
-    for pair in consistency(runs, confidence=confidence).pairs:
+    for pair in consistency(runs).pairs:
         expected = scipy.stats.ttest_rel(means[pair.first], means[pair.second])
-        limits = expected.confidence_interval(confidence)
+        limits = expected.confidence_interval()
         assert pair.value == pytest.approx(np.mean(means[pair.first]) - np.mean(means[pair.second]), rel=1e-9)
         assert pair.low == pytest.approx(limits.low, rel=1e-9)
         assert pair.high == pytest.approx(limits.high, rel=1e-9)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import simulated
 from numpy.typing import NDArray
 from simulated import limits as ends
 
@@ -209,18 +210,9 @@ def test_labels_needed_agree_with_the_interval() -> None:
     assert needed_for_margin(90, **wanted, replies=8) is None
 
 
-def cells(values: dict[str, list[list[float]]]) -> list[Cell]:
+def cells(values: Mapping[str, Sequence[Sequence[float]]]) -> list[Cell]:
     """Questions with these runs of each value, in one language."""
-    count = len(next(iter(values.values())))
-    return [
-        Cell(
-            id=f"en/{index}",
-            cluster=str(index),
-            stratum="en",
-            values={name: runs[index] for name, runs in values.items()},
-        )
-        for index in range(count)
-    ]
+    return simulated.cells(**{name: [[runs] for runs in by_question] for name, by_question in values.items()})
 
 
 @pytest.mark.parametrize("kind", ["mean", "rate", "ratio"])
@@ -230,7 +222,7 @@ def test_labels_of_all_give_the_figure_that_people_would(kind: Any) -> None:
     judge = {name: chance.integers(0, 2, (20, 3)).astype(float).tolist() for name in ("of", "per")}
     people = {name: chance.integers(0, 2, (20, 3)).astype(float).tolist() for name in ("of", "per")}
     by_run = {
-        (f"en/{index}", run): {"anna": {name: people[name][index][run] for name in people}}
+        (f"l0/q{index}", run): {"anna": {name: people[name][index][run] for name in people}}
         for index in range(20)
         for run in range(3)
     }
@@ -244,8 +236,8 @@ def test_labels_of_all_give_the_figure_that_people_would(kind: Any) -> None:
 def test_a_run_that_cannot_be_labelled_counts_as_it_is() -> None:
     """It is a fact of 100, and no label of others bears on it: these are 40 and 60 where the judge said 0."""
     judge = {"of": [[0.0, 100.0]] * 12}
-    by_run = {(f"en/{index}", 0): {"anna": {"of": 40.0 + 20 * (index % 2)}} for index in range(12)}
-    facts = frozenset((f"en/{index}", 1) for index in range(12))
+    by_run = {(f"l0/q{index}", 0): {"anna": {"of": 40.0 + 20 * (index % 2)}} for index in range(12)}
+    facts = frozenset((f"l0/q{index}", 1) for index in range(12))
     runs = LabelledRuns(people=["anna"], values=by_run, probability=1.0, left_out=facts)
     corrected = figures([Metric(name="m", of="of")], cells(judge), runs)["m"]
     assert corrected.value == pytest.approx((50 + 100) / 2)
@@ -255,7 +247,7 @@ def test_a_run_that_cannot_be_labelled_counts_as_it_is() -> None:
 def test_a_ratio_over_nothing_is_not_corrected() -> None:
     """People who find with the judge that nothing was attempted give no interval, not one of width zero."""
     nothing = {name: [[0.0, 0.0]] * 15 for name in ("of", "per")}
-    by_run = {(f"en/{n}", run): {"anna": {"of": 0.0, "per": 0.0}} for n in range(15) for run in range(2)}
+    by_run = {(f"l0/q{n}", run): {"anna": {"of": 0.0, "per": 0.0}} for n in range(15) for run in range(2)}
     runs = LabelledRuns(people=["anna"], values=by_run, probability=1.0)
     metric = Metric(name="m", of="of", per="per", kind="ratio", if_nothing=0.0)
     assert figures([metric], cells(nothing), runs) == {}
@@ -266,7 +258,7 @@ def test_labels_that_all_agree_with_the_judge_leave_a_doubt() -> None:
     judge = {"of": [[float(index % 5 * 25)] for index in range(200)]}
     for kind, share, least in (("mean", 0.2, None), ("balance", 0.2, 2.0), ("mean", 1.0, 0.0)):
         by_run = {
-            (f"en/{index}", 0): {"anna": {"of": judge["of"][index][0]}} for index in range(int(200 * share))
+            (f"l0/q{index}", 0): {"anna": {"of": judge["of"][index][0]}} for index in range(int(200 * share))
         }
         runs = LabelledRuns(people=["anna"], values=by_run, probability=share)
         metric = Metric(name="m", of="of", kind=kind)  # type: ignore[arg-type]  # a kind
@@ -278,12 +270,14 @@ def test_labels_that_all_agree_with_the_judge_leave_a_doubt() -> None:
             low, high = ends(limits)
             assert least <= high - low < least + 20
     judge = {"of": [[float(index % 2)] for index in range(200)]}
-    by_run = {(f"en/{index}", 0): {"anna": {"of": float(index % 2)}} for index in range(40)}
+    by_run = {(f"l0/q{index}", 0): {"anna": {"of": float(index % 2)}} for index in range(40)}
     runs = LabelledRuns(people=["anna"], values=by_run, probability=0.2)
     metric = Metric(name="m", of="of", kind="rate")
     corrected = figures([metric], cells(judge), runs)[metric.name]
     limits = estimate(metric, corrected, "these")
     assert (limits.value, limits.reason) == (pytest.approx(50), None)  # type: ignore[comparison-overlap]
+    # Half of the finite population's (1 - 40 / 200) (100 / 40)^2: Wilson's limits have the rest.
+    assert limits.se == pytest.approx(100 / 40 * math.sqrt(0.8 / 2))
     assert 3 < ends(limits)[1] - 50 < 8
 
 
@@ -292,7 +286,7 @@ def test_a_rare_share_reaches_further_up_than_down() -> None:
     judge = {"of": [[float(index % 10 == 0)] for index in range(200)]}
     metric = Metric(name="m", of="of", kind="rate")
     for people, least in ((0.05, 0.0), (0.0, -1.0)):
-        by_run = {(f"en/{index}", 0): {"anna": {"of": float(index < 60 * people)}} for index in range(60)}
+        by_run = {(f"l0/q{index}", 0): {"anna": {"of": float(index < 60 * people)}} for index in range(60)}
         runs = LabelledRuns(people=["anna"], values=by_run, probability=0.3)
         corrected = figures([metric], cells(judge), runs)["m"]
         limits = estimate(metric, replace(corrected, value=corrected.value + least), "these")
@@ -306,7 +300,7 @@ def test_a_judge_that_favours_one_side_does_not_decide() -> None:
     chance = np.random.default_rng(6)
     truth = 50 + 20 * chance.normal(size=200)
     before, after = truth + 2 * chance.normal(size=200), truth + 10 + 2 * chance.normal(size=200)
-    by_run = {(f"en/{index}", 0): {"anna": {"of": float(truth[index])}} for index in range(60)}
+    by_run = {(f"l0/q{index}", 0): {"anna": {"of": float(truth[index])}} for index in range(60)}
     runs = LabelledRuns(people=["anna"], values=by_run, probability=0.3)
     metric = Metric(name="m", of="of", kind="count", unit="points")
     sides = [cells({"of": [[value] for value in values.tolist()]}) for values in (before, after)]

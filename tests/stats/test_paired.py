@@ -62,22 +62,26 @@ def test_cells_are_paired_and_weigh_as_in_a_clustered_mean() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "value", "n", "reason"),
+    ("compare", "before", "after", "value", "n", "reason"),
     [
-        pytest.param([], [], None, 0, "no questions", id="nothing"),
-        pytest.param([[1.0]], [[NAN]], None, 0, "no questions", id="nothing_shared"),
-        pytest.param([[1.0, 2.0]], [[2.0, 4.0]], 1.5, 1, "1 question", id="one"),
-        pytest.param(
-            [[1.0], [2.0]], [[1.0], [2.0]], 0.0, 2, "no variation between questions", id="unchanged"
-        ),
-        pytest.param([[1.0], [2.0]], [[2.0], [3.0]], 1.0, 2, "no variation between questions", id="shifted"),
+        (paired_difference, [], [], None, 0, "no questions"),
+        (paired_difference, [[1.0]], [[NAN]], None, 0, "no questions"),
+        (paired_difference, [[1.0, 2.0]], [[2.0, 4.0]], 1.5, 1, "1 question"),
+        (paired_difference, [[1.0], [2.0]], [[2.0], [3.0]], 1.0, 2, "no variation between questions"),
+        (paired_rate_difference, [], [], None, 0, "no questions"),
+        (paired_rate_difference, [[0.2]], [[0.5]], 0.3, 1, "1 question"),
     ],
 )
 def test_where_nothing_can_be_said_the_reason_is(
-    before: list[list[float]], after: list[list[float]], value: float | None, n: int, reason: str
+    compare: Callable[..., Difference],
+    before: list[list[float]],
+    after: list[list[float]],
+    value: float | None,
+    n: int,
+    reason: str,
 ) -> None:
     """No limits, no p, and a gate that is inconclusive."""
-    change = paired_difference(observe(before), observe(after))
+    change = compare(observe(before), observe(after))
     assert (change.value, change.n, change.reason) == (value, n, reason)
     assert (change.se, change.low, change.high, change.p) == (None, None, None, None)
     assert noninferiority(change, 1) == "inconclusive"
@@ -173,15 +177,6 @@ def test_the_interval_of_a_rate_difference_ends_at_zero_at_its_own_p() -> None:
         assert min(map(abs, limits(again))) == pytest.approx(0, abs=1e-9), seed
 
 
-@pytest.mark.parametrize(("before", "n", "reason"), [([], 0, "no questions"), ([[0.5]], 1, "1 question")])
-def test_a_rate_difference_of_too_few_questions_has_a_reason(
-    before: list[list[float]], n: int, reason: str
-) -> None:
-    """Neither limits nor p."""
-    change = paired_rate_difference(observe(before), observe(before))
-    assert (change.n, change.reason, change.low, change.high, change.p) == (n, reason, None, None, None)
-
-
 def test_a_share_is_not_a_percentage() -> None:
     """40 for 0.4 is a mistake."""
     for value in (-0.2, 1.2, 40.0):
@@ -219,6 +214,9 @@ def test_the_questions_needed_by_hand() -> None:
     assert needed_clusters(difference(-2.5, -2.5 - half, -2.5 + half), 0.5) == 199
     assert needed_clusters(difference(2.5, 2.5 - half, 2.5 + half), 0.5, "lower") == 199
     assert needed_clusters(difference(100, 99.9, 100.1), 2) == 2
+    # At a hair less than the distance that 199 questions show, 200 are needed.
+    distance = 10 * (stdtrit(198, 0.975) + stdtrit(198, 0.8)) / math.sqrt(199) * (1 - 1e-9)
+    assert needed_clusters(difference(0.0, -half, half), distance) == 200
 
 
 @pytest.mark.parametrize(
@@ -243,6 +241,7 @@ def test_the_runs_needed_by_hand() -> None:
     assert needed_runs(change, 2, runs=5, noise=3) is None
     assert needed_runs(change, 4, runs=5, noise=3) == math.ceil(15 / ((4 / reach) ** 2 - 1))
     assert needed_runs(change, 40, runs=5, noise=3) == 1
+    assert needed_runs(change, reach * math.sqrt(1 + 15 / 6) * (1 - 1e-9), runs=5, noise=3) == 7
     assert needed_runs(change, 2, runs=5, noise=0) is None
 
 
@@ -256,6 +255,7 @@ def test_needed_repeats_are_the_smallest_number_that_shows_the_fall() -> None:
 
     for groups, tests, fall, variance in (
         (2, 1, 2.0, 0.25),
+        (2, 1, 1.6, 0.25),
         (2, 150, 2.0, 4.0),
         (300, 1, 0.5, 1.0),
         (300, 150, 2.0, 4.0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from equipoise.comparison.compare import ROUNDING, Comparison
 from equipoise.comparison.gate.ruling import inconclusive_ruling
@@ -88,7 +89,7 @@ def _worsenings(comparison: Comparison, sign: int) -> list[_Worsening]:
 def _worsening(
     case_id: str, older: Sequence[float], newer: Sequence[float], sign: int, points_per_unit: float
 ) -> _Worsening:
-    change = sign * (_mean(newer) - _mean(older))
+    change = sign * (fmean(newer) - fmean(older))
     return _Worsening(
         case_id=case_id,
         change_in_points=points_per_unit * change,
@@ -96,10 +97,6 @@ def _worsening(
         older_runs=older,
         newer_runs=newer,
     )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
 
 
 def _run_noise(groups: Sequence[Sequence[float]]) -> _Noise:

@@ -274,7 +274,7 @@ def _sample(results: Results, run: RunRow, evaluation: str, identity: str) -> di
             "is_correct": _is_correct(results, run),
             "num_turns": max(1, len(replies)),
         },
-        "token_usage": _token_usage(subject),
+        "token_usage": token_usage(subject),
         "performance": {"latency_ms": 1000 * sum(float(item.get("latency") or 0.0) for item in replies)},
         "error": None if run.outcome == "scored" else run.outcome,
         "metadata": _as_texts(
@@ -309,8 +309,9 @@ def _turn(index: int, message: Message) -> dict[str, JSON]:
     }
 
 
-def _token_usage(subject: Sequence[Conversation]) -> dict[str, JSON] | None:
-    used = total_usage(subject)
+def token_usage(conversations: Sequence[Conversation]) -> dict[str, int] | None:
+    """The tokens of conversations under the names that the schema shares with Inspect; None if unknown."""
+    used = total_usage(conversations)
     if used is None:
         return None
     return {

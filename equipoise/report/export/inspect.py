@@ -20,8 +20,9 @@ from equipoise.core.figures import Figure
 from equipoise.core.files import replacing, without_surrogates
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON, Conversation, Message
+from equipoise.report.export.every_eval_ever import token_usage
 from equipoise.results.results import Results
-from equipoise.results.rows import TRANSCRIPTS, total_usage
+from equipoise.results.rows import TRANSCRIPTS
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
@@ -281,16 +282,8 @@ def _output(model: str, subject: Sequence[Conversation], messages: Sequence[Chat
 def _usage(conversations: Sequence[Conversation]) -> ModelUsage | None:
     from inspect_ai.model import ModelUsage
 
-    used = total_usage(conversations)
-    if used is None:
-        return None
-    return ModelUsage(
-        input_tokens=used.input,
-        output_tokens=used.output,
-        total_tokens=used.input + used.output,
-        input_tokens_cache_read=used.cached,
-        reasoning_tokens=used.reasoning,
-    )
+    tokens = token_usage(conversations)
+    return None if tokens is None else ModelUsage(**tokens)
 
 
 def _usage_by_model(

@@ -213,12 +213,12 @@ def doubts(results: Results) -> Iterator[str]:
 
 
 def warnings(results: Sequence[PageResult]) -> list[str]:
-    """The warnings of all results, each once, with the results that it is about."""
+    """All warnings, each once, with the results that each is about."""
     return with_names((f"{item.title} of {item.model}", item.warnings) for item in results)
 
 
 def weaknesses(results: Sequence[PageResult]) -> list[str]:
-    """The weaknesses of all results, each once, with the results that have it unless all do."""
+    """All weaknesses, each once, with the suites of the results that have it unless all do."""
     suites_of: dict[str, list[str]] = {}
     for item in results:
         for text in item.weaknesses:
@@ -232,7 +232,10 @@ def weaknesses(results: Sequence[PageResult]) -> list[str]:
 
 
 def with_names(named: Iterable[tuple[str, Iterable[str]]]) -> list[str]:
-    """Each text once, with the names of what it is about; of texts that differ in numbers the first."""
+    """Each text once, with the names of the results it is about.
+
+    Of texts that differ only in numbers, the first is shown.
+    """
     alike: dict[str, dict[str, list[str]]] = {}
     for name, texts in named:
         for text in texts:
@@ -295,13 +298,13 @@ def by_table(results: Sequence[PageResult]) -> dict[str, list[PageResult]]:
     return {
         kind if number == 1 else f"{kind}-{number}": members
         for kind, tables in kinds.items()
-        for number, members in enumerate(sorted(tables.values(), key=_descending_size), start=1)
+        # Most models first, as on the board.
+        for number, members in enumerate(sorted(tables.values(), key=_model_count, reverse=True), start=1)
     }
 
 
-def _descending_size(results: Sequence[PageResult]) -> int:
-    """Sort key of tables: most models first, as on the board."""
-    return -len({result.model for result in results})
+def _model_count(results: Sequence[PageResult]) -> int:
+    return len({result.model for result in results})
 
 
 def overview(results: Sequence[PageResult]) -> list[Plot]:
@@ -312,7 +315,8 @@ def overview(results: Sequence[PageResult]) -> list[Plot]:
 def further(results: Sequence[PageResult]) -> dict[str, list[Plot]]:
     """The plots that the page shows below its board, which has headlines and outcomes, by kind of results.
 
-    Of a single result that is its first, scores by area and language; of several models, either by model.
+    For a single result, that is its first plot: scores by area and language. For several models, there are
+    scores by area and model, and by language and model.
     """
     if len(results) == 1:
         return {results[0].entry.kind: [*results[0].plots[:1]]}

@@ -70,7 +70,7 @@ def png(plot: Plot) -> bytes:
 
 
 def is_worth_drawing(plot: Plot) -> bool:
-    """Whether there is something to compare: not for a single bar or point, nor for a matrix, a table."""
+    """Whether a drawing has something to compare. A matrix is never drawn on a page: it is a shaded table."""
     rows = [row for row in plot.open.rows if row["value"] is not None]
     compared = {"lines": "x", "bars": "x"}
     if plot.kind == "matrix":

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from equipoise.comparison.board import Board, BoardTable
 from equipoise.comparison.entry import CASES, Entry
-from equipoise.core.figures import Difference
+from equipoise.core.figures import Difference, excludes_zero
 from equipoise.core.quantities import counted
 from equipoise.report import audit
 from equipoise.report.page.names import languages
-from equipoise.report.sentences import differs_constantly, limits_of_size, unit_of_difference
+from equipoise.report.sentences import differs_constantly, joined, limits_of_size, unit_of_difference
 from equipoise.results.cautions import share_of_runs
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def differences(table: BoardTable) -> Iterator[str]:
     if len(models) == 1:
         yield f"{models[0].model}: {headline_phrase(models[0])}."
     elif len(models) == 2:
-        yield f"{_pair_sentence(table, 0, 1)}."
+        yield f"{_pair_sentence(table, 1)}."
     elif models:
         yield from _sentences_on_many(table)
     yield from _leaning(table)
@@ -52,10 +52,7 @@ def _leaning(table: BoardTable) -> Iterator[str]:
     leaning = [
         f"{item.model} to {above if item.lean.value > 0 else below} ({item.lean.value:+.1f})"
         for item in table.entries
-        if item.lean.value is not None
-        and item.lean.low is not None
-        and item.lean.high is not None
-        and not item.lean.low <= 0 <= item.lean.high
+        if item.lean.value is not None and excludes_zero(item.lean.low, item.lean.high)
     ]
     if leaning and below and len(table.entries) > 1:
         yield f"Their replies lean: {joined_names(leaning)}."
@@ -87,12 +84,11 @@ def ending_phrase(entry: Entry) -> str:
     return f"{most} {others[most]:,} of {total:,}"
 
 
-def _pair_sentence(table: BoardTable, above: int, below: int) -> str:
-    """A sentence on the difference of two models, without the full stop. `above` and `below` are rows."""
-    first, second = table.scored[above], table.scored[below]
-    difference = table.difference(above, below)
+def _pair_sentence(table: BoardTable, row: int) -> str:
+    """A sentence on the difference of the first model from that in a row, without the full stop."""
+    first, second, difference = table.scored[0], table.scored[row], table.difference(0, row)
     size, clusters = _absolute_difference(first, difference), first.suite.about.clusters
-    if not (table.differ(above, below) or differs_constantly(difference)):
+    if not (table.differ(0, row) or differs_constantly(difference)):
         text = f"{first.model} and {second.model} cannot be told apart: they differ by {size}"
         # The test of a table is corrected for the number of pairs, the interval is not.
         if difference.excludes_zero:
@@ -127,7 +123,7 @@ def _sentences_on_many(table: BoardTable) -> Iterator[str]:
     alike = [(row, other) for row in range(len(models)) for other in table.alike(row) if other > row]
     pairs = len(models) * last // 2
     if len(alike) == pairs:
-        pair = _pair_sentence(table, 0, last)
+        pair = _pair_sentence(table, last)
         yield f"None of the {len(models):,} models can be told apart from another. {pair}."
         return
     yield _first_sentence(table)
@@ -178,11 +174,7 @@ def joined_names(names: Sequence[str]) -> str:
     shown = [*names[:_MOST_NAMES]]
     if len(names) > _MOST_NAMES:
         shown = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1:,} more"]
-    return _all_joined(shown)
-
-
-def _all_joined(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return joined(shown)
 
 
 def outline(tables: Sequence[tuple[str, BoardTable]]) -> Iterator[str]:
@@ -191,11 +183,11 @@ def outline(tables: Sequence[tuple[str, BoardTable]]) -> Iterator[str]:
     apart = [(title, table) for title, table in ranked if _has_differences(table)]
     alike = [title for title, table in ranked if not _has_differences(table)]
     if apart:
-        cannot = f"; on {_all_joined(alike)} they cannot" if alike else ""
-        yield f"Models can be told apart on {_all_joined([title for title, _ in apart])}{cannot}."
+        cannot = f"; on {joined(alike)} they cannot" if alike else ""
+        yield f"Models can be told apart on {joined([title for title, _ in apart])}{cannot}."
     elif alike:
-        yield f"On none of these suites can models be told apart: {_all_joined(alike)}."
-    if first := [f"{_all_joined(_leaders(table))} on {title}" for title, table in apart if _has_best(table)]:
+        yield f"On none of these suites can models be told apart: {joined(alike)}."
+    if first := [f"{joined(_leaders(table))} on {title}" for title, table in apart if _has_best(table)]:
         yield f"First: {'; '.join(first)}."
     yield from _endings_by_model(tables)
 

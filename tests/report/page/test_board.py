@@ -17,6 +17,7 @@ import pages
 from browser import CHROMIUM, chromium, opened
 from equipoise.comparison.entry import entry
 from equipoise.core.errors import ContradictoryResultsWarning
+from equipoise.core.types import JSON
 from equipoise.report.page import board_page, page, standings
 from equipoise.report.page.board import BoardView, board_view
 from equipoise.results.load import load
@@ -51,6 +52,17 @@ def alone(files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("board") / "board.html"
     board_page.write(path, files)
     return path
+
+
+def edited(source: Path, target: Path, **metadata: JSON) -> Path:
+    """A copy of the results with other metadata."""
+    data = json.loads(source.read_bytes())
+    data["metadata"].update(metadata)
+    target.write_text(json.dumps(data), encoding="utf-8")
+    return target
+
+
+INDIA: JSON = {"subject": "Indian <politics>", "sides": {"a": "b", "c": "d"}}
 
 
 @pytest.mark.slow
@@ -103,10 +115,7 @@ def test_where_lower_is_better_the_same_difference_is_told_from_the_other_end(fi
 
 def test_earlier_results_of_the_only_model_are_on_the_page(files: list[Path], tmp_path: Path) -> None:
     """One model that was measured twice has a table and a trend; measured once, it needs neither."""
-    data = json.loads(files[0].read_bytes())
-    data["metadata"]["started"] = "2026-02-01T08:00:00+00:00"
-    earlier = tmp_path / "earlier.json"
-    earlier.write_text(json.dumps(data), encoding="utf-8")
+    earlier = edited(files[0], tmp_path / "earlier.json", started="2026-02-01T08:00:00+00:00")
     board_page.write(tmp_path / "twice.html", [earlier, files[0]])
     assert "2026-02-01" in words_of(tmp_path / "twice.html")
     assert not board_of(earlier, files[0]).is_flat
@@ -115,11 +124,8 @@ def test_earlier_results_of_the_only_model_are_on_the_page(files: list[Path], tm
 
 def test_a_citation_without_a_commit_has_checksums(files: list[Path], tmp_path: Path) -> None:
     """As the README asks; audits are told by what they found."""
-    data = json.loads(files[0].read_bytes())
-    data["metadata"].update(git_commit=None, data_hash="d" * 64, rubric_hash="e" * 64)
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps(data))
-    board = board_of(path)
+    hashes = {"data_hash": "d" * 64, "rubric_hash": "e" * 64}
+    board = board_of(edited(files[0], tmp_path / "a.json", git_commit=None, **hashes))
     assert board.is_flat
     (view,) = board.suites[0].tables
     assert board.citation.endswith(
@@ -132,14 +138,8 @@ def test_what_questions_are_about_and_the_rubric_s_own_scale_are_told(
     files: list[Path], tmp_path: Path
 ) -> None:
     """In words for readers and in the citation; each table by the scale of its own rubric."""
-    data = json.loads(files[0].read_bytes())
-    data["metadata"].update(
-        scale={"low": 0, "high": 7},
-        rubric_hash="e" * 64,
-        about={"subject": "Indian <politics>", "sides": {"a": "b", "c": "d"}},
-    )
-    path = tmp_path / "india.json"
-    path.write_text(json.dumps(data))
+    changes = {"scale": {"low": 0, "high": 7}, "rubric_hash": "e" * 64}
+    path = edited(files[0], tmp_path / "india.json", about=INDIA, **changes)
     (view,) = board_of(path).suites[0].tables
     assert "0 % is a mean score of 0, 50 % of 3.5, 100 % of 7. It is not" in view.meaning
     assert view.cases.endswith("Chinese, on Indian <politics>")
@@ -153,12 +153,8 @@ def test_what_questions_are_about_and_the_rubric_s_own_scale_are_told(
 
 def test_a_page_says_first_what_questions_are_about(files: list[Path], tmp_path: Path) -> None:
     """All of them, or those of each result where they differ."""
-    data = json.loads(files[0].read_bytes())
-    path, other = tmp_path / "india.json", tmp_path / "untold.json"
-    del data["metadata"]["about"]
-    other.write_text(json.dumps(data))
-    data["metadata"]["about"] = {"subject": "Indian <politics>", "sides": {"a": "b", "c": "d"}}
-    path.write_text(json.dumps(data))
+    path = edited(files[0], tmp_path / "india.json", about=INDIA)
+    other = edited(files[0], tmp_path / "untold.json", about=None)
     for results, heading in (
         ([path], "Neutrality: Indian <politics> m-1 "),
         ([path, files[1]], "Neutrality on political questions m-1 and m-2 "),
@@ -198,6 +194,12 @@ def test_the_picture_has_the_figures_of_the_results(tmp_path: Path) -> None:
         sizes = [float(x) for x in re.findall(r'<rect class="o-\w+" x="[\d.]+%" width="([\d.]+)%"', row)]
         assert sum(sizes) == pytest.approx(100, abs=0.05)
         assert "60 runs: " in row
+    data = json.loads(files["low"].read_bytes())
+    data["summary"]["metrics"]["lean"]["low"] = -1.0
+    files["low"].write_text(json.dumps(data), encoding="utf-8")
+    (view,) = board_of(*files.values()).suites[0].tables
+    (leaning,) = [text for text in view.differences if text.startswith("Their replies lean: ")]
+    assert ("high to state" in leaning, "low to state" in leaning) == (True, False)
     assert "&minus; critics, + state" in table
     assert re.findall(r">(?:\u2190 )?(critics|state)(?: \u2192)?</text>", html) == ["critics", "state"]
 
