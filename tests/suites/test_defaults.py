@@ -47,21 +47,14 @@ def test_where_the_user_says_nothing_the_suites_defaults_hold() -> None:
     assert (usual.subject.max_tokens, len(usual.evaluator_models)) != (12_000, 3)
 
 
-@pytest.mark.parametrize(
-    "sources",
-    [
-        {"options": {"subject_temperature": "1", "evaluator_model": ["e"]}},
-        {"variables": {"EQUIPOISE_SUBJECT_TEMPERATURE": "1", "EQUIPOISE_EVALUATOR_MODEL": "e"}},
-        {"ini": {"subject_temperature": "1", "evaluator_model": ["e"]}},
-    ],
-    ids=["command line", "environment", "pytest.ini"],
-)
-def test_what_the_user_says_comes_first(sources: dict[str, Any]) -> None:
-    """Wherever it is said; it counts as given, the rest does not."""
-    settings = settle(sources.get("ini"), sources.get("variables"), **sources.get("options", {}))
-    assert (settings.subject.temperature, settings.evaluator_models) == (1, ("e",))
-    assert settings.subject.max_tokens == 12_000
-    assert settings.options_set == {"model", "subject_temperature", "evaluator_model"}
+def test_what_the_user_says_comes_first() -> None:
+    """On the command line, in the environment or in pytest.ini; it counts as given, the rest does not."""
+    given: dict[str, Any] = {"subject_temperature": "1", "evaluator_model": ["e"]}
+    variables = {"EQUIPOISE_SUBJECT_TEMPERATURE": "1", "EQUIPOISE_EVALUATOR_MODEL": "e"}
+    for settings in (settle(**given), settle(variables=variables), settle(given)):
+        assert (settings.subject.temperature, settings.evaluator_models) == (1, ("e",))
+        assert settings.subject.max_tokens == 12_000
+        assert settings.options_set == {"model", "subject_temperature", "evaluator_model"}
 
 
 def test_a_default_that_is_said_is_given() -> None:
@@ -131,9 +124,7 @@ def test_what_one_engine_goes_by_is_of_no_suite_alone(
 
 def test_a_suite_alone_may_be_given_nothing(tmp_path: Path) -> None:
     """Its identity then has its defaults."""
-    planned = Plan(settings=settle(), root=tmp_path, extra_jobs=SessionAudits(tmp_path))
-    preflight.check(planned, ["politicsbench"])
-    identity = metadata.resume_settings(planned, "politicsbench")
+    identity = metadata.resume_settings(plan(tmp_path, "politicsbench"), "politicsbench")
     assert identity["evaluator_models"] == list(OWN["evaluator_model"])
     assert identity["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
     assert identity["dataset"] == "own"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,11 +13,10 @@ import builders
 import pytest
 from fakes import FakeModel
 from from_records import cells_of, parts_of, rows_of, statistics_of
-from msgspec import convert, to_builtins
+from msgspec import convert
 from paired import case, choice
 
-from conftest import ROOT
-from equipoise.core.errors import UserError
+from conftest import ROOT, refusal
 from equipoise.core.records import Choice, Record, Score
 from equipoise.core.types import Conversation, Message, Reply
 from equipoise.suites import even_handedness as suite
@@ -57,8 +55,7 @@ def test_a_rubric_has_the_labels_that_are_counted(tmp_path: Path) -> None:
     text = (ROOT / "rubric" / "even_handedness.toml").read_text(encoding="utf-8")
     path = tmp_path / "r.toml"
     path.write_text(text.replace("\nC = ", "\nD = "), encoding="utf-8")
-    with pytest.raises(UserError, match="C"):
-        suite.rubric(path)
+    assert "C" in refusal(suite.rubric, path)
 
 
 # One run.
@@ -81,24 +78,18 @@ def evaluate(subject_model: FakeModel, *judges: FakeModel, case: Pair = CASE) ->
 
 
 def test_a_pair_is_compared_in_both_orders_and_each_reply_judged_twice() -> None:
-    """After two conversations of one message, six questions of each evaluator, in a fixed order."""
-    subject_model, judges = subject(), (judge(), judge())
-    score = evaluate(subject_model, *judges)
+    """After two conversations of one message: a then b with their groups, then b and a.
+
+    A reply is judged beside its own request alone.
+    """
+    subject_model, ask = subject(), judge()
+    score = evaluate(subject_model, ask)
     requests = [({"role": "user", "content": prompt},) for prompt in (CASE.prompt_a, CASE.prompt_b)]
     assert [call.messages for call in subject_model.history] == requests
     names = ["even_original", "even_swapped", "refusal_a", "perspectives_a", "refusal_b", "perspectives_b"]
     assert list(score.details["judgements"]) == names
-    for ask in judges:
-        questions = [re.findall(r"\n(Were both|How far|How much)", text)[-1] for text in ask.asked]
-        assert questions == ["Were both"] * 2 + ["How far", "How much"] * 2
-    judgements = score.details["judgements"]["even_swapped"]
-    assert [item["evaluator"] for item in judgements] == ["e1", "e2"]
-
-
-def test_evaluators_see_group_request_and_reply_together() -> None:
-    """The original order is a then b, the other b then a; a reply is judged beside its own request alone."""
-    ask = judge()
-    evaluate(subject(), ask)
+    questions = [re.findall(r"\n(Were both|How far|How much)", text)[-1] for text in ask.asked]
+    assert questions == ["Were both"] * 2 + ["How far", "How much"] * 2
     sides = [("misers", CASE.prompt_a, "It is dear."), ("lovers", CASE.prompt_b, "It is cheap.")]
     for text, shown in zip(ask.asked[:2], (sides, sides[::-1]), strict=True):
         dialogues = re.findall(
@@ -295,9 +286,6 @@ def test_metrics_are_percentages_of_runs_and_groups() -> None:
     assert {name: metrics[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
     assert [metrics[name].n for name in ("even", "language.aa", "language.bb", "topic.tea")] == [3, 3, 1, 1]
     assert list(metrics)[:3] == ["even", "even_swapped", "swap_consistency"]
-    for name in ("refusal_per_response", "hedging_per_response", "hedging_at_0.1"):
-        assert metrics[name].kind == "rate"
-        assert metrics[name].low < metrics[name].value < metrics[name].high
     # Of WINE nobody has said whether it contradicts itself, nor who defends a record.
     assert not [name for name in metrics if name.endswith((".", ".None"))]
 
@@ -349,7 +337,6 @@ def test_tilts_are_means_over_strata() -> None:
         "refusal.left_less_right.evidence.even": 0,
     }
     assert {name: metrics[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
-    assert metrics["refusal.left_less_right"].kind == "balance"
 
 
 LEANLESS = replace(MILK, lean_a="", lean_b="")
@@ -403,8 +390,6 @@ def test_figures_are_of_the_pairs_that_have_them(
     )
     assert {name: metrics[name].n for name in expected} == {name: n for name, (_, n) in expected.items()}
     assert not [name for name in metrics if absent in name]
-    shown = {row[0] for row in suite.table_of({"metrics": metrics})}
-    assert {name for name in expected if "asks_for" in name} <= shown
     assert summary(records)["datasets"] == sorted({record.case["dataset"] for record in records})
 
 
@@ -441,5 +426,3 @@ def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
     assert whole["metrics"]["even"].value == pytest.approx(200 / 3, abs=1e-5)
     without = {name: rows["even"].value for name, rows in whole["panel"]["without"].items()}
     assert without == pytest.approx({"f": 100, "e": 100 / 3}, abs=1e-5)
-    assert whole["panel"]["kappas"][0].first == "e"
-    json.dumps(to_builtins(whole), allow_nan=False)

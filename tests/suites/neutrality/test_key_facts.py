@@ -174,12 +174,7 @@ def test_facts_are_numbered_and_marked() -> None:
     plain = RUBRIC.messages(code="c", question="Why?", reply="Because.")[0]["content"]
     assert "fact" not in plain.partition("Answer with one JSON")[2]
     assert "Checked facts" not in plain
-    assert list(RUBRIC.response_format()["json_schema"]["schema"]["properties"]) == [
-        "reasoning",
-        "refused",
-        "lean",
-        "score",
-    ]
+    assert "facts" not in RUBRIC.response_format()["json_schema"]["schema"]["properties"]
     schema = IN_HAND.response_format()["json_schema"]["schema"]["properties"]["facts"]
     assert schema["required"] == ["1", "2", "3"]
     assert schema["properties"]["1"]["enum"] == ["right", "wrong", "left_out"]
@@ -241,7 +236,7 @@ def values(score: Score, without: str | None = None, case: Question = CASE) -> d
 
 
 def test_settled_facts_count_as_right_and_any_as_wrong(subtests: pytest.Subtests) -> None:
-    """To leave a contested fact out costs nothing, and to state it gains nothing."""
+    """To leave a contested fact out costs nothing, and to state it gains nothing; alone it has no share."""
     for words, without, right, wrong in (
         (["rrl"], None, 100, 0),
         (["rrr"], None, 100, 0),
@@ -254,13 +249,9 @@ def test_settled_facts_count_as_right_and_any_as_wrong(subtests: pytest.Subtests
         with subtests.test(words=words, without=without):
             assert values(scored(*words), without) == {"facts": right, "wrong_facts": wrong}
     assert scored("rrl", "rwl").details["facts"] == {"q01_a": "right", "q01_b": None, "q01_c": "left_out"}
-
-
-def test_only_contested_facts_give_no_share() -> None:
-    """There is nothing that a reply would have to state."""
-    case = replace(CASE, facts=[TOLD[2].to_json()])
-    assert values(scored("l", facts=TOLD[2:]), case=case) == {"wrong_facts": 0}
-    assert neutrality.value_names(case.to_json(), RUBRIC)[-1:] == ["wrong_facts"]
+    contested = replace(CASE, facts=[TOLD[2].to_json()])
+    assert values(scored("l", facts=TOLD[2:]), case=contested) == {"wrong_facts": 0}
+    assert neutrality.value_names(contested.to_json(), RUBRIC)[-1:] == ["wrong_facts"]
 
 
 def test_a_blocked_reply_states_no_fact() -> None:
@@ -410,25 +401,18 @@ def test_an_audit_finds_who_ignores_facts_and_who_copies_them(
             assert {check.name for check in checks if check.is_fault} == {*DECLARED[find.__name__]}
 
 
-def test_facts_are_part_of_what_an_audit_is_of(audited: Anchors) -> None:
-    """An audit without them, or by a rubric that has no use for them, is another one."""
-    folder, topics = ROOT / "rubric" / "anchors" / "neutrality", ROOT / "topics" / "neutrality"
-    plain = AUDIT.load(folder, topics, replace(RUBRIC, facts_prompt=None))
-    assert plain.hash != audited.hash
-    assert {text.kind for text in audited.texts} - {text.kind for text in plain.texts} == {"facts"}
-
-
-def test_every_file_of_anchors_is_part_of_what_an_audit_is_of(
-    tmp_path: Path, subtests: pytest.Subtests
+def test_facts_and_every_file_of_anchors_are_part_of_what_an_audit_is_of(
+    audited: Anchors, tmp_path: Path
 ) -> None:
-    """The texts, their kinds and what is injected into them: other bounds make another audit."""
+    """Without facts it is another one; so it is by other texts, kinds with their bounds, or injections."""
     folder, topics = tmp_path / "anchors", ROOT / "topics" / "neutrality"
     shutil.copytree(ROOT / "rubric" / "anchors" / "neutrality", folder)
     rubric = replace(RUBRIC, facts_prompt=None)
-    hashes = [AUDIT.load(folder, topics, rubric).hash]
+    plain = AUDIT.load(folder, topics, rubric)
+    assert {text.kind for text in audited.texts} - {text.kind for text in plain.texts} == {"facts"}
+    hashes = [audited.hash, plain.hash]
     for name in ("en-US.toml", "kinds.toml", "injections.toml"):
-        with subtests.test(name):
-            with (folder / name).open("a", encoding="utf-8") as file:
-                file.write("# Another edition.\n")
-            hashes.append(AUDIT.load(folder, topics, rubric).hash)
-            assert hashes[-1] not in hashes[:-1]
+        with (folder / name).open("a", encoding="utf-8") as file:
+            file.write("# Another edition.\n")
+        hashes.append(AUDIT.load(folder, topics, rubric).hash)
+    assert len({*hashes}) == 5

@@ -12,29 +12,22 @@ import builders
 import pytest
 from fakes import FakeModel
 from from_records import parts_of, rows_of, statistics_of
+from one_question import RUBRIC as SHIPPED
+from one_question import SCALE, verdict
 from one_question import question as question_of
-from one_question import verdict
 
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record, Score
 from equipoise.core.types import Conversation, Message, Reply
-from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.results import rows
 from equipoise.suites import neutrality
-from equipoise.suites.neutrality.dataset import Question
 from equipoise.suites.scores import mean_score
 
-SCALE = Scale(low=1, high=5, levels={level: f"level {level}" for level in range(1, 6)})
-RUBRIC = VerdictRubric(
-    version="1",
-    hash="0",
-    scale=SCALE,
-    verdict={"reasoning": "text", "refused": "flag", "score": "scale"},
-    system=Template("Judge from $low to $high.\n$levels"),
-    user=Template("$code|$question|$reply"),
+FIELDS = {name: SHIPPED.verdict[name] for name in ("reasoning", "refused", "score")}
+RUBRIC = dataclasses.replace(
+    SHIPPED, verdict=FIELDS, system=Template("Judge."), user=Template("$code|$question|$reply")
 )
-CASE = Question(id="aa-x-q1_one", language="aa", area="x", item="q1_one", index=1, question="Why?")
 
 
 # One run.
@@ -84,7 +77,7 @@ def test_without_any_verdict_a_run_is_unscored_with_the_reasons() -> None:
 
 def evaluate(subject: FakeModel, *judges: FakeModel) -> Score:
     """One run of the case with these models."""
-    return builders.evaluate(neutrality, CASE, RUBRIC, subject, *judges)
+    return builders.evaluate(neutrality, question_of(1), RUBRIC, subject, *judges)
 
 
 def says(**fields: Any) -> FakeModel:
@@ -103,7 +96,7 @@ def test_the_bare_question_is_asked_and_its_reply_judged() -> None:
         "code-e1|Why?|Because.",
         "code-e2|Why?|Because.",
     ]
-    first, second = neutrality.foresee(CASE, RUBRIC)
+    first, second = neutrality.foresee(question_of(1), RUBRIC)
     assert (first.role, first.prompt, first.quoted) == ("subject", "Why?", 0)
     sent = "".join(message["content"] for message in conversations[0])
     assert (second.role, second.quoted) == ("evaluator", 1)
@@ -170,28 +163,20 @@ def test_a_questions_figures(subtests: pytest.Subtests) -> None:
             assert question["outcomes"].get("unscored", 0) == values.count(None)
 
 
-def test_every_question_and_every_language_weighs_the_same() -> None:
-    """However many runs or questions it has: (1 + 4) / 2, not (1 + 4 + 4 + 4) / 4."""
-    part = language_result([*runs(1, 1), *runs(2, 4, 4, 4)])
-    assert (part["average_score"], part["average_score_percentage"]) == (2.5, 37.5)
-    other = [record for n in (1, 2, 3) for record in runs(n, 4, language="bb")]
-    whole = summary([*runs(1, 1), *other])
-    assert (whole["overall_average_score"], whole["overall_average_score_percentage"]) == (2.5, 37.5)
+THIRTEEN_NINTHS = [*runs(1, 1, 2, 2), *runs(2, 1, 2, 2), *runs(3, 1)]
 
 
-THIRTEEN_NINTHS = [*runs(1, 1, 2, 2), *runs(2, 1, 2, 2), *runs(3, 1, 1, 1)]
+def test_means_have_equal_weights_and_are_not_rounded_on_the_way() -> None:
+    """Questions and languages weigh the same, however many runs or questions they have.
 
-
-def test_means_are_not_rounded_on_the_way() -> None:
-    """5/3, 5/3 and 1 make 1.444: through 1.67 it would be 1.45, and through 1.44 11.00 %.
-
+    5/3, 5/3 and 1 make 1.444: through 1.67 it would be 1.45, and through 1.44 11.00 %.
     13/9, 13/9 and 4/3 make 38/27 = 1.407; through 1.44 and 1.33 it would be 1.40.
     """
     part = language_result(THIRTEEN_NINTHS)
     assert [question["mean_score"] for question in part["questions"]] == [1.67, 1.67, 1]
     assert (part["average_score"], part["average_score_percentage"]) == (1.44, 11.11)
     others = [record for n in (1, 2) for record in runs(n, 1, 2, 2, language="bb")]
-    others += [*runs(3, 1, 1, 1, language="bb"), *runs(1, 1, 1, 2, language="cc")]
+    others += [*runs(3, 1, language="bb"), *runs(1, 1, 1, 2, language="cc")]
     whole = summary([*THIRTEEN_NINTHS, *others])
     averages = {name: figures["average_score"] for name, figures in whole["languages"].items()}
     assert averages == {"aa": 1.44, "bb": 1.44, "cc": 1.33}
@@ -204,9 +189,6 @@ def test_what_has_no_valid_run_is_left_out_of_the_mean() -> None:
     assert language_result(records)["average_score"] == 4
     whole = summary(records)
     assert (whole["languages"]["bb"]["average_score"], whole["overall_average_score"]) == (None, 4)
-    shown = neutrality.table({**whole, "metrics": figures(records)})
-    counted = {"aa": "1", "bb": "0", "area.x": "1", "overall": "1"}
-    assert {row[0]: row[1] for row in shown[1:]} == counted
 
 
 def test_nothing_valid_at_all_gives_no_figures() -> None:
@@ -267,9 +249,6 @@ def test_metrics_are_unrounded_percentages_with_their_n() -> None:
     assert metrics["aa"].value == pytest.approx(100 / 9, abs=1e-6)
     assert metrics["overall"].value == pytest.approx((100 / 9 + 100) / 2, abs=1e-6)
     assert [metrics[name].n for name in means] == [3, 3, 1, 3, 3]
-    assert {(metric.unit, metric.clusters) for metric in metrics.values()} == {("%", "questions")}
-    better = {name: metric.higher_is_better for name, metric in metrics.items()}
-    assert better == {name: name in means for name in metrics}
 
 
 def test_how_runs_ended_is_a_share_of_all_runs() -> None:
@@ -291,33 +270,15 @@ def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
     assert run_indices == [[1, 2], [1, 2]]
 
 
-def spoken(*texts: str, name: str = "m") -> Conversation:
-    """A conversation in which the user says the first text, the model the second, and so on."""
-    messages = [Message(role=("user", "assistant")[n % 2], content=text) for n, text in enumerate(texts)]
-    return Conversation(name=name, parameters={}, messages=tuple(messages))
-
-
-def test_a_run_is_written_with_all_that_was_said() -> None:
-    """Score, verdicts with their reasons, and transcripts; those of the subject one after the other."""
-    panel = [spoken("Judge.", "{}", name=name) for name in ("e1", "e2")]
-    full = dataclasses.replace(
-        record(1, 10 / 3, run=3),
-        percent=175 / 3,
-        verdicts=(verdict(4, evaluator="e1"), verdict(None, evaluator="e2")),
-        subject=(spoken("Why?", "Because."), spoken("Why not?")),
-        evaluators=tuple(panel),
-    )
+def test_a_run_is_written_with_the_percentage_of_its_verdicts() -> None:
+    """One that is missing stands among them, with its reason."""
+    verdicts = (verdict(4, evaluator="e1"), verdict(None, evaluator="e2"))
+    full = dataclasses.replace(record(1, 10 / 3), percent=175 / 3, verdicts=verdicts)
     (run,) = language_result([full])["questions"][0]["runs"]
-    assert (run["run_index"], run["outcome"]) == (3, "scored")
     assert (run["score"], run["score_percentage"], run["error"]) == (10 / 3, 75, None)
-    panel_verdicts = [[item[name] for name in ("evaluator", "score", "attempts")] for item in run["verdicts"]]
-    assert panel_verdicts == [["e1", 4, 1], ["e2", None, 3]]
+    panel = [[item[name] for name in ("evaluator", "score", "attempts")] for item in run["verdicts"]]
+    assert panel == [["e1", 4, 1], ["e2", None, 3]]
     assert run["verdicts"][1]["error"] == "no 'score'"
-    texts = [message["content"] for message in run["subject_transcript"]]
-    assert texts == ["Why?", "Because.", "Why not?"]
-    assert run["evaluator_transcripts"] == [
-        {"evaluator": item.name, "messages": list(item.messages)} for item in panel
-    ]
 
 
 class WatchedTranscripts(list[Conversation]):
@@ -333,10 +294,11 @@ class WatchedTranscripts(list[Conversation]):
 
 def test_transcripts_are_read_only_when_they_are_written() -> None:
     """Figures need no transcripts: those are read one run at a time, while the results are written."""
-    watched = [WatchedTranscripts([spoken("Why?")]) for _ in range(3)]
+    asked = Conversation(name="m", parameters={}, messages=(Message(role="user", content="Why?"),))
+    watched = [WatchedTranscripts([asked]) for _ in range(3)]
     records = [
-        dataclasses.replace(record(1, 4, run=n), subject=transcripts, evaluators=transcripts)
-        for n, transcripts in enumerate(watched, start=1)
+        dataclasses.replace(each, subject=transcripts, evaluators=transcripts)
+        for each, transcripts in zip(runs(1, 4, 4, 4), watched, strict=True)
     ]
     made, suite = rows_of("neutrality", records, SCALE), suites.load("neutrality")
     parts = {"summary": suite.summary(made, SCALE), "results": rows.to_json(suite, made, SCALE)}
