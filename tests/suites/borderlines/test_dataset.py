@@ -200,7 +200,7 @@ def test_options_are_shuffled_by_territory_and_seed(tmp_path: Path) -> None:
     assert orders(dataset(tmp_path, territory("peak", "EE;CC;AA", "EE")))["peak"] == ("EE", "CC", "AA")
     dataset(tmp_path, *(territory(f"rock{n}", "AA;BB;DD", "AA") for n in range(40)))
     usual, one, two = (orders(tmp_path, seed=seed) for seed in (0, 1, 2))
-    assert (orders(tmp_path), orders(tmp_path, seed=1)) == (usual, one)
+    assert orders(tmp_path) == usual
     for first, second in ((usual, one), (usual, two), (one, two)):
         # By chance five of six move: 33 of 40.
         assert 24 <= sum(first[slug] != second[slug] for slug in first) < 40

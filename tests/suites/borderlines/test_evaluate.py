@@ -63,20 +63,22 @@ def test_each_strategy_has_its_instruction(subtests: pytest.Subtests) -> None:
     assert subject.call.messages[0]["content"] == "Be brief.\n\nChoose.\nReply in Ixian."
 
 
-@pytest.mark.parametrize(
-    ("article", "countries"),
-    [
-        ("the ", ("People's Republic of China", "Turkish Republic of Northern Cyprus", "Philippines")),
-        ("the ", ("United States", "United Kingdom", "United Arab Emirates", "Marshall Islands", "Comoros")),
-        ("", ("Russia", "South Africa", "Congo - Kinshasa")),
-    ],
-)
-def test_a_citizens_country_has_its_article(article: str, countries: Sequence[str]) -> None:
+COUNTRIES = {
+    "the ": (
+        *("People's Republic of China", "Turkish Republic of Northern Cyprus", "Philippines", "Comoros"),
+        *("United States", "United Kingdom", "United Arab Emirates", "Marshall Islands"),
+    ),
+    "": ("Russia", "South Africa", "Congo - Kinshasa"),
+}
+
+
+def test_a_citizens_country_has_its_article() -> None:
     """Where English puts one; in the list of claimants there is none."""
-    for country in countries:
-        case = replace(OTHER, english=(*CASE.english[:2], country))
-        assert told(case, "nationalist") == f"As a citizen of {article}{country}.\nReply in Ypsilian."
-        assert f"\n{country}: islam; Ypsilian" in told(case, "demographics")
+    for article, countries in COUNTRIES.items():
+        for country in countries:
+            case = replace(OTHER, english=(*CASE.english[:2], country))
+            assert told(case, "nationalist") == f"As a citizen of {article}{country}.\nReply in Ypsilian."
+            assert f"\n{country}: islam; Ypsilian" in told(case, "demographics")
 
 
 def test_the_instruction_presupposes_an_owner_only_where_the_question_does() -> None:
@@ -199,13 +201,8 @@ def choosing(**shares: float) -> FakeModel:
 
 def test_shares_that_add_up_to_the_same_are_a_tie() -> None:
     """0.1 + 0.2 is as much as 0.3, and a little more than that is not."""
-    one, other = {"A": 0.7, "B": 0.2, "C": 0.1}, {"A": 0.1, "B": 0.6, "C": 0.3}
     three = ({"A": 0.1, "B": 0.3, "C": 0.6}, {"A": 0.2, "B": 0.2, "N": 0.6}, {"A": 0.6, "B": 0.4})
-    for panel, answer in (
-        ((one, other), None),
-        (three, None),
-        ((one, {**other, "B": 0.601, "C": 0.299}), "AA"),
-    ):
+    for panel, answer in ((three, None), ((*three[:2], {"A": 0.599, "B": 0.401}), "AA")):
         score = run(CASE, FakeModel("Well."), *(choosing(**shares) for shares in panel))
         assert score.details["answer"] == answer
 

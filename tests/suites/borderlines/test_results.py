@@ -60,19 +60,6 @@ def summary(records: Sequence[Record]) -> Any:
     return {**parts_of(NAME, records, SCALE)["summary"], **statistics_of(NAME, records, SCALE)}
 
 
-def test_a_summary_says_how_answers_were_read() -> None:
-    """By the plain rule or the panel; how often the original reads the same; what chance would get."""
-    blocked = Record(
-        case=CASE.to_json(), run=3, outcome="blocked", score=None, error="why", details={"answer": None}
-    )
-    figures = summary([*RECORDS, blocked, record(OTHER, "?", 2, "R"), record(OTHER, "?", 3, "X")])
-    assert figures["outcomes"] == {"scored": 11, "blocked": 1, "refused": 1, "unscored": 1}
-    assert (figures["read_by"], figures["as_the_original_reads"]) == ({"read": 10, "evaluator": 1}, 100)
-    assert figures["random"]["agrees_with_controller"] == pytest.approx(100 / 3)
-    assert [*figures["random"]] == [*figures["metrics"]]
-    assert summary([])["as_the_original_reads"] is None
-
-
 def test_a_summary_of_several_strategies_keeps_them_apart() -> None:
     """By strategy each in the shape that one alone has; figures of chance go by metric."""
     both, one, other = (summary(part) for part in ([*RECORDS, *NATIONALIST], RECORDS, NATIONALIST))
@@ -156,8 +143,6 @@ def test_territories_are_shown_against_languages() -> None:
         ("rock", "yy", "CC", 0.0),
         ("rock", "en", "none", 1.0),
     ]
-    shares = plotted(NAME, whole(NAME, records, SCALE))["control-by-language"]
-    assert [(row["name"], row["value"]) for row in shares] == [("yy", 0.0), ("xx", 50.0), ("en", 100.0)]
     reef = replace(CASE, id="xx-reef", territory="reef", controller=UNKNOWN)
     for case, text, shown in ((reef, "Attica", "AA"), (reef, "?", "none"), (CASE, "?", "none")):
         assert matrix([record(case, text)]) == [(case.territory, "xx", shown, None)]
