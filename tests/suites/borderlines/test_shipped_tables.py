@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from babel import Locale
-from shipped_borderlines import FOLDER, by_id, cases, is_called_as_the_territory
+from shipped_borderlines import FOLDER, cases, is_called_as_the_territory
 
 from equipoise.core.files import Row
 from equipoise.suites.borderlines.dataset import FORMATS, LETTERS, STRATEGIES, UNKNOWN, queries
@@ -60,22 +60,6 @@ def test_a_place_is_called_by_its_name_alone() -> None:
     for row in table("territories"):
         assert names()[row["slug"], "en"].removeprefix("the ").casefold() == row["name"].casefold()
     assert [row.where for row in table("names") if LOADED.search(row["name"])] == []
-
-
-def test_names_in_a_question_are_all_short_or_all_formal() -> None:
-    """Formal where a claimant has no short name of its own beside the other."""
-    expected = {
-        "zh-Hans-doklam": {"不丹", "中国"},
-        "en-kinmen": {"People's Republic of China", "Republic of China"},
-        "ja-senkaku_islands": {"中華人民共和国", "中華民国", "日本国"},
-        "en-amboyna_cay": {
-            *("People's Republic of China", "Malaysia", "Republic of the Philippines"),
-            *("Republic of China", "Socialist Republic of Viet Nam"),
-        },
-        "en-sabah": {"Malaysia", "Philippines"},
-        "en-western_sahara": {"Kingdom of Morocco", "Sahrawi Arab Democratic Republic"},
-    }
-    assert {name: {*by_id()[name].names} for name in expected} == expected
 
 
 ELSEWHERE = {"EH", "PS", "XA", "XN", "XO", "XS", "XT"}
