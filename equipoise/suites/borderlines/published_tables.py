@@ -49,9 +49,9 @@ class Published:
 class PublishedNames:
     """The names that identify countries in answers to published questions: from our own tables and CLDR."""
 
-    def __init__(self, names: Iterable[Row], variants: Iterable[Row]) -> None:
+    def __init__(self, names: Iterable[Row]) -> None:
         self._names: dict[tuple[str, str], list[str]] = {}
-        for row in (*names, *variants):
+        for row in names:
             self._names.setdefault((row["code"], row["language"]), []).append(row["name"])
         english = (
             (name, code)

@@ -33,8 +33,9 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
 
 
 def share_plot(name: str, title: str, prefix: str, metrics: Mapping[str, Figure]) -> Plot:
-    """A plot of the metrics whose names begin with a prefix, the lowest first."""
-    return intervals(name, title, lowest_first(metrics, prefix))
+    """A plot of the metrics whose names begin with a prefix, named without it, the lowest first."""
+    members = ((key.removeprefix(prefix), item) for key, item in metrics.items() if key.startswith(prefix))
+    return intervals(name, title, lowest_first(members))
 
 
 def _tilt_plot(label: str, tilt: str, cells: Sequence[Cell]) -> Plot:
@@ -44,7 +45,7 @@ def _tilt_plot(label: str, tilt: str, cells: Sequence[Cell]) -> Plot:
     return intervals(
         "-".join((f"lean-by-{label}", *(side.replace("_", "-") for side in sides))),
         f"Which side was helped more, by {label}: {one} or {other}",
-        sorted(_figures(label, tilt, cells), key=lambda item: item[1].value or 0.0),
+        lowest_first(_figures(label, tilt, cells)),
         unit="pp",
         zero=0.0,
         note=f"Above zero: more help for {one}. Below zero: more help for {other}. "

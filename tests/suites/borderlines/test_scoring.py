@@ -461,6 +461,7 @@ def test_disagreements_go_by_all_runs_without_the_control(subtests: pytest.Subte
     pairs = summary((ROCK, "aa:AA bb:AA cc:CC"))["disagreements"]["language_pairs"]
     alike = [(pair["first"], pair["second"], pair["alike"]) for pair in pairs]
     assert alike == [("aa", "cc", 0), ("bb", "cc", 0), ("aa", "bb", 100)]
-    most = scoring.disagreements(queries(*TOLD), limit=1)
-    assert [len(most[name]) for name in ("language_pairs", "territories")] == [1, 1]
+    many = about("AA", **{f"C{n}": f"c{n}" for n in range(6)})
+    most = summary(*[(many, " ".join(f"c{n}:C{n}" for n in range(6)))] * 11)["disagreements"]
+    assert [len(most[name]) for name in ("language_pairs", "territories")] == [10, 10]
     assert scoring.disagreements([]) == {"language_pairs": [], "territories": []}
