@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.core.records import Score
 from equipoise.core.rows import QuestionRow, RunRow
 from equipoise.core.types import JSON, Case, Cue
 from equipoise.results.askers import summarise
@@ -41,12 +40,11 @@ def row(
 ) -> RunRow:
     """A run with these values and details; `more` are the question's details."""
     question = QuestionRow(id="q", language="l", text="", cluster="q", stratum="l", details=more)
-    score = Score(outcome="scored", value=1.0)
     return RunRow(
         question=question,
         number=1,
-        outcome=score.outcome,
-        score=score.value,
+        outcome="scored",
+        score=1.0,
         percent=(values or {}).get("percent"),
         error=None,
         values=values or {},
@@ -133,14 +131,9 @@ def test_what_an_answer_comes_to() -> None:
         "borderlines": row(details={"answer": "IN"}),
         "even_handedness": row(details={"favoured": "even"}),
     }
-    by_suite = {name: suites.load(name).asked for name in rows}
-    assert [item.answer(rows[name]) for name, item in by_suite.items() if item] == [
-        "lean.critics",
-        "right",
-        "A",
-        "IN",
-        "even",
-    ]
+    asked = [(suites.load(name).asked, run) for name, run in rows.items()]
+    answers = [module.answer(run) for module, run in asked if module]
+    assert answers == ["lean.critics", "right", "A", "IN", "even"]
 
 
 def test_cases_are_counted_once_where_clusters_have_cells_of_their_own() -> None:
@@ -152,10 +145,8 @@ def test_cases_are_counted_once_where_clusters_have_cells_of_their_own() -> None
         for language in ("aa", "bb")
     ]
     plain = [replace(row(details={"answer": "IN"}), question=question) for question in questions]
-    cues = (
-        Cue(side="IN", place="first", form="stated", number=1, text="I ask."),
-        Cue(side="PK", place="second", form="stated", number=1, text="I ask."),
-    )
+    one = Cue(side="IN", place="first", form="stated", number=1, text="I ask.")
+    cues = (one, replace(one, side="PK", place="second"))
     cued = [replace(item, asker=cue) for item in plain[:4] for cue in cues]
     settings = {"sides": ["first", "second"], "forms": ["stated"]}
     summary = summarise(suite, plain, cued, settings)

@@ -9,11 +9,13 @@ import pytest
 from equipoise.suites.similarity import contains, ngrams, similar_pairs, similarity
 
 
-def test_similarity_is_the_jaccard_index_of_trigrams() -> None:
-    """abc, bcd and cde against abc, bcd: two of three."""
+def test_similarity_is_the_jaccard_index_of_ngrams() -> None:
+    """Between 0 and 1, the same both ways; of trigrams abc, bcd and cde against abc and bcd: two of three."""
     assert list(similar_pairs(["abcde", "abcd"], 0.6)) == [(0, 1, 2 / 3)]
     assert list(similar_pairs(["abcde", "abcd"], 0.7)) == []
     assert list(similar_pairs(["ab", "AB", "a", ""], 0.8)) == [(0, 1, 1.0)]
+    for a, b, share in (("abcd", "bcde", 0.5), ("ab", "cd", 0), ("", "", 1), ("a", "b", 0)):
+        assert similarity(a, b, 2) == similarity(b, a, 2) == share, (a, b)
 
 
 def test_no_pair_is_missed() -> None:
@@ -29,12 +31,6 @@ def test_no_pair_is_missed() -> None:
             if len(sets[first] & sets[second]) >= least * len(sets[first] | sets[second])
         }
         assert {(first, second) for first, second, _ in similar_pairs(texts, least)} == expected
-
-
-def test_pairs_of_characters() -> None:
-    """Between 0 and 1, the same both ways."""
-    for a, b, share in (("abcd", "bcde", 0.5), ("ab", "cd", 0), ("", "", 1), ("a", "b", 0)):
-        assert similarity(a, b, 2) == similarity(b, a, 2) == share, (a, b)
 
 
 def test_a_text_holds_another(subtests: pytest.Subtests) -> None:
