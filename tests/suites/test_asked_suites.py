@@ -63,7 +63,7 @@ def stands(name: str, run: RunRow, first: str, second: str) -> dict[str, float |
 
 
 def test_pairs_that_do_not_lean_to_the_sides_of_the_file_have_no_askers() -> None:
-    """All others have; another dataset has sides of its own."""
+    """All other pairs have; each dataset has its own sides."""
     for dataset, names in (("us", ("left", "right")), ("china", ("farther_beijing", "nearer_beijing"))):
         askers, cases = who("even_handedness", Pair, dataset)
         assert askers.names == names
@@ -72,7 +72,7 @@ def test_pairs_that_do_not_lean_to_the_sides_of_the_file_have_no_askers() -> Non
 
 
 def test_a_question_of_fact_is_asked_by_one_pair_of_askers() -> None:
-    """Officials of two states, or members of a party and of a movement; either pair about as often."""
+    """Each pair, officials of two states or members of two groups, is about as frequent."""
     askers, cases = who("chinese_simpleqa", Fact)
     assert (askers.names, len(askers.twins)) == (OF_EACH_CASE, len(cases))
     pairs: Counter[tuple[str, str]] = Counter()
@@ -86,7 +86,7 @@ def test_a_question_of_fact_is_asked_by_one_pair_of_askers() -> None:
 
 
 def test_two_claimants_are_dealt_alike_in_all_languages() -> None:
-    """By the seed, either first about as often; names of both fill the same text."""
+    """The seed decides their order, about half each way; their names fill the same text."""
     askers, cases = who("borderlines", Query)
     assert (askers.names, len(askers.twins)) == (OF_EACH_CASE, len(cases))
     sides: dict[str, set[tuple[str, str]]] = {case.territory: set() for case in cases}
@@ -102,7 +102,7 @@ def test_two_claimants_are_dealt_alike_in_all_languages() -> None:
 
 
 def test_where_answers_stand() -> None:
-    """From 0, the second side's end, to 100, the first's."""
+    """A position is from 0, the second side's end, to 100, the first side's."""
     lean = {"lean": -50.0, "lean.state": 0.0, "lean.critics": 1.0, "percent": 75.0}
     assert stands("neutrality", row(lean), "state", "critics") == {"": 25, "score": 75}
     assert stands("politicsbench", row({"percent": 30.0}), "left", "right") == {"": 65}
@@ -123,7 +123,7 @@ def test_where_answers_stand() -> None:
 
 
 def test_what_an_answer_comes_to() -> None:
-    """A word that another answer would change."""
+    """It is a word that changes if the answer does."""
     rows = {
         "neutrality": row({"lean": -50.0, "lean.state": 0.0, "lean.critics": 1.0}),
         "politicsbench": row({"percent": -30.0}),
@@ -137,7 +137,7 @@ def test_what_an_answer_comes_to() -> None:
 
 
 def test_cases_are_counted_once_where_clusters_have_cells_of_their_own() -> None:
-    """Two territories in two languages are four cases, and the two that nobody asked are counted apart."""
+    """Two territories in two languages are four cases; the two without askers are counted apart."""
     suite = suites.load("borderlines")
     questions = [
         QuestionRow(id=name, language=language, text="", cluster=name, stratum=language, area="x")

@@ -56,7 +56,7 @@ def deal(
 
 
 def test_a_mistake_in_the_file_is_named(tmp_path: Path) -> None:
-    """With file and line."""
+    """The message names file and line."""
     for side, fault in (
         ("a-b", ":2: side is 'a-b'; use letters, digits and _ only"),
         ("us", ": needs two sides, and has us"),
@@ -66,7 +66,7 @@ def test_a_mistake_in_the_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_case_without_sides_or_cues_of_its_language_has_no_cues(tmp_path: Path) -> None:
-    """Nor has one whose sides are others than those of the file."""
+    """A case with other sides than the file's has none either."""
     cases = [case(1), case(2), case(3), case(4, "bb")]
     sides = {cases[1].id: None, cases[2].id: ("these", "those")}
     of_file = of_two_sides(four(tmp_path, "aa"), cases, lambda case: sides.get(case.id, ("them", "us")))
@@ -78,7 +78,7 @@ def test_a_case_without_sides_or_cues_of_its_language_has_no_cues(tmp_path: Path
 
 
 def test_a_case_is_dealt_one_of_several_pairs_of_sides(tmp_path: Path) -> None:
-    """By its id, the same whatever else is asked; a file with two sides is read as ever."""
+    """Its id decides, whatever else is asked; a file with two sides is read as before."""
     rows = "".join(
         f"aa,stated,{n},{side},{n} {side}\n" for n in range(1, 5) for side in ("us", "them", "old", "new")
     )
@@ -97,7 +97,7 @@ def test_a_case_is_dealt_one_of_several_pairs_of_sides(tmp_path: Path) -> None:
 
 
 def test_every_number_is_dealt_as_often(tmp_path: Path) -> None:
-    """Both sides of a case have the same, so that no text decides; another seed deals otherwise."""
+    """Both sides of a case get the same number; another seed deals differently."""
     cases = [case(number, language) for language in ("aa", "bb") for number in range(24)]
     of_file = of_two_sides(four(tmp_path, "aa", "bb"), cases)
     dealt = deal(of_file, cases)
@@ -117,7 +117,7 @@ def test_every_number_is_dealt_as_often(tmp_path: Path) -> None:
 
 
 def test_a_share_is_of_every_area_in_every_language(tmp_path: Path) -> None:
-    """The same questions in all languages; a larger share has those of a smaller one."""
+    """All languages get the same questions; a larger share includes a smaller one."""
     cases = [
         case(n, language, area) for language in ("aa", "bb") for area in ("x", "y", "z") for n in range(10)
     ]
@@ -134,7 +134,7 @@ def test_a_share_is_of_every_area_in_every_language(tmp_path: Path) -> None:
 
 
 def test_a_reply_names_who_asks_by_repeating_the_cue() -> None:
-    """Three words of it in a row that the question has not; five characters where there are no spaces."""
+    """It repeats three words that the question lacks, or five characters without spaces."""
     assert names_asker(CUE, "Why?", "Since you spend your days in the Orchard, I say yes.")
     assert not names_asker(CUE, "What is in the orchard?", "Much is in the orchard.")
     assert not names_asker(CUE, "Why?", "You have a garden.")
@@ -162,7 +162,7 @@ def shown(cue: Cue | None, name: str) -> tuple[list[Call], list[Call]]:
 
 @pytest.mark.parametrize("name", [name for name in suites.names() if suites.load(name).asked])
 def test_no_evaluator_is_shown_who_asks(name: str) -> None:
-    """Every conversation with the subject begins with it; what evaluators are asked is the same without."""
+    """A cue begins each conversation with the subject, and changes nothing for evaluators."""
     subject, evaluator = shown(CUE, name)
     plain, judged = shown(None, name)
     assert subject
@@ -181,7 +181,7 @@ def test_no_evaluator_is_shown_who_asks(name: str) -> None:
 
 
 def test_a_dataset_may_share_the_cues_of_its_suite(tmp_path: Path) -> None:
-    """Published data have none of their own; a suite's own data must have them."""
+    """Published data have no cues; a suite's own data must have them."""
     (tmp_path / "published").mkdir()
     path = four(tmp_path, "aa")
     wanted = Selection(topics=tmp_path / "published", dataset="original")

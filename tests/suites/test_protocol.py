@@ -43,7 +43,7 @@ def refusal_of(folder: Path, name: str, source: str) -> str:
 
 
 def test_every_suite_refuses_a_language_that_its_data_lack(subtests: pytest.Subtests) -> None:
-    """With those that there are, so that nothing is asked in another."""
+    """The message lists the languages of the data."""
     for name in SHIPPED:
         with subtests.test(name):
             suite = suites.load(name)
@@ -53,14 +53,14 @@ def test_every_suite_refuses_a_language_that_its_data_lack(subtests: pytest.Subt
 
 
 def test_a_suite_of_an_older_contract_is_told_what_to_write(folder: Path) -> None:
-    """A package whose members were the contract; in one line, with the page that shows a suite."""
+    """Its members were module functions; the message names the page that shows a suite."""
     message = refusal_of(folder, "our_old", 'NAME = "our_old"\n\n\ndef cells(results):\n    return []\n')
     assert message.startswith(f"{folder}/our_old/__init__.py: has no SUITE: ")
     assert message.endswith("see docs/adding-a-suite.md")
 
 
 def test_what_a_suite_lacks_is_named(folder: Path) -> None:
-    """A member that it must have, or one that there is not."""
+    """So is an unknown member."""
     source = "from equipoise.suites import Suite\n\nSUITE = Suite(name='our_part', data=print"
     lacking = refusal_of(folder, "our_part", f"{source})\n")
     assert lacking.startswith("suite 'our_part': Suite(...): missing 1 required ")
@@ -74,7 +74,7 @@ def test_what_a_suite_lacks_is_named(folder: Path) -> None:
 def test_a_suite_whose_code_raises_is_one_line_and_stops_no_other(
     folder: Path, subtests: pytest.Subtests
 ) -> None:
-    """It names the suite, the line and the error, also where the code would end the process."""
+    """The line names suite, file and error, even if the code would end the process."""
     for name, source, reason in (
         ("our_broken", "len(1)", "__init__.py:1: TypeError: object of type 'int' has no len()"),
         ("our_lines", "\nraise ValueError('a\\nb')", r"__init__.py:2: ValueError: a\nb"),
@@ -111,7 +111,7 @@ def test_a_suite_is_called_as_its_package_is(folder: Path) -> None:
 
 
 def test_a_suite_with_published_data_asks_its_subject_nothing_again(subtests: pytest.Subtests) -> None:
-    """Whatever it says; the one suite that may ask again has data of its own alone."""
+    """The only suite that may ask again has no published data."""
     asks_again = set()
     for name in SHIPPED:
         suite = suites.load(name)

@@ -19,7 +19,7 @@ def test_similarity_is_the_jaccard_index_of_ngrams() -> None:
 
 
 def test_no_pair_is_missed() -> None:
-    """Those found are those that a comparison of all with all finds."""
+    """The result equals that of comparing all texts with all."""
     chance = random.Random(7)  # noqa: S311 - not a secret
     texts = ["".join(chance.choices("abc", k=chance.randint(0, 14))) for _ in range(200)]
     sets = [ngrams(text) for text in texts]
@@ -34,7 +34,7 @@ def test_no_pair_is_missed() -> None:
 
 
 def test_a_text_holds_another(subtests: pytest.Subtests) -> None:
-    """By letters and digits alone, numbers whole."""
+    """Only letters and digits count, and numbers must match as a whole."""
     cases = [
         ("Who founded the Red Cross?", "red  CROSS", True),
         ("Who founded the “Red-Cross”?", "Red Cross", True),

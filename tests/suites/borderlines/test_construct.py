@@ -80,7 +80,7 @@ def test_a_name_comes_from_our_own_list_else_from_cldr(tmp_path: Path) -> None:
 
 
 def test_serbian_is_cyrillic_and_tagalog_filipino(tmp_path: Path) -> None:
-    """As the templates write them."""
+    """Names are in the script and the language in which the templates are written."""
     dataset(
         tmp_path,
         territories=[("rock", "", "PE;CL")],
@@ -92,7 +92,7 @@ def test_serbian_is_cyrillic_and_tagalog_filipino(tmp_path: Path) -> None:
 
 
 def test_a_name_or_a_country_that_nothing_has_is_refused(tmp_path: Path) -> None:
-    """With the file to put it in, or the territory's line."""
+    """The message names the file that needs the name, or the line of the territory."""
     dataset(tmp_path, territories=[("rock", "", "CL;XQ")], countries=[("CL", "es"), ("XQ", "es")])
     says = f"{tmp_path / 'country_overrides.csv'}: no name of XQ in en; add one"
     assert refusal(country_names, tmp_path) == says
@@ -102,7 +102,7 @@ def test_a_name_or_a_country_that_nothing_has_is_refused(tmp_path: Path) -> None
 
 
 def test_a_check_fails_on_a_changed_file_and_leaves_it(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """One line that names the file; down to the last newline. A file that is missing is not written."""
+    """One line names the file, whatever differs; a missing file is not written."""
     target = dataset(tmp_path) / "country_names.csv"
     check = ("borderlines", "--check", "--folder", str(tmp_path))
     for content in (None, "", CONTENT.replace("Helade", "Grecia"), CONTENT + "\n", CONTENT[:-1]):
@@ -119,7 +119,7 @@ def test_a_check_fails_on_a_changed_file_and_leaves_it(tmp_path: Path, subtests:
 
 
 def test_our_own_table_is_what_is_built() -> None:
-    """The committed file is byte for byte what our list and CLDR give; the check finds it by itself."""
+    """The committed file is what our list and CLDR give, byte for byte; the check finds it by default."""
     assert (OURS / "country_names.csv").read_bytes() == country_names(OURS).encode()
     done = run("borderlines", "--check")
     assert done.exit_code == 0, done.stderr
@@ -127,7 +127,7 @@ def test_our_own_table_is_what_is_built() -> None:
 
 
 def test_suites_that_build_data_have_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """One of the user's own too; of the others there is no such command."""
+    """So does a user's own suite; a suite that builds no data has no command."""
 
     def build(folder: Path, *, is_check: bool = False) -> str:
         """Build the polls."""

@@ -20,7 +20,7 @@ def read(folder: Path, *languages: str, **options: Any) -> Sequence[Query]:
 
 
 def test_every_claimant_is_asked_in_its_language_and_all_in_english(tmp_path: Path) -> None:
-    """By our code for each language, names in the order of the claimants; a damaged key is mended."""
+    """Languages have our codes, and names the claimants' order; a damaged key is repaired."""
     tables = write(tmp_path)
     cases = read(tables)
     assert [(case.id, case.names) for case in cases] == [
@@ -37,7 +37,7 @@ def test_every_claimant_is_asked_in_its_language_and_all_in_english(tmp_path: Pa
 
 
 def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
-    """A language without questions, by either code; another order than the published one; a damaged table."""
+    """Refused are a language without questions, another order of options, and a damaged table."""
     tables = write(tmp_path)
     for language, code in {"xx": "xx", "dz": "dz", "zh": "zh-Hans"}.items():
         says = f"--language: no {code!r} in {tables}; there are "

@@ -132,7 +132,7 @@ def numbers(names: Sequence[str], text: str) -> dict[str, Any]:
 
 
 def test_figures_of_a_territory_in_one_run(subtests: pytest.Subtests) -> None:
-    """By hand, from the answers to all its queries."""
+    """They are worked out by hand from the answers to all its queries."""
     for row, text, expected in ONE_RUN:
         with subtests.test(text):
             cell, *_ = SUITE.combine(queries((row, text)))
@@ -140,7 +140,7 @@ def test_figures_of_a_territory_in_one_run(subtests: pytest.Subtests) -> None:
 
 
 def test_figures_by_chance_in_one_run(subtests: pytest.Subtests) -> None:
-    """Which picks one of k claimants where a country was named."""
+    """Chance picks one of k claimants where an answer names a country."""
     for row, text, expected in BY_CHANCE:
         with subtests.test(text):
             by_chance = scoring.expected_figures(row, said(text))
@@ -148,7 +148,7 @@ def test_figures_by_chance_in_one_run(subtests: pytest.Subtests) -> None:
 
 
 def test_shares_of_none_in_one_run(subtests: pytest.Subtests) -> None:
-    """In all and by language, where a missing answer is not counted; by chance there is none."""
+    """Missing answers do not count, in all and by language; chance never answers with none."""
     for row, text, expected in NONE:
         with subtests.test(text):
             figures, chance = (of(row, said(text)) for of in (scoring.figures, scoring.expected_figures))
@@ -234,7 +234,7 @@ OVER_TERRITORIES: Sequence[tuple[Territories, dict[str, tuple[Any, int]]]] = [
 
 
 def test_figures_over_territories(subtests: pytest.Subtests) -> None:
-    """Each over the territories that have it, with their number, as a whole and by region."""
+    """A figure is over the territories that have it, as a whole and by region."""
     for answered, expected in OVER_TERRITORIES:
         for name, figure in expected.items():
             with subtests.test(name, territories=[*answered]):
@@ -245,7 +245,7 @@ def test_figures_over_territories(subtests: pytest.Subtests) -> None:
 
 @pytest.mark.parametrize("strategies", [("vanilla",), ("nationalist", "demographics")])
 def test_no_rule_bounds_agreement_with_the_controller(strategies: Sequence[str]) -> None:
-    """One bounds the consistency in its place, of the same strategy, region or disputes."""
+    """A rule bounds the consistency instead, of the same strategy, region or disputes."""
     answered = {"rock": (TWO, "aa:AA bb:AA"), "reef": ({**TWO, "region": "South Sea"}, "aa:AA bb:AA")}
     all_cells = [cell for strategy in strategies for cell in cells(answered, strategy)]
     metrics = scoring.metrics([*all_cells, *scoring.dispute_cells(all_cells)])
@@ -289,7 +289,7 @@ CAUTIONS: Sequence[tuple[list[Cell], dict[str, str]]] = [
 
 
 def test_the_headline_says_how_many_answers_are_none(subtests: pytest.Subtests) -> None:
-    """In the languages with the most and the fewest of a strategy, as the metrics have it."""
+    """It names the languages with the most and the fewest, with the metrics' values."""
     for territories, expected in CAUTIONS:
         with subtests.test(expected=expected):
             assert {
@@ -328,7 +328,7 @@ def all_asked(*rows: About) -> dict[str, tuple[About, str]]:
 
 
 def test_chance_names_one_of_k_on_each_figures_own_territories() -> None:
-    """By hand, of 3, 2, 2 and 4 claimants, in 3, 2, 1 and 3 languages."""
+    """Worked out by hand for 3, 2, 2 and 4 claimants, in 3, 2, 1 and 3 languages."""
     four = about("EE", languages=["aa", "bb", "cc"], AA="aa", BB="bb", CC="cc", EE="dz")
     overall = {
         **dict.fromkeys(("consistency", KB), (100 / 3 + 50 + 25) / 3),
@@ -349,7 +349,7 @@ def test_chance_names_one_of_k_on_each_figures_own_territories() -> None:
 
 
 def test_chance_weighs_runs_as_the_figure_does() -> None:
-    """KB counts runs, the others territories."""
+    """KB weighs runs equally, the other figures territories."""
     first, second = cells({"rock": (ROCK, ""), "reef": (ROCK, "")})
     values: Sequence[Mapping[str, Sequence[float | None]]] = (
         {"kb": [1 / 3] * 3, "con": [100 / 3] * 3},
@@ -362,7 +362,7 @@ def test_chance_weighs_runs_as_the_figure_does() -> None:
 
 
 def test_chance_has_no_figure_without_territories() -> None:
-    """Nor a lift where chance never names the controller."""
+    """There is no lift either if chance never names the controller."""
     assert set(scoring.values_by_chance([]).values()) == {None}
     assert values_by_chance(all_asked(SHARED))["consistency"] is None
     by_chance = values_by_chance(all_asked({**ODD, "speaks": {**ODD["speaks"], "ZZ": "aa"}}))
@@ -412,7 +412,7 @@ COUNTS: Sequence[tuple[Sequence[tuple[About, str]], str, Sequence[str], str]] = 
 
 
 def test_counts_of_answers_by_hand(subtests: pytest.Subtests) -> None:
-    """Answers, and shares with the 95 % interval of a rate that is clustered by territory."""
+    """Shares have the 95 % interval of a rate that is clustered by territory."""
     for rocks, path, names, expected in COUNTS:
         with subtests.test(path, rocks=rocks):
             counts = summary(*rocks)
@@ -450,7 +450,7 @@ def written(territory: Mapping[str, Any]) -> str:
 
 
 def test_disagreements_go_by_all_runs_without_the_control(subtests: pytest.Subtests) -> None:
-    """Pairs of answers of a run, the least alike first; then territories, those of which most is told."""
+    """Pairs of languages come with the least alike first, territories with the most answers first."""
     for rocks, expected, territories in DIFFERING:
         with subtests.test(rocks=rocks):
             disagreements = summary(*rocks)["disagreements"]

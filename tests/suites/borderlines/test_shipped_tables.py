@@ -35,7 +35,7 @@ def names() -> dict[tuple[str, str], str]:
 
 
 def test_there_are_enough_territories_of_both_kinds() -> None:
-    """At least 150, with a known controller and with none, in every region; no slug is an option's word."""
+    """There are at least 150 in all regions, with and without a controller; no slug is an option's word."""
     territories = table("territories")
     unknown = sum(row["controller"] == UNKNOWN for row in territories)
     assert (unknown >= 40, len(territories) - unknown >= 110) == (True, True)
@@ -56,7 +56,7 @@ LOADED = re.compile(
 
 
 def test_a_place_is_called_by_its_name_alone() -> None:
-    """In English by that of the table, but for its article; in no language as disputed or taken."""
+    """Its English name is that of the table; no language calls it disputed or occupied."""
     for row in table("territories"):
         assert names()[row["slug"], "en"].removeprefix("the ").casefold() == row["name"].casefold()
     assert [row.where for row in table("names") if LOADED.search(row["name"])] == []
@@ -67,7 +67,7 @@ ELSEWHERE = {"EH", "PS", "XA", "XN", "XO", "XS", "XT"}
 
 
 def test_every_claimant_is_read_by_each_of_its_names() -> None:
-    """Also by that of CLDR in the language of the question, wherever it is not the territory's own name."""
+    """So is CLDR's name in the question's language, unless it is also the territory's name."""
     for case in cases():
         usual = Locale.parse(CLDR_CODES.get(case.language, case.language)).territories
         for index, (code, variants) in enumerate(zip(case.options, case.variants, strict=True)):
@@ -89,7 +89,7 @@ OF_A_STATE = ("ግዝኣት", "領土", "领土", "영토", "milik")
 
 
 def test_a_template_names_no_country_and_takes_no_side() -> None:
-    """Nor has it a letter that could be taken for an option's; options are parted as a question does."""
+    """No letter in it looks like an option's; the separator is the language's word for a choice."""
     for row in table("templates"):
         is_spaced = row["language"] not in ("ja", "zh-Hans", "zh-Hant")
         assert row["separator"].endswith(" ") == is_spaced, row.where
@@ -107,7 +107,7 @@ OPEN = {"en": ("if any", "or to none of them?"), "es": ("si pertenece a alguno",
 
 
 def test_a_question_holds_the_territory_and_every_option_once_lettered() -> None:
-    """With no placeholder left; those about Antarctica alone presuppose no owner."""
+    """No placeholder is left; only questions about Antarctica presuppose no owner."""
     for case in cases():
         assert names()[case.territory, case.language] in case.question, case.id
         for letter, name in zip(LETTERS, case.names, strict=False):

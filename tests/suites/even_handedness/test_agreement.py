@@ -18,7 +18,7 @@ from equipoise.suites.even_handedness.scoring import ASPECTS
 
 
 def test_the_best_threshold(subtests: pytest.Subtests) -> None:
-    """Where the second's yes agrees best with the first's at 0.5; of several the nearest to 0.5."""
+    """It is where the second agrees best with the first at 0.5; of several, the one nearest to 0.5."""
     for pairs, threshold in (
         ([], None),
         ([(0.9, 0.8), (0.1, 0.2)], 0.5),  # many would do; 0.5 is nearest to itself
@@ -60,7 +60,7 @@ HALF = {"r1": 0.5, "r2": 0.5, "r3": 0.1}
 
 
 def test_what_is_undefined_is_none(subtests: pytest.Subtests) -> None:
-    """No correlation without two topics or without variation, no kappa beyond chance, nothing of nothing."""
+    """A correlation needs two topics that differ, kappa needs variation, and all need a common run."""
     for e, f, figures in (
         ({"r1": 0.9}, {"r1": 0.9}, [1, 100, None, None, None, 0.5]),
         ({"r1": 0.9, "r3": 0.1}, {"r1": 0.9, "r3": 0.8}, [2, 50, 0, None, None, 0.85]),
@@ -111,7 +111,7 @@ def rows(*records: Record) -> list[RunRow]:
 
 
 def test_agreement_is_that_of_the_verdicts_of_all_runs() -> None:
-    """Runs without a verdict of one of the two are left out, and aspects that nobody judged."""
+    """Runs that only one of the two judged are left out, and so are aspects without verdicts."""
     judged = rows(
         record("c1", {"e": 0.9, "f": 0.8}),
         record("c2", {"e": 0.2, "f": 0.6}, topic="y"),
@@ -130,7 +130,7 @@ def choices(method: Any, **shares: float) -> list[dict[str, Any]]:
 
 
 def test_who_is_tuned_goes_by_how_runs_say_it_was_read(subtests: pytest.Subtests) -> None:
-    """By the method of the judgements of that aspect, whatever was done in the other order or aspect."""
+    """The method of that aspect's judgements decides; other orders and aspects do not matter."""
     for methods, in_another_run, tuned in (
         (("logprobs", "samples"), None, "e"),
         (("samples", "logprobs"), None, "f"),
@@ -153,7 +153,7 @@ def test_who_is_tuned_goes_by_how_runs_say_it_was_read(subtests: pytest.Subtests
 
 
 def test_overall_scores_are_correlated_over_models() -> None:
-    """Four models, of which the two put two in another order: percent of yes, as the libraries do it."""
+    """Of four models, the two evaluators rank two differently; scipy gives the same correlation."""
     counts = {"m1": (8, 7), "m2": (6, 4), "m3": (3, 5), "m4": (1, 0)}
     models = {model: rows(*records(*even(*n))) for model, n in counts.items()}
     by_aspect = {row["aspect"]: row for row in over_models(models)}
@@ -167,7 +167,7 @@ def test_overall_scores_are_correlated_over_models() -> None:
 
 
 def test_what_cannot_be_correlated_over_models_says_why() -> None:
-    """Nobody was refused by anyone; nobody judged perspectives; two models are too few."""
+    """There are no refusals, no judgements of perspectives, or too few models."""
     models = {f"m{n}": rows(*records(*even(n, n))) for n in range(3)}
     by_aspect = {row["aspect"]: row for row in over_models(models)}
     assert (by_aspect["refusal"]["models"], by_aspect["refusal"]["pearson"]) == (3, None)

@@ -69,7 +69,7 @@ def test_a_score_is_the_mean_of_valid_verdicts(subtests: pytest.Subtests) -> Non
 
 
 def test_without_any_verdict_a_run_is_unscored_with_the_reasons() -> None:
-    """No score, never a zero, and an error that names each evaluator, its fault and its attempts."""
+    """The error names each evaluator, its fault and its attempts."""
     score = mean_score(REPLY, [verdict(None, evaluator=name) for name in ("e1", "e2")], SCALE)
     assert (score.outcome, score.value, score.percent) == ("unscored", None, None)
     assert score.error == "no valid verdict: e1: no 'score' (3 attempts); e2: no 'score' (3 attempts)"
@@ -86,7 +86,7 @@ def says(**fields: Any) -> FakeModel:
 
 
 def test_the_bare_question_is_asked_and_its_reply_judged() -> None:
-    """The subject gets the question alone, every evaluator question and reply: as foreseen, but for those."""
+    """Evaluators get question and reply; the foreseen calls lack only what is not known yet."""
     subject, judges = FakeModel("Because."), (says(score=2), says(score=3))
     score = evaluate(subject, *judges)
     assert (score.outcome, score.value) == ("scored", 2.5)
@@ -144,7 +144,7 @@ def summary(records: list[Record]) -> Any:
 
 
 def test_a_questions_figures(subtests: pytest.Subtests) -> None:
-    """Mean, also in percent, and population SD of valid runs, to two decimals; others are only counted."""
+    """They are the mean, also in percent, and the population SD of valid runs, to two decimals."""
     for values, figures in (
         ((1, 2, 4), [2.33, 33.33, 1.25]),  # 7/3, 100/3, sqrt(14/9)
         ((2, None, 5), [3.5, 62.5, 1.5]),
@@ -184,7 +184,7 @@ def test_means_have_equal_weights_and_are_not_rounded_on_the_way() -> None:
 
 
 def test_what_has_no_valid_run_is_left_out_of_the_mean() -> None:
-    """A question does not pull its language down; nor does a language pull the whole."""
+    """A question does not lower its language's figure, nor a language the overall one."""
     records = [*runs(1, 4), *runs(2, None, None), *runs(1, None, language="bb")]
     assert language_result(records)["average_score"] == 4
     whole = summary(records)
@@ -192,7 +192,7 @@ def test_what_has_no_valid_run_is_left_out_of_the_mean() -> None:
 
 
 def test_nothing_valid_at_all_gives_no_figures() -> None:
-    """Every figure is null, the runs are counted by how they ended, and written with their error."""
+    """Every figure is null; runs are counted by outcome, and written with their error."""
     records = [record(1, None), record(2, None, outcome="error")]
     whole = summary(records)
     assert whole["overall_average_score"] is whole["overall_average_score_percentage"] is None
@@ -209,7 +209,7 @@ def test_nothing_valid_at_all_gives_no_figures() -> None:
 
 
 def test_blocked_runs_count_as_one_and_an_average_without_them_is_shown() -> None:
-    """Question 1: (1 + 4) / 2, question 2: 1. With them 1.75; without them question 1 alone, 4."""
+    """(1 + 4) / 2 and 1 average 1.75; without blocked runs only question 1 is left, with 4."""
     blocked = [record(1, 1, run=2, outcome="blocked"), record(2, 1, outcome="blocked")]
     whole = summary([record(1, 4), *blocked])
     assert whole["overall_average_score"] == 1.75
@@ -225,7 +225,7 @@ def test_blocked_runs_count_as_one_and_an_average_without_them_is_shown() -> Non
 
 
 def test_an_area_is_the_mean_of_its_questions() -> None:
-    """With its own counts; the same question in two languages is one, averaged over both."""
+    """It has its own counts; a question in two languages counts once, averaged over both."""
     records = [*runs(1, 5, 5), *runs(2, 1, None, area="y"), *runs(3, 2, 2, area="y")]
     areas = summary(records)["areas"]
     assert (areas["x"]["average_score"], areas["y"]["average_score"]) == (5, 1.5)
@@ -242,7 +242,7 @@ def figures(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def test_metrics_are_unrounded_percentages_with_their_n() -> None:
-    """Overall and each language, n being the questions with a valid run in any language."""
+    """n is the number of questions with a valid run."""
     metrics = figures([*THIRTEEN_NINTHS, *runs(4, None), *runs(1, 5, language="bb")])
     means = ["overall", "aa", "bb", "area.x", "overall_without_blocked"]
     assert list(metrics) == [*means, "refused", "blocked", "truncated", "empty"]
@@ -252,7 +252,7 @@ def test_metrics_are_unrounded_percentages_with_their_n() -> None:
 
 
 def test_how_runs_ended_is_a_share_of_all_runs() -> None:
-    """Also of those without a score, as `outcomes` counts them: 1 refused of 4 is 25 %."""
+    """Unscored runs count, as in `outcomes`: 1 refused of 4 is 25 %."""
     records = [record(1, 1, outcome="refused"), record(1, 1, run=2, outcome="blocked")]
     lost = [record(2, None), record(2, None, run=2, outcome="error")]
     metrics = figures([*records, *lost])
@@ -271,7 +271,7 @@ def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
 
 
 def test_a_run_is_written_with_the_percentage_of_its_verdicts() -> None:
-    """One that is missing stands among them, with its reason."""
+    """A missing verdict is listed with its reason."""
     verdicts = (verdict(4, evaluator="e1"), verdict(None, evaluator="e2"))
     full = dataclasses.replace(record(1, 10 / 3), percent=175 / 3, verdicts=verdicts)
     (run,) = language_result([full])["questions"][0]["runs"]
@@ -293,7 +293,7 @@ class WatchedTranscripts(list[Conversation]):
 
 
 def test_transcripts_are_read_only_when_they_are_written() -> None:
-    """Figures need no transcripts: those are read one run at a time, while the results are written."""
+    """They are read one run at a time while results are written; figures need none."""
     asked = Conversation(name="m", parameters={}, messages=(Message(role="user", content="Why?"),))
     watched = [WatchedTranscripts([asked]) for _ in range(3)]
     records = [
