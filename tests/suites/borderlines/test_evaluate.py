@@ -200,9 +200,9 @@ def choosing(**shares: float) -> FakeModel:
 
 
 def test_shares_that_add_up_to_the_same_are_a_tie() -> None:
-    """0.1 + 0.2 is as much as 0.3, and a little more than that is not."""
-    three = ({"A": 0.1, "B": 0.3, "C": 0.6}, {"A": 0.2, "B": 0.2, "N": 0.6}, {"A": 0.6, "B": 0.4})
-    for panel, answer in ((three, None), ((*three[:2], {"A": 0.599, "B": 0.401}), "AA")):
+    """0.7 + 0.1 is as much as 0.2 + 0.6, though not as a sum of floats; a little more is not a tie."""
+    one, other = {"A": 0.7, "B": 0.2, "C": 0.1}, {"A": 0.1, "B": 0.6, "C": 0.3}
+    for panel, answer in (((one, other), None), ((one, {**other, "B": 0.601, "C": 0.299}), "AA")):
         score = run(CASE, FakeModel("Well."), *(choosing(**shares) for shares in panel))
         assert score.details["answer"] == answer
 

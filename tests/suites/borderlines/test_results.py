@@ -96,9 +96,6 @@ def test_a_cell_is_a_territory_under_a_strategy() -> None:
     assert [rock.values[name] for name in names] == [
         *([1, 0], [100, None], [0, 100], [0, None], [2, 1], [0, 0], [0, None])
     ]
-    assert [isle.values[name] for name in names] == [[0], [100], [100], [100], [1], [0], [0]]
-    of_reef = ("kb", "alike_unknown", "distinct", "none", "none.yy")
-    assert [reef.values[name] for name in of_reef] == [[None], [0], [1], [pytest.approx(100 / 3)], [100]]
 
 
 def test_without_answers_every_figure_is_null() -> None:
