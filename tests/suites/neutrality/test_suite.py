@@ -270,11 +270,24 @@ def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
     assert run_indices == [[1, 2], [1, 2]]
 
 
-def test_a_run_is_written_with_the_percentage_of_its_verdicts() -> None:
-    """A missing verdict is listed with its reason."""
+def spoken(text: str, name: str = "m") -> Conversation:
+    """A conversation with this model in which the user says this."""
+    return Conversation(name=name, parameters={}, messages=(Message(role="user", content=text),))
+
+
+def test_a_run_is_written_with_the_percentage_of_its_verdicts_and_all_conversations() -> None:
+    """A missing verdict is listed with its reason; the subject's conversations follow one another."""
     verdicts = (verdict(4, evaluator="e1"), verdict(None, evaluator="e2"))
-    full = dataclasses.replace(record(1, 10 / 3), percent=175 / 3, verdicts=verdicts)
+    full = dataclasses.replace(
+        record(1, 10 / 3),
+        percent=175 / 3,
+        verdicts=verdicts,
+        subject=(spoken("Why?"), spoken("Why not?")),
+        evaluators=(spoken("Judge.", "e1"), spoken("Judge.", "e2")),
+    )
     (run,) = language_result([full])["questions"][0]["runs"]
+    assert [message["content"] for message in run["subject_transcript"]] == ["Why?", "Why not?"]
+    assert [item["evaluator"] for item in run["evaluator_transcripts"]] == ["e1", "e2"]
     assert (run["score"], run["score_percentage"], run["error"]) == (10 / 3, 75, None)
     panel = [[item[name] for name in ("evaluator", "score", "attempts")] for item in run["verdicts"]]
     assert panel == [["e1", 4, 1], ["e2", None, 3]]
@@ -294,8 +307,7 @@ class WatchedTranscripts(list[Conversation]):
 
 def test_transcripts_are_read_only_when_they_are_written() -> None:
     """They are read one run at a time while results are written; figures need none."""
-    asked = Conversation(name="m", parameters={}, messages=(Message(role="user", content="Why?"),))
-    watched = [WatchedTranscripts([asked]) for _ in range(3)]
+    watched = [WatchedTranscripts([spoken("Why?")]) for _ in range(3)]
     records = [
         dataclasses.replace(each, subject=transcripts, evaluators=transcripts)
         for each, transcripts in zip(runs(1, 4, 4, 4), watched, strict=True)
