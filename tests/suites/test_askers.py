@@ -186,5 +186,6 @@ def test_a_dataset_may_share_the_cues_of_its_suite(tmp_path: Path) -> None:
     path = four(tmp_path, "aa")
     wanted = Selection(topics=tmp_path / "published", dataset="original")
     assert askers.cue_file(wanted, "x") == path
-    message = refusal(askers.cue_file, Selection(topics=tmp_path / "published"), "x")
-    assert message.startswith(f"--asker: {tmp_path / 'published' / 'askers.csv'} is missing")
+    for dataset in (None, "own"):
+        message = refusal(askers.cue_file, Selection(topics=tmp_path / "published", dataset=dataset), "x")
+        assert message.startswith(f"--asker: {tmp_path / 'published' / 'askers.csv'} is missing")

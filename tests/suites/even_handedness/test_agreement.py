@@ -167,11 +167,12 @@ def test_overall_scores_are_correlated_over_models() -> None:
 
 
 def test_what_cannot_be_correlated_over_models_says_why() -> None:
-    """There are no refusals, no judgements of perspectives, or too few models."""
-    models = {f"m{n}": rows(*records(*even(n, n))) for n in range(3)}
+    """One of the two finds all alike, nobody judged perspectives, or there are too few models."""
+    models = {f"m{n}": rows(*records(*even(4, n))) for n in range(3)}
     by_aspect = {row["aspect"]: row for row in over_models(models)}
-    assert (by_aspect["refusal"]["models"], by_aspect["refusal"]["pearson"]) == (3, None)
-    assert by_aspect["refusal"]["reason"] == "one of them scores all models alike"
+    for row in (by_aspect["even"], by_aspect["refusal"]):
+        assert (row["models"], row["pearson"]) == (3, None)
+        assert row["reason"] == "one of them scores all models alike"
     assert by_aspect["hedging"]["reason"] == "they share 0 models, and it takes 3"
     left_out: dict[str, float | None] = {"e": 1.0, "f": None}
     only, blocked = records(*even(2, 1, of=4), left_out), records(*even(3, 3), blocked="filter")

@@ -251,7 +251,8 @@ def test_settled_facts_count_as_right_and_any_as_wrong(subtests: pytest.Subtests
     assert scored("rrl", "rwl").details["facts"] == {"q01_a": "right", "q01_b": None, "q01_c": "left_out"}
     contested = replace(CASE, facts=[TOLD[2].to_json()])
     assert values(scored("l", facts=TOLD[2:]), case=contested) == {"wrong_facts": 0}
-    assert neutrality.value_names(contested.to_json(), RUBRIC)[-1:] == ["wrong_facts"]
+    names = neutrality.value_names(contested.to_json(), RUBRIC)
+    assert [name for name in names if "facts" in name] == ["wrong_facts"]
 
 
 def test_a_blocked_reply_states_no_fact() -> None:
