@@ -96,7 +96,7 @@ def of_two_sides(
     texts = _texts(path)
     file_sides = tuple(dict.fromkeys(side for _, _, side in texts))
     if len(file_sides) != 2:
-        raise UserError(f"{shown(path)}: needs two sides, and has {', '.join(file_sides) or 'none'}")
+        raise UserError(f"{shown(path)}: needs two sides, and has {', '.join(file_sides)}")
     names: tuple[str, str] | None = None
     twins = {}
     for case in cases:
@@ -120,8 +120,8 @@ def of_pairs_of_sides(path: Path, cases: Iterable[Case]) -> Askers:
     file_sides = list(dict.fromkeys(side for _, _, side in texts))
     if len(file_sides) == 2:
         return of_two_sides(path, cases)
-    if len(file_sides) % 2 or not file_sides:
-        raise UserError(f"{shown(path)}: needs pairs of sides, and has {', '.join(file_sides) or 'none'}")
+    if len(file_sides) % 2:
+        raise UserError(f"{shown(path)}: needs pairs of sides, and has {', '.join(file_sides)}")
     pairs = list(zip(file_sides[::2], file_sides[1::2], strict=True))
     twins = {}
     for case in cases:

@@ -175,7 +175,8 @@ def original_folder(name: str, topics: Sequence[Path]) -> Path:
     for folder, fetch, is_named in candidates:
         if not _has_data(folder):
             continue
-        fault = _incompleteness(folder, original, allows_missing=is_named and not _was_fetched(folder))
+        was_fetched = (folder / LICENCE).is_file()
+        fault = _incompleteness(folder, original, allows_missing=is_named and not was_fetched)
         if fault is None:
             _refuse_changed(folder, original, fetch)
             return folder
@@ -190,10 +191,6 @@ def _has_data(folder: Path) -> bool:
         return folder.is_dir() and any(_is_data(item) for item in folder.iterdir())
     except OSError as error:
         raise UserError(f"{folder}: cannot be read ({error.strerror})") from None
-
-
-def _was_fetched(folder: Path) -> bool:
-    return (folder / LICENCE).is_file()
 
 
 def _incompleteness(folder: Path, original: Original | None, *, allows_missing: bool) -> str | None:

@@ -284,7 +284,7 @@ class Query(Case):
     controller: str
     options: tuple[str, ...]
     names: tuple[str, ...]
-    variants: tuple[tuple[str, ...], ...] = ()
+    variants: tuple[tuple[str, ...], ...]
     elsewhere: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     called: tuple[str, ...] = ()
     speaks: Mapping[str, str]
