@@ -41,7 +41,7 @@ def share_plot(name: str, title: str, prefix: str, metrics: Mapping[str, Figure]
 def _tilt_plot(label: str, tilt: str, cells: Sequence[Cell]) -> Plot:
     """The plot of one pair of opposite leans; every pair has a plot of its own."""
     sides = tilt.removeprefix(_TILT_PREFIX).split("_less_")
-    one, other = (LEANS.get(side, _words(side)) for side in sides)
+    one, other = (LEANS.get(side, side.replace("_", " ")) for side in sides)
     return intervals(
         "-".join((f"lean-by-{label}", *(side.replace("_", "-") for side in sides))),
         f"Which side was helped more, by {label}: {one} or {other}",
@@ -62,7 +62,3 @@ def _figures(label: str, tilt: str, cells: Sequence[Cell]) -> Iterator[tuple[str
     for metric in sorted(groups, key=attrgetter("name")):
         if (figure := measure(metric, cells)).value is not None:
             yield metric.name, figure
-
-
-def _words(slug: str) -> str:
-    return slug.replace("_", " ")
