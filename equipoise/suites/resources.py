@@ -188,9 +188,10 @@ def original_folder(name: str, topics: Sequence[Path]) -> Path:
 
 def _has_data(folder: Path) -> bool:
     try:
-        return folder.is_dir() and any(_is_data(item) for item in folder.iterdir())
+        names = [item.name for item in folder.iterdir()] if folder.is_dir() else []
     except OSError as error:
         raise UserError(f"{folder}: cannot be read ({error.strerror})") from None
+    return any(name != LICENCE and not name.startswith(".") for name in names)
 
 
 def _incompleteness(folder: Path, original: Original | None, *, allows_missing: bool) -> str | None:
@@ -210,7 +211,3 @@ def _refuse_changed(folder: Path, original: Original | None, fetch: str) -> None
             f"({len(changed)} of {len(original.files)} files); run: {fetch}, which "
             "restores it, or use changed data with --topics"
         )
-
-
-def _is_data(path: Path) -> bool:
-    return path.name != LICENCE and not path.name.startswith(".")
