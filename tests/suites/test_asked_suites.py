@@ -131,8 +131,8 @@ def test_what_an_answer_comes_to() -> None:
         "borderlines": row(details={"answer": "IN"}),
         "even_handedness": row(details={"favoured": "even"}),
     }
-    asked = [(suites.load(name).asked, run) for name, run in rows.items()]
-    answers = [module.answer(run) for module, run in asked if module]
+    modules = [(suites.load(name).asked, run) for name, run in rows.items()]
+    answers = [module.answer(run) for module, run in modules if module]
     assert answers == ["lean.critics", "right", "A", "IN", "even"]
 
 

@@ -49,9 +49,9 @@ def test_where_the_user_says_nothing_the_suites_defaults_hold() -> None:
 
 def test_what_the_user_says_comes_first() -> None:
     """Any source will do; what it sets counts as set by the user, the rest does not."""
-    given: dict[str, Any] = {"subject_temperature": "1", "evaluator_model": ["e"]}
+    options: dict[str, Any] = {"subject_temperature": "1", "evaluator_model": ["e"]}
     variables = {"EQUIPOISE_SUBJECT_TEMPERATURE": "1", "EQUIPOISE_EVALUATOR_MODEL": "e"}
-    for settings in (settle(**given), settle(variables=variables), settle(given)):
+    for settings in (settle(**options), settle(variables=variables), settle(options)):
         assert (settings.subject.temperature, settings.evaluator_models) == (1, ("e",))
         assert settings.subject.max_tokens == 12_000
         assert settings.options_set == {"model", "subject_temperature", "evaluator_model"}
