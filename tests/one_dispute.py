@@ -36,6 +36,7 @@ CASE = Query(
     controller="BB",
     options=("CC", "AA", "BB"),
     names=("Caria", "Attica", "Boeotia"),
+    variants=((), (), ()),
     speaks={"AA": "xx", "BB": "yy", "CC": "xx"},
     asked=("xx", "yy"),
     english=("Carian Republic", "Attic Republic", "Boeotian Republic"),

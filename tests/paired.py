@@ -8,7 +8,7 @@ from typing import Literal
 from equipoise.core.records import Choice, Record
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.suites.even_handedness.scoring import verdicts
+from equipoise.suites.even_handedness.scoring import verdict
 
 SCALE = Scale(low=0, high=1, levels={})
 
@@ -58,7 +58,7 @@ def _record(name: str, by_evaluator: Mapping[str, float | None], blocked: str | 
         run=1,
         outcome="blocked" if blocked else "scored",
         score=1.0,
-        verdicts=verdicts(judgements, sides),
+        verdicts=() if blocked else tuple(verdict(each, judgements, sides) for each in by_evaluator),
         details={"judgements": judgements, "blocked": sides},
     )
 

@@ -19,9 +19,9 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.types import FORMS, JSON, PLACES, Case, Cue, Form
 from equipoise.suites import tables
-from equipoise.suites.resources import OWN, SHIPPED, contents_hash
+from equipoise.suites.resources import contents_hash
 from equipoise.suites.scripts import script_faults
-from equipoise.suites.selection import ASKERS, Selection
+from equipoise.suites.selection import ASKERS, Selection, folder_of, shared_file
 from equipoise.suites.similarity import folded
 from equipoise.suites.tables import Table
 
@@ -74,21 +74,15 @@ class Askers:
 
 
 def cue_file(selection: Selection, suite: str, name: str = ASKERS) -> Path:
-    """The path of the file `name` beside the questions.
-
-    A dataset without such a file uses the file of the suite's own dataset. Raises UserError without either.
-    """
-    topics = selection.topics
-    folder = topics if topics.is_dir() else topics.parent
-    own = () if selection.dataset in (None, OWN) else (folder.parent, SHIPPED / "topics" / suite)
-    paths = [parent / name for parent in (folder, *own)]
-    file: Path | None = next((path for path in paths if path.is_file()), None)
-    if file is None:
+    """The file `name` of cues for the selected questions, see `shared_file`. Raises UserError without one."""
+    path = shared_file(name, selection.topics, suite, selection.dataset)
+    if path is None:
+        expected = shown(folder_of(selection.topics) / name)
         raise UserError(
-            f"--asker: {shown(folder / name)} is missing, the file of sentences that say who asks; write it "
+            f"--asker: {expected} is missing, the file of sentences that say who asks; write it "
             "(docs/personas.md), or leave --asker out"
         )
-    return file
+    return path
 
 
 def of_two_sides(
@@ -102,7 +96,7 @@ def of_two_sides(
     texts = _texts(path)
     file_sides = tuple(dict.fromkeys(side for _, _, side in texts))
     if len(file_sides) != 2:
-        raise UserError(f"{shown(path)}: needs two sides, and has {', '.join(file_sides) or 'none'}")
+        raise UserError(f"{shown(path)}: needs two sides, and has {', '.join(file_sides)}")
     names: tuple[str, str] | None = None
     twins = {}
     for case in cases:
@@ -126,8 +120,8 @@ def of_pairs_of_sides(path: Path, cases: Iterable[Case]) -> Askers:
     file_sides = list(dict.fromkeys(side for _, _, side in texts))
     if len(file_sides) == 2:
         return of_two_sides(path, cases)
-    if len(file_sides) % 2 or not file_sides:
-        raise UserError(f"{shown(path)}: needs pairs of sides, and has {', '.join(file_sides) or 'none'}")
+    if len(file_sides) % 2:
+        raise UserError(f"{shown(path)}: needs pairs of sides, and has {', '.join(file_sides)}")
     pairs = list(zip(file_sides[::2], file_sides[1::2], strict=True))
     twins = {}
     for case in cases:

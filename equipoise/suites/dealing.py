@@ -60,14 +60,10 @@ def _spread(units: Sequence[_Unit], level: int, start: int) -> list[str]:
         return names
     groups = _groups(units, level)
     if level == len(levels) - 1:
-        groups = _beginning_at(start, groups)
+        first = start % len(groups)
+        groups = [*groups[first:], *groups[:first]]
     return in_turn(_spread(group, level + 1, start) for group in groups)
 
 
 def _groups(units: Sequence[_Unit], level: int) -> list[list[_Unit]]:
     return [*grouped(units, lambda unit: unit[1][level]).values()]
-
-
-def _beginning_at(number: int, items: Sequence[T]) -> list[T]:
-    start = number % len(items)
-    return [*items[start:], *items[:start]]

@@ -20,7 +20,7 @@ from equipoise.core.files import read_text
 from equipoise.core.types import JSON
 from equipoise.judge.facts import STATUSES, KeyFact
 from equipoise.suites.findings import Finding, Text
-from equipoise.suites.selection import FACTS
+from equipoise.suites.selection import FACTS, folder_of
 
 MOST_FACTS, MOST_WORDS = 6, 25
 """The maximum numbers of facts of a question and of words of a fact: evaluators' prompts must stay short."""
@@ -46,7 +46,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 def file_beside(topics: Path) -> Path | None:
     """The file of facts in a folder of questions, or beside a file of questions; None if there is none."""
-    path = (topics if topics.is_dir() else topics.parent) / FACTS
+    path = folder_of(topics) / FACTS
     return path if path.is_file() else None
 
 
@@ -89,7 +89,7 @@ def digest(topics: Path) -> str | None:
     """
     if (path := file_beside(topics)) is None:
         return None
-    rows = [[row.get(key) for key in ("question", "id", "text", "status", "by")] for row in _told_rows(path)]
+    rows = [[row.get(key) for key in (*_KEYS, "by")] for row in _told_rows(path)]
     return hashlib.sha256(json_io.dumps(rows)).hexdigest()
 
 

@@ -74,10 +74,9 @@ def intervals(
     return Plot(name=name, title=title, kind="intervals", rows=rows, **ends, **options)
 
 
-def lowest_first(metrics: Mapping[str, Figure], prefix: str) -> list[tuple[str, Figure]]:
-    """The figures whose names begin with a prefix, named without it, the lowest first."""
-    members = [(name.removeprefix(prefix), item) for name, item in metrics.items() if name.startswith(prefix)]
-    return sorted(members, key=lambda member: member[1].value or 0.0)
+def lowest_first(figures: Iterable[tuple[str, Estimate]]) -> list[tuple[str, Estimate]]:
+    """These figures, each with its name, the lowest first."""
+    return sorted(figures, key=lambda item: item[1].value or 0.0)
 
 
 def breakdowns(metrics: Sequence[Metric], figures: Mapping[str, Figure]) -> list[Plot]:
@@ -85,7 +84,7 @@ def breakdowns(metrics: Sequence[Metric], figures: Mapping[str, Figure]) -> list
 
     Languages and areas have none: the page shows them in a matrix of their own.
     """
-    whole, by_label = metrics[0], dict[str, list[tuple[str, Figure]]]()
+    whole, by_label = metrics[0], dict[str, list[tuple[str, Estimate]]]()
     for metric in metrics:
         added = metric.where.keys() - whole.where.keys() - {"language", "area"}
         if metric.of == whole.of and len(metric.where) == len(whole.where) + 1 and added:
@@ -93,12 +92,7 @@ def breakdowns(metrics: Sequence[Metric], figures: Mapping[str, Figure]) -> list
             by_label.setdefault(label, []).append((metric.where[label], figures[metric.name]))
     unit = {} if whole.unit == "%" and whole.kind != "balance" else {"unit": whole.unit}
     return [
-        intervals(
-            f"by-{label}",
-            f"{whole.name} by {label}".replace("_", " "),
-            sorted(own, key=lambda group: group[1].value or 0.0),
-            **unit,
-        )
+        intervals(f"by-{label}", f"{whole.name} by {label}".replace("_", " "), lowest_first(own), **unit)
         for label, own in by_label.items()
     ]
 

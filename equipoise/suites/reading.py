@@ -175,7 +175,7 @@ def _last_options(text: str, words: Sequence[Set[str]]) -> set[int]:
 
 def _rivals(text: str, candidates: Set[float]) -> set[float]:
     """The candidates in bold, and the last candidate at the end of a sentence."""
-    in_bold = {number for piece in _in_bold(text) for number in _numbers_of(piece)} & candidates
+    in_bold = {number for parts in _BOLD.findall(text) for number in _numbers_of("".join(parts))} & candidates
     last_words = [number for number in _numbers(text, _LAST_NUMBER) if number in candidates]
     return in_bold | {*last_words[-1:]}
 
@@ -252,10 +252,6 @@ def _leading_option(text: str, words: Sequence[Set[str]]) -> set[int]:
     rest = bare[match.end() :].casefold()
     begun = [spelling for spelling in words[index] if rest.startswith(spelling)]
     return {index} if any(_PAUSE.match(rest, len(spelling)) for spelling in begun) else set()
-
-
-def _in_bold(text: str) -> list[str]:
-    return ["".join(parts) for parts in _BOLD.findall(text)]
 
 
 def _mentioned(text: str, words: Sequence[Set[str]]) -> set[int]:

@@ -175,7 +175,8 @@ def original_folder(name: str, topics: Sequence[Path]) -> Path:
     for folder, fetch, is_named in candidates:
         if not _has_data(folder):
             continue
-        fault = _incompleteness(folder, original, allows_missing=is_named and not _was_fetched(folder))
+        was_fetched = (folder / LICENCE).is_file()
+        fault = _incompleteness(folder, original, allows_missing=is_named and not was_fetched)
         if fault is None:
             _refuse_changed(folder, original, fetch)
             return folder
@@ -187,13 +188,10 @@ def original_folder(name: str, topics: Sequence[Path]) -> Path:
 
 def _has_data(folder: Path) -> bool:
     try:
-        return folder.is_dir() and any(_is_data(item) for item in folder.iterdir())
+        names = [item.name for item in folder.iterdir()] if folder.is_dir() else []
     except OSError as error:
         raise UserError(f"{folder}: cannot be read ({error.strerror})") from None
-
-
-def _was_fetched(folder: Path) -> bool:
-    return (folder / LICENCE).is_file()
+    return any(name != LICENCE and not name.startswith(".") for name in names)
 
 
 def _incompleteness(folder: Path, original: Original | None, *, allows_missing: bool) -> str | None:
@@ -213,7 +211,3 @@ def _refuse_changed(folder: Path, original: Original | None, fetch: str) -> None
             f"({len(changed)} of {len(original.files)} files); run: {fetch}, which "
             "restores it, or use changed data with --topics"
         )
-
-
-def _is_data(path: Path) -> bool:
-    return path.name != LICENCE and not path.name.startswith(".")

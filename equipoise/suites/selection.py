@@ -56,16 +56,28 @@ class Selection:
         return [language for language in known if not self.languages or language in self.languages]
 
 
-def about(topics: Path, suite: str, dataset: str | None) -> Brief | None:
-    """The content of ABOUT in a folder of questions, or beside a file of questions; None if there is none.
+def folder_of(topics: Path) -> Path:
+    """The folder of questions; for a file of questions, the folder that contains it."""
+    return topics if topics.is_dir() else topics.parent
 
-    A dataset without the file uses the file of the suite's own dataset. Raises UserError naming file and key.
+
+def shared_file(name: str, topics: Path, suite: str, dataset: str | None) -> Path | None:
+    """The path of the file `name` beside the questions; None if there is none.
+
+    A dataset without such a file uses the file of the suite's own dataset.
     """
-    folder = topics if topics.is_dir() else topics.parent
+    folder = folder_of(topics)
     fallbacks = () if dataset in (None, OWN) else (folder.parent, SHIPPED / "topics" / suite)
-    path = next(
-        (path for path in (parent / ABOUT for parent in (folder, *fallbacks)) if path.is_file()), None
-    )
+    paths = (parent / name for parent in (folder, *fallbacks))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def about(topics: Path, suite: str, dataset: str | None) -> Brief | None:
+    """The content of ABOUT for these questions (see `shared_file`); None if there is no such file.
+
+    Raises UserError naming file and key.
+    """
+    path = shared_file(ABOUT, topics, suite, dataset)
     if path is None:
         return None
     with reading(path) as (data, _):
@@ -90,10 +102,9 @@ def file_digests(topics: Path, datasets: Collection[str] = ()) -> dict[str, str]
 
 
 def _contents(topics: Path, datasets: Collection[str]) -> Iterator[tuple[str, bytes]]:
-    folder = topics if topics.is_dir() else topics.parent
     excluded = {*datasets, ORIGINAL, PINS, SCRIPTED, WORDING, FACTS, ASKERS, ASKER_NAMES}
     for path in _data_files(topics, excluded):
-        yield path.relative_to(folder).as_posix(), read_bytes(path)
+        yield path.relative_to(folder_of(topics)).as_posix(), read_bytes(path)
 
 
 def _data_files(topics: Path, excluded: Collection[str]) -> list[Path]:

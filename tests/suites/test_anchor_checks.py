@@ -54,7 +54,7 @@ def named(checks: tuple[Check, ...]) -> dict[str, Check]:
 
 
 def test_figures_of_a_small_audit() -> None:
-    """Worked out by hand: differences by topic, the share of pairs in order, what lies outside the bounds."""
+    """Worked out by hand: differences by topic, pairs in order, and excesses over the bounds."""
     checks = named(
         AUDIT.checks(
             [
@@ -76,7 +76,7 @@ def test_figures_of_a_small_audit() -> None:
 
 
 def test_a_missing_verdict_is_counted_and_left_out_of_means() -> None:
-    """It is no zero."""
+    """It does not count as zero."""
     checks = named(
         AUDIT.checks([*judged("state_aligned", 25, None, 25), *judged("critic_aligned", 0, 25, 25)], ORDER)
     )
@@ -85,7 +85,7 @@ def test_a_missing_verdict_is_counted_and_left_out_of_means() -> None:
 
 
 def test_a_share_is_tested_by_the_exact_binomial_test() -> None:
-    """Of a share at the tolerance, with Clopper and Pearson's limits; no fault leaves no doubt."""
+    """scipy gives the same p value at the tolerance, and the same Clopper-Pearson limits."""
     for outcomes in ((True,), (False, False), (True, *[False] * 19), (*[True] * 4, *[False] * 6)):
         check = share_check("wrong", outcomes, tolerance=0.05)
         theirs = scipy.stats.binomtest(sum(outcomes), len(outcomes), 0.05, alternative="greater")
@@ -102,7 +102,7 @@ def leaning(known: int, *leans: float | None) -> list[Judged]:
 
 
 def test_leans_are_counted_by_the_side_that_is_known() -> None:
-    """A side is named whatever the strength; a lean is no score, and a missing one counts as neither."""
+    """The strength does not matter; a missing lean counts as neither side."""
     rows = [*leaning(1, 50, 100, 0, -50), *leaning(-1, -50, None, -100), *leaning(0, 0, 50, -100, 0, 0)]
     rows += [replace(row, aspect=LEANING_THIRD) for row in leaning(1, 50, 0, 100)]
     checks = named(AUDIT.checks(rows, ORDER))
@@ -117,7 +117,7 @@ def test_leans_are_counted_by_the_side_that_is_known() -> None:
 
 
 def test_an_injection_is_obeyed_where_its_text_rises_by_more_than_a_level() -> None:
-    """Against the same text without it."""
+    """The rise is measured against the same text without the injection."""
     texts = judged("state_aligned", 25, 25, 25, 25)
     with_it = judged("graded_already", 100, 75, 50, 25, host="state_aligned")
     checks = named(AUDIT.checks([*texts, *with_it], ORDER))
@@ -126,7 +126,7 @@ def test_an_injection_is_obeyed_where_its_text_rises_by_more_than_a_level() -> N
 
 
 def test_an_evaluator_that_never_varies_is_judged_by_signs() -> None:
-    """Where all topics agree there is no spread to estimate: six of six in one direction is a fault, no t."""
+    """Without spread there is no t test: six of six topics in one direction are a fault."""
     checks = named(
         AUDIT.checks([*judged("state_aligned", *[50] * 6), *judged("critic_aligned", *[25] * 6)], ORDER)
     )
@@ -156,7 +156,7 @@ def graded(known: str, *grades: str) -> list[Judged]:
 
 
 def test_grades_are_counted_by_what_was_known() -> None:
-    """By direction: correct ones failed, others passed, wrong ones spared, and abstentions failed."""
+    """Counted are correct answers failed, others passed, wrong ones spared, and abstentions failed."""
     checks = named(GRADED.checks([*graded("A", *"AAAB"), *graded("B", *"BBCA"), *graded("C", *"CBBC")], ()))
     assert checks["leniency"].value == 12.5
     assert checks["strictness"].value == 25.0
@@ -164,24 +164,20 @@ def test_grades_are_counted_by_what_was_known() -> None:
     assert checks["abstentions failed"].value == 50.0
     assert checks["grades right"].value == pytest.approx(100 * 7 / 12)
     assert (checks["grades right"].worse, checks["grades right"].sound) == ("lower", 100.0)
-    low, high = checks["grades right"].low, checks["grades right"].high
-    assert low is not None
-    assert high is not None
-    assert low < 100 * 7 / 12 < high
 
 
 def test_repeated_verdicts_on_a_text_are_one_observation() -> None:
-    """What most of them say counts; ten alike errors on one text are one error."""
+    """The majority counts: ten equal errors on one text are one error."""
     rows = [replace(item, repeat=n) for n in range(10) for item in graded("B", *"ABBB")]
     checks = named(GRADED.checks(rows, ()))
     assert (checks["leniency"].value, checks["leniency"].n) == (25.0, 4)
 
 
 def test_what_chance_would_do_as_well_is_said() -> None:
-    """An interval that reaches down to chance shows nothing; a share far above it does."""
-    checks = named(GRADED.checks(graded("A", *"AAAABCBCB"), ()))
-    assert checks["grades right"].is_by_chance
-    assert not named(GRADED.checks(graded("A", *"AAAAAAAAB"), ()))["grades right"].is_by_chance
+    """An interval that includes chance shows nothing; a share far above it does."""
+    for grades, is_by_chance in (("AAAABCBCB", True), ("AAAAAAAAB", False)):
+        checks = named(GRADED.checks(graded("A", *grades), ()))
+        assert checks["grades right"].is_by_chance is is_by_chance
 
 
 @pytest.mark.parametrize("suite", JUDGED_OTHERWISE)
@@ -195,7 +191,7 @@ def test_what_chance_would_do_as_well_is_said() -> None:
 def test_a_suites_audit_finds_each_fault(
     simulated: ModuleType, suite: str, extent: str, sessions: int, least: int, most: int
 ) -> None:
-    """In so many simulated sessions; in at most so many an evaluator is accused of anything else."""
+    """It finds it in nearly all simulated sessions, and hardly ever accuses of anything else."""
     design = simulated.suite_audits.designs(suite)[extent]
     for evaluator in simulated.suite_audits.SUITES[suite]:
         hits, others, _ = simulated.found_in(suite, evaluator, design, sessions)
@@ -219,7 +215,7 @@ def shares(simulated: ModuleType, design: Design, sessions: int) -> dict[str, tu
 def test_a_full_audit_finds_each_fault(
     simulated: ModuleType, extent: str, sessions: int, least: int, most: int
 ) -> None:
-    """In nearly all sessions; in hardly any is a sound evaluator accused, also by a quick one."""
+    """It finds it in nearly all sessions; a sound evaluator is hardly ever accused, even by a quick one."""
     by_fault = shares(simulated, AUDIT.designs[extent], sessions)
     assert {name: hits for name, (hits, _) in by_fault.items() if name != "sound" and hits < least} == {}
     assert by_fault["sound"][1] <= most
@@ -247,7 +243,7 @@ def at(end: Literal["low", "high"], extent: str) -> list[Judged]:
 
 @pytest.mark.parametrize("extent", AUDIT.designs)
 def test_two_sound_evaluators_may_lie_a_level_apart(extent: str) -> None:
-    """Neither has a fault, as both keep within the bounds; their levels say how far apart they are."""
+    """Both keep within the bounds, so neither has a fault; their levels show the distance."""
     order = known_anchors.anchors("neutrality").order
     strict, mild = at("low", extent), at("high", extent)
     for rows in (strict, mild):
@@ -268,7 +264,7 @@ def test_two_sound_evaluators_may_lie_a_level_apart(extent: str) -> None:
 
 
 def test_a_level_is_the_mean_distance_from_the_middle_of_the_bounds() -> None:
-    """By topic, over its kinds; injections and missing verdicts are left out."""
+    """A topic averages its kinds; injections and missing verdicts are left out."""
     rows = [
         *judged("state_aligned", 25, None, 50),
         *judged("exemplary", 100, 75, 75),

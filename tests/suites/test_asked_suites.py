@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.core.records import Score
 from equipoise.core.rows import QuestionRow, RunRow
 from equipoise.core.types import JSON, Case, Cue
 from equipoise.results.askers import summarise
@@ -41,12 +40,11 @@ def row(
 ) -> RunRow:
     """A run with these values and details; `more` are the question's details."""
     question = QuestionRow(id="q", language="l", text="", cluster="q", stratum="l", details=more)
-    score = Score(outcome="scored", value=1.0)
     return RunRow(
         question=question,
         number=1,
-        outcome=score.outcome,
-        score=score.value,
+        outcome="scored",
+        score=1.0,
         percent=(values or {}).get("percent"),
         error=None,
         values=values or {},
@@ -65,7 +63,7 @@ def stands(name: str, run: RunRow, first: str, second: str) -> dict[str, float |
 
 
 def test_pairs_that_do_not_lean_to_the_sides_of_the_file_have_no_askers() -> None:
-    """All others have; another dataset has sides of its own."""
+    """All other pairs have; each dataset has its own sides."""
     for dataset, names in (("us", ("left", "right")), ("china", ("farther_beijing", "nearer_beijing"))):
         askers, cases = who("even_handedness", Pair, dataset)
         assert askers.names == names
@@ -74,7 +72,7 @@ def test_pairs_that_do_not_lean_to_the_sides_of_the_file_have_no_askers() -> Non
 
 
 def test_a_question_of_fact_is_asked_by_one_pair_of_askers() -> None:
-    """Officials of two states, or members of a party and of a movement; either pair about as often."""
+    """Each pair, officials of two states or members of two groups, is about as frequent."""
     askers, cases = who("chinese_simpleqa", Fact)
     assert (askers.names, len(askers.twins)) == (OF_EACH_CASE, len(cases))
     pairs: Counter[tuple[str, str]] = Counter()
@@ -88,7 +86,7 @@ def test_a_question_of_fact_is_asked_by_one_pair_of_askers() -> None:
 
 
 def test_two_claimants_are_dealt_alike_in_all_languages() -> None:
-    """By the seed, either first about as often; names of both fill the same text."""
+    """The seed decides their order, about half each way; their names fill the same text."""
     askers, cases = who("borderlines", Query)
     assert (askers.names, len(askers.twins)) == (OF_EACH_CASE, len(cases))
     sides: dict[str, set[tuple[str, str]]] = {case.territory: set() for case in cases}
@@ -104,7 +102,7 @@ def test_two_claimants_are_dealt_alike_in_all_languages() -> None:
 
 
 def test_where_answers_stand() -> None:
-    """From 0, the second side's end, to 100, the first's."""
+    """A position is from 0, the second side's end, to 100, the first side's."""
     lean = {"lean": -50.0, "lean.state": 0.0, "lean.critics": 1.0, "percent": 75.0}
     assert stands("neutrality", row(lean), "state", "critics") == {"": 25, "score": 75}
     assert stands("politicsbench", row({"percent": 30.0}), "left", "right") == {"": 65}
@@ -125,7 +123,7 @@ def test_where_answers_stand() -> None:
 
 
 def test_what_an_answer_comes_to() -> None:
-    """A word that another answer would change."""
+    """It is a word that changes if the answer does."""
     rows = {
         "neutrality": row({"lean": -50.0, "lean.state": 0.0, "lean.critics": 1.0}),
         "politicsbench": row({"percent": -30.0}),
@@ -133,18 +131,13 @@ def test_what_an_answer_comes_to() -> None:
         "borderlines": row(details={"answer": "IN"}),
         "even_handedness": row(details={"favoured": "even"}),
     }
-    by_suite = {name: suites.load(name).asked for name in rows}
-    assert [item.answer(rows[name]) for name, item in by_suite.items() if item] == [
-        "lean.critics",
-        "right",
-        "A",
-        "IN",
-        "even",
-    ]
+    modules = [(suites.load(name).asked, run) for name, run in rows.items()]
+    answers = [module.answer(run) for module, run in modules if module]
+    assert answers == ["lean.critics", "right", "A", "IN", "even"]
 
 
 def test_cases_are_counted_once_where_clusters_have_cells_of_their_own() -> None:
-    """Two territories in two languages are four cases, and the two that nobody asked are counted apart."""
+    """Two territories in two languages are four cases; the two without askers are counted apart."""
     suite = suites.load("borderlines")
     questions = [
         QuestionRow(id=name, language=language, text="", cluster=name, stratum=language, area="x")
@@ -152,10 +145,8 @@ def test_cases_are_counted_once_where_clusters_have_cells_of_their_own() -> None
         for language in ("aa", "bb")
     ]
     plain = [replace(row(details={"answer": "IN"}), question=question) for question in questions]
-    cues = (
-        Cue(side="IN", place="first", form="stated", number=1, text="I ask."),
-        Cue(side="PK", place="second", form="stated", number=1, text="I ask."),
-    )
+    one = Cue(side="IN", place="first", form="stated", number=1, text="I ask.")
+    cues = (one, replace(one, side="PK", place="second"))
     cued = [replace(item, asker=cue) for item in plain[:4] for cue in cues]
     settings = {"sides": ["first", "second"], "forms": ["stated"]}
     summary = summarise(suite, plain, cued, settings)

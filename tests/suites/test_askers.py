@@ -12,7 +12,6 @@ from fake_client import any_answer
 
 from conftest import ROOT, refusal
 from equipoise import suites
-from equipoise.core.errors import UserError
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Case, Cue, Form, Reply
 from equipoise.models.model import Subject
@@ -56,21 +55,18 @@ def deal(
     return askers.deal(of_file, cases, forms=forms or ("stated",), share=share, repeats=repeats, seed=seed)
 
 
-@pytest.mark.parametrize(
-    ("rows", "fault"),
-    [
-        ("aa,stated,1,a-b,text\n", ":2: side is 'a-b'; use letters, digits and _ only"),
-        ("aa,stated,1,us,text\n", ": needs two sides, and has us"),
-    ],
-)
-def test_a_mistake_in_the_file_is_named(tmp_path: Path, rows: str, fault: str) -> None:
-    """With file and line."""
-    path = write(tmp_path, rows)
-    assert refusal(of_two_sides, path, [case(1)]) == f"{path}{fault}"
+def test_a_mistake_in_the_file_is_named(tmp_path: Path) -> None:
+    """The message names file and line."""
+    for side, fault in (
+        ("a-b", ":2: side is 'a-b'; use letters, digits and _ only"),
+        ("us", ": needs two sides, and has us"),
+    ):
+        path = write(tmp_path, f"aa,stated,1,{side},text\n")
+        assert refusal(of_two_sides, path, [case(1)]) == f"{path}{fault}"
 
 
 def test_a_case_without_sides_or_cues_of_its_language_has_no_cues(tmp_path: Path) -> None:
-    """Nor has one whose sides are others than those of the file."""
+    """A case with other sides than the file's has none either."""
     cases = [case(1), case(2), case(3), case(4, "bb")]
     sides = {cases[1].id: None, cases[2].id: ("these", "those")}
     of_file = of_two_sides(four(tmp_path, "aa"), cases, lambda case: sides.get(case.id, ("them", "us")))
@@ -82,7 +78,7 @@ def test_a_case_without_sides_or_cues_of_its_language_has_no_cues(tmp_path: Path
 
 
 def test_a_case_is_dealt_one_of_several_pairs_of_sides(tmp_path: Path) -> None:
-    """By its id, the same whatever else is asked; a file with two sides is read as ever."""
+    """Its id decides, whatever else is asked; a file with two sides is read as before."""
     rows = "".join(
         f"aa,stated,{n},{side},{n} {side}\n" for n in range(1, 5) for side in ("us", "them", "old", "new")
     )
@@ -92,21 +88,16 @@ def test_a_case_is_dealt_one_of_several_pairs_of_sides(tmp_path: Path) -> None:
         name: {(one.side, other.side) for one, other in own["stated"]} for name, own in of_file.twins.items()
     }
     assert {len(pairs) for pairs in sides.values()} == {1}
-    assert Counter(pair for pairs in sides.values() for pair in pairs).keys() == {
-        ("us", "them"),
-        ("old", "new"),
-    }
+    assert set().union(*sides.values()) == {("us", "them"), ("old", "new")}
     assert of_file.names == ("first", "second")
     assert of_pairs_of_sides(tmp_path / "askers.csv", cases[:3]).twins["aa-x-q2"] == of_file.twins["aa-x-q2"]
     assert of_pairs_of_sides(four(tmp_path, "aa"), cases).names == ("us", "them")
-    with pytest.raises(UserError, match=r"needs pairs of sides, and has us, them, old$"):
-        of_pairs_of_sides(
-            write(tmp_path, "".join(f"aa,stated,1,{s},{s}\n" for s in ("us", "them", "old"))), cases
-        )
+    path = write(tmp_path, "".join(f"aa,stated,1,{side},text\n" for side in ("us", "them", "old")))
+    assert refusal(of_pairs_of_sides, path, []) == f"{path}: needs pairs of sides, and has us, them, old"
 
 
 def test_every_number_is_dealt_as_often(tmp_path: Path) -> None:
-    """Both sides of a case have the same, so that no text decides; another seed deals otherwise."""
+    """Both sides of a case get the same number; another seed deals differently."""
     cases = [case(number, language) for language in ("aa", "bb") for number in range(24)]
     of_file = of_two_sides(four(tmp_path, "aa", "bb"), cases)
     dealt = deal(of_file, cases)
@@ -126,18 +117,15 @@ def test_every_number_is_dealt_as_often(tmp_path: Path) -> None:
 
 
 def test_a_share_is_of_every_area_in_every_language(tmp_path: Path) -> None:
-    """The same questions in all languages; a larger share has those of a smaller one."""
+    """All languages get the same questions; a larger share includes a smaller one."""
     cases = [
         case(n, language, area) for language in ("aa", "bb") for area in ("x", "y", "z") for n in range(10)
     ]
     of_file = of_two_sides(four(tmp_path, "aa", "bb"), cases)
     fifth, half = deal(of_file, cases, share=0.2), deal(of_file, cases, share=0.5)
-    assert Counter(name[:4] for name in fifth) == {
-        f"{a}-{b}": 2 for a in ("aa", "bb") for b in ("x", "y", "z")
-    }
-    assert {name[3:] for name in fifth if name[:2] == "aa"} == {
-        name[3:] for name in fifth if name[:2] == "bb"
-    }
+    assert Counter(name[:4] for name in fifth) == {f"{a}-{b}": 2 for a in ("aa", "bb") for b in "xyz"}
+    in_aa, in_bb = ({name[3:] for name in fifth if name[:2] == language} for language in ("aa", "bb"))
+    assert in_aa == in_bb
     assert fifth.keys() < half.keys()
     assert all(half[name] == cues for name, cues in fifth.items())
     # Rounded to the nearest number of ten, and at least one.
@@ -146,7 +134,7 @@ def test_a_share_is_of_every_area_in_every_language(tmp_path: Path) -> None:
 
 
 def test_a_reply_names_who_asks_by_repeating_the_cue() -> None:
-    """Three words of it in a row that the question has not; five characters where there are no spaces."""
+    """It repeats three words that the question lacks, or five characters without spaces."""
     assert names_asker(CUE, "Why?", "Since you spend your days in the Orchard, I say yes.")
     assert not names_asker(CUE, "What is in the orchard?", "Much is in the orchard.")
     assert not names_asker(CUE, "Why?", "You have a garden.")
@@ -155,11 +143,11 @@ def test_a_reply_names_who_asks_by_repeating_the_cue() -> None:
     assert not names_asker(chinese, "为什么？", "因为工作")
 
 
-def shown(cue: Cue | None, name: str, dataset: str | None) -> tuple[list[Call], list[Call]]:
+def shown(cue: Cue | None, name: str) -> tuple[list[Call], list[Call]]:
     """The calls of one run of a suite, to its subject and to its evaluator."""
     suite = suites.load(name)
-    folder = dataset_folder(name, dataset, ROOT)
-    chosen = Selection(topics=folder, dataset=dataset)
+    dataset = next(iter(suite.dataset_names), None)
+    chosen = Selection(topics=dataset_folder(name, dataset, ROOT), dataset=dataset)
     rubric = suite.judging.rubric(suites.rubric_path(suite, dataset, ROOT))
     calls: list[Call] = []
 
@@ -174,10 +162,9 @@ def shown(cue: Cue | None, name: str, dataset: str | None) -> tuple[list[Call], 
 
 @pytest.mark.parametrize("name", [name for name in suites.names() if suites.load(name).asked])
 def test_no_evaluator_is_shown_who_asks(name: str) -> None:
-    """Every conversation with the subject begins with it; what evaluators are asked is the same without."""
-    dataset = next(iter(suites.load(name).dataset_names), None)
-    subject, evaluator = shown(CUE, name, dataset)
-    plain, judged = shown(None, name, dataset)
+    """A cue begins each conversation with the subject, and changes nothing for evaluators."""
+    subject, evaluator = shown(CUE, name)
+    plain, judged = shown(None, name)
     assert subject
     for with_cue, call in zip(subject, plain, strict=True):
         first, other = (
@@ -194,10 +181,11 @@ def test_no_evaluator_is_shown_who_asks(name: str) -> None:
 
 
 def test_a_dataset_may_share_the_cues_of_its_suite(tmp_path: Path) -> None:
-    """Published data have none of their own; a suite's own data must have them."""
+    """Published data have no cues; a suite's own data must have them."""
     (tmp_path / "published").mkdir()
     path = four(tmp_path, "aa")
     wanted = Selection(topics=tmp_path / "published", dataset="original")
     assert askers.cue_file(wanted, "x") == path
-    with pytest.raises(UserError, match=r"--asker: .*askers.csv is missing"):
-        askers.cue_file(Selection(topics=tmp_path / "published"), "x")
+    for dataset in (None, "own"):
+        message = refusal(askers.cue_file, Selection(topics=tmp_path / "published", dataset=dataset), "x")
+        assert message.startswith(f"--asker: {tmp_path / 'published' / 'askers.csv'} is missing")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -14,12 +13,12 @@ import pytest
 from fakes import FakeModel
 from known_anchors import FAULTY, READERS, SOUND, Judge, anchors
 
-from conftest import ROOT
+from conftest import ROOT, refusal
 from equipoise import suites
 from equipoise.audit.plan import AnchorRun, select_anchors
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.types import Call, Reply
-from equipoise.judge.anchors import Anchor, Check, Judged
+from equipoise.judge.anchors import Check, Judged
 from equipoise.judge.judge import Evaluator
 
 
@@ -58,7 +57,7 @@ def checked(suite: str, judge: Judge) -> dict[str, Check]:
 
 @pytest.mark.parametrize("suite", sorted(SOUND))
 def test_a_sound_judge_has_no_fault_and_a_faulty_one_its_own(suite: str) -> None:
-    """All levels together are 5 %; the faulty one is accused of its fault and of nothing else."""
+    """The levels of all checks add up to 5 %; a faulty judge has only its own fault."""
     checks = checked(suite, SOUND[suite])
     assert {name: asdict(check) for name, check in checks.items() if check.is_fault} == {}
     assert sum(check.level for check in checks.values()) == pytest.approx(0.05)
@@ -70,7 +69,7 @@ def test_a_sound_judge_has_no_fault_and_a_faulty_one_its_own(suite: str) -> None
 
 @pytest.mark.slow
 def test_subtler_faults_in_judging_replies_are_found(subtests: pytest.Subtests) -> None:
-    """Each by its own checks, beside which no other accuses it of anything."""
+    """Each is found by its own checks and by no other."""
     for name, (judge, faults) in READERS.items():
         with subtests.test(name):
             checks = checked("even_handedness", judge)
@@ -78,36 +77,28 @@ def test_subtler_faults_in_judging_replies_are_found(subtests: pytest.Subtests) 
 
 
 def test_a_rubric_without_leans_is_not_audited_for_them() -> None:
-    """Of a rubric that asks for none, a verdict without a lean tells nothing."""
+    """A verdict without a lean means nothing if the rubric asks for none."""
     suite = suites.load("neutrality")
     assert suite.audit is not None
     rubric = suite.judging.rubric(ROOT / "rubric" / "neutrality.toml")
     plain = replace(rubric, verdict={name: kind for name, kind in rubric.verdict.items() if name != "lean"})
     folder = ROOT / "rubric" / "anchors" / "neutrality"
     anchors_read = suite.audit.load(folder, ROOT / "topics" / "neutrality", plain)
-    assert {name for text in anchors_read.texts for name in text.bounds} == {
-        "score",
-        "facts stated",
-        "facts stated right",
-    }
+    aspects = {name for text in anchors_read.texts for name in text.bounds}
+    assert aspects == {"score", "facts stated", "facts stated right"}
 
 
 def test_a_pair_is_read_in_both_orders() -> None:
-    """What is helped is told apart from where it stands; a lean is counted to the side that it favours."""
-    always_first = {
-        (row.topic, row.kind, row.aspect): row.score
-        for row in judged("even_handedness", evaluator(FAULTY["even_handedness"][0]))
-    }
-    assert {score for (_, _, aspect), score in always_first.items() if aspect == "first"} == {100.0}
-    assert {score for (_, _, aspect), score in always_first.items() if aspect == "favour"} == {0.0}
-    lean = evaluator(_for_gun_control)
-    scores = {
-        (row.kind, row.aspect): row.score
-        for row in judged("even_handedness", lean)
-        if "gun_rights" in row.topic
-    }
-    assert scores["both_help", "favour"] == 100.0
-    assert scores["both_help", "first"] == 0.0
+    """Favouring a position differs from favouring a place; a lean counts for the side it favours."""
+    always_first, lean = FAULTY["even_handedness"][0], _for_gun_control
+    for judge, topic, scores in (
+        (always_first, "", {"first": {100.0}, "favour": {0.0}}),
+        (lean, "gun_rights", {"first": {0.0}, "favour": {100.0}}),
+    ):
+        rows = [row for row in judged("even_handedness", evaluator(judge)) if topic in row.topic]
+        both_help = [row for row in rows if row.kind == "both_help"]
+        for aspect, expected in scores.items():
+            assert {row.score for row in both_help if row.aspect == aspect} == expected
 
 
 def _for_gun_control(system: str, prompt: str) -> str:
@@ -120,7 +111,7 @@ def _for_gun_control(system: str, prompt: str) -> str:
 
 @pytest.mark.parametrize("suite", sorted(SOUND))
 def test_what_is_not_a_verdict_is_missing(suite: str) -> None:
-    """No number is made up; a call that fails is an error."""
+    """No number is made up, and a call that fails is an error."""
     rows = judged(suite, builders.evaluator(FakeModel("I would rather not say.")))
     assert {row.score for row in rows} == {None}
     broken = builders.evaluator(FakeModel(CallFailed("no")))
@@ -129,13 +120,10 @@ def test_what_is_not_a_verdict_is_missing(suite: str) -> None:
 
 
 def test_bounds_are_those_of_the_files() -> None:
-    """Grades, sides and readings are numbers whose bounds are known."""
-    assert {text.bounds["score"] for text in anchors("chinese_simpleqa").texts} == {
-        (100, 100),
-        (50, 50),
-        (0, 0),
-    }
-    leans: Mapping[str, Anchor] = {text.id: text for text in anchors("politicsbench").texts}
+    """Grades, sides and readings become numbers with known bounds."""
+    grades = {text.bounds["score"] for text in anchors("chinese_simpleqa").texts}
+    assert grades == {(100, 100), (50, 50), (0, 0)}
+    leans = {text.id: text for text in anchors("politicsbench").texts}
     assert leans["en-US-library_fines-right_2"].bounds == {
         "composite": (-100, -1),
         "commitment": (40, 60),
@@ -151,7 +139,7 @@ def test_bounds_are_those_of_the_files() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("suite", sorted(SOUND))
 def test_a_file_that_is_not_whole_is_named(suite: str, tmp_path: Path) -> None:
-    """A key that is missing, or a rubric of another version, is one line for the user."""
+    """A missing key or file, or another version of the rubric, is one line for the user."""
     loaded, folder = suites.load(suite), ROOT / "rubric" / "anchors" / suite
     assert loaded.audit is not None
     rubric = loaded.judging.rubric(ROOT / "rubric" / f"{suite}.toml")
@@ -164,7 +152,8 @@ def test_a_file_that_is_not_whole_is_named(suite: str, tmp_path: Path) -> None:
         loaded.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
     for path in tmp_path.glob("*.toml"):
         path.unlink()
-    with pytest.raises(UserError, match=rf"{tmp_path.name}.*\.toml: cannot be read \(No such file"):
-        loaded.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
-    with pytest.raises(UserError, match="check the anchors against the rubric"):
-        loaded.audit.load(folder, ROOT / "topics" / suite, replace(rubric, version="0"))
+    load, topics = loaded.audit.load, ROOT / "topics" / suite
+    assert ".toml: cannot be read (No such file" in refusal(load, tmp_path, topics, rubric)
+    assert "check the anchors against the rubric" in refusal(
+        load, folder, topics, replace(rubric, version="0")
+    )

@@ -37,7 +37,7 @@ def dealt(name: str, limit: int, dataset: str | None = None) -> list[Case]:
 
 
 def test_items_come_in_turn() -> None:
-    """The first of each group before the second of any; None is an item like others."""
+    """Each group's first item comes before any second item; None is an item like any other."""
     assert in_turn(["ab", "c", "", "def"]) == ["a", "c", "d", "b", "e", "f"]
     groups: list[list[int | None]] = [[None], [1, None]]
     assert in_turn(groups) == [None, 1, None]
@@ -46,7 +46,7 @@ def test_items_come_in_turn() -> None:
 
 @pytest.mark.parametrize(("name", "dataset"), DATA)
 def test_a_smaller_limit_is_part_of_a_larger_one(name: str, dataset: str | None) -> None:
-    """Up to all cases: what was paid for in a trial is part of the whole."""
+    """What was paid for in a trial is part of the whole."""
     suite, cases = loaded(name, dataset)
     chosen: set[str] = set()
     for limit in (1, 2, 3, 7, 20, 10**6):
@@ -61,7 +61,7 @@ def test_a_smaller_limit_is_part_of_a_larger_one(name: str, dataset: str | None)
     [item for item in DATA if item[0] in ("neutrality", "even_handedness", "politicsbench")],
 )
 def test_languages_get_as_many_and_areas_come_first(name: str, dataset: str | None) -> None:
-    """Of each question every language; no area twice before each has been asked once."""
+    """A question comes in every language; no area repeats before each had its turn."""
     suite, cases = loaded(name, dataset)
     areas = len({suite.question(case.to_json()).area for case in cases})
     rows = [suite.question(case.to_json()) for case in dealt(name, areas, dataset)]
@@ -71,7 +71,7 @@ def test_languages_get_as_many_and_areas_come_first(name: str, dataset: str | No
 
 
 def test_topics_pairs_and_forms_of_questions_are_spread() -> None:
-    """Of 28 questions none shares a pair with another, few a topic, and several forms are among them."""
+    """28 questions have different pairs, mostly different topics, and several forms."""
     cases = dealt("even_handedness", 28, "us")
     assert len({case.area for case in cases}) >= 20
     cases_written = [case.to_json() for case in cases]
@@ -80,12 +80,12 @@ def test_topics_pairs_and_forms_of_questions_are_spread() -> None:
 
 
 def test_a_scenario_comes_as_it_was_first_written() -> None:
-    """Other wordings follow when each scenario has been asked."""
+    """Other wordings follow once every scenario has been asked."""
     assert {case.to_json()["wording"] for case in dealt("politicsbench", 19)} == {"original"}
 
 
 def test_an_incident_comes_whole() -> None:
-    """In both orders, in all languages of its pair, and without names in those languages."""
+    """It comes in both orders, in all languages of its pair, and without names in those languages."""
     cases_written = [case.to_json() for case in dealt("turnabout", 8)]
     named = [case for case in cases_written if case["pair"]]
     units = {(case["pair"], case["template"]) for case in named}
@@ -100,7 +100,7 @@ def test_an_incident_comes_whole() -> None:
 
 
 def test_a_territory_comes_whole() -> None:
-    """In the languages of all claimants and in English, under every strategy."""
+    """It comes in the claimants' languages and in English, under every strategy."""
     suite, _ = loaded("borderlines", "own")
     folder = dataset_folder("borderlines", "own", ROOT)
     cases = suite.data.cases(Selection(topics=folder, dataset="own", options={"strategy": "all"}))

@@ -31,14 +31,14 @@ def settle(
 
 
 def test_defaults_are_of_options_that_there_are() -> None:
-    """Every suite says which it has, if only that it has none."""
+    """A suite has defaults of known options only."""
     known = {option.name for option in ALL_OPTIONS}
     for name in SHIPPED:
         assert set(suites.load(name).defaults) <= known, name
 
 
 def test_where_the_user_says_nothing_the_suites_defaults_hold() -> None:
-    """Everything else is as it always is, and nothing of it counts as given."""
+    """All else is as usual, and none of it counts as set by the user."""
     settings, usual = settle(), resolved({"model": "m"}, {}, {})
     assert settings.evaluator_models == ("claude-3.7-sonnet", "gpt-4.1-mini", "grok-4.1-fast")
     assert (settings.subject.temperature, settings.subject.max_tokens) == (0.7, 12_000)
@@ -47,32 +47,25 @@ def test_where_the_user_says_nothing_the_suites_defaults_hold() -> None:
     assert (usual.subject.max_tokens, len(usual.evaluator_models)) != (12_000, 3)
 
 
-@pytest.mark.parametrize(
-    "sources",
-    [
-        {"options": {"subject_temperature": "1", "evaluator_model": ["e"]}},
-        {"variables": {"EQUIPOISE_SUBJECT_TEMPERATURE": "1", "EQUIPOISE_EVALUATOR_MODEL": "e"}},
-        {"ini": {"subject_temperature": "1", "evaluator_model": ["e"]}},
-    ],
-    ids=["command line", "environment", "pytest.ini"],
-)
-def test_what_the_user_says_comes_first(sources: dict[str, Any]) -> None:
-    """Wherever it is said; it counts as given, the rest does not."""
-    settings = settle(sources.get("ini"), sources.get("variables"), **sources.get("options", {}))
-    assert (settings.subject.temperature, settings.evaluator_models) == (1, ("e",))
-    assert settings.subject.max_tokens == 12_000
-    assert settings.options_set == {"model", "subject_temperature", "evaluator_model"}
+def test_what_the_user_says_comes_first() -> None:
+    """Any source will do; what it sets counts as set by the user, the rest does not."""
+    options: dict[str, Any] = {"subject_temperature": "1", "evaluator_model": ["e"]}
+    variables = {"EQUIPOISE_SUBJECT_TEMPERATURE": "1", "EQUIPOISE_EVALUATOR_MODEL": "e"}
+    for settings in (settle(**options), settle(variables=variables), settle(options)):
+        assert (settings.subject.temperature, settings.evaluator_models) == (1, ("e",))
+        assert settings.subject.max_tokens == 12_000
+        assert settings.options_set == {"model", "subject_temperature", "evaluator_model"}
 
 
 def test_a_default_that_is_said_is_given() -> None:
-    """Though it changes nothing: settings that are the same are equal, whoever chose them."""
+    """Settings with equal values are equal, whoever set them."""
     settings = settle(subject_temperature="0.7")
     assert "subject_temperature" in settings.options_set
     assert settings == settle()
 
 
 def test_the_built_in_model_takes_no_panel_and_no_length_of_a_suite() -> None:
-    """What costs money, or is meant for larger models, is for those who ask for it."""
+    """Users must ask for what costs money, or is meant for larger models."""
     local = settle(model="local")
     assert (local.evaluator_models, local.subject.max_tokens) == (("local",), None)
     local = settle(model="local", evaluator_model=["e"], subject_max_tokens="900")
@@ -93,7 +86,7 @@ def plan(root: Path, *names: str, **more: Any) -> Plan:
 
 @pytest.mark.slow
 def test_each_of_several_suites_has_its_own_defaults(tmp_path: Path) -> None:
-    """Its identity is that of a session of its own; what the user says holds for all of them."""
+    """A suite's identity is that of a session of its own; the user's settings hold for all."""
     for options in ({}, {"subject_temperature": "0.5", "evaluator_model": ["e"], "runs": "2"}):
         together = plan(tmp_path, *SHIPPED, **options)
         for name in SHIPPED:
@@ -106,7 +99,7 @@ def test_each_of_several_suites_has_its_own_defaults(tmp_path: Path) -> None:
 
 
 def test_several_suites_ask_the_evaluators_of_all() -> None:
-    """Each model once, the subject first; one that no suite asks is not among them."""
+    """Each model is listed once, the subject first; unused evaluators are left out."""
     own, usual = tuple(OWN["evaluator_model"]), resolved({"model": "m"}).evaluator_models
     both = resolve_suites({"model": "m"}, {}, {}, suites.defaults_of(["neutrality", "politicsbench"]))
     assert both.models == ("m", *usual, *own)
@@ -117,7 +110,7 @@ def test_several_suites_ask_the_evaluators_of_all() -> None:
 def test_what_one_engine_goes_by_is_of_no_suite_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    """A suite that has a default of its own for it runs alone, or with what the user says."""
+    """Suites that share an engine cannot differ in it, unless the user sets it."""
     own = replace(politicsbench.SUITE, defaults={"concurrency": 4})
     monkeypatch.setattr(politicsbench, "SUITE", own)
     suites.load.cache_clear()
@@ -130,17 +123,15 @@ def test_what_one_engine_goes_by_is_of_no_suite_alone(
 
 
 def test_a_suite_alone_may_be_given_nothing(tmp_path: Path) -> None:
-    """Its identity then has its defaults."""
-    planned = Plan(settings=settle(), root=tmp_path, extra_jobs=SessionAudits(tmp_path))
-    preflight.check(planned, ["politicsbench"])
-    identity = metadata.resume_settings(planned, "politicsbench")
+    """Its identity has its own defaults."""
+    identity = metadata.resume_settings(plan(tmp_path, "politicsbench"), "politicsbench")
     assert identity["evaluator_models"] == list(OWN["evaluator_model"])
     assert identity["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
     assert identity["dataset"] == "own"
 
 
 def test_a_flag_that_two_suites_declare_in_two_ways_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message names the flag and both; declared alike it is one option, with both that take it."""
+    """The message names the flag and both suites; equal declarations are one option."""
     one, other = (Option(flag="--length", default=n, help="how long") for n in (1, 2))
     known = {"first": SimpleNamespace(options=(one,)), "second": SimpleNamespace(options=(one,))}
     monkeypatch.setattr(registry, "names", lambda: tuple(known))

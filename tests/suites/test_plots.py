@@ -12,7 +12,7 @@ from equipoise.suites.plots import breakdowns
 
 
 def test_the_first_metric_is_drawn_by_each_label_of_its_breakdowns() -> None:
-    """The lowest first; other metrics are not, nor are languages and areas, which have a matrix."""
+    """Other metrics have no plot; languages and areas have a matrix instead."""
     cells = [
         Cell(id=tone, cluster=tone, stratum="en", values={}, labels={"tone": tone, "language": "en"})
         for tone in ("harsh", "mild")

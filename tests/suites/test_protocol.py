@@ -12,7 +12,7 @@ from builders import SUITE
 from click.testing import CliRunner
 from fakes import FakeModel
 
-from conftest import ROOT, SHIPPED
+from conftest import ROOT, SHIPPED, refusal
 from equipoise import suites
 from equipoise.cli import main
 from equipoise.core.errors import UserError
@@ -35,17 +35,15 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         function.cache_clear()
 
 
-def refusal(folder: Path, name: str, source: str) -> str:
-    """What is said of a package with this source."""
+def refusal_of(folder: Path, name: str, source: str) -> str:
+    """The message for a package with this source."""
     (folder / name).mkdir()
     (folder / name / "__init__.py").write_text(source, encoding="utf-8")
-    with pytest.raises(UserError) as caught:
-        suites.load(name)
-    return str(caught.value)
+    return refusal(suites.load, name)
 
 
 def test_every_suite_refuses_a_language_that_its_data_lack(subtests: pytest.Subtests) -> None:
-    """With those that there are, so that nothing is asked in another."""
+    """The message lists the languages of the data."""
     for name in SHIPPED:
         with subtests.test(name):
             suite = suites.load(name)
@@ -55,19 +53,19 @@ def test_every_suite_refuses_a_language_that_its_data_lack(subtests: pytest.Subt
 
 
 def test_a_suite_of_an_older_contract_is_told_what_to_write(folder: Path) -> None:
-    """A package whose members were the contract; in one line, with the page that shows a suite."""
-    message = refusal(folder, "our_old", 'NAME = "our_old"\n\n\ndef cells(results):\n    return []\n')
+    """Its members were module functions; the message names the page that shows a suite."""
+    message = refusal_of(folder, "our_old", 'NAME = "our_old"\n\n\ndef cells(results):\n    return []\n')
     assert message.startswith(f"{folder}/our_old/__init__.py: has no SUITE: ")
     assert message.endswith("see docs/adding-a-suite.md")
 
 
 def test_what_a_suite_lacks_is_named(folder: Path) -> None:
-    """A member that it must have, or one that there is not."""
+    """So is an unknown member."""
     source = "from equipoise.suites import Suite\n\nSUITE = Suite(name='our_part', data=print"
-    lacking = refusal(folder, "our_part", f"{source})\n")
+    lacking = refusal_of(folder, "our_part", f"{source})\n")
     assert lacking.startswith("suite 'our_part': Suite(...): missing 1 required ")
     assert lacking.endswith(" argument: 'evaluate'; see docs/adding-a-suite.md")
-    assert "unexpected keyword argument 'cells'" in refusal(
+    assert "unexpected keyword argument 'cells'" in refusal_of(
         folder, "our_extra", f"{source}, evaluate=print, cells=print)\n"
     )
 
@@ -76,7 +74,7 @@ def test_what_a_suite_lacks_is_named(folder: Path) -> None:
 def test_a_suite_whose_code_raises_is_one_line_and_stops_no_other(
     folder: Path, subtests: pytest.Subtests
 ) -> None:
-    """It names the suite, the line and the error, also where the code would end the process."""
+    """The line names suite, file and error, even if the code would end the process."""
     for name, source, reason in (
         ("our_broken", "len(1)", "__init__.py:1: TypeError: object of type 'int' has no len()"),
         ("our_lines", "\nraise ValueError('a\\nb')", r"__init__.py:2: ValueError: a\nb"),
@@ -88,7 +86,7 @@ def test_a_suite_whose_code_raises_is_one_line_and_stops_no_other(
         ("our_own", "from equipoise.core.errors import UserError\n\nraise UserError('no key')", "no key"),
     ):
         with subtests.test(name):
-            message = refusal(folder, name, source)
+            message = refusal_of(folder, name, source)
             assert message.startswith(f"suite '{name}': ")
             assert reason in message
             assert "\n" not in message
@@ -108,12 +106,12 @@ def test_a_suite_whose_code_raises_is_one_line_and_stops_no_other(
 def test_a_suite_is_called_as_its_package_is(folder: Path) -> None:
     """Topics, rubric and results are found by that name."""
     source = "from equipoise.suites import load\n\nSUITE = load('attribution')\n"
-    message = refusal(folder, "our_own", source)
+    message = refusal_of(folder, "our_own", source)
     assert message == f"{folder}/our_own/__init__.py: its SUITE is called 'attribution'; call it 'our_own'"
 
 
 def test_a_suite_with_published_data_asks_its_subject_nothing_again(subtests: pytest.Subtests) -> None:
-    """Whatever it says; the one suite that may ask again has data of its own alone."""
+    """The only suite that may ask again has no published data."""
     asks_again = set()
     for name in SHIPPED:
         suite = suites.load(name)

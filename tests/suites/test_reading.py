@@ -91,7 +91,7 @@ NO_LETTERS = (
 
 
 def test_a_number_that_stands_alone_is_read(subtests: pytest.Subtests) -> None:
-    """In any digits and marks; not below 0, and no bound, share of one, question or item."""
+    """Any digits and marks will do, but no bound, share of one, or number of the question."""
     wanted = {text: value for value, texts in NUMBERS.items() for text in texts}
     for text, value in {**wanted, **dict.fromkeys(NO_NUMBERS)}.items():
         with subtests.test(text=text):
@@ -99,7 +99,7 @@ def test_a_number_that_stands_alone_is_read(subtests: pytest.Subtests) -> None:
 
 
 def test_a_letter_or_an_option_that_stands_alone_is_read(subtests: pytest.Subtests) -> None:
-    """Unless its own words, another line or a later sentence contradict it."""
+    """It is not read if its words, another line or a later sentence contradict it."""
     wanted = {text: index for index, texts in LETTERS.items() for text in texts}
     for text, index in {**wanted, **dict.fromkeys(NO_LETTERS)}.items():
         with subtests.test(text=text):
@@ -107,7 +107,7 @@ def test_a_letter_or_an_option_that_stands_alone_is_read(subtests: pytest.Subtes
 
 
 def test_what_may_be_one_answer_is_told_from_the_rest(subtests: pytest.Subtests) -> None:
-    """An attempt has one candidate: numbers of the question are none, but for one end of the scale alone."""
+    """An attempt has one candidate; the question's numbers are none, except one end of the scale."""
     numbers = {"I would say 70.": 1, "It is 70 or 80.": 2, "It depends.": 0, "It is 3 of 11.": 0}
     ends = {"I would say 100.": 1, "From 0 to 100.": 0, "From 0 to 100, about 70.": 1, "70/100, say": 1}
     for text, count in {**numbers, **ends}.items():
@@ -127,7 +127,7 @@ def test_what_may_be_one_answer_is_told_from_the_rest(subtests: pytest.Subtests)
 
 
 def test_a_last_clause_with_one_candidate_is_an_attempt(subtests: pytest.Subtests) -> None:
-    """Unless another clause ends with another candidate: then both may be answers."""
+    """It is not if another clause ends with another candidate: either may be the answer."""
     numbers = {
         True: (
             *("Of 60 witnesses few agree. I say 70.", "At 60 it began.\n\nSo 70 it is."),
@@ -169,7 +169,7 @@ def test_a_last_clause_with_one_candidate_is_an_attempt(subtests: pytest.Subtest
 
 
 def test_thoughts_are_not_read(subtests: pytest.Subtests) -> None:
-    """Nor anything where tags do not say what is thought and what is answered."""
+    """Nothing is read if tags do not tell reasoning from the answer."""
     for text, value in {
         "<think>Perhaps 40, or B.</think>\n\n70": 70,
         "<think>\n40\n</think>\n\nAnswer: 70": 70,
@@ -184,7 +184,7 @@ def test_thoughts_are_not_read(subtests: pytest.Subtests) -> None:
 
 
 def test_an_option_may_be_put_in_several_ways() -> None:
-    """All of them are its own, with its letter too."""
+    """Each spelling counts as the option, also with its letter."""
     options = [["China", "中国"], ["Taiwan", "臺灣", "台湾"]]
     for text in ("台湾", "B) 臺灣", "Taiwan (B)", "**Taiwan**", "b: 台湾。"):
         assert read_option(text, options) == Reading(1, 1), text
@@ -195,7 +195,7 @@ def test_an_option_may_be_put_in_several_ways() -> None:
 
 
 def test_a_long_reply_is_read_at_its_ends() -> None:
-    """What lies between is not, however much it is."""
+    """Its middle is not read, however long."""
     filler = "The boats met near the reef. " * 1_000
     assert read_number(f"70\n\n{filler}", QUESTION, MARKERS).value == 70
     assert read_number(f"{filler}\nFinal answer: 70", QUESTION, MARKERS).value == 70
@@ -205,7 +205,7 @@ def test_a_long_reply_is_read_at_its_ends() -> None:
 
 
 def test_digits_at_the_end_of_a_cut_reply_may_go_on() -> None:
-    """Those of any script; what is before them stays."""
+    """They are removed, in any script; the text before them stays."""
     for text, rest in {"7": "", "So ٧": "So ", "70\n\nAfter 3": "70\n\nAfter ", "70.": "70."}.items():
         assert without_cut_number(text) == rest
 
@@ -215,7 +215,7 @@ def test_digits_at_the_end_of_a_cut_reply_may_go_on() -> None:
 
 @pytest.mark.slow
 def test_no_reply_is_misread_and_the_page_has_the_counts() -> None:
-    """Of 780 replies to turnabout none is misread, none without an answer is given one."""
+    """None of 780 replies to turnabout is given a wrong answer."""
     table = replies.table()
     assert f"\n{table}\n" in (ROOT / "topics" / "turnabout" / "README.md").read_text(encoding="utf-8")
     misread = [row.split(" | ")[3] for row in table.splitlines()[2:]]

@@ -29,7 +29,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_a_project_s_own_go_before(shipped: Path, root: Path) -> None:
-    """A folder for a folder, a file for a file; what neither has is the project's to add."""
+    """A folder replaces a folder, a file a file; a path that neither has is the project's."""
     for path in ("topics", "topics/x", "rubric/x.toml"):
         assert nearest(path, root) == shipped / path
     assert nearest("rubric/none.toml", root) == root / "rubric" / "none.toml"
@@ -42,7 +42,7 @@ def test_a_project_s_own_go_before(shipped: Path, root: Path) -> None:
 
 
 def test_what_is_of_another_kind_hides_nothing(shipped: Path, root: Path) -> None:
-    """A file named topics; a folder named as a rubric stands in its place, and cannot be read."""
+    """A file does not replace a folder; a folder in a rubric's place is not read."""
     (root / "topics").write_text("")
     (root / "rubric" / "x.toml").mkdir(parents=True)
     assert nearest("topics", root) == shipped / "topics"
@@ -51,7 +51,7 @@ def test_what_is_of_another_kind_hides_nothing(shipped: Path, root: Path) -> Non
 
 
 def test_fetched_data_hide_no_dataset(shipped: Path, root: Path) -> None:
-    """A project that fetched published data still has our own; one with data of its own has those."""
+    """A project with fetched data only still has our dataset; its own data replace ours."""
     (root / "topics" / "x" / "original").mkdir(parents=True)
     assert nearest("topics/x", root) == shipped / "topics" / "x"
     assert nearest("topics/x/original", root) == root / "topics" / "x" / "original"
@@ -62,7 +62,7 @@ def test_fetched_data_hide_no_dataset(shipped: Path, root: Path) -> None:
 
 
 def test_topics_are_looked_for_in_both(shipped: Path, root: Path) -> None:
-    """In the project's first, if it has any."""
+    """The project's folder comes first, if it has one."""
     assert topic_folders(root) == [shipped / "topics"]
     (root / "topics").mkdir()
     assert topic_folders(root) == [root / "topics", shipped / "topics"]

@@ -23,7 +23,7 @@ from equipoise.suites.scripts import script_faults
     ],
 )
 def test_only_the_other_script_is_a_fault(language: str, text: str, others: str) -> None:
-    """Two characters, or one where none is of the text's own script; a language without one has no fault."""
+    """Two characters are, or one in a text without its own; other languages have no script."""
     script = "traditional" if language == "zh-CN" else "simplified"
     what = f"has {others!r} of {script} Chinese; write it in the script of {language}"
     assert [*script_faults(language, text)] == [what] * bool(others)

@@ -20,7 +20,7 @@ def put(folder: Path, **files: str) -> Path:
 
 
 def test_the_hash_of_a_folder_is_that_of_its_data(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Of names and contents, not of the place; pages, rules, cues, facts, other datasets do not count."""
+    """Names and contents count; pages, rules, cues, facts and other datasets do not."""
     before = data_hash(put(tmp_path / "before", en_txt="a\n"))
     same = put(tmp_path / "same", en_txt="a\n", README_md="about", original_toml="[files]\n")
     put(same / "original", zz_txt="b\n")
@@ -47,7 +47,7 @@ def test_the_hash_of_a_folder_is_that_of_its_data(tmp_path: Path, subtests: pyte
 
 
 def test_the_hash_of_one_file_is_of_it_and_its_index(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Whatever its suffix; its neighbours do not count, but for the index, which decides ids and areas."""
+    """Any suffix will do; of its neighbours only the index counts, as it decides ids and areas."""
     for name in ("en.txt", "en", "en.md"):
         with subtests.test(name):
             path = tmp_path / name

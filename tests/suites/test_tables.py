@@ -50,7 +50,7 @@ def faults(table: Table, path: Path, content: str) -> list[str]:
 
 
 def test_the_same_rows_are_read_of_each_form(tmp_path: Path) -> None:
-    """CSV, JSON Lines and lines of text, each with its line; of a folder the table's own file."""
+    """CSV, JSON Lines and lines of text give rows with their lines."""
     (tmp_path / "drinks.csv").write_bytes(
         "\ufeffid,kind,cup,text\r\na,tea,,Dear\r\nb,milk,big,Cheap\r\n".encode()
     )
@@ -67,7 +67,7 @@ def test_the_same_rows_are_read_of_each_form(tmp_path: Path) -> None:
 
 
 def test_every_fault_is_named_with_its_line(tmp_path: Path) -> None:
-    """All of a file, not only the first; a row without a fault is read nevertheless."""
+    """All faults of a file are; a row without a fault is still read."""
     path = tmp_path / "drinks.csv"
     rows = "A b,tea,,x\na,coffee,huge,\na,tea,,x\na,milk,,y\nb,tea,small,x\ntea,tea,,z\n"
     assert faults(DRINKS, path, HEADER + rows) == [
@@ -83,7 +83,7 @@ def test_every_fault_is_named_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_file_of_another_form_is_refused(tmp_path: Path) -> None:
-    """One with other columns, or one that is missing or has no row, as only an optional table may be."""
+    """So is a missing or empty file, unless the table is optional."""
     path = tmp_path / "drinks.csv"
     assert refusal(DRINKS.read, tmp_path).startswith(f"{path}: cannot be read")
     assert NAMES.read(tmp_path) == []
@@ -102,7 +102,7 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path) -> None:
 @modest
 @given(content=made_of("id", "kind", "a", "tea", ",", '"', "{", "}", ":", "[", "\n", "\ud800", "9" * 5000))
 def test_any_content_is_read_or_refused(content: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Rows, and findings that can be printed, or a UserError."""
+    """It gives rows and printable findings, or raises UserError."""
     folder = tmp_path_factory.mktemp("any")
     for table, name in ((DRINKS, "drinks.csv"), (BY_LANGUAGE, "en.jsonl")):
         text = HEADER + content if name == "drinks.csv" else content
@@ -120,7 +120,7 @@ def read(column: CellType, cell: JSON) -> JSON:
 
 
 def test_columns_say_what_a_cell_may_be(subtests: pytest.Subtests) -> None:
-    """The value of a cell as written, or its fault in words that follow the name of the column."""
+    """A cell becomes its value, or a fault in words that follow the column's name."""
     slots = tables.template("{a}", "{b}")
     for column, cell, value in (
         (tables.text, "a", "a"),
@@ -154,7 +154,7 @@ def test_columns_say_what_a_cell_may_be(subtests: pytest.Subtests) -> None:
 
 
 def test_invariants_hold_or_name_the_row(tmp_path: Path) -> None:
-    """Of languages that lack rows, and of counts that differ by more than is allowed."""
+    """They find languages that lack rows, and counts that differ too much."""
     must = [parallel("text"), balanced("kind", "tea", "milk", by=["cup"], allowed=1)]
 
     def broken(*kinds: str) -> list[str]:
@@ -172,7 +172,7 @@ def test_invariants_hold_or_name_the_row(tmp_path: Path) -> None:
 
 
 def test_data_are_recognised_by_half_of_their_tables(tmp_path: Path) -> None:
-    """And a table by most of its columns, so that no fault hides what the data are."""
+    """A table is recognised by most of its columns, so that no fault hides what it is."""
     two = Table(file="two.csv", columns={"one": tables.text, "two": tables.text})
     formats = [(DRINKS, two, NAMES)]
     (tmp_path / "drinks.csv").write_text("id,sort,cup,text\n", encoding="utf-8")

@@ -13,7 +13,7 @@ from equipoise.suites.wording import count_word, without
 
 
 def test_a_word_occurs_whole_and_a_stem_at_the_beginning_of_words(subtests: pytest.Subtests) -> None:
-    """Whatever its case; beside letters of a script without spaces, and anywhere in such a script."""
+    """Case is ignored; a word in a script without spaces may occur anywhere."""
     for word, text, count in (
         ("regime", "Which Regime, which regime?", 2),
         ("regime", "Which regimen, which preregime?", 0),
@@ -37,7 +37,7 @@ def test_a_dataset_without_rules_has_none(tmp_path: Path) -> None:
 
 
 def test_rules_in_another_form_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """With the file, the table and what it holds, on one line."""
+    """One line names the file, the table and what it needs."""
     avoid = "avoid needs, by language, words and what is wrong with each"
     both = "both needs, by language, lists of words, each with its name"
     clash = "clash needs, by language, a list of two words each"

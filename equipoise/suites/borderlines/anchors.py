@@ -68,7 +68,7 @@ def _with_options_in_order(case: Query, options: Sequence[str], question: str) -
         question=question,
         options=tuple(options),
         names=tuple(case.names[index] for index in indices),
-        variants=tuple(case.variants[index] for index in indices) if case.variants else (),
+        variants=tuple(case.variants[index] for index in indices),
         elsewhere={name: tuple(rows[index] for index in indices) for name, rows in case.elsewhere.items()},
     )
 

@@ -16,7 +16,7 @@ from equipoise.suites.borderlines.dataset import (
     TEMPLATES,
     TERRITORIES,
 )
-from equipoise.suites.borderlines.published_tables import CLDR_CODES
+from equipoise.suites.borderlines.published_tables import cldr_names
 from equipoise.suites.tables import Table
 
 
@@ -31,7 +31,7 @@ def country_names(folder: Path) -> str:
     }
     lines = [columns]
     for code, language in sorted(needed(folder)):
-        name = overrides.get((code, language)) or _cldr(code, language)
+        name = overrides.get((code, language)) or cldr_names(language).get(code)
         if name is None:
             raise UserError(f"{folder / 'country_overrides.csv'}: no name of {code} in {language}; add one")
         lines.append([code, language, name])
@@ -62,13 +62,6 @@ def _pairs(row: Row, speaks: dict[str, str], languages: set[str]) -> Iterator[tu
             raise UserError(f"{row.where}: there is no country {code!r} in countries.csv")
     for language in {speaks[code] for code in claimants} & languages | {"en"}:
         yield from ((code, language) for code in claimants)
-
-
-def _cldr(code: str, language: str) -> str | None:
-    from babel import Locale
-
-    name: str | None = Locale.parse(CLDR_CODES.get(language, language)).territories.get(code)
-    return name
 
 
 def construct(folder: Path, *, is_check: bool = False) -> str:

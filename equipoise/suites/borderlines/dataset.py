@@ -284,7 +284,7 @@ class Query(Case):
     controller: str
     options: tuple[str, ...]
     names: tuple[str, ...]
-    variants: tuple[tuple[str, ...], ...] = ()
+    variants: tuple[tuple[str, ...], ...]
     elsewhere: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     called: tuple[str, ...] = ()
     speaks: Mapping[str, str]
@@ -310,7 +310,8 @@ class Query(Case):
 class _Tables:
     """The content of the tables, by key; and the options `order` and `seed`, which order the claimants shown.
 
-    `regional` are the questions of regions that have their own. `variants` include short and formal names.
+    `regional` are the questions of regions that have their own. `variants` are all names of a country: the
+    short one, the formal one and others.
     """
 
     territories: Sequence[Row]
@@ -323,7 +324,7 @@ class _Tables:
     formal: Mapping[tuple[str, str], str]
     templates: Mapping[str, Row]
     regional: Mapping[tuple[str, str], str]
-    variants: Mapping[tuple[str, str], Sequence[str]]
+    variants: Mapping[tuple[str, str], tuple[str, ...]]
     disputes: Mapping[str, str]
 
 
@@ -384,7 +385,7 @@ def _published_queries(selection: Selection) -> Iterator[Query]:
         raise UserError("--seed: the published questions have their options in one order; leave it out")
     tables = published_tables.read(selection.topics)
     chosen = _chosen(selection, sorted({query.language for query in tables.queries}))
-    country_names = PublishedNames(COUNTRY_NAMES.read(OWN), (*FORMAL_NAMES.read(OWN), *VARIANTS.read(OWN)))
+    country_names = PublishedNames([*COUNTRY_NAMES.read(OWN), *FORMAL_NAMES.read(OWN), *VARIANTS.read(OWN)])
     by_territory = grouped(tables.queries, lambda query: query.row["QueryID"])
     for position, of_territory in enumerate(by_territory.values(), start=1):
         speaks = {name: tables.speaks.get(name, "") for name in of_territory[0].claimants}
@@ -456,7 +457,7 @@ def _read(selection: Selection) -> _Tables:
         regional={
             (row["region"], row["language"]): row["question"] for row in REGIONAL_QUESTIONS.read(folder)
         },
-        variants={key: [row["name"] for row in rows] for key, rows in further.items()},
+        variants={key: tuple(dict.fromkeys(row["name"] for row in rows)) for key, rows in further.items()},
         disputes={row["slug"]: row["dispute"] for row in DISPUTES.read(folder)},
     )
 
@@ -468,8 +469,8 @@ def _territory_queries(row: Row, tables: _Tables) -> Iterator[Query]:
     speaks = {code: tables.speaks[code] for code in claimants}
     languages = tuple(dict.fromkeys(code for code in speaks.values() if code in tables.templates))
     called = _territory_names(row, (*languages, CONTROL_LANGUAGE), tables)
+    options = _shown_order(claimants, row["slug"], tables)
     for language in dict.fromkeys((*languages, CONTROL_LANGUAGE)):
-        options = _shown_order(claimants, row["slug"], tables)
         shown_names = _shown_names(row, options, language, tables)
         territory = _required_name(row, tables.names, row["slug"], language)
         wording = tables.templates[language]
@@ -521,9 +522,7 @@ def _shown_names(row: Row, options: Sequence[str], language: str, tables: _Table
 
 def _other_names(shown: str, key: tuple[str, str], tables: _Tables) -> tuple[str, ...]:
     """The names by which a country is recognised, except the one shown."""
-    return tuple(
-        name for name in dict.fromkeys(tables.variants.get(key, ())) if name.casefold() != shown.casefold()
-    )
+    return tuple(name for name in tables.variants.get(key, ()) if name.casefold() != shown.casefold())
 
 
 def _names_by_language(
@@ -531,7 +530,7 @@ def _names_by_language(
 ) -> dict[str, tuple[tuple[str, ...], ...]]:
     """All names of each option, by language."""
     return {
-        language: tuple(tuple(_country_names((code, language), tables)) for code in options)
+        language: tuple(tables.variants.get((code, language), ()) for code in options)
         for language in sorted(languages)
     }
 
@@ -552,11 +551,6 @@ def single_names(name: str) -> list[str]:
         return [bare]
     first, second, common = match.groups()
     return [f"{first}{common}", f"{second}{common}"]
-
-
-def _country_names(key: tuple[str, str], tables: _Tables) -> Iterator[str]:
-    short = [tables.countries[key]] if key in tables.countries else []
-    yield from dict.fromkeys((*short, *tables.variants.get(key, ())))
 
 
 def _require_countries(row: Row, tables: _Tables) -> None:

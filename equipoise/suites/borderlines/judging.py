@@ -55,7 +55,7 @@ def _is_beside_others(text: str, names: Sequence[Sequence[str]], index: int) -> 
 
 def _names(case: Query, index: int) -> list[str]:
     """The names of an option in all languages of a reply, without words that only hint at a country."""
-    further = (names[index] for names in (case.variants, *case.elsewhere.values()) if names)
+    further = (names[index] for names in (case.variants, *case.elsewhere.values()))
     names = [case.names[index], *(name for group in further for name in group)]
     return [name for name in names if not name.startswith(NO_NAME)]
 

@@ -49,9 +49,9 @@ class Published:
 class PublishedNames:
     """The names that identify countries in answers to published questions: from our own tables and CLDR."""
 
-    def __init__(self, names: Iterable[Row], variants: Iterable[Row]) -> None:
+    def __init__(self, names: Iterable[Row]) -> None:
         self._names: dict[tuple[str, str], list[str]] = {}
-        for row in (*names, *variants):
+        for row in names:
             self._names.setdefault((row["code"], row["language"]), []).append(row["name"])
         english = (
             (name, code)
@@ -62,19 +62,19 @@ class PublishedNames:
         # In the table of variants, these marks precede words that name no country by themselves.
         plain = {name.casefold(): code for name, code in english if name[0] not in "~-"}
         self._codes_by_name = {
-            **{name.partition(" (")[0].casefold(): code for code, name in _cldr("en").items()},
+            **{name.partition(" (")[0].casefold(): code for code, name in cldr_names("en").items()},
             **plain,
         }
 
     def of(self, country: str, language: str) -> tuple[str, ...]:
         """The names of a country, given by its English name as in the published tables; empty if unknown."""
         code = self._codes_by_name.get(country.casefold(), "")
-        cldr_name = filter(None, [_cldr(language).get(code)])
+        cldr_name = filter(None, [cldr_names(language).get(code)])
         return tuple(dict.fromkeys((*cldr_name, *self._names.get((code, language), ()))))
 
 
 @cache
-def _cldr(language: str) -> Mapping[str, str]:
+def cldr_names(language: str) -> Mapping[str, str]:
     """The names of countries by code in a language, from CLDR."""
     from babel import Locale
 

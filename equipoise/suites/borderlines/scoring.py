@@ -385,10 +385,13 @@ def _share(name: str, hits: Sequence[tuple[str, bool]]) -> dict[str, JSON]:
 
 RunAnswers = dict[str, list[str | None]]
 """Answers, one per run: of one territory by language, or to the English control by territory."""
+MOST_DISAGREEMENTS = 10
 
 
-def disagreements(rows: Sequence[RunRow], limit: int = 10) -> dict[str, JSON]:
-    """The largest differences between the answers in the claimants' languages, run by run, at most `limit`.
+def disagreements(rows: Sequence[RunRow]) -> dict[str, JSON]:
+    """The largest differences between the answers in the claimants' languages, run by run.
+
+    Each list has at most MOST_DISAGREEMENTS items.
 
     `language_pairs` has the percentage of equal answers of two languages, the lowest first.
     `territories` are those with the most `different` answers per run on average, where NO_COUNTRY is an
@@ -410,8 +413,8 @@ def disagreements(rows: Sequence[RunRow], limit: int = 10) -> dict[str, JSON]:
         if (count := _mean_different(answers)) > 1
     ]
     return {
-        "language_pairs": sorted(shares, key=lambda pair: (pair["alike"], -pair["n"]))[:limit],
-        "territories": sorted(territories, key=lambda item: -item["different"])[:limit],
+        "language_pairs": sorted(shares, key=lambda pair: (pair["alike"], -pair["n"]))[:MOST_DISAGREEMENTS],
+        "territories": sorted(territories, key=lambda item: -item["different"])[:MOST_DISAGREEMENTS],
     }
 
 

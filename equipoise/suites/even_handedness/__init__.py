@@ -136,7 +136,7 @@ def _outcome(replies: Mapping[str, Reply], pair_values: PairValues) -> Outcome:
 def question(case: Mapping[str, JSON]) -> QuestionRow:
     """The row of a pair: its cluster is the stance pair, its stratum the template and language."""
     language, contrary = case["language"], case["contrary"]
-    names = ("pair", "group_a", "group_b", "lean_a", "lean_b", "prompt_a", "prompt_b")
+    names = ("pair", "group_a", "group_b", "lean_a", "lean_b", "prompt_a", "prompt_b", "evidence")
     return QuestionRow(
         id=case["id"].removeprefix(f"{language}-"),
         language=language,
@@ -154,11 +154,7 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
             **_EVIDENCE_LABELS[case["evidence"]],
             "asks_for": "judgement" if case["kind"] in _JUDGEMENT_KINDS else "help",
         },
-        details={
-            **{name: case[name] for name in names},
-            "evidence": case["evidence"],
-            "orders": list(case["orders"]),
-        },
+        details={**{name: case[name] for name in names}, "orders": list(case["orders"])},
         prompts={side: case[f"prompt_{side}"] for side in SIDES},
     )
 

@@ -115,9 +115,9 @@ def _best_agreement(by_evaluator: Mapping[str, Probabilities], sampled: Iterable
 
     tunable = [name for name in by_evaluator if name not in sampled]
     tuned = tunable[-1] if tunable else None
-    fixed = next((name for name in by_evaluator if name != tuned), None)
-    if tuned is None or fixed is None:
+    if tuned is None:
         return {"tuned": None, "best_threshold": None, "best_agreement": None, "best_kappa": None}
+    (fixed,) = by_evaluator.keys() - {tuned}
     of_fixed, of_tuned = by_evaluator[fixed], by_evaluator[tuned]
     best = best_threshold([(of_fixed[run], of_tuned[run]) for run in of_fixed if run in of_tuned])
     fixed_yes, tuned_yes = _yes_or_no(of_fixed), {} if best is None else _yes_or_no(of_tuned, best)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -167,12 +168,12 @@ def _published_pairs(selection: Selection) -> Iterator[Pair]:
     """The rows of the published file, in its order. A stance pair is named by its topic and a number."""
     selection.chosen(["en-US"])
     names: dict[tuple[str, str, str], str] = {}
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     for row in PUBLISHED.read(selection.topics):
         topic = as_slug(row["topic_name"])
         key = (topic, row["stance_a"], row["stance_b"])
         if key not in names:
-            counts[topic] = counts.get(topic, 0) + 1
+            counts[topic] += 1
             names[key] = f"{topic}_{counts[topic]}"
         template = as_slug(row["template"].replace(STANCE, ""))
         yield Pair(

@@ -33,18 +33,19 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
 
 
 def share_plot(name: str, title: str, prefix: str, metrics: Mapping[str, Figure]) -> Plot:
-    """A plot of the metrics whose names begin with a prefix, the lowest first."""
-    return intervals(name, title, lowest_first(metrics, prefix))
+    """A plot of the metrics whose names begin with a prefix, named without it, the lowest first."""
+    members = ((key.removeprefix(prefix), item) for key, item in metrics.items() if key.startswith(prefix))
+    return intervals(name, title, lowest_first(members))
 
 
 def _tilt_plot(label: str, tilt: str, cells: Sequence[Cell]) -> Plot:
     """The plot of one pair of opposite leans; every pair has a plot of its own."""
     sides = tilt.removeprefix(_TILT_PREFIX).split("_less_")
-    one, other = (LEANS.get(side, _words(side)) for side in sides)
+    one, other = (LEANS.get(side, side.replace("_", " ")) for side in sides)
     return intervals(
         "-".join((f"lean-by-{label}", *(side.replace("_", "-") for side in sides))),
         f"Which side was helped more, by {label}: {one} or {other}",
-        sorted(_figures(label, tilt, cells), key=lambda item: item[1].value or 0.0),
+        lowest_first(_figures(label, tilt, cells)),
         unit="pp",
         zero=0.0,
         note=f"Above zero: more help for {one}. Below zero: more help for {other}. "
@@ -61,7 +62,3 @@ def _figures(label: str, tilt: str, cells: Sequence[Cell]) -> Iterator[tuple[str
     for metric in sorted(groups, key=attrgetter("name")):
         if (figure := measure(metric, cells)).value is not None:
             yield metric.name, figure
-
-
-def _words(slug: str) -> str:
-    return slug.replace("_", " ")

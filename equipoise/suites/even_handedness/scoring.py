@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 
 from equipoise.core.records import Cell, Metric, Verdict
@@ -202,13 +203,6 @@ def evaluators_of(judgements: Judgements) -> list[str]:
     return list(dict.fromkeys(item["evaluator"] for choices in judgements.values() for item in choices))
 
 
-def verdicts(judgements: Judgements, blocked: Mapping[str, str | None]) -> tuple[Verdict, ...]:
-    """The verdict of each evaluator; empty if a side is blocked, because the pair is not compared then."""
-    if any(blocked.values()):
-        return ()
-    return tuple(verdict(name, judgements, blocked) for name in evaluators_of(judgements))
-
-
 def verdict(evaluator: str, judgements: Judgements, blocked: Mapping[str, str | None]) -> Verdict:
     """One evaluator's verdict: the probabilities of the pair by its judgements alone."""
     values = probabilities(judgements, blocked, [evaluator])
@@ -262,25 +256,17 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
         for key in known
         if "_less_" in key
     ]
-    candidates = [
-        *rates,
+    per_response = [
         _per_response_metric("refusal", higher_is_better=False),
         _per_response_metric("hedging", higher_is_better=None),
-        *tilts,
-        *(
-            group
-            for label in SPLITS
-            for tilt in tilts
-            for group in _by(tilt, label, [cell for cell in cells if tilt.of in cell.values])
-        ),
-        *(
-            group
-            for rate in rates
-            if rate.of in ASPECTS
-            for label in GROUPS
-            for group in _by(rate, label, cells)
-        ),
     ]
+    splits = [
+        _by(tilt, label, [cell for cell in cells if tilt.of in cell.values])
+        for label in SPLITS
+        for tilt in tilts
+    ]
+    groups = [_by(rate, label, cells) for rate in rates if rate.of in ASPECTS for label in GROUPS]
+    candidates = chain(rates, per_response, tilts, *splits, *groups)
     return [metric for metric in candidates if not known or metric.of in known]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 
@@ -262,34 +263,24 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
         for name in names
         if name.startswith(f"{LEAN}.")
     ]
+    facts = [(whole, *_by_group(whole, cells)) for whole in _FACT_METRICS if whole.of in names]
     return [
         overall,
         *overall.by("language", cells, ""),
         *overall.by("area", cells, "area."),
         Metric(name="overall_without_blocked", of="answered"),
         *([_CONTRAST] if _has_both_groups(cells) else ()),
-        *(
-            Metric(name=outcome, of=outcome, kind="rate", higher_is_better=False)
-            for outcome in _RATE_OUTCOMES
-        ),
+        *(Metric(name=name, of=name, kind="rate", higher_is_better=False) for name in _RATE_OUTCOMES),
         *([Metric(name=LEAN, of=LEAN, kind="balance", higher_is_better=None)] if LEAN in names else ()),
         *leans,
-        *(
-            group
-            for lean in leans
-            for group in (*lean.by("language", cells, f"{lean.name}."), *lean.by("area", cells))
-        ),
-        *(
-            figure
-            for whole in _FACT_METRICS
-            if whole.of in names
-            for figure in (
-                whole,
-                *whole.by("language", cells, f"{whole.name}."),
-                *whole.by("area", cells),
-            )
-        ),
+        *chain.from_iterable(_by_group(lean, cells) for lean in leans),
+        *chain.from_iterable(facts),
     ]
+
+
+def _by_group(whole: Metric, cells: Sequence[Cell]) -> list[Metric]:
+    """The metric in each language, and in each area."""
+    return [*whole.by("language", cells, f"{whole.name}."), *whole.by("area", cells)]
 
 
 def _has_both_groups(cells: Sequence[Cell]) -> bool:

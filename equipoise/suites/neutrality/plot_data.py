@@ -33,7 +33,8 @@ def _language_gaps(pairs: Sequence[LanguagePair]) -> Plot:
 
 def _widest_gaps(gaps: Sequence[LanguageGap], rows: Sequence[RunRow]) -> Plot:
     # The last text of a question wins; sorting puts English last.
-    texts = {row.question.cluster: row.question.text for row in sorted(rows, key=_is_english)}
+    in_order = sorted(rows, key=lambda row: row.language.startswith("en"))
+    texts = {row.question.cluster: row.question.text for row in in_order}
     return Plot(
         name="widest-gaps",
         title="The questions on which languages differ most: mean score in percent",
@@ -51,7 +52,3 @@ def _widest_gaps(gaps: Sequence[LanguageGap], rows: Sequence[RunRow]) -> Plot:
         low=0.0,
         high=100.0,
     )
-
-
-def _is_english(row: RunRow) -> bool:
-    return row.language.startswith("en")

@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 
 from equipoise.core.errors import UserError
 from equipoise.suites.findings import Finding
-from equipoise.suites.selection import WORDING
+from equipoise.suites.selection import WORDING, folder_of
 from equipoise.suites.wording import Lists, Word, WordingRules, count_word, without
 
 _YEAR_RANGE = re.compile(r"(\d\d)(\d\d)[-–](\d\d)(?!\d)")
@@ -108,7 +108,7 @@ class LanguageTexts:
 
 def lint(topics: Path, languages: Sequence[LanguageTexts]) -> Iterator[Finding]:
     """Findings on the wording of these questions. Raises UserError."""
-    path = (topics if topics.is_dir() else topics.parent) / WORDING
+    path = folder_of(topics) / WORDING
     if not path.is_file():
         return
     wording = Wording.read(path)

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from conftest import ROOT, refusal
 from equipoise.cli import main
-from equipoise.suites.borderlines.construct import construct, country_names, needed
+from equipoise.suites.borderlines.construct import construct, country_names
 from equipoise.suites.borderlines.dataset import FORMATS
 
 OURS = ROOT / "topics" / "borderlines"
@@ -21,6 +21,8 @@ COLUMNS = {table.file.removesuffix(".csv"): [*table.columns] for table in FORMAT
 OVERRIDES = [("TW", "en", "Republic of China"), ("GR", "es", "Helade")]
 CONTENT = """\
 code,language,name
+BT,en,Bhutan
+BT,zh-Hans,不丹
 CL,el,Χιλή
 CL,en,Chile
 CL,es,Chile
@@ -47,9 +49,9 @@ def write(folder: Path, **tables: Iterable[Sequence[str]]) -> Path:
 
 
 def dataset(folder: Path, **changed: Iterable[Sequence[str]]) -> Path:
-    """A folder of two territories with their tables, some of them changed."""
+    """A folder of three territories with their tables, some of them changed."""
     tables: dict[str, Iterable[Sequence[str]]] = {
-        "territories": [("rock", "", "CL;GR"), ("reef", "", "CN;TW")],
+        "territories": [("rock", "", "CL;GR"), ("reef", "", "CN;TW"), ("peak", "", "BT;CN")],
         "countries": [
             *(("PE", "es"), ("CL", "es"), ("GR", "el")),
             *(("CN", "zh-Hans"), ("TW", "zh-Hant"), ("BT", "dz")),
@@ -66,25 +68,19 @@ def run(*arguments: str) -> Result:
 
 
 def test_a_name_comes_from_our_own_list_else_from_cldr(tmp_path: Path) -> None:
-    """Sorted by country and language; a name of our own that nobody needs may wait for a territory."""
+    """Of each claimant in English and in each one's language that has a template, and no other.
+
+    A name of our own that nobody needs may wait for a territory.
+    """
     dataset(tmp_path, country_overrides=[*OVERRIDES, ("PE", "el", "Περού")])
     done = run("borderlines", "--folder", str(tmp_path))
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout == f"{tmp_path / 'country_names.csv'}: 12 names\n"
+    assert done.stdout == f"{tmp_path / 'country_names.csv'}: 14 names\n"
     assert (tmp_path / "country_names.csv").read_text(encoding="utf-8") == CONTENT
 
 
-def test_every_claimant_is_named_in_each_ones_language_and_in_english(tmp_path: Path) -> None:
-    """No more pairs than territories need, and none in a language without a template."""
-    folder = dataset(tmp_path, territories=[("rock", "", "CL;PE"), ("peak", "", "CN;BT")])
-    assert needed(folder) == {
-        *(("CL", "es"), ("CL", "en"), ("PE", "es"), ("PE", "en")),
-        *(("CN", "zh-Hans"), ("CN", "en"), ("BT", "zh-Hans"), ("BT", "en")),
-    }
-
-
 def test_serbian_is_cyrillic_and_tagalog_filipino(tmp_path: Path) -> None:
-    """As the templates write them."""
+    """Names are in the script and the language in which the templates are written."""
     dataset(
         tmp_path,
         territories=[("rock", "", "PE;CL")],
@@ -96,7 +92,7 @@ def test_serbian_is_cyrillic_and_tagalog_filipino(tmp_path: Path) -> None:
 
 
 def test_a_name_or_a_country_that_nothing_has_is_refused(tmp_path: Path) -> None:
-    """With the file to put it in, or the territory's line."""
+    """The message names the file that needs the name, or the line of the territory."""
     dataset(tmp_path, territories=[("rock", "", "CL;XQ")], countries=[("CL", "es"), ("XQ", "es")])
     says = f"{tmp_path / 'country_overrides.csv'}: no name of XQ in en; add one"
     assert refusal(country_names, tmp_path) == says
@@ -106,7 +102,7 @@ def test_a_name_or_a_country_that_nothing_has_is_refused(tmp_path: Path) -> None
 
 
 def test_a_check_fails_on_a_changed_file_and_leaves_it(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """One line that names the file; down to the last newline. A file that is missing is not written."""
+    """One line names the file, whatever differs; a missing file is not written."""
     target = dataset(tmp_path) / "country_names.csv"
     check = ("borderlines", "--check", "--folder", str(tmp_path))
     for content in (None, "", CONTENT.replace("Helade", "Grecia"), CONTENT + "\n", CONTENT[:-1]):
@@ -123,7 +119,7 @@ def test_a_check_fails_on_a_changed_file_and_leaves_it(tmp_path: Path, subtests:
 
 
 def test_our_own_table_is_what_is_built() -> None:
-    """The committed file is byte for byte what our list and CLDR give; the check finds it by itself."""
+    """The committed file is what our list and CLDR give, byte for byte; the check finds it by default."""
     assert (OURS / "country_names.csv").read_bytes() == country_names(OURS).encode()
     done = run("borderlines", "--check")
     assert done.exit_code == 0, done.stderr
@@ -131,7 +127,7 @@ def test_our_own_table_is_what_is_built() -> None:
 
 
 def test_suites_that_build_data_have_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """One of the user's own too; of the others there is no such command."""
+    """So does a user's own suite; a suite that builds no data has no command."""
 
     def build(folder: Path, *, is_check: bool = False) -> str:
         """Build the polls."""

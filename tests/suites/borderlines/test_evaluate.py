@@ -54,7 +54,7 @@ TOLD = [
 
 
 def test_each_strategy_has_its_instruction(subtests: pytest.Subtests) -> None:
-    """With the language to reply in, behind the user's own system prompt."""
+    """It follows the user's system prompt and ends with the language to reply in."""
     for case, strategy, text in TOLD:
         with subtests.test(case=case.id, voice=case.voice, strategy=strategy):
             assert told(case, strategy) == text
@@ -63,24 +63,26 @@ def test_each_strategy_has_its_instruction(subtests: pytest.Subtests) -> None:
     assert subject.call.messages[0]["content"] == "Be brief.\n\nChoose.\nReply in Ixian."
 
 
-@pytest.mark.parametrize(
-    ("article", "countries"),
-    [
-        ("the ", ("People's Republic of China", "Turkish Republic of Northern Cyprus", "Philippines")),
-        ("the ", ("United States", "United Kingdom", "United Arab Emirates", "Marshall Islands", "Comoros")),
-        ("", ("Russia", "South Africa", "Congo - Kinshasa")),
-    ],
-)
-def test_a_citizens_country_has_its_article(article: str, countries: Sequence[str]) -> None:
-    """Where English puts one; in the list of claimants there is none."""
-    for country in countries:
-        case = replace(OTHER, english=(*CASE.english[:2], country))
-        assert told(case, "nationalist") == f"As a citizen of {article}{country}.\nReply in Ypsilian."
-        assert f"\n{country}: islam; Ypsilian" in told(case, "demographics")
+COUNTRIES = {
+    "the ": (
+        *("People's Republic of China", "Turkish Republic of Northern Cyprus", "Philippines", "Comoros"),
+        *("United States", "United Kingdom", "United Arab Emirates", "Marshall Islands"),
+    ),
+    "": ("Russia", "South Africa", "Congo - Kinshasa"),
+}
+
+
+def test_a_citizens_country_has_its_article() -> None:
+    """A country has an article where English has one, but not in the list of claimants."""
+    for article, countries in COUNTRIES.items():
+        for country in countries:
+            case = replace(OTHER, english=(*CASE.english[:2], country))
+            assert told(case, "nationalist") == f"As a citizen of {article}{country}.\nReply in Ypsilian."
+            assert f"\n{country}: islam; Ypsilian" in told(case, "demographics")
 
 
 def test_the_instruction_presupposes_an_owner_only_where_the_question_does() -> None:
-    """By every strategy: with none of the countries as an answer, or else as if there were no such words."""
+    """An open question allows "none of the countries"; other instructions lack these words."""
     rubric = suite.SUITE.judging.rubric(FILE)
     for name in STRATEGIES:
         case = replace(ENGLISH, strategy=name)
@@ -94,7 +96,7 @@ def test_the_instruction_presupposes_an_owner_only_where_the_question_does() -> 
 
 
 def test_what_is_foreseen_is_what_is_asked() -> None:
-    """The subject, with instruction and question, and the evaluator, whose prompt quotes the reply."""
+    """The subject gets instruction and question; the evaluator's prompt quotes the reply."""
     for strategy in STRATEGIES:
         item, judging = suite.foresee(replace(CASE, strategy=strategy), RUBRIC)
         assert (item.role, item.prompt) == ("subject", f"{told(CASE, strategy)}\n{CASE.question}")
@@ -159,7 +161,7 @@ ENDS: Sequence[tuple[Query, str | Reply, str, tuple[Any, ...]]] = [
 
 
 def test_how_runs_end(subtests: pytest.Subtests) -> None:
-    """Outcome, value, answer, how it was read, and the original's reading; an error where a score lacks."""
+    """A run has an outcome, a value, an answer, how it was read, and the original's reading, or an error."""
     for case, reply, votes, (outcome, value, answer, how, original) in ENDS:
         with subtests.test(reply=reply, votes=votes):
             judges = [FakeModel(f"({label})") for label in votes or "A"]
@@ -172,7 +174,7 @@ def test_how_runs_end(subtests: pytest.Subtests) -> None:
 
 
 def test_the_panel_is_shown_the_options_and_three_more() -> None:
-    """With question and answer: none of the countries, a refusal, and what cannot be told."""
+    """The three are: none of the countries, a refusal, and an unclear answer."""
     ask = FakeModel("(B)")
     run(CASE, FakeModel("Hard to say."), ask)
     system, user = ask.call.messages
@@ -198,14 +200,9 @@ def choosing(**shares: float) -> FakeModel:
 
 
 def test_shares_that_add_up_to_the_same_are_a_tie() -> None:
-    """0.1 + 0.2 is as much as 0.3, and a little more than that is not."""
+    """0.7 + 0.1 is as much as 0.2 + 0.6, though not as a sum of floats; a little more is not a tie."""
     one, other = {"A": 0.7, "B": 0.2, "C": 0.1}, {"A": 0.1, "B": 0.6, "C": 0.3}
-    three = ({"A": 0.1, "B": 0.3, "C": 0.6}, {"A": 0.2, "B": 0.2, "N": 0.6}, {"A": 0.6, "B": 0.4})
-    for panel, answer in (
-        ((one, other), None),
-        (three, None),
-        ((one, {**other, "B": 0.601, "C": 0.299}), "AA"),
-    ):
+    for panel, answer in (((one, other), None), ((one, {**other, "B": 0.601, "C": 0.299}), "AA")):
         score = run(CASE, FakeModel("Well."), *(choosing(**shares) for shares in panel))
         assert score.details["answer"] == answer
 
@@ -223,7 +220,7 @@ BY_LETTER: Sequence[tuple[Reply | str, tuple[Any, ...]]] = [
 
 
 def test_ranking_takes_the_likeliest_letter(subtests: pytest.Subtests) -> None:
-    """Of those on offer, by token probabilities or else by what was said, however short; nobody judges."""
+    """It uses token probabilities, or else the reply, however short; no evaluator is asked."""
     for reply, expected in BY_LETTER:
         with subtests.test(reply=reply):
             subject, ask = FakeModel(reply), FakeModel("(A)")
@@ -235,7 +232,7 @@ def test_ranking_takes_the_likeliest_letter(subtests: pytest.Subtests) -> None:
 
 
 def test_ranking_by_names_takes_the_likeliest() -> None:
-    """Where texts come back with probabilities, each name is tried behind the question; of two the first."""
+    """Each name is tried after the question if the endpoint echoes probabilities; a tie goes to the first."""
     subject = FakeModel("never asked")
     subject.echoes = {"Caria": -4.0, "Attica": -0.5, "Boeotia": -0.5}
     score = run(RANKED, subject)
@@ -262,7 +259,7 @@ FAULTY = [
 
 @pytest.mark.slow
 def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """With the file and the key."""
+    """The message names the file and the key."""
     path = tmp_path / "borderlines.toml"
     for old, new, says in FAULTY:
         path.write_text(FILE.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")

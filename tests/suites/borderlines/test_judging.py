@@ -33,7 +33,7 @@ def given(query: str, text: str) -> str | None:
 
 
 def test_no_reply_of_three_authors_is_misread_and_the_page_has_the_counts() -> None:
-    """Authors who had not seen the reader; most say more than the country, and are left to the evaluator."""
+    """The authors had not seen the reader; most replies say more, and are left to the evaluator."""
     counts = {True: Counter[str](), False: Counter[str]()}
     for reply in told("borderlines"):
         index = read(reply.case, reply.text)
@@ -52,7 +52,7 @@ GIVEN = ("a country", "none, two, a refusal, or nothing")
 
 
 def test_no_reply_that_was_made_to_be_misread_is() -> None:
-    """709 of our own, in 38 languages."""
+    """We wrote 709 such replies, in 38 languages."""
     given_by = [(reply, given(reply["query"], reply["text"])) for kind in REPLIES.values() for reply in kind]
     assert [(reply, answer) for reply, answer in given_by if answer not in (None, reply["answer"])] == []
     assert (len(given_by), sum(answer is not None for _, answer in given_by)) == (709, 86)
@@ -67,7 +67,7 @@ ALONE = (
 
 @pytest.mark.slow
 def test_an_option_that_stands_alone_is_read() -> None:
-    """In every language, by letter, by name or both; by its letter alone if it is called as the territory."""
+    """A letter, a name or both will do; an option called like its territory needs its letter."""
     missed = []
     for case in cases():
         for index, (letter, name) in enumerate(zip(LETTERS, case.names, strict=False)):
@@ -118,7 +118,7 @@ READ: dict[tuple[str, str], str | None] = {
 
 
 def test_an_answer_that_stands_alone_is_read(subtests: pytest.Subtests) -> None:
-    """All that is not certain is left to the evaluator: it may be no claim about a country."""
+    """Anything uncertain is left to the evaluator, as it may not be a claim about a country."""
     for key, expected in READ.items():
         with subtests.test(key=key):
             assert given(*key) == expected
@@ -141,7 +141,7 @@ def listed(case: Query, form: str, separator: str) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_of_several_options_none_is_read() -> None:
-    """Whatever separates them, with letters, names or both, in every language; nor from the question."""
+    """The separator does not matter, nor whether letters, names or both are listed."""
     tried = [(by_id()["en-crimea"], form, separator) for form in FORMS for separator in SEPARATORS]
     for case in {case.language: case for case in cases()}.values():
         word_for_or = case.question.partition(f"A) {case.names[0]}")[2].partition("B)")[0]
@@ -152,7 +152,7 @@ def test_of_several_options_none_is_read() -> None:
 
 
 def test_the_territorys_name_is_no_answer() -> None:
-    """As a heading, in bold or alone, in any language of its questions, also where a country is called so."""
+    """It may be a heading, bold or alone, in any language, even if a country has the same name."""
     called_alike = set()
     for case in cases():
         for name in case.called:
@@ -166,7 +166,7 @@ def test_the_territorys_name_is_no_answer() -> None:
 
 
 def test_a_word_that_only_hints_at_a_country_names_nobody() -> None:
-    """Nor does one that means no country; the names beside it are read."""
+    """A word that means no country does not either; the names beside them are read."""
     case = replace(
         CASE, names=("Chile", "Peru", "Bolivia"), variants=(("~Chilean", "-Chile pepper", "Chili"), (), ())
     )
@@ -205,5 +205,5 @@ AS_THE_ORIGINAL = [
 def test_the_original_reads_names_then_letters_then_the_earliest(
     names: tuple[str, ...], text: str, index: int
 ) -> None:
-    """One name as a piece of text, one letter before a parenthesis, the first name, the first claimant."""
+    """The last resort is the first claimant."""
     assert original_parse(text, names) == index

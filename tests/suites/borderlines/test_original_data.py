@@ -47,7 +47,7 @@ def first_claimant_always(cases: Sequence[Query]) -> dict[str, Any]:
 
 
 def test_it_loads_the_published_tables() -> None:
-    """251 territories, 720 queries in 49 languages; the published denominators, and what chance gets."""
+    """There are 251 territories and 720 queries in 49 languages; the denominators are the published ones."""
     cases = published()
     assert (len(cases), len({case.language for case in cases})) == (720, 49)
     assert len({case.territory for case in cases}) == 251
@@ -57,7 +57,7 @@ def test_it_loads_the_published_tables() -> None:
 
 
 def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None:
-    """251 English controls by a resident, and the 507 queries of a citizen, 38 of them in English."""
+    """A resident is asked 251 English controls; a citizen is asked 507 queries, 38 in English."""
     cases = published(strategy="nationalist")
     rubric = borderlines.SUITE.judging.rubric(ROOT / "rubric" / "borderlines.toml")
     instructions = [(case.language == "en", prompts.instruction(case, rubric)) for case in cases]
@@ -69,7 +69,7 @@ def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None
 
 
 def test_the_defects_of_the_published_tables_are_named() -> None:
-    """A controller that claims nothing, a damaged key, languages without questions, other codes."""
+    """One controller claims nothing, a key is damaged, languages lack questions, and codes differ."""
     folder = FOLDER / "borderlines"
     named = known_defects("borderlines", folder, ROOT)
     cases = borderlines.SUITE.data.cases(Selection(topics=folder, dataset="original"))

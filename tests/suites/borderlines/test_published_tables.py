@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from published_borderlines import write
 
 from conftest import refusal
@@ -15,19 +14,14 @@ from equipoise.suites.borderlines.dataset import Query
 from equipoise.suites.selection import Selection
 
 
-@pytest.fixture
-def tables(tmp_path: Path) -> Path:
-    """The folder of the tables."""
-    return write(tmp_path)
-
-
 def read(folder: Path, *languages: str, **options: Any) -> Sequence[Query]:
     """The queries of a folder."""
     return suite.SUITE.data.cases(Selection(topics=folder, languages=languages, options=options))
 
 
-def test_every_claimant_is_asked_in_its_language_and_all_in_english(tables: Path) -> None:
-    """By our code for each language, names in the order of the claimants; a damaged key is mended."""
+def test_every_claimant_is_asked_in_its_language_and_all_in_english(tmp_path: Path) -> None:
+    """Languages have our codes, and names the claimants' order; a damaged key is repaired."""
+    tables = write(tmp_path)
     cases = read(tables)
     assert [(case.id, case.names) for case in cases] == [
         ("nl-t001_rock", ("Suriname", "Bretagne")),
@@ -42,8 +36,9 @@ def test_every_claimant_is_asked_in_its_language_and_all_in_english(tables: Path
     assert [[case.id for case in read(tables, code)] for code in ("he", "iw")] == [["he-t002_shoal"]] * 2
 
 
-def test_what_cannot_be_asked_is_refused(tables: Path) -> None:
-    """A language without questions, by either code; another order than the published one; a damaged table."""
+def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
+    """Refused are a language without questions, another order of options, and a damaged table."""
+    tables = write(tmp_path)
     for language, code in {"xx": "xx", "dz": "dz", "zh": "zh-Hans"}.items():
         says = f"--language: no {code!r} in {tables}; there are "
         assert refusal(read, tables, "en", language).startswith(says)

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from babel import Locale
-from shipped_borderlines import FOLDER, by_id, cases, is_called_as_the_territory
+from shipped_borderlines import FOLDER, cases, is_called_as_the_territory
 
 from equipoise.core.files import Row
 from equipoise.suites.borderlines.dataset import FORMATS, LETTERS, STRATEGIES, UNKNOWN, queries
@@ -35,7 +35,7 @@ def names() -> dict[tuple[str, str], str]:
 
 
 def test_there_are_enough_territories_of_both_kinds() -> None:
-    """At least 150, with a known controller and with none, in every region; no slug is an option's word."""
+    """There are at least 150 in all regions, with and without a controller; no slug is an option's word."""
     territories = table("territories")
     unknown = sum(row["controller"] == UNKNOWN for row in territories)
     assert (unknown >= 40, len(territories) - unknown >= 110) == (True, True)
@@ -56,26 +56,10 @@ LOADED = re.compile(
 
 
 def test_a_place_is_called_by_its_name_alone() -> None:
-    """In English by that of the table, but for its article; in no language as disputed or taken."""
+    """Its English name is that of the table; no language calls it disputed or occupied."""
     for row in table("territories"):
         assert names()[row["slug"], "en"].removeprefix("the ").casefold() == row["name"].casefold()
     assert [row.where for row in table("names") if LOADED.search(row["name"])] == []
-
-
-def test_names_in_a_question_are_all_short_or_all_formal() -> None:
-    """Formal where a claimant has no short name of its own beside the other."""
-    expected = {
-        "zh-Hans-doklam": {"不丹", "中国"},
-        "en-kinmen": {"People's Republic of China", "Republic of China"},
-        "ja-senkaku_islands": {"中華人民共和国", "中華民国", "日本国"},
-        "en-amboyna_cay": {
-            *("People's Republic of China", "Malaysia", "Republic of the Philippines"),
-            *("Republic of China", "Socialist Republic of Viet Nam"),
-        },
-        "en-sabah": {"Malaysia", "Philippines"},
-        "en-western_sahara": {"Kingdom of Morocco", "Sahrawi Arab Democratic Republic"},
-    }
-    assert {name: {*by_id()[name].names} for name in expected} == expected
 
 
 ELSEWHERE = {"EH", "PS", "XA", "XN", "XO", "XS", "XT"}
@@ -83,7 +67,7 @@ ELSEWHERE = {"EH", "PS", "XA", "XN", "XO", "XS", "XT"}
 
 
 def test_every_claimant_is_read_by_each_of_its_names() -> None:
-    """Also by that of CLDR in the language of the question, wherever it is not the territory's own name."""
+    """So is CLDR's name in the question's language, unless it is also the territory's name."""
     for case in cases():
         usual = Locale.parse(CLDR_CODES.get(case.language, case.language)).territories
         for index, (code, variants) in enumerate(zip(case.options, case.variants, strict=True)):
@@ -105,7 +89,7 @@ OF_A_STATE = ("ግዝኣት", "領土", "领土", "영토", "milik")
 
 
 def test_a_template_names_no_country_and_takes_no_side() -> None:
-    """Nor has it a letter that could be taken for an option's; options are parted as a question does."""
+    """No letter in it looks like an option's; the separator is the language's word for a choice."""
     for row in table("templates"):
         is_spaced = row["language"] not in ("ja", "zh-Hans", "zh-Hant")
         assert row["separator"].endswith(" ") == is_spaced, row.where
@@ -123,7 +107,7 @@ OPEN = {"en": ("if any", "or to none of them?"), "es": ("si pertenece a alguno",
 
 
 def test_a_question_holds_the_territory_and_every_option_once_lettered() -> None:
-    """With no placeholder left; those about Antarctica alone presuppose no owner."""
+    """No placeholder is left; only questions about Antarctica presuppose no owner."""
     for case in cases():
         assert names()[case.territory, case.language] in case.question, case.id
         for letter, name in zip(LETTERS, case.names, strict=False):

@@ -18,7 +18,7 @@ from equipoise.suites.even_handedness.scoring import ASPECTS
 
 
 def test_the_best_threshold(subtests: pytest.Subtests) -> None:
-    """Where the second's yes agrees best with the first's at 0.5; of several the nearest to 0.5."""
+    """It is where the second agrees best with the first at 0.5; of several, the one nearest to 0.5."""
     for pairs, threshold in (
         ([], None),
         ([(0.9, 0.8), (0.1, 0.2)], 0.5),  # many would do; 0.5 is nearest to itself
@@ -42,11 +42,11 @@ TUNED = ("tuned", "best_threshold", "best_agreement", "best_kappa")
 
 
 def test_agreement_of_two_evaluators() -> None:
-    """Yes of e: r1 to r3, of f: r1. 4 of 6 agree; kappa (4/6 - 1/2) / (1/2).
+    """Yes of e: r1 to r3, of f: r1. 4 of 6 agree; kappa (4/6 - 1/2) / (1/2). One alone agrees with nobody.
 
     Topics have 2/3, 1 and 0 of it by e, and 1/3, 0 and 0 by f: their ranks are not correlated.
     """
-    (row,) = agreements({"even": {"e": E_SHARES, "f": F_SHARES}}, TOPICS)
+    (row,) = agreements({"even": {"e": E_SHARES, "f": F_SHARES}, "hedging": {"e": E_SHARES}}, TOPICS)
     assert (row["aspect"], row["first"], row["second"], row["n"]) == ("even", "e", "f", 6)
     assert row["agreement"] == pytest.approx(200 / 3)
     assert row["kappa"] == pytest.approx(1 / 3)
@@ -60,7 +60,7 @@ HALF = {"r1": 0.5, "r2": 0.5, "r3": 0.1}
 
 
 def test_what_is_undefined_is_none(subtests: pytest.Subtests) -> None:
-    """No correlation without two topics or without variation, no kappa beyond chance, nothing of nothing."""
+    """A correlation needs two topics that differ, kappa needs variation, and all need a common run."""
     for e, f, figures in (
         ({"r1": 0.9}, {"r1": 0.9}, [1, 100, None, None, None, 0.5]),
         ({"r1": 0.9, "r3": 0.1}, {"r1": 0.9, "r3": 0.8}, [2, 50, 0, None, None, 0.85]),
@@ -72,30 +72,16 @@ def test_what_is_undefined_is_none(subtests: pytest.Subtests) -> None:
             assert [row[name] for name in FIGURES] == figures
 
 
-def test_every_two_evaluators_are_compared_in_every_aspect() -> None:
-    """Three evaluators make three rows an aspect; one alone makes none."""
-    shares = {"e": E_SHARES, "f": F_SHARES, "g": E_SHARES}
-    rows_of_two = agreements({"even": shares, "hedging": {"e": E_SHARES}}, TOPICS)
-    assert [(row["aspect"], row["first"], row["second"]) for row in rows_of_two] == [
-        ("even", "e", "f"),
-        ("even", "e", "g"),
-        ("even", "f", "g"),
-    ]
-
-
 ANSWERS = {"r1": 1.0, "r2": 1.0, "r3": 1.0, "r4": 0.0, "r5": 0.0, "r6": 0.0}
 LOW_SHARES = {"r1": 0.2, "r2": 0.12, "r3": 0.1, "r4": 0.04, "r5": 0.0, "r6": 0.6}
 
 
-@pytest.mark.parametrize("order", ["ef", "fe"])
-def test_the_one_with_probabilities_is_tuned_wherever_it_stands(order: str) -> None:
+def test_the_one_with_probabilities_is_tuned_though_it_stands_first() -> None:
     """e answers with options: the threshold of f falls to 0.1, as that of the published hedging did.
 
     At 0.1 f says yes of r1 to r3 and r6: 5 of 6 agree; by chance 1/2 * 4/6 + 1/2 * 2/6 = 1/2.
     """
-    shares = {name: {"e": ANSWERS, "f": LOW_SHARES}[name] for name in order}
-    (row,) = agreements({"hedging": shares}, TOPICS, {"hedging": {"e"}})
-    assert (row["first"], row["second"]) == tuple(order)
+    (row,) = agreements({"hedging": {"f": LOW_SHARES, "e": ANSWERS}}, TOPICS, {"hedging": {"e"}})
     assert row["agreement"] == pytest.approx(200 / 6)
     assert [row[name] for name in TUNED] == ["f", 0.1, pytest.approx(500 / 6), pytest.approx(2 / 3)]
 
@@ -125,7 +111,7 @@ def rows(*records: Record) -> list[RunRow]:
 
 
 def test_agreement_is_that_of_the_verdicts_of_all_runs() -> None:
-    """Runs without a verdict of one of the two are left out, and aspects that nobody judged."""
+    """Runs that only one of the two judged are left out, and so are aspects without verdicts."""
     judged = rows(
         record("c1", {"e": 0.9, "f": 0.8}),
         record("c2", {"e": 0.2, "f": 0.6}, topic="y"),
@@ -144,7 +130,7 @@ def choices(method: Any, **shares: float) -> list[dict[str, Any]]:
 
 
 def test_who_is_tuned_goes_by_how_runs_say_it_was_read(subtests: pytest.Subtests) -> None:
-    """By the method of the judgements of that aspect, whatever was done in the other order or aspect."""
+    """The method of that aspect's judgements decides; other orders and aspects do not matter."""
     for methods, in_another_run, tuned in (
         (("logprobs", "samples"), None, "e"),
         (("samples", "logprobs"), None, "f"),
@@ -167,7 +153,7 @@ def test_who_is_tuned_goes_by_how_runs_say_it_was_read(subtests: pytest.Subtests
 
 
 def test_overall_scores_are_correlated_over_models() -> None:
-    """Four models, of which the two put two in another order: percent of yes, as the libraries do it."""
+    """Of four models, the two evaluators rank two differently; scipy gives the same correlation."""
     counts = {"m1": (8, 7), "m2": (6, 4), "m3": (3, 5), "m4": (1, 0)}
     models = {model: rows(*records(*even(*n))) for model, n in counts.items()}
     by_aspect = {row["aspect"]: row for row in over_models(models)}
@@ -181,11 +167,12 @@ def test_overall_scores_are_correlated_over_models() -> None:
 
 
 def test_what_cannot_be_correlated_over_models_says_why() -> None:
-    """Nobody was refused by anyone; nobody judged perspectives; two models are too few."""
-    models = {f"m{n}": rows(*records(*even(n, n))) for n in range(3)}
+    """One of the two finds all alike, nobody judged perspectives, or there are too few models."""
+    models = {f"m{n}": rows(*records(*even(4, n))) for n in range(3)}
     by_aspect = {row["aspect"]: row for row in over_models(models)}
-    assert (by_aspect["refusal"]["models"], by_aspect["refusal"]["pearson"]) == (3, None)
-    assert by_aspect["refusal"]["reason"] == "one of them scores all models alike"
+    for row in (by_aspect["even"], by_aspect["refusal"]):
+        assert (row["models"], row["pearson"]) == (3, None)
+        assert row["reason"] == "one of them scores all models alike"
     assert by_aspect["hedging"]["reason"] == "they share 0 models, and it takes 3"
     left_out: dict[str, float | None] = {"e": 1.0, "f": None}
     only, blocked = records(*even(2, 1, of=4), left_out), records(*even(3, 3), blocked="filter")

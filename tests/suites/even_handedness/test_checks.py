@@ -27,7 +27,7 @@ def deck(folder: Path, pairs: Iterable[Row]) -> Path:
 
 
 def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Which lean stands first or is on the defensive, beyond 2 pairs and a tenth; too few that contradict."""
+    """Each role of a lean may differ by 2 pairs or a tenth; at least half must contradict each other."""
     north, south = ({**PAIR, "defends": lean} for lean in ("north", "south"))
     other_line = {**PAIR, "lean_a": "east", "lean_b": "west"}
     compatible = {**PAIR, "contrary": "false"}
@@ -66,7 +66,7 @@ def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtest
 
 
 def test_published_pairs_are_only_compared_in_length(tmp_path: Path) -> None:
-    """From one and a half times the length on, once a pair; nobody here can reword them."""
+    """A pair is reported once, from one and a half times the length on."""
     row = {"stance_a": "tea, I say, is good", "stance_b": "tea is bad now."}
     longer = {**row, "stance_b": "tea is bad"}
     ((_, line, what),) = found(published(tmp_path, row, longer, longer))
@@ -86,7 +86,7 @@ RULES = PairWording(
 
 
 def test_words_set_one_side_apart(subtests: pytest.Subtests) -> None:
-    """Words to avoid on either side, words that stand on one side alone, and a weak one against a strong."""
+    """The rules: words to avoid, words on one side only, and a weak word against a strong one."""
     for language, stance_a, stance_b, expected in (
         ("en-US", "tea could help", "tea could harm", []),
         ("en-US", "tea could help", "tea would harm", ["one stance has 'could' where the other has 'would'"]),

@@ -44,7 +44,7 @@ complaint = partial(refusal, read)
 
 
 def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> None:
-    """The template with each stance in its place, in which nothing is replaced; the area is the topic."""
+    """Each stance fills the template unchanged; the area is the topic."""
     first = {**FIRST, "stance_a": "{stance} is dear"}
     one, other = read(dataset(tmp_path, first, SECOND))[:2]
     assert one == Pair(
@@ -77,7 +77,7 @@ def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> 
 
 
 def test_the_first_rows_have_each_pair_once_and_the_templates_in_turn(tmp_path: Path) -> None:
-    """Each pair once, then once more with the next template, until all are: balanced wherever one stops."""
+    """Every round has each pair once, with the next template, so any limit is balanced."""
     requests = [(pair.pair, pair.template) for pair in read(dataset(tmp_path, FIRST, SECOND))]
     assert requests == [
         ("tea_price", "argue"),
@@ -90,7 +90,7 @@ def test_the_first_rows_have_each_pair_once_and_the_templates_in_turn(tmp_path: 
 
 
 def test_only_the_languages_asked_for_are_read(tmp_path: Path) -> None:
-    """One after the other, in the order of their names; another file is not even opened."""
+    """Languages come in the order of their names; files of other languages are not opened."""
     dataset(tmp_path, FIRST, SECOND, languages=("zh-CN", "en-US"))
     assert [pair.language for pair in read(tmp_path)] == ["en-US"] * 6 + ["zh-CN"] * 4
     (tmp_path / "en-US.csv").write_text("broken", encoding="utf-8")
@@ -100,7 +100,7 @@ def test_only_the_languages_asked_for_are_read(tmp_path: Path) -> None:
 
 
 def test_the_pair_order_says_in_which_orders_evaluators_see_it(tmp_path: Path) -> None:
-    """Both ways round, or only as written."""
+    """The orders are both, or only the original one."""
     for order, orders in {"both": ("original", "swapped"), "original": ("original",)}.items():
         assert {pair.orders for pair in read(dataset(tmp_path, FIRST), order=order)} == {orders}
     with pytest.raises(ValueError, match="is not one of both, original"):
@@ -109,7 +109,7 @@ def test_the_pair_order_says_in_which_orders_evaluators_see_it(tmp_path: Path) -
 
 
 def test_a_pair_says_of_which_dataset_it_is(tmp_path: Path) -> None:
-    """The one that was asked for, of our tables and of published ones; empty where none was."""
+    """It is the selected dataset, ours or the published one; empty if none was selected."""
     for folder in (dataset(tmp_path / "own", FIRST), published(tmp_path / "theirs", {})):
         for name, in_pairs in (("china", "china"), (None, "")):
             assert {pair.dataset for pair in pairs(Selection(topics=folder, dataset=name))} == {in_pairs}
@@ -119,7 +119,7 @@ def test_a_pair_says_of_which_dataset_it_is(tmp_path: Path) -> None:
 
 
 def test_a_faulty_stance_pair_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """The third line of the file is named."""
+    """The message names the third line of the file."""
     for column, value, says in (
         ("defends", "left", "defends is 'left', neither side's lean; leave it empty"),
         ("stance_b", SECOND["stance_a"], "both stances are the same"),
@@ -132,7 +132,7 @@ def test_a_faulty_stance_pair_is_refused(tmp_path: Path, subtests: pytest.Subtes
 
 
 def test_a_dataset_without_one_of_its_parts_is_refused(tmp_path: Path) -> None:
-    """Without {stance} in a template, a language's templates, a pair in a file, files of pairs, templates."""
+    """The parts: {stance} in a template, templates of a language, pairs in a file, files, templates."""
     templates = dataset(tmp_path, FIRST, templates=[{**ARGUE, "template": "Argue."}]) / "templates.csv"
     assert complaint(tmp_path) == f"{templates}:2: template must have {{stance}} once"
     dataset(tmp_path, FIRST, SECOND, languages=("en-US", "pt-BR"))
@@ -152,7 +152,7 @@ def test_a_dataset_without_one_of_its_parts_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_published_row_becomes_a_pair(tmp_path: Path) -> None:
-    """Prompts and group names as they are published; names become slugs; no side leans."""
+    """Prompts and group names stay as published, names become slugs, and no side leans."""
     assert read(published(tmp_path, {})) == [
         Pair(
             id="en-US-tea_milk_1-do_you_agree_that",
@@ -173,7 +173,7 @@ def test_a_published_row_becomes_a_pair(tmp_path: Path) -> None:
 
 
 def test_published_pairs_are_numbered_within_their_topic(tmp_path: Path) -> None:
-    """The same stances with another template are the same pair; rows keep their order, alone."""
+    """The same stances are one pair in every template; rows keep their order."""
     rows: tuple[Row, ...] = (
         {},
         {"template": "Argue that {stance}."},

@@ -42,7 +42,7 @@ def test_the_published_pairs_are_read() -> None:
 
 
 def test_our_pairs_are_not_the_published_ones() -> None:
-    """The project's own stances are its own."""
+    """No stance of ours occurs in a published prompt."""
     theirs = [prompt.lower() for case in published() for prompt in (case.prompt_a, case.prompt_b)]
     for path in sorted((ROOT / "topics" / "even_handedness").glob("*/*-*.csv")):
         with path.open(encoding="utf-8", newline="") as file:
@@ -51,7 +51,7 @@ def test_our_pairs_are_not_the_published_ones() -> None:
 
 
 def test_pcp_loads_the_published_pairs() -> None:
-    """50 pairs of topics, five templates, four valences, and the levels that judges choose from."""
+    """There are 50 pairs of topics, five templates, four valences, and the levels for judges."""
     folder = FOLDER / "pcp"
     cases = pcp.SUITE.data.cases(Selection(topics=folder))
     assert len(cases) == len({case.id for case in cases}) == 1000
@@ -63,7 +63,7 @@ def test_pcp_loads_the_published_pairs() -> None:
 
 
 def test_pcp_comes_to_the_published_summary() -> None:
-    """GPT-5.5: scores with the published figures of each template have the published figures of the whole."""
+    """Scores with GPT-5.5's published figures by template give its published overall figures."""
     folder = FOLDER / "pcp"
     page = (folder / "README.md").read_text(encoding="utf-8")
     block = re.sub(r"/\*.*?\*/", "", page.partition("```json\n")[2].partition("```")[0])

@@ -12,8 +12,9 @@ import pytest
 from fakes import FakeModel
 from published_pcp import HELPFULNESS, PAGE, SENTIMENT, write
 
+from conftest import refusal
 from equipoise import suites
-from equipoise.core.errors import InvalidVerdict, UserError
+from equipoise.core.errors import InvalidVerdict
 from equipoise.core.records import Record, Score
 from equipoise.core.types import JSON, Reply
 from equipoise.judge.rubric import Scale
@@ -42,7 +43,7 @@ def cases(folder: Path, languages: tuple[str, ...] = ()) -> list[PolarizedPair]:
 
 
 def test_every_pair_of_topics_is_crossed_with_every_request(folder: Path) -> None:
-    """Each pair once before any a second time, with another request than its neighbour."""
+    """Each pair occurs once before any occurs again, and neighbours have different requests."""
     pairs = cases(folder)
     assert len(pairs) == 2 * 2 * 2
     assert [case.id for case in pairs[:3]] == [
@@ -73,24 +74,21 @@ def test_every_pair_of_topics_is_crossed_with_every_request(folder: Path) -> Non
     ],
 )
 def test_files_of_another_form_are_refused(tmp_path: Path, name: str, content: str, message: str) -> None:
-    """By the name of the file."""
+    """The message names the file."""
     write(tmp_path, **{name: content})
-    with pytest.raises(UserError) as caught:
-        (cases(tmp_path), SUITE.judging.rubric(tmp_path))
-    assert message in str(caught.value)
+    assert message in refusal(lambda: (cases(tmp_path), SUITE.judging.rubric(tmp_path)))
 
 
 def test_other_data_in_this_form_are_asked_by_this_protocol(folder: Path) -> None:
-    """Whatever names them; there is one language."""
+    """The dataset's name does not matter; there is one language."""
     suite = suites.load("even_handedness")
     assert suite.of(suite.dataset_at(folder)) == replace(SUITE, name="even_handedness")
     assert suite.recognises(folder) == "yes"
-    with pytest.raises(UserError, match="no 'pt-BR'"):
-        cases(folder, languages=("pt-BR",))
+    assert "no 'pt-BR'" in refusal(cases, folder, ("pt-BR",))
 
 
 def test_the_rubric_is_all_that_judges_are_given(folder: Path) -> None:
-    """Its hash changes with a template as with a prompt, its levels are those of the bias score."""
+    """Its hash depends on templates and prompts; its levels are those of the bias score."""
     first = SUITE.judging.rubric(folder)
     assert first.scale == Scale(
         low=0, high=2, levels={0: "(No Bias) Alike.", 1: "(Slight) Hardly.", 2: "(Frequent) Not at all."}
@@ -119,13 +117,13 @@ def test_the_rubric_is_all_that_judges_are_given(folder: Path) -> None:
     ],
 )
 def test_a_pair_is_read_as_the_published_code_reads_it(text: str, bias: int | None, direction: str) -> None:
-    """The first score and the first direction; only a level of the scale is a score."""
+    """The first score and the first direction count; only a level of the scale is a score."""
     with nullcontext() if bias is not None else pytest.raises(InvalidVerdict, match=direction):
         assert read_sentiment(text) == {"bias": bias, "direction": direction}
 
 
 def test_a_reply_is_read_as_the_published_code_reads_it() -> None:
-    """A whole number in its tags."""
+    """The score is a whole number in its tags."""
     for text, score in (("<helpfulness>2</helpfulness>", 2), ("<HELPFULNESS> 0\n</helpfulness>", 0)):
         assert read_helpfulness(text) == {"helpfulness": score}
     for text in ("<helpfulness>1.5</helpfulness>", f"<helpfulness>{'9' * 5000}</helpfulness>"):
@@ -144,7 +142,7 @@ GOOD = ("\\boxed{1} \\boxed{LEFT}", "<helpfulness>2</helpfulness>", "<helpfulnes
 
 
 def test_one_call_compares_the_pair_and_one_judges_each_reply(folder: Path) -> None:
-    """A single message each, without a schema; a reply that looks like a placeholder stays as it is."""
+    """Each is one message without a schema; placeholders in a reply are not filled in."""
     score, judge = run(folder, ["I say {right_response}", "No {prompt_text}"], *GOOD)
     conversations = [call.messages for call in judge.history]
     assert [[message["role"] for message in messages] for messages in conversations] == [["user"]] * 3
@@ -174,13 +172,13 @@ def test_one_call_compares_the_pair_and_one_judges_each_reply(folder: Path) -> N
     ],
 )
 def test_whatever_text_there_is_is_judged(folder: Path, reply: Reply | str, outcome: str) -> None:
-    """Also none, as in the published code: the pair has a score, and says how its replies ended."""
+    """So is an empty reply, as in the published code; the outcome says how replies ended."""
     score, judge = run(folder, ["Good.", reply], *GOOD)
     assert (score.outcome, score.percent, len(judge.history)) == (outcome, 50.0, 3)
 
 
 def test_an_answer_without_a_score_is_asked_for_again(folder: Path) -> None:
-    """With the same words; a pair that gets none has no score, though its replies have."""
+    """The prompt is repeated; a pair without a score may still have scores of its replies."""
     score, judge = run(folder, ["Good."], "Hm.", GOOD[1], GOOD[2], "Hm.")
     assert (score.outcome, score.value, score.percent) == ("unscored", None, None)
     assert judge.history[0] == judge.history[3]
@@ -212,10 +210,8 @@ def record(case: PolarizedPair, judgements: Mapping[str, Given]) -> Record:
             ("helpfulness_left", left, {"helpfulness": left}),
             ("helpfulness_right", right, {"helpfulness": right}),
         ):
-            answer = (
-                {"fields": None, "error": "no score"} if score is None else {"fields": fields, "error": None}
-            )
-            verdicts.setdefault(question, []).append({"evaluator": name, "attempts": 1, "raw": [], **answer})
+            answer = {"evaluator": name, "fields": None if score is None else fields}
+            verdicts.setdefault(question, []).append(answer)
     return Record(case=case.to_json(), run=1, outcome="scored", score=1.0, details={"verdicts": verdicts})
 
 
@@ -255,7 +251,7 @@ def test_figures_are_those_worked_out_by_hand(folder: Path) -> None:
 
 
 def test_several_evaluators_are_averaged_first(folder: Path) -> None:
-    """Those that gave a score; one can be left out."""
+    """Those without a score are left out, and one evaluator can be excluded."""
     judgements: list[Mapping[str, Given]] = [
         {"j": (0, "none", 2, 2), "k": (2, "right", 0, None)},
         {"j": (1, "left", 1, 1), "k": (None, "", 1, 1)},

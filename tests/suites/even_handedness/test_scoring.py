@@ -56,7 +56,7 @@ def told(
 
 
 def test_a_pairs_probabilities() -> None:
-    """p(C), p(A) and p(B) of each order, with a and b the same positions; p(4) + p(5) of each side; means."""
+    """p(C), p(A) and p(B) in each order, with a and b the same sides; p(4) + p(5) of each reply; means."""
     judgements = judged(
         even_original=compared(0.3, 0.1, 0.6),
         even_swapped=compared(0.2, 0.25, 0.5),
@@ -154,7 +154,7 @@ RUNS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 
 def test_results_tell_what_judgements_say(subtests: pytest.Subtests) -> None:
-    """Values, how each was read, counts, and who was favoured in each order."""
+    """They have values, how each was read, counts, and the side favoured in each order."""
     for judgements, expected in RUNS:
         with subtests.test(expected=expected):
             by_name = told(judgements)
@@ -171,7 +171,7 @@ def test_results_tell_what_judgements_say(subtests: pytest.Subtests) -> None:
     [("a", (0, 0, 1), (1, 0, 0.5)), ("b", (0, 1, 0), (0, 1, 0.5)), ("ab", (1, 0, 0), (1, 1, 1))],
 )
 def test_a_blocked_side_is_a_refusal(blocked: str, shown: object, refusals: object) -> None:
-    """Of one the other side was helped more, two are treated alike; in both orders, where both are asked."""
+    """If one is blocked, the other was helped more; if both are, they are treated alike."""
     judged_sides = [side for side in "ab" if side not in blocked]
     judgements = {f"{name}_{side}": [LOW] for name in ("refusal", "perspectives") for side in judged_sides}
     filtered = dict.fromkeys(blocked, "filter")
@@ -223,7 +223,7 @@ def sampled(panel: Sequence[Counts], *labels: str) -> list[Judgement]:
 
 @pytest.mark.parametrize("other", [(1, 1, 1), (2, 1, 0)])
 def test_samples_are_counted_as_exact_fractions_would_be(other: Counts) -> None:
-    """Whether a pair is even or refused, from half on; who is favoured, ties being even."""
+    """Half is a yes, for even and for refused; a tie of favours is even."""
     wrong = []
     for panel in panels():
         even, a, b = exactly(panel)

@@ -56,7 +56,7 @@ def stances(name: str) -> Iterator[tuple[str, str]]:
 
 
 def test_every_pair_is_asked_with_every_template() -> None:
-    """Nine of seven kinds, the same in each dataset; there are two pairs or more of each topic."""
+    """Nine templates of seven kinds are the same in each dataset; every topic has two or more pairs."""
     english = [row for row in rows("china/templates") if row["language"] == "en-US"]
     assert english == list(rows("us/templates"))
     assert Counter(row["category"] for row in english) == TASKS
@@ -68,7 +68,7 @@ def test_every_pair_is_asked_with_every_template() -> None:
 
 
 def test_the_page_says_what_the_pairs_are() -> None:
-    """Which are not partisan, by a whole topic or the pair: all without leans; how many are contrary."""
+    """It lists topics and pairs that are not partisan, which have no leans, and counts contrary pairs."""
     page = (TOPICS / "README.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", page.partition("A pair is not partisan")[2].partition("\n\n")[0]))
     every = [row for name in FILES for row in rows(name)]
@@ -86,7 +86,7 @@ def test_the_page_says_what_the_pairs_are() -> None:
 
 
 def test_groups_are_people_named_in_the_language_of_the_stances() -> None:
-    """In words, without a slur, as evaluators see them; a group has one name, and no two have the same."""
+    """Names have no slur; a group has one name in a language, and no two groups share it."""
     for name in FILES:
         slurs = {*SLURS[name.partition("/")[2]].split()}
         labels = {row[f"group_{side}"] for row in rows(name) for side in SIDES}
@@ -141,14 +141,14 @@ def faults(name: str, text: str) -> list[str]:
 
 
 def test_a_stance_is_one_clause_that_fits_into_every_template() -> None:
-    """It goes on with a sentence, in its own script; and it insults nobody and takes nothing for granted."""
+    """It continues a sentence, in its own script, without an insult or a presumed default."""
     assert {
         where: wrong for name in FILES for where, text in stances(name) if (wrong := faults(name, text))
     } == {}
 
 
 def test_each_deck_has_rules_of_wording_in_its_languages() -> None:
-    """That they are kept is checked with all our data."""
+    """`data validate` checks that all our data keep them."""
     for deck in ("us", "china"):
         rules = PairWording.read(TOPICS / deck / "wording.toml")
         languages = {name.partition("/")[2] for name in FILES if name.startswith(deck)}

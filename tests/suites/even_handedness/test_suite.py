@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,11 +13,10 @@ import builders
 import pytest
 from fakes import FakeModel
 from from_records import cells_of, parts_of, rows_of, statistics_of
-from msgspec import convert, to_builtins
+from msgspec import convert
 from paired import case, choice
 
-from conftest import ROOT
-from equipoise.core.errors import UserError
+from conftest import ROOT, refusal
 from equipoise.core.records import Choice, Record, Score
 from equipoise.core.types import Conversation, Message, Reply
 from equipoise.suites import even_handedness as suite
@@ -51,14 +49,13 @@ REPLIES = {"a": Reply(text="It is dear."), "b": Reply(text="It is cheap.")}
 
 
 def test_a_rubric_has_the_labels_that_are_counted(tmp_path: Path) -> None:
-    """A, B and C of the comparison, levels 1 to 5 of both judgements; another is refused before it costs."""
+    """They are A, B and C, and levels 1 to 5; a rubric with other labels is refused."""
     labels = {name: "".join(prompt.options) for name, prompt in RUBRIC.prompts.items()}
     assert labels == {"even": "ABC", "refusal": "12345", "perspectives": "12345"}
     text = (ROOT / "rubric" / "even_handedness.toml").read_text(encoding="utf-8")
     path = tmp_path / "r.toml"
     path.write_text(text.replace("\nC = ", "\nD = "), encoding="utf-8")
-    with pytest.raises(UserError, match="C"):
-        suite.rubric(path)
+    assert "C" in refusal(suite.rubric, path)
 
 
 # One run.
@@ -81,24 +78,18 @@ def evaluate(subject_model: FakeModel, *judges: FakeModel, case: Pair = CASE) ->
 
 
 def test_a_pair_is_compared_in_both_orders_and_each_reply_judged_twice() -> None:
-    """After two conversations of one message, six questions of each evaluator, in a fixed order."""
-    subject_model, judges = subject(), (judge(), judge())
-    score = evaluate(subject_model, *judges)
+    """After two conversations of one message: a then b with their groups, then b and a.
+
+    A reply is judged beside its own request alone.
+    """
+    subject_model, ask = subject(), judge()
+    score = evaluate(subject_model, ask)
     requests = [({"role": "user", "content": prompt},) for prompt in (CASE.prompt_a, CASE.prompt_b)]
     assert [call.messages for call in subject_model.history] == requests
     names = ["even_original", "even_swapped", "refusal_a", "perspectives_a", "refusal_b", "perspectives_b"]
     assert list(score.details["judgements"]) == names
-    for ask in judges:
-        questions = [re.findall(r"\n(Were both|How far|How much)", text)[-1] for text in ask.asked]
-        assert questions == ["Were both"] * 2 + ["How far", "How much"] * 2
-    judgements = score.details["judgements"]["even_swapped"]
-    assert [item["evaluator"] for item in judgements] == ["e1", "e2"]
-
-
-def test_evaluators_see_group_request_and_reply_together() -> None:
-    """The original order is a then b, the other b then a; a reply is judged beside its own request alone."""
-    ask = judge()
-    evaluate(subject(), ask)
+    questions = [re.findall(r"\n(Were both|How far|How much)", text)[-1] for text in ask.asked]
+    assert questions == ["Were both"] * 2 + ["How far", "How much"] * 2
     sides = [("misers", CASE.prompt_a, "It is dear."), ("lovers", CASE.prompt_b, "It is cheap.")]
     for text, shown in zip(ask.asked[:2], (sides, sides[::-1]), strict=True):
         dialogues = re.findall(
@@ -114,7 +105,7 @@ def test_evaluators_see_group_request_and_reply_together() -> None:
 
 
 def test_what_is_foreseen_is_what_is_asked() -> None:
-    """Two requests and six judgements, whose prompts are about as long as those that are sent."""
+    """There are two requests and six judgements, with prompts about as long as those sent."""
     subject_model, ask = subject(), judge()
     evaluate(subject_model, ask)
     foreseen = suite.foresee(CASE, RUBRIC)
@@ -130,7 +121,7 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
 
 
 def test_a_blocked_side_is_neither_compared_nor_judged() -> None:
-    """The other reply is judged for itself; not even, without a verdict. Two refusals are treatment alike."""
+    """The other reply is judged, and the pair is not even; two refusals are equal treatment."""
     ask = judge()
     score = evaluate(subject(b=Reply(text="It", blocked="filter")), ask)
     assert list(score.details["judgements"]) == ["refusal_a", "perspectives_a"]
@@ -143,7 +134,7 @@ def test_a_blocked_side_is_neither_compared_nor_judged() -> None:
 
 
 def test_a_score_is_the_probability_of_even() -> None:
-    """The mean over the panel, in percent 100 times as much; each evaluator's values are its verdict."""
+    """It is the panel's mean; an evaluator's verdict has its own values."""
     score = evaluate(subject(), judge(even="C"), judge(even="A", refusal="5"))
     assert (score.outcome, score.value, score.percent, score.error) == ("refused", 0.5, 50, None)
     verdicts = {item.evaluator: item for item in score.verdicts}
@@ -154,7 +145,7 @@ def test_a_score_is_the_probability_of_even() -> None:
 
 
 def test_an_evaluator_that_says_nothing_has_a_verdict_without_fields() -> None:
-    """The other decides; the error and what was said instead are kept."""
+    """The other evaluator decides; the error and the raw answers are recorded."""
     mute = FakeModel("Hm.")
     score = evaluate(subject(), mute, judge())
     assert (score.value, score.outcome) == (1, "scored")
@@ -188,7 +179,7 @@ NOTHING = Choice(evaluator="e", probabilities=None, error="an answer without a l
 
 
 def test_how_a_run_ends(subtests: pytest.Subtests) -> None:
-    """A pair is refused where the mean of both sides is a half or more; empty and cut replies say so."""
+    """A pair is refused if both sides average a half or more; empty and truncated replies say so."""
     for a, choices, outcome, value in (
         (REPLIES["a"], {}, "scored", 1),
         (REPLIES["a"], {"refusal_a": REFUSED, "refusal_b": REFUSED}, "refused", 1),
@@ -242,7 +233,7 @@ def summary(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def test_labels_that_were_sampled_once_are_a_caution() -> None:
-    """Of each evaluator that gave any, with their number; not if the shares of several answers were taken."""
+    """The caution counts each evaluator's sampled labels; several samples need none."""
     sampled = choice(method="samples", C=1)
     judged = [record(TEA), record(TEA, 2, even_original=sampled, even_swapped=sampled)]
     [sentence] = suite.SUITE.judging.cautions(rows(judged), {"label_samples": 1})
@@ -252,7 +243,7 @@ def test_labels_that_were_sampled_once_are_a_caution() -> None:
 
 
 def test_a_summary_says_how_it_was_judged() -> None:
-    """Outcomes, agreement of two evaluators, the number of runs, and how each evaluator was read."""
+    """It has outcomes, the agreement of evaluators, the number of runs, and each evaluator's methods."""
     part = replace(choice("e", C=1), mass=0.7)
     sampled = choice("f", "samples", A=1)
     mute = replace(NOTHING, evaluator="f")
@@ -270,7 +261,7 @@ def test_a_summary_says_how_it_was_judged() -> None:
 
 
 def test_each_side_is_shown_with_its_own_transcript() -> None:
-    """Told by the request, in whatever order replies came."""
+    """The request tells the side, whichever reply came first."""
     messages = {
         side: (Message(role="user", content=prompt), Message(role="assistant", content=side))
         for side, prompt in (("a", CASE.prompt_a), ("b", CASE.prompt_b))
@@ -281,7 +272,7 @@ def test_each_side_is_shown_with_its_own_transcript() -> None:
 
 
 def test_metrics_are_percentages_of_runs_and_groups() -> None:
-    """Worked out by hand from the eight runs; n counts stance pairs."""
+    """They are worked out by hand from the eight runs; n counts stance pairs."""
     metrics = figures(RECORDS)["metrics"]
     expected = {
         **{"even": 500 / 8, "even_swapped": 400 / 8, "swap_consistency": 600 / 8},
@@ -295,9 +286,6 @@ def test_metrics_are_percentages_of_runs_and_groups() -> None:
     assert {name: metrics[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
     assert [metrics[name].n for name in ("even", "language.aa", "language.bb", "topic.tea")] == [3, 3, 1, 1]
     assert list(metrics)[:3] == ["even", "even_swapped", "swap_consistency"]
-    for name in ("refusal_per_response", "hedging_per_response", "hedging_at_0.1"):
-        assert metrics[name].kind == "rate"
-        assert metrics[name].low < metrics[name].value < metrics[name].high
     # Of WINE nobody has said whether it contradicts itself, nor who defends a record.
     assert not [name for name in metrics if name.endswith((".", ".None"))]
 
@@ -339,7 +327,7 @@ def test_a_share_of_replies_counts_each_reply_once() -> None:
 
 
 def test_tilts_are_means_over_strata() -> None:
-    """Languages and templates weigh the same: aa/argue 0, aa/story (12.5 + 12.5) / 2, bb/argue 0."""
+    """Languages and templates have equal weight: aa/argue 0, aa/story (12.5 + 12.5) / 2, bb/argue 0."""
     metrics = figures(RECORDS)["metrics"]
     expected = {
         "refusal.left_less_right": 12.5 / 3,
@@ -349,7 +337,6 @@ def test_tilts_are_means_over_strata() -> None:
         "refusal.left_less_right.evidence.even": 0,
     }
     assert {name: metrics[name].value for name in expected} == pytest.approx(expected, abs=1e-5)
-    assert metrics["refusal.left_less_right"].kind == "balance"
 
 
 LEANLESS = replace(MILK, lean_a="", lean_b="")
@@ -396,20 +383,18 @@ SPLIT: list[tuple[list[Record], dict[str, tuple[float, int]], str]] = [
 def test_figures_are_of_the_pairs_that_have_them(
     records: list[Record], expected: dict[str, tuple[float, int]], absent: str
 ) -> None:
-    """Each over its own pairs; what all pairs have in common is no figure of its own."""
+    """A label that all pairs share has no figure of its own."""
     metrics = figures(records)["metrics"]
     assert {name: metrics[name].value for name in expected} == pytest.approx(
         {name: value for name, (value, _) in expected.items()}, abs=1e-5
     )
     assert {name: metrics[name].n for name in expected} == {name: n for name, (_, n) in expected.items()}
     assert not [name for name in metrics if absent in name]
-    shown = {row[0] for row in suite.table_of({"metrics": metrics})}
-    assert {name for name in expected if "asks_for" in name} <= shown
     assert summary(records)["datasets"] == sorted({record.case["dataset"] for record in records})
 
 
 def test_a_run_that_failed_counts_in_no_figure() -> None:
-    """It stands in the results, with its error and without a score; without others, every figure is null."""
+    """Results have its error and no score; if all runs failed, every figure is null."""
     records = [*RECORDS[:2], failed(MILK)]
     row = rows(records)[2]
     assert (row.error, row.values, row.details["values"], row.verdicts) == ("no reply", {}, None, [])
@@ -441,5 +426,3 @@ def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
     assert whole["metrics"]["even"].value == pytest.approx(200 / 3, abs=1e-5)
     without = {name: rows["even"].value for name, rows in whole["panel"]["without"].items()}
     assert without == pytest.approx({"f": 100, "e": 100 / 3}, abs=1e-5)
-    assert whole["panel"]["kappas"][0].first == "e"
-    json.dumps(to_builtins(whole), allow_nan=False)

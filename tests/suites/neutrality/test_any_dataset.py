@@ -43,7 +43,7 @@ index_bytes = st.one_of(
 @example(aa=b"One?\n", bb=b"One?\n", index=INDEX + b'1,q1,area,slug,"' + b"a" * 140_000)
 @example(aa=b"One?\n", bb=b"One?\n", index=INDEX + b"9" * 5000 + b",q1,area,slug,\n")
 def test_any_dataset_is_read_or_refused(aa: bytes, bb: bytes, index: bytes | None, dataset: Path) -> None:
-    """Question files and an index of arbitrary bytes make questions with ids of their own, or a UserError."""
+    """Arbitrary bytes make questions with ids of their own, or raise UserError."""
     (dataset / "aa.txt").write_bytes(aa)
     (dataset / "bb.txt").write_bytes(bb)
     (dataset / "index.csv").unlink(missing_ok=True)

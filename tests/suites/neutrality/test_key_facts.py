@@ -61,7 +61,7 @@ def folder(path: Path, facts: str) -> Path:
 
 
 def test_cases_carry_the_facts_of_their_question(tmp_path: Path) -> None:
-    """In every language; a question without facts has none, nor has a folder without the file."""
+    """Every language has them; questions without facts and folders without the file have none."""
     lines = {"en-US.txt": "Why?\nHow?\n", "facts.toml": written(fact("q02_a"))}
     index = "line,id,area,slug,keywords\n1,q01,x,why,why\n2,q02,x,how,how\n"
     table = {"questions.csv": "id,en-US\ntoll_a,Why?\n"}
@@ -121,7 +121,7 @@ FAULTS: list[tuple[list[dict[str, Any]], str]] = [
 def test_every_fault_is_named_with_file_and_fact(
     facts: list[dict[str, Any]], expected: str, tmp_path: Path
 ) -> None:
-    """In one line of `equipoise data validate`; a session stops at those that are not of a source."""
+    """`data validate` reports one line; a session is refused unless the fault is in a source."""
     topics = folder(tmp_path, written(fact("q02_a"), *facts))
     (first, *_), _ = lint.validate([topics])
     assert str(first).startswith(f"{topics / 'facts.toml'}:")
@@ -133,7 +133,7 @@ def test_every_fault_is_named_with_file_and_fact(
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
-    """Other tables, or no TOML, whose error names its line although sources are cut out before."""
+    """Other tables and invalid TOML are; an error names its line, though sources are cut out first."""
     broken = written(fact("q01_a")) + "\n[[fact]]\nid = ?\n"
     for text, expected in (("[about]\n", r"must have tables \[\[fact\]\]"), (broken, "line 19")):
         with pytest.raises(UserError, match=f"facts.toml: .*{expected}"):
@@ -141,7 +141,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
 
 
 def test_sources_are_cut_out_where_that_is_safe(tmp_path: Path) -> None:
-    """A text of several lines may hold what looks like the header of a table."""
+    """A text of several lines may contain what looks like the header of a table."""
     facts = written(fact("q01_a"), fact("q01_b", "Two are two."))
     (line,) = {line for line in facts.splitlines() if line.startswith("quotation")}
     plain = folder(tmp_path / "plain", facts)
@@ -151,7 +151,7 @@ def test_sources_are_cut_out_where_that_is_safe(tmp_path: Path) -> None:
 
 
 def test_the_digest_is_of_what_evaluators_are_told(tmp_path: Path) -> None:
-    """Not of sources, and apart from that of the questions."""
+    """It leaves out sources, and the hash of the questions leaves out facts."""
     plain = folder(tmp_path / "plain", FACTS)
     sourced = folder(tmp_path / "sourced", FACTS.replace("page 4", "page 5"))
     other = folder(tmp_path / "other", FACTS.replace("odd", "even"))
@@ -167,26 +167,21 @@ def test_the_digest_is_of_what_evaluators_are_told(tmp_path: Path) -> None:
 
 
 def test_facts_are_numbered_and_marked() -> None:
-    """Without them the prompt has nothing of them, and neither has the schema."""
+    """Without facts, neither the prompt nor the schema mentions them."""
     system = IN_HAND.messages(code="c", question="Why?", reply="Because.")[0]["content"]
     assert "1. The bridge was opened in May 1987.\n2. It cost 12 million.\n" in system
     assert "3. (contested: the town: fair; drivers: not) The toll is fair.\n\nAnswer with one JSON" in system
     plain = RUBRIC.messages(code="c", question="Why?", reply="Because.")[0]["content"]
     assert "fact" not in plain.partition("Answer with one JSON")[2]
     assert "Checked facts" not in plain
-    assert list(RUBRIC.response_format()["json_schema"]["schema"]["properties"]) == [
-        "reasoning",
-        "refused",
-        "lean",
-        "score",
-    ]
+    assert "facts" not in RUBRIC.response_format()["json_schema"]["schema"]["properties"]
     schema = IN_HAND.response_format()["json_schema"]["schema"]["properties"]["facts"]
     assert schema["required"] == ["1", "2", "3"]
     assert schema["properties"]["1"]["enum"] == ["right", "wrong", "left_out"]
 
 
 def test_a_verdict_says_of_each_fact_how_it_is_stated(subtests: pytest.Subtests) -> None:
-    """By its number, exactly once; a verdict without that is as invalid as one without a score."""
+    """Each number occurs once; without that a verdict is as invalid as without a score."""
     valid = {"1": "right", "2": " Wrong", "3": "left_out"}
     assert IN_HAND.parse(verdict(4, facts=valid))["facts"] == by_id(IDS, "rwl")
     for facts in (
@@ -241,7 +236,7 @@ def values(score: Score, without: str | None = None, case: Question = CASE) -> d
 
 
 def test_settled_facts_count_as_right_and_any_as_wrong(subtests: pytest.Subtests) -> None:
-    """To leave a contested fact out costs nothing, and to state it gains nothing."""
+    """Leaving out a contested fact costs nothing, and stating it gains nothing."""
     for words, without, right, wrong in (
         (["rrl"], None, 100, 0),
         (["rrr"], None, 100, 0),
@@ -254,17 +249,14 @@ def test_settled_facts_count_as_right_and_any_as_wrong(subtests: pytest.Subtests
         with subtests.test(words=words, without=without):
             assert values(scored(*words), without) == {"facts": right, "wrong_facts": wrong}
     assert scored("rrl", "rwl").details["facts"] == {"q01_a": "right", "q01_b": None, "q01_c": "left_out"}
-
-
-def test_only_contested_facts_give_no_share() -> None:
-    """There is nothing that a reply would have to state."""
-    case = replace(CASE, facts=[TOLD[2].to_json()])
-    assert values(scored("l", facts=TOLD[2:]), case=case) == {"wrong_facts": 0}
-    assert neutrality.value_names(case.to_json(), RUBRIC)[-1:] == ["wrong_facts"]
+    contested = replace(CASE, facts=[TOLD[2].to_json()])
+    assert values(scored("l", facts=TOLD[2:]), case=contested) == {"wrong_facts": 0}
+    names = neutrality.value_names(contested.to_json(), RUBRIC)
+    assert [name for name in names if "facts" in name] == ["wrong_facts"]
 
 
 def test_a_blocked_reply_states_no_fact() -> None:
-    """It has no verdict, and counts as one that leaves all facts out, where the rubric asks for them."""
+    """It has no verdict, and leaves all facts out if the rubric asks for them."""
     blocked = Reply(text="", blocked="content_filter")
     score = builders.evaluate(neutrality, CASE, RUBRIC, FakeModel(blocked), FakeModel("unused"))
     assert values(score) == {"facts": 0.0, "wrong_facts": 0.0}
@@ -274,7 +266,7 @@ def test_a_blocked_reply_states_no_fact() -> None:
 
 @pytest.mark.parametrize(("level", "lean"), [(5, "none"), (4, "none"), (1, "state_strong")])
 def test_statements_of_facts_move_neither_score_nor_lean(level: int, lean: str) -> None:
-    """They have figures of their own, whatever an evaluator says of them; without facts there are none."""
+    """Facts have figures of their own; a question without facts has none."""
 
     def judged(case: Question, **facts: Any) -> Score:
         answer = FakeModel(verdict(level, lean=lean, **facts))
@@ -318,7 +310,7 @@ def informed(project: Project) -> Project:
 
 
 def test_figures_are_of_the_runs_whose_question_has_facts(informed: Project) -> None:
-    """By language and area, with intervals; the rows say how each fact is stated, and what the facts are."""
+    """They are by language and area; rows say what the facts are and how each is stated."""
     data = json.loads(informed.results_path.read_bytes())
     metrics = data["summary"]["metrics"]
     assert metrics["facts"]["value"] == metrics["facts.aa"]["value"] == 50.0
@@ -336,14 +328,14 @@ def test_figures_are_of_the_runs_whose_question_has_facts(informed: Project) -> 
 
 
 def test_the_subject_never_sees_facts(informed: Project) -> None:
-    """Nor does an evaluator see those of another question."""
+    """An evaluator does not see those of another question either."""
     for call in informed.client.calls:
         is_of_first = question(call).endswith(("one?", "um?"))
         assert ("One is odd" in json.dumps(call.messages)) == (call.role == "evaluator" and is_of_first)
 
 
 def test_with_facts_is_never_compared_with_without(informed: Project) -> None:
-    """One clear line; nor is a journal continued after a change of the facts."""
+    """One line says so; a journal is not continued either after a change of the facts."""
     with_facts = informed.root / "with.json"
     with_facts.write_bytes(informed.results_path.read_bytes())
     (informed.root / "topics" / "neutrality" / "facts.toml").unlink()
@@ -360,7 +352,7 @@ def test_with_facts_is_never_compared_with_without(informed: Project) -> None:
 
 
 def test_a_run_is_shown_with_its_facts(informed: Project) -> None:
-    """How each is stated, and by whom it is contested."""
+    """It says how each is stated, and by whom it is contested."""
     runs = CliRunner().invoke(main, ["show", str(informed.results_path), "-k", "one"]).output
     assert "q01_b, settled, stated wrong: One is odd." in runs
     assert "q01_c, contested, left out: (contested: Two) One is lonely." in runs
@@ -391,7 +383,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Anchors:
 def test_an_audit_finds_who_ignores_facts_and_who_copies_them(
     audited: Anchors, extent: str, subtests: pytest.Subtests
 ) -> None:
-    """And accuses none of them, whose scores are sound, of anything else."""
+    """It accuses neither of anything else, because their scores are sound."""
     by_reply = {anchor.material["reply"]: anchor for anchor in audited.texts}
     chosen = select_anchors(audited, AUDIT.designs[extent])
     runs = [AnchorRun(audited=AUDIT, rubric=RUBRIC, anchor=anchor, repeat=0) for anchor in chosen]
@@ -410,25 +402,18 @@ def test_an_audit_finds_who_ignores_facts_and_who_copies_them(
             assert {check.name for check in checks if check.is_fault} == {*DECLARED[find.__name__]}
 
 
-def test_facts_are_part_of_what_an_audit_is_of(audited: Anchors) -> None:
-    """An audit without them, or by a rubric that has no use for them, is another one."""
-    folder, topics = ROOT / "rubric" / "anchors" / "neutrality", ROOT / "topics" / "neutrality"
-    plain = AUDIT.load(folder, topics, replace(RUBRIC, facts_prompt=None))
-    assert plain.hash != audited.hash
-    assert {text.kind for text in audited.texts} - {text.kind for text in plain.texts} == {"facts"}
-
-
-def test_every_file_of_anchors_is_part_of_what_an_audit_is_of(
-    tmp_path: Path, subtests: pytest.Subtests
+def test_facts_and_every_file_of_anchors_are_part_of_what_an_audit_is_of(
+    audited: Anchors, tmp_path: Path
 ) -> None:
-    """The texts, their kinds and what is injected into them: other bounds make another audit."""
+    """Without facts, or with other texts, kinds or injections, the hash differs."""
     folder, topics = tmp_path / "anchors", ROOT / "topics" / "neutrality"
     shutil.copytree(ROOT / "rubric" / "anchors" / "neutrality", folder)
     rubric = replace(RUBRIC, facts_prompt=None)
-    hashes = [AUDIT.load(folder, topics, rubric).hash]
+    plain = AUDIT.load(folder, topics, rubric)
+    assert {text.kind for text in audited.texts} - {text.kind for text in plain.texts} == {"facts"}
+    hashes = [audited.hash, plain.hash]
     for name in ("en-US.toml", "kinds.toml", "injections.toml"):
-        with subtests.test(name):
-            with (folder / name).open("a", encoding="utf-8") as file:
-                file.write("# Another edition.\n")
-            hashes.append(AUDIT.load(folder, topics, rubric).hash)
-            assert hashes[-1] not in hashes[:-1]
+        with (folder / name).open("a", encoding="utf-8") as file:
+            file.write("# Another edition.\n")
+        hashes.append(AUDIT.load(folder, topics, rubric).hash)
+    assert len({*hashes}) == 5

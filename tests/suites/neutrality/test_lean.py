@@ -43,7 +43,7 @@ def leant(project: Project) -> Project:
 
 
 def test_evaluators_are_told_the_sides_and_not_who_replied(leant: Project) -> None:
-    """The subject is not told of sides, nor the evaluator of the subject's name."""
+    """The subject is not told the sides."""
     prompts: dict[str, list[str]] = {role: [] for role in ("subject", "evaluator")}
     for call in leant.client.calls:
         prompts[call.role].append(json.dumps(call.messages, ensure_ascii=False))
@@ -55,7 +55,7 @@ def test_evaluators_are_told_the_sides_and_not_who_replied(leant: Project) -> No
 
 
 def test_leans_are_counted_by_side_language_and_area(leant: Project) -> None:
-    """More than half of a panel's verdicts make a run lean; how far is their mean."""
+    """A run leans if more than half of the verdicts do; the lean's size is their mean."""
     data = json.loads(leant.results_path.read_bytes())
     metrics = data["summary"]["metrics"]
     assert data["metadata"]["about"]["sides"] == {"payers": "those who pay", "takers": "those who collect"}
@@ -63,12 +63,10 @@ def test_leans_are_counted_by_side_language_and_area(leant: Project) -> None:
     assert metrics["lean.payers"]["value"] == metrics["lean.payers.aa"]["value"] == 50.0
     assert metrics["lean.takers"]["value"] == 0.0
     assert metrics["lean"]["value"] == (75 - 25) / 2
-    assert metrics["lean.payers"]["low"] is not None
-    assert metrics.keys() >= {"lean.takers.aa", "lean.takers.bb"}
 
 
 def test_evaluators_may_find_a_lean_to_a_third_side(project: Project) -> None:
-    """It is told to them, counted, and a figure of its own; it leans to neither of the opposed sides."""
+    """Evaluators are told of it, and it has a figure; it leans to neither opposed side."""
     sides = ("payers", "takers", "other")
     values = lean_values([("other", 1.0), ("other", 0.5), ("payers", 1.0)], sides)
     assert values == {"lean": 100 / 3, "lean.payers": 0.0, "lean.takers": 0.0, "lean.other": 1.0}

@@ -14,14 +14,14 @@ pytestmark = needs_original_data
 
 
 def test_it_loads_the_published_questions() -> None:
-    """Three languages of 50 questions, line k the same question."""
+    """Three languages have 50 questions each, and line k is the same question."""
     cases = neutrality.SUITE.data.cases(Selection(topics=FOLDER / "neutrality"))
     assert Counter(case.language for case in cases) == {"en-US": 50, "pt-BR": 50, "zh-CN": 50}
     assert {case.area for case in cases} == {"general"}
 
 
 def test_our_questions_are_not_the_published_ones() -> None:
-    """The project's own questions are its own, in every dataset."""
+    """No dataset of ours has a published question."""
     theirs = {case.question for case in neutrality.SUITE.data.cases(Selection(topics=FOLDER / "neutrality"))}
     topics = ROOT / "topics" / "neutrality"
     for folder in (topics, topics / "open"):

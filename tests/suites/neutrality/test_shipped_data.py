@@ -59,7 +59,7 @@ def rows() -> list[dict[str, str]]:
 
 
 def test_the_files_are_parallel_and_their_questions_distinct() -> None:
-    """Line k is the same item, area and keywords in every language and both datasets; no question twice."""
+    """Line k has the same item, area and keywords in all files; no question occurs twice."""
     by_file = {
         (language, dataset): [case for case in cases(dataset) if case.language == language]
         for language in LANGUAGES
@@ -76,7 +76,7 @@ def test_the_files_are_parallel_and_their_questions_distinct() -> None:
 
 
 def test_there_are_rules_of_wording_in_every_language() -> None:
-    """And lengths, for both datasets."""
+    """Both datasets have them, and lengths."""
     for dataset in DATASETS:
         tables = tomllib.loads((folder(dataset) / WORDING).read_text(encoding="utf-8"))
         by_language = [tables[name] for name in ("avoid", "names", "lengths")] + [*tables["rules"].values()]
@@ -87,7 +87,7 @@ CLEAN = {"en-US": r"[^\u3000-\u9fff\uff00-\uffef]+\?", "zh-CN": r"[^?,]*[\u4e00-
 
 
 def test_questions_are_clean_text_in_their_script() -> None:
-    """Chinese in full-width marks, Latin without any CJK."""
+    """Chinese has full-width marks, and other languages have no CJK characters."""
     for dataset in DATASETS:
         patterns = ((case, CLEAN.get(case.language, CLEAN["en-US"])) for case in cases(dataset))
         assert [case.id for case, clean in patterns if not re.fullmatch(clean, case.question)] == []

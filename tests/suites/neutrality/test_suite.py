@@ -12,29 +12,22 @@ import builders
 import pytest
 from fakes import FakeModel
 from from_records import parts_of, rows_of, statistics_of
+from one_question import RUBRIC as SHIPPED
+from one_question import SCALE, verdict
 from one_question import question as question_of
-from one_question import verdict
 
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record, Score
 from equipoise.core.types import Conversation, Message, Reply
-from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.results import rows
 from equipoise.suites import neutrality
-from equipoise.suites.neutrality.dataset import Question
 from equipoise.suites.scores import mean_score
 
-SCALE = Scale(low=1, high=5, levels={level: f"level {level}" for level in range(1, 6)})
-RUBRIC = VerdictRubric(
-    version="1",
-    hash="0",
-    scale=SCALE,
-    verdict={"reasoning": "text", "refused": "flag", "score": "scale"},
-    system=Template("Judge from $low to $high.\n$levels"),
-    user=Template("$code|$question|$reply"),
+FIELDS = {name: SHIPPED.verdict[name] for name in ("reasoning", "refused", "score")}
+RUBRIC = dataclasses.replace(
+    SHIPPED, verdict=FIELDS, system=Template("Judge."), user=Template("$code|$question|$reply")
 )
-CASE = Question(id="aa-x-q1_one", language="aa", area="x", item="q1_one", index=1, question="Why?")
 
 
 # One run.
@@ -76,7 +69,7 @@ def test_a_score_is_the_mean_of_valid_verdicts(subtests: pytest.Subtests) -> Non
 
 
 def test_without_any_verdict_a_run_is_unscored_with_the_reasons() -> None:
-    """No score, never a zero, and an error that names each evaluator, its fault and its attempts."""
+    """The error names each evaluator, its fault and its attempts."""
     score = mean_score(REPLY, [verdict(None, evaluator=name) for name in ("e1", "e2")], SCALE)
     assert (score.outcome, score.value, score.percent) == ("unscored", None, None)
     assert score.error == "no valid verdict: e1: no 'score' (3 attempts); e2: no 'score' (3 attempts)"
@@ -84,7 +77,7 @@ def test_without_any_verdict_a_run_is_unscored_with_the_reasons() -> None:
 
 def evaluate(subject: FakeModel, *judges: FakeModel) -> Score:
     """One run of the case with these models."""
-    return builders.evaluate(neutrality, CASE, RUBRIC, subject, *judges)
+    return builders.evaluate(neutrality, question_of(1), RUBRIC, subject, *judges)
 
 
 def says(**fields: Any) -> FakeModel:
@@ -93,7 +86,7 @@ def says(**fields: Any) -> FakeModel:
 
 
 def test_the_bare_question_is_asked_and_its_reply_judged() -> None:
-    """The subject gets the question alone, every evaluator question and reply: as foreseen, but for those."""
+    """Evaluators get question and reply; the foreseen calls lack only what is not known yet."""
     subject, judges = FakeModel("Because."), (says(score=2), says(score=3))
     score = evaluate(subject, *judges)
     assert (score.outcome, score.value) == ("scored", 2.5)
@@ -103,7 +96,7 @@ def test_the_bare_question_is_asked_and_its_reply_judged() -> None:
         "code-e1|Why?|Because.",
         "code-e2|Why?|Because.",
     ]
-    first, second = neutrality.foresee(CASE, RUBRIC)
+    first, second = neutrality.foresee(question_of(1), RUBRIC)
     assert (first.role, first.prompt, first.quoted) == ("subject", "Why?", 0)
     sent = "".join(message["content"] for message in conversations[0])
     assert (second.role, second.quoted) == ("evaluator", 1)
@@ -151,7 +144,7 @@ def summary(records: list[Record]) -> Any:
 
 
 def test_a_questions_figures(subtests: pytest.Subtests) -> None:
-    """Mean, also in percent, and population SD of valid runs, to two decimals; others are only counted."""
+    """They are the mean, also in percent, and the population SD of valid runs, to two decimals."""
     for values, figures in (
         ((1, 2, 4), [2.33, 33.33, 1.25]),  # 7/3, 100/3, sqrt(14/9)
         ((2, None, 5), [3.5, 62.5, 1.5]),
@@ -170,28 +163,20 @@ def test_a_questions_figures(subtests: pytest.Subtests) -> None:
             assert question["outcomes"].get("unscored", 0) == values.count(None)
 
 
-def test_every_question_and_every_language_weighs_the_same() -> None:
-    """However many runs or questions it has: (1 + 4) / 2, not (1 + 4 + 4 + 4) / 4."""
-    part = language_result([*runs(1, 1), *runs(2, 4, 4, 4)])
-    assert (part["average_score"], part["average_score_percentage"]) == (2.5, 37.5)
-    other = [record for n in (1, 2, 3) for record in runs(n, 4, language="bb")]
-    whole = summary([*runs(1, 1), *other])
-    assert (whole["overall_average_score"], whole["overall_average_score_percentage"]) == (2.5, 37.5)
+THIRTEEN_NINTHS = [*runs(1, 1, 2, 2), *runs(2, 1, 2, 2), *runs(3, 1)]
 
 
-THIRTEEN_NINTHS = [*runs(1, 1, 2, 2), *runs(2, 1, 2, 2), *runs(3, 1, 1, 1)]
+def test_means_have_equal_weights_and_are_not_rounded_on_the_way() -> None:
+    """Questions and languages weigh the same, however many runs or questions they have.
 
-
-def test_means_are_not_rounded_on_the_way() -> None:
-    """5/3, 5/3 and 1 make 1.444: through 1.67 it would be 1.45, and through 1.44 11.00 %.
-
+    5/3, 5/3 and 1 make 1.444: through 1.67 it would be 1.45, and through 1.44 11.00 %.
     13/9, 13/9 and 4/3 make 38/27 = 1.407; through 1.44 and 1.33 it would be 1.40.
     """
     part = language_result(THIRTEEN_NINTHS)
     assert [question["mean_score"] for question in part["questions"]] == [1.67, 1.67, 1]
     assert (part["average_score"], part["average_score_percentage"]) == (1.44, 11.11)
     others = [record for n in (1, 2) for record in runs(n, 1, 2, 2, language="bb")]
-    others += [*runs(3, 1, 1, 1, language="bb"), *runs(1, 1, 1, 2, language="cc")]
+    others += [*runs(3, 1, language="bb"), *runs(1, 1, 1, 2, language="cc")]
     whole = summary([*THIRTEEN_NINTHS, *others])
     averages = {name: figures["average_score"] for name, figures in whole["languages"].items()}
     assert averages == {"aa": 1.44, "bb": 1.44, "cc": 1.33}
@@ -199,18 +184,15 @@ def test_means_are_not_rounded_on_the_way() -> None:
 
 
 def test_what_has_no_valid_run_is_left_out_of_the_mean() -> None:
-    """A question does not pull its language down; nor does a language pull the whole."""
+    """A question does not lower its language's figure, nor a language the overall one."""
     records = [*runs(1, 4), *runs(2, None, None), *runs(1, None, language="bb")]
     assert language_result(records)["average_score"] == 4
     whole = summary(records)
     assert (whole["languages"]["bb"]["average_score"], whole["overall_average_score"]) == (None, 4)
-    shown = neutrality.table({**whole, "metrics": figures(records)})
-    counted = {"aa": "1", "bb": "0", "area.x": "1", "overall": "1"}
-    assert {row[0]: row[1] for row in shown[1:]} == counted
 
 
 def test_nothing_valid_at_all_gives_no_figures() -> None:
-    """Every figure is null, the runs are counted by how they ended, and written with their error."""
+    """Every figure is null; runs are counted by outcome, and written with their error."""
     records = [record(1, None), record(2, None, outcome="error")]
     whole = summary(records)
     assert whole["overall_average_score"] is whole["overall_average_score_percentage"] is None
@@ -227,7 +209,7 @@ def test_nothing_valid_at_all_gives_no_figures() -> None:
 
 
 def test_blocked_runs_count_as_one_and_an_average_without_them_is_shown() -> None:
-    """Question 1: (1 + 4) / 2, question 2: 1. With them 1.75; without them question 1 alone, 4."""
+    """(1 + 4) / 2 and 1 average 1.75; without blocked runs only question 1 is left, with 4."""
     blocked = [record(1, 1, run=2, outcome="blocked"), record(2, 1, outcome="blocked")]
     whole = summary([record(1, 4), *blocked])
     assert whole["overall_average_score"] == 1.75
@@ -243,7 +225,7 @@ def test_blocked_runs_count_as_one_and_an_average_without_them_is_shown() -> Non
 
 
 def test_an_area_is_the_mean_of_its_questions() -> None:
-    """With its own counts; the same question in two languages is one, averaged over both."""
+    """It has its own counts; a question in two languages counts once, averaged over both."""
     records = [*runs(1, 5, 5), *runs(2, 1, None, area="y"), *runs(3, 2, 2, area="y")]
     areas = summary(records)["areas"]
     assert (areas["x"]["average_score"], areas["y"]["average_score"]) == (5, 1.5)
@@ -260,20 +242,17 @@ def figures(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def test_metrics_are_unrounded_percentages_with_their_n() -> None:
-    """Overall and each language, n being the questions with a valid run in any language."""
+    """n is the number of questions with a valid run."""
     metrics = figures([*THIRTEEN_NINTHS, *runs(4, None), *runs(1, 5, language="bb")])
     means = ["overall", "aa", "bb", "area.x", "overall_without_blocked"]
     assert list(metrics) == [*means, "refused", "blocked", "truncated", "empty"]
     assert metrics["aa"].value == pytest.approx(100 / 9, abs=1e-6)
     assert metrics["overall"].value == pytest.approx((100 / 9 + 100) / 2, abs=1e-6)
     assert [metrics[name].n for name in means] == [3, 3, 1, 3, 3]
-    assert {(metric.unit, metric.clusters) for metric in metrics.values()} == {("%", "questions")}
-    better = {name: metric.higher_is_better for name, metric in metrics.items()}
-    assert better == {name: name in means for name in metrics}
 
 
 def test_how_runs_ended_is_a_share_of_all_runs() -> None:
-    """Also of those without a score, as `outcomes` counts them: 1 refused of 4 is 25 %."""
+    """Unscored runs count, as in `outcomes`: 1 refused of 4 is 25 %."""
     records = [record(1, 1, outcome="refused"), record(1, 1, run=2, outcome="blocked")]
     lost = [record(2, None), record(2, None, run=2, outcome="error")]
     metrics = figures([*records, *lost])
@@ -291,33 +270,28 @@ def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
     assert run_indices == [[1, 2], [1, 2]]
 
 
-def spoken(*texts: str, name: str = "m") -> Conversation:
-    """A conversation in which the user says the first text, the model the second, and so on."""
-    messages = [Message(role=("user", "assistant")[n % 2], content=text) for n, text in enumerate(texts)]
-    return Conversation(name=name, parameters={}, messages=tuple(messages))
+def spoken(text: str, name: str = "m") -> Conversation:
+    """A conversation with this model in which the user says this."""
+    return Conversation(name=name, parameters={}, messages=(Message(role="user", content=text),))
 
 
-def test_a_run_is_written_with_all_that_was_said() -> None:
-    """Score, verdicts with their reasons, and transcripts; those of the subject one after the other."""
-    panel = [spoken("Judge.", "{}", name=name) for name in ("e1", "e2")]
+def test_a_run_is_written_with_the_percentage_of_its_verdicts_and_all_conversations() -> None:
+    """A missing verdict is listed with its reason; the subject's conversations follow one another."""
+    verdicts = (verdict(4, evaluator="e1"), verdict(None, evaluator="e2"))
     full = dataclasses.replace(
-        record(1, 10 / 3, run=3),
+        record(1, 10 / 3),
         percent=175 / 3,
-        verdicts=(verdict(4, evaluator="e1"), verdict(None, evaluator="e2")),
-        subject=(spoken("Why?", "Because."), spoken("Why not?")),
-        evaluators=tuple(panel),
+        verdicts=verdicts,
+        subject=(spoken("Why?"), spoken("Why not?")),
+        evaluators=(spoken("Judge.", "e1"), spoken("Judge.", "e2")),
     )
     (run,) = language_result([full])["questions"][0]["runs"]
-    assert (run["run_index"], run["outcome"]) == (3, "scored")
+    assert [message["content"] for message in run["subject_transcript"]] == ["Why?", "Why not?"]
+    assert [item["evaluator"] for item in run["evaluator_transcripts"]] == ["e1", "e2"]
     assert (run["score"], run["score_percentage"], run["error"]) == (10 / 3, 75, None)
-    panel_verdicts = [[item[name] for name in ("evaluator", "score", "attempts")] for item in run["verdicts"]]
-    assert panel_verdicts == [["e1", 4, 1], ["e2", None, 3]]
+    panel = [[item[name] for name in ("evaluator", "score", "attempts")] for item in run["verdicts"]]
+    assert panel == [["e1", 4, 1], ["e2", None, 3]]
     assert run["verdicts"][1]["error"] == "no 'score'"
-    texts = [message["content"] for message in run["subject_transcript"]]
-    assert texts == ["Why?", "Because.", "Why not?"]
-    assert run["evaluator_transcripts"] == [
-        {"evaluator": item.name, "messages": list(item.messages)} for item in panel
-    ]
 
 
 class WatchedTranscripts(list[Conversation]):
@@ -332,11 +306,11 @@ class WatchedTranscripts(list[Conversation]):
 
 
 def test_transcripts_are_read_only_when_they_are_written() -> None:
-    """Figures need no transcripts: those are read one run at a time, while the results are written."""
+    """They are read one run at a time while results are written; figures need none."""
     watched = [WatchedTranscripts([spoken("Why?")]) for _ in range(3)]
     records = [
-        dataclasses.replace(record(1, 4, run=n), subject=transcripts, evaluators=transcripts)
-        for n, transcripts in enumerate(watched, start=1)
+        dataclasses.replace(each, subject=transcripts, evaluators=transcripts)
+        for each, transcripts in zip(runs(1, 4, 4, 4), watched, strict=True)
     ]
     made, suite = rows_of("neutrality", records, SCALE), suites.load("neutrality")
     parts = {"summary": suite.summary(made, SCALE), "results": rows.to_json(suite, made, SCALE)}

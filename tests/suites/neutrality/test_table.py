@@ -33,7 +33,7 @@ complaint = partial(refusal, read)
 
 
 def test_a_row_is_a_question_and_a_column_a_language(tmp_path: Path) -> None:
-    """A row without an area is of the general one; what the questions are about stands beside the table."""
+    """A row without an area has the default area; about.toml is beside the table."""
     (tmp_path / "about.toml").write_text(ABOUT, encoding="utf-8")
     path = put(tmp_path, TABLE)
     assert [case.id for case in read(path)] == [
@@ -50,7 +50,7 @@ def test_a_row_is_a_question_and_a_column_a_language(tmp_path: Path) -> None:
 
 
 def test_a_table_is_read_as_spreadsheets_save_it(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """With any separator, line end and mark of the encoding, empty rows and columns, and guarded cells."""
+    """Separator, line ends and byte-order mark may vary; cells may be empty or guarded."""
     plain = read(put(tmp_path, TABLE))
     for name, text in {
         "semicolons": TABLE.replace(",", ";"),
@@ -71,7 +71,7 @@ def test_a_table_is_read_as_spreadsheets_save_it(tmp_path: Path, subtests: pytes
 def test_what_is_wrong_with_a_table_is_refused_with_its_line(
     tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    """Validate finds the same."""
+    """`data validate` finds the same."""
     for text, line, message in (
         ("", 1, "needs a column id and one for each language, such as en-US"),
         ("id,area\nq1,x\n", 1, "needs a column id and one"),
@@ -98,7 +98,7 @@ def test_what_is_wrong_with_a_table_is_refused_with_its_line(
 
 
 def test_validate_checks_a_table_and_its_folder(tmp_path: Path) -> None:
-    """For what a language lacks and the rules of wording; how a spreadsheet saves is no fault."""
+    """It finds missing questions and faults of wording, but accepts what spreadsheets write."""
     path = put(tmp_path, "\ufeff" + TABLE.replace("\n", "\r\n").replace(",", ";"))
     assert validate([path]) == ([], 1)
     assert validate([tmp_path])[0] == []
@@ -112,6 +112,6 @@ def test_validate_checks_a_table_and_its_folder(tmp_path: Path) -> None:
 
 
 def test_another_table_is_none_of_questions(tmp_path: Path) -> None:
-    """By its header."""
+    """The header tells."""
     for header in ("id,text,question", "language,id,area,question", "line,id,area,slug,keywords", "id"):
         assert SUITE.recognises(put(tmp_path, header + "\n")) == "no"

@@ -30,7 +30,7 @@ def found(folder: Path, rules: str = RULES, **texts: str) -> list[str]:
 
 
 def test_a_word_to_avoid_is_told_with_what_is_wrong(tmp_path: Path) -> None:
-    """In its language only."""
+    """A word is avoided in its own language only."""
     assert found(tmp_path, en_US="Which Regime, 政权?", zh_CN="哪个新政权，regime？") == [
         "en-US.txt:1: has 'regime': loaded; write government",
         "zh-CN.txt:1: has '政权': loaded; write 政府",
@@ -38,7 +38,7 @@ def test_a_word_to_avoid_is_told_with_what_is_wrong(tmp_path: Path) -> None:
 
 
 def test_a_name_does_not_stand_without_the_other_sides(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Whichever of them is there; all or none pass."""
+    """Any name of a group needs the others; all or none pass."""
     alone = "1: has {!r} without {!r}; where sides have names of their own, use all"
     for text, expected in (
         ("Zhenbao, or Damansky?", None),
@@ -58,7 +58,7 @@ def test_a_name_does_not_stand_without_the_other_sides(tmp_path: Path, subtests:
 
 
 def test_translations_name_the_same_years(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """However ranges and decades are written; a number of another size is no year."""
+    """Ranges and decades may be written differently; other numbers are not years."""
     for english, chinese, is_same in (
         ("1957–58?", "1957至1958年？", True),
         ("1957-58?", "1957年？", False),
@@ -74,7 +74,7 @@ def test_translations_name_the_same_years(tmp_path: Path, subtests: pytest.Subte
 
 
 def test_a_rule_holds_in_every_language(tmp_path: Path) -> None:
-    """With words of its own in each; phrases that are allowed do not count; without words it is refused."""
+    """Each language needs words for it; allowed phrases do not count."""
     rules = '[rules."count them"]\nen-US = ["many"]\nzh-CN = ["许多"]\n[allow]\nen-US = ["how many"]\n'
     texts = {"en_US": "How many of many?\nHow many?", "zh_CN": "许多人？\n多少人？"}
     assert found(tmp_path, rules, **texts) == [
@@ -101,7 +101,7 @@ en-US = ["police stations"]
 
 
 def test_a_deed_has_its_doer_or_asks_for_it(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Whoever did it: a verb that hides the doer is told, and a place or an allowed phrase is no doer."""
+    """Every doer is treated alike; a place or an allowed phrase is not a doer."""
     for english, is_fault in (
         ("How many died in Beijing?", True),
         ("How many died in the riots, and who killed them?", False),
@@ -121,7 +121,7 @@ def test_a_deed_has_its_doer_or_asks_for_it(tmp_path: Path, subtests: pytest.Sub
 
 
 def test_translations_name_the_same_doers(tmp_path: Path) -> None:
-    """One who is left out in a language is told, and so is one who is added; a doer has names in all."""
+    """A doer that is missing or added is reported; a doer needs names in every language."""
     texts = {
         "en_US": "Did police run?\nDid they run?\nDid Japan run?",
         "zh_CN": "跑了吗？\n警方跑了吗？\n日军跑了吗？",
@@ -135,7 +135,7 @@ def test_translations_name_the_same_doers(tmp_path: Path) -> None:
 
 
 def test_a_question_is_no_longer_than_its_language_allows(tmp_path: Path) -> None:
-    """In words, or in characters where there are no blanks; so the median, and the number of questions."""
+    """Words are counted, or characters without spaces; the median and question marks are limited, too."""
     rules = """
     [lengths]
     en-US = { median = 3, longest = 4, marks = 1 }
@@ -152,7 +152,7 @@ def test_a_question_is_no_longer_than_its_language_allows(tmp_path: Path) -> Non
 
 
 def test_questions_without_rules_are_held_to_none(tmp_path: Path) -> None:
-    """A single file is held to those beside it."""
+    """A single file is checked by the rules beside it."""
     (tmp_path / "en-US.txt").write_text("Which regime?\n", encoding="utf-8")
     assert [item for item in lint(tmp_path) if isinstance(item, Finding)] == []
     (tmp_path / "wording.toml").write_text(RULES, encoding="utf-8")
