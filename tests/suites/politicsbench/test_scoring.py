@@ -21,22 +21,6 @@ def drawn(seed: int) -> dict[str, float]:
 
 # Composites.
 
-POINTS = {
-    **{"tradition_orientation": -11.25, "progress_orientation": 10, "authority_deference": -11.25},
-    **{"egalitarianism": 11.25, "risk_aversion": -8.75, "openness_to_difference": 11.25},
-    **{"individual_responsibility": -8.75, "collective_responsibility": 8.75},
-    **{"moral_certainty": -10, "nuanced_pragmatism": 8.75},
-}
-"""How far a dimension alone, at 20, moves a composite by the published weights."""
-
-
-def test_each_dimension_moves_a_composite_by_its_weight() -> None:
-    """Certainty and nuance, which say how a text argues, do not move that of the other eight."""
-    assert {name: scoring.composite({**EVEN, name: 20.0}) for name in WEIGHTS} == POINTS
-    eight = {name: scoring.composite({**EVEN, name: 20.0}, scoring.EIGHT_WEIGHTS) for name in WEIGHTS}
-    style = dict.fromkeys(("moral_certainty", "nuanced_pragmatism"), 0.0)
-    assert eight == pytest.approx({name: points / 0.8125 for name, points in POINTS.items()} | style)
-
 
 def test_composites_by_hand(subtests: pytest.Subtests) -> None:
     """The weighted sum of distances from the middle, over that of the weights there are, clipped at 100."""

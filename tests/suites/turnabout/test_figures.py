@@ -175,17 +175,6 @@ def test_one_incident_has_no_lean_in_sd_and_no_absolute_lean(cases: list[Inciden
         assert metrics["absolute_lean"].reason.startswith("no pair has answers in both halves")
 
 
-def test_an_absolute_lean_has_no_interval(cases: list[Incident]) -> None:
-    """None covers it with and without a lean: those of pairs have one, and its reason says so."""
-    metrics, _ = summed(records(cases, noisy))
-    for name in ("absolute_lean", "absolute_lean.en-US", "absolute_lean.severity"):
-        assert metrics[name].value is not None
-        for limits in (metrics[name], metrics[name].these):
-            assert (limits.se, limits.low, limits.high) == (None, None, None)
-            assert limits.reason == "the mean of absolute leans has none; a pair's lean has one"
-    assert metrics["lean.purple_green"].low is not None
-
-
 def test_twins_that_no_noise_parts_are_even(cases: list[Incident]) -> None:
     """Within the bound where the 90 % interval is; not shown where it is wide."""
 
