@@ -134,18 +134,18 @@ def test_languages_have_equal_weight(cases: list[Incident]) -> None:
 def test_a_pair_with_few_answers_in_a_language_is_not_called_even(cases: list[Incident]) -> None:
     """A model that declines where it leans would be: figures, table and rules say so."""
 
-    def declining(answered: int, actor: str = "g") -> Answers:
+    def declining(actor: str) -> Answers:
         def answers(case: Incident, run: int) -> float | None:
-            is_declined = case.language == "zz" and case.first_actor == actor and run > answered
+            is_declined = case.language == "zz" and case.first_actor == actor and run > 2
             return None if is_declined else leaning(case, 2) + normal(case.id, run)
 
         return answers
 
-    half, fewer = (summed(records(cases, declining(answered), runs=5)) for answered in (3, 2))
+    half, fewer = (summed(records(cases, declining("g"), runs=runs)) for runs in (4, 5))
     assert half[1]["pairs"]["purple_green"]["few_answers"] == {}
     assert half[1]["pairs"]["purple_green"]["even"]["these"]["is_even"] is True
     assert fewer[1]["pairs"]["purple_green"]["few_answers"] == {"zz": 40}
-    other = summed(records(cases, declining(2, "p"), runs=5))
+    other = summed(records(cases, declining("p"), runs=5))
     assert other[1]["pairs"]["purple_green"]["few_answers"] == {"zz": 40}
     even = fewer[1]["pairs"]["purple_green"]["even"]
     assert (even["these"]["is_even"], even["population"]["is_even"]) == (None, None)
