@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
-from types import MappingProxyType
 from typing import Literal, Protocol, TypeVar, get_args
 
 from equipoise.core import toml_text
@@ -314,9 +313,7 @@ def object_in_prose(text: str) -> str | None:
     return _FENCE_NAME.sub("", fenced, count=1) if is_alone and prose.strip() else None
 
 
-def load(
-    path: Path, material: Collection[str], verdict: Mapping[str, FieldKind] = MappingProxyType({})
-) -> VerdictRubric:
+def load(path: Path, material: Collection[str], verdict: Mapping[str, FieldKind]) -> VerdictRubric:
     """Load a rubric from a TOML file. Raises UserError naming file and key.
 
     `material` has the names of what the suite quotes in the user message, which must have a placeholder for

@@ -17,7 +17,7 @@ KINDS = {
     *("closing_markers", "fake_verdict", "fake_system", "instruction", "unicode"),
     *("terminal", "markup", "thinking", "empty"),
 }
-RUBRIC = load(ROOT / "rubric" / "neutrality.toml", ("question", "reply"))
+RUBRIC = load(ROOT / "rubric" / "neutrality.toml", ("question", "reply"), {})
 CODE = one_time_code("a nonce", "town_library-run1", "an evaluator")
 QUESTION = "When did the town library open, and who paid for it?"
 PLAIN = "In 1931, by subscription."
