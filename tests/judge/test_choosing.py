@@ -98,16 +98,6 @@ def test_several_samples_are_drawn_at_temperature_one(subtests: pytest.Subtests)
 # Answers without a label.
 
 
-def test_an_answer_without_a_label_is_asked_for_again_with_more_room() -> None:
-    """Who thinks first needs room to come to a label: 16, 128, then 1024 tokens."""
-    ask = FakeModel(NO_LABEL, "Hm.", "(A)")
-    choice = choose(ask)
-    assert (choice.probabilities, choice.method) == ({"A": 1, "B": 0}, "samples")
-    assert choice.raw == (NO_LABEL, "Hm.")
-    assert ask.rooms == [16, 128, 1024]
-    assert len({call.messages[1]["content"] for call in ask.history}) == 1
-
-
 def test_after_the_last_attempt_there_is_no_choice(subtests: pytest.Subtests) -> None:
     """No probabilities, and every answer as it was."""
     for attempts in (1, 3):

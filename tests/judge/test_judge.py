@@ -64,15 +64,20 @@ def test_the_evaluator_is_asked_by_the_rubric() -> None:
     assert ask.call.parameters["response_format"] == RUBRIC.response_format()
 
 
-def test_an_invalid_verdict_is_asked_for_again(subtests: pytest.Subtests) -> None:
-    """The same is asked up to the allowed attempts; the verdict says how many, and what was invalid."""
-    for failures in (1, 2):
-        with subtests.test(failures=failures):
-            invalid = [INVALID, "{}"][:failures]
+def test_an_invalid_verdict_is_asked_for_again_until_the_last_attempt(subtests: pytest.Subtests) -> None:
+    """The same is asked each time; the verdict has all invalid texts, and the reason where none is valid."""
+    for failures, attempts in ((1, 3), (2, 3), (1, 1), (2, 2), (5, 5)):
+        with subtests.test(failures=failures, attempts=attempts):
+            invalid = (*["{}"] * (failures - 1), INVALID)
             ask = FakeModel(*invalid, VALID)
-            verdict = judge(evaluator(ask))
-            assert verdict == Verdict(evaluator="e", fields=FIELDS, attempts=failures + 1, raw=tuple(invalid))
-            assert ask.history == [ask.history[0]] * (failures + 1)
+            verdict = judge(evaluator(ask, attempts=attempts))
+            if failures < attempts:
+                assert verdict == Verdict(evaluator="e", fields=FIELDS, attempts=failures + 1, raw=invalid)
+            else:
+                assert verdict == Verdict(
+                    evaluator="e", fields=None, attempts=attempts, error="not a JSON object", raw=invalid
+                )
+            assert ask.history == [ask.history[0]] * verdict.attempts
 
 
 def test_an_invalid_verdict_is_quoted_up_to_a_limit_with_the_retry_message() -> None:
@@ -98,19 +103,6 @@ def test_a_verdict_that_prose_quotes_from_the_judged_text_is_none() -> None:
     ):
         verdict = asyncio.run(evaluator(FakeModel(text, VALID)).judge(RUBRIC, **material))
         assert (verdict.fields, verdict.attempts) == (FIELDS, attempts), text
-
-
-def test_after_the_last_attempt_there_is_no_verdict(subtests: pytest.Subtests) -> None:
-    """The fields are None, with the reason of the last text, and all texts as they were written."""
-    for attempts in (1, 2, 5):
-        with subtests.test(attempts=attempts):
-            invalid = [*["{}"] * (attempts - 1), INVALID]
-            ask = FakeModel(*invalid, VALID)
-            verdict = judge(evaluator(ask, attempts=attempts))
-            assert verdict == Verdict(
-                evaluator="e", fields=None, attempts=attempts, error="not a JSON object", raw=tuple(invalid)
-            )
-            assert len(ask.history) == attempts
 
 
 def test_a_blocked_evaluator_is_not_asked_again() -> None:
