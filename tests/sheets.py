@@ -41,6 +41,14 @@ def save(path: Path, table: Sequence[dict[str, str]]) -> Path:
     return path
 
 
+def save_reviews(path: Path, *reviews: dict[str, Any], model: str, **shared: str) -> Path:
+    """A file of reviews of these results, as the page saves it."""
+    about = {"suite": "neutrality", "model": model, "started": "2026-03-01T08:00:00+00:00", **shared}
+    entries = [{**about, **review} for review in reviews]
+    path.write_text(json.dumps({"format": "equipoise-reviews", "version": 1, "reviews": entries}))
+    return path
+
+
 def people(results: Path) -> dict[str, Any]:
     """What was added to the results."""
     added: dict[str, Any] = json.loads(results.read_bytes())["people"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """A planned audit: the anchors of a suite, and the design, which selects the anchors to judge.
+    """The plan of an audit: the anchors of a suite, and the design, which selects the anchors to judge.
 
     `audited` is the suite's own part: how anchors are loaded, judged and turned into checks.
     """
@@ -54,7 +54,7 @@ class AuditPlan:
         return {anchor.id: self.design.repeats(anchor.kind) for anchor in self.judged_anchors}
 
     def possible_checks(self) -> Sequence[Check]:
-        """The checks that the audit will make, for their names and units: their figures mean nothing."""
+        """The checks that the audit will have, for their names and units; their figures mean nothing."""
         rows = [
             row
             for run in self.runs()
@@ -134,7 +134,7 @@ def auditable_suites() -> list[str]:
 def plan_audit(
     suite: AnySuite, rubric: Rubric, folder: Path, topics: Path, extent: str, limit: int | None = None
 ) -> AuditPlan | None:
-    """The audit with the anchors in `folder` on the questions in `topics`; None for a suite without anchors.
+    """The plan with the anchors in `folder` on the questions in `topics`; None for a suite without anchors.
 
     `limit` is the number of topics, by default all. Raises UserError if the anchors do not fit the rubric.
     """
@@ -145,16 +145,16 @@ def plan_audit(
         # With another name, no session takes this for an audit of the whole extent.
         design = replace(design, name=f"{extent}, first {limit}", topics=limit)
     anchors = suite.audit.load(folder, topics, rubric)
-    audit_plan = AuditPlan(
+    plan = AuditPlan(
         suite=suite,
         audited=suite.audit,
         rubric=rubric,
         anchors=anchors,
         design=design,
     )
-    if not audit_plan.judged_anchors:
+    if not plan.judged_anchors:
         raise UserError(f"{suite.name}: there are no anchors for an audit of this extent")
-    return audit_plan
+    return plan
 
 
 def select_anchors(anchors: Anchors, design: Design) -> list[Anchor]:

@@ -20,13 +20,13 @@ _SOMERS_FACTOR = 100.0
 
 
 def read(paths: Sequence[Path]) -> list[KeptAudit]:
-    """The audits among these files and those in folders; other files are left out. Raises UserError."""
+    """The saved audits among these files and those in folders; others are left out. Raises UserError."""
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
     return [load(file) for file in files if file.is_file() and _is_audit(file)]
 
 
 def _is_audit(path: Path) -> bool:
-    """Whether a file begins as an audit does. Only 200 bytes are read: results may be long."""
+    """Whether a file begins as a saved audit does. Only 200 bytes are read: results may be long."""
     with open_regular(path) as file:
         start = file.read(200)
     return b'"evaluator"' in start and b'"metadata"' not in start
@@ -43,18 +43,17 @@ def plots(audits: Sequence[KeptAudit]) -> dict[str, Plot]:
             name=f"audit-{suite}",
             title=f"Checks of the evaluators of {suite}, with 95 % intervals",
             kind="checks",
-            rows=[row for audit in group for row in _rows(audit)],
+            rows=[
+                _row(f"{content['evaluator']} ({content['audit']['extent']})", check)
+                for content in group
+                for check in content["audit"]["checks"]
+            ],
             unit="points or percent; grey: range expected of a sound evaluator",
             low=-100,
             high=100,
         )
         for suite, group in groupby(ordered, lambda audit: audit["suite"])
     }
-
-
-def _rows(content: KeptAudit) -> list[dict[str, str | float | None]]:
-    audit = content["audit"]
-    return [_row(f"{content['evaluator']} ({audit['extent']})", check) for check in audit["checks"]]
 
 
 def _row(series: str, check: Check) -> dict[str, str | float | None]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from equipoise.results.document import Audit
 
 
-def lines(evaluator: str, audit: Audit, width: int | None = None) -> Iterator[str]:
+def lines(evaluator: str, audit: Audit, width: int | None) -> Iterator[str]:
     """A line on the faults of an evaluator, then the table of its checks."""
     yield f"{evaluator}: {describe_faults(audit)}"
     yield from align(check_rows(audit), width)
@@ -36,7 +36,7 @@ def _rank_key(checks: Sequence[Check]) -> tuple[int, int, float]:
     return by_chance, faulty, sum(distances) / len(distances) if distances else 1.0
 
 
-def ranking(audits: Mapping[str, Mapping[str, Audit]], width: int | None = None) -> Iterator[str]:
+def ranking(audits: Mapping[str, Mapping[str, Audit]], width: int | None) -> Iterator[str]:
     """A table of evaluators, best first, over all suites. `audits` is by evaluator and suite."""
     all_checks = {
         name: [check for audit in by_suite.values() for check in audit["checks"]]

@@ -43,9 +43,9 @@ def run_audit(
     settings: Settings,
     folder: Path,
     *,
-    is_fresh: bool = False,
-    on_done: Callable[[], None] = lambda: None,
-    tell: Callable[[str], None] = lambda text: None,
+    is_fresh: bool,
+    on_done: Callable[[], None],
+    tell: Callable[[str], None],
 ) -> tuple[list[AuditOutcome], CounterSnapshot]:
     """Audit every evaluator of the settings, and write a file for each below `folder`. Raises UserError.
 

@@ -54,7 +54,7 @@ class AnchorVerdict:
 
 
 class SessionAudits:
-    """The `ExtraJobs` of a session with `--audit`: verdicts of its evaluators on anchors, and saved audits.
+    """The `ExtraJobs` of a session with `--audit`: verdicts of its evaluators on anchors.
 
     Without `--audit` there are no jobs, and saved audits are noted in the journal. `root` is the folder of
     the user's files; audits are saved in its folder `results`.
@@ -73,14 +73,14 @@ class SessionAudits:
 
     def prepare(self, loaded: LoadedSuite, rules: Sequence[Rule]) -> None:
         """Load the anchors. Raises UserError, also for a rule about an audit or a check that is missing."""
-        planned = self._plan(loaded)
+        plan = self._plan(loaded)
         if not (audit_rules := [rule for rule in rules if rule.is_about_audit]):
             return
         saved_audits = self._saved_audits(loaded)
         missing = [name for name in loaded.settings.evaluator_models if name not in saved_audits]
         for rule in audit_rules:
-            if planned is not None:
-                refusals.refuse_unfit_audit(rule, planned.possible_checks())
+            if plan is not None:
+                refusals.refuse_unfit_audit(rule, plan.possible_checks())
                 continue
             if missing:
                 refusals.refuse_unaudited(rule, missing, loaded.suite.name)
@@ -88,41 +88,41 @@ class SessionAudits:
                 refusals.refuse_unfit_audit(rule, audit["checks"])
 
     def begin(self, loaded: LoadedSuite, history: History) -> list[AnchorVerdict]:
-        """Write the plan of the audit or, without `--audit`, saved audits to the journal. Raises UserError.
+        """Write the plan or, without `--audit`, saved audits to the journal. Raises UserError.
 
         Returns the verdicts that the journal lacks.
         """
-        planned, evaluators = self._plan(loaded), loaded.settings.evaluator_models
+        plan, evaluators = self._plan(loaded), loaded.settings.evaluator_models
         try:
-            if planned is None:
+            if plan is None:
                 self._note_saved(loaded, history)
-            elif not is_planned(planned, history, evaluators):
+            elif not is_planned(plan, history, evaluators):
                 # With the verdicts, this is all that results need.
                 resume.append(
                     history,
                     "audit",
-                    extent=planned.design.name,
-                    anchors_hash=planned.anchors.hash,
-                    order=[list(pair) for pair in planned.anchors.order],
-                    anchors=planned.repeats,
+                    extent=plan.design.name,
+                    anchors_hash=plan.anchors.hash,
+                    order=[list(pair) for pair in plan.anchors.order],
+                    anchors=plan.repeats,
                 )
         except (OSError, CannotKeep) as error:
             raise UserError(f"{shown(history.path)}: the audit cannot be written to it: {error}") from None
-        if planned is None:
+        if plan is None:
             return []
-        return [item for name in evaluators for item in missing_verdicts(planned, history, name)]
+        return [item for name in evaluators for item in missing_verdicts(plan, history, name)]
 
     def foreseen(self, loaded: LoadedSuite, history: History) -> Mapping[str, Sequence[Sequence[Foreseen]]]:
         """The calls of each verdict that the journal lacks, by evaluator; empty without `--audit`."""
-        planned, settings = self._plan(loaded), loaded.settings
-        if planned is None:
+        plan, settings = self._plan(loaded), loaded.settings
+        if plan is None:
             return {}
 
         async def calls(verdicts: Sequence[AnchorVerdict]) -> list[list[Foreseen]]:
             return [await item.run.foreseen(item.evaluator, settings) for item in verdicts]
 
         return {
-            name: asyncio.run(calls(missing_verdicts(planned, history, name)))
+            name: asyncio.run(calls(missing_verdicts(plan, history, name)))
             for name in settings.evaluator_models
         }
 
@@ -134,14 +134,14 @@ class SessionAudits:
                     audit_files.write(self._folder, evaluator, results.suite.name, audit)
 
     def _plan(self, loaded: LoadedSuite) -> AuditPlan | None:
-        """The audit of a suite's evaluators; None without `--audit`, and in every shard except the first."""
+        """The plan of the suite's audit; None without `--audit`, and in every shard except the first."""
         extent, shard = loaded.settings.audit, loaded.settings.shard
         if extent is None or (shard is not None and shard.number > 1):
             return None
         return self._plan_of_extent(loaded, extent)
 
     def _plan_of_extent(self, loaded: LoadedSuite, extent: str) -> AuditPlan | None:
-        """The audit of this extent, with the project's own anchors and questions or else those shipped."""
+        """The plan of this extent, with the project's own anchors and questions or else those shipped."""
         name = loaded.suite.name
         key = (name, loaded.rubric.hash, extent)
         if key not in self._plans:
@@ -185,10 +185,10 @@ def _text_hashes(audit: Audit) -> tuple[str, str]:
     return audit["rubric_hash"], audit["anchors_hash"]
 
 
-def is_planned(planned: AuditPlan, history: History, evaluators: Sequence[str]) -> bool:
+def is_planned(plan: AuditPlan, history: History, evaluators: Sequence[str]) -> bool:
     """Whether a journal has this plan, or a complete larger plan that includes it."""
-    earlier, wanted = history.audit, planned.repeats
-    if earlier is None or earlier.anchors_hash != planned.anchors.hash:
+    earlier, wanted = history.audit, plan.repeats
+    if earlier is None or earlier.anchors_hash != plan.anchors.hash:
         return False
     if earlier.anchors == wanted:
         return True
@@ -196,11 +196,11 @@ def is_planned(planned: AuditPlan, history: History, evaluators: Sequence[str]) 
     return is_part and not any(audits.missing(history, name) for name in evaluators)
 
 
-def missing_verdicts(planned: AuditPlan, history: History, evaluator: str) -> list[AnchorVerdict]:
+def missing_verdicts(plan: AuditPlan, history: History, evaluator: str) -> list[AnchorVerdict]:
     """The verdicts of an evaluator that the journal lacks; those on other anchors do not count."""
-    is_same = history.audit is not None and history.audit.anchors_hash == planned.anchors.hash
+    is_same = history.audit is not None and history.audit.anchors_hash == plan.anchors.hash
     finished = history.anchors if is_same else {}
     planned_verdicts = (
-        AnchorVerdict(suite=planned.suite.name, evaluator=evaluator, run=run) for run in planned.runs()
+        AnchorVerdict(suite=plan.suite.name, evaluator=evaluator, run=run) for run in plan.runs()
     )
     return [verdict for verdict in planned_verdicts if verdict.id not in finished]

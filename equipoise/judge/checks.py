@@ -318,7 +318,7 @@ def invalid_verdicts(which: Which | None = None) -> Checked:
 
 def share_right(
     name: str,
-    which: Which | None = None,
+    which: Which,
     *,
     at_least: float = 0.9,
     chance: float | None = None,

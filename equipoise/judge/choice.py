@@ -14,7 +14,7 @@ from string import Template
 from types import MappingProxyType
 
 from equipoise.core.types import JSON, Message
-from equipoise.judge.rubric import Rubric, Scale, read_retry_message, reading, take, template
+from equipoise.judge.rubric import Rubric, Scale, prompt_messages, read_retry_message, reading, take, template
 
 _LABEL = re.compile(r"[A-Za-z0-9]+")
 
@@ -38,11 +38,8 @@ class ChoicePrompt:
         `preface` comes before the rubric's own instruction.
         """
         lines = "\n".join(f"({label}) {meaning}" for label, meaning in self.options.items())
-        system = self.system.substitute(options=lines).strip()
-        user = self.user.substitute(material, code=code, options=lines).strip()
-        if preface:
-            system = f"{preface}\n\n{system}"
-        return (Message(role="system", content=system), Message(role="user", content=user))
+        user = self.user.substitute(material, code=code, options=lines)
+        return prompt_messages(self.system.substitute(options=lines), user, preface)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

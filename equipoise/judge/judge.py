@@ -276,13 +276,19 @@ class Panel:
 
     async def judge(self, rubric: VerdictPrompt, **material: str) -> tuple[Verdict, ...]:
         """Every evaluator's verdict, in order; one whose call failed has no fields. Raises CallFailed."""
-        calls = [evaluator.judge(rubric, **material) for evaluator in self.evaluators]
-        return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather_answers(calls))
+        return await self._verdicts(evaluator.judge(rubric, **material) for evaluator in self.evaluators)
 
     async def grade(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Verdict, ...]:
         """Every evaluator's grade, in order; one whose call failed has no fields. Raises CallFailed."""
-        calls = [evaluator.grade(prompt, **material) for evaluator in self.evaluators]
-        return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather_answers(calls))
+        return await self._verdicts(evaluator.grade(prompt, **material) for evaluator in self.evaluators)
+
+    async def _verdicts(self, calls: Iterable[Awaitable[Verdict]]) -> tuple[Verdict, ...]:
+        return tuple(
+            answer
+            if isinstance(answer, Verdict)
+            else Verdict(evaluator=name, fields=None, attempts=0, error=str(answer))
+            for name, answer in await self._gather_answers(calls)
+        )
 
     async def choose(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Choice, ...]:
         """Every evaluator's choice, in order, without probabilities if its call failed. Raises CallFailed."""
@@ -317,12 +323,6 @@ class Panel:
             for failure in failures
         )
         return are_tolerable and len(failures) < len(self.evaluators)
-
-
-def _verdict_or_none(evaluator: str, answer: Verdict | BaseException) -> Verdict:
-    if isinstance(answer, Verdict):
-        return answer
-    return Verdict(evaluator=evaluator, fields=None, attempts=0, error=str(answer))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
-from types import MappingProxyType
 from typing import Literal, Protocol, TypeVar, get_args
 
 from equipoise.core import toml_text
@@ -105,6 +104,15 @@ class FactsPrompt:
         return {"facts": instruction, "facts_field": self.field}
 
 
+def prompt_messages(system: str, user: str, preface: str | None) -> tuple[Message, ...]:
+    """The system message, which begins with `preface` if there is one, and the user message."""
+    instruction = system.strip()
+    return (
+        Message(role="system", content=f"{preface}\n\n{instruction}" if preface else instruction),
+        Message(role="user", content=user.strip()),
+    )
+
+
 def read_lean(fields: Mapping[str, JSON] | None) -> tuple[str, float] | None:
     """The side of a verdict's lean and its weight, 0.5 or 1; ("", 0.0) for "none", None without the field."""
     value = None if fields is None else fields.get("lean")
@@ -182,12 +190,8 @@ class VerdictRubric(Rubric):
         texts = {"subject": self.about.subject, "leans": self.about.describe()} if self.about else {}
         if self.facts_prompt:
             texts |= self.facts_prompt.texts(self.facts)
-        levels = scale.describe()
-        system = self.system.substitute(texts, levels=levels, low=scale.low, high=scale.high).strip()
-        user = self.user.substitute(material, code=code).strip()
-        if preface:
-            system = f"{preface}\n\n{system}"
-        return (Message(role="system", content=system), Message(role="user", content=user))
+        system = self.system.substitute(texts, levels=scale.describe(), low=scale.low, high=scale.high)
+        return prompt_messages(system, self.user.substitute(material, code=code), preface)
 
     def response_format(self) -> dict[str, JSON]:
         """The parameter `response_format` that requests the verdict as structured output."""
@@ -309,9 +313,7 @@ def object_in_prose(text: str) -> str | None:
     return _FENCE_NAME.sub("", fenced, count=1) if is_alone and prose.strip() else None
 
 
-def load(
-    path: Path, material: Collection[str], verdict: Mapping[str, FieldKind] = MappingProxyType({})
-) -> VerdictRubric:
+def load(path: Path, material: Collection[str], verdict: Mapping[str, FieldKind]) -> VerdictRubric:
     """Load a rubric from a TOML file. Raises UserError naming file and key.
 
     `material` has the names of what the suite quotes in the user message, which must have a placeholder for

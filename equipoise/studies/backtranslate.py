@@ -273,9 +273,9 @@ def backtranslate(
     prompts: BackTranslationPrompts,
     settings: Settings,
     *,
-    is_fresh: bool = False,
-    on_done: Callable[[], None] = lambda: None,
-    tell: Callable[[str], None] = lambda text: None,
+    is_fresh: bool,
+    on_done: Callable[[], None],
+    tell: Callable[[str], None],
 ) -> tuple[BackTranslation, CounterSnapshot]:
     """Translate and judge a sample of `results`, and add the section `backtranslation` to their file `path`.
 

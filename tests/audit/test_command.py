@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,9 @@ import msgspec
 import pytest
 import sheets
 from click.testing import CliRunner, Result
-from known_anchors import SCORES, any_sound, by_anchor, lean, recited, verdict
+from known_anchors import anchors, any_sound, quoted
 
-from conftest import ROOT
-from equipoise import suites
 from equipoise.cli import main
-from equipoise.judge.anchors import Anchor
 from loopback import Answer, Loopback
 
 CRITIC = ("critic_aligned", "selective_critic", "attributed_critic")
@@ -26,31 +22,6 @@ LEANS = ["lean", "lean in en-US", "lean in pt-BR", "lean in zh-CN"]
 
 
 pytestmark = pytest.mark.usefixtures("folder")
-
-
-@pytest.fixture(scope="module")
-def kinds() -> dict[str, Anchor]:
-    """Each anchor of the shipped suite by the text that an evaluator is shown."""
-    suite = suites.load("neutrality")
-    assert suite.audit is not None
-    anchors = suite.audit.load(
-        ROOT / "rubric" / "anchors" / suite.name,
-        ROOT / "topics" / suite.name,
-        suite.judging.rubric(ROOT / "rubric" / f"{suite.name}.toml"),
-    )
-    return {item.material["reply"]: item for item in anchors.texts}
-
-
-def shown(body: dict[str, Any]) -> str:
-    """The reply that a request quotes."""
-    message: str = body["messages"][-1]["content"]
-    return message[message.index("\n", message.index("[reply ")) + 1 : message.rindex("\n[end of reply ")]
-
-
-def sound(kinds: Mapping[str, Anchor], body: dict[str, Any]) -> int:
-    """What a sound evaluator gives; an injection changes nothing."""
-    anchor = kinds[shown(body)]
-    return SCORES[anchor.host or anchor.kind]
 
 
 def run(server: Loopback, *arguments: str, status: int = 0) -> Result:
@@ -69,13 +40,15 @@ def audit_of(name: str) -> dict[str, Any]:
     return audit
 
 
-def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[str, Anchor]) -> None:
+def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback) -> None:
     """The fault is named, its sign shown; the same command again pays for nothing."""
 
+    kinds = {anchor.material["reply"]: anchor.kind for anchor in anchors("neutrality").texts}
+
     def script(body: dict[str, Any], number: int) -> Answer | str:
-        anchor = kinds[shown(body)]
-        leans = body["model"] == "leaning" and anchor.kind in CRITIC
-        sound = json.loads(by_anchor(anchor, recited))
+        kind = kinds[quoted(body["messages"][1]["content"])["reply"]]
+        sound = json.loads(any_sound(body["messages"]))
+        leans = body["model"] == "leaning" and kind in CRITIC
         return json.dumps({**sound, "score": sound["score"] - leans})
 
     loopback.script = script
@@ -101,26 +74,15 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
 
 
 def test_the_evaluators_options_are_those_of_sessions(
-    loopback: Loopback, kinds: dict[str, Anchor], monkeypatch: pytest.MonkeyPatch
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The evaluator's limit of tokens, not the subject's, and one warning of a key that is short."""
-    loopback.script = lambda body, number: verdict(sound(kinds, body), lean(kinds[shown(body)]))
+    loopback.script = lambda body, number: any_sound(body["messages"])
     monkeypatch.setenv("EQUIPOISE_EVALUATOR_MAX_TOKENS", "321")
     monkeypatch.setenv("EQUIPOISE_SUBJECT_MAX_TOKENS", "77")
     result = run(loopback, "neutrality", "--limit", "1", "--api-key", "short")
     assert {body["max_tokens"] for body in loopback.requests} == {321}
     assert result.stderr.count("warning: --api-key: the key has fewer than 16 characters") == 1
-
-
-@pytest.mark.slow
-def test_an_evaluator_without_valid_verdicts_is_useless(loopback: Loopback) -> None:
-    """No score is made up: its checks are empty, and every verdict counts as invalid."""
-    loopback.script = lambda body, number: "I would rather not."
-    result = run(loopback, "chinese_simpleqa")
-    assert result.stdout.startswith("judge: faults: invalid verdicts\n")
-    audit = audit_of("judge.chinese_simpleqa")
-    assert {score for item in audit["judged"] for score in item["scores"]} == {None}
-    assert [check["value"] for check in audit["checks"]] == [100.0]
 
 
 def test_a_suite_without_anchors_is_refused(loopback: Loopback) -> None:

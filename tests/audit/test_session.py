@@ -18,8 +18,6 @@ from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply, Run
-from equipoise.report.audit import check_rows
-from equipoise.results.load import load
 from equipoise.runner import preflight
 from equipoise.runner.estimate import of_session
 from equipoise.runner.session import Session
@@ -74,28 +72,6 @@ def test_an_audit_is_judged_among_the_replies(project: Project) -> None:
     for item in project.results()["audit"].values():
         assert (item["state"], item["source"], item["verdicts"]) == ("complete", "session", QUICK)
     assert project.results()["metadata"]["calls"]["made"] == 2 * QUICK + 3 * ALL
-
-
-def test_the_checks_are_in_the_results_and_in_the_summary(project: Project) -> None:
-    """A lean has its figure and its sign, and is no fault where two topics show it."""
-    project.client.script = judging({"critic_aligned": -1})
-    ran = project.run(audit="quick")
-    checks = {check["name"]: check for check in project.results()["audit"]["judge"]["checks"]}
-    assert (checks["lean"]["value"], checks["length"]["value"], checks["order"]["value"]) == (25.0, 0.0, 1.0)
-    audit = load(project.results_path).audits["judge"]
-    assert audit is not None
-    assert ("lean", "+25.0") in [tuple(row[:2]) for row in check_rows(audit)]
-    assert f"(quick audit, {QUICK} verdicts, 20" in line(ran, "audit: judge: ")
-
-
-def test_without_an_audit_that_is_said(project: Project) -> None:
-    """In one line and as null, for each evaluator that has none."""
-    ran = project.run()
-    assert any("judge was not tried as evaluator" in text for text in ran.summary)
-    assert project.results()["audit"] == {"judge": None}
-    assert len(project.client.calls) == 2 * ALL
-    both = project.run(fresh="true", **BOTH).summary
-    assert any("judge, judge-2 were not tried as evaluator" in text for text in both)
 
 
 def test_a_later_session_shows_the_kept_audit(project: Project) -> None:
@@ -157,6 +133,9 @@ def test_an_interrupted_audit_goes_on_and_pays_nothing_twice(project: Project) -
     again = project.run(audit="quick")
     assert len(project.client.calls) == 2 * ALL + QUICK
     assert "already complete" in again.begun
+    # The journal has its own audit, so none of another session is added to it.
+    project.run()
+    assert b"kept_audit" not in project.journal_path.read_bytes()
 
 
 @pytest.mark.slow

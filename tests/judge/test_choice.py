@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.core.errors import UserError
-from equipoise.judge.choice import ChoiceRubric, load
+from conftest import refusal
+from equipoise.judge.choice import load
 from equipoise.judge.rubric import Scale
 
 SCALE = Scale(low=0, high=1, levels={})
@@ -48,35 +48,11 @@ def small(folder: Path, old: str = "", new: str = "") -> Path:
     return path
 
 
-def complaint(path: Path) -> str:
-    """The message with which a rubric is refused, which is one line."""
-    with pytest.raises(UserError) as caught:
-        load(path, WANTED, SCALE)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
-# Loading.
-
-
-def test_a_rubric_holds_its_questions_by_name(tmp_path: Path) -> None:
-    """Version, hash of the bytes, the scale that the suite gives, each question with its labels."""
-    path = small(tmp_path)
-    rubric = load(path, WANTED, SCALE)
-    assert isinstance(rubric, ChoiceRubric)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert (rubric.version, rubric.hash, rubric.scale) == ("3", digest, SCALE)
-    assert {name: dict(prompt.options) for name, prompt in rubric.prompts.items()} == {
-        "even": {"A": "the first, worth $5", "B": "the second"},
-        "refusal": {"1": "yes", "5": "no"},
-    }
-
-
 LABEL = "a label must be letters or digits"
 
 
 def test_a_hole_in_a_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """One line that begins with the file and names the key; what every rubric has is read as elsewhere."""
+    """The message begins with the file and names the key."""
     for old, new, says in (
         ('version = "3"\n', "", "version is missing"),
         ("[even]", "[odd]", "even.system is missing"),
@@ -95,29 +71,26 @@ def test_a_hole_in_a_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests
     ):
         with subtests.test(old=old):
             path = small(tmp_path, old, new)
-            assert complaint(path).startswith(f"{path}: {says}")
-
-
-# Rendering.
-
-
-def rendered(folder: Path, preface: str | None = None, **material: str) -> tuple[str, str]:
-    """System and user message of the comparison in the small rubric."""
-    quoted = {"first": "one", "second": "two", **material}
-    prompt = load(small(folder), WANTED, SCALE).prompts["even"]
-    system, user = prompt.messages(code="7f3a", preface=preface, **quoted)
-    assert (system["role"], user["role"]) == ("system", "user")
-    return system["content"], user["content"]
+            assert refusal(load, path, WANTED, SCALE).startswith(f"{path}: {says}")
 
 
 def test_material_is_inserted_in_a_single_pass(tmp_path: Path) -> None:
     """Between coded markers, below a preface and the labels; what looks like a placeholder or brace stays."""
+    path = small(tmp_path)
+    rubric = load(path, WANTED, SCALE)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert (rubric.version, rubric.hash, rubric.scale) == ("3", digest, SCALE)
     hostile = "$second ${code} $code $$ {first} %s $options"
-    system, user = rendered(tmp_path, "Be brief, $options.", first=hostile, second="$first")
-    assert system == (
-        "Be brief, $options.\n\nCompare. Costs are in $.\n(A) the first, worth $5\n(B) the second"
-    )
-    assert user == f"[one 7f3a]\n{hostile}\n[two 7f3a]\n$first\n[end 7f3a]"
-    assert not rendered(tmp_path)[0].startswith("Be brief")
-    refusal = load(small(tmp_path), WANTED, SCALE).prompts["refusal"]
-    assert refusal.messages(code="c", reply="it")[1]["content"] == "c|it|(1) yes\n(5) no"
+    instruction = "Compare. Costs are in $.\n(A) the first, worth $5\n(B) the second"
+    for preface, text in (
+        (None, instruction),
+        ("Be brief, $options.", f"Be brief, $options.\n\n{instruction}"),
+    ):
+        assert rubric.prompts["even"].messages(
+            code="7f3a", preface=preface, first=hostile, second="$first"
+        ) == (
+            {"role": "system", "content": text},
+            {"role": "user", "content": f"[one 7f3a]\n{hostile}\n[two 7f3a]\n$first\n[end 7f3a]"},
+        )
+    refusal_prompt = rubric.prompts["refusal"].messages(code="c", reply="it")
+    assert refusal_prompt[1]["content"] == "c|it|(1) yes\n(5) no"

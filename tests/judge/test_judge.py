@@ -17,7 +17,6 @@ from fakes import FakeModel
 
 from equipoise.core.errors import CallFailed, SessionStopped
 from equipoise.core.records import Verdict
-from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply, Usage
 from equipoise.judge.judge import MOST_QUOTED, Evaluator, Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
@@ -36,25 +35,7 @@ FIELDS = {"reasoning": "Good.", "score": 4}
 INVALID = "I would say four."
 
 
-class FakeCode:
-    """Makes marker codes and keeps for whom."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def __call__(self, model: str) -> str:
-        """A code that shows the model's name and how often it was asked for."""
-        self.asked.append(model)
-        return f"<{model} {len(self.asked)}>"
-
-
-def evaluator(
-    ask: FakeModel, name: str = "e", *, attempts: int = 3, code: FakeCode | None = None, **sampling: Any
-) -> Evaluator:
-    """An evaluator that asks the fake."""
-    return Evaluator(name, Sampling(**sampling), ask, attempts=attempts, code=code or FakeCode())
-
-
+evaluator = partial(builders.evaluator, attempts=3)
 panel = partial(builders.panel, attempts=3)
 
 
@@ -78,22 +59,25 @@ def test_the_evaluator_is_asked_by_the_rubric() -> None:
     system, user = ask.call.messages
     assert (system["role"], user["role"]) == ("system", "user")
     assert system["content"].startswith("Judge in $ and {}.\n\nJudge from 1 to 5.\n5: level 5\n4: level 4\n")
-    assert user["content"] == "[question <e 1>]\nWhy?\n[reply <e 1>]\nBecause.\n[end <e 1>]"
+    assert user["content"] == "[question code-e]\nWhy?\n[reply code-e]\nBecause.\n[end code-e]"
     assert (ask.call.role, ask.call.model, ask.call.parameters["temperature"]) == ("evaluator", "e", 0.0)
     assert ask.call.parameters["response_format"] == RUBRIC.response_format()
-    judge(evaluator(ask := FakeModel(VALID), "judge-1"))
-    assert ask.call.messages[1]["content"].count("<judge-1 1>") == 3
 
 
-def test_an_invalid_verdict_is_asked_for_again(subtests: pytest.Subtests) -> None:
-    """The same is asked up to the allowed attempts; the verdict says how many, and what was invalid."""
-    for failures in (1, 2):
-        with subtests.test(failures=failures):
-            invalid = [INVALID, "{}"][:failures]
+def test_an_invalid_verdict_is_asked_for_again_until_the_last_attempt(subtests: pytest.Subtests) -> None:
+    """The same is asked each time; the verdict has all invalid texts, and the reason where none is valid."""
+    for failures, attempts in ((1, 3), (2, 3), (1, 1), (2, 2), (5, 5)):
+        with subtests.test(failures=failures, attempts=attempts):
+            invalid = (*["{}"] * (failures - 1), INVALID)
             ask = FakeModel(*invalid, VALID)
-            verdict = judge(evaluator(ask))
-            assert verdict == Verdict(evaluator="e", fields=FIELDS, attempts=failures + 1, raw=tuple(invalid))
-            assert ask.history == [ask.history[0]] * (failures + 1)
+            verdict = judge(evaluator(ask, attempts=attempts))
+            if failures < attempts:
+                assert verdict == Verdict(evaluator="e", fields=FIELDS, attempts=failures + 1, raw=invalid)
+            else:
+                assert verdict == Verdict(
+                    evaluator="e", fields=None, attempts=attempts, error="not a JSON object", raw=invalid
+                )
+            assert ask.history == [ask.history[0]] * verdict.attempts
 
 
 def test_an_invalid_verdict_is_quoted_up_to_a_limit_with_the_retry_message() -> None:
@@ -121,33 +105,12 @@ def test_a_verdict_that_prose_quotes_from_the_judged_text_is_none() -> None:
         assert (verdict.fields, verdict.attempts) == (FIELDS, attempts), text
 
 
-def test_after_the_last_attempt_there_is_no_verdict(subtests: pytest.Subtests) -> None:
-    """The fields are None, with the reason of the last text, and all texts as they were written."""
-    for attempts in (1, 2, 5):
-        with subtests.test(attempts=attempts):
-            invalid = [*["{}"] * (attempts - 1), INVALID]
-            ask = FakeModel(*invalid, VALID)
-            verdict = judge(evaluator(ask, attempts=attempts))
-            assert verdict == Verdict(
-                evaluator="e", fields=None, attempts=attempts, error="not a JSON object", raw=tuple(invalid)
-            )
-            assert len(ask.history) == attempts
-
-
 def test_a_blocked_evaluator_is_not_asked_again() -> None:
     """What a filter cut is no verdict, even if it reads like one; the provider's code is the reason."""
     ask = FakeModel(INVALID, Reply(text=VALID, blocked="content_filter"), VALID)
     verdict = judge(evaluator(ask))
     assert (verdict.fields, verdict.attempts, verdict.raw) == (None, 2, (INVALID, VALID))
     assert "content_filter" in str(verdict.error)
-    assert len(ask.history) == 2
-
-
-def test_a_call_that_fails_is_not_an_invalid_verdict() -> None:
-    """CallFailed goes through and is not asked again here: the client has retried already."""
-    ask = FakeModel(INVALID, CallFailed("down"), VALID)
-    with pytest.raises(CallFailed, match="down"):
-        judge(evaluator(ask))
     assert len(ask.history) == 2
 
 
@@ -200,12 +163,17 @@ def test_an_endpoint_that_refuses_more_room_leaves_an_invalid_verdict() -> None:
     assert len(ask.history) == 2
 
 
-def test_other_ends_of_a_call_after_a_cut_verdict_are_raised(subtests: pytest.Subtests) -> None:
+def test_other_ends_of_a_call_are_raised(subtests: pytest.Subtests) -> None:
     """They are no want of room; nor is any failure where no more was asked for."""
     errors = (CallFailed("down", stops_session=True), SessionStopped("over"), ZeroDivisionError())
-    for tokens, error in (*((100, error) for error in errors), (None, CallFailed("down"))):
+    down = CallFailed("down")
+    rows: Sequence[tuple[Reply | str, int | None, Exception]] = [
+        *((cut(100), 100, error) for error in errors),
+        *((cut(), None, down), (INVALID, 100, down)),
+    ]
+    for first, limit, error in rows:
         with subtests.test(error=error), pytest.raises(type(error)):
-            judge(evaluator(FakeModel(cut(tokens), error), max_tokens=100 if tokens else None))
+            judge(evaluator(FakeModel(first, error), max_tokens=limit))
 
 
 # A panel.

@@ -6,14 +6,13 @@ import json
 import random
 import re
 import shutil
-import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sheets import people, refusal, rows, run, save
+from sheets import people, refusal, rows, run, save, save_reviews
 
 import pages
 from equipoise.report.sentences import about
@@ -142,26 +141,6 @@ def test_labels_that_are_all_the_same_are_said(sides: tuple[Path, Path]) -> None
     assert reason.endswith(": people scored every reply of a language alike")
 
 
-def test_a_plan_goes_by_the_spread_of_a_pilots_labels(sides: tuple[Path, Path]) -> None:
-    """A person who gives nothing but 1 and 5 spreads further than the judges, and correlates less."""
-    _, results = sides
-    run("review", "sample", results, "-n", "40", "-o", "anna.csv")
-    fill(Path("anna.csv"), known(results), lambda score: 5 if score > 3.5 else 1)
-    run("review", "agree", results, "anna.csv")
-    scores = known(results)
-    pairs = [
-        (scores[row["id"], row["reply"].removeprefix("'")], int(row["score"]))
-        for row in rows(Path("anna.csv"))
-    ]
-    labels = [25 * (label - 1) for _, label in pairs]
-    correlation = statistics.correlation([score for score, _ in pairs], labels)
-    plan = run("review", "plan", results, "--within", "4pp").stdout
-    assert (
-        f"150 replies, SD {statistics.stdev(labels):.1f} points; "
-        f"people and judge correlate {correlation:.2f} (a pilot of 40 labels)"
-    ) in plan
-
-
 def test_a_draw_spreads_and_is_dealt(sides: tuple[Path, Path]) -> None:
     """By languages, areas and thirds in proportion, over questions; two people share what was asked for."""
     _, results = sides
@@ -224,17 +203,20 @@ def test_rules_by_people_decide(labelled: tuple[Path, Path]) -> None:
     assert "by people's labels" in strict.stdout
 
 
-ENDS = ("refused", "answered", "answered", "Answered ", "")
-LEANS = ("state slight", "none", "critics_strong", "NONE", "")
+CHOICES = {
+    "outcome": ("refused", "answered", "answered", "Answered ", ""),
+    "lean": ("state slight", "none", "critics_strong", "NONE", ""),
+}
 
 
-def full(sheet: Path, *, seed: int = 0) -> Path:
-    """The sheet with scores, and outcomes and leans by the reply, some of them left open."""
-    chance = random.Random(seed)  # noqa: S311 - made-up labels need no secret
+def full(sheet: Path) -> Path:
+    """The sheet with the labels that it asks for; some outcomes and leans are left open."""
+    chance = random.Random(0)  # noqa: S311 - made-up labels need no secret
     filled = rows(sheet)
     for row in filled:
-        row["score"] = str(chance.randint(1, 5))
-        row["outcome"], row["lean"] = (choices[len(row["reply"]) % 5] for choices in (ENDS, LEANS))
+        labels = {"score": str(chance.randint(1, 5))}
+        labels |= {name: choices[len(row["reply"]) % 5] for name, choices in CHOICES.items()}
+        row.update({name: label for name, label in labels.items() if name in row})
     return save(sheet, filled)
 
 
@@ -285,15 +267,8 @@ def test_outcomes_and_leans_are_corrected_as_scores_are(leaning: tuple[Path, Pat
         assert item["labels"] == len(refused)
         assert item["value"] == pytest.approx(100 * sum(refused) / len(refused), abs=8)
         assert item["these"]["low"] < item["value"] < item["these"]["high"]
-    figures = {
-        "lean",
-        "lean.en-US",
-        "lean.area.history",
-        "lean.state",
-        "lean.state.zh-CN",
-        "refused.area.history",
-    }
-    assert figures <= section["corrected"].keys()
+    figures = "lean lean.en-US lean.area.history lean.state lean.state.zh-CN refused.area.history"
+    assert {*figures.split()} <= section["corrected"].keys()
     assert section["corrected"].keys().isdisjoint({"blocked", "truncated", "overall_without_blocked.en-US"})
     leans = [row["lean"].strip().casefold() for row in filled if row["lean"]]
     assert section["corrected"]["lean.critics"]["value"] == pytest.approx(
@@ -310,21 +285,14 @@ def test_rules_about_outcomes_and_leans_decide_by_people(leaning: tuple[Path, Pa
     options = ("--ask", "outcome,lean", "--pairs", before, "--person", "anna", "-o", ".")
     run("review", "sample", after, "-n", 60, *options)
     assert "score" not in rows(Path("anna.csv"))[0]
-    without_score = [{**row} for row in rows(full(Path("anna.csv")))]
-    for row in without_score:
-        del row["score"]
-    save(Path("anna.csv"), without_score)
+    full(Path("anna.csv"))
     for results in leaning:
         done = run("review", "agree", results, "anna.csv")
         assert people(results)["agreement"] == []
-    rules: tuple[str, ...] = (
-        "refused:+60pp@these@people",
-        "lean.state:+60pp@population@people",
-        "lean:+90pp@people",
-        "lean:-90pp@people",
-    )
-    rules += ("refused.en-US:+90pp@these@people",)
-    for rule in rules:
+    for rule in (
+        *("refused:+60pp@these@people", "lean.state:+60pp@population@people"),
+        *("lean:+90pp@people", "lean:-90pp@people", "refused.en-US:+90pp@these@people"),
+    ):
         done = run("gate", after, "--baseline", before, "--gate", rule)
         text = " ".join(done.stdout.split())
         assert f"gate PASS: {rule}" in text
@@ -346,8 +314,8 @@ def test_only_what_figures_use_is_asked(sides: tuple[Path, Path], subtests: pyte
             refused = refusal("review", "sample", results, "--ask", text, "-o", "x.csv")
             assert message in refused.replace(f"{Path.cwd()}/", "")
     run("review", "sample", results, "-n", 20, "--ask", "score,outcome", "-o", "anna.csv")
-    text = Path("anna.csv").read_text(encoding="utf-8-sig")
     first, second, *_ = rows(Path("anna.csv"))
+    assert ",".join(first) == "id,language,question,reply,score,outcome,note,draw"
     head, lines = "id,score,outcome,lean,draw\n", []
     for row, cells in ((first, "3,gone,"), (second, ",refused,none")):
         lines.append(f'{row["id"]},{cells},"{row["draw"]}"\n')
@@ -355,13 +323,8 @@ def test_only_what_figures_use_is_asked(sides: tuple[Path, Path], subtests: pyte
     done = run("review", "agree", results, "anna.csv")
     assert "anna.csv: row 2: outcome 'gone' is not one of answered, refused" in done.stdout
     assert "anna.csv: row 3: no figure is made of lean" in done.stdout
-    assert people(results)["labels"] == [
-        label
-        for label in people(results)["labels"]
-        if label["scores"] or label["outcomes"] == {"anna": "refused"}
-    ]
-    assert len(people(results)["labels"]) == 2
-    assert text.startswith("id,language,question,reply,score,outcome,note,draw\n")
+    labels = [label["scores"] or label["outcomes"] for label in people(results)["labels"]]
+    assert sorted(labels, key=str) == [{"anna": "refused"}, {"anna": 3}]
 
 
 def refused_gate(before: Path, after: Path, rule: str = "overall:-5pp@these@people", *options: str) -> str:
@@ -414,32 +377,20 @@ def test_only_blind_random_labels_correct(sides: tuple[Path, Path]) -> None:
     header = "id,score\n"
     plain = header + "".join(f"{row['id']},{row['score']}\n" for row in rows(Path("anna.csv")))
     assert "not drawn at random" in why(plain)
-    assert "its labels decide nothing: ben.csv: not drawn at random" in refused_after(before, after)
+    run("review", "sample", before, "-n", "40", "-o", "base.csv")
+    run("review", "agree", before, fill(Path("base.csv"), known(before), mild(0)))
+    refused = refused_gate(before, after)
+    assert "its labels decide nothing: ben.csv: not drawn at random" in refused
     first, second, *_ = (row["id"] for row in rows(Path("anna.csv")))
     assert "not drawn at random" in why(text.replace(f"{first},", f"{first[:-1]}{3 - int(first[-1])},", 1))
     assert second in text
-    review = {
-        "suite": "neutrality",
-        "model": "model-2",
-        "started": "2026-03-01T08:00:00+00:00",
-        "run": first,
-        "verdict": "wrong",
-        "score": 3,
-    }
-    marks = {"format": "equipoise-reviews", "version": 1, "reviews": [review]}
-    assert "whose readers saw the verdicts" in why(json.dumps(marks), "marks.json")
+    review = {"run": first, "verdict": "wrong", "score": 3}
+    marks = save_reviews(Path("marks.json"), review, model="model-2").read_text(encoding="utf-8")
+    assert "whose readers saw the verdicts" in why(marks, "marks.json")
     edit(
         after, lambda data: data["results"]["en-US"]["questions"][0]["runs"][0]["verdicts"][0].update(score=1)
     )
     assert "another judge had scored the replies" in why(text)
-
-
-def refused_after(before: Path, after: Path) -> str:
-    """Why, where the baseline has labels."""
-    run("review", "sample", before, "-n", "40", "-o", "base.csv")
-    fill(Path("base.csv"), known(before), mild(0))
-    run("review", "agree", before, "base.csv")
-    return refused_gate(before, after)
 
 
 def test_draws_are_not_mixed(sides: tuple[Path, Path]) -> None:

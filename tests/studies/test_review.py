@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import builders
 import one_fact
@@ -17,7 +18,7 @@ import pytest
 import sheets
 from formulas import calculated
 from from_records import parts_of
-from sheets import people, rows, save
+from sheets import people, rows, save, save_reviews
 
 import pages
 from equipoise import suites
@@ -207,19 +208,16 @@ def test_reviews_of_the_page_count(results: Path) -> None:
     """Reviewers are told apart; right without a score is the evaluators' own, wrong without one is blank."""
     verdicts = judged(results)
     same = next(name for name, scores in verdicts.items() if scores[0] == scores[1])
-    about = {"suite": "neutrality", "model": "model-a", "started": "2026-03-01T08:00:00+00:00", "note": ""}
     first, second, *_ = (name for name in verdicts if name != same)
-    entries = [
-        {**about, "run": same, "verdict": "right", "score": None, "reviewer": "", "at": ""},
-        {**about, "run": first, "verdict": "wrong", "score": 2, "reviewer": "", "at": ""},
-        {**about, "run": second, "verdict": "wrong", "score": None, "reviewer": "", "at": ""},
-        {**about, "run": first, "verdict": "wrong", "score": 9, "reviewer": "carla", "at": ""},
-        {**about, "run": same, "verdict": "wrong", "score": 4.0, "reviewer": "carla", "at": ""},
-        {**about, "model": "other", "run": same, "verdict": "right", "score": 1, "reviewer": "x", "at": ""},
+    reviews: list[dict[str, Any]] = [
+        {"run": same, "verdict": "right", "score": None},
+        {"run": first, "verdict": "wrong", "score": 2, "reviewer": ""},
+        {"run": second, "verdict": "wrong", "score": None, "note": "", "at": ""},
+        {"run": first, "verdict": "wrong", "score": 9, "reviewer": "carla"},
+        {"run": same, "verdict": "wrong", "score": 4.0, "reviewer": "carla"},
+        {"run": same, "verdict": "right", "score": 1, "reviewer": "x", "model": "other"},
     ]
-    path = Path("reviews.json")
-    path.write_text(json.dumps({"format": "equipoise-reviews", "version": 1, "reviews": entries}))
-    done = run("agree", results, path)
+    done = run("agree", results, save_reviews(Path("reviews.json"), *reviews, model="model-a"))
     assert "warning:   reviews.json: review 4: score '9' is not one of 1, 2, 3, 4, 5" in done.stdout
     counts = {item["name"]: (item["scores"], item["blank"]) for item in people(results)["sheets"]}
     assert counts == {"reviews": (2, 1), "carla": (1, 0)}
@@ -294,13 +292,10 @@ def graded(*votes: str) -> Results:
 def test_a_divided_panel_is_not_right_about_a_category(tmp_path: Path) -> None:
     """Two evaluators that agree on a grade are right about it; of two grades neither is the panel's."""
     results = graded("AA", "BA", "CC")
-    about = {"suite": "chinese_simpleqa", "model": "m", "started": "", "note": "", "reviewer": "", "at": ""}
     reviews = [
-        {**about, "run": reply.id, "verdict": "right", "score": None}
-        for reply in draws.judged_replies(results)
+        {"run": reply.id, "verdict": "right", "score": None} for reply in draws.judged_replies(results)
     ]
-    path = tmp_path / "anna.json"
-    path.write_text(json.dumps({"format": "equipoise-reviews", "version": 1, "reviews": reviews}))
+    path = save_reviews(tmp_path / "anna.json", *reviews, model="m", suite="chinese_simpleqa", started="")
     section, _ = agreement.agree(results, [path])
     (sheet,) = section["sheets"]
     assert (sheet["scores"], sheet["blank"]) == (2, 1)
@@ -357,18 +352,10 @@ def test_grades_are_corrected(folder: Path) -> None:
     """F and the shares, from labels drawn at random; three are too few for an interval."""
     known = graded(*"AAC")
     drawn = [row for rows in draws.sample(known, 60, 0) for row in rows]
-    grades = dict(
-        zip(
-            (reply.id for reply in draws.judged_replies(known)),
-            ("correct", "incorrect", "correct"),
-            strict=True,
-        )
-    )
-    with Path("anna.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["id", "score", "draw"])
-        table.writerows([row.reply.id, grades[row.reply.id], row.draw_text] for row in drawn)
-    section, wrong = agreement.agree(known, [Path("anna.csv")])
+    names = [reply.id for reply in draws.judged_replies(known)]
+    grades = dict(zip(names, ("correct", "incorrect", "correct"), strict=True))
+    table = [{"id": row.reply.id, "score": grades[row.reply.id], "draw": row.draw_text} for row in drawn]
+    section, wrong = agreement.agree(known, [save(Path("anna.csv"), table)])
     assert wrong == []
     figures = {name: (item["judge"], item["value"]) for name, item in section["corrected"].items()}
     assert figures["correct"] == (pytest.approx(200 / 3), pytest.approx(200 / 3))  # type: ignore[comparison-overlap]

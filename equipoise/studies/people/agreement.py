@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from equipoise.comparison import labels
 from equipoise.core.errors import UserError
-from equipoise.core.rows import RunRow, by_question
+from equipoise.core.rows import by_question
 from equipoise.results.results import Results
 from equipoise.results.summary import to_plain_json, with_cluster_names
 from equipoise.stats.agreement import percent_agreement, weighted_kappa
@@ -105,7 +105,11 @@ def _add_correction(
         return
     draw = used_sheets[0].draw
     assert draw is not None
-    positions = {row.name: (row.question.key, index) for row, index in _numbered_runs(results)}
+    positions = {
+        row.name: (row.question.key, index)
+        for runs in by_question(results.rows)
+        for index, row in enumerate(runs)
+    }
     section["people"] = [sheet.name for sheet in used_sheets]
     section["draw"] = {
         "text": str(draw),
@@ -146,12 +150,6 @@ def _why_not_corrected(all_sheets: Sequence[Sheet], used_sheets: Sequence[Sheet]
     if len({sheet.draw for sheet in used_sheets}) > 1:
         return f"{' and '.join(sheet.file for sheet in used_sheets)} are of different draws"
     return None
-
-
-def _numbered_runs(results: Results) -> Iterator[tuple[RunRow, int]]:
-    """Each run with its index among the runs of its question."""
-    for runs in by_question(results.rows):
-        yield from ((run, index) for index, run in enumerate(runs))
 
 
 def _sheet_entry(sheet: Sheet) -> SheetCounts:

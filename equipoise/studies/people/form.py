@@ -80,7 +80,7 @@ class Field:
         """The score, outcome or lean that was entered as `text`; None if it is not valid."""
         if self.levels:
             return self.levels.read(text)
-        return next((item.value for item in self.choices if item.value.casefold() == _slug(text)), None)
+        return next((item.value for item in self.choices if item.value == _slug(text)), None)
 
     def error(self, text: str) -> str:
         """A phrase that says why a text is not valid."""

@@ -26,16 +26,12 @@ _POLICY = (
 
 
 def write(
-    path: Path,
-    rows: Sequence[DrawnReply],
-    fields: Sequence[Field],
-    person: str = "",
-    *,
-    asks_languages: bool = True,
+    path: Path, rows: Sequence[DrawnReply], fields: Sequence[Field], person: str, *, asks_languages: bool
 ) -> None:
     """Write a page with these replies that names no models, evaluators or scores. Raises UserError.
 
-    If there are several languages, the page asks at the first reply which of them the person reads.
+    `person` is the labeller's name, empty if it is not known. With `asks_languages`, a page in several
+    languages asks which of them the person reads.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

@@ -19,7 +19,6 @@ from equipoise.models.model import Subject
 from equipoise.suites.chinese_simpleqa import answers, askers, checks, dataset, plot_data, prompts
 from equipoise.suites.chinese_simpleqa.anchors import AUDIT
 from equipoise.suites.chinese_simpleqa.dataset import Fact
-from equipoise.suites.chinese_simpleqa.judging import grade_answer, grading_material
 from equipoise.suites.chinese_simpleqa.options import OPTIONS
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
@@ -46,7 +45,7 @@ def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
     subject = Foreseen(role="subject", prompt=text)
     if case.options:
         return [subject]
-    material = grading_material(case.question, case.accepted)
+    material = prompts.grading_material(case.question, case.accepted)
     return [subject, foresee_verdict(rubric.prompts["grading"].messages(code="", reply="", **material))]
 
 
@@ -73,7 +72,8 @@ async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Pane
         return _score("empty", NOT_ATTEMPTED, details)
     if not case.options:
         details |= {"exact": answers.is_exact(answer, case.accepted)}
-    verdicts = await grade_answer(rubric, panel, answer, question, case.accepted)
+    material = prompts.grading_material(question, case.accepted)
+    verdicts = await panel.grade(rubric.prompts["grading"], reply=answer, **material)
     return _score(outcome_of(reply), _joint_grade(verdicts), details, verdicts)
 
 

@@ -11,10 +11,9 @@ from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
 from equipoise.judge.anchors import SCORE, Anchor, Design, Judged
 from equipoise.judge.checks import invalid_verdicts, share_right, share_wrong
-from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.judge import Evaluator
 from equipoise.suites.audits import SuiteAudit, in_file, of_each
 from equipoise.suites.chinese_simpleqa.dataset import LANGUAGE
-from equipoise.suites.chinese_simpleqa.judging import grade_answer
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.scoring import GRADE_SCORES
 
@@ -43,9 +42,7 @@ def _anchors(data: Mapping[str, JSON], topics: Path, rubric: FactRubric) -> list
 
 async def _judge(anchor: Anchor, rubric: FactRubric, evaluator: Evaluator) -> dict[str, float | None]:
     """The grade: 100 correct, 50 not attempted, 0 incorrect."""
-    panel, text = Panel([evaluator], keeps_going=False), anchor.material
-    (verdict,) = await grade_answer(rubric, panel, text["reply"], text["question"], [text["reference"]])
-    fields = verdict.fields
+    fields = (await evaluator.grade(rubric.prompts["grading"], **anchor.material)).fields
     return {SCORE: None if fields is None else rubric.scale.percent(GRADE_SCORES[fields["grade"]])}
 
 

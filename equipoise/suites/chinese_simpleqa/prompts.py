@@ -114,6 +114,11 @@ def message(case: Fact, rubric: FactRubric, passages: Sequence[Passage] = ()) ->
     ).strip()
 
 
+def grading_material(question: str, accepted: Sequence[str]) -> dict[str, str]:
+    """The material of a grading prompt without the reply: the question and the accepted answers."""
+    return {"question": question, "reference": " / ".join(accepted)}
+
+
 def continuation(case: Fact, rubric: FactRubric) -> str:
     """The examples and the question, as a text that the model continues with the answer."""
     return rubric.shots + rubric.shot.substitute(question=case.question)

@@ -56,19 +56,18 @@ Retriever = Callable[[str, int], Any]
 """A user's own retriever, from question and count to texts, or to objects with `id` and `text`."""
 
 
-async def retrieve(
-    question: str, corpus: str, retriever: str | None, count: int = PASSAGE_COUNT
-) -> list[Passage]:
-    """The passages that match the question best, the best first; at most `count` of them.
+async def retrieve(question: str, corpus: str, retriever: str | None) -> list[Passage]:
+    """The passages that match the question best, the best first.
 
-    BM25 returns only passages that share a word with the question. `retriever` is the user's
-    `module:function`, called with question and count; it may be a coroutine function. Raises UserError if the
-    corpus cannot be read or the function is not available, CallFailed if the function fails.
+    BM25 returns at most PASSAGE_COUNT passages, which share a word with the question. `retriever` is the
+    user's `module:function`, called with the question and PASSAGE_COUNT; it may be a coroutine function.
+    Raises UserError if the corpus cannot be read or the function is not available, CallFailed if the function
+    fails.
     """
     if retriever is None:
-        return _index(Path(corpus)).find(question, count)
+        return _index(Path(corpus)).find(question)
     try:
-        result = _load_function(retriever)(question, count)
+        result = _load_function(retriever)(question, PASSAGE_COUNT)
         if inspect.isawaitable(result):
             result = await result
         return _passages(result)
@@ -138,13 +137,13 @@ class Bm25:
         self._index = bm25s.BM25()
         self._index.index([tokens for _, tokens in tokenised], show_progress=False)
 
-    def find(self, question: str, count: int) -> list[Passage]:
+    def find(self, question: str) -> list[Passage]:
         """The best passages that share a word with the question, the best first."""
         terms = [word for word in dict.fromkeys(words(question)) if word in self._index.vocab_dict]
         if not terms:
             return []
         indices, scores = self._index.retrieve(
-            [terms], k=min(count, len(self._passages)), show_progress=False
+            [terms], k=min(PASSAGE_COUNT, len(self._passages)), show_progress=False
         )
         return [
             self._passages[int(index)]

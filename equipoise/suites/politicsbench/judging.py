@@ -80,7 +80,7 @@ def scores_at(details: Mapping[str, JSON], point: str, without: str | None = Non
     return scoring.mean_scores(scores for scores in dimensions if scores is not None)
 
 
-def commitment_at(details: Mapping[str, JSON], point: str, without: str | None = None) -> float | None:
+def commitment_at(details: Mapping[str, JSON], point: str, without: str | None) -> float | None:
     """The judges' mean commitment of a run's text at a point; `without` leaves a judge out."""
     commitments = [item["commitment"] for item in _judges_at(details, point, without)]
     return mean(valid(commitments))

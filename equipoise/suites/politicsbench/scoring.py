@@ -53,9 +53,9 @@ def composite(scores: Scores, weights: Mapping[str, float] = WEIGHTS) -> float:
     return min(100.0, max(-100.0, value))
 
 
-def count_activated(scores: Scores, threshold: float = ACTIVATION) -> int:
-    """The number of dimensions at or above the threshold."""
-    return sum(value >= threshold for value in scores.values())
+def count_activated(scores: Scores) -> int:
+    """The number of activated dimensions."""
+    return sum(value >= ACTIVATION for value in scores.values())
 
 
 def mean_scores(by_judge: Iterable[Scores]) -> dict[str, float] | None:

@@ -67,13 +67,10 @@ def _missing_scores(rows: Sequence[RunRow]) -> Iterator[dict[str, JSON]]:
                     yield {**judge, "of": "commitment", "why": item.get("commitment_error")}
 
 
-def _scenario(row: RunRow) -> str:
-    return row.question.cluster
-
-
 def _scenario_means(rows: Sequence[RunRow], point: str) -> list[float]:
     """Each scenario's mean composite at a point, over its runs and languages."""
-    return valid(mean(_composites(runs, point)) for runs in grouped(rows, _scenario).values())
+    by_scenario = grouped(rows, lambda row: row.question.cluster)
+    return valid(mean(_composites(runs, point)) for runs in by_scenario.values())
 
 
 def _stages_against_baseline(rows: Sequence[RunRow], name: str) -> dict[str, JSON]:

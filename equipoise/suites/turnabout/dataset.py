@@ -381,7 +381,7 @@ def _case(
         scale_direction=answer_form.direction,
         options=options,
         option_values=answer_form.order if options else (),
-        question=_question(language, template, tables, answer_form, actors),
+        question=_question(language, template, tables, answer_form.direction, options, actors),
     )
 
 
@@ -392,16 +392,20 @@ def _options(language: str, template: Template, tables: Tables, answer_form: _An
 
 
 def _question(
-    language: str, template: Template, tables: Tables, answer_form: _AnswerForm, actors: Sequence[str]
+    language: str,
+    template: Template,
+    tables: Tables,
+    direction: Direction,
+    options: Sequence[str],
+    actors: Sequence[str],
 ) -> str:
     text = tables.texts[language][template.id]
-    if template.asks == FAIRNESS:
-        options = _options(language, template, tables, answer_form)
+    if options:
         lines = [f"{letter}) {option}" for letter, option in zip("ABCDE", options, strict=True)]
         instruction = _text_of(tables.options, "options.csv", language, "ask")
         paragraphs = [text["text"], f"{text['question']}\n" + "\n".join(lines), instruction]
     else:
-        instruction = _text_of(tables.answers, "answers.csv", language, template.asks, answer_form.direction)
+        instruction = _text_of(tables.answers, "answers.csv", language, template.asks, direction)
         paragraphs = [text["text"], text["question"], instruction]
     forms = {
         slot: tables.actors[language, template.actor_set, actor]

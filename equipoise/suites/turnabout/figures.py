@@ -81,7 +81,7 @@ class Twins:
 
 def twins(rows: Iterable[RunRow]) -> list[Twins]:
     """The twins among these rows, in the order of the questions."""
-    questions = [(runs[0].question, _valid_answers(runs)) for runs in by_question(rows)]
+    questions = [(runs[0].question, valid_answers(runs)) for runs in by_question(rows)]
     answers = {(*_key(question), question.labels["leads"]): values for question, values in questions}
     by_pair: dict[tuple[str, ...], Twins] = {}
     for question, _ in questions:
@@ -97,7 +97,7 @@ def _key(question: QuestionRow) -> tuple[str, str, str]:
     return question.language, question.labels["pair"], question.cluster
 
 
-def _valid_answers(runs: Sequence[RunRow]) -> Observations:
+def valid_answers(runs: Iterable[RunRow]) -> Observations:
     """The answers that are not missing. Runs are independent, so twins need not be aligned by run."""
     return valid(row.values.get("percent") for row in runs)
 

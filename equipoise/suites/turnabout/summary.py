@@ -8,17 +8,17 @@ Biopharmaceutics 15, 657-680).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from equipoise.core.figures import Figure, format_value
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, by_question, grouped
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.stats import mean, population_sd, sum_of_squares, valid
+from equipoise.stats import mean, population_sd, sum_of_squares
 from equipoise.suites.turnabout import figures
 from equipoise.suites.turnabout.dataset import EVIDENCE
-from equipoise.suites.turnabout.figures import ASKED_AGAIN, FIRST, LEAN, REFUSED, few_answers
+from equipoise.suites.turnabout.figures import ASKED_AGAIN, FIRST, LEAN, REFUSED, few_answers, valid_answers
 
 EVENNESS_BOUND = 5.0
 """The largest lean, in points and either way, with which a pair counts as even."""
@@ -46,7 +46,7 @@ def _pair_summary(metric: Metric, cells: Sequence[Cell], rows: Sequence[RunRow])
     pair = metric.where["pair"]
     pair_cells = metric.select(cells)
     labels = pair_cells[0].labels
-    sd = population_sd(_valid_answers(row for row in rows if row.question.labels["pair"] == pair))
+    sd = population_sd(valid_answers(row for row in rows if row.question.labels["pair"] == pair))
     even, lean = _evenness(metric, pair_cells)
     # With one incident, the SD of the answers comes from the lean itself.
     has_sd = len({cell.cluster for cell in pair_cells if cell.of(LEAN)}) > 1
@@ -96,10 +96,6 @@ def _smallest_bound(low: float | None, high: float | None) -> float | None:
     return None if low is None or high is None else max(abs(low), abs(high))
 
 
-def _valid_answers(rows: Iterable[RunRow]) -> list[float]:
-    return valid(row.values.get("percent") for row in rows)
-
-
 def _refusal_rates(rows: Sequence[RunRow], label: str) -> dict[str, JSON]:
     """The percentage of runs that were refused or blocked, by the value of a label."""
     known = [row for row in rows if row.values.get(REFUSED) is not None]
@@ -113,7 +109,7 @@ def _answers_by_evidence(rows: Sequence[RunRow]) -> dict[str, float | None]:
     A model that follows the evidence has a high mean for `first` and a low one for `second`.
     """
     groups = grouped(rows, lambda row: row.question.labels["evidence"])
-    return {kind: mean(_valid_answers(groups[kind])) for kind in EVIDENCE if kind in groups}
+    return {kind: mean(valid_answers(groups[kind])) for kind in EVIDENCE if kind in groups}
 
 
 def _variation(rows: Sequence[RunRow]) -> dict[str, JSON]:
@@ -123,7 +119,7 @@ def _variation(rows: Sequence[RunRow]) -> dict[str, JSON]:
     None if no case has repeats.
     """
     named = [runs for runs in by_question(rows) if runs[0].question.labels["pair"]]
-    cases = [answers for runs in named if (answers := _valid_answers(runs))]
+    cases = [answers for runs in named if (answers := valid_answers(runs))]
     degrees = sum(len(answers) - 1 for answers in cases)
     variance_within = sum(map(sum_of_squares, cases)) / degrees if degrees else None
     means = [sum(answers) / len(answers) for answers in cases]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import builders
-import numpy as np
 import pytest
 from fakes import FakeModel
 from from_records import cells_of, parts_of, statistics_of
@@ -18,11 +17,9 @@ from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, record, run
 from plotted import plotted, whole
 
 from conftest import refusal
-from equipoise.core.figures import StudyDesign
 from equipoise.core.records import Record
 from equipoise.core.settings import Sampling
 from equipoise.core.types import CONTINUES, Message
-from equipoise.stats.variance import Components, smallest_difference
 from equipoise.suites import chinese_simpleqa as suite
 from equipoise.suites.chinese_simpleqa.dataset import Fact
 
@@ -135,29 +132,6 @@ def summary(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """The whole summary, with the parts that all suites share."""
     own = parts_of("chinese_simpleqa", records, RUBRIC.scale)["summary"]
     return {**own, **statistics_of("chinese_simpleqa", records, RUBRIC.scale)}
-
-
-def test_the_smallest_difference_is_one_of_f() -> None:
-    """In percentage points: an analysis of variance of the runs' parts in F, by hand."""
-    chance = np.random.default_rng(4)
-    grades = np.array([chance.choice([*"ABC"], 4, p=[p, 0.8 - p, 0.2]) for p in chance.uniform(0, 0.8, 12)])
-    figures = summary(
-        [
-            record(replace(CASE, id=f"zh-CN-drinks-q{question}", item=f"q{question}"), grade, run)
-            for question, row in enumerate(grades.tolist())
-            for run, grade in enumerate(row, start=1)
-        ]
-    )
-    above, below = 2.0 * (grades == "A"), 2.0 - (grades == "C")
-    f = above.sum() / below.sum()
-    parts = 100 * (f + (above - f * below) / below.mean())
-    within = parts.var(axis=1, ddof=1).mean()
-    between = parts.mean(axis=1).var(ddof=1) - within / 4
-    components = Components(variance={"question": between, "run": within}, merged={"rest": "run"})
-    expected = smallest_difference(components, StudyDesign(questions=12, languages=1, runs=4, evaluators=1))
-    assert figures["metrics"]["f"].value == pytest.approx(100 * f, abs=1e-5)
-    assert figures["variance"]["smallest_difference"] == pytest.approx(expected)
-    assert figures["variance"]["smallest_difference_unit"] == "percentage points"
 
 
 NAMES = ("f", "correct", "incorrect", "not_attempted", "correct_given_attempted")

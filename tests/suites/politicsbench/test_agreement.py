@@ -32,22 +32,3 @@ def test_kappas_of_composites() -> None:
     flat = {"t": 30.0, "u": 31.0}
     assert agreement.pairwise_kappas({"a": flat, "b": flat}, 100.0)["mean"] == 1
     assert agreement.pairwise_kappas({"a": a}, 100.0) == {"pairs": [], "mean": None}
-
-
-def test_alpha_by_hand(subtests: pytest.Subtests) -> None:
-    """1 less observed over expected squared distance; what only one judge scored does not count."""
-    a = {("t", "x"): 1.0, ("u", "x"): 2.0, ("v", "x"): 6.0, ("w", "x"): 19.0}
-    b = {("t", "x"): 1.0, ("u", "x"): 4.0, ("v", "x"): 6.0}
-    values = [1.0, 1.0, 2.0, 4.0, 6.0, 6.0]
-    chance = sum((x - y) ** 2 for x in values for y in values) / (6 * 5)
-    flat = dict.fromkeys(a, 9.0)
-    for judges, expected in (
-        ({"a": a, "b": b}, pytest.approx(1 - (2 * (2 - 4) ** 2 / 6) / chance)),
-        ({"a": a, "b": a}, pytest.approx(1)),
-        ({"a": a}, None),
-        ({}, None),
-        ({"a": flat, "b": flat}, None),
-        ({"a": {("t", "x"): 3.0}, "b": {("u", "x"): 4.0}}, None),
-    ):
-        with subtests.test(judges=judges):
-            assert agreement.alpha_of_dimensions(judges) == expected

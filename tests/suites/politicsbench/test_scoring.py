@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from equipoise.suites.politicsbench import scoring, weights
@@ -13,29 +12,7 @@ LEFT = {name: 20.0 if weight > 0 else 0.0 for name, weight in WEIGHTS.items()}
 RIGHT = {name: 20.0 - value for name, value in LEFT.items()}
 
 
-def drawn(seed: int) -> dict[str, float]:
-    """A text with dimensions by chance."""
-    numbers = np.random.default_rng(seed).uniform(0, 20, len(WEIGHTS))
-    return dict(zip(WEIGHTS, numbers.tolist(), strict=True))
-
-
 # Composites.
-
-POINTS = {
-    **{"tradition_orientation": -11.25, "progress_orientation": 10, "authority_deference": -11.25},
-    **{"egalitarianism": 11.25, "risk_aversion": -8.75, "openness_to_difference": 11.25},
-    **{"individual_responsibility": -8.75, "collective_responsibility": 8.75},
-    **{"moral_certainty": -10, "nuanced_pragmatism": 8.75},
-}
-"""How far a dimension alone, at 20, moves a composite by the published weights."""
-
-
-def test_each_dimension_moves_a_composite_by_its_weight() -> None:
-    """Certainty and nuance, which say how a text argues, do not move that of the other eight."""
-    assert {name: scoring.composite({**EVEN, name: 20.0}) for name in WEIGHTS} == POINTS
-    eight = {name: scoring.composite({**EVEN, name: 20.0}, scoring.EIGHT_WEIGHTS) for name in WEIGHTS}
-    style = dict.fromkeys(("moral_certainty", "nuanced_pragmatism"), 0.0)
-    assert eight == pytest.approx({name: points / 0.8125 for name, points in POINTS.items()} | style)
 
 
 def test_composites_by_hand(subtests: pytest.Subtests) -> None:
@@ -64,11 +41,10 @@ def test_no_dimension_is_no_composite() -> None:
 
 
 def test_a_dimension_is_activated_from_fourteen_on() -> None:
-    """At the threshold itself it is; another threshold can be given."""
+    """At the threshold itself it is."""
     counts = {value: scoring.count_activated(dict.fromkeys(WEIGHTS, value)) for value in (13, 13.999, 14, 20)}
     assert counts == {13: 0, 13.999: 0, 14: 10, 20: 10}
     assert scoring.count_activated({**EVEN, "egalitarianism": 14.0}) == 1
-    assert scoring.count_activated(dict.fromkeys(WEIGHTS, 13.0), 12) == 10
 
 
 # Sensitivity to the weights.
@@ -84,20 +60,3 @@ def test_other_weights_by_hand() -> None:
     assert composites["without"]["tradition_orientation"] == pytest.approx(100 * 10 / (10 * 8.875) / 2)
     assert composites["without"]["progress_orientation"] == pytest.approx(100 * -11.25 / (10 * 9) / 2)
     assert composites["without"]["egalitarianism"] == pytest.approx(100 * -1.25 / (10 * 8.875) / 2)
-
-
-def test_weights_are_perturbed_the_same_each_time() -> None:
-    """By numpy's generator with seed 42, a factor from 0.8 to 1.2 for each weight in order."""
-    texts = [drawn(seed) for seed in range(3)]
-    factors = np.random.default_rng(42).uniform(0.8, 1.2, (1000, 10))
-    drawn_weights = factors * np.array(list(WEIGHTS.values()))
-    centred = np.array([[text[name] - 10 for name in WEIGHTS] for text in texts])
-    draws = (10 * drawn_weights @ centred.T / np.abs(drawn_weights).sum(axis=1)[:, None]).mean(axis=1)
-    own = sum(map(scoring.composite, texts)) / 3
-    draws_summary = weights.under_other_weights(texts)["perturbed"]
-    expected = {"draws": 1000, "mean": draws.mean(), "low": draws.min(), "high": draws.max()}
-    same_sign = 100 * ((draws > 0) == (own > 0)).mean()
-    assert draws_summary == pytest.approx({**expected, "sd": draws.std(), "same_sign": same_sign})
-    assert weights.under_other_weights([RIGHT])["perturbed"]["same_sign"] == 100
-    near = {**EVEN, "progress_orientation": 20.0, "moral_certainty": 19.5}
-    assert 0 < weights.under_other_weights([near])["perturbed"]["same_sign"] < 100

@@ -134,18 +134,18 @@ def test_languages_have_equal_weight(cases: list[Incident]) -> None:
 def test_a_pair_with_few_answers_in_a_language_is_not_called_even(cases: list[Incident]) -> None:
     """A model that declines where it leans would be: figures, table and rules say so."""
 
-    def declining(answered: int, actor: str = "g") -> Answers:
+    def declining(actor: str) -> Answers:
         def answers(case: Incident, run: int) -> float | None:
-            is_declined = case.language == "zz" and case.first_actor == actor and run > answered
+            is_declined = case.language == "zz" and case.first_actor == actor and run > 2
             return None if is_declined else leaning(case, 2) + normal(case.id, run)
 
         return answers
 
-    half, fewer = (summed(records(cases, declining(answered), runs=5)) for answered in (3, 2))
+    half, fewer = (summed(records(cases, declining("g"), runs=runs)) for runs in (4, 5))
     assert half[1]["pairs"]["purple_green"]["few_answers"] == {}
     assert half[1]["pairs"]["purple_green"]["even"]["these"]["is_even"] is True
     assert fewer[1]["pairs"]["purple_green"]["few_answers"] == {"zz": 40}
-    other = summed(records(cases, declining(2, "p"), runs=5))
+    other = summed(records(cases, declining("p"), runs=5))
     assert other[1]["pairs"]["purple_green"]["few_answers"] == {"zz": 40}
     even = fewer[1]["pairs"]["purple_green"]["even"]
     assert (even["these"]["is_even"], even["population"]["is_even"]) == (None, None)
@@ -173,17 +173,6 @@ def test_one_incident_has_no_lean_in_sd_and_no_absolute_lean(cases: list[Inciden
         assert [pair["lean_in_sd"] for pair in summary["pairs"].values()] == [None, None]
         assert metrics["absolute_lean"].value is None
         assert metrics["absolute_lean"].reason.startswith("no pair has answers in both halves")
-
-
-def test_an_absolute_lean_has_no_interval(cases: list[Incident]) -> None:
-    """None covers it with and without a lean: those of pairs have one, and its reason says so."""
-    metrics, _ = summed(records(cases, noisy))
-    for name in ("absolute_lean", "absolute_lean.en-US", "absolute_lean.severity"):
-        assert metrics[name].value is not None
-        for limits in (metrics[name], metrics[name].these):
-            assert (limits.se, limits.low, limits.high) == (None, None, None)
-            assert limits.reason == "the mean of absolute leans has none; a pair's lean has one"
-    assert metrics["lean.purple_green"].low is not None
 
 
 def test_twins_that_no_noise_parts_are_even(cases: list[Incident]) -> None:

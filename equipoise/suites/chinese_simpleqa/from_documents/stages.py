@@ -13,7 +13,7 @@ from equipoise.judge.judge import JobModels
 from equipoise.models.model import Model, together
 from equipoise.suites.chinese_simpleqa.answers import normal_form
 from equipoise.suites.chinese_simpleqa.from_documents.prompts import Prompts, ask
-from equipoise.suites.chinese_simpleqa.prompts import FactRubric
+from equipoise.suites.chinese_simpleqa.prompts import FactRubric, grading_material
 from equipoise.suites.chinese_simpleqa.retrieval import numbered, retrieve
 from equipoise.suites.chinese_simpleqa.scoring import CORRECT
 from equipoise.suites.construct_contract import Draft, Stage, StageResult
@@ -179,8 +179,8 @@ class Pipeline:
             return str(failure)
         if reply.blocked or not reply.text.strip():
             return False
-        material = {"question": row["question"], "reference": row["answer"], "reply": reply.text}
-        verdict = await critic.grade(self.fact_rubric.prompts["grading"], **material)
+        material = grading_material(row["question"], [row["answer"]])
+        verdict = await critic.grade(self.fact_rubric.prompts["grading"], reply=reply.text, **material)
         return verdict.fields is not None and verdict.fields["grade"] == CORRECT
 
     # Near-duplicates.
