@@ -24,7 +24,7 @@ from conftest import ROOT, SHIPPED
 from equipoise import suites
 from equipoise.comparison.trend import split_version
 from equipoise.core import files, json_io, spreadsheet, toml_text
-from equipoise.core.errors import InvalidVerdict, UserError, printable
+from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.rows import QuestionRow, RunRow
 from equipoise.core.types import Cue, Message, Reply, Token
 from equipoise.datasets import lint, overlap, translate
@@ -424,16 +424,7 @@ def _names(text: str) -> None:
     model_id(text, "unknown")
 
 
-def _csv_cell(text: str) -> None:
-    table._csv_cell(text)
-
-
 # What people see.
-
-
-def _printed(text: str) -> None:
-    printable(text)
-    UserError(text)
 
 
 def _toml(text: str) -> None:
@@ -464,11 +455,6 @@ def _transcript(text: str) -> None:
     for _ in transcripts.lines(row, "%"):
         pass
     transcripts.select([row], text="nowhere")
-
-
-def _wrapped(text: str) -> None:
-    for _ in style_lines([f"answered:  {text}", text], 80):
-        pass
 
 
 def _table(text: str) -> None:
@@ -528,14 +514,11 @@ def _translated_reply(text: str) -> None:
     translate._one_line(text)
 
 
-def _given_replies(text: str) -> object:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "replies.jsonl"
-        rows = ({"id": "q1", "reply": text}, {"id": "q1", "reply": "So.", "run": text})
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        with suppress(UserError):
-            return replies.read(path)
-    return None
+def _given_replies(text: str) -> None:
+    rows = ({"id": "q1", "reply": text}, {"id": "q1", "reply": "So.", "run": text})
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    with _file("replies.jsonl", lines) as path, suppress(UserError):
+        replies.read(path)
 
 
 def _batch_line(text: str) -> None:
@@ -604,14 +587,14 @@ READERS: Mapping[str, Reader] = {
     "files: line of a journal": _journal_line,
     "files: results": _results,
     "files: names": _names,
-    "files: cell of CSV": _csv_cell,
-    "shown: line": _printed,
+    "files: cell of CSV": table._csv_cell,
+    "shown: line": UserError,
     "files: TOML": _toml,
     "files: key facts": _key_facts,
     "replies: a line of a batch": _batch_line,
     "files: variable of a key": _variable,
     "shown: transcript": _transcript,
-    "shown: wrapped lines": _wrapped,
+    "shown: wrapped lines": lambda text: list(style_lines([f"answered:  {text}", text], 80)),
     "shown: table": _table,
     "shown: Markdown": _markdown,
     "shown: transcripts of the page": _packed,
@@ -646,10 +629,7 @@ ELSEWHERE: Mapping[str, str] = {
     "datasets/construct.py": "reads ids and names of files",
     "datasets/overlap.py:_published_lines": "reads published files, whose content is pinned",
     "datasets/overlap.py:TokenRun": "reads tokens",
-    "judge/choice.py:_prompt": "reads the rubric",
     "judge/rubric.py:levels_kept": "reads the rubric",
-    "judge/rubric.py:read_about": "reads the rubric",
-    "models/redact.py:_as_whole": "reads keys",
     "runner/resume.py": "reads settings",
     "comparison/comparable.py:_shortened": "reads settings",
     "comparison/gate/refusals.py:refuse_unfit_asker": "reads names of metrics",
@@ -660,12 +640,10 @@ ELSEWHERE: Mapping[str, str] = {
     "suites/neutrality/table.py": "reads questions",
     "suites/wording.py:_pattern": "reads words of wording.toml",
     "suites/facts.py:_source_faults": "reads digests of facts.toml",
-    "suites/facts.py:_fact_faults": "reads ids of facts.toml",
     "suites/tables.py": "reads questions",
     "suites/naming.py": "reads the user's own code",
     "suites/even_handedness/checks.py": "reads stances",
     "suites/even_handedness/pcp/rubric.py:load": "reads published prompts",
     "suites/turnabout/checks.py": "reads our own texts",
-    "suites/borderlines/prompts.py": "reads names of countries",
 }
 """Modules and functions that use regular expressions on other texts: who writes these."""

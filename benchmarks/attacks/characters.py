@@ -13,9 +13,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from attacks.sessions import bed, is_orderly
+from attacks.sessions import bed
 from attacks.tally import Harm, Size, Tally
-from conftest import ALL_OPTIONS, Bench
+from conftest import ALL_OPTIONS, Bench, is_orderly
 from equipoise.cli import main
 from loopback import JUDGE, SUBJECT, Answer, Script, completion, error, is_judge, plain_script, verdict
 

@@ -18,7 +18,7 @@ from typing import Any
 from journals import entries
 
 from attacks.tally import Harm
-from conftest import Bench
+from conftest import Bench, is_orderly
 from forked import Started
 from loopback import Loopback, Script, plain_script
 
@@ -109,11 +109,6 @@ def undisturbed() -> dict[str, Any]:
         done = bench.run("-n", "0", "--concurrency", str(IN_FLIGHT))
         assert done.returncode == 0, done.stdout + done.stderr
         return outcome(bench)
-
-
-def is_orderly(output: str) -> bool:
-    """Whether the user was told what happened, and not shown how we failed."""
-    return "Traceback" not in output and "INTERNALERROR" not in output
 
 
 def go_on(bench: Bench, harm: Harm, *arguments: str) -> None:

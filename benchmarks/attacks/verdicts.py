@@ -22,9 +22,9 @@ import one_dispute
 import one_fact
 import one_scenario
 
-from attacks.sessions import bed, is_orderly
+from attacks.sessions import bed
 from attacks.tally import Harm, Size, Tally
-from conftest import ROOT
+from conftest import ROOT, is_orderly
 from equipoise.core.records import Score
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
