@@ -403,14 +403,14 @@ def test_a_key_is_sent_only_to_the_endpoint_that_it_was_given_for() -> None:
 
 
 def test_headers_that_the_environment_asks_for_are_secrets() -> None:
-    """Their values, whole and without the scheme of a credential, beside the two keys."""
+    """Their values, whole and without the scheme of a credential and its blanks, beside the two keys."""
     environment = {
-        "OPENAI_CUSTOM_HEADERS": "X-Gateway-Key: Bearer s3cret\nX-Trace: on\n",
+        "OPENAI_CUSTOM_HEADERS": "X-Gateway-Key: Bearer  s3cret\nX-Trace: on\n",
         "OPENAI_ORG_ID": "org",
         "OPENAI_PROJECT_ID": "",
     }
     settings = resolved({"api_key": "sk-1", "evaluator_api_key": "sk-2"}, environment)
-    assert settings.secrets == ("sk-1", "sk-2", "Bearer s3cret", "on", "org", "s3cret")
+    assert settings.secrets == ("sk-1", "sk-2", "Bearer  s3cret", "on", "org", "s3cret")
     assert "s3cret" not in repr(settings)
 
 
