@@ -629,7 +629,10 @@ ELSEWHERE: Mapping[str, str] = {
     "datasets/construct.py": "reads ids and names of files",
     "datasets/overlap.py:_published_lines": "reads published files, whose content is pinned",
     "datasets/overlap.py:TokenRun": "reads tokens",
+    "judge/choice.py:_prompt": "reads the rubric",
     "judge/rubric.py:levels_kept": "reads the rubric",
+    "judge/rubric.py:read_about": "reads the rubric",
+    "models/redact.py:_as_whole": "reads keys",
     "runner/resume.py": "reads settings",
     "comparison/comparable.py:_shortened": "reads settings",
     "comparison/gate/refusals.py:refuse_unfit_asker": "reads names of metrics",
@@ -640,10 +643,12 @@ ELSEWHERE: Mapping[str, str] = {
     "suites/neutrality/table.py": "reads questions",
     "suites/wording.py:_pattern": "reads words of wording.toml",
     "suites/facts.py:_source_faults": "reads digests of facts.toml",
+    "suites/facts.py:_fact_faults": "reads ids of facts.toml",
     "suites/tables.py": "reads questions",
     "suites/naming.py": "reads the user's own code",
     "suites/even_handedness/checks.py": "reads stances",
     "suites/even_handedness/pcp/rubric.py:load": "reads published prompts",
     "suites/turnabout/checks.py": "reads our own texts",
+    "suites/borderlines/prompts.py": "reads names of countries",
 }
 """Modules and functions that use regular expressions on other texts: who writes these."""
