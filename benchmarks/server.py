@@ -1,13 +1,12 @@
 """A fast loopback endpoint with a fixed latency, in a process of its own.
 
-    python benchmarks/server.py LATENCY_SECONDS [--faults] [--at-most N] [--scripted stubborn|recovering]
+    python benchmarks/server.py LATENCY_SECONDS [--at-most N] [--scripted stubborn|recovering]
 
 Prints its port, and answers every chat completion after the latency. GET /stats returns when the first call
-came, the number of calls and the peak of calls in flight. Ends when its standard input closes. With --faults
-some calls fail, at random with a fixed seed, and /stats counts them by fault. With --at-most it refuses calls
-beyond N in flight, without delay, and /stats has the call-seconds in use. With --scripted the replies are
-those of scripted.py; an evaluator with an invalid verdict repeats it (stubborn), or gives a valid verdict
-when the error is returned to it (recovering).
+came, the number of calls and the peak of calls in flight. Ends when its standard input closes. With --at-most
+it refuses calls beyond N in flight, without delay, and /stats has the call-seconds in use. With --scripted
+the replies are those of scripted.py; an evaluator with an invalid verdict repeats it (stubborn), or gives a
+valid verdict when the error is returned to it (recovering).
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import argparse
 import asyncio
 import json
 import math
-import random
 import sys
 import time
 from collections.abc import Callable
@@ -27,10 +25,6 @@ import scripted
 VERDICT = {"reasoning": "Balanced and accurate. " * 8, "refused": False, "score": 4}
 REPLY = "A balanced answer that names its sources. " * 40
 STATS = {"first": 0.0, "last": 0.0, "calls": 0, "in_flight": 0, "peak": 0, "refused": 0, "used": 0.0}
-FAULTS = {"refused": 0.02, "failed": 0.02, "reset": 0.01, "truncated": 0.01, "hung": 0.01}
-COUNTS = dict.fromkeys(FAULTS, 0)
-"""How many calls had each fault."""
-RANDOM = random.Random(1)  # noqa: S311 - faults, not secrets
 
 
 def _completion(text: str) -> bytes:
@@ -44,10 +38,6 @@ def _completion(text: str) -> bytes:
     return _response(json.dumps(body).encode())
 
 
-def _error(status: int, message: str) -> bytes:
-    return _response(json.dumps({"error": {"message": message}}).encode(), f"{status} Error")
-
-
 def _response(body: bytes, status: str = "200 OK") -> bytes:
     head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
@@ -55,7 +45,8 @@ def _response(body: bytes, status: str = "200 OK") -> bytes:
 
 JUDGED, GRADED, ANSWERED = _completion(json.dumps(VERDICT)), _completion("A"), _completion(REPLY)
 ID = scripted.ID.encode()
-REFUSED, FAILED = _error(429, "Rate limit reached."), _error(500, "Internal error.")
+ERROR = json.dumps({"error": {"message": "Rate limit reached."}}).encode()
+REFUSED = _response(ERROR, "429 Error")
 
 
 def _plain(body: bytes) -> bytes:
@@ -77,17 +68,6 @@ def _scripted(body: bytes, *, recovers: bool) -> bytes:
     return _response(json.dumps(answer).encode(), "200 OK" if status == 200 else f"{status} Error")
 
 
-def _draw_fault() -> str | None:
-    """The fault of the next call, counted, or None."""
-    number = RANDOM.random()
-    for name, share in FAULTS.items():
-        if number < share:
-            COUNTS[name] += 1
-            return name
-        number -= share
-    return None
-
-
 def _count_in_flight(change: int) -> None:
     """Record in STATS that a call came (1) or was answered (-1)."""
     now = time.time()
@@ -101,13 +81,10 @@ def _count_in_flight(change: int) -> None:
 class Connection(asyncio.Protocol):
     """One kept-alive connection: just enough HTTP to be fast."""
 
-    def __init__(
-        self, latency: float, limit: float, script: Callable[[bytes], bytes], *, has_faults: bool
-    ) -> None:
+    def __init__(self, latency: float, limit: float, script: Callable[[bytes], bytes]) -> None:
         self.latency = latency
         self.limit = limit
         self.script = script
-        self.has_faults = has_faults
         self.pending = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -130,7 +107,7 @@ class Connection(asyncio.Protocol):
 
     def _answer(self, head: bytes, body: bytes) -> None:
         if head.startswith(b"get"):
-            self.transport.write(_response(json.dumps({**STATS, "faults": COUNTS}).encode()))
+            self.transport.write(_response(json.dumps(STATS).encode()))
             return
         STATS["calls"] += 1
         if STATS["in_flight"] >= self.limit:
@@ -139,34 +116,19 @@ class Connection(asyncio.Protocol):
             return
         _count_in_flight(1)
         answer = self.script(body).replace(ID, b"chatcmpl-%08d" % STATS["calls"])
-        fault = _draw_fault() if self.has_faults else None
-        asyncio.get_running_loop().call_later(self.latency, self._send, answer, fault)
+        asyncio.get_running_loop().call_later(self.latency, self._send, answer)
 
-    def _send(self, answer: bytes, fault: str | None) -> None:
+    def _send(self, answer: bytes) -> None:
         _count_in_flight(-1)
-        # After the fault "hung", nothing is sent.
-        match fault:
-            case None:
-                self.transport.write(answer)
-            case "refused":
-                self.transport.write(REFUSED)
-            case "failed":
-                self.transport.write(FAILED)
-            case "reset":
-                self.transport.abort()
-            case "truncated":
-                self.transport.write(answer[: len(answer) // 2])
-                self.transport.close()
+        self.transport.write(answer)
 
 
-async def main(latency: float, limit: float, script: Callable[[bytes], bytes], *, has_faults: bool) -> None:
+async def main(latency: float, limit: float, script: Callable[[bytes], bytes]) -> None:
     """Serve until standard input closes; `limit` is the maximum of calls in flight."""
     loop = asyncio.get_running_loop()
-
-    def connection() -> Connection:
-        return Connection(latency, limit, script, has_faults=has_faults)
-
-    server = await loop.create_server(connection, "127.0.0.1", 0, backlog=1024)
+    server = await loop.create_server(
+        lambda: Connection(latency, limit, script), "127.0.0.1", 0, backlog=1024
+    )
     print(server.sockets[0].getsockname()[1], flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
 
@@ -174,11 +136,10 @@ async def main(latency: float, limit: float, script: Callable[[bytes], bytes], *
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("latency", type=float)
-    parser.add_argument("--faults", action="store_true")
     parser.add_argument("--at-most", type=int, default=math.inf)
     parser.add_argument("--scripted", choices=["stubborn", "recovering"])
     arguments = parser.parse_args()
     replies = _plain
     if arguments.scripted:
         replies = partial(_scripted, recovers=arguments.scripted == "recovering")
-    asyncio.run(main(arguments.latency, arguments.at_most, replies, has_faults=arguments.faults))
+    asyncio.run(main(arguments.latency, arguments.at_most, replies))

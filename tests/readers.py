@@ -24,7 +24,7 @@ from conftest import ROOT, SHIPPED
 from equipoise import suites
 from equipoise.comparison.trend import split_version
 from equipoise.core import files, json_io, spreadsheet, toml_text
-from equipoise.core.errors import InvalidVerdict, UserError, printable
+from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.rows import QuestionRow, RunRow
 from equipoise.core.types import Cue, Message, Reply, Token
 from equipoise.datasets import lint, overlap, translate
@@ -424,16 +424,7 @@ def _names(text: str) -> None:
     model_id(text, "unknown")
 
 
-def _csv_cell(text: str) -> None:
-    table._csv_cell(text)
-
-
 # What people see.
-
-
-def _printed(text: str) -> None:
-    printable(text)
-    UserError(text)
 
 
 def _toml(text: str) -> None:
@@ -464,11 +455,6 @@ def _transcript(text: str) -> None:
     for _ in transcripts.lines(row, "%"):
         pass
     transcripts.select([row], text="nowhere")
-
-
-def _wrapped(text: str) -> None:
-    for _ in style_lines([f"answered:  {text}", text], 80):
-        pass
 
 
 def _table(text: str) -> None:
@@ -528,14 +514,11 @@ def _translated_reply(text: str) -> None:
     translate._one_line(text)
 
 
-def _given_replies(text: str) -> object:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "replies.jsonl"
-        rows = ({"id": "q1", "reply": text}, {"id": "q1", "reply": "So.", "run": text})
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        with suppress(UserError):
-            return replies.read(path)
-    return None
+def _given_replies(text: str) -> None:
+    rows = ({"id": "q1", "reply": text}, {"id": "q1", "reply": "So.", "run": text})
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    with _file("replies.jsonl", lines) as path, suppress(UserError):
+        replies.read(path)
 
 
 def _batch_line(text: str) -> None:
@@ -604,14 +587,14 @@ READERS: Mapping[str, Reader] = {
     "files: line of a journal": _journal_line,
     "files: results": _results,
     "files: names": _names,
-    "files: cell of CSV": _csv_cell,
-    "shown: line": _printed,
+    "files: cell of CSV": table._csv_cell,
+    "shown: line": UserError,
     "files: TOML": _toml,
     "files: key facts": _key_facts,
     "replies: a line of a batch": _batch_line,
     "files: variable of a key": _variable,
     "shown: transcript": _transcript,
-    "shown: wrapped lines": _wrapped,
+    "shown: wrapped lines": lambda text: list(style_lines([f"answered:  {text}", text], 80)),
     "shown: table": _table,
     "shown: Markdown": _markdown,
     "shown: transcripts of the page": _packed,

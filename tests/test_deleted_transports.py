@@ -41,7 +41,6 @@ PARTS = {
     ),
 }
 """What is deleted with each transport."""
-QUICK = "not slow and not nightly"
 LEFT = (
     "tests/runner",
     "tests/sessions/test_sessions.py",

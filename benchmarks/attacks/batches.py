@@ -12,9 +12,9 @@ from pathlib import Path
 from batch_server import BatchServer
 from journals import entries
 
-from attacks.sessions import ALL, CALLS, ended, is_orderly, kill_group, undisturbed, wait_for
+from attacks.sessions import ALL, CALLS, ended, kill_group, undisturbed, wait_for
 from attacks.tally import Harm, Size, Tally
-from conftest import Bench
+from conftest import Bench, is_orderly
 from loopback import Answer, error
 
 PAUSE = 0.1

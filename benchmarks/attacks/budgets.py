@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from attacks.sessions import CALLS, IN_FLIGHT, bed, calls, compare, go_on, is_orderly
+from attacks.sessions import CALLS, IN_FLIGHT, bed, calls, compare, go_on
 from attacks.tally import Harm, Size, Tally
+from conftest import is_orderly
 from loopback import Answer, completion, plain_script
 
 PRICES = ("--price-input", "1", "--price-output", "50")

@@ -13,11 +13,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from attacks.sessions import bed, is_orderly
+from attacks.sessions import bed, judge_says, subject_says
 from attacks.tally import Harm, Size, Tally
-from conftest import ALL_OPTIONS, Bench
+from conftest import ALL_OPTIONS, Bench, is_orderly
 from equipoise.cli import main
-from loopback import JUDGE, SUBJECT, Answer, Script, completion, error, is_judge, plain_script, verdict
+from loopback import JUDGE, SUBJECT, Answer, Script, completion, error, verdict
 
 HOSTILE: Mapping[str, str] = {
     "a command": "::error::x\x1b[2J\x1b]0;passed\x07",
@@ -156,17 +156,9 @@ def _scripts() -> Iterator[tuple[str, Script]]:
             "has a fingerprint": {**completion("Yes."), "system_fingerprint": text, "provider": text},
             "answers oddly": {"choices": text},
         }.items():
-            yield f"{name} with {kind}", _subject(Answer(answer))
-        yield f"judges with {kind}", _judge(verdict(3, reasoning=text))
-        yield f"does not judge but sends {kind}", _judge(text)
+            yield f"{name} with {kind}", subject_says(Answer(answer))
+        yield f"judges with {kind}", judge_says(verdict(3, reasoning=text))
+        yield f"does not judge but sends {kind}", judge_says(text)
         for status in (400, 401, 404, 422, 429, 500):
             refused = error(status, text, code=text, param=text)
-            yield f"refuses with {status} and {kind}", _subject(refused)
-
-
-def _subject(answer: Answer) -> Script:
-    return lambda body, number: plain_script(body, number) if is_judge(body) else answer
-
-
-def _judge(text: str) -> Script:
-    return lambda body, number: text if is_judge(body) else plain_script(body, number)
+            yield f"refuses with {status} and {kind}", subject_says(refused)

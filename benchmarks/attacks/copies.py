@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 
-from attacks.sessions import CALLS, IN_FLIGHT, bed, compare, is_orderly
+from attacks.sessions import CALLS, IN_FLIGHT, bed, compare
 from attacks.tally import Harm, Size, Tally
+from conftest import is_orderly
 from strays import StrayServer
 
 SHARE = 0.3

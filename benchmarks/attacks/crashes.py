@@ -22,13 +22,12 @@ from attacks.sessions import (
     compare,
     ended,
     go_on,
-    is_orderly,
     kill_group,
     records,
     wait_for,
 )
 from attacks.tally import Harm, Size, Tally
-from conftest import Bench
+from conftest import Bench, is_orderly
 from forked import Started
 
 LAST = 0.5

@@ -14,8 +14,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from itertools import count
-from types import TracebackType
 from typing import Any
+
+from fakes import FakeSlot
 
 from attacks.tally import Harm, Tally
 from equipoise.core.errors import CallFailed
@@ -23,7 +24,6 @@ from equipoise.core.settings import Endpoint
 from equipoise.core.types import Call, Message, Reply
 from equipoise.models import retry
 from equipoise.models.client import Client
-from equipoise.models.failures import Failure
 from equipoise.models.redact import Secrets
 from loopback import Threaded, completion
 
@@ -146,48 +146,23 @@ async def plainly(line: Line) -> None:
     await line.send(answering(line.name))
 
 
-class Slot:
-    """Leave for any number of attempts; keeps the failures."""
-
-    def __init__(self) -> None:
-        self.failures: list[Failure] = []
-
-    async def __aenter__(self) -> None:
-        """Nothing to wait for."""
-
-    def succeed(self, reply: Reply) -> None:
-        """Nothing to note."""
-
-    def fail(self, failure: Failure) -> None:
-        """Keep it."""
-        self.failures.append(failure)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Nothing to give back."""
-
-
-def client_of(endpoint: RawEndpoint, *, timeout: float = TIMEOUT, retries: int = RETRIES) -> Client:
+def client_of(endpoint: RawEndpoint) -> Client:
     """A client whose models are the behaviours of the endpoint."""
     return Client(
         lambda role, model: Endpoint(base_url=endpoint.base_url(model), api_key=KEY),
-        max_retries=retries,
-        timeout=timeout,
+        max_retries=RETRIES,
+        timeout=TIMEOUT,
         secrets=Secrets([KEY]),
         max_body=MOST_BODY,
     )
 
 
-async def ask(client: Client, name: str, slot: Slot | None = None) -> Reply | CallFailed:
+async def ask(client: Client, name: str, slot: FakeSlot | None = None) -> Reply | CallFailed:
     """The reply of the behaviour, or why there is none; any other exception is a defect."""
     messages = (Message(role="user", content=name),)
     call = Call(role="subject", model=name, messages=messages, parameters={})
     try:
-        return await client.complete(call, slot or Slot())
+        return await client.complete(call, slot or FakeSlot())
     except CallFailed as failed:
         return failed
 
@@ -219,7 +194,7 @@ def one_of(*expected: Expected) -> Expected:
 
 
 async def strike(
-    client: Client, endpoint: RawEndpoint, name: str, expected: Expected, harm: Harm, most: int = 1 + RETRIES
+    client: Client, endpoint: RawEndpoint, name: str, expected: Expected, harm: Harm, most: int
 ) -> None:
     """Ask for a behaviour beside ordinary calls on the same client, which must get their own replies."""
     plain = [f"{name}-plain-{number}" for number in range(3)]

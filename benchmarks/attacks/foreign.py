@@ -1,7 +1,7 @@
-"""Files of others: TOML at every reader, suites that raise, results edited, sheets of labels moved apart.
+"""Files of others: suites that raise, results edited, sheets of labels moved apart.
 
-What has to hold: whatever stands in a file, it is read or refused in one short line, in little time, and a
-row of labels whose cells do not belong together is not used.
+What has to hold: whatever stands in a file, it is read or refused in one short line, and a row of labels
+whose cells do not belong together is not used.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import csv
 import io
 import json
 import random
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,16 +17,12 @@ from unittest import mock
 
 import sixth_suite
 from click.testing import CliRunner
-from core import test_toml_text as toml
 
 import pages
 from attacks.tally import Size, Tally
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.core.errors import UserError
 
-MOST_SECONDS = 10.0
-"""Of CPU time, for any file."""
 LONGEST = 1_000
 """Characters of any message."""
 NAMES = ("constructor", "__proto__", "toString", "half a \ud83d", "x" * 100_000)
@@ -47,27 +42,11 @@ def attack(size: Size) -> Tally:
     """Every hostile file at every reader."""
     tally = Tally("files of others")
     with TemporaryDirectory() as folder:
-        _toml(tally, Path(folder))
         _results(tally, Path(folder))
         _sheets(tally, Path(folder), size)
     for name, source in SOURCES.items():
         _suite(tally, name, source)
     return tally
-
-
-def _toml(tally: Tally, folder: Path) -> None:
-    for name, text in toml.HOSTILE.items():
-        for reader, (file, read) in toml.READERS.items():
-            with tally.attack(f"{name} in {reader}") as harm:
-                (folder / file).write_text(text, encoding="utf-8")
-                started, message = time.process_time(), ""
-                try:
-                    read(folder / file)
-                except (UserError, ValueError) as error:
-                    message = str(UserError(str(error)))
-                harm.expect(0 < len(message) <= LONGEST and "\n" not in message, "is no short line")
-                harm.expect(time.process_time() - started < MOST_SECONDS, "takes long")
-                (folder / file).unlink()
 
 
 def _results(tally: Tally, folder: Path) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from leaks import leaks
 
-from attacks.sessions import bed
+from attacks.sessions import bed, judge_says, subject_says
 from attacks.tally import Size, Tally
 from conftest import Bench
-from loopback import Answer, Loopback, completion, error, is_judge, plain_script, verdict
+from loopback import Answer, Loopback, completion, error, verdict
 
 KEY = "sk-planted-subject-Zq81Xw"
 OTHER = "sk-planted/judge+Xw52Kt9"
@@ -68,29 +68,24 @@ def _scripts() -> Iterator[tuple[str, Any]]:
         "in an odd body": {"odd": both},
         "in choices": {"choices": both},
     }.items():
-        yield name, _subject(Answer(answer))
-    yield "in verdicts", _judge(verdict(3, reasoning=f"Because of {both}."))
-    yield "in invalid verdicts", _judge(f"I will not say {both}.")
+        yield name, subject_says(Answer(answer))
+    yield "in verdicts", judge_says(verdict(3, reasoning=f"Because of {both}."))
+    yield "in invalid verdicts", judge_says(f"I will not say {both}.")
     for status in (400, 401, 404, 422, 429, 500, 503):
-        yield f"in a message, {status}", _subject(error(status, f"Incorrect API key: {both}", code=KEY))
-    yield "in a page", _subject(Answer(f"<html>{both}</html>", 500))
-    yield "in a parameter's name", _subject(error(400, f"Unknown {KEY}: temperature is not supported"))
+        yield f"in a message, {status}", subject_says(error(status, f"Incorrect API key: {both}", code=KEY))
+    yield "in a page", subject_says(Answer(f"<html>{both}</html>", 500))
+    yield "in a parameter's name", subject_says(error(400, f"Unknown {KEY}: temperature is not supported"))
     for status in (301, 307):
         there = {"Location": f"http://{KEY}:{OTHER}@127.0.0.2:9/{HEADER}?k={KEY}"}
-        yield f"in a redirect, {status}", _subject(Answer({}, status, there))
-    yield "in an odd redirect", _subject(Answer({}, 307, {"Location": f"http://[{KEY}/"}))
-    yield "in headers", _subject(Answer(completion("Yes."), 200, {"X-Key": both, "Set-Cookie": f"k={KEY}"}))
+        yield f"in a redirect, {status}", subject_says(Answer({}, status, there))
+    yield "in an odd redirect", subject_says(Answer({}, 307, {"Location": f"http://[{KEY}/"}))
+    yield (
+        "in headers",
+        subject_says(Answer(completion("Yes."), 200, {"X-Key": both, "Set-Cookie": f"k={KEY}"})),
+    )
     for status in (200, 400, 500):
         spoken = Answer(completion("Yes."), status, reason=both)
-        yield f"in a reason phrase, {status}", _subject(spoken)
-    yield "in a wait", _subject(Answer({}, 429, {"Retry-After": KEY}))
-    yield "in a charset", _subject(Answer(both, 500, {"Content-Type": f"text/plain; charset={KEY}"}))
-    yield "in an encoding", _subject(Answer(both, 200, {"Content-Encoding": KEY}))
-
-
-def _subject(answer: Answer) -> Any:
-    return lambda body, number: plain_script(body, number) if is_judge(body) else answer
-
-
-def _judge(text: str) -> Any:
-    return lambda body, number: text if is_judge(body) else plain_script(body, number)
+        yield f"in a reason phrase, {status}", subject_says(spoken)
+    yield "in a wait", subject_says(Answer({}, 429, {"Retry-After": KEY}))
+    yield "in a charset", subject_says(Answer(both, 500, {"Content-Type": f"text/plain; charset={KEY}"}))
+    yield "in an encoding", subject_says(Answer(both, 200, {"Content-Encoding": KEY}))

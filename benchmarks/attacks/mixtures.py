@@ -7,8 +7,9 @@ from typing import Any
 
 from attacks import bodies, transports
 from attacks.endpoint import MOST_BODY, Behaviour, Line, RawEndpoint, answering, failed, response
-from attacks.sessions import IN_FLIGHT, bed, compare, go_on, is_orderly
+from attacks.sessions import IN_FLIGHT, bed, compare, go_on
 from attacks.tally import Harm, Size, Tally
+from conftest import is_orderly
 from loopback import plain_script
 
 FATAL = tuple(f"status-{status}" for status in (300, 304, 401, 402, 403, 404, 407))

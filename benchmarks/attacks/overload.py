@@ -8,8 +8,9 @@ from typing import Any
 
 from aiohttp import web
 
-from attacks.sessions import bed, is_orderly
+from attacks.sessions import bed
 from attacks.tally import Harm, Size, Tally
+from conftest import is_orderly
 from loopback import Answer, Loopback, error, plain_script, question_of
 
 CAPACITY, CEILING = 12, 32

@@ -18,9 +18,9 @@ from typing import Any
 from journals import entries
 
 from attacks.tally import Harm
-from conftest import Bench
+from conftest import Bench, is_orderly
 from forked import Started
-from loopback import Loopback, Script, plain_script
+from loopback import Answer, Loopback, Script, is_judge, plain_script
 
 ALL = 2 * 2 * 5
 """Languages, questions and runs of the small dataset."""
@@ -49,9 +49,19 @@ def bed(script: Script = plain_script, *, delay: float = DELAY) -> Iterator[Benc
         yield Bench(Path(folder), server)
 
 
-def wait_for(condition: Callable[[], bool], process: Started, seconds: float = PATIENCE) -> None:
+def subject_says(answer: Answer) -> Script:
+    """The script in which the subject gives this answer to everything."""
+    return lambda body, number: plain_script(body, number) if is_judge(body) else answer
+
+
+def judge_says(text: str) -> Script:
+    """The script in which the evaluator says this of everything."""
+    return lambda body, number: text if is_judge(body) else plain_script(body, number)
+
+
+def wait_for(condition: Callable[[], bool], process: Started) -> None:
     """Wait until the condition holds, or the process has ended."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not condition() and process.poll() is None:
         if time.monotonic() > end:
             raise TimeoutError("waited in vain")
@@ -109,11 +119,6 @@ def undisturbed() -> dict[str, Any]:
         done = bench.run("-n", "0", "--concurrency", str(IN_FLIGHT))
         assert done.returncode == 0, done.stdout + done.stderr
         return outcome(bench)
-
-
-def is_orderly(output: str) -> bool:
-    """Whether the user was told what happened, and not shown how we failed."""
-    return "Traceback" not in output and "INTERNALERROR" not in output
 
 
 def go_on(bench: Bench, harm: Harm, *arguments: str) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from email.utils import formatdate
 from functools import partial
 
+from fakes import FakeSlot
+
 from attacks.endpoint import (
     KEY,
     TIMEOUT,
@@ -16,7 +18,6 @@ from attacks.endpoint import (
     Expected,
     Line,
     RawEndpoint,
-    Slot,
     answering,
     ask,
     client_of,
@@ -321,7 +322,7 @@ async def _wait_for_each(
     client = client_of(endpoint)
     for name, headers, seconds in found:
         with tally.attack(f"{name}: {headers[:60]!r}") as harm:
-            slot = Slot()
+            slot = FakeSlot()
             reply = await ask(client, name, slot)
             harm.lost += not isinstance(reply, Reply)
             harm.twice += endpoint.asked[name] - 2

@@ -10,21 +10,19 @@ import asyncio
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import one_dispute
 import one_fact
 import one_scenario
 
-from attacks.sessions import bed, is_orderly
+from attacks.sessions import bed
 from attacks.tally import Harm, Size, Tally
-from conftest import ROOT
+from conftest import ROOT, is_orderly
 from equipoise.core.records import Score
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
@@ -372,9 +370,7 @@ def _session(suite: str, harm: Harm) -> None:
         return _honest(call, drawn)
 
     with bed(script, delay=0.0) as bench:
-        bench.write_topics({})
-        for name in ("topics", "rubric"):
-            _use_real(bench.folder, name)
+        bench.use_real_topics()
         arguments = (f"tests_benchmark/test_{suite}.py", "--limit", "1", "--evaluator-attempts", "2")
         done = bench.run(*arguments, "--runs", "1", "--evaluator-model", "judge")
         output = done.stdout + done.stderr
@@ -386,8 +382,3 @@ def _session(suite: str, harm: Harm) -> None:
         found = [line["record"] for line in kept if line["kind"] == "record"]
         harm.expect(found, "no records")
         harm.expect(all((r["score"] is None) == (r["error"] is not None) for r in found), f"{found}"[:600])
-
-
-def _use_real(folder: Path, name: str) -> None:
-    shutil.rmtree(folder / name, ignore_errors=True)
-    (folder / name).symlink_to(ROOT / name)

@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from equipoise.cli.model_options import call_options, call_settings, usage_line, warn_of_keys
+from equipoise.cli.model_options import (
+    call_options,
+    call_settings,
+    evaluators_option,
+    usage_line,
+    warn_of_keys,
+)
 from equipoise.cli.output import print_line, print_notice, print_wrapped, width
-from equipoise.cli.parameters import NAME
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.suites.resources import nearest
@@ -26,15 +31,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("names", metavar="[SUITE]...", nargs=-1)
-@click.option(
-    "--evaluator-model",
-    "evaluators",
-    metavar="M",
-    type=NAME,
-    multiple=True,
-    required=True,
-    help="May be repeated.",
-)
+@evaluators_option
 @click.option(
     "--extent",
     type=click.Choice(["quick", "full"]),

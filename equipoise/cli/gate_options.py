@@ -87,11 +87,15 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command_with_gate
 
 
-def publish(sections_by_suite: SectionsBySuite) -> None:
-    """On GitHub Actions, print annotations for these results' sections, and append to the job summary."""
+def publish(sections_by_suite: SectionsBySuite, model: str = "") -> None:
+    """On GitHub Actions, print annotations for these results' sections, and append to the job summary.
+
+    If there are several models, the heading of each suite begins with `model`.
+    """
     from equipoise.report import github
 
-    for line in github.publish(sections_by_suite, os.environ):
+    headed = {f"{model}: {suite}" if model else suite: item for suite, item in sections_by_suite.items()}
+    for line in github.publish(headed, os.environ):
         click.echo(line)
 
 
@@ -149,9 +153,7 @@ def _print_release(model: str, sections_by_suite: SectionsBySuite) -> None:
         more = ["", "the figures of each suite: equipoise compare --all"] if are_several else []
         # The verdict once more: readers of a log see its end first.
         print_wrapped([*more, "", *verdict_lines[:1]])
-    publish(
-        {f"{model}: {suite}" if model else suite: sections for suite, sections in sections_by_suite.items()}
-    )
+    publish(sections_by_suite, model)
 
 
 def write_json(output: Path, data: JSON) -> None:

@@ -8,7 +8,13 @@ from typing import Any
 
 import click
 
-from equipoise.cli.model_options import call_options, call_settings, usage_line, warn_of_keys
+from equipoise.cli.model_options import (
+    call_options,
+    call_settings,
+    evaluators_option,
+    usage_line,
+    warn_of_keys,
+)
 from equipoise.cli.output import print_line, print_notice, print_wrapped
 from equipoise.cli.parameters import NAME
 from equipoise.core.files import shown
@@ -29,15 +35,7 @@ from equipoise.suites.resources import nearest
 @click.option(
     "--translator-model", "translator", metavar="M", type=NAME, required=True, help="The model to translate."
 )
-@click.option(
-    "--evaluator-model",
-    "evaluators",
-    metavar="M",
-    type=NAME,
-    multiple=True,
-    required=True,
-    help="May be repeated.",
-)
+@evaluators_option
 @click.option(
     "-n",
     "--sample",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import click
 from equipoise.cli.gate_options import GateOptions, baseline_option, gate_options, publish
 from equipoise.cli.output import print_wrapped, width
 from equipoise.core.errors import UserError
+from equipoise.core.rows import grouped
 from equipoise.runner import exit_status
 
 if TYPE_CHECKING:
@@ -72,13 +74,10 @@ def _releases(
     keys: Iterable[tuple[str, str]], baseline: Path | None, gating: GateOptions
 ) -> dict[tuple[str, str], Release]:
     """The release of each suite and model. All suites of a model form one release."""
-    suites_by_model: dict[str, list[str]] = {}
-    for suite, model in keys:
-        suites_by_model.setdefault(model, []).append(suite)
     return {
         (suite, model): release
-        for model, suites in suites_by_model.items()
-        for suite, release in gating.releases(suites, baseline).items()
+        for model, of_model in grouped(keys, itemgetter(1)).items()
+        for suite, release in gating.releases([suite for suite, _ in of_model], baseline).items()
     }
 
 
@@ -92,8 +91,7 @@ def _print_release(model: str, merged: Mapping[str, Recovered]) -> None:
     results = {suite: item.results for suite, item in merged.items()}
     warnings = {suite: item.warnings for suite, item in merged.items()}
     print_wrapped([*([model] if model else ()), *terminal.release(results, width(), warnings=warnings)])
-    sections = {suite: item.sections for suite, item in results.items()}
-    publish({f"{model}: {suite}" if model else suite: item for suite, item in sections.items()})
+    publish({suite: item.sections for suite, item in results.items()}, model)
 
 
 def _exit_status(merged: Sequence[Recovered], inconclusive: str | None) -> int:

@@ -38,6 +38,16 @@ _CALL_OPTIONS = (
     click.option("--price-output", metavar="USD", help="USD per million output tokens, for the same models."),
     click.option("--fresh", is_flag=True, help="Make all calls again; earlier calls are archived."),
 )
+evaluators_option = click.option(
+    "--evaluator-model",
+    "evaluators",
+    metavar="M",
+    type=NAME,
+    multiple=True,
+    required=True,
+    help="May be repeated.",
+)
+"""The option `--evaluator-model` of commands that only judge."""
 
 
 def model_and_call_options(command: Callable[..., Any]) -> Callable[..., Any]:

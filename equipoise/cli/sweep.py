@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from equipoise.cli.model_options import announced_env_file
 from equipoise.cli.output import print_line, print_wrapped, width
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
+from equipoise.core.rows import grouped
 from equipoise.runner import exit_status
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ def sweep(
     plan = cells.load(table, root)
     if address is None:
         _refuse_gpus(plan)
-    for release_cells in _cells_by_release(plan.cells).values():
+    for release_cells in grouped(plan.cells, attrgetter("release")).values():
         names = [cell.suite for cell in release_cells]
         check_releases(gating.releases(names, baseline))
     expected = forecast.forecast_cells(plan, root, SessionAudits(root))
@@ -108,18 +110,10 @@ def _only_sweep_in(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _cells_by_release(cells: Iterable[SweepCell]) -> dict[str, list[SweepCell]]:
-    """The cells of each release, by its name."""
-    releases: dict[str, list[SweepCell]] = {}
-    for cell in cells:
-        releases.setdefault(cell.release, []).append(cell)
-    return releases
-
-
 def _decide_gates(sweep: Sweep, baseline: Path | None, gating: GateOptions) -> int:
     """Print the verdict on each release that has results, and return the exit status for all of them."""
     statuses = []
-    for name, cells in _cells_by_release(sweep.cells).items():
+    for name, cells in grouped(sweep.cells, attrgetter("release")).items():
         if paths := [cell.files.results for cell in cells if cell.files.results.exists()]:
             print_wrapped(["", name])
             statuses.append(decide_gates(paths, baseline, gating))

@@ -20,11 +20,6 @@ from equipoise.core.files import read_bytes
 from equipoise.core.types import JSON, PARAMETERS
 
 
-def parse_text(value: str) -> str:
-    """Return the value unchanged."""
-    return value
-
-
 def parse_name(value: str) -> str:
     """Check that the value is one line of printable characters. Raises ValueError."""
     if not value.isprintable():
@@ -53,7 +48,7 @@ class Option:
     flag: str
     help: str
     _: KW_ONLY
-    parse: Callable[[str], Any] = parse_text
+    parse: Callable[[str], Any] = str
     default: Any = None
     alias: str | None = None
     metavar: str = "N"

@@ -226,8 +226,7 @@ def _header_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     texts = [line.partition(":")[2] for line in lines]
     texts += [environment.get(name, "") for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID")]
     values = [text.strip() for text in texts if text.strip()]
-    bare = [value.removeprefix("Bearer ").removeprefix("Basic ").strip() for value in values]
-    return tuple(dict.fromkeys([*values, *bare]))
+    return tuple(dict.fromkeys([*values, *map(_credential, values)]))
 
 
 def _secret_headers(values: Mapping[str, Any]) -> Iterator[str]:
@@ -235,7 +234,12 @@ def _secret_headers(values: Mapping[str, Any]) -> Iterator[str]:
     for role in ROLES:
         for name, value in values[f"{role}_header"]:
             if is_secret_name(name):
-                yield from dict.fromkeys([value, value.removeprefix("Bearer ").removeprefix("Basic ")])
+                yield from dict.fromkeys([value, _credential(value)])
+
+
+def _credential(value: str) -> str:
+    """The value of a header without "Bearer" or "Basic" before it."""
+    return value.removeprefix("Bearer ").removeprefix("Basic ").strip()
 
 
 def _panel(values: Mapping[str, Any], is_explicit: bool) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from equipoise.core.errors import CallFailed, UserError
@@ -37,7 +37,7 @@ def run_stages(
     folder: Path,
     session: JobSession,
     tell: Callable[[str], None],
-    progress_bar: ProgressBar = lambda label, length: nullcontext(lambda: None),
+    progress_bar: ProgressBar,
 ) -> list[Draft]:
     """Run all stages on these rows, write their files, and return the rows that no stage dropped.
 

@@ -9,14 +9,16 @@ import csv
 import json
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 
 from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, read_bytes, sheet_reader
+from equipoise.core.rows import grouped
 from equipoise.core.types import JSON, Case
 from equipoise.datasets import canary, overlap, rubrics
 from equipoise.results.journal import is_journal
@@ -180,13 +182,16 @@ def _suite_by_folder_name(folder: Path) -> str | None:
 # Findings on a dataset.
 
 
-def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
-    loader_findings = list(_loader_findings(suite, dataset))
+def _dataset_findings(name: str, dataset: Path) -> Iterator[Finding]:
+    suite = suites.load(name)
+    # A dataset may have a protocol, and so a suite, of its own.
+    suite = suite.of(suite.dataset_at(dataset))
+    loader_findings = list(_loader_findings(name, suite, dataset))
     yield from loader_findings
     yield from _table_findings(suite, dataset)
     texts: list[Text] = []
     try:
-        for item in _suite_of(suite, dataset).data.lint(dataset):
+        for item in suite.data.lint(dataset):
             if isinstance(item, Text):
                 texts.append(item)
             else:
@@ -196,13 +201,13 @@ def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     yield from _asker_findings(suite, dataset)
     reported = {(item.path, item.line) for item in loader_findings if item.what.startswith("repeats ")}
     yield from (item for item in _repeat_findings(texts) if (item.path, item.line) not in reported)
-    yield from overlap.lint(suite, dataset, texts)
+    yield from overlap.lint(name, dataset, texts)
 
 
-def _table_findings(suite: str, dataset: Path) -> Iterator[Finding]:
+def _table_findings(suite: AnySuite, dataset: Path) -> Iterator[Finding]:
     """All faults of the dataset's tables, of which a loader reports only the first, and broken invariants."""
     by_table: dict[str, tuple[Table, list[Row]]] = {}
-    for table, file in files_of(_suite_of(suite, dataset).data.formats, dataset):
+    for table, file in files_of(suite.data.formats, dataset):
         rows = by_table.setdefault(table.file, (table, []))[1]
         try:
             for item in table.check(file):
@@ -234,10 +239,10 @@ def _invariant_findings(invariant: Invariant, rows: Sequence[Row]) -> Iterator[F
         yield from invariant(rows)
 
 
-def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:
+def _asker_findings(suite: AnySuite, dataset: Path) -> Iterator[Finding]:
     """Findings on the sentences about who asks, if the dataset has some."""
     path, selection = dataset / ASKERS, Selection(topics=dataset)
-    if not path.is_file() or (suite := _suite_of(name, dataset)).asked is None:
+    if not path.is_file() or suite.asked is None:
         return
     try:
         cases = suite.data.cases(selection)
@@ -248,23 +253,17 @@ def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:
     yield from (Finding(str(path), 1, what) for what in askers.problems(cues, cases))
 
 
-def _suite_of(name: str, dataset: Path) -> AnySuite:
-    """The suite that asks these data: the suite of the dataset, if it has its own."""
-    suite = suites.load(name)
-    return suite.of(suite.dataset_at(dataset))
-
-
-def _loader_findings(suite: str, dataset: Path) -> Iterator[Finding]:
+def _loader_findings(name: str, suite: AnySuite, dataset: Path) -> Iterator[Finding]:
     """The first error of the suite's loader, or else findings on ids and areas that are ambiguous."""
     try:
-        cases = _suite_of(suite, dataset).data.cases(Selection(topics=dataset))
+        cases = suite.data.cases(Selection(topics=dataset))
     except UserError as error:
         yield _error_finding(error, dataset)
         return
-    for name, count in Counter(case.id for case in cases).items():
+    for case_id, count in Counter(case.id for case in cases).items():
         if count > 1:
-            yield Finding(str(dataset), 1, f"{count} cases have the id {name!r}; rename all but one")
-    yield from _area_findings(suite, dataset, cases)
+            yield Finding(str(dataset), 1, f"{count} cases have the id {case_id!r}; rename all but one")
+    yield from _area_findings(name, dataset, cases)
 
 
 def _area_findings(suite: str, dataset: Path, cases: Sequence[Case]) -> Iterator[Finding]:
@@ -289,10 +288,7 @@ def _error_finding(error: UserError, path: Path) -> Finding:
 
 def _repeat_findings(texts: Sequence[Text]) -> Iterator[Finding]:
     """Findings on texts that are identical or nearly identical to an earlier one."""
-    groups: dict[str, list[Text]] = defaultdict(list)
-    for text in texts:
-        groups[text.among].append(text)
-    for group in groups.values():
+    for group in grouped(texts, attrgetter("among")).values():
         for first, second, similarity in similar_pairs([item.text for item in group]):
             yield from _repeat_finding(group[first], group[second], similarity)
 

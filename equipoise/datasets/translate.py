@@ -194,10 +194,10 @@ def translate(
     prompts: TranslationPrompts,
     *,
     translates_back: bool,
-    overwrites: bool = False,
-    is_fresh: bool = False,
-    on_done: Callable[[], None] = lambda: None,
-    tell: Callable[[str], None] = lambda text: None,
+    overwrites: bool,
+    is_fresh: bool,
+    on_done: Callable[[], None],
+    tell: Callable[[str], None],
 ) -> tuple[list[Translation], CounterSnapshot]:
     """Translate a file from the first language to the second, into `target`, with a review beside it.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from fake_client import Project
 from sides import set_to
 
@@ -28,14 +28,17 @@ def command(*arguments: str) -> Callable[[Path], str | None]:
     """What a command says of a file, in one line; None where it reads it all the same."""
 
     def read(path: Path) -> str | None:
-        done = CliRunner().invoke(
-            main, [argument.format(path=path, to=path.parent) for argument in arguments]
-        )
+        done = invoke(path, arguments)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         return done.stderr if done.exit_code == 4 else None
 
     return read
+
+
+def invoke(path: Path, arguments: Sequence[str]) -> Result:
+    """What comes of a command, with the file in the place of {}."""
+    return CliRunner().invoke(main, [argument.format(path) for argument in arguments])
 
 
 def refused(use: Callable[[Path], object]) -> Callable[[Path], str | None]:
@@ -51,14 +54,17 @@ def refused(use: Callable[[Path], object]) -> Callable[[Path], str | None]:
     return read
 
 
+COMMANDS = {
+    "show": ("show", "{}"),
+    "show -k": ("show", "{}", "-k", "a"),
+    "compare": ("compare", "{}", str(SOUND), "--allow-mismatch"),
+    "csv": ("export", "{}", "--to", "csv", "-o", "x.csv"),
+    "markdown": ("export", "{}", "--to", "markdown"),
+    "registry": ("export", "{}", "--to", "every_eval_ever", "-o", "registry"),
+    "review": ("review", "sample", "{}", "-n", "2", "-o", str(SHEET)),
+}
 READERS = {
-    "show": command("show", "{path}"),
-    "show -k": command("show", "{path}", "-k", "a"),
-    "compare": command("compare", "{path}", str(SOUND), "--allow-mismatch"),
-    "csv": command("export", "{path}", "--to", "csv", "-o", "x.csv"),
-    "markdown": command("export", "{path}", "--to", "markdown"),
-    "registry": command("export", "{path}", "--to", "every_eval_ever", "-o", "registry"),
-    "review": command("review", "sample", "{path}", "-n", "2", "-o", str(SHEET)),
+    **{name: command(*arguments) for name, arguments in COMMANDS.items()},
     "report": refused(lambda path: page.write(path.with_suffix(".html"), [path])),
     "board": refused(lambda path: board_page.write(path.with_suffix(".html"), [path])),
     "load": refused(lambda path: operator.attrgetter("metrics", "table", "rows")(equipoise.load(path))),
@@ -120,24 +126,15 @@ def test_runs_that_were_edited_beside_their_summary_are_told_at_every_reader(
             run["values"]["percent"] = run["score_percentage"] = 100.0
     path.write_text(json.dumps(data), encoding="utf-8")
     reason = f"edited.json: its summary says overall {was:.6g}, its runs come to "
-    for name, arguments in {
-        "show": ["show", "{}"],
-        "show -k": ["show", "{}", "-k", "a"],
-        "compare": ["compare", "{}", str(SOUND), "--allow-mismatch"],
-        "gate": ["gate", "{}", "--baseline", str(SOUND), "--gate", "overall:-100pp@population"],
-        "csv": ["export", "{}", "--to", "csv", "-o", "x.csv"],
-        "registry": ["export", "{}", "--to", "every_eval_ever", "-o", "registry"],
-        "report": ["report", "{}", "-o", "report.html"],
-        "review": ["review", "sample", "{}", "-n", "2", "-o", str(SHEET)],
-    }.items():
+    gate = ("gate", "{}", "--baseline", str(SOUND), "--gate", "overall:-100pp@population")
+    commands = {**COMMANDS, "gate": gate, "report": ("report", "{}", "-o", "report.html")}
+    for name, arguments in commands.items():
         with subtests.test(name):
             for file in (SOUND, path):
                 SHEET.unlink(missing_ok=True)
-                done = CliRunner().invoke(main, [argument.format(file) for argument in arguments])
+                done = invoke(file, arguments)
                 assert done.exit_code in (0, 6, 7), done.output
                 assert done.stderr.count(f"warning: {reason}") == (file == path)
     with pytest.warns(ContradictoryResultsWarning, match=reason):
         equipoise.load(path)
-    with pytest.warns(ContradictoryResultsWarning):
-        page.write(Path("page.html"), [path])
-    assert f"its summary says overall {was:.6g}" in Path("page.html").read_text(encoding="utf-8")
+    assert f"its summary says overall {was:.6g}" in Path("report.html").read_text(encoding="utf-8")

@@ -147,6 +147,7 @@ ROWS: list[tuple[str, str]] = [
     ("show notes.jsonl", "notes.jsonl: not an Equipoise journal"),
     ("show a.json -o b.json", "--output: is only for a journal"),
     ("data validate nope", "nope"),
+    ("data validate", "topics: no such folder here; name the folders or files to look at"),
     ("merge empty", "empty"),
     ("merge nope", "nope"),
     ("compare a.json nope.json", "nope.json: cannot be read (No such file or directory)"),

@@ -78,7 +78,7 @@ def test_every_option_says_what_holds_of_it() -> None:
     assert not taken & {flag for option in ALL_OPTIONS for flag in (option.flag, option.alias)}
 
 
-# Where a value comes from. The numbers are the least that each option takes.
+# Where a value comes from. The numbers are the least that each option takes; blanks do not count.
 
 CONFIG_FILE = ROOT / "tests" / "data" / "session.toml"
 PROMPT = ROOT / "LICENSE"
@@ -86,11 +86,11 @@ PROMPT_TEXT = PROMPT.read_text(encoding="utf-8").strip()
 VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("model", "gpt-x", lambda s: s.model, "gpt-x"),
     ("evaluator_model", "judge", lambda s: s.evaluator_models, ("judge",)),
-    ("api_base_url", URL, lambda s: s.subject_endpoint.base_url, URL),
+    ("api_base_url", f" {URL}// ", lambda s: s.subject_endpoint.base_url, URL),
     ("api_key", "sk-1", lambda s: s.subject_endpoint.api_key, "sk-1"),
-    ("evaluator_api_base_url", URL, lambda s: s.evaluator_endpoint.base_url, URL),
+    ("evaluator_api_base_url", f"{URL}/", lambda s: s.evaluator_endpoint.base_url, URL),
     ("evaluator_api_key", "sk-2", lambda s: s.evaluator_endpoint.api_key, "sk-2"),
-    ("runs", "1", lambda s: s.runs, 1),
+    ("runs", " 1\n", lambda s: s.runs, 1),
     ("limit", "1", lambda s: s.limit, 1),
     ("asker", "mirror", lambda s: s.asker and s.asker.forms, ("stated",)),
     ("asker_form", "both", lambda s: s.asker and s.asker.forms, ("stated", "implied")),
@@ -218,16 +218,12 @@ def test_a_switch_is_turned_on_and_off() -> None:
 
 @pytest.mark.parametrize("role", ["subject", "evaluator"])
 def test_temperature_none_sends_no_temperature_and_zero_is_sent(role: str) -> None:
-    """`none` takes the benchmark's own temperature away; zero is a value and not the absence of one."""
+    """`none` takes the default away, zero is a value; what else is set is sent, but for the system prompt."""
+    others = {f"{role}_top_k": "40", f"{role}_system_prompt": "Be brief."}
     for text in ("none", "None", " NONE "):
-        assert getattr(resolved({f"{role}_temperature": text}), role).parameters() == {}, text
+        settings = resolved({f"{role}_temperature": text, **others})
+        assert getattr(settings, role).parameters() == {"top_k": 40}, text
     assert getattr(resolved({f"{role}_temperature": "0"}), role).parameters() == {"temperature": 0.0}
-
-
-def test_only_parameters_that_are_set_are_sent() -> None:
-    """The body of a request has the given parameters, and the system prompt is none of them."""
-    sampling = resolved({"subject_top_k": "40", "subject_system_prompt": "Be brief."}).subject
-    assert sampling.parameters() == {"temperature": 1.0, "top_k": 40}
 
 
 @pytest.mark.parametrize("role", ["subject", "evaluator"])
@@ -261,13 +257,6 @@ def test_a_path_may_begin_at_the_users_home(tmp_path: Path, monkeypatch: pytest.
         (tmp_path / name).write_text('[all]\nrequired = ["verified"]\n')
         (rule,) = resolved(environment={"EQUIPOISE_GATE": f"~/{name}"}).gate
         assert (rule.name, rule.file) == ("verified", str(tmp_path / name))
-
-
-def test_blanks_and_final_slashes_make_no_difference() -> None:
-    """A line of pytest.ini or a shell script may leave blanks behind, and a base URL may end in slashes."""
-    assert resolved(None, {"EQUIPOISE_RUNS": " 3\n"}).runs == 3
-    for text in (f"{URL}/", f" {URL} ", f"{URL}//"):
-        assert resolved({"api_base_url": text}).subject_endpoint.base_url == URL
 
 
 # Values that are refused.
@@ -310,30 +299,26 @@ BAD = [
 def test_a_bad_value_is_refused_by_source_and_value() -> None:
     """Told in one line with where it came from and what it is."""
     shape = {option.name: option for option in ALL_OPTIONS}
-    messages = {}
+    wrong = []
     for name, text in BAD:
         option = shape[name]
-        messages[option.flag, text] = complaint({name: text})
-        messages[option.variable, text] = complaint({}, {option.variable: text})
-        messages[f"pytest.ini: {option.ini_key}", text] = complaint({}, {}, {name: text})
-    wrong = {
-        where: message
-        for where, message in messages.items()
-        if not message.startswith(f"{where[0]}: {where[1]!r} ") or "\n" in message
-    }
-    assert wrong == {}
+        for where, source in (
+            (option.flag, ({name: text},)),
+            (option.variable, ({}, {option.variable: text})),
+            (f"pytest.ini: {option.ini_key}", ({}, {}, {name: text})),
+        ):
+            message = complaint(*source)
+            if not message.startswith(f"{where}: {text!r} ") or "\n" in message:
+                wrong.append(message)
+    assert wrong == []
 
 
 def test_an_empty_value_on_the_command_line_is_refused() -> None:
     """`--model "$UNSET"` is a mistake and not a wish for the default."""
-    messages = {
-        (option.flag, text): complaint({option.name: [text] if option.many else text})
-        for option in ALL_OPTIONS
-        for text in ("", " ", "\t")
-        if not option.switch
-    }
-    reason = "the value is empty; give one or leave the option out"
-    assert {where: message for where, message in messages.items() if message != f"{where[0]}: {reason}"} == {}
+    for option in (option for option in ALL_OPTIONS if not option.switch):
+        for text in ("", " ", "\t"):
+            message = f"{option.flag}: the value is empty; give one or leave the option out"
+            assert complaint({option.name: [text] if option.many else text}) == message
 
 
 def test_a_prompt_file_that_cannot_be_read_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -345,24 +330,19 @@ def test_a_prompt_file_that_cannot_be_read_is_refused(tmp_path: Path, subtests: 
             assert message.startswith(f"--subject-system-prompt: {'@' + name!r} names a file that cannot be")
     (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
     empty = str(tmp_path / "empty.txt")
-    says = f"--evaluator-system-prompt-file: {empty!r} names a file that is empty"
-    assert complaint({"evaluator_system_prompt_file": empty}) == says
-    says = (
-        "--subject-system-prompt-file: '/dev/zero' names a file that cannot be read (is not a regular file)"
-    )
-    assert complaint({"subject_system_prompt_file": "/dev/zero"}) == says
+    for file, reason in ((empty, "is empty"), ("/dev/zero", "cannot be read (is not a regular file)")):
+        expected = f"--evaluator-system-prompt-file: {file!r} names a file that {reason}"
+        assert complaint({"evaluator_system_prompt_file": file}) == expected
 
 
 # Prices.
 
 
-@pytest.mark.parametrize("name", ["price_input", "price_output"])
-def test_half_a_price_is_refused(name: str) -> None:
+def test_half_a_price_is_refused() -> None:
     """One of the two alone is no price, whatever source it is from."""
-    variables = {f"EQUIPOISE_{name.upper()}": "2"}
-    halves: tuple[tuple[dict[str, str], ...], ...] = (({name: "2"},), ({}, variables), ({}, {}, {name: "2"}))
-    for arguments in halves:
-        assert complaint(*arguments) == "--price-input and --price-output: give both, or neither"
+    for name in ("price_input", "price_output"):
+        for source in sources(name, "2"):
+            assert complaint(*source) == "--price-input and --price-output: give both, or neither"
 
 
 # Evaluators.
@@ -423,14 +403,14 @@ def test_a_key_is_sent_only_to_the_endpoint_that_it_was_given_for() -> None:
 
 
 def test_headers_that_the_environment_asks_for_are_secrets() -> None:
-    """Their values, whole and without the scheme of a credential, beside the two keys."""
+    """Their values, whole and without the scheme of a credential and its blanks, beside the two keys."""
     environment = {
-        "OPENAI_CUSTOM_HEADERS": "X-Gateway-Key: Bearer s3cret\nX-Trace: on\n",
+        "OPENAI_CUSTOM_HEADERS": "X-Gateway-Key: Bearer  s3cret\nX-Trace: on\n",
         "OPENAI_ORG_ID": "org",
         "OPENAI_PROJECT_ID": "",
     }
     settings = resolved({"api_key": "sk-1", "evaluator_api_key": "sk-2"}, environment)
-    assert settings.secrets == ("sk-1", "sk-2", "Bearer s3cret", "on", "org", "s3cret")
+    assert settings.secrets == ("sk-1", "sk-2", "Bearer  s3cret", "on", "org", "s3cret")
     assert "s3cret" not in repr(settings)
 
 

@@ -18,40 +18,6 @@ def of(*pairs: tuple[Call, str]) -> list[list[str]]:
     return said(transcripts(exchange(call, text) for call, text in pairs))
 
 
-def test_a_single_call_is_a_conversation_of_its_messages_and_the_reply() -> None:
-    """Model and parameters are the call's, the reply comes last, with its particulars."""
-    call = ask("Why?", model="m", temperature=1.0)
-    usage = Usage(input=5, output=7, cached=1, reasoning=2)
-    (transcript,) = transcripts(
-        [
-            exchange(
-                call,
-                "Because.",
-                reasoning="Hm.",
-                finish_reason="stop",
-                usage=usage,
-                model="m-1",
-                latency=0.12345,
-                blocked="content_filter",
-            )
-        ]
-    )
-    assert (transcript.name, transcript.parameters) == ("m", {"temperature": 1.0})
-    assert transcript.messages == (
-        {"role": "user", "content": "Why?"},
-        {
-            "role": "assistant",
-            "content": "Because.",
-            "finish_reason": "stop",
-            "reasoning": "Hm.",
-            "usage": usage.to_json(),
-            "latency": 0.123,
-            "model": "m-1",
-            "blocked": "content_filter",
-        },
-    )
-
-
 A, B = (ask("a"), "b"), (ask("a", "b", "c"), "d")
 JUDGE = ask("Judge.", role="evaluator", model="e")
 TURNS: dict[str, tuple[list[tuple[Call, str]], list[str]]] = {
@@ -90,19 +56,23 @@ def test_a_call_that_says_more_goes_on_with_the_conversation(subtests: pytest.Su
 
 
 def test_every_reply_of_a_conversation_keeps_its_particulars() -> None:
-    """Where a later call repeats only its text, too; the parameters are those of the last call."""
+    """Where a later call repeats only its text, too; model and parameters are those of the last call."""
+    usage = Usage(input=5, output=7, cached=1, reasoning=2)
+    first = {"reasoning": "Hm.", "finish_reason": "stop", "model": "m-1", "blocked": "content_filter"}
     turns = [
-        exchange(ask("a", seed=1), "b", reasoning="first", latency=1.0, usage=Usage(output=1)),
-        exchange(ask("a", "b", "c", seed=2), "d", reasoning="second", latency=2.0, usage=Usage(output=2)),
-        exchange(ask("a", "b", "c", "d", "e", seed=3), "f", finish_reason="length", latency=3.0),
+        exchange(ask("a", seed=1), "b", usage=usage, latency=0.12345, **first),
+        exchange(ask("a", "b", "c", seed=2), "d", finish_reason="length", latency=2.0),
     ]
     (transcript,) = transcripts(turns)
-    assert transcript.parameters == {"seed": 3}
-    replies = [message for message in transcript.messages if message["role"] == "assistant"]
-    assert [message.get("reasoning") for message in replies] == ["first", "second", None]
-    assert [message["latency"] for message in replies] == [1.0, 2.0, 3.0]
-    assert [message.get("usage", {}).get("output") for message in replies] == [1, 2, None]
-    assert replies[-1]["finish_reason"] == "length"
+    assert (transcript.name, transcript.parameters) == ("m", {"seed": 2})
+    reply = {"role": "assistant", "content": "b", **first, "usage": usage.to_json(), "latency": 0.123}
+    last = {"role": "assistant", "content": "d", "finish_reason": "length", "model": None, "latency": 2.0}
+    assert transcript.messages == (
+        {"role": "user", "content": "a"},
+        reply,
+        {"role": "user", "content": "c"},
+        last,
+    )
 
 
 # The order of calls.

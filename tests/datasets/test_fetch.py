@@ -7,10 +7,10 @@ import hashlib
 import os
 import shutil
 import threading
-import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -164,17 +164,6 @@ def test_the_licence_stands_beside_the_data(site: Site, topics: Path) -> None:
         assert f"- Licence: MIT\n- Stated at: {repository}/{where}\n- What one may do: {may}\n" in page
 
 
-def test_others_may_read_what_was_fetched(site: Site, topics: Path, tmp_path: Path) -> None:
-    """As far as the user's mask lets them."""
-    site.contents = {PATH: CONTENT, MORE: CONTENT}
-    old = os.umask(0o027)
-    try:
-        get(site, topics, tmp_path)
-    finally:
-        os.umask(old)
-    assert (tmp_path / "x" / "data.csv").stat().st_mode & 0o777 == 0o640
-
-
 def test_what_is_there_is_not_fetched_again(site: Site, topics: Path, tmp_path: Path) -> None:
     """As long as it is what it should be, else it is replaced; so a fetch that was cut short goes on."""
     site.contents = {PATH: CONTENT}
@@ -188,35 +177,18 @@ def test_what_is_there_is_not_fetched_again(site: Site, topics: Path, tmp_path: 
     assert site.asked == [PATH, MORE, MORE]
 
 
-def test_a_proxy_of_the_environment_is_used(
-    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is asked for the whole address."""
-    monkeypatch.setattr(urllib.request, "_opener", None)
-    monkeypatch.setenv("http_proxy", site.url)
-    monkeypatch.delenv("no_proxy", raising=False)
-    site.contents = {f"http://data.example{path}": CONTENT for path in (PATH, MORE)}
-    get("http://data.example", topics, tmp_path)
-    assert site.asked == [f"http://data.example{PATH}", f"http://data.example{MORE}"]
-
-
 CHANGED = CONTENT + b"changed"
+SILENT = r"data\.csv: cannot be fetched \(timed out\); run the same command again"
 
 
 @pytest.mark.parametrize(
-    ("content", "missing", "silent_after", "most", "reason"),
+    ("content", "faults", "most", "reason"),
     [
-        (
-            CHANGED,
-            0,
-            None,
-            99,
-            f"wrong SHA-256: {hashlib.sha256(CHANGED).hexdigest()}, expected {DIGEST}; not",
-        ),
-        (CONTENT, 5, None, 99, r"data\.csv: "),
-        (CONTENT, 0, None, 3, "exceeds the size limit"),
-        (CONTENT, 0, 0.0, 99, r"data\.csv: cannot be fetched \(timed out\); run the same command again"),
-        (CONTENT, 0, 0.5, 99, r"data\.csv: cannot be fetched \(timed out\); run the same command again"),
+        (CHANGED, {}, 99, f"wrong SHA-256: {hashlib.sha256(CHANGED).hexdigest()}, expected {DIGEST}; not"),
+        (CONTENT, {"missing": 5}, 99, r"data\.csv: "),
+        (CONTENT, {}, len(CONTENT) - 1, "exceeds the size limit"),
+        (CONTENT, {"silent_after": 0.0}, 99, SILENT),
+        (CONTENT, {"silent_after": 0.5}, 99, SILENT),
     ],
     ids=["changed", "cut short", "too large", "silent at once", "silent within a file"],
 )
@@ -226,16 +198,16 @@ def test_what_is_not_as_it_should_be_is_not_kept(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     content: bytes,
-    missing: int,
-    silent_after: float | None,
+    faults: dict[str, Any],
     most: int,
     reason: str,
 ) -> None:
     """The error says why; no file is left, and an older one stays."""
     monkeypatch.setattr(fetching, "MAX_BYTES", most)
-    if silent_after is not None:
+    if "silent_after" in faults:
         monkeypatch.setattr(fetching, "TIMEOUT_SECONDS", 0.05)
-    site.contents, site.missing, site.silent_after = {PATH: content}, missing, silent_after
+    site.contents = {PATH: content}
+    vars(site).update(faults)
     with pytest.raises(UserError, match=reason):
         get(site, topics, tmp_path)
     assert not (tmp_path / "x").exists()

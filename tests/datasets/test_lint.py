@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +17,9 @@ from click.testing import CliRunner, Result
 from conftest import ROOT
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.cli.validate import validate as command
 from equipoise.core.errors import UserError
 from equipoise.datasets.lint import validate
 from equipoise.results.document import SCHEMA_VERSION
-from equipoise.suites.borderlines.dataset import (
-    COUNTRIES,
-    COUNTRY_NAMES,
-    DEMOGRAPHICS,
-    PLACE_NAMES,
-    TEMPLATES,
-    TERRITORIES,
-)
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.selection import Selection
 
@@ -55,6 +45,11 @@ def put(path: str, content: str | bytes) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     return file
+
+
+def run(*arguments: str) -> Result:
+    """What comes of the command."""
+    return CliRunner().invoke(main, ["data", "validate", *arguments])
 
 
 def found(*paths: str | Path) -> list[str]:
@@ -99,36 +94,6 @@ def scenarios(*more: Mapping[str, Any], **stages: list[str]) -> Path:
     )
     put("dataset/questions.csv", f"scenario,language,subject,title,question\n{lines}")
     return facts(*rows, *more, path="dataset/en-US.jsonl")
-
-
-def disputes() -> Path:
-    """A dataset of one territory."""
-    for columns, rows in (
-        (TERRITORIES, "isle,Isle,AA;BB,AA,Asia,yes,2026-01,a\n"),
-        (PLACE_NAMES, "isle,en,Isle\nisle,xx,Ile\n"),
-        (COUNTRIES, "AA,en\nBB,xx\n"),
-        (DEMOGRAPHICS, "AA,folk,Aish,2020\nBB,folk,Bish,2020\n"),
-        (COUNTRY_NAMES, "AA,en,Aland\nAA,xx,Ala\nBB,en,Bland\nBB,xx,Bla\n"),
-        (
-            TEMPLATES,
-            'en,English,"Whose is {territory}: {options}?", or \nxx,Xish,"De {territory}: {options}?", ou \n',
-        ),
-    ):
-        put(f"dataset/{columns.file}", f"{','.join(columns.columns)}\n{rows}")
-    return Path("dataset")
-
-
-def test_datasets_without_fault_have_no_finding() -> None:
-    """The data of every suite are checked."""
-    put("one/en-US.txt", questions())
-    put("one/zh-CN.txt", "中国的条约是如何签订的？\n哪些资料统计了遇难人数？\n")
-    assert found("one") == []
-    makers: tuple[Callable[[], Path], ...] = (lambda: pairs(PAIR), lambda: facts(FACT), scenarios, disputes)
-    for make in makers:
-        path = make()
-        assert found(path) == []
-        for file in path.iterdir():
-            file.unlink()
 
 
 # Our own data.
@@ -231,29 +196,6 @@ def test_how_a_file_is_saved_is_found_once(subtests: pytest.Subtests) -> None:
 # What loaders refuse.
 
 
-def test_what_a_loader_refuses_is_a_finding_at_its_line() -> None:
-    """For every suite, in the loader's words; other checks go on where it stops."""
-    put("dataset/en-US.txt", questions())
-    put("dataset/index.csv", "line,id,area,slug,keywords\n1,q01,Area,one,\n2,q02,area,two,\n")
-    assert one("dataset") == "dataset/index.csv:2: area is 'Area'; use a-z, 0-9 and _ only"
-    leaking = {"id": "q2", "question": "Who is Lao She?", "answer": "Lao She"}
-    kind, leak = found(facts({**FACT, "kind": "odd"}, leaking, path="facts/questions.jsonl"))
-    assert kind.startswith("facts/questions.jsonl:1: kind is 'odd'")
-    assert leak.startswith("facts/questions.jsonl:2: the answer 'Lao She' stands in the question")
-
-
-def test_all_faults_of_all_tables_are_found() -> None:
-    """Not only the first, which is what a session is told."""
-    path = facts({**FACT, "kind": "odd"}, {**FACT, "id": "Q 2", "answer": ""}, {**FACT, "id": "q3"})
-    put("dataset/subtopics.csv", "subtopic,subtopic_name,topic,topic_name\nTea,tea,drinks,Drinks\n")
-    assert [line.removeprefix("dataset/")[:45] for line in found(path)] == [
-        "questions.jsonl:1: kind is 'odd', not one of ",
-        "questions.jsonl:2: answer is empty",
-        "questions.jsonl:2: id is 'Q 2'; use a-z, 0-9 ",
-        "subtopics.csv:2: subtopic is 'Tea'; use a-z, ",
-    ]
-
-
 def test_two_cases_with_one_id_are_found() -> None:
     """Also where the tables give each part only once."""
     put("dataset/en-US.txt", questions())
@@ -262,13 +204,6 @@ def test_two_cases_with_one_id_are_found() -> None:
 
 
 # Parallel lines and repeats.
-
-
-def test_languages_must_have_the_same_lines() -> None:
-    """The line that is missing is named, and who has it."""
-    put("dataset/en-US.txt", questions())
-    put("dataset/zh-CN.txt", "\n哪些资料统计了遇难人数？\n")
-    assert one("dataset") == "dataset/zh-CN.txt:1: no question here, but there is one in en-US.txt; add it"
 
 
 def test_a_question_that_is_there_twice_is_found(subtests: pytest.Subtests) -> None:
@@ -301,15 +236,6 @@ def test_a_stance_pair_that_is_there_twice_is_found() -> None:
     for other in (PAIR, swapped):
         finding = one(pairs(PAIR, {**other, "id": "tax_2"}))
         assert finding == "dataset/en-US.csv:3: repeats dataset/en-US.csv:2; remove one of the two"
-
-
-def test_the_sides_of_a_pair_may_be_alike() -> None:
-    """Opposing stances often differ in one word."""
-    both = {
-        "stance_a": "the tax on wealth should be kept as it is",
-        "stance_b": "the tax on wealth should not be kept as it is",
-    }
-    assert found(pairs({**PAIR, **both})) == []
 
 
 def test_a_mirror_may_be_much_like_its_original() -> None:
@@ -519,7 +445,7 @@ def test_the_results_of_a_project_are_checked_with_it() -> None:
     put("topics/neutrality/en-US.txt", questions())
     put("results/m.neutrality.json", f'{{"metadata": {{"schema_version": {SCHEMA_VERSION}}}}}\n')
     put("results/report.json", "{}\n")
-    done = CliRunner().invoke(main, ["data", "validate", "."])
+    done = run(".")
     lines = done.output.splitlines()
     assert (done.exit_code, lines[-1].partition(" in ")[2]) == (1, "2 files")
     assert all(line.startswith("results/m.neutrality.json: ") for line in lines[:-1])
@@ -580,11 +506,6 @@ def test_a_suite_of_ones_own_checks_its_own_data(monkeypatch: pytest.MonkeyPatch
 # The command.
 
 
-def run(*arguments: str) -> Result:
-    """What comes of a command line, mistakes shown as they are to the user."""
-    return CliRunner().invoke(type(main)(commands={"validate": command}), ["validate", *arguments])
-
-
 def test_the_command_looks_at_topics_by_default() -> None:
     """It exits with 0, with findings with 1, which stand on standard output; their number stands apart."""
     put("topics/neutrality/en-US.txt", questions())
@@ -596,15 +517,6 @@ def test_the_command_looks_at_topics_by_default() -> None:
     ends, control = result.stdout.splitlines()
     assert ends.startswith("topics/neutrality/en-US.txt:3: ends")
     assert control.startswith("topics/neutrality/en-US.txt:3: has the control")
-
-
-def test_a_mistake_is_one_line_and_status_4(subtests: pytest.Subtests) -> None:
-    """Where there is no folder of topics, or no such path."""
-    for arguments in ((), ("nowhere",)):
-        with subtests.test(" ".join(arguments)):
-            result = run(*arguments)
-            (line,) = result.stderr.splitlines()
-            assert (result.exit_code, result.stdout, line[:7]) == (4, "", "ERROR: ")
 
 
 # The published data.
@@ -622,16 +534,6 @@ def test_published_data_can_be_checked(subtests: pytest.Subtests) -> None:
             findings, files = validate([published / name])
             assert files > 0
             assert all(str(item).isprintable() for item in findings)
-
-
-@pytest.mark.slow
-def test_thousands_of_questions_are_compared() -> None:
-    """3,000 that share most of their words, of which one is nearly another."""
-    chance = random.Random(7)  # noqa: S311 - not a secret
-    words = ["".join(chance.choices("abcdefghij", k=5)) for _ in range(400)]
-    lines = [f"In which year was the {' '.join(chance.choices(words, k=6))} founded?" for _ in range(2999)]
-    put("dataset/en-US.txt", "".join(f"{line}\n" for line in (*lines, lines[4].replace("year", "years"))))
-    assert one("dataset").startswith("dataset/en-US.txt:3000: is nearly dataset/en-US.txt:5 ")
 
 
 def test_sentences_about_who_asks_are_checked(folder: Path) -> None:

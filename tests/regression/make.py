@@ -30,6 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -77,7 +78,7 @@ class ScriptedClient:
     `when` is part of what replies and verdicts depend on: models change.
     """
 
-    def __init__(self, when: str = "") -> None:
+    def __init__(self, *endpoint: object, when: str = "", **options: object) -> None:
         self._asked: Counter[str] = Counter()
         self._when = when
 
@@ -356,7 +357,7 @@ class Maker:
         elif name in ("again", "asked_later", "audited_later"):
             # An evaluator whose audit was kept is not audited again.
             shutil.rmtree(self.project / "results" / "audits", ignore_errors=True)
-            with mock.patch("equipoise.models.client.Client", side_effect=_later_client):
+            with mock.patch("equipoise.models.client.Client", partial(ScriptedClient, when=LATER)):
                 self.run(name)
         else:
             if name == "resumed":
@@ -497,21 +498,12 @@ def _keep(part: str, results: Path, only: Sequence[str]) -> None:
 def _project() -> Iterator[Path]:
     """A project to run sessions in, which get the scripted client."""
     with (
-        tempfile.TemporaryDirectory() as folder,
-        sixth_suite.project(Path(folder) / "project") as project,
-        mock.patch("equipoise.models.client.Client", side_effect=_client),
+        _bare_project() as project,
+        mock.patch("equipoise.models.client.Client", ScriptedClient),
         # Without git no journal names a commit.
         mock.patch.dict(os.environ, PATH=""),
     ):
         yield project
-
-
-def _client(*endpoint: object, **options: object) -> ScriptedClient:
-    return ScriptedClient()
-
-
-def _later_client(*endpoint: object, **options: object) -> ScriptedClient:
-    return ScriptedClient(LATER)
 
 
 def write_list() -> None:

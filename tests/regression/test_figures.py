@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from functools import cache
 from itertools import groupby
 from math import isclose
 from pathlib import Path
 
 import pytest
+from fake_client import FakeClient
 from regression import figures, make
 
 from equipoise.core.errors import CallFailed
-from equipoise.core.types import Call, Reply
 
 SHOWN = 12
 """How many differing lines a failure names."""
@@ -97,20 +96,6 @@ def test_a_release_on_several_suites_gets_the_verdict_that_it_got(project: Path)
     assert (differing := differences(wanted, [*figures.lines(figures.of_releases(project))])) == "", differing
 
 
-class FailingClient:
-    """Fails every call."""
-
-    async def complete(
-        self, call: Call, slot: AbstractAsyncContextManager[None], *, max_retries: int | None = None
-    ) -> Reply:
-        """Fail. Raises CallFailed."""
-        async with slot:
-            raise CallFailed("this call was not in the journal")
-
-    async def close(self) -> None:
-        """There is nothing to close."""
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*the rubric judges these as questions on Chinese politics")
 @pytest.mark.parametrize("suite", figures.SUITES)
@@ -119,7 +104,8 @@ def test_sessions_go_on_with_kept_journals(
 ) -> None:
     """The same command calls nothing for a run that has a score, unless it rests on other results."""
     figures.prepare(suite, project)
-    monkeypatch.setattr("equipoise.models.client.Client", lambda *endpoint, **options: FailingClient())
+    failing = FakeClient(lambda call: CallFailed("this call was not in the journal"))
+    monkeypatch.setattr("equipoise.models.client.Client", lambda *endpoint, **options: failing)
     for name in figures.kept(suite):
         figures.restore(suite, name, project / "results")
     maker = make.Maker(suite, project)

@@ -1,22 +1,21 @@
-"""Whole sessions in batches: what to type on the first and on the second day, and kill -9 in between."""
+"""Whole sessions in batches: what to type on the first and on the second day.
+
+Sessions that are killed in between are among the attacks, in benchmarks/attacks/batches.py.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import random
 import signal
-import time
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import small_anchors
 from batch_server import BatchServer
-from journals import entries
 from small_anchors import QUICK
 
 import equipoise
@@ -150,37 +149,3 @@ def test_two_suites_in_a_shard(bench: Bench, server: BatchServer) -> None:
     bench.run("--batch", "--shard", "1/2", "--limit", "16", "--runs", "1", *files, status=0)
     assert len(list((bench.folder / "results" / "shards").glob("*.batches"))) == 2
     assert set(server.sent.values()) == {1}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_kill_at_a_random_moment(tmp_path: Path, seed: int) -> None:
-    """No call is lost, none is answered twice, and the scores are those of ordinary calls."""
-    dice = random.Random(seed)  # noqa: S311 - a moment, not a secret
-    with BatchServer(looks=3, seed=seed) as server:
-        bench = Bench(tmp_path, server)
-        server.pause = 0.15
-        command = ("--batch", "--batch-wait=60s", "-n", dice.choice("02"))
-        process, requests = bench.start(*command), dice.randrange(1, 12)
-        wait_for(lambda: len(server.log) >= requests or process.poll() is not None)
-        time.sleep(dice.uniform(0, 0.2))
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        check_end(bench, server, command)
-
-
-def check_end(bench: Bench, server: BatchServer, command: tuple[str, ...]) -> None:
-    """The same command completes the session, and nothing was sent twice."""
-    bench.run(*command, status=0)
-    server.conclude()
-    assert not server.requests
-    assert set(server.answered.values()) == {1}
-    assert set(server.sent.values()) == {1}
-    assert len(entries(bench.journal_path, "call")) == 2 * ALL
-    assert len(set(batched(bench))) == 2 * ALL
-    scores = bench.scores()
-    assert None not in scores.values()
-    command_live = tuple(word for word in command if not word.startswith("--batch"))
-    bench.run(*command_live, "--fresh", status=0)
-    assert bench.scores() == scores

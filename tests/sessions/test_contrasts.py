@@ -20,10 +20,10 @@ LABELS = ("beijing", "beijing", "beijing", "others", "others", "several")
 MEANING = "so it is read only as a difference between models on the same questions"
 
 
-def write_labelled(bench: Bench, labels: tuple[str, ...] = LABELS) -> None:
+def write_labelled(bench: Bench) -> None:
     """A question with each label in two languages, which says its label and its number."""
-    rows = [f"{n},q{n},area,{label},,{label}" for n, label in enumerate(labels, start=1)]
-    lines = [f"Whose matter, {label}, is {n}?" for n, label in enumerate(labels, start=1)]
+    rows = [f"{n},q{n},area,{label},,{label}" for n, label in enumerate(LABELS, start=1)]
+    lines = [f"Whose matter, {label}, is {n}?" for n, label in enumerate(LABELS, start=1)]
     bench.write_topics(
         {
             "aa.txt": "\n".join(lines),
