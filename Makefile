@@ -28,7 +28,7 @@ test: setup  ## Run the quick tests, before every commit: free and offline
 test-all: setup  ## Run the slow tests, too
 	$(TESTS) tests -m "not nightly"
 
-nightly: setup  ## Run everything: long simulations, soaks, attacks at full size, mutations
+nightly: setup  ## Run everything: long simulations, attacks at full size, mutations
 	$(TESTS) tests
 	EQUIPOISE_PLAIN_SESSIONS=1 $(TESTS) tests/sessions -m "not slow and not nightly"
 	$(RUN) python tests/mutations/run.py
