@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from equipoise import suites
+from equipoise.core.quantities import first_few
 from equipoise.core.records import Cell
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
@@ -111,8 +112,7 @@ def unknown_cells(before: Sequence[Cell], after: Sequence[Cell]) -> list[str]:
     """A phrase about cells of the candidate that the baseline lacks; an empty list if it has them all."""
     baseline_ids = {cell.id for cell in before}
     unknown = [cell.id for cell in after if cell.id not in baseline_ids]
-    more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-    return [f"only the candidate has {unknown[0]}{more}"] if unknown else []
+    return [f"only the candidate has {first_few(unknown, 1)}"] if unknown else []
 
 
 def why_unfit(side: Results, most_unscored: float = MOST_UNSCORED) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
 
@@ -48,3 +49,9 @@ def _rounded(seconds: float) -> str:
 def counted(number: int, noun: str) -> str:
     """A number with its noun: 1 run, 2 runs."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def first_few(things: Sequence[object], most: int) -> str:
+    """The first `most` things, separated by commas, and the number of further ones: a, b and 3 more."""
+    shown = ", ".join(map(str, things[:most]))
+    return f"{shown} and {len(things) - most:,} more" if len(things) > most else shown

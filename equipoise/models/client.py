@@ -26,6 +26,7 @@ import openai
 
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, printable
+from equipoise.core.quantities import first_few
 from equipoise.core.session_options import DEFAULT_BASE_URL
 from equipoise.core.settings import NO_KEY, Endpoint
 from equipoise.core.types import CONTINUES, JSON, Call, Message, Reply, Role
@@ -480,9 +481,7 @@ def _model_names(body: JSON) -> list[str] | None:
 def _some(names: Sequence[str], wanted: str) -> str:
     """Some of the names as text, those that are like `wanted` first."""
     ordered = dict.fromkeys([*get_close_matches(wanted, names, n=_MOST_NAMES), *names])
-    shown = [printable(name)[:_MOST_NAME_CHARACTERS] for name in ordered][:_MOST_NAMES]
-    more = len(ordered) - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+    return first_few([printable(name)[:_MOST_NAME_CHARACTERS] for name in ordered], _MOST_NAMES)
 
 
 def _likely_urls(base_url: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from equipoise.core.figures import Change, ChangeOnThese, Difference, Figure, LanguagePair
 from equipoise.core.outcomes import APPEARANCES
+from equipoise.core.quantities import first_few
 from equipoise.core.settings import is_local
 from equipoise.report import askers
 from equipoise.report.page.names import languages
@@ -264,12 +265,11 @@ def _on_others(changes: Mapping[str, Change]) -> Iterator[str]:
     if not apart:
         yield f"None of the other figures with an interval ({len(tested):,}) differs by more than chance."
         return
-    named = [f"{name} {change.value:+.1f}" for name, change in [*apart.items()][:_MOST_NAMED]]
-    more = f" and {len(apart) - len(named):,} more" if len(apart) > len(named) else ""
+    named = first_few([f"{name} {change.value:+.1f}" for name, change in apart.items()], _MOST_NAMED)
     verb = "differs" if len(apart) == 1 else "differ"
     yield (
         f"Of {len(tested):,} other figures {len(apart):,} {verb} by more than chance (p < 0.05 after Holm): "
-        f"{', '.join(named)}{more}."
+        f"{named}."
     )
 
 

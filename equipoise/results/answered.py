@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from equipoise.core.quantities import first_few
 from equipoise.results.document import AnsweredBy, Metadata
 
 MOST_VALUES = 5
@@ -142,5 +143,4 @@ def _by_model(response_models: Sequence[AnsweredBy]) -> dict[tuple[str, str], li
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join("unknown" if name == "None" else name for name in names[:3])
-    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
+    return first_few(["unknown" if name == "None" else name for name in names], 3)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec import structs
 
+from equipoise.core.quantities import first_few
 from equipoise.core.types import JSON
 from equipoise.results.answered import REPORTED_KEYS
 from equipoise.results.history import History
@@ -201,8 +202,7 @@ def _model_differences(
 
 
 def _join_names(names: set[str | None]) -> str:
-    shown = sorted("unknown" if name is None else name for name in names)
-    return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
+    return first_few(sorted("unknown" if name is None else name for name in names), 3)
 
 
 def _sampling_differences(audit: Audit, settings: Mapping[str, JSON]) -> Iterator[str]:

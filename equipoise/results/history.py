@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
+from equipoise.core.quantities import first_few
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Exchange, Role
 from equipoise.results import journal, lines
@@ -257,8 +258,7 @@ class History:
     def _line_numbers(self, starts: Sequence[int]) -> str:
         """The numbers of the lines at these offsets, at most MOST_LINE_NUMBERS of them."""
         numbers = journal.line_numbers(self.path, starts)
-        more = f" and {len(numbers) - MOST_LINE_NUMBERS} more" if len(numbers) > MOST_LINE_NUMBERS else ""
-        return f"line{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers[:MOST_LINE_NUMBERS]))}{more}"
+        return f"line{'s' * (len(numbers) > 1)} {first_few(numbers, MOST_LINE_NUMBERS)}"
 
     @property
     def settings(self) -> dict[str, JSON]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from equipoise.core.quantities import first_few
 from equipoise.core.types import JSON
 
 Digests = Mapping[str, str]
@@ -150,5 +151,4 @@ def _question_difference(before: Digests, now: Digests) -> str:
         return f"{_QUESTIONS} have changed"
     texts = [f"{name} {'has changed' if name in before else 'is new'}" for name in changed]
     texts += [f"{name} is missing" for name in removed]
-    more = len(texts) - _MOST_FILES
-    return f"--topics: {', '.join(texts[:_MOST_FILES])}{f' and {more} more' if more > 0 else ''}"
+    return f"--topics: {first_few(texts, _MOST_FILES)}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equipoise.core.errors import UserError
+from equipoise.core.quantities import first_few
 from equipoise.core.settings import Settings, is_local
 from equipoise.core.types import Cue, Foreseen, Role, Run, Usage
 from equipoise.models import prices
@@ -209,16 +210,10 @@ def expected_use(
             )
         basis = (
             f"wide, as the model is new here: from a third to three times the lengths in "
-            f"{len(merged.runs):,} runs of other models ({_named(sorted(others))})"
+            f"{len(merged.runs):,} runs of other models ({first_few(sorted(others), MOST_NAMED)})"
         )
         return merged.expected_use(len(runs), basis).of_other_models()
     return _assumed(role, [call for run in runs for call in run if call.role == role], limits)
-
-
-def _named(models: Sequence[str]) -> str:
-    """The first names as text, with the number of further ones."""
-    more = len(models) - MOST_NAMED
-    return ", ".join(models[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> ExpectedUse:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from equipoise.core.errors import UserError, printable
+from equipoise.core.quantities import first_few
 from equipoise.core.settings import Settings, is_local, public_url
 from equipoise.core.types import CONTINUES, Call, Role
 from equipoise.models.budget import RESUMES_MENDED
@@ -381,12 +382,11 @@ class Submissions:
 
 def _waiting_message(url: str, batches: Sequence[SentBatch]) -> str:
     calls, number = sum(sent.unread_calls for sent in batches), len(batches)
-    named = ", ".join(sent.describe() for sent in batches[:MOST_SHOWN])
-    more = f" and {number - MOST_SHOWN} more" if number > MOST_SHOWN else ""
+    named = first_few([sent.describe() for sent in batches], MOST_SHOWN)
     ends = [sent.intent.expires for sent in batches if sent.intent.expires]
     when = f"by {datetime.fromtimestamp(min(ends)).astimezone():%Y-%m-%d %H:%M}" if ends else "within a day"
     what = "1 batch" if number == 1 else f"{number} batches"
-    return f"{calls:,} calls wait in {what} at {url} ({named}{more}); run the same command again {when}"
+    return f"{calls:,} calls wait in {what} at {url} ({named}); run the same command again {when}"
 
 
 def credential(settings: Settings, role: Role) -> str:

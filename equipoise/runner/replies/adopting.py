@@ -9,6 +9,7 @@ from typing import Any
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
+from equipoise.core.quantities import first_few
 from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Sampling, Settings
 from equipoise.judge.rubric import Rubric
@@ -49,11 +50,10 @@ def _model(file: ReplyFile, named: str | None) -> str:
     """The name of the model: `named` by the user, or else in the file, or else the file's stem."""
     models = file.models
     if len(models) > 1 and named not in models:
-        more = f" and {len(models) - _MOST_MODELS} more" if len(models) > _MOST_MODELS else ""
         other = f", none of which is {named!r}" if named else ""
         raise UserError(
             f"--replies: {shown(file.path)}: has replies of {len(models)} models "
-            f"({', '.join(models[:_MOST_MODELS])}{more}){other}; name one with --model, or leave it out of "
+            f"({first_few(models, _MOST_MODELS)}){other}; name one with --model, or leave it out of "
             "`equipoise run`, which judges each"
         )
     return named or next(iter(models), file.path.stem)
