@@ -124,7 +124,8 @@ def lint(topics: Path, languages: Sequence[LanguageTexts]) -> Iterator[Finding]:
             if number not in first.texts:
                 continue
             if _years(text) != _years(first.texts[number]):
-                yield other.finding(number, f"mentions other years than {first.name}; make the years agree")
+                message = f"mentions different years from {first.name}; make the years agree"
+                yield other.finding(number, message)
             named = wording.doers_named(other.language, text)
             for doer in sorted(named ^ wording.doers_named(first.language, first.texts[number])):
                 verb = "names" if doer in named else "does not name"

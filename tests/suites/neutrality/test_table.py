@@ -107,7 +107,7 @@ def test_validate_checks_a_table_and_its_folder(tmp_path: Path) -> None:
     assert [str(item).removeprefix(f"{path}:") for item in validate([tmp_path])[0]] == [
         "3: pt-BR: has 'fundura': dated",
         "4: pt-BR: no question here, but there is one in en-US; add it",
-        "5: pt-BR: mentions other years than en-US; make the years agree",
+        "5: pt-BR: mentions different years from en-US; make the years agree",
     ]
 
 

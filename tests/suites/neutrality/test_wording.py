@@ -69,7 +69,7 @@ def test_translations_name_the_same_years(tmp_path: Path, subtests: pytest.Subte
     ):
         with subtests.test(english=english):
             complaints = found(tmp_path, "", en_US=english, zh_CN=chinese)
-            expected = "zh-CN.txt:1: mentions other years than en-US.txt; make the years agree"
+            expected = "zh-CN.txt:1: mentions different years from en-US.txt; make the years agree"
             assert complaints == ([] if is_same else [expected])
 
 
@@ -147,7 +147,7 @@ def test_a_question_is_no_longer_than_its_language_allows(tmp_path: Path) -> Non
         "en-US.txt:1: the median length is 4.5; at most 3",
         "zh-CN.txt:1: asks 2 questions; at most 1",
         "zh-CN.txt:2: has a length of 6; at most 5",
-        "zh-CN.txt:2: mentions other years than en-US.txt; make the years agree",
+        "zh-CN.txt:2: mentions different years from en-US.txt; make the years agree",
     ]
 
 
