@@ -19,8 +19,7 @@ HEAD = """# Licences
 
 Read this to see the licences of the packages that are installed with Equipoise and its extras.
 
-Each package states its licence in its metadata. The extras `inspect` and `ray` bring many more packages;
-`pip-licenses` lists those of any environment.
+The extras `inspect` and `ray` bring many more packages; `pip-licenses` lists those of any environment.
 
 | licence | packages |
 |---|---|
