@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from equipoise.judge.anchors import Check
     from equipoise.results.document import Audit
 
-_HEAD = ("check", "found", "95 % interval", "a sound one has", "")
+_HEAD = ("check", "found", "95 % interval", "sound judge", "")
 _SOMERS = "Somers' D"
 
 
