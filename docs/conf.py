@@ -72,7 +72,7 @@ ADDED = {
 """What stands on the site in place of a comment."""
 COPIES = {
     path: DOCS / "texts" / path.relative_to(ROOT).as_posix().lower().replace("/", "-")
-    for pattern in ("topics/*/*.md", "rubric/*/*.md", "examples/*/*.md")
+    for pattern in ("topics/*/*.md", "rubric/*/*.md", "examples/*/*.md", "benchmarks/*.md")
     for path in sorted(ROOT.glob(pattern))
     if path.name != "CANARY.md"
 }
