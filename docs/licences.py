@@ -17,7 +17,7 @@ EXTRAS = ("", "plots", "retrieval", "local", "export")
 """The extras in the order of the page; the first is the package without any."""
 HEAD = """# Licences
 
-Read this to see the licences of the packages that are installed with Equipoise and its extras.
+Read this for the licences of installed packages.
 
 The extras `inspect` and `ray` bring many more packages; `pip-licenses` lists those of any environment.
 
