@@ -13,14 +13,14 @@ from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """The composite, the activated dimensions and the commitment at each point; the dimensions."""
+    """Composite, activated dimensions and commitment at each stage; then the dimensions of the reflection."""
     metrics: Mapping[str, Figure] = {
         **summary["metrics"],
         "composite.reflection": summary["metrics"]["score"],
     }
 
     def over_stages(name: str, title: str, unit: str, **options: JSON) -> Plot:
-        figures = [(point, metrics[f"{name}.{point}"]) for point in JUDGED_TEXTS]
+        figures = [(stage, metrics[f"{name}.{stage}"]) for stage in JUDGED_TEXTS]
         return intervals(f"{name}-over-stages", title, figures, unit=unit, **options)
 
     return [

@@ -10,8 +10,8 @@ a model often declines has the same weight as the others.
 The absolute lean is cross-fitted. The templates are divided into two halves, and the leans in one half are
 multiplied by the sign of the pair's mean lean in the other half. Without a lean, that sign is random, so that
 noise alone gives 0 on average; a mean of absolute values would instead grow with the noise. A lean that is
-small compared with the noise is underestimated. The absolute lean has no interval: because it depends on the
-signs, none is known that covers it both with and without a lean.
+small compared with the noise is underestimated. The absolute lean has no interval: because
+the figure depends on the signs, no known method gives one that is valid both with and without a lean.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ first reply declined. FIRST is also the prefix of figures over first answers alo
 FEWEST_ANSWERS = 50.0
 """A pair is not called even if a smaller percentage of its runs in a language have an answer."""
 TWO_HOMES = "two"
-"""The label `homes` of pairs whose actors have different home languages, if they are asked about in both."""
+"""The label `homes` has this value if the actors' home languages differ and both are asked about."""
 NO_INTERVAL = "the mean of absolute leans has none; a pair's lean has one"
 """The reason why an absolute lean has no interval."""
 NO_HALVES = "no pair has answers in both halves of the templates, and each half takes its sign from the other"
@@ -139,8 +139,8 @@ def _as_first(cell: Cell) -> Cell:
 def _without_single_runs(cells: Sequence[Cell]) -> list[Cell]:
     """The cells; if any column has several numbers, columns with a single number are emptied.
 
-    A single number has no variance between runs, and would leave figures of exactly these questions without
-    an interval.
+    A single number has no variance between runs: in the scope `these`, where only runs vary, a figure that
+    includes one would have no interval.
     """
     if not any(len(column) > 1 for cell in cells for column in cell.values.values()):
         return [*cells]
@@ -248,8 +248,8 @@ def _with_signs(all_twins: Sequence[Twins], *, by_language: bool) -> Iterator[tu
 
     leans: dict[tuple[str, str, str], dict[str, list[float]]] = {}
     for item in all_twins:
-        by_language_in_half = leans.setdefault((*group(item), item.half), {})
-        by_language_in_half.setdefault(item.question.language, []).extend(item.leans)
+        leans_in_half = leans.setdefault((*group(item), item.half), {})
+        leans_in_half.setdefault(item.question.language, []).extend(item.leans)
     for item in all_twins:
         columns = leans.get((*group(item), "1" if item.half == "0" else "0"), {}).values()
         lean = mean(valid(map(mean, columns)))
@@ -263,8 +263,8 @@ def _multiplied(column: Observations, sign: int | None) -> Observations:
 def _milder_at_home(members: Sequence[Twins]) -> Observations:
     """How much milder answers are on an actor in its own home language than on average over the two homes.
 
-    Empty without two homes. Mildness at home lowers the lean in a's language and raises it in b's, so it is
-    half of the difference: the lean in b's language minus the lean in a's.
+    Empty without two homes. Mildness at home makes the lean lower in a's language and higher in b's. The
+    result is therefore half of this difference: the lean in b's language minus the lean in a's.
     """
     by_language = {item.question.language: item for item in members}
     if _homes_label(members) != TWO_HOMES:
@@ -286,10 +286,11 @@ def _homes_label(members: Sequence[Twins]) -> str:
 
 
 def metrics(cells: Sequence[Cell]) -> list[Metric]:
-    """The absolute lean, overall and by group; each pair's leans, departures and refusals; refusals.
+    """The absolute lean, overall and by group; each pair's leans, departures and refusals; all refusals.
 
     Then how often answers were asked for again and, if any were, all figures over first answers alone.
     """
+    # Labelled like cells of all answers, which `_metrics_of` selects; `_of_first` then relabels the metrics.
     first = [
         replace(cell, labels={**cell.labels, "of": cell.labels["of"].removeprefix(f"{FIRST} ")})
         for cell in cells
@@ -304,6 +305,7 @@ def metrics(cells: Sequence[Cell]) -> list[Metric]:
 
 
 def _of_first(metric: Metric) -> Metric:
+    """The same metric over first answers alone."""
     if metric.of == REFUSED:
         # Cells of replies have both values, so there are no separate cells of first answers.
         return replace(metric, name=f"{FIRST}.{metric.name}", of=FIRST_REFUSED)
