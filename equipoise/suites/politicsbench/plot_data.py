@@ -20,7 +20,7 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     }
 
     def over_stages(name: str, title: str, unit: str, **options: JSON) -> Plot:
-        figures = [(stage, metrics[f"{name}.{stage}"]) for stage in JUDGED_TEXTS]
+        figures = [(point, metrics[f"{name}.{point}"]) for point in JUDGED_TEXTS]
         return intervals(f"{name}-over-stages", title, figures, unit=unit, **options)
 
     return [
