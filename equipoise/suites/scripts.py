@@ -27,7 +27,7 @@ def script_faults(language: str, text: str) -> Iterator[str]:
 
 
 def _codecs(language: str) -> tuple[str, str] | None:
-    """The codecs of a language's own script and the other; None unless it is Chinese in a known script."""
+    """The codecs of a language's script and of the other; None unless it is a known script of Chinese."""
     name, *parts = language.replace("_", "-").split("-")
     scripts = [part in _SIMPLIFIED for part in parts if part in _SIMPLIFIED | _TRADITIONAL]
     if name != "zh" or not scripts:

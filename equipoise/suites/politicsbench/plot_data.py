@@ -13,7 +13,7 @@ from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """Composite, activated dimensions and commitment at each stage; then the dimensions of the reflection."""
+    """Composite, activated dimensions and commitment at each point; then the reflection's dimensions."""
     metrics: Mapping[str, Figure] = {
         **summary["metrics"],
         "composite.reflection": summary["metrics"]["score"],
