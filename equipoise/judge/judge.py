@@ -80,7 +80,8 @@ class Evaluator(Model):
         without a label is requested again, up to `attempts` attempts in all.
         """
         invalid_answers: list[str] = []
-        first_messages = messages = self._first_messages(prompt, material)
+        first_messages = self._first_messages(prompt, material)
+        messages = first_messages
         while len(invalid_answers) < self.attempts:
             reply = await self._ask_for_label(messages, prompt, len(invalid_answers))
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
@@ -371,7 +371,8 @@ def report_lines(
 def _report_lines(reports: Sequence[ReleaseSections], width: int | None, *, shows_all: bool) -> Iterator[str]:
     comparisons = [sections["comparison"] for sections in reports]
     labels = _labels([comparisons[0]["baseline"], *(item["candidate"] for item in comparisons)])[1:]
-    blocks = [verdict.lines(dict(zip(labels, reports, strict=True)), width)]
+    gate = [*verdict.lines(dict(zip(labels, reports, strict=True)), width)]
+    blocks: list[Iterable[str]] = [gate]
     if len(reports) > 1:
         blocks.append(_side_by_side_lines(comparisons, width, shows_all=shows_all))
     blocks += [_trend_lines(sections["trend"], width) for sections in reports if "trend" in sections]
@@ -380,9 +381,9 @@ def _report_lines(reports: Sequence[ReleaseSections], width: int | None, *, show
     written = [block for block in map(list, blocks) if block]
     for number, block in enumerate(written):
         yield from ["", *block] if number else block
-    if len(written) > 1 and written[0][0].startswith("gate: "):
-        # Once more, where a log ends.
-        yield from ["", written[0][0]]
+    if gate and len(written) > 1:
+        # The verdict once more, where a log ends.
+        yield from ["", gate[0]]
 
 
 def _side_by_side_lines(

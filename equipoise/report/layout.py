@@ -33,8 +33,7 @@ _BLANKS = re.compile(r"\s*")
 _WORD_BREAK = re.compile(r"(?<= )(?![ %])")
 """Where cells are broken, if nothing else helps: between words."""
 _NUMBER_BREAK = re.compile(r"(?<= )(?=from )")
-"""Where cells of figures are broken, if nothing else helps: before the figure from which a difference is
-taken."""
+"""Where cells of figures are broken, if nothing else helps: before "from" and the figure after it."""
 _HEADER_BREAK = re.compile(r"(?<= )(?![ %])|(?<=[._/-])(?=[^ \n])")
 """Where headers are broken: between words, and between the parts of a model's name."""
 _STYLES: Sequence[tuple[re.Pattern[str], Markup]] = (

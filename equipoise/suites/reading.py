@@ -127,8 +127,9 @@ def read_number(reply: str, question: str, markers: Sequence[str] = ()) -> Readi
     is_repeated = len({*numbers}) > 1 and any(numbers.count(value) > 1 for value in stated)
     rivals = _rivals(text, ({*numbers} - of_question) | stated)
     is_certain = len(stated) == 1 and not is_repeated and rivals <= stated
-    bare = _OF_100.sub("", text)
-    candidates, clauses = _candidates(_numbers(bare), of_question), _clauses(bare)
+    without_of_100 = _OF_100.sub("", text)
+    candidates = _candidates(_numbers(without_of_100), of_question)
+    clauses = _clauses(without_of_100)
     closing = _candidates(_numbers(clauses[-1]), of_question) if clauses else set()
     ends = {number for clause in clauses for number in _numbers(clause, _CLAUSE_NUMBER)} & candidates
     return _reading(stated, candidates, closing, ends, is_certain=is_certain)

@@ -174,7 +174,7 @@ def rubric_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
 
 
 def scale_warning(suite: AnySuite, rubric: Rubric) -> str | None:
-    """A warning if a rubric has another scale than the shipped one, but still names levels of the latter."""
+    """A warning if a rubric's scale is not the shipped one, but its prompt still names the shipped levels."""
     path = SHIPPED / "rubric" / f"{suite.name}.toml"
     if suite.judging.scale_in_data or not path.is_file():
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 _TRADITIONAL = {"Hant", "TW", "HK", "MO"}
 _SIMPLIFIED = {"Hans", "CN", "SG", "MY"}
-"""The parts of a language's code that tell the script; the script itself is before the region."""
+"""The parts of a language's code that tell its script; the first of them decides."""
 _HAN = re.compile("[\u3400-\u9fff]")
 
 

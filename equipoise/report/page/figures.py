@@ -185,7 +185,7 @@ def _scale_below(drawing: Drawing, axis: Axis, top: float, title: str) -> None:
 
 
 def _rows_of(drawing: Drawing, names: Sequence[str]) -> Iterator[tuple[str, float]]:
-    """Write each name, and yield it with the middle of its row, which adds to the height after its use."""
+    """Write each name, and yield it with the middle of its row; then add the row to the drawing's height."""
     for name in names:
         lines = wrapped(name)
         height = _ROW + _LINE * (len(lines) - 1)
