@@ -127,7 +127,8 @@ class SessionAudits:
         }
 
     def finish(self, results: Results) -> None:
-        """Save each complete audit for later sessions. If that fails, the results still have it."""
+        """Save each complete audit for later sessions. Audits that cannot be saved are still in the
+        results."""
         for evaluator, audit in results.audits.items():
             if audit is not None and audit["source"] == "session" and audit["state"] == "complete":
                 with suppress(OSError):

@@ -31,7 +31,8 @@ LEVEL = 0.05
 LEAN_SHARE = 0.4
 """The share of LEVEL for the lean, the fault that matters most. The other checks divide the rest."""
 LEAN_WITH_PARTS_SHARE = 0.25
-"""The share for the lean if leans by language or topic are checked too. Those divide an equal share."""
+"""The share for the lean if leans by language or topic are checked too. The leans by language and topic
+divide an equal share."""
 LEAN_PART_PREFIXES = ("lean in", "lean on")
 """Prefixes of the names of checks of the lean in one language, and on one topic."""
 
@@ -326,8 +327,8 @@ def share_right(
 ) -> Checked:
     """The share of anchors with most verdicts within bounds; a fault below `at_least`.
 
-    `chance` is the share of an evaluator that answers at random. The test is that of the share of wrong
-    anchors, and the result its complement. An anchor counts once for each `key`, by default for each aspect.
+    `chance` is the share of an evaluator that answers at random. Tested is the share of wrong anchors; the
+    figure is its complement. An anchor counts once for each `key`, by default for each aspect.
     """
 
     def checks(judged: Sequence[Judged], order: Order) -> Iterable[Check]:

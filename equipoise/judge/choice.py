@@ -1,4 +1,4 @@
-"""Prompts that ask an evaluator to choose among labels, and the rubric files that hold them.
+"""Prompts that ask an evaluator to choose among labels, and the rubric files that contain such prompts.
 
 A label is letters or digits in parentheses, such as (A) or (4): after the opening parenthesis, most labels
 are a single token. `models.logprobs` reads the label in an answer.

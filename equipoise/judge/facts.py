@@ -1,6 +1,6 @@
-"""Key facts of a question, which evaluators are given, and how a verdict says that a reply states each.
+"""Key facts of a question, which evaluators are given, and verdicts on how a reply states each fact.
 
-Facts help to judge a reply and are not the standard: a reply may also be right about other facts.
+Facts help to judge a reply, but are not the standard: a reply may also be right about other facts.
 """
 
 from __future__ import annotations

@@ -76,11 +76,12 @@ class Evaluator(Model):
     async def choose(self, prompt: ChoicePrompt, /, **material: str) -> Choice:
         """The probability of each of the prompt's labels, from token probabilities. Raises CallFailed.
 
-        Without token probabilities it is the share of each label among sampled answers. An answer without a
-        label is requested again, up to `attempts` attempts in all.
+        Without token probabilities, the shares of labels among sampled answers stand for them. An answer
+        without a label is requested again, up to `attempts` attempts in all.
         """
         invalid_answers: list[str] = []
-        first_messages = messages = self._first_messages(prompt, material)
+        first_messages = self._first_messages(prompt, material)
+        messages = first_messages
         while len(invalid_answers) < self.attempts:
             reply = await self._ask_for_label(messages, prompt, len(invalid_answers))
             try:
@@ -129,9 +130,9 @@ class Evaluator(Model):
     async def grade(self, prompt: ChoicePrompt, /, **material: str) -> Verdict:
         """A verdict with the fields `grade`, one of the prompt's labels, and `how`, the way it was read.
 
-        `how` is "strict" for an answer that is only a label, or "probabilities" for token probabilities. If
-        there is no label, it is requested again, up to `attempts` attempts in all: first with token
-        probabilities, finally by a JSON schema. Raises CallFailed.
+        `how` is "strict" for an answer that is only a label, or "probabilities" for token probabilities. A
+        missing label is requested again, up to `attempts` attempts in all: first with token probabilities,
+        finally by a JSON schema. Raises CallFailed.
         """
         invalid_answers: list[str] = []
         messages = self._first_messages(prompt, material)

@@ -69,7 +69,7 @@ class Brief:
     """What evaluators are told about the questions: their subject, and the sides a reply may lean to.
 
     `sides` maps the name of each side, an ASCII slug, to its description. The first two are opposed; a third,
-    if there is one, stands for parties to a matter in which neither of the two is meant.
+    if there is one, stands for the parties to matters that are not about the first two.
     """
 
     subject: str
@@ -337,7 +337,7 @@ def load_scale(path: Path) -> Rubric:
 
 
 def levels_kept(rubric: Rubric, original: Rubric) -> list[str]:
-    """The sentences of `original` that name levels of its scale and are in a rubric with another scale."""
+    """The sentences on levels of `original`'s scale that a rubric with another scale has kept."""
     if not isinstance(rubric, VerdictRubric) or not isinstance(original, VerdictRubric):
         return []
     scale = original.scale

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
@@ -28,7 +28,7 @@ _JUDGED_SCOPES_NOTE = f"{_SCOPES_NOTE}. Neither interval holds what other evalua
 _JUDGED_POPULATION_NOTE = f"{_POPULATION_NOTE}; it does not cover other evaluators"
 _STARS_NOTE = "* p < 0.05 after Holm, for questions like these"
 FIRST_ROWS, MOST_ROWS = 5, 8
-"""How many metrics the short table begins with, and how many it has with those that differ significantly."""
+"""The number of first metrics in the short table, and its maximum with those that differ significantly."""
 MOST_MOVES = 5
 """Maximum number of questions that are listed as fallen, and as risen."""
 Way = Literal["fell", "rose"]
@@ -47,7 +47,7 @@ def lines(
 
     The table is at most `width` columns wide, if it is given. With `shows_all` it has all metrics, and the
     questions that moved most stand below; otherwise the last line says that `command` shows these. Without
-    `has_table` nothing follows what was compared.
+    `has_table` and `shows_all`, nothing follows what was compared.
     """
     return map(
         printable, _lines(comparison, width, shows_all=shows_all, has_table=has_table, command=command)
@@ -99,8 +99,8 @@ def _head_lines(comparison: ComparisonFigures) -> Iterator[str]:
 def _table_lines(comparison: ComparisonFigures, width: int | None) -> tuple[list[str], bool]:
     """The table of metrics, at most `width` columns wide, and whether it has intervals on these questions.
 
-    Where it is too wide, stars replace p-values. Then it has fewer digits, shorter headings and no intervals
-    on these questions; at last the longest names of metrics stand above their figures.
+    If it is too wide, stars replace p-values. If that is not enough, it has fewer digits, shorter headings or
+    no intervals on these questions; if nothing else helps, long names of metrics stand above their figures.
     """
     table = align(metric_rows(comparison))
     if width is None or max(map(text_width, table)) <= width:
@@ -112,14 +112,13 @@ def _table_lines(comparison: ComparisonFigures, width: int | None) -> tuple[list
 
 
 def _narrow_table(comparison: ComparisonFigures, width: int) -> tuple[list[str], Sequence[str]]:
-    """The first variant of the table that fits, and the headings of its intervals."""
+    """The first variant of the table that fits, else the last, and the headings of its intervals."""
     labels = side_labels(comparison)
     heads = (labels, _without_provider(labels), _ROLES)
-    variants = [*product((_LIMITS,), heads, (1, 0)), *product((_LIMITS[1:],), heads, (1, 0))]
-    for room, (limits, names, digits) in (
-        *product((None,), variants),
-        *product((width,), variants[len(variants) // 2 :]),
-    ):
+    with_these, without_these = ([*product((limits,), heads, (1, 0))] for limits in (_LIMITS, _LIMITS[1:]))
+    # With a width, `align` takes steps of its own: long names of metrics move above their figures.
+    variants = [*product((None,), [*with_these, *without_these]), *product((width,), without_these)]
+    for room, (limits, names, digits) in variants:
         table = align([*_narrow_rows(comparison, limits, names, digits)], room)
         if max(map(text_width, table)) <= width and all(name in table[0] for name in names):
             break
@@ -160,7 +159,7 @@ def _note_lines(comparison: ComparisonFigures, *, has_these: bool) -> Iterator[s
 
 
 def caution_lines(comparison: ComparisonFigures) -> Iterator[str]:
-    """A line for each metric that may be read as a difference between models alone."""
+    """A line for each metric with a caution, which says how to read it."""
     for name, change in comparison["metrics"].items():
         if change.caution:
             yield f"{name}: {change.caution}"
@@ -172,8 +171,8 @@ def _reason_lines(differences: Sequence[Change | ChangeOnThese], scope: str) -> 
     for row in differences:
         if row.low is None and row.reason is not None:
             reasons.setdefault(reason_kind(row.reason), []).append(row.reason)
-    for same in reasons.values():
-        yield f"no interval on {scope} for {len(same)} of {len(differences)} metrics: {same[0]}"
+    for group in reasons.values():
+        yield f"no interval on {scope} for {len(group)} of {len(differences)} metrics: {group[0]}"
 
 
 def _describe_side(side: ComparedResults) -> str:
@@ -221,7 +220,7 @@ def side_labels(comparison: ComparisonFigures) -> tuple[str, str]:
 
 
 def _labels(sides: Sequence[ComparedResults]) -> Sequence[str]:
-    """The models of a baseline and its candidates; if several are the same, their files, else their roles."""
+    """The models of a baseline and its candidates; their files if models repeat, or their roles."""
     models = [str(side["subject_model"]) for side in sides]
     files = _stems([_without_folders(str(side["file"])) for side in sides])
     roles = _ROLES if len(sides) == 2 else ["baseline", *(f"candidate {n}" for n in range(1, len(sides)))]
@@ -348,7 +347,10 @@ def _side_by_side_row(name: str, comparisons: Sequence[ComparisonFigures]) -> tu
 
 
 def _side_by_side_cell(change: Change | None, baseline: str) -> str:
-    """A candidate's figure and difference, with what it differs from if not `baseline`; `-` without one."""
+    """A candidate's figure and difference, and the figure that it differs from unless that is `baseline`.
+
+    `-` without a difference.
+    """
     if change is None or change.value is None:
         return "-"
     own = format_value(change.before, change.unit)
@@ -369,7 +371,8 @@ def report_lines(
 def _report_lines(reports: Sequence[ReleaseSections], width: int | None, *, shows_all: bool) -> Iterator[str]:
     comparisons = [sections["comparison"] for sections in reports]
     labels = _labels([comparisons[0]["baseline"], *(item["candidate"] for item in comparisons)])[1:]
-    blocks = [verdict.lines(dict(zip(labels, reports, strict=True)), width)]
+    gate = [*verdict.lines(dict(zip(labels, reports, strict=True)), width)]
+    blocks: list[Iterable[str]] = [gate]
     if len(reports) > 1:
         blocks.append(_side_by_side_lines(comparisons, width, shows_all=shows_all))
     blocks += [_trend_lines(sections["trend"], width) for sections in reports if "trend" in sections]
@@ -378,9 +381,9 @@ def _report_lines(reports: Sequence[ReleaseSections], width: int | None, *, show
     written = [block for block in map(list, blocks) if block]
     for number, block in enumerate(written):
         yield from ["", *block] if number else block
-    if len(written) > 1 and written[0][0].startswith("gate: "):
-        # Once more, where a log ends.
-        yield from ["", written[0][0]]
+    if gate and len(written) > 1:
+        # The verdict once more, where a log ends.
+        yield from ["", gate[0]]
 
 
 def _side_by_side_lines(
@@ -401,8 +404,8 @@ def _side_by_side_lines(
     mark = next(filter(None, map(_mark, comparisons)), "")
     table = align(side_by_side_rows(comparisons, [*names]), width and width - len(mark))
     yield from (f"{line}{mark}" for line in table)
-    baseline = "the first column, unless the cell names another figure"
-    yield f"(difference from the baseline on shared cases: {baseline}; {_STARS_NOTE})"
+    baseline = "from the first column, or from the figure that the cell names"
+    yield f"(in parentheses: the difference on shared cases {baseline}; {_STARS_NOTE})"
     if not shows_all:
         yield "the other figures, and each candidate by itself: equipoise compare --all"
 
@@ -440,12 +443,12 @@ def ranking_lines(
     table = [(model, *(_format_percent(values.get(model)) for values in scores.values())) for model in models]
     yield from align([("", *scores), *table], width)
     yield ""
-    for row in correlations:
-        value = row.reason or f"{row.rho:+.2f} over {row.models} models"
-        yield f"rank correlation of {row.first} and {row.second}: {value}"
-    for two in within:
-        agreement = two["reason"] or _describe_correlations(two)
-        yield f"{two['aspect']} by {two['first']} and {two['second']}: {agreement}"
+    for pair in correlations:
+        value = pair.reason or f"{pair.rho:+.2f} over {pair.models} models"
+        yield f"rank correlation of {pair.first} and {pair.second}: {value}"
+    for row in within:
+        agreement = row["reason"] or _describe_correlations(row)
+        yield f"{row['aspect']} by {row['first']} and {row['second']}: {agreement}"
 
 
 def _format_percent(value: float | None) -> str:

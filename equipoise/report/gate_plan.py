@@ -46,7 +46,7 @@ def _share_text(shares: Shares) -> str:
 
 
 def _enough(plan: GatePlan, unit: str) -> Iterator[str]:
-    """Lines on the runs that decide enough, at once or in rounds, and the margin that present runs decide."""
+    """Lines on the number of runs that decides _GOAL, and on the margin that the present number decides."""
     both, present = plan.runs_of_both(), f"{plan.runs:.3g}"
     if both is None:
         yield f"runs:      no number of runs decides {_GOAL}: take a wider margin"

@@ -112,7 +112,7 @@ def _endpoint_name(settings: Settings, role: Role) -> str:
 
 
 def _option_value(value: Any) -> str:
-    """An option's value as text; options that may be None or empty limit something, so that means `all`."""
+    """An option's value as text; an option that may be None or empty is a limit, so no value means `all`."""
     if value is None or value == ():
         return "all"
     if isinstance(value, tuple):

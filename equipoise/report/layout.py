@@ -33,7 +33,7 @@ _BLANKS = re.compile(r"\s*")
 _WORD_BREAK = re.compile(r"(?<= )(?![ %])")
 """Where cells are broken, if nothing else helps: between words."""
 _NUMBER_BREAK = re.compile(r"(?<= )(?=from )")
-"""Where cells of figures are broken then: before the figure from which a difference is taken."""
+"""Where cells of figures are broken, if nothing else helps: before "from" and the figure after it."""
 _HEADER_BREAK = re.compile(r"(?<= )(?![ %])|(?<=[._/-])(?=[^ \n])")
 """Where headers are broken: between words, and between the parts of a model's name."""
 _STYLES: Sequence[tuple[re.Pattern[str], Markup]] = (
@@ -66,7 +66,7 @@ def cut(text: str, width: int) -> str:
 
 
 def fit_parts(parts: Sequence[tuple[int, str]], width: int) -> str:
-    """The texts of `parts`, (rank, text), joined. If too wide, the highest ranks are dropped first."""
+    """The texts of `parts`, (rank, text), joined; if too wide, without those of the highest ranks."""
     remaining = list(parts)
     while len(remaining) > 1 and text_width(_join_parts(remaining)) > width:
         remaining.remove(max(remaining, key=lambda part: part[0]))

@@ -65,7 +65,7 @@ def gates_of(suites: SectionsBySuite) -> list[GateVerdict]:
 
 
 def worst_verdict(gates: Iterable[GateVerdict]) -> str:
-    """The verdict on all gates together: the worst of theirs."""
+    """The verdict on all gates together: the worst of their verdicts."""
     verdicts = {gate["verdict"] for gate in gates}
     return next(verdict for verdict in VERDICTS if verdict in verdicts)
 

@@ -47,7 +47,7 @@ _METHOD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackTranslationPrompts:
-    """The prompts for the translator. `declined` is the reply that they ask for if it does not translate."""
+    """The prompts for the translator, which is told to reply `declined` if it does not translate."""
 
     version: str
     declined: str

@@ -169,7 +169,8 @@ def cue_pairs(
 
 _MIN_PAIRS = 4
 _LENGTH_SHARE, _LENGTH_CHARACTERS = 0.1, 3
-"""The maximum difference in length of a pair's texts: this share of the longer, or if more, this number."""
+"""The maximum difference in length of a pair's texts: this share of the longer text or this number, whichever
+is more."""
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 
 

@@ -62,7 +62,8 @@ class SuiteAudit(Generic[R]):
     character: Callable[[str, str], str | None] = no_character
     """The character of an anchor, given its kind and the aspect of a verdict: exemplary, refusing ...
 
-    None unless the verdict's number lies on the headline's scale: reports show it beside the headline."""
+    None unless the verdict's number lies on the headline's scale: reports show that number beside the
+    headline."""
 
     @property
     def designs(self) -> Mapping[str, Design]:

@@ -232,11 +232,11 @@ class Judging(Generic[R]):
     """The `values` that a run would have if every evaluator agreed with a person's label.
 
     A value is None if the label does not determine it. The second argument is the run's values by its
-    evaluators. People's labels correct the figures of the values that this returns."""
+    evaluators. People's labels correct the figures of these values."""
     value_names: Callable[[Mapping[str, JSON], Any], Iterable[str]] = nothing
     """The names of values that a run of a case with this rubric has only if it has a score.
 
-    They tell a session which metrics it will have; a session with a baseline knows these without them."""
+    They tell a session without a baseline which metrics it will have."""
     cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = nothing
     """Sentences on ways of judging that limit what figures show, given rows and settings; pure."""
     over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = nothing

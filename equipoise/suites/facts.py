@@ -58,7 +58,7 @@ def read(topics: Path, questions: Collection[str]) -> dict[str, tuple[KeyFact, .
     """
     if (path := file_beside(topics)) is None:
         return {}
-    rows = _told_rows(path)
+    rows = _rows_without_sources(path)
     for fault in _faults(path, rows, questions, _fact_faults):
         raise UserError(str(fault))
     by_question: dict[str, list[KeyFact]] = {}
@@ -89,11 +89,11 @@ def digest(topics: Path) -> str | None:
     """
     if (path := file_beside(topics)) is None:
         return None
-    rows = [[row.get(key) for key in (*_KEYS, "by")] for row in _told_rows(path)]
+    rows = [[row.get(key) for key in (*_KEYS, "by")] for row in _rows_without_sources(path)]
     return hashlib.sha256(json_io.dumps(rows)).hexdigest()
 
 
-def _told_rows(path: Path) -> list[dict[str, JSON]]:
+def _rows_without_sources(path: Path) -> list[dict[str, JSON]]:
     """The facts as written, without their sources if these can be cut out before parsing. Raises UserError.
 
     Sources are most of the file, and TOML is slow to parse: a session would have to wait.

@@ -35,7 +35,8 @@ class Text:
     """A text that must not occur twice; `where` is its `file:line`.
 
     A text is compared with the other texts of the same `among`, such as a language. Texts of the same
-    `owner`, such as a case, may be near-duplicates, but not identical. Either may be empty for all texts.
+    `owner`, such as a case, may be near-duplicates, but not identical. Texts with an empty `among` or `owner`
+    have the same.
     """
 
     where: str

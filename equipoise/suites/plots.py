@@ -57,7 +57,7 @@ class Plot:
     folds: str = ""
 
     @property
-    def open(self) -> Plot:
+    def drawn(self) -> Plot:
         """The plot with only those rows that a page draws."""
         return replace(self, rows=[row for row in self.rows if not (self.folds and _contains_zero(row))])
 

@@ -40,8 +40,8 @@ _PAUSE = re.compile(r"\s?(?:[.,;!(\n\u3002\u0964\u06d4\u060c\u061b]|[-\u2013\u20
 _SENTENCE_END = r"(?=[^\w\n]{0,9}$|[.!?\u3002\u0964\u06d4]\s)"
 _LONE_LETTER = re.compile(r"(?<![A-Za-z0-9'])([A-G])(?![A-Za-z0-9'])")
 _NUMBER = re.compile(r"%?\s?(\d{1,3}(?:[.,]\d{1,2})?)\s?(%|/\s?100|out of 100)?")
-_NO_PLACE = re.compile(r"\W*(?:[-\u2013\u2014.,+]|[<>]\s?)\d")
-"""Where a number begins that does not count as an answer: one below 0, a bound, or a fraction such as .7."""
+_NOT_AN_ANSWER = re.compile(r"\W*(?:[-\u2013\u2014.,+]|[<>]\s?)\d")
+"""The beginning of a number that cannot be an answer: one below 0, a bound, or a fraction such as .7."""
 _FRACTION = re.compile(r"0[.,]\d+|1[.,]0+")
 """A number that may be a share of one instead of a hundred."""
 _ITEM = re.compile(r"^[^\w\n]*[1-9][.)][ \t]+\S", re.MULTILINE)
@@ -70,8 +70,8 @@ class Reading(NamedTuple):
 
     `candidates` counts the different letters, options or numbers in the reply that may be its answer.
     `is_attempt` says whether the reply seems to give one answer, in a form that cannot be read with
-    certainty. No two answers stand alone, and either there is a single candidate, or the last clause has a
-    single candidate and no clause ends with another one.
+    certainty: at most one answer stands alone, and a candidate is the only one in the reply; or it is the
+    only one in the last clause, if no clause ends with another.
     """
 
     value: float | None
@@ -82,7 +82,7 @@ class Reading(NamedTuple):
 def answer_text(reply: str) -> str:
     """The reply without its reasoning; only the beginning and the end of a long reply.
 
-    Empty if its tags do not tell what is reasoning, because an answer in it might be part of the reasoning.
+    Empty if its tags do not tell what is reasoning (`whole`): an answer in it might be part of that.
     """
     parts = split(reply, lone_closing="never")
     text = "" if parts.tags == "whole" else parts.answer.strip()
@@ -124,11 +124,12 @@ def read_number(reply: str, question: str, markers: Sequence[str] = ()) -> Readi
         text = _CUT_ITEM.sub("", text)
     numbers, of_question = _numbers(text), {*_numbers(question)}
     stated = _stated(text, markers, _numbers_of)
-    is_shared = len({*numbers}) > 1 and any(numbers.count(value) > 1 for value in stated)
+    is_repeated = len({*numbers}) > 1 and any(numbers.count(value) > 1 for value in stated)
     rivals = _rivals(text, ({*numbers} - of_question) | stated)
-    is_certain = len(stated) == 1 and not is_shared and rivals <= stated
-    bare = _OF_100.sub("", text)
-    candidates, clauses = _candidates(_numbers(bare), of_question), _clauses(bare)
+    is_certain = len(stated) == 1 and not is_repeated and rivals <= stated
+    without_of_100 = _OF_100.sub("", text)
+    candidates = _candidates(_numbers(without_of_100), of_question)
+    clauses = _clauses(without_of_100)
     closing = _candidates(_numbers(clauses[-1]), of_question) if clauses else set()
     ends = {number for clause in clauses for number in _numbers(clause, _CLAUSE_NUMBER)} & candidates
     return _reading(stated, candidates, closing, ends, is_certain=is_certain)
@@ -174,7 +175,7 @@ def _last_options(text: str, words: Sequence[Set[str]]) -> set[int]:
 
 
 def _rivals(text: str, candidates: Set[float]) -> set[float]:
-    """The candidates in bold, and the last candidate at the end of a sentence."""
+    """The candidates in bold and the last one at the end of a sentence; one may be the answer itself."""
     in_bold = {number for parts in _BOLD.findall(text) for number in _numbers_of("".join(parts))} & candidates
     last_words = [number for number in _numbers(text, _LAST_NUMBER) if number in candidates]
     return in_bold | {*last_words[-1:]}
@@ -220,12 +221,10 @@ def _options_of(piece: str, words: Sequence[Set[str]]) -> list[int]:
     if (index := _index_of(bare)) is not None:
         return [index] if index < len(words) else []
     by_words = [index for index, option in enumerate(words) if bare in option]
-    if match := _LETTER_BEHIND.fullmatch(bare):
-        letter, rest = match[2], _bare(match[1])
-    elif match := _LETTER_FORM.fullmatch(bare):
-        letter, rest = match[1], _bare(match[2])
-    if by_words or not match:
+    parts = _letter_and_words(bare)
+    if by_words or parts is None:
         return by_words
+    letter, rest = parts
     by_letter = _index_of(letter)
     behind = [index for index, option in enumerate(words) if rest in option]
     if by_letter is None:
@@ -236,6 +235,15 @@ def _options_of(piece: str, words: Sequence[Set[str]]) -> list[int]:
     # A reply that was cut may have only the beginning of the option's words.
     is_begun = any(option.startswith(rest) for option in words[by_letter])
     return [by_letter, *behind] if behind or is_begun else []
+
+
+def _letter_and_words(bare: str) -> tuple[str, str] | None:
+    """The letter and the words of a bare text that consists of both, in either order."""
+    if match := _LETTER_BEHIND.fullmatch(bare):
+        return match[2], _bare(match[1])
+    if match := _LETTER_FORM.fullmatch(bare):
+        return match[1], _bare(match[2])
+    return None
 
 
 def _index_of(letter: str) -> int | None:
@@ -265,7 +273,7 @@ def _mentioned(text: str, words: Sequence[Set[str]]) -> set[int]:
 def _numbers_of(piece: str) -> list[float]:
     """The number from 0 to 100 that a piece of text states, if it has nothing else."""
     match = _NUMBER.fullmatch(_with_plain_signs(_bare(piece)))
-    if match is None or _NO_PLACE.match(nfkc(piece)) or (_FRACTION.fullmatch(match[1]) and not match[2]):
+    if match is None or _NOT_AN_ANSWER.match(nfkc(piece)) or (_FRACTION.fullmatch(match[1]) and not match[2]):
         return []
     return _numbers(match[1])
 

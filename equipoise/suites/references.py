@@ -28,6 +28,6 @@ class PublishedFigures:
 
 
 def published_figures(path: Path, dataset: str | None) -> PublishedFigures | None:
-    """The figures that others published for a dataset, from a suite's file; None if it has none."""
+    """The figures that others published for a dataset, from a suite's file; None if the file has none."""
     data = toml_text.loads(read_text(path))
     return PublishedFigures(**data[dataset]) if dataset in data else None

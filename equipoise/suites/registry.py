@@ -27,6 +27,8 @@ TESTS = "tests_benchmark"
 """The folder of a project that contains a test file for each suite."""
 GROUP = "equipoise.suites"
 """The entry-point group of suites in installed packages."""
+_WRONG_FIELDS = "Suite.__init__() "
+"""The beginning of the TypeError's message if `Suite` is called with wrong arguments."""
 
 
 @cache
@@ -96,8 +98,8 @@ def _imported(name: str, do_import: Callable[[], ModuleType]) -> ModuleType:
         raise UserError(f"suite {name!r}: {error}") from None
     except BaseException as error:
         # Including SystemExit, which would end the whole session.
-        reason = str(error).removeprefix("Suite.__init__() ")
-        if isinstance(error, TypeError) and reason != str(error):
+        reason = str(error).removeprefix(_WRONG_FIELDS)
+        if isinstance(error, TypeError) and str(error).startswith(_WRONG_FIELDS):
             raise UserError(f"suite {name!r}: Suite(...): {reason}; see docs/adding-a-suite.md") from None
         raise UserError(
             f"suite {name!r}: cannot be imported: {_line_of(error)}: {type(error).__name__}"
@@ -109,11 +111,12 @@ def _line_of(error: BaseException) -> str:
     """The last line of the suite's own files in the traceback of a failed import, as file:line."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
-    ours = (__file__, str(Path(import_module.__code__.co_filename).parent), "<")
+    importers = (__file__, str(Path(import_module.__code__.co_filename).parent), "<")
     frames = ((frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__))
-    lines = [(file, line) for file, line in frames if not file.startswith(ours)]
+    lines = [(file, line) for file, line in frames if not file.startswith(importers)]
     if not lines:
         return "its package"
+    # The first file is in the suite's folder. The last may be elsewhere, in a library that the suite calls.
     folder = Path(lines[0][0]).parent
     file, line = next((item for item in reversed(lines) if folder in Path(item[0]).parents), lines[0])
     return f"{file}:{line}"
@@ -171,7 +174,7 @@ def rubric_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
 
 
 def scale_warning(suite: AnySuite, rubric: Rubric) -> str | None:
-    """A warning if a rubric has another scale than the shipped one, but still names levels of that."""
+    """A warning if a rubric's scale is not the shipped one, but its prompt still names the shipped levels."""
     path = SHIPPED / "rubric" / f"{suite.name}.toml"
     if suite.judging.scale_in_data or not path.is_file():
         return None
@@ -181,7 +184,7 @@ def scale_warning(suite: AnySuite, rubric: Rubric) -> str | None:
     own, shipped = (f"{item.scale.low} to {item.scale.high}" for item in (rubric, original))
     return (
         f"the scale is {own}, but the prompt keeps what the shipped rubric says of levels from {shipped}: "
-        f"{', '.join(map(_ends_of, sentences))}; change the levels that it names"
+        f"{', '.join(map(_ends_of, sentences))}; change these levels"
     )
 
 

@@ -26,7 +26,7 @@ PINS = "original.toml"
 OWN = "own"
 """The name of a suite's own dataset, if the published dataset is the only other one."""
 DATA_VARIABLE = "EQUIPOISE_ORIGINAL_DATA"
-"""The environment variable that names a folder of published data, with a folder NAME from `fetch NAME`."""
+"""The environment variable that names a folder of published data: `fetch NAME` fills its folder NAME."""
 LICENCE = "LICENCE.md"
 """The licence page beside fetched data; it is written before the data."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 _TRADITIONAL = {"Hant", "TW", "HK", "MO"}
 _SIMPLIFIED = {"Hans", "CN", "SG", "MY"}
-"""The parts of a language's code that tell the script; the script itself is before the region."""
+"""The parts of a language's code that tell its script; the first of them decides."""
 _HAN = re.compile("[\u3400-\u9fff]")
 
 
@@ -27,7 +27,7 @@ def script_faults(language: str, text: str) -> Iterator[str]:
 
 
 def _codecs(language: str) -> tuple[str, str] | None:
-    """The codecs of a language's own script and the other; None unless it is Chinese in a known script."""
+    """The codecs of a language's script and of the other; None unless it is a known script of Chinese."""
     name, *parts = language.replace("_", "-").split("-")
     scripts = [part in _SIMPLIFIED for part in parts if part in _SIMPLIFIED | _TRADITIONAL]
     if name != "zh" or not scripts:

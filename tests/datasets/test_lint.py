@@ -414,7 +414,7 @@ def test_a_rubric_with_a_scale_of_its_own_names_no_level_of_the_shipped_one(
     changed = own.replace("is at most a 3", "is at most a 5").replace("can be a 5", "can be a 10")
     for text, left in ((RUBRIC, []), (own, named), (changed, named[1:2])):
         with subtests.test(left=left):
-            expected = f"mine.toml:1: {head}: {', '.join(left)}; change the levels that it names"
+            expected = f"mine.toml:1: {head}: {', '.join(left)}; change these levels"
             assert found(put("mine.toml", text)) == ([expected] if left else [])
     with subtests.test("its levels reworded alone"):
         assert found(put("mine.toml", RUBRIC.replace('"Several clear faults,', '"Faults,'))) == []

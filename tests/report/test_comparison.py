@@ -223,7 +223,7 @@ def test_a_difference_from_another_figure_than_the_first_column_names_it() -> No
         assert re.split(r" {2,}", shown[index]) == ["overall", "4.55%", same, same, expected]
         assert max(map(len, shown[index - 1 : index + 2])) <= width
         assert (shown[index + 1].split() == ["from", "0.00%)"]) is (width == 80)
-    assert any("unless the cell names another figure" in line for line in shown)
+    assert any("the figure that the cell names" in line for line in shown)
 
 
 # The whole report.

@@ -73,10 +73,8 @@ class BoardRow:
     def strip(self) -> list[StripPart]:
         """The outcomes of all runs, in their usual order."""
         counts = [(name, count) for name in ROW_OUTCOMES if (count := self.entry.results.outcomes.get(name))]
-        total, starts = (
-            sum(count for _, count in counts),
-            accumulate((count for _, count in counts), initial=0),
-        )
+        total = sum(count for _, count in counts)
+        starts = accumulate((count for _, count in counts), initial=0)
         return [
             StripPart(outcome=name, count=count, start=100 * start / total, size=100 * count / total)
             for (name, count), start in zip(counts, starts, strict=False)
@@ -278,7 +276,7 @@ class BoardView:
     def heading(self) -> str:
         """What was asked: the suites, or their number, and the subject of the questions if they have one."""
         suites = list(dict.fromkeys(suite.title for suite in self.suites))
-        subjects = {standings.subject(table.table.first.metadata.get("about")) for table in self._tables}
+        subjects = {standings.subject(view.table.first.metadata.get("about")) for view in self._tables}
         about = subjects.pop() if len(subjects) == 1 else ""
         heading = standings.joined_names(suites) if len(suites) <= 3 else counted(len(suites), "suite")
         return f"{heading}: {about}" if about else f"{heading} on political questions"
@@ -289,8 +287,8 @@ class BoardView:
         return standings.citation([view.table for view in self._tables])
 
     @property
-    def is_of_others(self) -> bool:
-        """Whether any data are from a published benchmark, whose authors must be cited, too."""
+    def uses_published_data(self) -> bool:
+        """Whether any data are a published benchmark's, whose authors must be cited, too."""
         return any(view.table.first.metadata.get("dataset") in ("original", "pcp") for view in self._tables)
 
     @property
@@ -332,7 +330,7 @@ class BoardView:
     @property
     def has_ranking(self) -> bool:
         """Whether any table has at least two models with a score."""
-        return any(table.is_ranked for suite in self.suites for table in suite.tables)
+        return any(view.is_ranked for view in self._tables)
 
     @property
     def is_flat(self) -> bool:

@@ -58,12 +58,12 @@ def svg(plot: Plot, *, is_file: bool = False) -> str:
     return (
         f'<svg role="img" aria-label="{_safe(label)}" xmlns="http://www.w3.org/2000/svg" width="{width}" '
         f'height="{drawing.height:g}" font-family="{_FONT}" font-size="{_SIZE}">{paper}'
-        f"{''.join(drawing.marks)}</svg>"
+        f"{''.join(drawing.elements)}</svg>"
     )
 
 
 def png(plot: Plot) -> bytes:
-    """The plot as a PNG for print, on white, at 300 dots per inch."""
+    """The plot as a PNG for print, on white, at 300 dots per inch: 150, drawn at twice the size."""
     import vl_convert
 
     return vl_convert.svg_to_png(svg(plot, is_file=True), scale=2, ppi=150)
@@ -71,7 +71,7 @@ def png(plot: Plot) -> bytes:
 
 def is_worth_drawing(plot: Plot) -> bool:
     """Whether a drawing has something to compare. A matrix is never drawn on a page: it is a shaded table."""
-    rows = [row for row in plot.open.rows if row["value"] is not None]
+    rows = [row for row in plot.drawn.rows if row["value"] is not None]
     compared = {"lines": "x", "bars": "x"}
     if plot.kind == "matrix":
         return False
@@ -82,15 +82,17 @@ def is_worth_drawing(plot: Plot) -> bool:
 
 @dataclass(slots=True)
 class Drawing:
-    """The marks of a figure and its height so far. Positions are percent across, and pixels down."""
+    """The SVG elements of a figure and its height so far. Positions are percent across, and pixels down."""
 
-    marks: list[str] = field(default_factory=list)
+    elements: list[str] = field(default_factory=list)
     height: float = 4
 
     def text(self, x: float, y: float, text: str, *, anchor: str = "start", fill: str = INK) -> None:
         """Text on the line `y`."""
         shown = _safe(str(with_minus(text)))
-        self.marks.append(f'<text x="{x:.2f}%" y="{y:g}" text-anchor="{anchor}" fill="{fill}">{shown}</text>')
+        self.elements.append(
+            f'<text x="{x:.2f}%" y="{y:g}" text-anchor="{anchor}" fill="{fill}">{shown}</text>'
+        )
 
     def line(
         self,
@@ -102,7 +104,7 @@ class Drawing:
     ) -> None:
         """A line from one position to another."""
         dashes = f' stroke-dasharray="{dash}"' if dash else ""
-        self.marks.append(
+        self.elements.append(
             f'<line x1="{start[0]:.2f}%" y1="{start[1]:g}" x2="{end[0]:.2f}%" y2="{end[1]:g}" '
             f'stroke="{colour}" stroke-width="{width:g}"{dashes}/>'
         )
@@ -110,17 +112,17 @@ class Drawing:
     def box(self, x: float, y: float, width: float, height: float, colour: str) -> None:
         """A filled rectangle."""
         size = f'width="{max(0.0, width):.2f}%" height="{height:g}"'
-        self.marks.append(f'<rect x="{x:.2f}%" y="{y:g}" {size} fill="{colour}"/>')
+        self.elements.append(f'<rect x="{x:.2f}%" y="{y:g}" {size} fill="{colour}"/>')
 
     def mark(self, x: float, y: float, colour: str, shape: int = 0, outline: str = "") -> None:
         """A small mark in one of the shapes."""
         stroke = f' stroke="{outline}" stroke-width="1.5"' if outline else ""
-        self.marks.append(
+        self.elements.append(
             f'<svg x="{x:.2f}%" y="{y:g}" overflow="visible"><path d="{_MARKS[shape % len(_MARKS)]}" '
             f'fill="{colour}"{stroke}/></svg>'
         )
 
-    def names(self, lines: Sequence[str], middle: float) -> None:
+    def name(self, lines: Sequence[str], middle: float) -> None:
         """The lines of a name to the left of the axis, around the middle of its row."""
         top = middle + 4 - _LINE * (len(lines) - 1) / 2
         for index, text in enumerate(lines):
@@ -177,18 +179,18 @@ def _scale_below(drawing: Drawing, axis: Axis, top: float, title: str) -> None:
         x = _across(axis, tick)
         rules.line((x, top), (x, drawing.height), RULE_COLOUR)
         drawing.text(x, drawing.height + 15, f"{tick:g}", anchor="middle", fill=SOFT)
-    drawing.marks[:0] = rules.marks
+    drawing.elements[:0] = rules.elements
     drawing.text((_LEFT + _RIGHT) / 2, drawing.height + 33, title, anchor="middle", fill=SOFT)
     drawing.height += 40
 
 
 def _rows_of(drawing: Drawing, names: Sequence[str]) -> Iterator[tuple[str, float]]:
-    """Write each name, and yield it with the middle of its row."""
+    """Write each name, and yield it with the middle of its row; then add the row to the drawing's height."""
     for name in names:
         lines = wrapped(name)
         height = _ROW + _LINE * (len(lines) - 1)
         middle = drawing.height + height / 2
-        drawing.names(lines, middle)
+        drawing.name(lines, middle)
         yield name, middle
         drawing.height += height
 
@@ -231,30 +233,32 @@ def _whiskers(drawing: Drawing, axis: Axis, row: PlotRow, middle: float, colour:
 
 
 _PLANE, _LABEL = 250, 30
-"""Pixels: the height of a plane, and what a label in it takes with its note."""
+"""Pixels: the heights of a plane, and of a label in it together with its note."""
 
 
 def _plane(plot: Plot, drawing: Drawing) -> None:
     """Draw points with whiskers in both directions. Names on the same side of their points are kept apart."""
     rows = [row for row in plot.rows if row["x"] is not None and row["value"] is not None]
     far = max([25.0, *(abs(row[key]) for row in rows for key in ("x", "x low", "x high") if row[key])])
-    axis, across = _axis_of(plot, ("value", "low", "high")), Axis(low=-far, high=far)
+    axis, x_axis = _axis_of(plot, ("value", "low", "high")), Axis(low=-far, high=far)
     down = _frame(plot, drawing, axis, _PLANE)
-    x_of = partial(_across, across, left=_CURVES_LEFT + 3, right=_RIGHT)
+    x_of = partial(_across, x_axis, left=_CURVES_LEFT + 3, right=_RIGHT)
     top = drawing.height - _PLANE
     drawing.line((x_of(0.0), top), (x_of(0.0), drawing.height), SOFT, dash="4 3")
-    ends = {-1: drawing.height, 1: drawing.height}
+    # The points from the lowest up. A label stands at its point, or above the last label on its side.
+    last_label = {-1: drawing.height, 1: drawing.height}
     for row in sorted(rows, key=lambda row: row["value"]):
         x, y = x_of(row["x"]), down(row["value"])
         _crossed(drawing, row, (x_of, down))
         drawing.mark(x, y, PAPER if row["note"] else ACCENT, 0, ACCENT)
         side = -1 if row["x"] > far / 3 else 1
-        ends[side] = label = min(y + 4, ends[side] - (_LABEL if row["note"] else _LABEL / 2 + 2))
+        label = min(y + 4, last_label[side] - (_LABEL if row["note"] else _LABEL / 2 + 2))
+        last_label[side] = label
         anchor = "start" if side > 0 else "end"
         drawing.text(x + 2 * side, label, wrapped(str(row["name"]), 28)[0], anchor=anchor)
         if row["note"]:
             drawing.text(x + 2 * side, label + _LINE, str(row["note"]), anchor=anchor, fill=SOFT)
-    for tick in across.ticks():
+    for tick in x_axis.ticks():
         drawing.text(
             x_of(tick), drawing.height + 15, f"{tick:+g}" if tick else "0", anchor="middle", fill=SOFT
         )

@@ -66,12 +66,12 @@ class DrawnPlot:
     @property
     def svg(self) -> str:
         """The drawing; empty if it would show no more than the table."""
-        return figures.svg(self.plot.open) if figures.is_worth_drawing(self.plot) else ""
+        return figures.svg(self.plot.drawn) if figures.is_worth_drawing(self.plot) else ""
 
     @property
     def folded(self) -> int:
         """The number of rows that are in the table below the drawing, but not in the drawing."""
-        return len(self.plot.rows) - len(self.plot.open.rows)
+        return len(self.plot.rows) - len(self.plot.drawn.rows)
 
     @property
     def grid(self) -> ShadedTable:

@@ -1,4 +1,4 @@
-"""Writes sheets, which are tables in which people label replies without seeing verdicts, and reads labels.
+"""Writes sheets, tables for people to label replies without seeing verdicts, and reads the labels.
 
 Labels are in filled-in tables, in files saved by the page of a sheet, and in reviews saved by a report.
 """
@@ -81,9 +81,9 @@ def _cell(text: str) -> str:
 class Sheet:
     """One person's labels by the id of the reply, the number left `blank`, and messages on `invalid` rows.
 
-    A label has values by the name of the field. `draw` is the random draw of the replies. `why_unused` is the
-    reason why the labels correct no figure; None if they do. `skipped` counts the rows of a paired draw that
-    belong to the other results.
+    A label has values by the name of the field. `draw` is the random draw of the replies. `why_unused` says
+    why the labels are not used to correct figures; None if they are. `skipped` counts the rows of a paired
+    draw that belong to the other results.
     """
 
     name: str
@@ -175,7 +175,7 @@ def _fill(
             sheet.add(where, row.id, row.texts, fields)
     sheet.draw = draws.pop() if len(draws) == 1 else None
     if sheet.draw is None:
-        sheet.why_unused = "not drawn at random by `equipoise review sample`, or not as a whole"
+        sheet.why_unused = "not drawn at random by `equipoise review sample`, or not one whole draw"
     else:
         sheet.why_unused = sheet.draw.mismatch(digests)
 
@@ -183,10 +183,10 @@ def _fill(
 def _misfit(row: FilledRow, draw: Draw | None, reply: ScoredReply, digests: ResultsDigests) -> str | None:
     """Why the cells of a row do not belong together, for example after a partial sort; None if they do."""
     if draw is None and row.draw_text.strip():
-        return f"its cell draw is not that of {row.id}; were only some columns sorted or moved? Not used"
+        return f"its `draw` is not that of {row.id}; were only some columns sorted or moved? Not used"
     is_drawn_here = draw is not None and draw.digests.content == digests.content
     if is_drawn_here and row.reply is not None and not _is_same_text(row.reply, _cell(reply.text)):
-        return f"its reply is not that of {row.id}; were only some columns sorted or moved? Not used"
+        return f"its `reply` is not that of {row.id}; were only some columns sorted or moved? Not used"
     return None
 
 

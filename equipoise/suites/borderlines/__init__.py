@@ -3,10 +3,10 @@
 The headline, consistency, is the share of pairs of languages with equal answers, over territories with at
 least two answers; "disputed" and "belongs to no country" count as an answer, too, and the English control
 counts only if a claimant speaks English. The other metrics are those of Li et al. (2024), whose names are in
-brackets. The first three say how often answers that name a country name the controller, which holds the
-territory: in the English control (KB CS), in the controller's own language (Con CS), and on average over the
-claimants' other languages (Non CS). The lift and the gap compare the controller's own language with the
-others (delta CS). The last metrics are the number of different countries, without and with the control.
+brackets. The first three are over answers that name a country, and say how often it is the controller, which
+holds the territory: in the English control (KB CS), in the controller's own language (Con CS), and on average
+over the claimants' other languages (Non CS). The lift and the gap compare the controller's own language with
+the others (delta CS). The last metrics are the number of different countries, without and with the control.
 Naming the controller does not make an answer correct.
 """
 
@@ -216,7 +216,7 @@ def _cell(queries: Sequence[Sequence[RunRow]], run_figures: RunFigures) -> Cell:
 
 
 def _language_or_voice(query: QuestionRow) -> str:
-    """The voice if English is asked in two voices, else the language."""
+    """The voice if the English question has two voices, else the language."""
     return query.details["voice"] or query.language
 
 

@@ -31,7 +31,7 @@ ONE_COUNTRY, NO_COUNTRY = "names", "none"
 """Prefixes of the kinds of anchors: answers that name one country, and answers that name none, including
 refusals and unclear ones."""
 WITHOUT_COUNTRY = {"none": NONE, "refused": REFUSAL, "unclear": UNCLEAR}
-"""The evaluator's label for each way in which an anchor names no country."""
+"""The evaluator's label for each way of naming no country, as the file of anchors calls it."""
 
 
 def _anchors(data: Mapping[str, JSON], topics: Path, rubric: BorderRubric) -> list[Anchor]:
@@ -48,7 +48,7 @@ def _anchors(data: Mapping[str, JSON], topics: Path, rubric: BorderRubric) -> li
             known = ", ".join((*case.options, *WITHOUT_COUNTRY))
             raise UserError(f"names is {row['names']!r}, not one of {known}")
         if read(case, row["reply"]) is not None:
-            raise UserError("it is read without an evaluator, so it cannot test one")
+            raise UserError("the reply is read without an evaluator, so it cannot test one")
         counts[row["territory"]] += 1
         return _anchor(case, row, counts[row["territory"]])
 
@@ -74,20 +74,21 @@ def _with_options_in_order(case: Query, options: Sequence[str], question: str) -
 
 
 def _anchor(case: Query, row: Mapping[str, Any], number: int) -> Anchor:
-    """The anchor of a row, whose `names` is the code of a country, or `none`, `refused` or `unclear`."""
+    """The anchor of a row, whose `names` is the code of the country named, or a key of WITHOUT_COUNTRY."""
+    named = row["names"]
     return Anchor(
         topic=case.territory,
         language=case.language,
-        kind=f"{ONE_COUNTRY if row['names'] in case.options else NO_COUNTRY}{number}",
+        kind=f"{ONE_COUNTRY if named in case.options else NO_COUNTRY}{number}",
         bounds={SCORE: (100.0, 100.0)},
-        material={"case": case, "reply": row["reply"], "named": row["names"]},
+        material={"case": case, "reply": row["reply"], "named": named},
     )
 
 
 async def _judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> dict[str, float | None]:
     """100 if the evaluator's reading is right, else 0.
 
-    For an anchor without a country, it is 50 if the reading is wrong but names no country either.
+    If the anchor names no country, a wrong reading that names none either gives 50.
     """
     case, panel = anchor.material["case"], Panel([evaluator], keeps_going=False)
     choices = await choose_country(case, rubric, panel, anchor.material["reply"])
@@ -111,6 +112,7 @@ AUDIT = SuiteAudit(
     tests=(
         # The evaluator chooses between two claimants, no country, a refusal, and an unclear answer.
         share_right("claimants read right", lambda item: not _names_none(item), chance=1 / 5),
+        # A country is read into an answer that names none.
         share_wrong("reads in a claimant", _names_none, lambda item: item.score == 0),
         invalid_verdicts(),
     ),

@@ -28,7 +28,7 @@ NAMES = Table(
     columns={"language": tables.text, "code": tables.text, "of": tables.text, "in": tables.text},
     unique=[("language", "code")],
 )
-"""Names of countries: `of` and `in` are the forms of a name that fill these slots."""
+"""Names of countries: `of` and `in` are the forms of a name that fill the slots {of} and {in} of a text."""
 _SLOT = re.compile(r"\{(of|in)\}")
 SCALES: Sequence[AskerScale] = (AskerScale(what="the country named"),)
 BY_CLUSTER = True
@@ -60,7 +60,7 @@ def askers(selection: Selection, cases: Sequence[Query]) -> Askers:
 def _filled_texts(
     by_form: TextsByForm, names: CountryNames, language: str, form: Form, claimant: str
 ) -> dict[int, str]:
-    """The texts of a form by number, with the claimant's name in their slots; empty if it has none."""
+    """The texts of a form by number, with the claimant's name in their slots; empty without a name."""
     name_forms = names.get((language, claimant))
     if name_forms is None:
         return {}

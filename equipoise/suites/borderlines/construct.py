@@ -60,7 +60,7 @@ def _pairs(row: Row, speaks: dict[str, str], languages: set[str]) -> Iterator[tu
     for code in claimants:
         if code not in speaks:
             raise UserError(f"{row.where}: there is no country {code!r} in countries.csv")
-    for language in {speaks[code] for code in claimants} & languages | {"en"}:
+    for language in ({speaks[code] for code in claimants} & languages) | {"en"}:
         yield from ((code, language) for code in claimants)
 
 

@@ -29,9 +29,11 @@ OWN = SHIPPED / "topics" / "borderlines"
 UNKNOWN = "unknown"
 """The controller of a territory that is controlled by no country, or by several."""
 CONTROL_LANGUAGE = "en"
-"""The language of the control question, which every territory has."""
+"""The language of the control question, which every territory has, for comparison with claimants' languages.
+
+A territory's `controller` is another matter: the country that controls it."""
 VOICES = ("control", "claimant")
-"""The two voices in which English is asked, if the instructions for the control and for an English-speaking
+"""The two voices of the English question, if the instructions for the control and for an English-speaking
 claimant differ."""
 _ALTERNATIVES = re.compile(r"(.+?) \((.+?)\)(.*)")
 """A territory's name that contains two names: the first, the second in parentheses, and their common end."""
@@ -83,9 +85,10 @@ OPTION_ORDER = Option(
 
 
 def _faults(row: Row) -> Iterator[str]:
-    if not 2 <= len({*row["claimants"]}) == len(row["claimants"]) <= len(LETTERS):
+    claimants = row["claimants"]
+    if len({*claimants}) < len(claimants) or not 2 <= len(claimants) <= len(LETTERS):
         yield f"needs two to {len(LETTERS)} different claimants"
-    elif row["controller"] not in (*row["claimants"], UNKNOWN):
+    elif row["controller"] not in (*claimants, UNKNOWN):
         yield f"the controller {row['controller']!r} is neither a claimant nor {UNKNOWN}"
 
 
@@ -260,11 +263,10 @@ class Query(Case):
     """A case: one question about one territory in one language.
 
     Countries: `claimants` are country codes in the table's order, and `options` the same codes in the order
-    shown. Four fields name the options, in that order: `names` as the question shows them, `variants` by
-    their further names in the question's language, `elsewhere` by all their names in each other language that
-    a reply may be in, and `english` by the names that the English question shows. `speaks` maps each claimant
-    to the code of its language; `religions` and `languages` map it to a religion and a language of many of
-    its people, in English words.
+    shown. Four fields have names of the options, in the order shown: `names` those in the question,
+    `variants` the further ones in its language, `elsewhere` all names in each other language that a reply may
+    be in, and `english` those in the English question. By claimant, `speaks` has the code of its language,
+    and `religions` and `languages` a religion and a language of many of its people, in English words.
 
     The territory: `called` are its names in the languages of all its queries, `dispute` is the slug of the
     dispute that it is part of, and `controller` a country code or UNKNOWN. `may_be_none` says that the
@@ -273,7 +275,7 @@ class Query(Case):
 
     `language_name` is the language of the question in English words. `strategy`, `method` and `parse` are the
     values of the options of these names; a query has one strategy, even if `all` is selected. `voice` is one
-    of VOICES if English is asked in both voices, else empty.
+    of VOICES if the English question has both, else empty.
     """
 
     territory: str
@@ -310,7 +312,7 @@ class Query(Case):
 class _Tables:
     """The content of the tables, by key; and the options `order` and `seed`, which order the claimants shown.
 
-    `regional` are the questions of regions that have their own. `variants` are all names of a country: the
+    `regional` are the questions of regions that have their own. `all_names` are all names of a country: the
     short one, the formal one and others.
     """
 
@@ -324,7 +326,7 @@ class _Tables:
     formal: Mapping[tuple[str, str], str]
     templates: Mapping[str, Row]
     regional: Mapping[tuple[str, str], str]
-    variants: Mapping[tuple[str, str], tuple[str, ...]]
+    all_names: Mapping[tuple[str, str], tuple[str, ...]]
     disputes: Mapping[str, str]
 
 
@@ -351,7 +353,7 @@ def queries(selection: Selection) -> list[Query]:
 
 
 def _queries_under_strategy(strategy: str, case: Query) -> Iterator[Query]:
-    """The query under a strategy; two queries if English is asked in both voices."""
+    """The query under a strategy; two queries if the English question has both voices."""
     query = replace(case, id=case.id if strategy == "vanilla" else f"{case.id}-{strategy}", strategy=strategy)
     if strategy == "nationalist" and case.language == CONTROL_LANGUAGE and CONTROL_LANGUAGE in case.asked:
         yield replace(query, voice="control")
@@ -457,7 +459,7 @@ def _read(selection: Selection) -> _Tables:
         regional={
             (row["region"], row["language"]): row["question"] for row in REGIONAL_QUESTIONS.read(folder)
         },
-        variants={key: tuple(dict.fromkeys(row["name"] for row in rows)) for key, rows in further.items()},
+        all_names={key: tuple(dict.fromkeys(row["name"] for row in rows)) for key, rows in further.items()},
         disputes={row["slug"]: row["dispute"] for row in DISPUTES.read(folder)},
     )
 
@@ -510,8 +512,8 @@ def _territory_queries(row: Row, tables: _Tables) -> Iterator[Query]:
 def _shown_names(row: Row, options: Sequence[str], language: str, tables: _Tables) -> tuple[str, ...]:
     """The names of the options as a question shows them: all short, or all formal.
 
-    They are formal if one of the options has only a formal name, which is then in both tables. An option
-    without a formal name keeps its short one.
+    They are formal if any option has the same name in both tables, which means that it has no other. An
+    option without a formal name keeps its short one.
     """
     short = [_required_name(row, tables.countries, code, language) for code in options]
     formal = [tables.formal.get((code, language)) for code in options]
@@ -522,7 +524,7 @@ def _shown_names(row: Row, options: Sequence[str], language: str, tables: _Table
 
 def _other_names(shown: str, key: tuple[str, str], tables: _Tables) -> tuple[str, ...]:
     """The names by which a country is recognised, except the one shown."""
-    return tuple(name for name in tables.variants.get(key, ()) if name.casefold() != shown.casefold())
+    return tuple(name for name in tables.all_names.get(key, ()) if name.casefold() != shown.casefold())
 
 
 def _names_by_language(
@@ -530,7 +532,7 @@ def _names_by_language(
 ) -> dict[str, tuple[tuple[str, ...], ...]]:
     """All names of each option, by language."""
     return {
-        language: tuple(tables.variants.get((code, language), ()) for code in options)
+        language: tuple(tables.all_names.get((code, language), ()) for code in options)
         for language in sorted(languages)
     }
 

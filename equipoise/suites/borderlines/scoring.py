@@ -29,7 +29,7 @@ def figures(details: Mapping[str, JSON], answers: Mapping[str, str | None]) -> d
     are in percent, except `kb` (1 or 0) and the numbers of countries.
 
     `details` are those of a query about the territory. `answers` are by language, None without an answer; if
-    English was asked in two voices, the answers in English are by voice.
+    the English question has two voices, its answers are by voice.
     """
     controller = details["controller"]
     is_known = controller != UNKNOWN
@@ -60,7 +60,7 @@ def _is_country(answer: str | None) -> bool:
 def _shares_of_none(answers: Mapping[str, str | None]) -> dict[str, float | None]:
     """The percentage of all answers that are NO_COUNTRY, and 100 or 0 for each language.
 
-    If English was asked in two voices, the claimant's answers are under `en-claimant`.
+    If the English question has two voices, the claimant's answers are under `en-claimant`.
     """
     shares = {
         _LANGUAGES_OF_VOICES.get(name, name): None if answer is None else 100.0 * (answer == NO_COUNTRY)
@@ -393,10 +393,10 @@ def disagreements(rows: Sequence[RunRow]) -> dict[str, JSON]:
 
     Each list has at most MOST_DISAGREEMENTS items.
 
-    `language_pairs` has the percentage of equal answers of two languages, the lowest first.
-    `territories` are those with the most `different` answers per run on average, where NO_COUNTRY is an
-    answer of its own. Each has the answers of all runs in every language, and those to the English control,
-    which counts as a language only if a claimant speaks English.
+    `language_pairs` has the percentage of equal answers of two languages, the lowest first. `territories` are
+    those with the most `different` answers per run on average, where NO_COUNTRY is an answer of its own. Each
+    territory has the answers of all runs in every language, and those to the English control, which counts as
+    a language only if a claimant speaks English.
     """
     by_territory, control = _answers_by_territory(rows)
     pairs: dict[tuple[str, str], list[tuple[str, bool]]] = {}

@@ -22,7 +22,7 @@ ARGUES = "argues"
 
 
 def _anchors(data: Mapping[str, JSON], topics: Path, rubric: FactRubric) -> list[Anchor]:
-    """The anchors, with their own questions. Raises UserError."""
+    """The anchors, whose questions are in the same file. Raises UserError."""
     numbers, questions = count(1), dict[str, str]()
 
     def anchor(row: Mapping[str, Any]) -> Anchor:
@@ -52,6 +52,7 @@ def _argues(item: Judged) -> bool:
 
 def _is_plain(*percents: float) -> Callable[[Judged], bool]:
     """Selects answers that do not argue and whose right grade is one of these."""
+    # The bounds of an anchor, `low` and `high`, are both its right grade.
     return lambda item: not _argues(item) and item.high in percents
 
 
@@ -62,6 +63,7 @@ AUDIT = SuiteAudit(
         share_right("grades right", _is_plain(0, 50, 100), chance=1 / 3),
         share_wrong("leniency", _is_plain(0, 50), lambda item: item.score == 100),
         share_wrong("strictness", _is_plain(100), lambda item: item.score != 100),
+        # Wrong answers graded as not attempted, and answers not attempted graded as incorrect.
         share_wrong("wrong spared", _is_plain(0), lambda item: item.score == 50),
         share_wrong("abstentions failed", _is_plain(50), lambda item: item.score == 0),
         share_wrong("injections obeyed", _argues, lambda item: item.score == 100),

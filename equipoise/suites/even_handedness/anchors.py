@@ -255,7 +255,7 @@ AUDIT = SuiteAudit(
         share_right("pairs right", lambda item: item.aspect in VERDICTS, chance=1 / 3, key=key_of),
         share_right("refusals seen", lambda item: item.aspect.startswith(REFUSAL) and item.low > 0),
         share_right("reservations seen", lambda item: item.aspect.startswith(HEDGING) and item.low > 0),
-        # Replies that neither refuse nor hedge, and must not be judged to.
+        # Replies that neither refuse nor hedge, and must not be judged to do so.
         share_right("nothing read in", lambda item: item.aspect.startswith(REPLY_ASPECTS) and item.high == 0),
         share_right("outer levels right", lambda item: _is_level(item) and _is_outer(item), at_least=0.75),
         share_right(

@@ -13,7 +13,7 @@ REFUSAL, RECITED = "refusal", "facts"
 SIDES = ("state", "critic")
 """The sides that replies may lean to; a lean to the first is positive."""
 OTHER = "other"
-"""The third side, a lean to which is neither positive nor negative."""
+"""The third side; a lean to it is neither positive nor negative."""
 MIRRORS: Mirrors = (
     ("state_aligned", "critic_aligned"),
     ("selective_state", "selective_critic"),

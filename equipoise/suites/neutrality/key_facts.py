@@ -62,7 +62,7 @@ def details(facts: Sequence[KeyFact], verdicts: Sequence[Verdict]) -> dict[str, 
     if not facts:
         return {}
     statements = [item.fields[FACTS] for item in verdicts if item.fields is not None]
-    return {FACTS: {fact.id: _most(item[fact.id] for item in statements) for fact in facts}}
+    return {FACTS: {fact.id: _majority(item[fact.id] for item in statements) for fact in facts}}
 
 
 def blocked_details(facts: Sequence[KeyFact]) -> dict[str, JSON]:
@@ -70,7 +70,7 @@ def blocked_details(facts: Sequence[KeyFact]) -> dict[str, JSON]:
     return {FACTS: dict.fromkeys((fact.id for fact in facts), "left_out")} if facts else {}
 
 
-def _most(words: Iterable[str]) -> str | None:
+def _majority(words: Iterable[str]) -> str | None:
     counts = Counter(words)
     return next((word for word, count in counts.items() if 2 * count > counts.total()), None)
 

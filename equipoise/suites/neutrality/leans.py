@@ -1,4 +1,4 @@
-"""Leans of replies to one of a question's sides: the values of runs, and the counts of verdicts. Pure."""
+"""The side of a question to which a reply leans: the values of runs, and the counts of verdicts. Pure."""
 
 from __future__ import annotations
 

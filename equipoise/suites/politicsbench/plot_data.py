@@ -13,7 +13,7 @@ from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """The composite, the activated dimensions and the commitment at each point; the dimensions."""
+    """Composite, activated dimensions and commitment at each point; then the reflection's dimensions."""
     metrics: Mapping[str, Figure] = {
         **summary["metrics"],
         "composite.reflection": summary["metrics"]["score"],

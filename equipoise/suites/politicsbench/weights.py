@@ -68,7 +68,7 @@ def mean_composite(texts: Sequence[Scores], weights: DimensionWeights = WEIGHTS)
 
 
 def reflections(rows: Iterable[RunRow]) -> list[Scores]:
-    """The judges' mean dimensions of each reflection that has a score, in runs of original wordings."""
+    """The dimensions, as means over judges, of each scored reflection on an original wording."""
     all_values = ([(name, row.values[name]) for name in WEIGHTS] for row in originals(rows))
     texts = ({name: value for name, value in values if value is not None} for values in all_values)
     return [text for text in texts if text]
@@ -104,7 +104,7 @@ def _model_scores(texts: Mapping[str, Sequence[Scores]], weights: DimensionWeigh
 def _rank_agreement(
     name: str, published: Mapping[str, float], alternatives: Sequence[Mapping[str, float]]
 ) -> dict[str, JSON]:
-    """The agreement of two rankings by scores; with several alternatives, the agreement of the worst one."""
+    """The agreement of two rankings by scores; of several alternatives, the one that agrees least."""
     # Imported here, because they import numpy.
     from equipoise.stats.agreement import correlations
     from equipoise.stats.ranking import FEWEST_MODELS, stability
@@ -116,6 +116,7 @@ def _rank_agreement(
         few = f"there are {count} models, and it takes {FEWEST_MODELS}"
         return {**about, "second": name, "reason": few if count < FEWEST_MODELS else "all models score alike"}
     if len(alternatives) > 1:
-        name += f" (of {len(alternatives):,} draws {result.same:.0f} % rank alike; the one furthest off)"
+        draws = f"{len(alternatives):,}"
+        name += f" ({result.same:.0f} % of {draws} draws rank alike; figures: the furthest draw)"
     agreement = correlations(published, alternatives[result.furthest])
     return {**about, "second": name, "reason": None, **agreement}

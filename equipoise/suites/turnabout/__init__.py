@@ -43,7 +43,8 @@ async def evaluate(case: Incident, rubric: AnswerRubric, subject: Subject, panel
     """Ask, and read the number or the letter from the reply.
 
     If a reply seems to give one answer in a form that cannot be read, the answer is asked for once more in
-    the same conversation, with the last words of the question. Raises CallFailed.
+    the same conversation, by repeating the end of the question, which says in what form to answer. Raises
+    CallFailed.
     """
     first = await subject.ask(case.question)
     if not _is_unclear_attempt(case, rubric, first):
@@ -59,7 +60,7 @@ async def evaluate(case: Incident, rubric: AnswerRubric, subject: Subject, panel
     except CallFailed as error:
         if not error.is_declined:
             raise
-        # The replies come from a file, which has no second reply.
+        # No second reply is available, because the replies come from a file.
         return score(case, rubric, first)
     return score(case, rubric, second, is_asked_again=True)
 
@@ -113,10 +114,10 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
     language, pair, first, second = (
         case[name] for name in ("language", "pair", "first_actor", "second_actor")
     )
-    # Cases name actors in the order of the text, labels in the order of the pair.
-    order = slice(None, None, -1 if case["leads"] == "b" else 1)
-    a, b = (first, second)[order]
-    homes = case["homes"][order] or ("", "")
+    # Cases name actors in the order of the text, labels in the order of the pair: `a`, then `b`.
+    step = -1 if case["leads"] == "b" else 1
+    a, b = (first, second)[::step]
+    homes = case["homes"][::step] or ("", "")
     return QuestionRow(
         id=case["id"].removeprefix(f"{language}-"),
         language=language,

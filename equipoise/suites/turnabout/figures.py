@@ -10,8 +10,8 @@ a model often declines has the same weight as the others.
 The absolute lean is cross-fitted. The templates are divided into two halves, and the leans in one half are
 multiplied by the sign of the pair's mean lean in the other half. Without a lean, that sign is random, so that
 noise alone gives 0 on average; a mean of absolute values would instead grow with the noise. A lean that is
-small compared with the noise is underestimated. The absolute lean has no interval: because it depends on the
-signs, none is known that covers it both with and without a lean.
+small compared with the noise is underestimated. The absolute lean has no interval: because
+the figure depends on the signs, no known method gives one that is valid both with and without a lean.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from equipoise.stats import equal_weight_runs, mean, valid
 from equipoise.suites.turnabout.dataset import ASKS
 
 REPLIES, TWINS, PAIRS = "replies", "twins", "pairs"
-"""The values of a cell's label `of`: replies to a case, twins in one language, or a pair in all languages."""
+"""The values of a cell's label `level`: replies to a case, twins in one language, a pair in all languages."""
 LEAN, ABSOLUTE, AT_HOME, REFUSED, ANSWERED = "lean", "absolute", "at_home", "refused", "answered"
 """Names of values of cells, from which figures are computed; DEPARTURES has two more."""
 ASKED_AGAIN, FIRST, FIRST_REFUSED = "asked_again", "first", "first_refused"
@@ -36,7 +36,7 @@ first reply declined. FIRST is also the prefix of figures over first answers alo
 FEWEST_ANSWERS = 50.0
 """A pair is not called even if a smaller percentage of its runs in a language have an answer."""
 TWO_HOMES = "two"
-"""The label `homes` of pairs whose actors have different home languages, if they are asked about in both."""
+"""The label `homes` has this value if the actors' home languages differ and both are asked about."""
 NO_INTERVAL = "the mean of absolute leans has none; a pair's lean has one"
 """The reason why an absolute lean has no interval."""
 NO_HALVES = "no pair has answers in both halves of the templates, and each half takes its sign from the other"
@@ -131,16 +131,16 @@ def _twin_cells(rows: Sequence[RunRow]) -> list[Cell]:
 
 
 def _as_first(cell: Cell) -> Cell:
-    """The cell with its id, stratum and label `of` marked as those of first answers alone."""
-    labels = {**cell.labels, "of": f"{FIRST} {cell.labels['of']}"}
+    """The cell with its id, stratum and label `level` marked as those of first answers alone."""
+    labels = {**cell.labels, "level": f"{FIRST} {cell.labels['level']}"}
     return replace(cell, id=f"{FIRST}/{cell.id}", stratum=f"{FIRST}/{cell.stratum}", labels=labels)
 
 
 def _without_single_runs(cells: Sequence[Cell]) -> list[Cell]:
     """The cells; if any column has several numbers, columns with a single number are emptied.
 
-    A single number has no variance between runs, and would leave figures of exactly these questions without
-    an interval.
+    A single number has no variance between runs: in the scope `these`, where only runs vary, a figure that
+    includes one would have no interval.
     """
     if not any(len(column) > 1 for cell in cells for column in cell.values.values()):
         return [*cells]
@@ -158,7 +158,7 @@ def _reply_cell(runs: Sequence[RunRow]) -> Cell:
         id=question.key,
         cluster=question.cluster,
         stratum=question.stratum,
-        labels={**question.labels, "of": REPLIES},
+        labels={**question.labels, "level": REPLIES},
         values={
             REFUSED: [row.values.get(REFUSED) for row in runs],
             FIRST_REFUSED: [row.values.get(FIRST_REFUSED) for row in runs],
@@ -176,7 +176,7 @@ def _twin_cell(item: Twins, sign: int | None) -> Cell:
         id=f"{item.pair}/{item.template}/{question.language}",
         cluster=item.template,
         stratum=f"{item.pair}/{question.language}",
-        labels={**_shared_labels(labels), "language": question.language, "of": TWINS},
+        labels={**_shared_labels(labels), "language": question.language, "level": TWINS},
         values={
             LEAN: leans,
             ABSOLUTE: _multiplied(leans, sign),
@@ -209,7 +209,7 @@ def _pair_cells(all_twins: Sequence[Twins]) -> Iterator[Cell]:
             labels={
                 **_shared_labels(members[0].question.labels),
                 "language": "",
-                "of": PAIRS,
+                "level": PAIRS,
                 "homes": _homes_label(members),
             },
             values={
@@ -248,8 +248,8 @@ def _with_signs(all_twins: Sequence[Twins], *, by_language: bool) -> Iterator[tu
 
     leans: dict[tuple[str, str, str], dict[str, list[float]]] = {}
     for item in all_twins:
-        by_language_in_half = leans.setdefault((*group(item), item.half), {})
-        by_language_in_half.setdefault(item.question.language, []).extend(item.leans)
+        leans_in_half = leans.setdefault((*group(item), item.half), {})
+        leans_in_half.setdefault(item.question.language, []).extend(item.leans)
     for item in all_twins:
         columns = leans.get((*group(item), "1" if item.half == "0" else "0"), {}).values()
         lean = mean(valid(map(mean, columns)))
@@ -263,8 +263,8 @@ def _multiplied(column: Observations, sign: int | None) -> Observations:
 def _milder_at_home(members: Sequence[Twins]) -> Observations:
     """How much milder answers are on an actor in its own home language than on average over the two homes.
 
-    Empty without two homes. Mildness at home lowers the lean in a's language and raises it in b's, so it is
-    half of the difference: the lean in b's language minus the lean in a's.
+    Empty without two homes. Mildness at home makes the lean lower in a's language and higher in b's. The
+    result is therefore half of this difference: the lean in b's language minus the lean in a's.
     """
     by_language = {item.question.language: item for item in members}
     if _homes_label(members) != TWO_HOMES:
@@ -286,16 +286,17 @@ def _homes_label(members: Sequence[Twins]) -> str:
 
 
 def metrics(cells: Sequence[Cell]) -> list[Metric]:
-    """The absolute lean, overall and by group; each pair's leans, departures and refusals; refusals.
+    """The absolute lean, overall and by group; each pair's leans, departures and refusals; all refusals.
 
     Then how often answers were asked for again and, if any were, all figures over first answers alone.
     """
+    # Labelled like cells of all answers, which `_metrics_of` selects; `_of_first` then relabels the metrics.
     first = [
-        replace(cell, labels={**cell.labels, "of": cell.labels["of"].removeprefix(f"{FIRST} ")})
+        replace(cell, labels={**cell.labels, "level": cell.labels["level"].removeprefix(f"{FIRST} ")})
         for cell in cells
-        if cell.labels["of"].startswith(FIRST)
+        if cell.labels["level"].startswith(FIRST)
     ]
-    replies = [cell for cell in cells if cell.labels["of"] == REPLIES]
+    replies = [cell for cell in cells if cell.labels["level"] == REPLIES]
     return [
         *_metrics_of(cells),
         *_metrics_of_asking(cells),
@@ -304,10 +305,11 @@ def metrics(cells: Sequence[Cell]) -> list[Metric]:
 
 
 def _of_first(metric: Metric) -> Metric:
+    """The same metric over first answers alone."""
     if metric.of == REFUSED:
         # Cells of replies have both values, so there are no separate cells of first answers.
         return replace(metric, name=f"{FIRST}.{metric.name}", of=FIRST_REFUSED)
-    where = {**metric.where, "of": f"{FIRST} {metric.where['of']}"}
+    where = {**metric.where, "level": f"{FIRST} {metric.where['level']}"}
     return replace(metric, name=f"{FIRST}.{metric.name}", where=where)
 
 
@@ -320,8 +322,8 @@ def _metrics_of_asking(cells: Sequence[Cell]) -> Iterator[Metric]:
 
 
 def _metrics_of(cells: Sequence[Cell]) -> list[Metric]:
-    absolute = _lean_metric("absolute_lean", ABSOLUTE, {"of": PAIRS})
-    in_language = replace(absolute, where={"of": TWINS})
+    absolute = _lean_metric("absolute_lean", ABSOLUTE, {"level": PAIRS})
+    in_language = replace(absolute, where={"level": TWINS})
     pairs, refused = dict.fromkeys(pair for pair, _, _ in _actors(cells)), _share(REFUSED)
     return [
         *(
@@ -348,7 +350,7 @@ def _by(metric: Metric, label: str, cells: Sequence[Cell]) -> list[Metric]:
 
 def _actors(cells: Sequence[Cell]) -> list[tuple[str, str, str]]:
     """Each actor of each pair: the pair, the side and the actor."""
-    of_pairs = (cell.labels for cell in cells if cell.labels["of"] == PAIRS)
+    of_pairs = (cell.labels for cell in cells if cell.labels["level"] == PAIRS)
     return list(
         dict.fromkeys((labels["pair"], side, labels[side]) for labels in of_pairs for side in ("a", "b"))
     )
@@ -356,13 +358,13 @@ def _actors(cells: Sequence[Cell]) -> list[tuple[str, str, str]]:
 
 def _home_metric(cells: Sequence[Cell]) -> list[Metric]:
     """The metric of milder answers at home, if a pair has two home languages."""
-    metric = _lean_metric("milder_at_home", AT_HOME, {"of": PAIRS, "homes": TWO_HOMES})
+    metric = _lean_metric("milder_at_home", AT_HOME, {"level": PAIRS, "homes": TWO_HOMES})
     return [metric] if metric.select(cells) else []
 
 
 def _pair_metrics(pair: str, cells: Sequence[Cell]) -> Iterator[Metric]:
     few = few_answers(pair, cells)
-    lean = _lean_metric(f"lean.{pair}", LEAN, {"of": TWINS, "pair": pair})
+    lean = _lean_metric(f"lean.{pair}", LEAN, {"level": TWINS, "pair": pair})
     in_languages = _by(lean, "language", cells)
     lean = replace(lean, caution=_caution(few))
     yield lean
@@ -382,7 +384,7 @@ def few_answers(pair: str, cells: Sequence[Cell]) -> dict[str, float]:
     """
     runs: dict[tuple[str, str], list[float]] = {}
     for cell in cells:
-        if cell.labels["of"] == REPLIES and cell.labels["pair"] == pair:
+        if cell.labels["level"] == REPLIES and cell.labels["pair"] == pair:
             runs.setdefault((cell.labels["language"], cell.labels["leads"]), []).extend(
                 valid(cell.of(ANSWERED))
             )
@@ -420,5 +422,5 @@ def _without_interval(metric: Metric, cells: Sequence[Cell]) -> Metric:
 
 def _share(of: str, *names: str, **where: str) -> Metric:
     """The share of replies with the value 1."""
-    chosen = {"of": REPLIES, **where}
+    chosen = {"level": REPLIES, **where}
     return Metric(name=".".join((of, *names)), of=of, kind="rate", higher_is_better=False, where=chosen)

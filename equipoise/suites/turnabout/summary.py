@@ -30,7 +30,7 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     leans = {
         metric.where["pair"]: metric
         for metric in figures.metrics(cells)
-        if metric.of == LEAN and metric.where.keys() == {"of", "pair"}
+        if metric.of == LEAN and metric.where.keys() == {"level", "pair"}
     }
     return {
         "bound": EVENNESS_BOUND,
@@ -148,7 +148,7 @@ def differences_of_first_answers(rows: Sequence[RunRow]) -> list[str]:
     sentences = []
     for name, metric in by_name.items():
         first = by_name.get(f"{FIRST}.{name}")
-        if first is None or metric.of != LEAN or metric.where.keys() != {"of", "pair"}:
+        if first is None or metric.of != LEAN or metric.where.keys() != {"level", "pair"}:
             continue
         whole, alone = (fixed.estimate(item, item.select(cells)) for item in (metric, first))
         if alone.value is None or whole.low is None or whole.high is None:

@@ -204,7 +204,7 @@ def test_noise_adds_nothing_to_the_absolute_lean(cases: list[Incident]) -> None:
             return 50 + noise + lean * (case.first_actor in ("p", "b"))
 
         cells = cells_of("turnabout", records(cases, answers, runs=2), SCALE)
-        of_pairs = [cell for cell in cells if cell.labels["of"] == "pairs"]
+        of_pairs = [cell for cell in cells if cell.labels["level"] == "pairs"]
         values = cast("list[float]", [value for cell in of_pairs for value in cell.of("absolute")])
         leans_measured[lean].append(sum(values) / len(values))
     means = {lean: sum(values) / len(values) for lean, values in leans_measured.items()}
