@@ -62,7 +62,7 @@ def sweep(
     Exits with the first of 4, 2, 7, 1, 8, 6 that is the exit status of a cell or verdict; otherwise 0.
     """
     from equipoise.audit.session import SessionAudits
-    from equipoise.comparison.of_files import check_releases
+    from equipoise.comparison.of_files import check_terms
     from equipoise.runner import cells, forecast
     from equipoise.runner.sweep import Overview
 
@@ -75,7 +75,7 @@ def sweep(
         _refuse_gpus(plan)
     for release_cells in grouped(plan.cells, attrgetter("release")).values():
         names = [cell.suite for cell in release_cells]
-        check_releases(gating.releases(names, baseline))
+        check_terms(gating.resolve_terms(names, baseline))
     expected = forecast.forecast_cells(plan, root, SessionAudits(root))
     print_line(f"folder: {shown(plan.folder)}")
     print_wrapped(forecast.lines(expected, width()))
@@ -111,7 +111,7 @@ def _only_sweep_in(folder: Path) -> Iterator[None]:
 
 
 def _decide_gates(sweep: Sweep, baseline: Path | None, gating: GateOptions) -> int:
-    """Print the verdict on each release that has results, and return the exit status for all of them."""
+    """Print the verdict on each model and setting with results. Returns the exit status for all of them."""
     statuses = []
     for name, cells in grouped(sweep.cells, attrgetter("release")).items():
         if paths := [cell.files.results for cell in cells if cell.files.results.exists()]:
