@@ -40,7 +40,8 @@ def compare_files(
     """
     from equipoise.comparison.trend import trend
 
-    older, all_sections = pool_results(map(load_verified, baselines)), list[CandidateSections]()
+    older = pool_results(map(load_verified, baselines))
+    all_sections: list[CandidateSections] = []
     for after in pool_results(map(load_verified, candidates)):
         terms = _terms_of(after, rules, allows_mismatch=allows_mismatch)
         sections = _compare_and_gate(older[-1], after, terms)
@@ -130,9 +131,9 @@ def _gate_candidate(after: Results, terms: GateTerms) -> Sections:
 
 
 def check_terms(terms_by_suite: Mapping[str, GateTerms]) -> None:
-    """Raise UserError for a baseline of another suite, and for rules about labels or a metric that it lacks.
+    """Raise UserError for a baseline of another suite, a rule about labels, or a metric not in the baseline.
 
-    For use before there are results. A later check tells whether they are comparable with the baseline.
+    For use before there are results: whether these are comparable with the baseline is checked later.
     """
     for name, terms in terms_by_suite.items():
         if terms.baseline is None:

@@ -569,7 +569,7 @@ def _read_response(call: Call, response: Response, latency: float, retries: Retr
         return Failure(message="the body of the answer is nested too deeply")
     if isinstance(reply, Failure):
         return reply
-    if retries.doubts(hash(response.content), response.repeat_distance):
+    if retries.check_for_copy(hash(response.content), response.repeat_distance):
         return POSSIBLE_COPY
     if _is_echo(call) and not _has_echoed(call, reply):
         return NO_ECHO

@@ -64,7 +64,9 @@ def require_readable(
     for (role, _), submitted in by_credential.items():
         # One PBKDF2 digest for all batches of a key, as it takes long.
         if not submitted[0].was_submitted_by(credential(settings, role)):
-            calls = sum(call not in history.batched for intent in submitted for call in intent.line.calls)
+            calls = sum(
+                custom_id not in history.batched for intent in submitted for custom_id in intent.line.calls
+            )
             raise UserError(
                 f"{shown(files.results)}: {calls:,} calls wait in batches at {submitted[0].line.endpoint} "
                 f"that were submitted with another key than that of the {role} "

@@ -139,7 +139,7 @@ def settle(path: Path, name: str, batch: str | None) -> Intent:
         steps.callback(store.lock(Files(results=journal.with_suffix(".json"), journal=journal)).release)
         log = intents.load(intents_path)
         intent = log.by_id.get(name)
-        if intent is None or not intent.may_exist:
+        if intent is None or not intent.may_have_batch:
             names = ", ".join(item.id for item in log.waiting) or "none"
             raise UserError(f"{shown(log.path)}: there is no waiting intent {name!r}; waiting: {names}")
         try:

@@ -372,9 +372,9 @@ class Submissions:
         """A message for each endpoint with unread batches."""
         by_url: defaultdict[str, list[SentBatch]] = defaultdict(list)
         for sent in self._sent.values():
-            if sent.intent.may_exist and sent.unreadable:
+            if sent.intent.may_have_batch and sent.unreadable:
                 yield printable(sent.unreadable_message())
-            elif sent.intent.may_exist:
+            elif sent.intent.may_have_batch:
                 by_url[sent.intent.line.endpoint].append(sent)
         for url, batches in by_url.items():
             yield printable(_waiting_message(url, batches))
