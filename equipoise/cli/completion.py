@@ -46,7 +46,7 @@ def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Completions of the value of the preceding option: its allowed words, or else files."""
+    """Completions of the value of the preceding option: its allowed words, or files if it has none."""
     arguments: Sequence[str] = ctx.params.get("arguments") or [""]
     flag, suite = arguments[-1], ctx.params.get("suite") or ALL
     options = (*session_options(), *_suite_options(suite))

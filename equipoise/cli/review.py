@@ -114,7 +114,7 @@ def sample(
 
 
 def _readers(languages: Sequence[str], people: Sequence[str]) -> list[frozenset[str] | None]:
-    """The languages of each person, or of the readers of the one sheet; None for all. Raises UserError."""
+    """The languages of each person, or of the readers of a single sheet; None: all. Raises UserError."""
     number = max(len(people), 1)
     if len(languages) not in (0, 1, number):
         raise UserError(
@@ -234,7 +234,7 @@ def agree(path: Path, sheet: tuple[Path, ...]) -> None:
 
 
 def _describe_addition(path: Path, earlier: PeopleScores | None, section: PeopleScores) -> str:
-    """A line on where labels were added, and whose earlier ones they replaced."""
+    """A line on where labels were added, and whose earlier labels they replaced."""
     if earlier is None:
         return f"added to {shown(path)}"
     remaining = {sheet["name"] for sheet in section["sheets"]}

@@ -124,7 +124,7 @@ def candidate_sections(
 ) -> CandidateSections:
     """The sections `comparison` and `gate` of the candidate's results JSON.
 
-    `late_mismatches` became known only during the session: with any of them, no rule that needs the baseline
+    `late_mismatches` became known only during the session. If there are any, no rule that needs the baseline
     passes.
     """
     from equipoise.comparison.gate.verdict import rule_on_all

@@ -62,7 +62,7 @@ def shard_cases(suite: AnySuite, rubric: Rubric, cases: Sequence[Case], shard: S
 
 
 def _cluster(suite: AnySuite, rubric: Rubric, case: Case) -> str:
-    """The cluster of a case; the first one if its figures are in several."""
+    """The cluster of a case; the first if the case counts in several."""
     return of_session.expected_cells(suite, rubric, [case])[0].cluster
 
 

@@ -104,7 +104,7 @@ def _rule_on_verified(rule: Rule, comparison: Comparison) -> Ruling:
 
 
 def _withhold_fail(ruling: Ruling, family: Family) -> Ruling:
-    """The ruling, with a FAIL changed to inconclusive: it does not hold after correction."""
+    """The ruling, with a FAIL changed to inconclusive because it does not hold after correction."""
     if ruling.verdict != "fail":
         return ruling
     level = f"a {100 * (1 - 2 * family.alpha()):.1f} % interval"

@@ -134,7 +134,7 @@ class Submissions:
         for (_, model, _), items in groups.items():
             alone, together = self._divide(model, items)
             for item in alone:
-                # Its run then sends it by itself.
+                # Makes the run send the call by itself.
                 item.answer(None)
             is_any |= bool(alone)
             if together:
