@@ -51,7 +51,8 @@ def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) 
     flag, suite = arguments[-1], ctx.params.get("suite") or ALL
     options = (*session_options(), *_suite_options(suite))
     option = next((option for option in options if option.flag == flag), None)
-    words = _datasets(suite) if flag == DATASET.flag else option.choices if option else ()
+    choices = option.choices if option else ()
+    words = _datasets(suite) if flag == DATASET.flag else choices
     if not words:
         return [CompletionItem(incomplete, type="file")]
     return _items(word for word in words if word.startswith(incomplete))

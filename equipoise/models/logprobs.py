@@ -89,18 +89,25 @@ def label_probabilities(
     opening = _OPENING.match("".join(texts))
     opening_end = opening.end() if opening else 0
     for index, (token, end) in enumerate(zip(tokens, accumulate(map(len, texts)), strict=True)):
-        is_past_opening = end > opening_end
-        if not is_past_opening and re.search(r"\w", texts[index]):
-            continue
-        shares = _label_shares(token, options)
-        if is_past_opening and _spelled_label(token.text, options) is not None:
-            is_answer = _begins_with_label("".join(texts[index:]), options)
-            return shares if is_answer and len(token.top) > 1 else None
-        if sum(shares.values()) > least:
-            return shares if len(token.top) > 1 else None
-        if is_past_opening:
-            return None
+        if end > opening_end:
+            return _probabilities_after_opening(token, "".join(texts[index:]), options, least)
+        if re.search(r"\w", texts[index]) is None:
+            shares = _label_shares(token, options)
+            if sum(shares.values()) > least:
+                return shares if len(token.top) > 1 else None
     return None
+
+
+def _probabilities_after_opening(
+    token: Token, rest: str, options: Mapping[str, str], least: float
+) -> dict[str, float] | None:
+    """The probabilities at the first token after the opening, where `rest` begins; None if it is no label."""
+    shares = _label_shares(token, options)
+    if _spelled_label(token.text, options) is None:
+        is_answer = sum(shares.values()) > least
+    else:
+        is_answer = _begins_with_label(rest, options)
+    return shares if is_answer and len(token.top) > 1 else None
 
 
 def _label_shares(token: Token, options: Mapping[str, str]) -> dict[str, float]:

@@ -59,7 +59,7 @@ class BatchReader:
         self._empty_batches: Counter[tuple[Role, str]] = Counter()
 
     async def read(self, sent: SentBatch, batch: Batch) -> bool:
-        """Deliver the replies of a batch that has ended, and have its calls that failed sent again.
+        """Deliver the replies of a batch that has ended, and have its failed calls sent again.
 
         If calls lack an answer that the endpoint should have, all results are read again a little later.
         After MOST_READINGS these calls keep waiting, and a message asks the user to decide. Returns whether

@@ -309,7 +309,7 @@ class Submissions:
     async def _read_if_ended(self, sent: SentBatch) -> bool:
         """Request the status of a batch, and deliver its replies if it has ended.
 
-        Returns whether runs can continue: it has ended and answers calls, or was never created.
+        Returns whether runs can continue: the batch has ended and answers calls, or was never created.
         """
         try:
             if sent.intent.state == "creating":
