@@ -127,7 +127,7 @@ def _readers(languages: Sequence[str], people: Sequence[str]) -> list[frozenset[
 
 
 def _why_fewer(n: int, drawn: int, sources: Sequence[Results], read: Collection[str] | None) -> str:
-    """A line on how many runs have a reply to draw, in the languages `read` if given, where it is under n."""
+    """A line that explains why fewer than n replies are drawn; `read` are the languages that people read."""
     runs = {row.name for source in sources for row in source.rows if read is None or row.language in read}
     where = f" in {', '.join(sorted(read))}" if read else ""
     share = f"{drawn:,} of {len(runs):,} runs{where}"

@@ -446,7 +446,7 @@ class Client:
 
 
 def _option(role: Role, name: str) -> str:
-    """The session option of that name for the models in a role."""
+    """The session option with this name for the models in a role."""
     return f"--{name}" if role == "subject" else f"--evaluator-{name}"
 
 

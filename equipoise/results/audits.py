@@ -180,11 +180,11 @@ def _reported_models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedMode
     ]
 
 
-# Differences between the evaluator of a journal and the one that was audited.
+# Differences between the evaluator of a journal and the audited one.
 
 
 def _differences(history: History, evaluator: str, audit: Audit) -> list[str]:
-    """Phrases, one for each difference between the evaluator of this journal and the one that was audited."""
+    """A phrase for each difference between the evaluator of this journal and the audited one."""
     now = [model[2:] for model in history.totals.reported if model[:2] == ("evaluator", evaluator)]
     return [
         *_model_differences(audit["response_models"], now),

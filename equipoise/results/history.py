@@ -162,7 +162,7 @@ class History:
                 self._replies.drop(line.run, has_score=True)
                 self.anchors[line.run] = line
             case KeptAuditLine():
-                # The line has checked that this is an audit.
+                # Checked when the line was decoded.
                 self.kept_audits[line.evaluator] = line.audit
 
     def _add_session(self, start: int, line: SessionLine) -> None:
