@@ -45,7 +45,7 @@ def rule_on(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: flo
     if not cases:
         return inconclusive_ruling(
             rule,
-            f"none of the {noun} has a score in both results: one with two runs in each is needed",
+            f"none of the {noun} has a score in both results: at least one needs two scored runs in each",
         )
     worse = sorted(
         (case for case in cases if case.change_in_points >= rule.amount - ROUNDING),

@@ -39,9 +39,9 @@ def describe_unread(files: Files) -> str:
     where = [f"batches at {intent.line.endpoint}" for intent in log.waiting]
     where += [line.file for line in log.written.values()]
     names = " and ".join(dict.fromkeys(where))
-    return (
-        f"the answers to the requests in {names} can be read only with the options as before" if names else ""
-    )
+    if not names:
+        return ""
+    return f"the answers to the requests in {names} can be read only with the same options as before"
 
 
 def unread(files: Files) -> list[Intent]:
