@@ -46,12 +46,13 @@ def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Completions of the value of the preceding option: its allowed words, or else files."""
+    """Completions of the value of the preceding option: its allowed words, or files if it has none."""
     arguments: Sequence[str] = ctx.params.get("arguments") or [""]
     flag, suite = arguments[-1], ctx.params.get("suite") or ALL
     options = (*session_options(), *_suite_options(suite))
     option = next((option for option in options if option.flag == flag), None)
-    words = _datasets(suite) if flag == DATASET.flag else option.choices if option else ()
+    choices = option.choices if option else ()
+    words = _datasets(suite) if flag == DATASET.flag else choices
     if not words:
         return [CompletionItem(incomplete, type="file")]
     return _items(word for word in words if word.startswith(incomplete))

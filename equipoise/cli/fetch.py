@@ -19,7 +19,7 @@ _PATH = click.Path(path_type=Path)
     "--to",
     "folder",
     type=_PATH,
-    help="Write to a folder NAME in this one (default topics/NAME/original).",
+    help="Write to PATH/NAME (default topics/NAME/original).",
 )
 @click.option("--site", default=None, help="A mirror of the site; also a file URL.")
 def fetch(name: str, folder: Path | None, site: str | None) -> None:

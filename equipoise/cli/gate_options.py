@@ -20,7 +20,7 @@ from equipoise.core.types import JSON
 from equipoise.runner import exit_status
 
 if TYPE_CHECKING:
-    from equipoise.comparison.release import Release
+    from equipoise.comparison.gate_terms import GateTerms
     from equipoise.report.verdict import SectionsBySuite
 
 baseline_option = click.option(
@@ -40,11 +40,13 @@ class GateOptions:
     inconclusive: InconclusiveCountsAs | None
     allows_mismatch: bool
 
-    def releases(self, suites: Sequence[str], baseline: Path | None) -> dict[str, Release]:
-        """The release of each of these suites, by name. Raises UserError."""
-        from equipoise.comparison.release import releases
+    def resolve_terms(self, suites: Sequence[str], baseline: Path | None) -> dict[str, GateTerms]:
+        """The terms of each of these suites, by name. Raises UserError."""
+        from equipoise.comparison.gate_terms import resolve_terms
 
-        return releases(suites, baseline, self.rules, self.inconclusive, allows_mismatch=self.allows_mismatch)
+        return resolve_terms(
+            suites, baseline, self.rules, self.inconclusive, allows_mismatch=self.allows_mismatch
+        )
 
 
 def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:

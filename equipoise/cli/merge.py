@@ -16,7 +16,7 @@ from equipoise.core.rows import grouped
 from equipoise.runner import exit_status
 
 if TYPE_CHECKING:
-    from equipoise.comparison.release import Release
+    from equipoise.comparison.gate_terms import GateTerms
     from equipoise.results.recover import Recovered
 
 _PATH = click.Path(path_type=Path)
@@ -58,11 +58,11 @@ def merge(
     if len(shards_by_result) > 1 and (output or (baseline and not baseline.is_dir())):
         names = ", ".join(f"{suite} ({model})" for suite, model in shards_by_result)
         raise UserError(f"--{'output' if output else 'baseline'}: is for one result, but there are {names}")
-    releases = _releases(shards_by_result, baseline, gating)
+    terms = _resolve_terms(shards_by_result, baseline, gating)
     merged: dict[str, dict[str, Recovered]] = {}
     for (suite, model), suite_shards in shards_by_result.items():
         target = files(Path("results"), output, model, suite)
-        result = shards.merge(suite_shards, target, releases[suite, model], roots=(Path.cwd(), SHIPPED))
+        result = shards.merge(suite_shards, target, terms[suite, model], roots=(Path.cwd(), SHIPPED))
         merged.setdefault(model, {})[suite] = result
     for model, results in merged.items():
         _print_release(model if len(merged) > 1 else "", results)
@@ -70,14 +70,14 @@ def merge(
     ctx.exit(_exit_status(all_results, gating.inconclusive))
 
 
-def _releases(
+def _resolve_terms(
     keys: Iterable[tuple[str, str]], baseline: Path | None, gating: GateOptions
-) -> dict[tuple[str, str], Release]:
-    """The release of each suite and model. All suites of a model form one release."""
+) -> dict[tuple[str, str], GateTerms]:
+    """The terms of each suite and model. All suites of a model are gated together."""
     return {
-        (suite, model): release
+        (suite, model): terms
         for model, of_model in grouped(keys, itemgetter(1)).items()
-        for suite, release in gating.releases([suite for suite, _ in of_model], baseline).items()
+        for suite, terms in gating.resolve_terms([suite for suite, _ in of_model], baseline).items()
     }
 
 

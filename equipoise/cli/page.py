@@ -81,8 +81,8 @@ def _write_page(
     files, lines = find_results(results)
     page.refuse_output("-o", output)
     marks = [item for path in reviews for item in load(path)]
-    too_many = board_page.too_many(files) if transcripts is None and not reviews else None
-    if transcripts is False or too_many:
+    reason = board_page.too_many(files) if transcripts is None and not reviews else None
+    if transcripts is False or reason:
         with click.progressbar(
             files, label="reading", file=sys.stderr, hidden=not sys.stderr.isatty()
         ) as files_with_progress:
@@ -91,7 +91,7 @@ def _write_page(
         lines.append(f"warning:   {unmatched} reviews match no run of these results")
     for line in lines:
         print_line(line)
-    note = f", without transcripts ({too_many}; --transcripts adds them)" if too_many else ""
+    note = f", without transcripts ({reason}; --transcripts adds them)" if reason else ""
     print_line(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB){note}")
 
 

@@ -114,7 +114,7 @@ def sample(
 
 
 def _readers(languages: Sequence[str], people: Sequence[str]) -> list[frozenset[str] | None]:
-    """The languages of each person, or of the readers of the one sheet; None for all. Raises UserError."""
+    """The languages of each person, or of the readers of a single sheet; None: all. Raises UserError."""
     number = max(len(people), 1)
     if len(languages) not in (0, 1, number):
         raise UserError(
@@ -127,7 +127,7 @@ def _readers(languages: Sequence[str], people: Sequence[str]) -> list[frozenset[
 
 
 def _why_fewer(n: int, drawn: int, sources: Sequence[Results], read: Collection[str] | None) -> str:
-    """A line on how many runs have a reply to draw, in the languages `read` if given, where it is under n."""
+    """A line that explains why fewer than n replies are drawn; `read` are the languages that people read."""
     runs = {row.name for source in sources for row in source.rows if read is None or row.language in read}
     where = f" in {', '.join(sorted(read))}" if read else ""
     share = f"{drawn:,} of {len(runs):,} runs{where}"
@@ -234,7 +234,7 @@ def agree(path: Path, sheet: tuple[Path, ...]) -> None:
 
 
 def _describe_addition(path: Path, earlier: PeopleScores | None, section: PeopleScores) -> str:
-    """A line on where labels were added, and whose earlier ones they replaced."""
+    """A line on where labels were added, and whose earlier labels they replaced."""
     if earlier is None:
         return f"added to {shown(path)}"
     remaining = {sheet["name"] for sheet in section["sheets"]}

@@ -29,7 +29,7 @@ _INTERRUPTED = (exit_status.STOPPED, -2, -15)
 
 
 def models(arguments: Sequence[str]) -> Sequence[str]:
-    """The different models that these arguments name, in order; if they name none, those of `--replies FILE`.
+    """The different models that these arguments name, in order; without any, those in `--replies FILE`.
 
     Raises UserError if that file cannot be read.
     """

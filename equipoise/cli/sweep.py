@@ -62,7 +62,7 @@ def sweep(
     Exits with the first of 4, 2, 7, 1, 8, 6 that is the exit status of a cell or verdict; otherwise 0.
     """
     from equipoise.audit.session import SessionAudits
-    from equipoise.comparison.of_files import check_releases
+    from equipoise.comparison.of_files import check_terms
     from equipoise.runner import cells, forecast
     from equipoise.runner.sweep import Overview
 
@@ -75,7 +75,7 @@ def sweep(
         _refuse_gpus(plan)
     for release_cells in grouped(plan.cells, attrgetter("release")).values():
         names = [cell.suite for cell in release_cells]
-        check_releases(gating.releases(names, baseline))
+        check_terms(gating.resolve_terms(names, baseline))
     expected = forecast.forecast_cells(plan, root, SessionAudits(root))
     print_line(f"folder: {shown(plan.folder)}")
     print_wrapped(forecast.lines(expected, width()))
@@ -110,18 +110,18 @@ def _only_sweep_in(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _decide_gates(sweep: Sweep, baseline: Path | None, gating: GateOptions) -> int:
-    """Print the verdict on each release that has results, and return the exit status for all of them."""
+def _decide_gates(plan: Sweep, baseline: Path | None, gating: GateOptions) -> int:
+    """Print the verdict on each model and setting with results. Returns the exit status for all of them."""
     statuses = []
-    for name, cells in grouped(sweep.cells, attrgetter("release")).items():
+    for name, cells in grouped(plan.cells, attrgetter("release")).items():
         if paths := [cell.files.results for cell in cells if cell.files.results.exists()]:
             print_wrapped(["", name])
             statuses.append(decide_gates(paths, baseline, gating))
     return exit_status.combine(statuses)
 
 
-def _refuse_gpus(sweep: Sweep) -> None:
-    for cell in sweep.cells:
+def _refuse_gpus(plan: Sweep) -> None:
+    for cell in plan.cells:
         if cell.gpus:
             raise UserError(f"{cell.name}: gpus are assigned by Ray: add --ray local, or leave gpus out")
 
@@ -149,7 +149,7 @@ def _variables_of_workers(cells: Sequence[SweepCell]) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name in keys or name.startswith(prefixes)}
 
 
-def _report_cells(sweep: Sweep, ends: Mapping[str, CellEnd]) -> None:
+def _report_cells(plan: Sweep, ends: Mapping[str, CellEnd]) -> None:
     """Print how each cell ended, complete ones first, and write the page of all results."""
     from equipoise.core.quantities import duration
     from equipoise.report import terminal
@@ -157,21 +157,21 @@ def _report_cells(sweep: Sweep, ends: Mapping[str, CellEnd]) -> None:
     from equipoise.results.load import load
 
     print_wrapped([""])
-    for cell in sorted(sweep.cells, key=lambda cell: ends[cell.name].status != 0):
+    for cell in sorted(plan.cells, key=lambda cell: ends[cell.name].status != 0):
         end = ends[cell.name]
         meaning = end.reason or exit_status.MEANINGS.get(end.status, "an internal error")
         fault = f": exit status {end.status}, {meaning}; {shown(cell.log)}" if end.status else ""
         print_wrapped([f"{cell.name} ({duration(end.seconds)}){fault or ': complete'}"])
-    results = [cell.files.results for cell in sweep.cells if cell.files.results.exists()]
+    results = [cell.files.results for cell in plan.cells if cell.files.results.exists()]
     if results:
         loaded = sorted(map(load, results), key=lambda item: (item.suite.name, item.model))
         print_wrapped(["", *terminal.overview(loaded, width()), ""])
-        path = sweep.folder / _PAGE
-        too_many = board_page.too_many(results)
-        if too_many is None:
+        path = plan.folder / _PAGE
+        reason = board_page.too_many(results)
+        if reason is None:
             page.write(path, results)
         else:
             board_page.write(path, results)
-        how = f"{too_many}; equipoise report --transcripts adds them"
-        note = f", without transcripts ({how})" if too_many else ""
+        how = f"{reason}; equipoise report --transcripts adds them"
+        note = f", without transcripts ({how})" if reason else ""
         print_line(f"page: {shown(path)} ({path.stat().st_size / 1e6:.1f} MB){note}")

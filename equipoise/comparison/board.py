@@ -68,7 +68,7 @@ class BoardTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """The tables of one suite, the one with the most models first. `kind` is that of its entries."""
+    """The tables of one suite, that with the most models first. `kind` is the kind of all entries."""
 
     kind: str
     suite: AnySuite

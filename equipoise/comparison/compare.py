@@ -77,7 +77,9 @@ class MetricChange:
         `sign` is 1 if a rise is worse, else -1.
         """
         value = self.difference.value
-        return None if value is None else -value if sign < 0 else value
+        if value is None:
+            return None
+        return -value if sign < 0 else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from equipoise.stats import Observation, mean
 from equipoise.stats.intervals import linearised_mean
 
 FEWEST = 6
-"""A change that is identical in all topics has no interval; it counts as drift from this many topics on."""
+"""A change that is identical in all topics has no interval; with this many topics or more it is drift."""
 _TEXT_KEYS = ("topic", "language", "kind", "aspect")
 _TextKey = tuple[JSON, ...]
 """The identity of a judged text in an audit: the values of _TEXT_KEYS."""

@@ -115,7 +115,7 @@ def entry(side: Results, index: int = 0) -> Entry:
     metric, lean = metrics[0] if metrics else None, _lean(metrics)
     layout, scores = layout_and_values(metric or NO_METRIC, side.cells)
     settings = {**_settings(side), AUDIT: _audit_state(side)}
-    # As for `mismatches`: if the data are the same, the name of the dataset does not matter.
+    # As in `mismatches`, data are compared, not names of datasets.
     shared = {name: value for name, value in settings.items() if name != DATASET.label}
     return Entry(
         place=index,
@@ -143,7 +143,7 @@ def _light(side: Results, metrics: Sequence[Metric]) -> Results:
 
 
 def kind(side: Results) -> str:
-    """The suite's name, with that of a dataset that is a suite of its own and so has another headline."""
+    """The suite's name, and the dataset's if it has a suite, and so a headline, of its own."""
     name, dataset = side.suite.name, side.metadata.get("dataset")
     return f"{name}-{dataset}" if dataset in suites.load(name).own_suites else name
 

@@ -64,7 +64,7 @@ def labelled_runs(side: Results, section: PeopleScores) -> LabelledRuns:
 
 
 def _values_by_person(side: Results, cell: Cell, row: LabelledRun) -> dict[str, Values]:
-    """The run's values by person: those that it would have if the evaluators had judged as that person did.
+    """The values, by person, that the run would have if the evaluators had judged as this person did.
 
     `row` has the labels of one run; its key `place` is the index of the run in the cell.
     """

@@ -15,8 +15,8 @@ from equipoise.comparison.gate.refusals import (
     refuse_unfit_metric,
     refuse_without_labels,
 )
+from equipoise.comparison.gate_terms import CandidateSections, GateTerms, candidate_sections, resolve_terms
 from equipoise.comparison.pool import pool_results
-from equipoise.comparison.release import Release, ReleaseSections, release_sections, releases
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, parse_gate, rules_in
@@ -32,38 +32,39 @@ if TYPE_CHECKING:
 
 def compare_files(
     baselines: Sequence[Path], candidates: Sequence[Path], rules: Sequence[Rule], *, allows_mismatch: bool
-) -> list[ReleaseSections]:
+) -> list[CandidateSections]:
     """The sections of each candidate: `comparison` and, with rules, `gate`. Raises UserError.
 
     Files of one model with the same settings are pooled. If there are several baselines, oldest first, each
-    candidate is compared with the last, and the section `trend` has all releases.
+    candidate is compared with the last, and the section `trend` has the headline of each result.
     """
     from equipoise.comparison.trend import trend
 
-    older, all_sections = pool_results(map(load_verified, baselines)), list[ReleaseSections]()
+    older = pool_results(map(load_verified, baselines))
+    all_sections: list[CandidateSections] = []
     for after in pool_results(map(load_verified, candidates)):
-        release = _release_of(after, rules, allows_mismatch=allows_mismatch)
-        sections = _compare_and_gate(older[-1], after, release)
+        terms = _terms_of(after, rules, allows_mismatch=allows_mismatch)
+        sections = _compare_and_gate(older[-1], after, terms)
         if len(older) > 1:
             sections["trend"] = trend(
                 [*older, after],
                 allows_mismatch=allows_mismatch,
                 is_study=not rules,
-                most_unscored=most_unscored(release.rules),
+                most_unscored=most_unscored(terms.rules),
             )
         all_sections.append(sections)
     return all_sections
 
 
-def _release_of(after: Results, rules: Sequence[Rule], *, allows_mismatch: bool) -> Release:
-    """The release of a candidate on its suite, without `baseline`, because the baseline is loaded already."""
+def _terms_of(after: Results, rules: Sequence[Rule], *, allows_mismatch: bool) -> GateTerms:
+    """The terms for a candidate, without `baseline`, because the baseline is loaded already."""
     own = rules_for(after.suite.name, rules)
     if rules and not own:
         raise UserError(f"{rules[0]}: there are no rules for {after.suite.name}")
-    return Release(rules=own, family=family_of(own), allows_mismatch=allows_mismatch)
+    return GateTerms(rules=own, family=family_of(own), allows_mismatch=allows_mismatch)
 
 
-def _compare_and_gate(before: Results, after: Results, release: Release) -> ReleaseSections:
+def _compare_and_gate(before: Results, after: Results, terms: GateTerms) -> CandidateSections:
     """The sections `comparison` and, with rules, `gate` of one candidate. Raises UserError."""
     from equipoise.comparison.compare import compare
 
@@ -71,18 +72,18 @@ def _compare_and_gate(before: Results, after: Results, release: Release) -> Rele
     comparison = compare(
         before,
         after,
-        allows_mismatch=release.allows_mismatch,
-        is_study=not release.rules,
-        most_unscored=most_unscored(release.rules),
+        allows_mismatch=terms.allows_mismatch,
+        is_study=not terms.rules,
+        most_unscored=most_unscored(terms.rules),
     )
     metrics = {name: change.metric for name, change in comparison.changes.items()}
-    for rule in release.rules:
+    for rule in terms.rules:
         available = _labelled_metrics(after) if rule.people else metrics
         refuse_unfit_metric(rule, available, f"what {before.file} and {after.file} share")
         if rule.people:
             refuse_without_labels(rule, before, after, available)
-    refuse_undecidable(release.rules, after)
-    return release_sections(release, comparison, after)
+    refuse_undecidable(terms.rules, after)
+    return candidate_sections(terms, comparison, after)
 
 
 def _labelled_metrics(side: Results) -> Metrics:
@@ -101,7 +102,7 @@ def gate_files(
 ) -> dict[str, dict[str, Sections]]:
     """The sections `gate` and, with a baseline, `comparison`, by model and suite. Raises UserError.
 
-    Files of one model and suite with the same settings are pooled. All suites of a model form one release.
+    Files of one model and suite with the same settings are pooled. All suites of a model are gated together.
     """
     sides: dict[str, dict[str, Results]] = {}
     for after in pool_results(map(load_verified, candidates)):
@@ -113,34 +114,34 @@ def gate_files(
             )
     results = {}
     for model, by_suite in sides.items():
-        suite_releases = releases(
+        terms_by_suite = resolve_terms(
             list(by_suite), baseline, rules, inconclusive, allows_mismatch=allows_mismatch
         )
         results[model] = {
-            name: _gate_candidate(by_suite[name], release) for name, release in suite_releases.items()
+            name: _gate_candidate(by_suite[name], terms) for name, terms in terms_by_suite.items()
         }
     return results
 
 
-def _gate_candidate(after: Results, release: Release) -> Sections:
-    if release.baseline is not None:
-        return _compare_and_gate(load_verified(release.baseline), after, release)
-    refuse_undecidable(release.rules, after)
-    return release_sections(release, None, after)
+def _gate_candidate(after: Results, terms: GateTerms) -> Sections:
+    if terms.baseline is not None:
+        return _compare_and_gate(load_verified(terms.baseline), after, terms)
+    refuse_undecidable(terms.rules, after)
+    return candidate_sections(terms, None, after)
 
 
-def check_releases(suite_releases: Mapping[str, Release]) -> None:
-    """Raise UserError for a baseline of another suite, and for rules about labels or a metric that it lacks.
+def check_terms(terms_by_suite: Mapping[str, GateTerms]) -> None:
+    """Raise UserError for a baseline of another suite, a rule about labels, or a metric not in the baseline.
 
-    For use before there are results. A later check tells whether they are comparable with the baseline.
+    For use before there are results: whether these are comparable with the baseline is checked later.
     """
-    for name, release in suite_releases.items():
-        if release.baseline is None:
+    for name, terms in terms_by_suite.items():
+        if terms.baseline is None:
             continue
-        before = load(release.baseline)
+        before = load(terms.baseline)
         if before.suite.name != name:
             raise UserError(f"{before.file}: belongs to the suite {before.suite.name}, not {name}")
-        for rule in release.rules:
+        for rule in terms.rules:
             refuse_label_rule(rule)
             refuse_unfit_metric(rule, before.definitions, before.file)
 

@@ -14,7 +14,7 @@ from equipoise.comparison.gate.refusals import (
     refuse_single_runs,
     refuse_unfit_metric,
 )
-from equipoise.comparison.release import Release, release_sections
+from equipoise.comparison.gate_terms import GateTerms, candidate_sections
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -50,74 +50,72 @@ def expected_cells(
     ]
 
 
-def load_baseline(release: Release, metadata: Metadata, files: Files) -> Results | None:
+def load_baseline(terms: GateTerms, metadata: Metadata, files: Files) -> Results | None:
     """The baseline of a suite in a session, if there is one, after a check of its settings.
 
     `metadata` are those that the session's results will have. Raises UserError.
     """
-    if release.baseline is None:
+    if terms.baseline is None:
         return None
-    if release.baseline.resolve() == files.results.resolve():
+    if terms.baseline.resolve() == files.results.resolve():
         raise UserError(
             f"--baseline: {shown(files.results)} is where this session writes its own results; "
             "copy the baseline elsewhere"
         )
-    baseline = load_verified(release.baseline)
-    refuse_mismatch(release, baseline, metadata)
+    baseline = load_verified(terms.baseline)
+    refuse_mismatch(terms, baseline, metadata)
     return baseline
 
 
-def refuse_unfit_rules(release: Release, baseline: Results, metrics: Metrics, runs: int) -> None:
+def refuse_unfit_rules(terms: GateTerms, baseline: Results, metrics: Metrics, runs: int) -> None:
     """Raise UserError for a rule that neither this session nor its baseline can decide.
 
     `metrics` are those that the session's results will have, and `runs` is the number of runs of each case.
     """
-    for rule in release.rules:
+    for rule in terms.rules:
         refuse_label_rule(rule)
         refuse_unfit_metric(rule, metrics, "this session")
         refuse_unfit_metric(rule, baseline.definitions, baseline.file)
         refuse_single_runs(rule, baseline, runs)
 
 
-def refuse_mismatch(release: Release, baseline: Results, metadata: Metadata) -> None:
+def refuse_mismatch(terms: GateTerms, baseline: Results, metadata: Metadata) -> None:
     """Raise UserError if the session's results would not be comparable with the baseline."""
     if metadata["suite"] != baseline.suite.name:
         raise UserError(
             f"{baseline.file}: belongs to the suite {baseline.suite.name}, not {metadata['suite']}"
         )
-    unfit = why_unfit(baseline, most_unscored(release.rules))
-    _refuse(release, baseline, [*([unfit] if unfit else []), *mismatches(baseline.metadata, metadata)])
+    unfit = why_unfit(baseline, most_unscored(terms.rules))
+    _refuse(terms, baseline, [*([unfit] if unfit else []), *mismatches(baseline.metadata, metadata)])
 
 
-def refuse_other_cases(release: Release, baseline: Results, cells: Sequence[Cell]) -> None:
+def refuse_other_cases(terms: GateTerms, baseline: Results, cells: Sequence[Cell]) -> None:
     """Raise UserError if the session has cases that the baseline lacks. The baseline may have more."""
-    _refuse(release, baseline, unknown_cells(baseline.cells, cells))
+    _refuse(terms, baseline, unknown_cells(baseline.cells, cells))
 
 
-def _refuse(release: Release, baseline: Results, reasons: Sequence[str]) -> None:
-    if reasons and not release.allows_mismatch:
+def _refuse(terms: GateTerms, baseline: Results, reasons: Sequence[str]) -> None:
+    if reasons and not terms.allows_mismatch:
         raise UserError(
             f"--baseline: {baseline.file} cannot be compared with this session: {'; '.join(reasons)}; "
             "--allow-mismatch compares what they share"
         )
 
 
-def comparison_sections(release: Release, baseline: Results | None, candidate: Results) -> Sections:
+def comparison_sections(terms: GateTerms, baseline: Results | None, candidate: Results) -> Sections:
     """The sections `comparison` and `gate` of a session's results; empty without a baseline and rules.
 
     The candidate's `doubt` says why the session's records do not verifiably follow from its calls.
     """
-    if baseline is None and not release.rules:
+    if baseline is None and not terms.rules:
         return {}
     from equipoise.comparison.compare import compare
 
     if baseline is None:
-        return release_sections(release, None, candidate)
-    comparison = compare(
-        baseline, candidate, allows_mismatch=True, most_unscored=most_unscored(release.rules)
-    )
+        return candidate_sections(terms, None, candidate)
+    comparison = compare(baseline, candidate, allows_mismatch=True, most_unscored=most_unscored(terms.rules))
     # Settings and cases were checked before any call; parameters that an endpoint changed are known only now.
     late_mismatches = (
-        [] if release.allows_mismatch else sampling_differences(baseline.metadata, candidate.metadata)
+        [] if terms.allows_mismatch else sampling_differences(baseline.metadata, candidate.metadata)
     )
-    return release_sections(release, comparison, candidate, late_mismatches=late_mismatches)
+    return candidate_sections(terms, comparison, candidate, late_mismatches=late_mismatches)

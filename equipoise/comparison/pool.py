@@ -112,7 +112,7 @@ def _pooled_metadata(all_metadata: Sequence[Metadata]) -> Metadata:
 
 
 def _latest_audits(group: Sequence[Results]) -> dict[str, Audit | None]:
-    """The latest audit of each evaluator in any of the results; None for evaluators without one."""
+    """The latest audit of each evaluator in any of the results; None for an evaluator without an audit."""
     audits: dict[str, Audit | None] = dict.fromkeys(group[0].metadata["evaluator_models"])
     for audit, name in (
         (audit, name) for side in group for name, audit in side.audits.items() if audit is not None

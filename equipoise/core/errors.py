@@ -37,7 +37,7 @@ class UserError(EquipoiseError):
 def shortened(message: str) -> str:
     """The message, shortened if it is long, for instance because it quotes a name of a megabyte.
 
-    The middle of each long word is left out. If the message is then still too long, so is its own middle.
+    The middle of each long word is left out, and then, if that is not enough, the middle of the message.
     """
     if len(message) > MOST_CHARACTERS:
         message = _LONG_WORD.sub(lambda word: f"{word[0][:80]}...{word[0][-20:]}", message)

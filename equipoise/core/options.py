@@ -35,10 +35,11 @@ class Option:
     or spaces, or by line breaks with `by_line`. A `switch` takes no value. A value with `is_secret` is never
     shown. With `optional_words`, the option may be given without a value; a value is one of these words and
     follows an equals sign, never a space. Options that affect replies are always in the metadata of results;
-    `recorded` adds one that does not. With `by_suite`, the suites of one session may have different defaults.
+    `recorded` puts one there that does not affect them. With `by_suite`, the suites of one session may have
+    different defaults.
 
     The other fields are for options of suites. `comparable` is `must` if results must agree in it to be
-    compared, `study` if they may also differ to study its effect, `free` if they may always differ. `label`
+    compared, `study` if they may differ for a study of its effect, `free` if they may always differ. `label`
     names the option in messages about a difference. An option with `is_about_judging` does not affect
     replies. With `is_local`, the value is a file or function of this machine, and `shown` returns what
     results say about it. `effect` takes the older and the newer value of the option, and the changes of
@@ -200,7 +201,7 @@ ROLES = ("subject", "evaluator")
 
 
 def parse_roles(value: str) -> tuple[str, ...]:
-    """Parse the roles: the name of one, `both` (or a word for true), or a word for false for none."""
+    """Parse a role's name, or `both`. A word for true means both, and a word for false means none."""
     text = value.strip().lower()
     if text in ROLES:
         return (text,)
@@ -228,6 +229,7 @@ _SECRET = re.compile(r"key|token|secret|auth|password|credential|cookie|signatur
 
 def is_secret_name(name: str) -> bool:
     """Whether a header, query parameter or field with this name holds a secret, such as Authorization."""
+    # max_tokens and the like are numbers.
     return bool(_SECRET.search(name)) and not name.lower().endswith("tokens")
 
 
@@ -316,7 +318,7 @@ def parse_function(value: str) -> str:
 
 
 def parse_key(value: str) -> str:
-    """Check that the key is valid in an HTTP header. Raises ValueError that does not repeat it."""
+    """Check that the key is valid in an HTTP header. Raises ValueError without the key."""
     if not value.isascii() or not value.isprintable():
         raise ValueError("contains characters that are not valid in a key")
     return value.strip()

@@ -243,7 +243,7 @@ def _credential(value: str) -> str:
 
 
 def _panel(values: Mapping[str, Any], is_explicit: bool) -> tuple[str, ...]:
-    """The evaluators: those that the user has set, else the built-in model if that is the subject."""
+    """The evaluators that the user has set; without any, the built-in model if it is the subject."""
     panel: tuple[str, ...] = values["evaluator_model"]
     if is_explicit and panel:
         return panel

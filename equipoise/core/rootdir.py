@@ -1,7 +1,7 @@
 """A pytest plugin that finds the project: it corrects the root folder if an option names a file elsewhere.
 
 With `--baseline /releases/good.json`, pytest determines its root folder before it knows the options of
-plugins. It takes the file for a test, and uses the pytest.ini of that folder, or none. This plugin then
+plugins. It treats the file as a test, and uses the pytest.ini of the file's folder, or none. This plugin then
 restarts pytest with the project's pytest.ini.
 
 Every pytest process loads this module. Outside a project whose pytest.ini loads `equipoise.plugin`, it only

@@ -35,7 +35,7 @@ DEFAULT_BASE_URL = "http://localhost:4000"
 
 def _sampling(role: str, temperature: float, prompt_help: str) -> tuple[Option, ...]:
     """The options for the generation parameters of a role."""
-    temperature_help = f"a number (default {temperature:g}), or none to send none"
+    temperature_help = f"a number (default {temperature:g}), or none: not sent"
     options = (
         Option(
             f"--{role}-temperature",
@@ -118,7 +118,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--evaluator-api-base-url",
-            "the evaluators' endpoint (default the same)",
+            "the evaluators' endpoint (default the subject's)",
             metavar="URL",
             parse=parse_url,
         ),
@@ -149,7 +149,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--asker",
-            "ask each case again as someone from each side: mirror",
+            "mirror: ask each case again as a person from each side",
             parse=one_of("mirror"),
             metavar="HOW",
         ),

@@ -17,7 +17,7 @@ NO_KEY = "none"
 
 
 BATCH_DISCOUNT = 50.0
-"""Default discount on calls in batches, in percent. Nearly all endpoints grant this one."""
+"""Default discount on calls in batches, in percent, which nearly all endpoints grant."""
 FILE = "file"
 """Takes the place of an endpoint's URL where calls were answered from files."""
 

@@ -12,8 +12,8 @@ import unicodedata
 _FORMULA_SIGNS = "=+-@\N{MINUS SIGN}\t"
 """First characters of formulas. Variants of these (full width, small, superscript) count as well."""
 _SEPARATORS = ";\t\r\n"
-"""Other separators at which a spreadsheet may split. Commas are not among them: cells with commas are
-quoted, and a guard after each would break lists in JSON."""
+"""Separators, except commas, at which a spreadsheet may split. Cells with commas are quoted, and a guard
+after each comma would break lists in JSON."""
 _INVISIBLE_CATEGORIES = "CMZ"
 """Unicode categories of characters that a spreadsheet may skip: controls, combining marks, spaces."""
 _BLANK_CHARACTERS = "'\"\u115f\u1160\u2800\u3164\uffa0"

@@ -16,7 +16,7 @@ JSON = Any
 """A value that `json.dumps` accepts: None, bool, int, float, str, or a list or dict of these."""
 Role = Literal["subject", "evaluator"]
 ThoughtTags = Literal["unopened", "whole"]
-"""What is unusual about the tags around thoughts: none opens them, or they do not show what is thought."""
+"""What is unusual about tags around thoughts: none is an opening one, or they do not show what is thought."""
 
 
 class Message(TypedDict):

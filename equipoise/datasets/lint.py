@@ -107,7 +107,7 @@ def _is_rubric(path: Path) -> bool:
 
 
 def _rubric_findings(path: Path) -> Iterator[Finding]:
-    """A finding on the first fault of a rubric or an about.toml, or on what its warning says."""
+    """A finding on the first fault of a rubric or an about.toml; without a fault, on a warning about it."""
     try:
         if warning := rubrics.check(path):
             yield Finding(str(path), 1, warning)
@@ -141,7 +141,7 @@ def _dataset_of_file(path: Path) -> Dataset:
 
 
 def _recognise(path: Path) -> tuple[str | None, Recognised]:
-    """The suite that recognises a path as its data by the content, and how surely; None if none does."""
+    """The suite that recognises a path as its data by the content, and how surely; None if no suite does."""
     answers = {name: suites.load(name).recognises(path) for name in suites.loadable()}
     # `part` first: the file may also be valid alone in the format of another suite.
     order: tuple[Recognised, ...] = ("part", "yes", "perhaps")

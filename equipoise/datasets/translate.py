@@ -289,7 +289,7 @@ def _with_spaces_of(source: str, text: str) -> str:
 
 
 def _language_name(language: str) -> str:
-    """The English name of a language from CLDR, or else its code."""
+    """The English name of a language from CLDR; its code if CLDR has none."""
     from babel import Locale, UnknownLocaleError
 
     try:

@@ -20,7 +20,7 @@ NANO = 10**9
 MARGIN, EARLY_MARGIN = 1.5, 4.0
 """A reply is assumed to be at most MARGIN + EARLY_MARGIN/n times as long as the longest of n so far."""
 BYTES_PER_TOKEN = 3
-"""A low estimate, which makes the number of tokens a high one."""
+"""A low estimate, so that the estimated number of tokens is high."""
 FRAME_TOKENS = 50
 """The most tokens that an endpoint adds to a message, and to the conversation as a whole."""
 RESUMES = "; the same command resumes from here"

@@ -446,7 +446,7 @@ class Client:
 
 
 def _option(role: Role, name: str) -> str:
-    """The session option of that name for the models in a role."""
+    """The session option with this name for the models in a role."""
     return f"--{name}" if role == "subject" else f"--evaluator-{name}"
 
 
@@ -501,7 +501,7 @@ def _causes(error: Exception) -> list[Exception]:
 
 
 def _error_text(error: Exception) -> str:
-    """The text of an exception, or else its type; "" for a timeout without a text."""
+    """The text of an exception. Without a text, its type, or "" for a timeout."""
     return printable(str(error))[:500] or ("" if isinstance(error, TimeoutError) else type(error).__name__)
 
 
@@ -511,7 +511,7 @@ def _is_echo(call: Call) -> bool:
 
 
 _NO_ECHO_STATUS = frozenset({400, 404, 405, 422, 501})
-"""Statuses with which endpoints that support no echo reject a call that asks for one."""
+"""Statuses with which an endpoint without `echo` rejects a call that asks for it."""
 NO_ECHO = Failure(message="it does not echo the text with token probabilities", status=501)
 
 
@@ -569,7 +569,7 @@ def _read_response(call: Call, response: Response, latency: float, retries: Retr
         return Failure(message="the body of the answer is nested too deeply")
     if isinstance(reply, Failure):
         return reply
-    if retries.doubts(hash(response.content), response.repeat_distance):
+    if retries.check_for_copy(hash(response.content), response.repeat_distance):
         return POSSIBLE_COPY
     if _is_echo(call) and not _has_echoed(call, reply):
         return NO_ECHO

@@ -24,7 +24,7 @@ MISTAKE_STATUS = frozenset({401, 403, 404, 405})
 """Statuses of a wrong key, model or URL."""
 
 # How providers report that their filter rejected a prompt. In order: OpenAI, Azure and Moonshot (two codes);
-# Azure; DashScope (two); Volcano Engine (two); LiteLLM in front of any of them.
+# Azure; DashScope (two); Volcano Engine (two); LiteLLM as a proxy for other providers.
 _FILTER_CODES = (
     "content_filter",
     "content_policy_violation",
@@ -67,7 +67,7 @@ _NO_MODEL = re.compile(
     re.IGNORECASE,
 )
 MOST_SEARCHED = 1000
-"""The number of characters that are searched in each text of an error, which begins with its subject."""
+"""The number of characters that are searched in each text of an error: its subject is at the beginning."""
 _DESCRIPTION_FIELDS = ("code", "type", "message", "status_msg", "innererror")
 """Fields of an error in which an endpoint describes the problem; others may quote the request."""
 _NO_KEY = re.compile(

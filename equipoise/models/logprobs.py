@@ -15,7 +15,7 @@ from equipoise.core.unicode import nfkc
 from equipoise.models.parameter_changes import PREFILL
 
 LABEL_TOKENS = 16
-"""The first token limit for a label with any punctuation or formatting around it."""
+"""The token limit of the first attempt: room for a label with punctuation or formatting around it."""
 THOUGHT_TOKENS = 8_192
 """The token limit for a label of a model that thinks first."""
 FAILURES_BEFORE_SCHEMA = 2
@@ -76,29 +76,38 @@ def label_room(token_limit: int | None) -> int:
 def label_probabilities(
     tokens: Sequence[Token], options: Mapping[str, str], least: float = 0.5
 ) -> dict[str, float] | None:
-    """The probability of each label at the first token that is a label; None if there is no such token.
+    """The probability of each label at the token that counts; None if no token does.
 
-    A token is a label if it spells one and begins an answer, not a sentence, or if the labels have more than
-    `least` of the probability at its position. Spaces, a parenthesis, quotes or "Answer:" before it are
-    skipped. The spellings of one label (" C", "C", "(C") are added up; the sum over all labels is at most 1.
-    Raises ImpossibleProbabilities.
+    An opening is skipped: spaces, a parenthesis, quotes or "Answer:". The first token after it counts if it
+    spells a label and begins an answer, not a sentence. If it spells no label, it counts if the labels have
+    more than `least` of the probability at its position, and so does an earlier token without letters.
+
+    The spellings of one label (" C", "C", "(C") are added up; the sum over all labels is at most 1. Raises
+    ImpossibleProbabilities.
     """
     texts = [nfkc(token.text) for token in tokens]
     opening = _OPENING.match("".join(texts))
     opening_end = opening.end() if opening else 0
     for index, (token, end) in enumerate(zip(tokens, accumulate(map(len, texts)), strict=True)):
-        is_past_opening = end > opening_end
-        if not is_past_opening and re.search(r"\w", texts[index]):
-            continue
-        shares = _label_shares(token, options)
-        if is_past_opening and _spelled_label(token.text, options) is not None:
-            is_answer = _begins_with_label("".join(texts[index:]), options)
-            return shares if is_answer and len(token.top) > 1 else None
-        if sum(shares.values()) > least:
-            return shares if len(token.top) > 1 else None
-        if is_past_opening:
-            return None
+        if end > opening_end:
+            return _probabilities_after_opening(token, "".join(texts[index:]), options, least)
+        if re.search(r"\w", texts[index]) is None:
+            shares = _label_shares(token, options)
+            if sum(shares.values()) > least:
+                return shares if len(token.top) > 1 else None
     return None
+
+
+def _probabilities_after_opening(
+    token: Token, rest: str, options: Mapping[str, str], least: float
+) -> dict[str, float] | None:
+    """The probabilities at the first token after the opening, where `rest` begins; None if it is no label."""
+    shares = _label_shares(token, options)
+    if _spelled_label(token.text, options) is None:
+        is_answer = sum(shares.values()) > least
+    else:
+        is_answer = _begins_with_label(rest, options)
+    return shares if is_answer and len(token.top) > 1 else None
 
 
 def _label_shares(token: Token, options: Mapping[str, str]) -> dict[str, float]:
@@ -125,8 +134,8 @@ def ending_likelihood(tokens: Sequence[Token], ending: str, added: int) -> float
     """The sum of the log probabilities of an ending's tokens, which follow the last colon.
 
     None if there is no token of the ending, or one has no probability. The tokens that the model generated
-    after the ending are not counted. `added`, their number, is used only if the end of the ending is not
-    found, for instance because tokens are parts of characters.
+    after the ending are not counted. `added` is the number of generated tokens; it is used only if the end of
+    the ending is not found, for instance because tokens are parts of characters.
     """
     colons = [index for index, token in enumerate(tokens) if ":" in token.text]
     following = list(tokens[colons[-1] + 1 :]) if colons else []

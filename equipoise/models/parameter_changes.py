@@ -37,7 +37,7 @@ _UNKNOWN_PARAMETER = re.compile(
 )
 """Phrases of messages about a parameter that the endpoint does not know."""
 _TOO_MANY_LOGPROBS = re.compile(r"sample logprobs|less than or equal to 5\b", re.IGNORECASE)
-"""Phrases that reject the number of top_logprobs without naming the parameter: vLLM, pydantic."""
+"""Phrases of vLLM and pydantic that reject the number of top_logprobs without naming the parameter."""
 _PREFILL_REJECTION = re.compile(
     r"prefill|(last|final) message|(end|ends|ending) with|must be (a |from the )?.?user|assistant message"
     r"|role.{0,30}assistant|continue_final_message|alternat",
@@ -89,7 +89,7 @@ def change_for_rejection(failure: Failure, parameters: Mapping[str, JSON]) -> Pa
     """The change with which a rejected call may succeed; None if no change can help.
 
     A parameter that the endpoint does not support is dropped, even if the user has set it, with these
-    exceptions. A token limit is at most renamed. `top_logprobs`, which no user sets, is first lowered. A
+    exceptions. A token limit is renamed or left. `top_logprobs`, which no user sets, is first lowered. A
     `response_format` with a JSON schema first becomes `json_object`. If the endpoint supports a parameter
     and rejects only its value, there is no change, as that is for the user to correct.
     """
@@ -113,7 +113,7 @@ def _named_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> str | 
     text = failure.message
     if not _REJECTION.search(text):
         return None
-    # If the message names several, the longest decides: temperature rather than top_p.
+    # The longest comes first: temperature, which is sent by default, before top_p, which only a user sets.
     names = sorted(parameters, key=len, reverse=True)
     return next((name for name in names if re.search(rf"(?<![a-z_]){name}(?![a-z_])", text)), None)
 

@@ -127,7 +127,7 @@ class AdaptiveLimit:
     def fail(self, cuts: int, request: int) -> Cut | None:
         """End a call that failed with a server error. Returns the cut that follows, if any.
 
-        `request` identifies the request: it is equal for all retries of a request, and differs for others.
+        `request` is equal for all retries of a request, and differs for other requests.
         """
         is_new = request not in self._failing
         self._failing.add(request)

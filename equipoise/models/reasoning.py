@@ -29,7 +29,7 @@ _FIRST_CHARACTERS = "<[◁"
 _CODE_FENCE = r"(?m:^)[ \t]*```(?s:.*?)\n[ \t]*```[^\n]*"
 _CODE_SPAN = r"`+[^`\n]*+`+"
 # In thoughts, a lone backtick must not hide the closing tag. Therefore a span has no tags, or begins and ends
-# with one: `</think>` in backticks is a span, `a</think>b` is not, so that its tag counts.
+# with one: `</think>` in backticks is a span, but `a</think>b` is not, and the tag in it counts.
 _TAG = rf"(?:{_OPENING}|{_CLOSING})"
 _STRICT_CODE_SPAN = rf"`+(?:(?!{_TAG})[^`\n])*+`+|`+{_TAG}(?:[^`\n]*{_TAG})?`+"
 _TAG_IN_ANSWER = re.compile(

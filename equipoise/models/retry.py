@@ -3,8 +3,8 @@
 While an endpoint is down, one of the waiting calls probes it every few seconds, and all calls resume as soon
 as one is answered.
 
-A late answer to an earlier call may reach the next call on the same connection. Therefore an answer is
-doubted if the connection had the same body before, and its call is sent once more.
+A late answer to an earlier call may reach the next call on the same connection. Therefore, if a connection
+returns a body that it has returned before, the answer is doubted, and the call is sent once more.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ WAITS = Waits()
 
 @contextmanager
 def testing(**seconds: float) -> Iterator[None]:
-    """A block in which retries come after a millisecond; `seconds` replace other fields of WAITS.
+    """A block in which retries come after a millisecond; `seconds` replace fields other than `first`.
 
     For tests only: it would flood the failing endpoint of a session.
 
@@ -139,8 +139,8 @@ class Retries:
         """Whether an answer may have been a copy: from then on the call is sent on new connections."""
         return self._doubted_digest is not None
 
-    def doubts(self, digest: int, repeat_distance: int) -> bool:
-        """Whether an answer may be a late copy of another call's answer, so that the call is sent once more.
+    def check_for_copy(self, digest: int, repeat_distance: int) -> bool:
+        """Doubt an answer that may be a late copy of another call's, and return whether it is doubted.
 
         `digest` is the digest of the body. `repeat_distance` says how many bodies ago the connection had the
         same body, 0 if never. True at most once per call. If an endpoint is known to give equal answers, only
@@ -182,8 +182,8 @@ class Retries:
         is_same = self._last_failure is not None and _digest(self._last_failure) == _digest(failure)
         self._same_in_row = self._same_in_row + 1 if is_same else 1
         self._last_failure = failure
-        is_random = _digest(failure) in self._health.overcome
-        is_hopeless = self.is_about_request and not is_random
+        has_been_overcome = _digest(failure) in self._health.overcome
+        is_hopeless = self.is_about_request and not has_been_overcome
         if not failure.is_transient or self._failure_retries >= self._most or is_hopeless:
             return None
         self._failure_retries += 1
@@ -230,8 +230,8 @@ class Retries:
     def is_about_request(self) -> bool:
         """Whether the endpoint keeps failing this call in the same way while it is not down.
 
-        Here, unlike in `is_down`, the endpoint counts as down if other calls have failed since this one
-        began, and none was answered since this one first failed.
+        The test differs from `is_down`: the endpoint counts as up if it has answered a call since this one
+        first failed, or if no other call has failed since this one began.
         """
         failure = self._last_failure
         if failure is None or not failure.may_be_about_request or self._same_in_row < MOST_IDENTICAL:
@@ -337,7 +337,7 @@ def _sane(wait: float) -> float | None:
 
 def _timestamp(number: float) -> float | None:
     """Unix time in seconds from a timestamp in seconds or milliseconds; None outside plausible ranges."""
-    # 1e9 was in 2001: a smaller number is a number of seconds to wait, or neither.
+    # 1e9 was in 2001: a smaller number is no timestamp.
     if 1e9 <= number < 1e11:
         return number
     return number / 1000 if 1e12 <= number < 1e14 else None

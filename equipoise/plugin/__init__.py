@@ -102,8 +102,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         raise pytest.UsageError(str(error)) from None
     for option in (*session_options(), *suite_options):
         for word in option.optional_words:
-            # A separate flag for each word: with an optional value, argparse would take a path that follows
-            # the flag for that value.
+            # A separate flag for each word: with an optional value, argparse would read a following path as
+            # the value.
             group.addoption(
                 f"{option.flag}={word}",
                 dest=option.name,
@@ -187,7 +187,7 @@ def pytest_configure(config: pytest.Config) -> None:
     from equipoise.audit.session import SessionAudits
     from equipoise.runner.session import Session
 
-    # In a worker, set by `Distribution.pytest_configure_node` in the controller.
+    # In a worker, `Distribution.pytest_configure_node` has set it, in the controller.
     link = getattr(config, "workerinput", {}).get("equipoise")
     project = Path(config.getini(PROJECT) or config.rootpath)
     bench_session = Session(settings, project, SessionAudits(project), is_worker=is_worker(config))
@@ -211,8 +211,10 @@ def _print_opening_line(config: pytest.Config, settings: Settings) -> None:
     names = suites_asked_for(config)
     is_silent = is_worker(config) or runs_no_tests(config) or config.get_verbosity() < -1
     if settings.model and names and not is_silent:
-        runs = {name: settings.of(name).runs or suites.load(name).defaults.get("runs", 1) for name in names}
-        say(config, header.opening_line(settings, runs))
+        repeats = {
+            name: settings.of(name).runs or suites.load(name).defaults.get("runs", 1) for name in names
+        }
+        say(config, header.opening_line(settings, repeats))
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -372,7 +374,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     plan = config.stash[SESSION].plan
     limited = {(name, run.id) for name, runs in selected.items() for run in plan.within_limit(name, runs)}
     left_out = [
-        item for item in items if (waited := _run_of(item)) and (waited.suite, waited.id) not in limited
+        item for item in items if (own_run := _run_of(item)) and (own_run.suite, own_run.id) not in limited
     ]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
@@ -391,7 +393,7 @@ def _run_of(item: pytest.Item) -> Run | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Begin the session after deselection, unless xdist does; or print what a session without calls shows."""
+    """Begin the session, unless xdist begins it. If it makes no calls, print what it shows instead."""
     config = session.config
     settings = config.stash[SESSION].settings
     if not settings.makes_calls:
@@ -411,8 +413,9 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """In a worker, report the tests that will be skipped: the controller has only node ids, not marks."""
+    """In a worker, report the tests that will be skipped; in any process, drop an unneeded logging plugin."""
     if CLIENT in session.config.stash:
+        # The controller has only node ids, not marks.
         session.config.stash[CLIENT].skip(_skipped_nodes(session.items))
     if session.items and all(map(_run_of, session.items)) and not _is_logging(session):
         session.config.pluginmanager.unregister(name="logging-plugin")

@@ -164,7 +164,7 @@ def examples(command: str) -> str:
 
 
 def unknown_option(flag: str, known: Sequence[str], hint: str) -> str:
-    """The error message for an unknown flag. It names our flag with that meaning, or the nearest one."""
+    """The error message for an unknown flag. It names our flag of that meaning, or the nearest flag."""
     if flag in _OTHER_NAMES:
         return f"{flag}: there is no such option; here it is {_OTHER_NAMES[flag]}"
     nearest = get_close_matches(flag, known, n=1, cutoff=0.7)

@@ -14,8 +14,8 @@ from equipoise.report import sentences, verdict
 from equipoise.report.layout import align, reason_kind, text_width
 
 if TYPE_CHECKING:
+    from equipoise.comparison.gate_terms import CandidateSections
     from equipoise.comparison.panels import RankCorrelation
-    from equipoise.comparison.release import ReleaseSections
     from equipoise.comparison.trend import ReleaseFigure, Trend
     from equipoise.results.document import CaseMove, ComparedResults, ComparisonFigures
 
@@ -359,7 +359,7 @@ def _side_by_side_cell(change: Change | None, baseline: str) -> str:
 
 
 def report_lines(
-    reports: Sequence[ReleaseSections], width: int | None = None, *, shows_all: bool = False
+    reports: Sequence[CandidateSections], width: int | None = None, *, shows_all: bool = False
 ) -> Iterator[str]:
     """Lines on the candidates of one baseline, from the sections `comparison`, `trend` and `gate` of each.
 
@@ -368,7 +368,9 @@ def report_lines(
     return map(printable, _report_lines(reports, width, shows_all=shows_all))
 
 
-def _report_lines(reports: Sequence[ReleaseSections], width: int | None, *, shows_all: bool) -> Iterator[str]:
+def _report_lines(
+    reports: Sequence[CandidateSections], width: int | None, *, shows_all: bool
+) -> Iterator[str]:
     comparisons = [sections["comparison"] for sections in reports]
     labels = _labels([comparisons[0]["baseline"], *(item["candidate"] for item in comparisons)])[1:]
     gate = [*verdict.lines(dict(zip(labels, reports, strict=True)), width)]

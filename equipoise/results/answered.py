@@ -86,7 +86,7 @@ def _since_when(value: _Value, first: _Value, overlap: int) -> str:
     """The run at which a value began, and whether the first value continued beside it; empty if not known.
 
     At a change, calls in flight may end late: the first value continues only if its last call is more than
-    `overlap` calls after the new one's first.
+    `overlap` calls after the first call with the new value.
     """
     if value.first_run is None or value.first_call is None or first.last_call is None:
         return ""

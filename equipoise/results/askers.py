@@ -138,7 +138,7 @@ def summarise(
 def rows_of(
     suite: AnySuite, plain: Sequence[RunRow], records: Iterable[Record], scale: Scale
 ) -> list[RunRow]:
-    """The rows of runs with a cue; their questions have the numbers that they have among the plain runs."""
+    """The rows of runs with a cue; questions are numbered as among the plain runs."""
     indices = {row.question.key: row.question.index for row in plain}
     return rows.of_records(suite, records, scale, section=rows.ASKERS_POINTER, plain_indices=indices)
 

@@ -93,7 +93,7 @@ def checks(audited: SuiteAudit[Any], judged: Sequence[Judged], order: Sequence[S
 
 
 def by_evaluator(suite: AnySuite, history: History, *, is_running: bool = False) -> dict[str, Audit | None]:
-    """The audit of each evaluator of a journal; None for one that was not audited."""
+    """The audit of each evaluator of a journal; None for an evaluator that was not audited."""
     return {
         str(name): _compared_audit(suite, history, name, is_running=is_running)
         for name in history.settings["evaluator_models"]
@@ -164,7 +164,7 @@ def _journal_audit(suite: AnySuite, history: History, evaluator: str, *, is_runn
 def _rounded(check: Check) -> Check:
     """The check with rounded figures, as in results.
 
-    `p` is not rounded: it could then lie on the other side of its level.
+    `p` is not rounded: rounding could move it to the other side of its level.
     """
     from equipoise.results.summary import to_plain_json
 
@@ -180,11 +180,11 @@ def _reported_models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedMode
     ]
 
 
-# Differences between the evaluator of a journal and the one that was audited.
+# Differences between the evaluator of a journal and the audited one.
 
 
 def _differences(history: History, evaluator: str, audit: Audit) -> list[str]:
-    """Phrases, one for each difference between the evaluator of this journal and the one that was audited."""
+    """A phrase for each difference between the evaluator of this journal and the audited one."""
     now = [model[2:] for model in history.totals.reported if model[:2] == ("evaluator", evaluator)]
     return [
         *_model_differences(audit["response_models"], now),

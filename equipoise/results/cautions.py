@@ -1,4 +1,4 @@
-"""Sentences on how replies and labels were read, where it limits what the figures of results show."""
+"""Sentences on how replies and labels were read, if that limits what the figures of results show."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _runs_have(count: int) -> str:
 
 
 def of_both(before: Metadata, after: Metadata) -> list[str]:
-    """The sentences in the metadata of two results that are compared. What they share is explained once."""
+    """The sentences in the metadata of two compared results. Those of one kind are explained once."""
     of_baseline = before.get("cautions", ())
     explained = {without_numbers(text) for text in of_baseline}
     return [
@@ -60,5 +60,5 @@ def _short(text: str, explained: Collection[str]) -> str:
 
 
 def without_numbers(text: str) -> str:
-    """The text without the words that have a digit: what two sentences of one kind share."""
+    """The text without the words that have a digit: two sentences of one kind have it in common."""
     return " ".join(word for word in text.split() if not any(map(str.isdigit, word)))

@@ -162,7 +162,7 @@ class History:
                 self._replies.drop(line.run, has_score=True)
                 self.anchors[line.run] = line
             case KeptAuditLine():
-                # The line has checked that this is an audit.
+                # Checked when the line was decoded.
                 self.kept_audits[line.evaluator] = line.audit
 
     def _add_session(self, start: int, line: SessionLine) -> None:
@@ -262,10 +262,10 @@ class History:
 
     @property
     def settings(self) -> dict[str, JSON]:
-        """The settings of the last session, but those that set what is asked are combined over all sessions.
+        """The settings of the last session, except that some are combined over all sessions.
 
-        These are `asker`, `runs`, `limit` and `languages_asked`. Different URLs of endpoints, such as those
-        of a local server that was restarted on another port, are joined by commas.
+        `asker`, `runs`, `limit` and `languages_asked` are combined, as they set what is asked. Different URLs
+        of endpoints, such as a local server's that was restarted on another port, are joined by commas.
         """
         by_session = [session.settings for session in self.sessions]
         endpoints = [settings["endpoints"] for settings in by_session if "endpoints" in settings]

@@ -38,7 +38,7 @@ _COPY_BYTES = 2**20
 _FIRST_READ_BYTES = 16384
 """The number of bytes that are first read for one line; few lines are longer."""
 _ENDPOINT_TEXTS = ("message", "reason")
-"""Fields with texts of endpoints, in lines that are neither calls nor records: masked in `append`."""
+"""Fields with texts of endpoints, which `append` masks in lines other than calls and records."""
 
 
 class JournalLine(NamedTuple):
@@ -92,7 +92,7 @@ def checksum(line: bytes) -> str:
 
 
 class Link(NamedTuple):
-    """The checksums at the end of a line: that of the line before it, empty if it has none, and its own."""
+    """The checksums at the end of a line: of the line before, empty if that has none, and of the line."""
 
     previous: str
     own: str
@@ -423,10 +423,10 @@ class Reader(OpenFile):
 
 
 def _decode(data: bytes, match: re.Match[bytes] | None) -> AnyLine | None:
-    """The entry of a line; None if damaged. `match` is that of `_CHECKSUMS` in it, None without checksums."""
+    """The entry of a line; None if damaged. `match` is that of `_CHECKSUMS`, None without checksums."""
     return lines.decode(data) if match is not None and _fits(data, match) else None
 
 
 def _fits(data: bytes, match: re.Match[bytes]) -> bool:
-    """Whether a line has the checksum at its end, which `match` of `_CHECKSUMS` has found."""
+    """Whether the checksum at the end of a line, found as `match`, is that of the line."""
     return match[3] == b"%08x" % zlib.crc32(data[: -len(match[2])])

@@ -24,7 +24,8 @@ from equipoise.results.schema import DAMAGE
 from equipoise.results.soundness import contradiction
 
 WHY_CONTRADICTORY = (
-    "one of them was edited, or another version wrote it; `equipoise show` rebuilds it from its journal"
+    "the summary or a run was edited, or another version of Equipoise wrote the file; "
+    "`equipoise show` rebuilds it from its journal"
 )
 ONLY_COMPARE_READS = "another tool wrote it: only compare reads it"
 """The message for results that `compare` can read and other commands cannot."""
@@ -41,7 +42,8 @@ def load(path: Path) -> Results:
     try:
         data, digest = _read(path)
         metadata = data["metadata"]
-        version, suite, _ = metadata["schema_version"], metadata["suite"], data["results"]
+        version, suite = metadata["schema_version"], metadata["suite"]
+        _ = data["results"]
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     except DAMAGE:

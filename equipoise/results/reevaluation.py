@@ -129,7 +129,7 @@ def _sampling(settings: Mapping[str, JSON], role: Role) -> Sampling:
 def _agrees(record: Record, score: Score, *, lacks_reply: bool) -> bool:
     """Whether a score is the record's.
 
-    If a call lacks its reply because it failed, the record may be an error, and its details may differ.
+    With `lacks_reply`, a call has failed: then the record may be an error, and its details may differ.
     """
     if lacks_reply and record.outcome == "error":
         return True

@@ -39,7 +39,7 @@ def _listed(outcomes: Mapping[str, int]) -> str:
 
 
 def _figure(metric: Metric, cells: Sequence[Cell]) -> float | None:
-    """The figure without numpy, which is slow to import; None for kinds that are not plain means."""
+    """The figure, computed without numpy, which is slow to import; None for kinds that need numpy."""
     if metric.kind == "contrast":
         return _figure(*as_balance(metric, cells))
     if metric.kind == "rate":

@@ -168,7 +168,7 @@ def apply_looks(metrics: Mapping[str, Figure], looks: Sequence[LookLine], **save
 
 
 def _metric_at_look(look: LookLine, metrics: Mapping[str, Figure]) -> dict[str, Figure]:
-    """The metric of a look, with the value and interval that it had then, before any later round."""
+    """The metric of a look, with its value and interval at the look, before any later round."""
     # Results lack a metric for which no run has a value.
     if (name := look.metric) is None or name not in metrics:
         return {}
@@ -232,7 +232,7 @@ def _smallest_difference(
 ) -> float | None:
     """The smallest difference of two models that can be shown, in the headline's unit; None if none can.
 
-    For a headline that is not the mean of the verdicts' `scores`, the variance is that of its own parts.
+    The variance is that of the verdicts' `scores`, or of the headline's own parts if it is not their mean.
     """
     is_mean = headline.kind == "mean" and suite.judging.has_means
     parts = scores if is_mean else {(*run, ""): value for run, value in run_parts(headline, cells).items()}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Stop(Protocol):
-    """Ends the session for a reason. `is_mistake` is as in Counters."""
+    """Ends the session for a reason. `is_mistake` says that the user has to change something."""
 
     def __call__(self, reason: str, *, is_mistake: bool = False) -> None:
         """Let no further call begin."""
@@ -24,9 +24,10 @@ class Stop(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """The route to a model in a role: its index and its endpoint's in the counters, its queue and its price.
+    """The route to a model in a role.
 
-    `cost` returns the cost of tokens in nano-dollars, `cost_in_batch` their cost in a batch.
+    `model_index` and `endpoint_index` are indices in the counters, and `queue` is the endpoint's. `cost`
+    returns the cost of tokens in nano-dollars, `cost_in_batch` their cost in a batch.
     """
 
     model_index: int

@@ -249,7 +249,7 @@ class RunCalls:
             answer = await self._ask(self._context.with_room(call), digest)
             reply, is_replayed = answer.reply, answer.is_given
             exchange = self._log.append_call(
-                self._run, masked, digest, reply, answer.batch, is_given=answer.is_given
+                self._run, masked, digest, reply, answer.custom_id, is_given=answer.is_given
             )
         else:
             reply, is_replayed = exchange.reply, True

@@ -374,7 +374,7 @@ class Engine:
         try:
             self._checks[run.suite].require_possible(record)
         except UserError as error:
-            # The record is not journalled, but its calls are: a corrected suite can make it from them.
+            # The calls are journalled, and a corrected suite can make the record from them.
             self._context.stop(str(error))
             raise SessionStopped(str(error)) from None
         return self._journals[history].append_record(record, ids)

@@ -151,7 +151,7 @@ def expected_uses(
 
     `runs` are the foreseen calls of each run, `known` the samples of earlier sessions.
     """
-    # Index 0 is the subject, which --replies does not call: then the first index is 1.
+    # Index 0 is the subject. With --replies it is not called, and the first index is 1.
     first = len(settings.models) - len(settings.asked_models)
     expected = {
         number: expected_use(role_of(number), model, runs, known, token_limits(settings))
@@ -190,7 +190,7 @@ def expected_use(
 ) -> ExpectedUse:
     """The expected use of a model in a role for these runs, each given as its foreseen calls.
 
-    From the model's own sample, or else from those of other models, or else from assumptions.
+    It is from the first of these that exists: the model's own sample, other models' samples, assumptions.
     """
     if (role, model) in known:
         sample, name = known[role, model]

@@ -67,7 +67,7 @@ async def run_case(
 async def do_job(do: Callable[[JobModels], Awaitable[T]], calls: CallsOfRun, settings: Settings) -> T:
     """Do a job with these calls, within their time limit, and return its result. Raises CallFailed."""
     model, evaluators = models(calls, settings)
-    # Codes of evaluators begin with their names, so no code of the job is one of these.
+    # Codes of evaluators begin with their names, so no code of the job equals an evaluator's.
     code = partial(calls.code, "")
     try:
         async with calls.deadline:

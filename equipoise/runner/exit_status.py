@@ -53,7 +53,7 @@ PRECEDENCE = (USAGE, STOPPED, GATE_FAILED, NO_SCORE, BATCHES_WAITING, GATE_INCON
 
 
 def combine(statuses: Iterable[int]) -> int:
-    """The status that takes precedence; 0 for no statuses. One that PRECEDENCE lacks precedes all others."""
+    """The status that takes precedence; 0 for no statuses. A status that is not in PRECEDENCE comes first."""
     present = set(statuses)
     unknown = sorted(present - {*PRECEDENCE})
     return next((status for status in (*unknown, *PRECEDENCE) if status in present), 0)

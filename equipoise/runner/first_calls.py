@@ -38,7 +38,7 @@ class FirstCalls:
         self.lines.append((kind, content))
 
     def write(self, journal: Journal) -> None:
-        """Write everything into the first journal, but into later ones only what was learned of endpoints."""
+        """Write everything into the first journal, and only what was learned of endpoints into the others."""
         for call, reply in self.answered:
             masked = journal.secrets.masked_call(call)
             journal.append_call(FIRST_CALL, masked, request_hash(masked), reply)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from equipoise.comparison.release import NO_RELEASE, Release
+from equipoise.comparison.gate_terms import NO_TERMS, GateTerms
 from equipoise.core.settings import Settings
 from equipoise.core.types import Case, Cue, Run, Shard
 from equipoise.results.results import Results
@@ -30,14 +30,15 @@ CaseT = TypeVar("CaseT", bound=Case)
 class Plan:
     """The suites and runs of a session, loaded at first use. `root` is the folder of the user's files.
 
-    `preflight.check` sets the rest, by suite: `releases`, the comparisons and gates that the user asked for;
-    `baselines`, the loaded results of these; and `stopping_rules`, which say when `--until` ends its rounds.
+    `preflight.check` sets the rest, by suite: `gate_terms`, on which the results are compared and gated;
+    `baselines`, the loaded results of the baselines; and `stopping_rules`, which say when `--until` ends its
+    rounds.
     """
 
     settings: Settings
     root: Path
     extra_jobs: ExtraJobs
-    releases: Mapping[str, Release] = field(default_factory=dict)
+    gate_terms: Mapping[str, GateTerms] = field(default_factory=dict)
     baselines: dict[str, Results | None] = field(default_factory=dict)
     stopping_rules: dict[str, StoppingRule] = field(default_factory=dict)
     _loaded: dict[str, LoadedSuite] = field(default_factory=dict)
@@ -49,9 +50,9 @@ class Plan:
             self._loaded[name] = loading.load(name, self.settings.of(name), self.root)
         return self._loaded[name]
 
-    def release(self, name: str) -> Release:
-        """The release of a suite: what its results are compared with, and its gate's rules."""
-        return self.releases.get(name, NO_RELEASE)
+    def terms_of(self, name: str) -> GateTerms:
+        """The terms of a suite: what its results are compared with, and its gate's rules."""
+        return self.gate_terms.get(name, NO_TERMS)
 
     def runs(self, name: str) -> Sequence[Run]:
         """All runs of a suite, or of its shard, in the order in which they begin.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from equipoise import suites
-from equipoise.comparison import of_session, release
+from equipoise.comparison import gate_terms, of_session
 from equipoise.comparison.gate import refusals
 from equipoise.comparison.gate.until import StoppingRule
 from equipoise.core.errors import UserError
@@ -26,7 +26,7 @@ from equipoise.suites.shared_options import DATASET
 def check(plan: Plan, names: Sequence[str]) -> None:
     """Raise UserError for anything that is bound to fail. Writes no files.
 
-    Sets the plan's releases, baselines and stopping rules.
+    Sets the plan's gate terms, baselines and stopping rules.
     """
     try:
         _check(plan, names)
@@ -40,7 +40,7 @@ def _check(plan: Plan, names: Sequence[str]) -> None:
             raise UserError(
                 f"--{option}: applies to one suite, but there are {len(names)}; omit it, or name one suite"
             )
-    _load_releases(plan, names)
+    _resolve_terms(plan, names)
     shards.refuse_unfit(plan.settings)
     # Without calls no server is started.
     for model in filter(is_local, plan.settings.asked_models if plan.settings.makes_calls else ()):
@@ -59,18 +59,18 @@ def _check(plan: Plan, names: Sequence[str]) -> None:
         # Loads the cases: raises UserError for invalid data, or too few clusters for --shard.
         plan.runs(name)
         _refuse_unfit_questions(plan, name)
-        _prepare_release(plan, name)
+        _prepare_gate(plan, name)
 
 
-def _load_releases(plan: Plan, names: Sequence[str]) -> None:
-    """Set the plan's releases: each suite's baseline and rules. Raises UserError."""
+def _resolve_terms(plan: Plan, names: Sequence[str]) -> None:
+    """Set the plan's gate terms: each suite's baseline and rules. Raises UserError."""
     baseline = plan.settings.baseline
     if baseline is not None and len(names) > 1 and not baseline.is_dir():
         raise UserError(
             f"--baseline: {shown(baseline)} is one suite's results, but there are {len(names)} suites; "
             "name a folder that has <suite>.json of each"
         )
-    plan.releases = release.releases(
+    plan.gate_terms = gate_terms.resolve_terms(
         names,
         baseline,
         plan.settings.gate,
@@ -125,34 +125,34 @@ def _refuse_other_defaults(plan: Plan, name: str) -> None:
             raise UserError(f"{option.flag}: {name} has its own default; run it alone, or set the option")
 
 
-def _prepare_release(plan: Plan, name: str) -> None:
+def _prepare_gate(plan: Plan, name: str) -> None:
     """Check replies, askers, extra jobs and rules, and load the plan's baseline. Raises UserError."""
     loaded = plan.load(name)
     if loaded.replies is not None:
         loaded.replies.check(name, loaded.data_hash, loaded.askers.hash if loaded.askers else None)
-    suite_release = plan.release(name)
-    plan.extra_jobs.prepare(loaded, suite_release.rules)
+    terms = plan.terms_of(name)
+    plan.extra_jobs.prepare(loaded, terms.rules)
     _refuse_without_askers(plan, name)
-    baseline = of_session.load_baseline(suite_release, metadata.comparable_settings(plan, name), loaded.files)
-    bounds = [rule for rule in suite_release.rules if rule.bounds_own_figure and not rule.is_about_asker]
+    baseline = of_session.load_baseline(terms, metadata.comparable_settings(plan, name), loaded.files)
+    bounds = [rule for rule in terms.rules if rule.bounds_own_figure and not rule.is_about_asker]
     cases = loaded.cases if plan.settings.until or baseline or bounds else ()
     cells = of_session.expected_cells(loaded.suite, loaded.rubric, cases, baseline)
     metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
     for rule in bounds:
         refusals.refuse_unfit_bound(rule, metrics, loaded.repeats, "this session")
     if until := plan.settings.until:
-        refusals.refuse_until(until, suite_release.rules, metrics, loaded.repeats)
+        refusals.refuse_until(until, terms.rules, metrics, loaded.repeats)
         plan.stopping_rules[name] = StoppingRule(
-            until=until, release=suite_release, baseline=baseline, metrics=metrics, looks=loaded.repeats
+            until=until, terms=terms, baseline=baseline, metrics=metrics, looks=loaded.repeats
         )
     if baseline is not None:
-        of_session.refuse_unfit_rules(suite_release, baseline, metrics, loaded.repeats)
+        of_session.refuse_unfit_rules(terms, baseline, metrics, loaded.repeats)
     plan.baselines[name] = baseline
 
 
 def _refuse_without_askers(plan: Plan, name: str) -> None:
     """Raise UserError for a rule about askers that this session cannot decide."""
-    rules = [rule for rule in plan.release(name).rules if rule.is_about_asker]
+    rules = [rule for rule in plan.terms_of(name).rules if rule.is_about_asker]
     if not rules:
         return
     loaded, cues = plan.load(name), plan.cues(name)
@@ -172,7 +172,7 @@ def refuse_other_cases(plan: Plan, name: str, runs: Collection[str]) -> None:
         case_ids = {run.case.id for run in plan.runs(name) if run.id in selected}
         cases = [case for case in loaded.cases if case.id in case_ids]
         of_session.refuse_other_cases(
-            plan.release(name), baseline, of_session.expected_cells(loaded.suite, loaded.rubric, cases)
+            plan.terms_of(name), baseline, of_session.expected_cells(loaded.suite, loaded.rubric, cases)
         )
 
 

@@ -54,7 +54,7 @@ class _Rounds:
                 self._open_next()
 
     def _open_next(self) -> None:
-        """Open the next round; after the last one, set its number to 0, as no round is open."""
+        """Open the next round; after the last one, set the number of the open round to 0: none is open."""
         self._session.counters.open_round(next(self._numbers, 0))
 
 

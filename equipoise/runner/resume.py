@@ -88,7 +88,7 @@ def _cue_mismatches(before: JSON, now: JSON) -> list[str]:
 
 
 def _with_present_ports(before: Mapping[str, JSON], now: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The earlier settings with the present ports of endpoints on this machine, as servers are restarted.
+    """The earlier settings with the present ports of endpoints on this machine, as servers may restart.
 
     An endpoint that differs in more than its port keeps its earlier URL.
     """

@@ -80,7 +80,7 @@ def _run(suite: str, settings: Settings, session: Session) -> Results:
 def _finish(session: Session, suite: str) -> Results:
     """Wait for all runs, and write and return the results. Raises as `run` does if some are missing."""
     progress = Progress(session, None)
-    reason = None
+    stop_reason = None
     try:
         for planned_run in session.planned.values():
             try:
@@ -88,22 +88,22 @@ def _finish(session: Session, suite: str) -> Results:
             except (NotNeeded, BatchWaiting):
                 continue
             progress.note(suite, planned_run.id, has_failed=record.score is None)
-        reason = session.await_extra()
+        stop_reason = session.await_extra()
     except SessionStopped as error:
-        reason = session.stop_reason or str(error)
+        stop_reason = session.stop_reason or str(error)
     except KeyboardInterrupt:
-        reason = "interrupted"
+        stop_reason = "interrupted"
     try:
         session.close_engine()
     finally:
         all_results = progress.finish(keeps_rows=True)
     if progress.unsaved:
         raise CannotSave(next(iter(progress.unsaved.values())))
-    if reason is None and session.is_waiting:
+    if stop_reason is None and session.is_waiting:
         done = f"{progress.done} of {progress.total} runs"
         raise BatchWaiting(f"{WAITING} ({done}): {'; '.join(session.batch_messages)}")
-    if reason is not None:
-        message = stop_message(reason, is_mistake=session.counters.is_mistake)
+    if stop_reason is not None:
+        message = stop_message(stop_reason, is_mistake=session.counters.is_mistake)
         raise SessionStopped(f"{message} ({progress.done} of {progress.total} runs)")
     (results,) = all_results
     return results

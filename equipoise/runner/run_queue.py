@@ -23,7 +23,7 @@ ROUND_SECONDS = 0.05
 RunId = tuple[str, str]
 """A suite, or the name of a journal, and the id of a run in it."""
 FIRST_POSITION = -1
-"""The position of a run that a test waits for: its calls go before those of all other runs."""
+"""The position of a run that a test waits for: the calls of this run precede those of all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

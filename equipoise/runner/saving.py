@@ -45,11 +45,11 @@ def save(plan: Plan, name: str, history: History, *, is_running: bool) -> Result
 
 
 def _with_comparison(plan: Plan, name: str, history: History, results: Results) -> Results:
-    """The results with the sections `comparison` and `gate`, if the release asks for them."""
-    loaded, release = plan.load(name), plan.release(name)
-    if release.is_to_be_verified:
+    """The results with the sections `comparison` and `gate`, if the terms ask for them."""
+    loaded, terms = plan.load(name), plan.terms_of(name)
+    if terms.is_to_be_verified:
         results = replace(results, doubt=why_unlike_calls(loaded.suite, loaded.rubric, history))
-    sections = of_session.comparison_sections(release, plan.baselines.get(name), results)
+    sections = of_session.comparison_sections(terms, plan.baselines.get(name), results)
     return replace(results, sections={**results.sections, **sections})
 
 

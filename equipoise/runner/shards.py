@@ -15,7 +15,7 @@ from pathlib import Path
 from equipoise import suites
 from equipoise.comparison import of_session
 from equipoise.comparison.gate.refusals import refuse_undecidable
-from equipoise.comparison.release import Release
+from equipoise.comparison.gate_terms import GateTerms
 from equipoise.comparison.verify import why_unlike_calls
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -62,7 +62,7 @@ def shard_cases(suite: AnySuite, rubric: Rubric, cases: Sequence[Case], shard: S
 
 
 def _cluster(suite: AnySuite, rubric: Rubric, case: Case) -> str:
-    """The cluster of a case; the first one if its figures are in several."""
+    """The cluster of a case; the first if the case counts in several."""
     return of_session.expected_cells(suite, rubric, [case])[0].cluster
 
 
@@ -70,9 +70,9 @@ def _cluster(suite: AnySuite, rubric: Rubric, case: Case) -> str:
 
 
 def merge(
-    shards: Sequence[LoadedShard], files: Files, release: Release, roots: tuple[Path, ...]
+    shards: Sequence[LoadedShard], files: Files, terms: GateTerms, roots: tuple[Path, ...]
 ) -> Recovered:
-    """Write the results that one session would have written, with the comparison and gate of the release.
+    """Write the results that one session would have written, compared and gated on these terms.
 
     `files` are the paths of the merged results and their journal. The rubric is looked up in `roots`, in
     order. Raises UserError.
@@ -84,21 +84,21 @@ def merge(
         session = shards[0].last
         suite = suites.load(session.suite).of(session.settings.get("dataset"))
         history = journals.join(shards, files)
-        conclude = partial(_comparison_sections, history, files, release)
+        conclude = partial(_comparison_sections, history, files, terms)
         recovered = recover.write_results(suite, history, files, roots, conclude)
     damage = (f"{shown(shard.path)}: {text}" for shard in shards if (text := shard.history.damage))
     return replace(recovered, warnings=(*recovered.warnings, *damage))
 
 
-def _comparison_sections(history: History, files: Files, release: Release, candidate: Results) -> Sections:
+def _comparison_sections(history: History, files: Files, terms: GateTerms, candidate: Results) -> Sections:
     """The comparison and the gate of merged results. Raises UserError."""
     suite, metadata = candidate.suite, candidate.metadata
-    refuse_undecidable(release.rules, candidate)
-    baseline = of_session.load_baseline(release, metadata, files)
+    refuse_undecidable(terms.rules, candidate)
+    baseline = of_session.load_baseline(terms, metadata, files)
     if baseline is not None:
-        of_session.refuse_unfit_rules(release, baseline, candidate.definitions, metadata["runs"])
-        of_session.refuse_other_cases(release, baseline, candidate.cells)
-    if release.is_to_be_verified:
+        of_session.refuse_unfit_rules(terms, baseline, candidate.definitions, metadata["runs"])
+        of_session.refuse_other_cases(terms, baseline, candidate.cells)
+    if terms.is_to_be_verified:
         rubric = suite.judging.rubric(suites.rubric_path(suite, metadata.get("dataset"), Path.cwd()))
         candidate = replace(candidate, doubt=why_unlike_calls(suite, rubric, history))
-    return of_session.comparison_sections(release, baseline, candidate)
+    return of_session.comparison_sections(terms, baseline, candidate)

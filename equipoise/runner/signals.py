@@ -32,7 +32,7 @@ def in_flight_message(count: int) -> str:
 
 
 class Interruptions:
-    """Counts the user's interruptions. `is_hurried` says whether one of them leaves little time."""
+    """Counts the user's interruptions. `is_hurried` says whether any interruption leaves little time."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -31,13 +31,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """The reply to a call. `batch` is the custom_id of a call that was answered in a batch.
+    """The reply to a call. `custom_id` is the call's id in its batch, if it was answered in one.
 
     `is_given` says that no model was called: the reply is in a file.
     """
 
     reply: Reply
-    batch: str | None = None
+    custom_id: str | None = None
     is_given: bool = False
 
 
@@ -55,7 +55,7 @@ class Transport(Protocol):
 
     @property
     def is_sending(self) -> bool:
-        """Whether calls are being sent on behalf of no single run, such as those of a batch."""
+        """Whether calls that no single run waits for alone are being sent, such as a batch."""
         return False
 
     def open(self, history: History) -> None:
@@ -102,7 +102,7 @@ class Live(Transport):
         return Answered(reply=await request.send())
 
     def stop(self) -> None:
-        """Do nothing: the limiter stops calls."""
+        """Do nothing: the session's rate limiter stops calls."""
 
     async def close(self) -> None:
         """Do nothing: calls in flight end with their runs."""

@@ -106,7 +106,7 @@ def fleiss_kappa(ratings: Mapping[str, Mapping[U, float]], levels: Sequence[floa
 def variance_within_units(ratings: Mapping[str, Mapping[U, float]]) -> float | None:
     """The mean over units of the sample variance of their verdicts, in squared points of the scale.
 
-    0 if raters always agree. Units with one verdict do not count; None if all have one.
+    0 if raters always agree. Units with one verdict do not count; None if there are no others.
     """
     units = dict.fromkeys(unit for verdicts in ratings.values() for unit in verdicts)
     by_unit = [[verdicts[unit] for verdicts in ratings.values() if unit in verdicts] for unit in units]

@@ -49,7 +49,8 @@ def consistency(scores: ScoresByQuestion) -> Consistency:
 def largest_gaps(consistency: Consistency, n: int) -> list[LanguageGap]:
     """The n questions with the largest spreads, largest first; equal spreads are in the given order.
 
-    Because they are selected for their size, most would be smaller if asked again: compare them with `noise`.
+    Most of these spreads would be smaller if the questions were asked again, because the largest were
+    selected: compare them with `noise`.
     """
     known = [(gap.spread, gap) for gap in consistency.gaps if gap.spread is not None]
     return [gap for _, gap in sorted(known, key=lambda item: -item[0])[:n]]

@@ -139,7 +139,7 @@ class CorrectedEstimate:
 def has_unread_stratum(weights: Array, labels: Labels) -> bool:
     """Whether the figure includes replies of a stratum in which no reply has a label.
 
-    Such a stratum is a language that no labeller reads and not an accident of sampling, so labels in other
+    No labeller reads the language of such a stratum; it is no accident of sampling. So labels in other
     languages cannot correct it.
     """
     needing = (weights != 0) & ~np.isnan(labels.probability)
@@ -235,7 +235,7 @@ def correct(
         deviations = influence[with_label] * (residuals[with_label] - centre)
         scale = math.sqrt(count / (count - fitted))
         drawn[with_label] = np.sqrt(1 - share) * deviations * scale
-        # The variance from the choice of people who labelled a reply; 0 if all of them did.
+        # The variance from the choice of people who labelled a reply; 0 if all people labelled it.
         missing_labels = np.maximum(1 / label_counts[with_label] - 1 / people_count, 0.0)
         floor += float((expansion[with_label] ** 2 * (1 - share)).mean()) * extent**2
         floor += float((expansion[with_label] ** 2 * share) @ missing_labels) * people.within

@@ -306,29 +306,29 @@ def needed_runs_fixed(
     return max(2, needed) if needed <= _LARGEST_COUNT else None
 
 
-def needed_runs_for_fall(
-    fall: float,
+def needed_runs_for_worsening(
+    worsening: float,
     variance: float,
     *,
     groups: int,
     tests: int = 1,
     confidence: float = 0.95,
 ) -> int | None:
-    """The number of runs in each result that would show a question's fall by `fall` with probability 0.8.
+    """The number of runs in each result that would show a question's worsening with probability 0.8.
 
-    It is the smallest R from 2 with (t(confidence) + t(0.8)) sqrt(2 variance / R) <= fall: a t test of two
-    samples of R runs, with its error divided by the number of `tests` (Bonferroni). `variance` is estimated
-    from `groups` groups of R runs, so t has groups (R - 1) degrees of freedom. None if no number up to a
-    million would show it, or if `fall` is not above 0.
+    It is the smallest R from 2 with (t(confidence) + t(0.8)) sqrt(2 variance / R) <= worsening: a t test of
+    two samples of R runs, with its error divided by the number of `tests` (Bonferroni). `variance` is
+    estimated from `groups` groups of R runs, so t has groups (R - 1) degrees of freedom. None if no number
+    up to a million would show it, or if `worsening` is not above 0.
     """
-    if fall <= 0:
+    if worsening <= 0:
         return None
     level = 1 - (1 - confidence) / tests
     # As in `needed_clusters`, the number by normal quantiles is a lower bound.
-    start = 2 * variance * ((ndtri((1 + level) / 2) + ndtri(_POWER)) / fall) ** 2
+    start = 2 * variance * ((ndtri((1 + level) / 2) + ndtri(_POWER)) / worsening) ** 2
     for runs in range(max(2, math.ceil(min(start, _LARGEST_COUNT + 1))), _LARGEST_COUNT + 1):
         degrees = groups * (runs - 1)
-        if _needed_distance(degrees, level) * math.sqrt(2 * variance / runs) <= fall:
+        if _needed_distance(degrees, level) * math.sqrt(2 * variance / runs) <= worsening:
             return runs
     return None
 

@@ -108,7 +108,7 @@ class NormalNoise:
         that the rule just fails.
         """
         half, sign = 0.0, -1 if side else 1
-        # The half-width depends a little on where the interval lies, hence on itself: a few steps of
+        # The half-width depends a little on where the interval lies, and so on itself: a few steps of
         # fixed-point iteration find it.
         for _ in range(10):
             improvement = -margin + sign * half

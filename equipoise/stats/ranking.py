@@ -41,5 +41,5 @@ def stability(scores: Mapping[str, float], others: Sequence[Mapping[str, float]]
     if average is None or len(defined) < len(others):
         return None
     lowest = min(defined)
-    same = 100 * sum(rho > 1 - 1e-9 for rho in defined) / len(defined)  # 1 but for rounding errors
+    same = 100 * sum(rho > 1 - 1e-9 for rho in defined) / len(defined)  # 1 apart from rounding errors
     return Stability(same=same, mean=average, lowest=lowest, furthest=defined.index(lowest))

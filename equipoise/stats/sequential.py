@@ -27,8 +27,8 @@ _LARGEST_CRITICAL = 8.0
 def look_confidence(look: int, looks: int, *, confidence: float = 0.95, fixed_share: float = 0.0) -> float:
     """The confidence level of the interval at one of at most `looks` looks.
 
-    With these levels, all intervals together cover the figure with probability `confidence` or more. So does
-    the interval at which the rounds stop, by any rule: it is a repeated confidence interval (Jennison and
+    With these levels, all intervals together cover the figure with probability `confidence` or more, and
+    so does the last one, whatever rule stops the rounds: it is a repeated confidence interval (Jennison and
     Turnbull 1989, J. Royal Statistical Society B 51, 305-361; 2000, Group Sequential Methods, section 9.1).
     The normal critical value of the look is replaced by Student's t of the same significance level (2000,
     section 3.8). ValueError as in `critical_value`.

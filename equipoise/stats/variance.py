@@ -89,7 +89,7 @@ class Advice:
 
     @property
     def best_factor(self) -> Factor:
-        """The factor that narrows the interval most; the first one if several do."""
+        """The factor that narrows the interval most; of equal ones, the first."""
         return max(self.narrowing, key=self.narrowing.__getitem__)
 
 

@@ -409,7 +409,7 @@ QUESTIONS: dict[str, tuple[tuple[Runs, Runs], str, Decision, str]] = {
         (alike(5), alike("error")),
         "-2.0",
         "inconclusive",
-        "none of the questions has a score in both results: one with two runs in each is needed",
+        "none of the questions has a score in both results: at least one needs two scored runs in each",
     ),
 }
 

@@ -10,9 +10,9 @@ import pytest
 from sides import Runs, alike, by_chance, side_of, write
 
 from equipoise.comparison.compare import compare
+from equipoise.comparison.gate_terms import CandidateSections
 from equipoise.comparison.of_files import compare_files
 from equipoise.comparison.pool import pool_results
-from equipoise.comparison.release import ReleaseSections
 from equipoise.comparison.trend import trend
 from equipoise.core.errors import UserError
 from equipoise.core.rules import parse_rule
@@ -140,7 +140,7 @@ def test_a_trend_refuses_what_a_comparison_refuses(tmp_path: Path, monkeypatch: 
     write(Path("new.json"), by_chance(2), subject_model="m3")
     earlier = [Path("r1.json"), Path("r2.json")]
 
-    def compared(*rules: str) -> list[ReleaseSections]:
+    def compared(*rules: str) -> list[CandidateSections]:
         return compare_files(earlier, [Path("new.json")], [*map(parse_rule, rules)], allows_mismatch=False)
 
     (sections,) = compared("unscored:2%")

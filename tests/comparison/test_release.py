@@ -15,6 +15,7 @@ from sides import Runs, alike, by_chance, data_of, metadata, neutral_side, side_
 from conftest import refusal as complaint
 from equipoise import suites
 from equipoise.comparison.gate.refusals import refuse_unfit_metric, refuse_until
+from equipoise.comparison.gate_terms import GateTerms, resolve_terms
 from equipoise.comparison.of_files import compare_files
 from equipoise.comparison.of_session import (
     comparison_sections,
@@ -23,7 +24,6 @@ from equipoise.comparison.of_session import (
     refuse_other_cases,
     refuse_unfit_rules,
 )
-from equipoise.comparison.release import Release, releases
 from equipoise.core import json_io, resolution
 from equipoise.core.errors import UserError
 from equipoise.core.figures import Change
@@ -46,11 +46,11 @@ def _baseline(folder: Path) -> None:
 
 def session(
     *gate: str, baseline: str | None = "old.json", suites: Sequence[str] = (SUITE,), **options: Any
-) -> dict[str, Release]:
-    """The releases of a session of these suites that is measured against the baseline."""
+) -> dict[str, GateTerms]:
+    """The terms of a session of these suites that is measured against the baseline."""
     command_line = {"model": "m2", "baseline": baseline, "gate": gate or None, **options}
     settings = resolution.resolve(command_line, {}, {})
-    return releases(
+    return resolve_terms(
         suites,
         settings.baseline,
         settings.gate,
@@ -59,8 +59,8 @@ def session(
     )
 
 
-def only(*gate: str, baseline: str | None = "old.json", **options: Any) -> Release:
-    """The release of a session of one suite."""
+def only(*gate: str, baseline: str | None = "old.json", **options: Any) -> GateTerms:
+    """The terms of a session of one suite."""
     return session(*gate, baseline=baseline, **options)[SUITE]
 
 
@@ -77,7 +77,7 @@ def files(folder: Path, name: str = "m2.json") -> Files:
 
 
 def prepared(
-    folder: Path, chosen: Release, runs: Runs = BEFORE, suite: str = SUITE, **about: JSON
+    folder: Path, chosen: GateTerms, runs: Runs = BEFORE, suite: str = SUITE, **about: JSON
 ) -> Results | None:
     """The baseline of a session that is about to ask these runs."""
     whole = side_of(runs, suite=suite)
@@ -87,7 +87,7 @@ def prepared(
     return baseline
 
 
-def refusal(folder: Path, chosen: Release, runs: Runs = BEFORE, **about: JSON) -> str:
+def refusal(folder: Path, chosen: GateTerms, runs: Runs = BEFORE, **about: JSON) -> str:
     """Why such a session cannot begin."""
     message = complaint(prepared, folder, chosen, runs, **about)
     assert "\n" not in message
@@ -329,7 +329,7 @@ def test_a_folder_of_baselines_has_one_of_each_suite(folder: Path) -> None:
 # At the end.
 
 
-def concluded(chosen: Release, baseline: Results | None, data: Mapping[str, JSON]) -> Sections:
+def concluded(chosen: GateTerms, baseline: Results | None, data: Mapping[str, JSON]) -> Sections:
     """What a session adds to its results."""
     return comparison_sections(chosen, baseline, of_json("m2.json", data))
 

@@ -18,7 +18,7 @@ from sides import side_of
 
 from equipoise.comparison.gate.family import family_of
 from equipoise.comparison.gate.until import StoppingRule
-from equipoise.comparison.release import NO_RELEASE, Release
+from equipoise.comparison.gate_terms import NO_TERMS, GateTerms
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule, Scope, Until, parse_rule, parse_until
 from equipoise.core.types import JSON
@@ -50,17 +50,13 @@ def until(half_width: float, name: str = "overall", scope: Scope = "population")
 
 def look_at_interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> JSON:
     """A look at the interval of a metric, whatever its name."""
-    rule = StoppingRule(
-        until=until, release=NO_RELEASE, baseline=None, metrics={until.name: metric}, looks=looks
-    )
+    rule = StoppingRule(until=until, terms=NO_TERMS, baseline=None, metrics={until.name: metric}, looks=looks)
     return rule.look(cells, number)
 
 
-def look_at_gate(release: Release, baseline: Results, cells: Sequence[Cell], number: int, looks: int) -> JSON:
+def look_at_gate(terms: GateTerms, baseline: Results, cells: Sequence[Cell], number: int, looks: int) -> JSON:
     """A look at the gate."""
-    rule = StoppingRule(
-        until=parse_until("gate"), release=release, baseline=baseline, metrics={}, looks=looks
-    )
+    rule = StoppingRule(until=parse_until("gate"), terms=terms, baseline=baseline, metrics={}, looks=looks)
     return rule.look(cells, number)
 
 
@@ -175,9 +171,9 @@ def side(runs: Array) -> Results:
     )
 
 
-def wanted(*rules: Rule) -> Release:
-    """A release by these rules."""
-    return Release(rules=rules, family=family_of(rules))
+def wanted(*rules: Rule) -> GateTerms:
+    """Terms with these rules."""
+    return GateTerms(rules=rules, family=family_of(rules))
 
 
 def test_a_look_at_a_gate_says_what_would_become_of_each_rule() -> None:

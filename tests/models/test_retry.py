@@ -39,11 +39,11 @@ def test_an_answer_that_may_be_a_copy_is_asked_for_once_more() -> None:
     """However few retries are allowed, and at once; it is no failure of the endpoint."""
     health = Health()
     retries = Retries(0, health)
-    assert not retries.doubts(7, 0)
-    assert retries.doubts(7, 3)
+    assert not retries.check_for_copy(7, 0)
+    assert retries.check_for_copy(7, 3)
     assert retries.is_in_doubt
     assert retries.delay_after(COPY) == 0
-    assert not retries.doubts(8, 1)
+    assert not retries.check_for_copy(8, 1)
     assert (retries.count, retries.repeats, health.failed) == (1, 1, 0)
     assert retries.delay_after(BROKEN) is None
 
@@ -53,10 +53,10 @@ def test_of_an_endpoint_that_repeats_its_answers_only_the_last_is_in_doubt() -> 
     health = Health()
     for digest in (8, 7):
         retries = Retries(0, health)
-        assert retries.doubts(7, 2)
-        assert not retries.doubts(digest, 0)
-    assert not Retries(0, health).doubts(7, 2)
-    assert Retries(0, health).doubts(7, 1)
+        assert retries.check_for_copy(7, 2)
+        assert not retries.check_for_copy(digest, 0)
+    assert not Retries(0, health).check_for_copy(7, 2)
+    assert Retries(0, health).check_for_copy(7, 1)
 
 
 def test_every_failed_attempt_is_counted_for_the_endpoint() -> None:

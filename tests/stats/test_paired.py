@@ -19,7 +19,7 @@ from equipoise.stats.paired import (
     holm,
     needed_clusters,
     needed_runs,
-    needed_runs_for_fall,
+    needed_runs_for_worsening,
     noninferiority,
     paired_difference,
     paired_rate_difference,
@@ -261,10 +261,10 @@ def test_needed_repeats_are_the_smallest_number_that_shows_the_fall() -> None:
         (300, 150, 2.0, 4.0),
         (2, 150, 0.5, 1.0),
     ):
-        needed = needed_runs_for_fall(fall, variance, groups=groups, tests=tests)
+        needed = needed_runs_for_worsening(fall, variance, groups=groups, tests=tests)
         assert needed is not None
         assert is_enough(needed, groups, tests, fall, variance)
         assert needed == 2 or not is_enough(needed - 1, groups, tests, fall, variance)
-    assert needed_runs_for_fall(2, 0, groups=2) == 2
-    assert needed_runs_for_fall(0, 1, groups=2) is None
-    assert needed_runs_for_fall(1e-6, 1, groups=2) is None
+    assert needed_runs_for_worsening(2, 0, groups=2) == 2
+    assert needed_runs_for_worsening(0, 1, groups=2) is None
+    assert needed_runs_for_worsening(1e-6, 1, groups=2) is None

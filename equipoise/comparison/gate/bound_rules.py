@@ -42,7 +42,7 @@ def rule_on(
     tests (TOST), whose interval has the confidence 1 - 2 `alpha`. A rule about a metric with a `caution` does
     not pass.
 
-    `alpha` is the one-sided error of the decision. `planned_alpha` is that of a FAIL in the computation of
+    `alpha` is the one-sided error of the decision. `planned_alpha` is the error of a FAIL that is assumed in
     the number of runs that would decide the rule. `noun` is the suite's word for its questions.
     """
     metric = metrics.get(rule.name)

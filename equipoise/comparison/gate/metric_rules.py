@@ -33,8 +33,8 @@ def rule_on(
 ) -> Ruling:
     """The ruling on a rule about a metric.
 
-    `alpha` is the one-sided error of a FAIL. `planned_alpha`, by default the same, is the one from which the
-    number of runs that would decide the rule is computed.
+    `alpha` is the one-sided error of a FAIL. `planned_alpha`, by default the same, is the error assumed in
+    the number of runs that would decide the rule.
     """
     if rule.people:
         return _rule_by_labels(rule, comparison, alpha)

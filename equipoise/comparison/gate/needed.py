@@ -27,7 +27,7 @@ from equipoise.stats.shared import shared_cases
 
 _MOST_LABELS = 100_000
 """The largest number of labels that a message names."""
-_MOST_TIMES = 1000.0
+_LARGEST_FACTOR = 1000.0
 """The largest multiple of the present runs or questions that a message names."""
 
 
@@ -37,23 +37,23 @@ def describe_fewest(noun: str) -> str:
 
 
 def describe_for_change(
-    rule: Rule, change: MetricChange, margin: float, comparison: Comparison, failing_at: float
+    rule: Rule, change: MetricChange, margin: float, comparison: Comparison, fail_confidence: float
 ) -> str:
     """How many runs or questions would decide a rule about a metric. `margin` is in the metric's unit.
 
-    A FAIL needs an interval of confidence `failing_at`, a PASS one of 95 %.
+    A FAIL needs an interval of confidence `fail_confidence`, and a PASS needs one of 95 %.
     """
     before, after = comparison.before, comparison.after
     difference, noun = change.in_scope(rule.scope), after.suite.about.clusters
     cells = shared_cases(change.metric, before.cells, after.cells).after
     worsening = change.worsening(rule.sign) or 0.0
-    confidence = failing_at if worsening > margin else 0.95
+    confidence = fail_confidence if worsening > margin else 0.95
     if rule.scope == "these":
         return _describe_needed_runs(change, worsening, margin, cells, confidence)
     if difference.n < FEWEST and (
         difference.se is None or difference.low is None or (not margin and worsening <= ROUNDING)
     ):
-        # With enough questions, the observed difference decides.
+        # More questions may give an interval; with a margin of 0, they let a candidate that is no worse pass.
         return describe_fewest(noun)
     if difference.low is None:
         return f"without an interval no number of runs or {noun} can be named"
@@ -141,15 +141,16 @@ def describe_for_bound(
     """
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return f"{FEWEST} {noun} or more, with two runs of each, are needed to decide it"
+    # A rule of sign 0 bounds the figure on both sides.
     bounds = [bound for bound, sign in ((rule.amount, 1), (-rule.amount, -1)) if rule.sign in (0, sign)]
     distance = min(abs(estimate.value - bound) for bound in bounds)
     half = (estimate.high - estimate.low) / 2
-    if not distance or (times := (half / distance) ** 2) > _MOST_TIMES:
+    if not distance or (factor := (half / distance) ** 2) > _LARGEST_FACTOR:
         return f"no number of runs or {noun} would decide it with the present figure"
     if rule.scope == "these":
-        runs = math.ceil(times * _mean_runs(metric, cells))
+        runs = math.ceil(factor * _mean_runs(metric, cells))
         return f"if it stays as it is, about {runs:,} runs of each would decide it"
-    questions = max(math.ceil(times * estimate.n), FEWEST)
+    questions = max(math.ceil(factor * estimate.n), FEWEST)
     return f"if it stays as it is, about {questions:,} {noun} would decide it"
 
 

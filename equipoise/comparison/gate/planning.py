@@ -49,9 +49,9 @@ class RoundsPlan:
 class GatePlan:
     """A rule and the variance of the baseline's figure, from which the probabilities of decisions follow.
 
-    `margin` is in the figure's unit. `runs` is the mean number of runs of a case. `spread` is that of the
-    figure on these questions. For questions like them, `variance` is the part of the figure's variance that
-    comes from runs, and `questions` is their number.
+    `margin` is in the figure's unit. `runs` is the mean number of runs of a case. `spread` is the
+    figure's on these questions. For questions like them, `variance` is the part of the figure's variance that
+    comes from runs. `questions` is the number of questions.
     """
 
     file: str

@@ -13,7 +13,7 @@ from equipoise.core.rules import Rule
 from equipoise.results.document import Ruling
 from equipoise.stats import sum_of_squares, valid
 from equipoise.stats.intervals import student
-from equipoise.stats.paired import needed_runs_for_fall
+from equipoise.stats.paired import needed_runs_for_worsening
 
 _MOST_EXAMPLES = 5
 """The maximum number of cases that are named."""
@@ -37,15 +37,15 @@ class _Worsening:
 def rule_on(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: float) -> Ruling:
     """The ruling on the rule `question`: fail only if some case is worse beyond chance.
 
-    `alpha` is the one-sided error of a FAIL, and `planned_alpha` the one from which the number of runs that
-    would decide the rule is computed.
+    `alpha` is the one-sided error of a FAIL. `planned_alpha` is the error assumed in the number of runs that
+    would decide the rule.
     """
     cases, noun = _worsenings(comparison, rule.sign), comparison.after.suite.about.clusters
     verb = "rose" if rule.sign > 0 else "fell"
     if not cases:
         return inconclusive_ruling(
             rule,
-            f"none of the {noun} has a score in both results: one with two runs in each is needed",
+            f"none of the {noun} has a score in both results: at least one needs two scored runs in each",
         )
     worse = sorted(
         (case for case in cases if case.change_in_points >= rule.amount - ROUNDING),
@@ -140,14 +140,14 @@ def _is_significant(case: _Worsening, overall_noise: _Noise, alpha: float) -> bo
 
 
 def _describe_needed_runs(
-    worse: Sequence[_Worsening], overall_noise: _Noise, cases: int, confidence: float
+    worse: Sequence[_Worsening], overall_noise: _Noise, tests: int, confidence: float
 ) -> str:
     """How many runs would make one of these worsenings significant, in words."""
     if overall_noise.degrees < 1:
         return "two runs or more of each question, before and after, are needed to decide it"
     numbers = [
-        needed_runs_for_fall(
-            case.change, noise.variance, groups=noise.groups, tests=cases, confidence=confidence
+        needed_runs_for_worsening(
+            case.change, noise.variance, groups=noise.groups, tests=tests, confidence=confidence
         )
         for case, noise in ((case, overall_noise.in_case(case)) for case in worse)
     ]

@@ -193,7 +193,7 @@ _MOST_NAMED = 3
 
 
 def _list_available(wanted: str, metrics: Collection[str]) -> str:
-    """A phrase with all metrics; if they are many, with those whose names are like the wanted one."""
+    """A phrase with all metrics, or, if there are many, with those whose names are like the wanted one."""
     if len(metrics) <= _MOST_NAMED:
         return f"there are {', '.join(metrics)}"
     near = dict.fromkeys([*get_close_matches(wanted, metrics, n=_MOST_NAMED, cutoff=0.5), *metrics])

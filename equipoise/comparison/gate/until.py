@@ -14,7 +14,7 @@ from msgspec import structs
 
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing_rules
 from equipoise.comparison.gate.refusals import Metrics
-from equipoise.comparison.release import Release
+from equipoise.comparison.gate_terms import GateTerms
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, Rule, Until
 from equipoise.core.types import JSON
@@ -34,7 +34,7 @@ class StoppingRule:
     """
 
     until: Until
-    release: Release
+    terms: GateTerms
     baseline: Results | None
     metrics: Metrics
     looks: int
@@ -48,7 +48,7 @@ class StoppingRule:
         """
         if self.until.half_width is not None or self.baseline is None:
             return self.until.text
-        rules = " ".join(rule.text for rule in self.release.rules)
+        rules = " ".join(rule.text for rule in self.terms.rules)
         return f"{self.until.text}: {rules} against {self.baseline.file} ({(self.baseline.digest or '')[:8]})"
 
     def look(self, cells: Sequence[Cell], number: int) -> dict[str, JSON]:
@@ -101,7 +101,7 @@ class StoppingRule:
         suite = baseline.suite
         older, newer = common_cells(baseline.cells, cells)
         metrics = {metric.name: metric for metric in suite.metrics(newer)}
-        rules = [rule for rule in self.release.rules if rule.is_about_metric]
+        rules = [rule for rule in self.terms.rules if rule.is_about_metric]
 
         def decision(rule: Rule, alpha: float = ALPHA_OF_ONE_RULE) -> Decision:
             metric = metrics.get(rule.name)
@@ -111,7 +111,7 @@ class StoppingRule:
             levels = levels_of_look(number, self.looks, baseline.rounds, 1 - 2 * alpha)
             return decide(rule, change_in(metric, older, newer, suite.about.clusters, levels))
 
-        family = self.release.family
+        family = self.terms.family
         failed = failing_rules(rules, lambda rule, alpha: decision(rule, alpha) == "fail", family)
         verdicts: dict[str, str] = {
             rule.text: _family_verdict(decision(rule), rule in failed) for rule in rules

@@ -42,7 +42,7 @@ def rule_on_all(
     `audits` has the audit of each of the candidate's evaluators, None if there is none. `cells` and `metrics`
     are the candidate's, and `asker_cells` has those about who asks. `noun` is the suite's word for its
     questions. `family` counts the rules of all suites, by default only `rules`. `late_mismatches`
-    became known only during the session: with any of them, no rule that needs the baseline passes.
+    became known only during the session. If there are any, no rule that needs the baseline passes.
     """
     gate_family = family or family_of(rules)
 
@@ -104,7 +104,7 @@ def _rule_on_verified(rule: Rule, comparison: Comparison) -> Ruling:
 
 
 def _withhold_fail(ruling: Ruling, family: Family) -> Ruling:
-    """The ruling, with a FAIL changed to inconclusive: it does not hold after correction."""
+    """The ruling, with a FAIL changed to inconclusive because it does not hold after correction."""
     if ruling.verdict != "fail":
         return ruling
     level = f"a {100 * (1 - 2 * family.alpha()):.1f} % interval"

@@ -39,9 +39,9 @@ def describe_unread(files: Files) -> str:
     where = [f"batches at {intent.line.endpoint}" for intent in log.waiting]
     where += [line.file for line in log.written.values()]
     names = " and ".join(dict.fromkeys(where))
-    return (
-        f"the answers to the requests in {names} can be read only with the options as before" if names else ""
-    )
+    if not names:
+        return ""
+    return f"the answers to the requests in {names} can be read only with the same options as before"
 
 
 def unread(files: Files) -> list[Intent]:
@@ -64,7 +64,9 @@ def require_readable(
     for (role, _), submitted in by_credential.items():
         # One PBKDF2 digest for all batches of a key, as it takes long.
         if not submitted[0].was_submitted_by(credential(settings, role)):
-            calls = sum(call not in history.batched for intent in submitted for call in intent.line.calls)
+            calls = sum(
+                custom_id not in history.batched for intent in submitted for custom_id in intent.line.calls
+            )
             raise UserError(
                 f"{shown(files.results)}: {calls:,} calls wait in batches at {submitted[0].line.endpoint} "
                 f"that were submitted with another key than that of the {role} "

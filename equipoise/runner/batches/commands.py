@@ -62,7 +62,7 @@ def load_intents(paths: Sequence[Path]) -> list[Intents]:
 
 
 def _intents_path(path: Path) -> Path:
-    """The path of the intents, given that path or the one of their results or journal. Raises UserError."""
+    """The path of the file of intents, from its own path or its results' or journal's. Raises UserError."""
     intents_path = path.with_suffix(SUFFIX)
     if not intents_path.is_file() and not path.exists():
         raise UserError(f"{shown(path)}: there is no such file; name results, their journal, or a folder")
@@ -126,7 +126,7 @@ async def _request(intent: Intent, key: str, has_headers: bool, action: Action) 
 
 
 def settle(path: Path, name: str, batch: str | None) -> Intent:
-    """Resolve an intent whose batch may or may not have been created, and return it.
+    """Record whether the batch of an intent was created, if that is unknown, and return the intent.
 
     `path` is the file of intents, or the results or journal next to it; `name` is the intent's id. `batch` is
     the id of the batch, which is checked at its endpoint; None if there is no batch. Raises UserError.
@@ -139,7 +139,7 @@ def settle(path: Path, name: str, batch: str | None) -> Intent:
         steps.callback(store.lock(Files(results=journal.with_suffix(".json"), journal=journal)).release)
         log = intents.load(intents_path)
         intent = log.by_id.get(name)
-        if intent is None or not intent.may_exist:
+        if intent is None or not intent.may_have_batch:
             names = ", ".join(item.id for item in log.waiting) or "none"
             raise UserError(f"{shown(log.path)}: there is no waiting intent {name!r}; waiting: {names}")
         try:

@@ -119,7 +119,7 @@ class Batch:
         return list(dict.fromkeys(filter(None, (self.output_file, self.error_file))))
 
     def has_no_more(self, read: int) -> bool:
-        """Whether all result lines were read, by the endpoint's own counts: those of `read` calls.
+        """Whether the lines of `read` calls are all result lines, by the endpoint's own counts.
 
         A batch that was cut short may have no lines at all; a completed batch has some.
         """
@@ -357,7 +357,7 @@ class BatchEndpoint:
 
     def new_retries(self, most: int | None = None) -> Retries:
         """The retries of one request, or of another step that has its own maximum, `most`."""
-        # With one answer counted, there is no time limit on the endpoint's first answer.
+        # An endpoint that has answered has no time limit for its first answer.
         return Retries(self._max_retries if most is None else most, Health(answered=1))
 
     async def wait_to_retry(self, retries: Retries, failure: Failure) -> None:

@@ -127,8 +127,8 @@ class FileBatches:
     def _answer(self, item: WaitingCall) -> bool:
         """Answer a call from the files. Returns whether its run can continue.
 
-        If the call failed, its run continues with CallFailed, unless the call may succeed when it is
-        repeated: then it goes on waiting, and is written again.
+        If the call failed, its run continues with CallFailed. But a call that may succeed when it is repeated
+        goes on waiting, and is written again.
         """
         answers = [self._waiting.result(item, line) for line in self._answers.take(item.custom_id)]
         reply = next((answer for answer in answers if isinstance(answer, Reply)), None)

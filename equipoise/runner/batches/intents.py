@@ -92,7 +92,10 @@ class OverLine(_BatchLine, frozen=True, kw_only=True, tag="over"):
 
 
 class RequestsLine(_BatchLine, frozen=True, kw_only=True, tag="written"):
-    """The file to which the requests of these calls, all of one model, were written."""
+    """The file to which the requests of these calls, all of one model, were written.
+
+    No batch is known, so `intent` is an id of this line alone.
+    """
 
     intent: str = msgspec.field(default_factory=new_id)
     file: str
@@ -122,7 +125,7 @@ class Intent:
         return self.line.intent
 
     @property
-    def may_exist(self) -> bool:
+    def may_have_batch(self) -> bool:
         """Whether the endpoint may have a batch that is not over."""
         return self.state in ("creating", "created")
 
@@ -152,8 +155,8 @@ class Intent:
 class Intents:
     """The intents in one log: by id, in order, and `by_call`, the last intent of each call's custom id.
 
-    `attempts` counts the intents of each call. `written` has, for each call that was written to files, the
-    line that names the last of them. The last line of the log may lack its line break.
+    `attempts` counts the intents of each call. `written` has the line of the last file to which each call was
+    written. The last line of the log may lack its line break.
     """
 
     path: Path
@@ -167,7 +170,7 @@ class Intents:
     @property
     def waiting(self) -> list[Intent]:
         """Intents whose batch may exist and is not over."""
-        return [intent for intent in self.by_id.values() if intent.may_exist]
+        return [intent for intent in self.by_id.values() if intent.may_have_batch]
 
     def credential(self, key: str) -> dict[str, str]:
         """The salt and the salted digest of a key. A log has one salt, so equal keys have equal digests."""
@@ -211,7 +214,9 @@ class Intents:
                     is_cut = not data.rstrip().endswith(b"}")
                     if data.strip() and not is_cut:
                         raise _damaged(self.path, number, "it was changed")
-                    cut_line = cut_line if self._lacks_line_break or not data.strip() else number
+                    # Harmless at the end of the log, or if the next whole line follows the last one.
+                    if data.strip() and not self._lacks_line_break:
+                        cut_line = number
                 elif link.previous != self._last_checksum:
                     raise _damaged(
                         self.path, cut_line or number, "a line was changed, removed, doubled or moved"

@@ -59,7 +59,7 @@ class BatchReader:
         self._empty_batches: Counter[tuple[Role, str]] = Counter()
 
     async def read(self, sent: SentBatch, batch: Batch) -> bool:
-        """Deliver the replies of a batch that has ended, and have its calls that failed sent again.
+        """Deliver the replies of a batch that has ended, and have its failed calls sent again.
 
         If calls lack an answer that the endpoint should have, all results are read again a little later.
         After MOST_READINGS these calls keep waiting, and a message asks the user to decide. Returns whether
@@ -127,12 +127,12 @@ class BatchReader:
         self._waiting.commit(cost - intent.reserved_per_call)
 
     def _conclude(self, sent: SentBatch, results: ReadBatch) -> None:
-        """After a batch was read, have those of its calls sent again that failed or are lost."""
+        """After a batch was read, have its failed and lost calls sent again."""
         for custom_id, (line, failure) in results.failures.items():
             if item := self._waiting.waiting_for(custom_id, sent.intent):
                 results.counts["failed"] += 1
                 self._settle(item, sent.intent, None)
-                # Calls without a status expired or were cancelled; neither counts as an attempt.
+                # Calls without a status expired or were cancelled, which is no attempt.
                 self._retry(item, failure, is_counted=line.status is not None)
         for item in self._waiting.calls_in(sent.intent):
             if item.custom_id in results.unanswered:
@@ -155,9 +155,9 @@ class BatchReader:
             )
 
     def _retry(self, item: WaitingCall, failure: Failure, *, is_counted: bool) -> None:
-        """Have a call sent again: in the next batch, or by itself if it would fail in the same way there.
+        """Have a call sent again: in the next batch, or by itself if it would fail in every batch.
 
-        `is_counted` says whether the failure counts as one of its tries.
+        `is_counted` says whether the failure counts as a try of the call.
         """
         self._waiting.put(item, None)
         item.tries += is_counted

@@ -134,7 +134,7 @@ class Submissions:
         for (_, model, _), items in groups.items():
             alone, together = self._divide(model, items)
             for item in alone:
-                # Its run then sends it by itself.
+                # Makes the run send the call by itself.
                 item.answer(None)
             is_any |= bool(alone)
             if together:
@@ -309,7 +309,7 @@ class Submissions:
     async def _read_if_ended(self, sent: SentBatch) -> bool:
         """Request the status of a batch, and deliver its replies if it has ended.
 
-        Returns whether runs can continue: it has ended and answers calls, or was never created.
+        Returns whether runs can continue: the batch has ended and answers calls, or was never created.
         """
         try:
             if sent.intent.state == "creating":
@@ -372,9 +372,9 @@ class Submissions:
         """A message for each endpoint with unread batches."""
         by_url: defaultdict[str, list[SentBatch]] = defaultdict(list)
         for sent in self._sent.values():
-            if sent.intent.may_exist and sent.unreadable:
+            if sent.intent.may_have_batch and sent.unreadable:
                 yield printable(sent.unreadable_message())
-            elif sent.intent.may_exist:
+            elif sent.intent.may_have_batch:
                 by_url[sent.intent.line.endpoint].append(sent)
         for url, batches in by_url.items():
             yield printable(_waiting_message(url, batches))

@@ -96,7 +96,7 @@ class Batches(Transport):
         )
         reply = await self._wait(request, custom_id, intent) if is_in_batch else None
         if reply is not None:
-            return Answered(reply=reply, batch=custom_id)
+            return Answered(reply=reply, custom_id=custom_id)
         # No phase begins while a call is sent by itself.
         self._single_calls += 1
         try:
@@ -137,7 +137,8 @@ class Batches(Transport):
                 break
             number += 1
         intent = self._waiting.logs[history].by_call.get(custom_id)
-        return custom_id, intent if intent is not None and intent.may_exist else None
+        has_batch = intent is not None and intent.may_have_batch
+        return custom_id, intent if has_batch else None
 
     def _note_progress(self) -> None:
         """Delay the next phase, as a run has made progress."""

@@ -59,7 +59,7 @@ class GivenReplies(FromFile):
         is_further = _SINGLE in rows and self._asked.setdefault(run, digest) != digest
         if row is None or is_further:
             message = f"{self.name} has no reply to this message of {run}, and no model is called"
-            # The file has one reply to this run: a suite that asks again has to do without a second one.
+            # The file has one reply to each run: a suite that asks again gets no second one.
             raise CallFailed(message, is_declined=is_further)
         if row.outcome == "error":
             raise CallFailed(f"{row.where}: the outcome is error")

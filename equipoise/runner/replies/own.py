@@ -71,8 +71,8 @@ def results_of(path: Path) -> Path:
 def adopt_subject_settings(settings: Settings, path: Path, command_line: Mapping[str, Any]) -> Settings:
     """The settings, with those that determine the subject's calls taken from the earlier results at `path`.
 
-    `command_line` holds the command line options by name. Raises UserError if one of them sets what is taken
-    from the results.
+    `command_line` holds the command line options by name. Raises UserError for an option that sets what
+    is taken from the results.
     """
     if settings.output and settings.output.resolve() == path.resolve():
         raise UserError("--output: names the results to judge again; name another file, or leave it out")

@@ -1,4 +1,4 @@
-"""The release of a suite: the baseline of its results and the rules of its gate."""
+"""The terms on which the results of a suite are compared and gated: its baseline and its rules."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
-    """How the results of one suite are compared and gated.
+class GateTerms:
+    """The terms on which the results of one suite are compared and gated.
 
     `baseline` is a results file. `family` counts the statistical tests among the rules of all suites that
-    are released together. `inconclusive` is the verdict that an inconclusive gate counts as.
+    are gated together. `inconclusive` is the verdict that an inconclusive gate counts as.
     """
 
     baseline: Path | None = None
@@ -42,25 +42,25 @@ class Release:
         return any(rule.name == VERIFIED for rule in self.rules)
 
 
-NO_RELEASE = Release()
-"""A release without a baseline and without rules."""
+NO_TERMS = GateTerms()
+"""Terms without a baseline and without rules: nothing is compared."""
 
 
-class ReleaseSections(Sections, total=False):
+class CandidateSections(Sections, total=False):
     """The sections of one candidate: its comparison and its gate, and the trend up to it."""
 
     trend: Trend
 
 
-def releases(
+def resolve_terms(
     names: Sequence[str],
     baseline: Path | None,
     rules: Sequence[Rule],
     inconclusive: InconclusiveCountsAs | None,
     *,
     allows_mismatch: bool,
-) -> dict[str, Release]:
-    """The release of each of these suites, by name, from the user's options. Raises UserError.
+) -> dict[str, GateTerms]:
+    """The terms of each of these suites, by name, from the user's options. Raises UserError.
 
     If `baseline` is a folder, it may lack results of a suite whose rules need no baseline.
     """
@@ -75,7 +75,7 @@ def releases(
         raise UserError(f"{rules[0]}: there are no rules for {', '.join(names)}")
     count = sum(len(required_tests(own)) for own in own_rules.values())
     by_suite = {
-        name: Release(
+        name: GateTerms(
             baseline=baseline and find_one(baseline, name),
             rules=own,
             family=Family(rules=count, own=len(required_tests(own))),
@@ -101,38 +101,38 @@ def _refuse_pointless(
         raise UserError("--allow-mismatch: says how to compare, but there is no --baseline")
 
 
-def _refuse_missing(by_suite: Mapping[str, Release], baseline: Path | None) -> None:
+def _refuse_missing(by_suite: Mapping[str, GateTerms], baseline: Path | None) -> None:
     """Raise UserError if a rule needs a baseline that is missing, or a folder has none for any suite."""
-    for name, release in by_suite.items():
-        rule = next((rule for rule in release.rules if rule.needs_baseline), None)
-        if rule is not None and release.baseline is None:
+    for name, terms in by_suite.items():
+        rule = next((rule for rule in terms.rules if rule.needs_baseline), None)
+        if rule is not None and terms.baseline is None:
             where = f"{shown(baseline)} has no {name}.json or *.{name}.json" if baseline else ""
             raise UserError(
                 f"{rule}: compared with what? {where or 'Name earlier results with --baseline=PATH'}"
             )
-    if baseline is not None and not any(release.baseline for release in by_suite.values()):
+    if baseline is not None and not any(terms.baseline for terms in by_suite.values()):
         names = ", ".join(f"{name}.json" for name in by_suite)
         raise UserError(f"--baseline: {shown(baseline)} has results of none of these suites: {names}")
 
 
-def release_sections(
-    release: Release,
+def candidate_sections(
+    terms: GateTerms,
     comparison: Comparison | None,
     candidate: Results,
     *,
     late_mismatches: Sequence[str] = (),
-) -> ReleaseSections:
+) -> CandidateSections:
     """The sections `comparison` and `gate` of the candidate's results JSON.
 
-    `late_mismatches` became known only during the session: with any of them, no rule that needs the baseline
+    `late_mismatches` became known only during the session. If there are any, no rule that needs the baseline
     passes.
     """
     from equipoise.comparison.gate.verdict import rule_on_all
 
-    results: ReleaseSections = {} if comparison is None else {"comparison": comparison.to_json()}
-    if release.rules:
+    results: CandidateSections = {} if comparison is None else {"comparison": comparison.to_json()}
+    if terms.rules:
         gate = rule_on_all(
-            release.rules,
+            terms.rules,
             comparison,
             candidate.counts,
             audits=candidate.audits,
@@ -140,7 +140,7 @@ def release_sections(
             metrics=candidate.definitions,
             asker_cells=candidate.asker_cells,
             noun=candidate.suite.about.clusters,
-            family=release.family,
+            family=terms.family,
             late_mismatches=late_mismatches,
         )
         if model_changes := _model_changes(comparison, candidate):
