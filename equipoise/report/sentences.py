@@ -252,8 +252,14 @@ def _on_headline(name: str, change: Change, clusters: str, older: str, newer: st
         elsewhere = f"for other {clusters} like them it may be chance ({like_these})"
         difference = f"{newer} scores {size} {way} than {older} in {name} ({on_these})"
         return f"On these {clusters} {difference}; {elsewhere}."
-    scope = "" if change.low is None else f" for {clusters} like these"
-    return f"{newer} and {older} cannot be told apart in {name}: they differ by {size} ({like_these}{scope})."
+    if not change.value and change.low is None:
+        return f"{newer} and {older} do not differ in {name} ({like_these})."
+    if change.low is None:
+        return f"{newer} and {older} differ by {size} in {name}, which may be chance ({like_these})."
+    return (
+        f"{newer} and {older} cannot be told apart in {name}: they differ by {size} "
+        f"({like_these} for {clusters} like these)."
+    )
 
 
 def _on_others(changes: Mapping[str, Change]) -> Iterator[str]:

@@ -59,7 +59,7 @@ ANSWERS: list[tuple[Change, str]] = [
     ),
     (
         change(0.5, None, None, n=1),
-        "new and old cannot be told apart in overall: they differ by 0.5 points (no interval: 1 question).",
+        "new and old differ by 0.5 points in overall, which may be chance (no interval: 1 question).",
     ),
     (change(None, None, None), "How far new and old differ in overall is not known: 1 question."),
 ]

@@ -89,6 +89,8 @@ def _pair_sentence(table: BoardTable, row: int) -> str:
     first, second, difference = table.scored[0], table.scored[row], table.difference(0, row)
     size, clusters = _absolute_difference(first, difference), first.suite.about.clusters
     if not (table.differ(0, row) or differs_constantly(difference)):
+        if difference.value and difference.low is None:
+            return f"{first.model} and {second.model} differ by {size}, which may be chance"
         text = f"{first.model} and {second.model} cannot be told apart: they differ by {size}"
         # The test of a table is corrected for the number of pairs, the interval is not.
         if difference.excludes_zero:
