@@ -71,7 +71,8 @@ class CorrectedEstimate:
     the weight of the judge, `labels` the number of replies with a label, and `degrees` the degrees of freedom
     of the labels. `drawn` (N,) are the pulls from the sampling of labels: their sum of squares is the
     variance on these very replies. `pulls` (N,) are those of replies and labels together: their sums within
-    `clusters` give the variance for questions like these.
+    `clusters` give the variance for questions like these. `is_counted` (N,) has the replies that the figure
+    is about: an area's, or all.
 
     `leanings` (K,) are in the figure's unit, `noise` (K,) are their variances by chance, and `shares` (K,)
     are the people's shares of all labels. `floor` is the variance that is in no pull: it comes from rare
@@ -87,6 +88,7 @@ class CorrectedEstimate:
     drawn: Array
     pulls: Array
     clusters: Codes
+    is_counted: Mask
     leanings: Array
     noise: Array
     shares: Array
@@ -98,12 +100,15 @@ class CorrectedEstimate:
         if scope == "these":
             return float(self.drawn @ self.drawn) + self.floor
         sums = np.bincount(self.clusters, self.pulls)
-        count = len(np.unique(self.clusters))
-        replies = len(self.pulls)
+        count, replies = self._questions, int(self.is_counted.sum())
         if count < 2:
             return math.nan
         # The pulls contain a factor for few replies; the factor for few clusters replaces it.
         return float(sums @ sums) * count / (count - 1) * (replies - 1) / replies + self.floor
+
+    @property
+    def _questions(self) -> int:
+        return len(np.unique(self.clusters[self.is_counted]))
 
     @property
     def people(self) -> int:
@@ -132,8 +137,7 @@ class CorrectedEstimate:
         # Numbers that are 0 apart from rounding would make the interval depend on the processor.
         labelled = len(np.unique(self.clusters[sizes > _ROUNDING * sizes.max(initial=0.0)]))
         # Without any variance of labels, all questions count.
-        questions = labelled or len(np.unique(self.clusters))
-        return float(max(min(self.degrees, questions - 1), 1))
+        return float(max(min(self.degrees, (labelled or self._questions) - 1), 1))
 
 
 def has_unread_stratum(weights: Array, labels: Labels) -> bool:
@@ -252,6 +256,7 @@ def correct(
         drawn=drawn,
         pulls=pulls,
         clusters=labels.clusters,
+        is_counted=chosen,
         leanings=people.leanings * total_weight,
         noise=people.noise * total_weight**2,
         shares=people.shares,
@@ -371,6 +376,7 @@ def combine(
         degrees=min(part.degrees for part in parts),
         drawn=np.sum([slope * part.drawn for part, slope in pairs], axis=0),
         pulls=np.sum([slope * part.pulls for part, slope in pairs], axis=0),
+        is_counted=np.any([part.is_counted for part in parts], axis=0),
         leanings=np.sum([slope * part.leanings for part, slope in pairs], axis=0),
         noise=np.sum([slope**2 * part.noise for part, slope in pairs], axis=0),
         floor=math.fsum(slope**2 * part.floor for part, slope in pairs),

@@ -308,3 +308,21 @@ def test_a_judge_that_favours_one_side_does_not_decide() -> None:
     assert comparison is not None
     low, high = ends(comparison[2]["these"])
     assert low < 0 < high < 2
+
+
+def test_an_areas_interval_is_that_of_its_own_replies() -> None:
+    """Replies to other questions count neither as replies nor as questions; one question has no interval."""
+    draw = np.random.default_rng(7)
+    clusters = np.repeat(np.arange(6), 10)
+    judge = draw.normal(60, 15, 60)
+    people = np.where(np.arange(60) % 2, judge + draw.normal(-8, 10, 60), np.nan)
+    everything = replace(labels(judge, people, [*clusters]), probability=np.full(60, 0.5))
+    area = clusters < 4
+    own = replace(labels(judge[area], people[area], [*clusters[area]]), probability=np.full(40, 0.5))
+    part = correct(area / area.sum(), everything)
+    assert part is not None
+    for scope in ("these", "population"):
+        assert ends(interval(part, scope)) == pytest.approx(ends(interval(mean_of(own), scope)))
+    single = correct((clusters == 0) / 10, everything, weight=1.0)
+    assert single is not None
+    assert interval(replace(single, labels=20), "population").reason == "1 question"
