@@ -27,7 +27,7 @@ def review() -> None:
     """Have people label replies, to measure agreement with the evaluators and to correct figures."""
 
 
-@review.command()
+@review.command(short_help="Write sheets of replies for people to label.")
 @click.argument("path", metavar="RESULTS", type=_PATH)
 @click.option(
     "-n", "--sample", "n", type=click.IntRange(min=1), default=60, show_default=True, help="How many replies."
@@ -184,7 +184,7 @@ def _level_meanings(results: Results) -> Mapping[int, str]:
     return levels
 
 
-@review.command()
+@review.command(short_help="Show how many labels an interval or a gate needs.")
 @click.argument("path", metavar="RESULTS", type=_PATH)
 @click.option("--within", metavar="POINTS", required=True, help="The half-width wanted, such as 4pp.")
 @click.option(
@@ -204,7 +204,7 @@ def plan(path: Path, within: str, agreement: float | None) -> None:
         print_wrapped(planning.lines(results, half_width, agreement))
 
 
-@review.command()
+@review.command(short_help="Measure agreement by filled-in sheets; correct figures.")
 @click.argument("path", metavar="RESULTS", type=_PATH)
 @click.argument("sheet", nargs=-1, required=True, type=_PATH)
 def agree(path: Path, sheet: tuple[Path, ...]) -> None:

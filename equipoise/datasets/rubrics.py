@@ -48,8 +48,8 @@ def _likeliest_suite(path: Path, data: JSON) -> str:
     name = max(likeness, key=likeness.__getitem__)
     if likeness[name] < _LEAST_LIKENESS:
         raise UserError(
-            f"{path}: is neither a rubric, such as `equipoise init --rubric` writes, nor {ABOUT}; name the "
-            f"folder of data that it belongs to, {path.parent}"
+            f"{path}: is neither a rubric, such as `equipoise init --rubric` writes, nor {ABOUT}; name "
+            "its folder of data instead"
         )
     return name
 
