@@ -40,8 +40,8 @@ SHARED = (
 
 
 def pages() -> list[Path]:
-    """README.md and every page, in order."""
-    return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+    """README.md and every page, in order; not the copies of a built site."""
+    return [ROOT / "README.md", *sorted([*DOCS.glob("*.md"), *DOCS.glob("suites/*.md")])]
 
 
 def commands(text: str) -> Iterator[str]:
