@@ -42,5 +42,5 @@ def test_a_child_that_is_started_at_the_end_is_ended_too(tmp_path: Path) -> None
         assert guard.stdout.readline() == "ready\n"
         guard.communicate(timeout=30)
     assert guard.returncode == 0
-    late = int((tmp_path / "late").read_text())
-    wait_for(lambda: has_ended(late), seconds=10)
+    child = int((tmp_path / "late").read_text())
+    wait_for(lambda: has_ended(child), seconds=10)

@@ -82,9 +82,9 @@ def test_an_audit_tells_the_third_side_from_the_second() -> None:
         judge = builders.evaluator(FakeModel(verdict(3, lean=lean, facts=facts)))
         return await AUDIT.judge(anchor, RUBRIC, judge)
 
-    for lean, found in (("other_strong", (0.0, 100.0)), ("critics_strong", (-100.0, 0.0))):
+    for lean, leans in (("other_strong", (0.0, 100.0)), ("critics_strong", (-100.0, 0.0))):
         judged = asyncio.run(aspects(lean))
-        assert (judged[LEANING], judged[LEANING_THIRD]) == found, lean
+        assert (judged[LEANING], judged[LEANING_THIRD]) == leans, lean
 
 
 def test_evaluators_may_find_a_lean_to_a_third_side(project: Project) -> None:
