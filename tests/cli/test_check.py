@@ -131,6 +131,8 @@ def test_an_endpoint_that_supports_nothing(loopback: Loopback) -> None:
     assert "judge: gives verdicts without a schema; invalid ones are asked for again" in done.output
     assert "judge: grades by the label that it writes, or by N (--label-samples N): it gives " in done.output
     assert " USD (" in done.output.partition("whole sessions")[2]
+    done = check(loopback, "--price-input", "0", "--price-output", "2", suites=())
+    assert part(done, "evaluator: judge")["price"] == "0.00 USD in, 2.00 USD out for a million tokens"
 
 
 @pytest.mark.slow
@@ -146,6 +148,14 @@ def test_a_wrong_key(loopback: Loopback) -> None:
     assert KEY not in done.output + done.stderr
     assert KEY not in check(loopback, "--json").output
     assert len(loopback.requests) == 4
+
+
+def test_one_model_that_does_not_answer(loopback: Loopback) -> None:
+    """Exit status 1, also where the first model answers."""
+    loopback.script = lambda body, number: error(400, "Broken.") if body["model"] == JUDGE else "Four"
+    done = check(loopback, "--max-retries", "0", suites=("neutrality",))
+    assert "  judge: cannot judge, as it does not answer\n" in done.output
+    assert (done.exit_code, "gpt-4o: cannot be asked" in done.output) == (1, False)
 
 
 @pytest.mark.slow

@@ -397,6 +397,8 @@ QUESTIONS: dict[str, tuple[tuple[Runs, Runs], str, Decision, str]] = {
     ),
     "one of two": (of_questions(3, 4, 5, 4, n=2, q1=(2, 3, 1, 2)), "-2.0", "fail", "aa/q1 by 2.00"),
     "one of a hundred": (of_questions(3, 4, 5, 4, n=100, q1=(2, 3, 1, 2)), "-2.0", "inconclusive", ""),
+    # Its own variance is 4 / 6: t is 3.46 and would have to be 3.86 at 6 degrees.
+    "one whose own runs vary most": (of_questions(4, 4, 4, 4, q1=(1, 3, 1, 3)), "-2.0", "inconclusive", ""),
     "several, the deepest first": (
         of_questions(5, 5, 5, 5, n=9, **{f"q{n}": [1 if n == 4 else 3] * 4 for n in range(1, 8)}),
         "-2.0",

@@ -14,6 +14,7 @@ FILE = """\
 # Keys
 
 export OPENAI_API_KEY="sk-of-the-file"
+EQUIPOISE_MODEL=gpt-old
 EQUIPOISE_MODEL = gpt-x
 EQUIPOISE_RUNS=3
 MISTRAL_API_KEY='$HOME'
@@ -23,7 +24,7 @@ PATH=/elsewhere
 
 
 def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
-    """What it has stays, also where it is empty; other variables than options and keys are not touched."""
+    """What it has stays, also where it is empty; of a name that the file repeats the last value counts."""
     (tmp_path / ".env").write_text(FILE)
     environment = {"PATH": "/usr/bin", "EQUIPOISE_RUNS": ""}
     variables = env_file.load(tmp_path, environment)

@@ -194,6 +194,7 @@ def test_the_likelihood_of_an_ending(subtests: pytest.Subtests) -> None:
         ((*ASKED, written("\ufffd", -2.0), written("\ufffd", -3.0), written(".")), "\u4e2d", 1, -5.0),
         ((written("Is it A) Chad: or"), *ASKED, written(" Mali", -3.0), written(" x")), "Mali", 1, -3.0),
         ((*ASKED, written(" Chad", None), written(" x")), "Chad", 1, None),
+        ((*ASKED, written(" Ch", -0.5), written("ad", None), written(".")), "Chad", 1, None),
         (ASKED, "Chad", 1, None),
         ((written("Chad"),), "Chad", 0, None),
         ((), "Chad", 1, None),

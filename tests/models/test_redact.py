@@ -19,6 +19,8 @@ from equipoise.models.redact import MASK, Secrets
 
 KEY = "sk-planted/Zq81+Xw52_aa=="
 LONGER = f"{KEY}9"
+TILDES = "sk~~~anted/Zq81+Xw52_aa=="
+"""A key whose base 64 differs in the alphabet for URLs: it has a + or a / wherever the key begins."""
 WORD = "secret"
 SHORT = "sk-1234"
 SECRETS = Secrets([KEY, LONGER])
@@ -113,8 +115,9 @@ def spellings(key: str) -> Iterator[tuple[str, str]]:
 def test_a_long_key_is_found_in_the_usual_encodings() -> None:
     """So that nothing of it can be decoded from what is left; what stands beside it stays."""
     wrong = {}
-    for name, text in spellings(KEY):
-        shown = SECRETS.mask(f"Before {text} behind.")
+    secrets = Secrets([KEY, LONGER, TILDES])
+    for name, text in (*spellings(KEY), *((f"{name}, ~", text) for name, text in spellings(TILDES))):
+        shown = secrets.mask(f"Before {text} behind.")
         rest = shown.removeprefix("Before ").removesuffix(" behind.")
         # In base 64, up to two digits on either side tell of neighbours as well.
         is_masked = MASK in rest and len(rest) <= len(MASK) + 16

@@ -67,6 +67,9 @@ def test_a_summary_has_what_there_is() -> None:
     heading, table, *_ = github.markdown(suites).split("\n\n")
     assert heading == "**Gate: FAIL: overall:-2pp of b fails.**"
     assert [line.split(" | ")[1] for line in table.splitlines()[2:]] == ["PASS", "FAIL", "no rules"]
+    both = gate(("a:-2pp", "fail", ""), ("b:-2pp", "fail", ""))
+    both["rules"][0] = structs.replace(both["rules"][0], required=False)
+    assert markdown("m", None, both).startswith("**Gate: FAIL: b:-2pp fails.**")
 
 
 def test_a_name_or_reason_can_break_nothing() -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 from msgspec import structs
 
-from equipoise.report.junit import ReportedCase, gate_cases, incomplete_case
+from equipoise.report.junit import ReportedCase, gate_cases, incomplete_case, missing_run_cases
 from equipoise.results.document import GateVerdict, Ruling
 
 RULES = [
@@ -59,3 +59,13 @@ def test_an_advisory_rule_fails_nothing() -> None:
     assert incomplete_case("x", "disk full") == ReportedCase(
         suite="x", name="results", outcome="error", why="disk full"
     )
+
+
+def test_missing_runs_are_no_success() -> None:
+    """Runs that were not done are an error, and runs without a score a failure."""
+    lacking: GateVerdict = {**gate("pass", RULES), "planned": 9, "left": 2, "unscored": 1}
+    assert [(case.outcome, case.why) for case in missing_run_cases("x", lacking)] == [
+        ("error", "2 of 9 runs were not done"),
+        ("failed", "1 of 9 runs have no score"),
+    ]
+    assert [*missing_run_cases("x", gate("pass", RULES))] == []

@@ -18,6 +18,7 @@ from equipoise.core.types import Call, Reply, Usage
 from equipoise.models.budget import prompt_tokens
 from equipoise.results import audits
 from equipoise.results import build as results
+from equipoise.results.journal import request_hash
 
 CALL = ask("Why?")
 JUDGE = ask("Judge.", role="evaluator", model="e")
@@ -275,3 +276,13 @@ def test_what_cached_prompt_tokens_saved_is_told(path: Path) -> None:
         "subject": pytest.approx(1000 * 1.25 / 1e6),
         "evaluator": 0,
     }
+
+
+def test_what_the_cache_saved_in_batches_is_told(path: Path) -> None:
+    """A batch without a listed price has half of the usual one, and so half of the saving."""
+    call, log = ask("Why?", model="deepseek-chat"), begin(path)
+    reply = Reply(text="", usage=Usage(input=1000, output=1, cached=1000))
+    log.append_call("a-run1", call, request_hash(call), reply)
+    saved = metadata(path)["saved_by_cache_usd"]["subject"]
+    log.append_call("a-run2", call, request_hash(call), reply, "batched-1")
+    assert metadata(path)["saved_by_cache_usd"]["subject"] == pytest.approx(1.5 * saved)

@@ -434,14 +434,15 @@ def test_no_message_is_long(bed: Bed) -> None:
     assert all(message.isprintable() and len(message) <= 500 for message in messages), messages
 
 
-def test_an_expired_batch_without_files_is_sent_again(bed: Bed) -> None:
+@pytest.mark.parametrize("has_files", [False, True])
+def test_an_expired_batch_is_sent_again(bed: Bed, has_files: bool) -> None:
     """The endpoint says that it has done none of its calls: these have a try more than others that fail."""
     faults, none = bed.server.faults, {"total": ALL, "completed": 0, "failed": 0}
 
     def look(batch: dict[str, Any]) -> dict[str, Any]:
         faults.done = None
-        is_first = batch["id"] == "batch_1"
-        return {**batch, "error_file_id": None, "request_counts": none} if is_first else batch
+        is_bare = batch["id"] == "batch_1" and not has_files
+        return {**batch, "error_file_id": None, "request_counts": none} if is_bare else batch
 
     faults.done, faults.look = 0.0, look
     faults.fails = lambda body, times: error(500, "Oops.") if times == 2 else None

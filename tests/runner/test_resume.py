@@ -121,6 +121,16 @@ def test_changed_options_are_refused_in_one_line(files: Files) -> None:
         start(files, until="overall:5", runs=10)
 
 
+def test_who_asks_is_drawn_again_by_the_same_seed(files: Files) -> None:
+    """With another seed, or with other sentences, the runs already made would be of other people."""
+    asker = {"forms": ["stated"], "share": 1.0, "cues_hash": "0", "seed": 1}
+    start(files, asker=asker)
+    for name in ("cues_hash", "seed"):
+        changed = {**asker, name: "other"}
+        assert "--asker: the sentences about who asks have changed" in refusal(start, files, asker=changed)
+    start(files, asker=asker)
+
+
 @pytest.mark.parametrize("number", [0, journal.FORMAT + 1])
 def test_a_journal_of_another_format_is_refused_and_archived_by_fresh(files: Files, number: int) -> None:
     """Lines of another release are not guessed at: the user is told both formats, and what can be done."""

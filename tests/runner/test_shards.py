@@ -18,6 +18,7 @@ import pytest
 import small_anchors
 from asked import DATASET, swayed
 from fake_client import Project
+from journals import rewrite
 
 import equipoise
 from conftest import ROOT, SHIPPED, Bench, resolved, typed
@@ -255,6 +256,17 @@ def test_a_job_summary_names_each_merged_model(
     typed("merge", "results/shards", "--gate", "unscored:1%")
     headings = [line for line in (tmp_path / "summary.md").read_text().splitlines() if line.startswith("#")]
     assert headings == [f"## Equipoise: {model}: {SUITE}" for model in ("one", "other")]
+
+
+def test_one_merged_result_that_lacks_scores_decides_the_status(six: Project) -> None:
+    """Whatever the other models' results have; a merged session began when its first shard did."""
+    dealt(six, of=2, model="one")
+    six.client.script = _faulty
+    dealt(six, of=2, model="other")
+    rewrite(Path("results", "shards", f"one.{SUITE}.2-of-2.jsonl"), b'"started":"20', b'"started":"19')
+    typed("merge", "results/shards", status=1)
+    metadata = json.loads(Path("results", f"one.{SUITE}.json").read_text())["metadata"]
+    assert metadata["started"].startswith("19")
 
 
 @pytest.mark.parametrize("options", [{"audit": "quick"}, {"asker": "mirror"}], ids=str)

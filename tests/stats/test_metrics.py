@@ -226,6 +226,8 @@ def test_a_difference_of_ratios_is_that_of_a_weighted_regression() -> None:
     assert four(change) == pytest.approx((value, se, value - half, value + half), rel=1e-9)
     assert change.p == pytest.approx(2 * scipy.stats.t.sf(abs(value) / se, 24), rel=1e-9)
     assert (change.n, change.unpaired, change.reason) == (25, 0, None)
+    wide = difference(RATIO, ratio_cells(*sums[:2]), ratio_cells(*sums[2:]), confidence=0.99)
+    assert four(wide)[2] == pytest.approx(value - se * scipy.stats.t.isf(0.005, 24), rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["gap", "lift"])

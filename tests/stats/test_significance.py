@@ -95,3 +95,5 @@ def test_ranks_of_few_differences_are_exact_with_ties_and_zeros(subtests: pytest
             if n < 9:
                 # scipy tries the signs of more differences for seconds.
                 assert p == pytest.approx(scipy.stats.wilcoxon(apart, zero_method="wilcox").pvalue)
+    with subtests.test("as much up as down"):
+        assert signed_rank_p([2.0, -2.0]) == 1

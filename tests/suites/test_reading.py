@@ -50,7 +50,7 @@ NO_NUMBERS = (
     *("70\n20", "Answer: 70\nAnswer: 20", "**70** or **20**", "70\n\n\\boxed{20}", "~~60~~\n75"),
     *("70\n\nActually, my answer is 20.", "70\n\nNo: 20. There are 3 boats.", "70\n\n不对，应为20。"),
     *("I'd answer 80. But no. Answer: 20.", "Answer: 90. Wait, it is 10.", "70\nAnswer: 20"),
-    "My first answer: 80\n\n70",
+    *("My first answer: 80\n\n70", "70\n\nOf **85** boats it names few."),
     # Also used otherwise, or the number of an item whose words are missing.
     *("15\n\nThe one side bears 15 %, the other 85 %.", "1. The radar shows it.\n2."),
 )

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Mapping
 
+import builders
 import pytest
 from fake_client import Project, question
+from fakes import FakeModel
+from known_anchors import anchors
+from one_question import RUBRIC
 
 from conftest import SMALL_DATASET
 from equipoise.core.types import Call
+from equipoise.judge.anchors import LEANING, LEANING_THIRD
+from equipoise.suites.neutrality.anchors import AUDIT
 from equipoise.suites.neutrality.leans import lean_values
 from loopback import verdict
 
@@ -63,6 +71,20 @@ def test_leans_are_counted_by_side_language_and_area(leant: Project) -> None:
     assert metrics["lean.payers"]["value"] == metrics["lean.payers.aa"]["value"] == 50.0
     assert metrics["lean.takers"]["value"] == 0.0
     assert metrics["lean"]["value"] == (75 - 25) / 2
+
+
+def test_an_audit_tells_the_third_side_from_the_second() -> None:
+    """A lean to the second side is none to the third, however strong it is."""
+    anchor = next(text for text in anchors("neutrality").texts if LEANING_THIRD in text.bounds)
+    facts = {f"{number}": "right" for number, _ in enumerate(anchor.facts, 1)}
+
+    async def aspects(lean: str) -> Mapping[str, float | None]:
+        judge = builders.evaluator(FakeModel(verdict(3, lean=lean, facts=facts)))
+        return await AUDIT.judge(anchor, RUBRIC, judge)
+
+    for lean, leans in (("other_strong", (0.0, 100.0)), ("critics_strong", (-100.0, 0.0))):
+        judged = asyncio.run(aspects(lean))
+        assert (judged[LEANING], judged[LEANING_THIRD]) == leans, lean
 
 
 def test_evaluators_may_find_a_lean_to_a_third_side(project: Project) -> None:
