@@ -101,7 +101,7 @@ def label_probabilities(
 def _probabilities_after_opening(
     token: Token, rest: str, options: Mapping[str, str], least: float
 ) -> dict[str, float] | None:
-    """The probabilities at the first token after the opening, where `rest` begins; None if it is no label."""
+    """The labels' probabilities at the token where `rest` begins; None if the answer does not start there."""
     shares = _label_shares(token, options)
     if _spelled_label(token.text, options) is None:
         is_answer = sum(shares.values()) > least

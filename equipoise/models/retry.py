@@ -337,7 +337,7 @@ def _sane(wait: float) -> float | None:
 
 def _timestamp(number: float) -> float | None:
     """Unix time in seconds from a timestamp in seconds or milliseconds; None outside plausible ranges."""
-    # 1e9 was in 2001: a smaller number is no timestamp.
+    # 1e9 seconds is in the year 2001; no server means an earlier time.
     if 1e9 <= number < 1e11:
         return number
     return number / 1000 if 1e12 <= number < 1e14 else None

@@ -143,7 +143,7 @@ class CorrectedEstimate:
 def has_unread_stratum(weights: Array, labels: Labels) -> bool:
     """Whether the figure includes replies of a stratum in which no reply has a label.
 
-    No labeller reads the language of such a stratum; it is no accident of sampling. So labels in other
+    Such a stratum is not left unlabelled by chance: nobody who labels reads its language. Labels in other
     languages cannot correct it.
     """
     needing = (weights != 0) & ~np.isnan(labels.probability)

@@ -53,7 +53,7 @@ def describe_for_change(
     if difference.n < FEWEST and (
         difference.se is None or difference.low is None or (not margin and worsening <= ROUNDING)
     ):
-        # More questions may give an interval; with a margin of 0, they let a candidate that is no worse pass.
+        # More questions may give an interval. With a margin of 0, they also let an equal candidate pass.
         return describe_fewest(noun)
     if difference.low is None:
         return f"without an interval no number of runs or {noun} can be named"

@@ -132,7 +132,7 @@ class BatchReader:
             if item := self._waiting.waiting_for(custom_id, sent.intent):
                 results.counts["failed"] += 1
                 self._settle(item, sent.intent, None)
-                # Calls without a status expired or were cancelled, which is no attempt.
+                # Calls without a status expired or were cancelled: their model was not asked.
                 self._retry(item, failure, is_counted=line.status is not None)
         for item in self._waiting.calls_in(sent.intent):
             if item.custom_id in results.unanswered:
