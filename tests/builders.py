@@ -148,3 +148,11 @@ def audit(*checks: Check, **fields: Any) -> Audit:
         "judged": [],
     }
     return {**audit, **fields}  # type: ignore[typeddict-item]  # a test names the fields
+
+
+def value_at(data: JSON, pointer: str) -> JSON:
+    """The value at a JSON pointer (RFC 6901)."""
+    for token in pointer.split("/")[1:]:
+        name = token.replace("~1", "/").replace("~0", "~")
+        data = data[int(name)] if isinstance(data, list) else data[name]
+    return data

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import once  # noqa: F401 - what tests pay once
+import psutil
 import pytest
 from click.testing import CliRunner, Result
 
@@ -305,6 +306,14 @@ def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process is over; one that nobody waited for is."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def is_orderly(output: str) -> bool:

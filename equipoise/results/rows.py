@@ -343,14 +343,6 @@ def _escape(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
-def value_at(data: JSON, pointer: str) -> JSON:
-    """The value at a JSON pointer (RFC 6901)."""
-    for token in pointer.split("/")[1:]:
-        name = token.replace("~1", "/").replace("~0", "~")
-        data = data[int(name)] if isinstance(data, list) else data[name]
-    return data
-
-
 def total_usage(conversations: Sequence[Conversation]) -> Usage | None:
     """The sum of the tokens reported for these conversations; None if none were reported."""
     usages = [message["usage"] for item in conversations for message in item.messages if "usage" in message]

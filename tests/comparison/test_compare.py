@@ -8,6 +8,7 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from builders import value_at
 from from_records import as_read
 from sides import LANGUAGES, SUITE, Run, Runs, alike, by_chance, data_of, neutral_side, side_of
 
@@ -20,7 +21,6 @@ from equipoise.core.types import JSON
 from equipoise.report.comparison import lines
 from equipoise.results.document import CaseMove
 from equipoise.results.results import of_json
-from equipoise.results.rows import value_at
 from equipoise.stats.paired import holm
 
 MEANS = ["overall", *LANGUAGES, "area.y", "area.x", "overall_without_blocked"]

@@ -6,24 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
-from conftest import wait_for
+from conftest import is_gone, wait_for
 
 PROGRAM = """
 trap 'sleep 60 >&- 2>&- & echo $! > late; exit 0' TERM
 echo ready
 while :; do sleep 0.05; done
 """
-
-
-def has_ended(process: int) -> bool:
-    """Whether a process is gone, or only waits for its parent to ask how it ended."""
-    try:
-        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux makes orphans children of the guard")
@@ -43,4 +34,4 @@ def test_a_child_that_is_started_at_the_end_is_ended_too(tmp_path: Path) -> None
         guard.communicate(timeout=30)
     assert guard.returncode == 0
     child = int((tmp_path / "late").read_text())
-    wait_for(lambda: has_ended(child), seconds=10)
+    wait_for(lambda: is_gone(child), seconds=10)

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from conftest import PYTEST, Bench, wait_for
+from conftest import PYTEST, Bench, is_gone, wait_for
 from loopback import JUDGE
 
 pytestmark = pytest.mark.slow
@@ -77,14 +77,6 @@ def results(bench: Bench, name: str) -> dict[str, object]:
     path = bench.folder / "results" / "sweep" / f"{name}.json"
     metadata: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))["metadata"]
     return metadata
-
-
-def is_gone(pid: int) -> bool:
-    """Whether a process is over; one that nobody waited for is."""
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 def test_a_sweep_runs_every_cell_and_goes_on(environment: Bench) -> None:

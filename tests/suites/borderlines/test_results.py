@@ -19,7 +19,6 @@ from shipped_borderlines import cases as shipped
 
 from conftest import ROOT
 from equipoise.core.records import Record
-from equipoise.results import rows
 from equipoise.suites import borderlines as suite
 from equipoise.suites.borderlines.dataset import LETTERS, UNKNOWN, Query
 
@@ -89,7 +88,7 @@ def test_a_cell_is_a_territory_under_a_strategy() -> None:
     rock, isle, reef, _ = cells
     assert isle.labels == {"strategy": "vanilla", "region": "North Sea", "dispute": "south_sea_rocks"}
     data = {"results": parts_of(NAME, records, SCALE)["results"]}
-    runs = [[run["run_index"] for run in rows.value_at(data, cell.at)] for cell in (rock, isle, reef)]
+    runs = [[run["run_index"] for run in builders.value_at(data, cell.at)] for cell in (rock, isle, reef)]
     assert runs == [[1, 2], [1], [1]]
     # A query with fewer runs has no answer in the further ones.
     names = ("kb", "con", "non", "alike", "distinct", "none", "none.yy")
